@@ -1,0 +1,82 @@
+import type { KV } from '@turnpike/core'
+import { createUser, memoryKV, usageLedger } from '@turnpike/core'
+import type { Gateway } from '@turnpike/gateway'
+import { createGateway } from '@turnpike/gateway'
+import type { Transport } from '@turnpike/providers'
+import { createRouter, openai } from '@turnpike/providers'
+import { fakeOpenAI } from '@turnpike/providers/testing'
+import { fsKV } from '@turnpike/storage'
+import type { Environment } from './environment.js'
+import { createLog } from './log.js'
+
+/** The administrator that the first start makes. */
+const ADMIN_ID = '00000000-0000-7000-8000-000000000001'
+
+/** `memory` or `fs:DIR`: the one switch between storages. */
+const openStorage = (url: string): Promise<KV> => (url === 'memory' ? memoryKV() : fsKV(url.slice('fs:'.length)))
+
+const json = JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hello!' }] })
+
+const curl = (url: string, key: string): string =>
+  `curl ${url}/v1/chat/completions -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" -d '${json}'`
+
+/** Makes the administrator and the first key where there are none. @returns the value of a key that was made and is to be shown once */
+async function bootstrap(kv: KV, { keys }: Gateway, environment: Environment): Promise<string | undefined> {
+  const { ADMIN_EMAIL, BOOTSTRAP_GATEWAY_KEY: given, BOOTSTRAP_GATEWAY_RATE_LIMIT: rateLimit } = environment
+  const first = await createUser(kv, { id: ADMIN_ID, email: ADMIN_EMAIL ?? null, role: 'admin', name: 'Administrator' })
+  if (given === undefined)
+    return first ? (await keys.create(ADMIN_ID, { name: 'first start', rateLimit }))?.key : undefined
+  const made = await keys.create(ADMIN_ID, { name: 'bootstrap', rateLimit, key: given })
+  const holder = made ? undefined : await keys.verify(given)
+  if (holder && holder.key.rate_limit !== rateLimit) await keys.setRateLimit(holder.key.id, rateLimit)
+  return undefined
+}
+
+/** The reference server, whatever runtime serves it. */
+export async function createApp(environment: Environment, transport: Transport) {
+  const { BASE_URL, OPENAI_API_KEY, OPENAI_BASE_URL, TRUSTED_HOPS: trustedHops, STORAGE } = environment
+  const log = createLog(environment.LOG)
+  const configured = OPENAI_API_KEY !== undefined || OPENAI_BASE_URL !== undefined
+  const provider = configured
+    ? openai({ apiKey: OPENAI_API_KEY ?? '', transport, ...(OPENAI_BASE_URL && { baseURL: OPENAI_BASE_URL }) })
+    : openai({ apiKey: 'simulated', transport: fakeOpenAI().transport })
+
+  const kv = await openStorage(STORAGE)
+  const gateway = createGateway({
+    router: createRouter({ providers: [provider] }),
+    kv,
+    // Metadata only, and the last chance to keep it.
+    ledger: usageLedger(kv, { onLost: (records) => console.error(JSON.stringify({ lost_usage_records: records })) }),
+    simulated: !configured,
+    trustedHops,
+    onError: log.onError,
+    onRequest: log.onRequest,
+  })
+  const newKey = await bootstrap(kv, gateway, environment)
+
+  return {
+    gateway,
+    /** What adapters take for the server's own address. */
+    origin: BASE_URL ?? 'http://localhost',
+    /** Says where the server listens and, at the first start, how to call it. */
+    announce(address: string): void {
+      const url = BASE_URL ?? address
+      const lines = [`Turnpike is listening on ${address}`]
+      if (!configured)
+        lines.push(
+          'No provider key is set, so answers come from simulated upstreams. Set OPENAI_API_KEY for real ones.',
+        )
+      for (const name of ['ANTHROPIC_API_KEY', 'GEMINI_API_KEY'] as const)
+        if (environment[name] !== undefined)
+          lines.push(`${name} is set, but this version has no adapter for that provider yet.`)
+      if (newKey !== undefined)
+        lines.push('', 'Your gateway key, shown this once:', `  ${newKey}`, '', 'Try it:', `  ${curl(url, newKey)}`)
+      console.log(lines.join('\n'))
+    },
+    /** Lets running requests end, at most 30 seconds, and closes the store. */
+    async close(): Promise<void> {
+      await gateway.drain()
+      await kv.close()
+    },
+  }
+}

@@ -1,0 +1,34 @@
+import bunAdapter from '@hattip/adapter-bun'
+import { fetchTransport } from '@turnpike/providers'
+import { addressOf, start } from './start.js'
+
+interface BunServer {
+  port: number
+  stop(closeConnections?: boolean): Promise<void>
+}
+
+// Bun has types of its own, in a package that the project does without.
+declare const Bun: { serve(options: object): BunServer }
+
+await start({
+  transport: fetchTransport(),
+  async serve({ gateway }, { HOST, PORT }) {
+    const server = Bun.serve({
+      ...bunAdapter(gateway.hattip),
+      hostname: HOST,
+      port: PORT,
+      // Bun ends a connection that is silent for 10 seconds; a model may think for longer.
+      idleTimeout: 0,
+    })
+    let stopped: Promise<void>
+    return {
+      address: addressOf(HOST, server.port),
+      stop() {
+        stopped = server.stop()
+      },
+      async end() {
+        await Promise.race([stopped, new Promise((resolve) => setTimeout(resolve, 1_000))])
+      },
+    }
+  },
+})

@@ -1,0 +1,70 @@
+import * as v from 'valibot'
+
+const integer = (name: string, min: number, max: number, preset: number) =>
+  v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^\d+$/, `${name} must be a whole number`),
+      v.transform(Number),
+      v.minValue(min, `${name} must be at least ${min}`),
+      v.maxValue(max, `${name} must be at most ${max}`),
+    ),
+    String(preset),
+  )
+
+const url = (name: string) =>
+  v.optional(
+    v.pipe(
+      v.string(),
+      v.check(
+        (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol),
+        `${name} must be a URL that begins with http:// or https://`,
+      ),
+      v.transform((text) => text.replace(/\/+$/, '')),
+    ),
+  )
+
+const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const
+
+/** The environment of the reference server; the README has the same table in words. */
+const Environment = v.object({
+  PORT: integer('PORT', 0, 65_535, 8787),
+  HOST: v.optional(v.string(), '127.0.0.1'),
+  BASE_URL: url('BASE_URL'),
+  TRUSTED_HOPS: integer('TRUSTED_HOPS', 0, 100, 0),
+  LOG: v.optional(v.picklist(logLevels, `LOG must be one of ${logLevels.join(', ')}`), 'info'),
+  OPENAI_API_KEY: v.optional(v.string()),
+  OPENAI_BASE_URL: url('OPENAI_BASE_URL'),
+  ANTHROPIC_API_KEY: v.optional(v.string()),
+  ANTHROPIC_BASE_URL: url('ANTHROPIC_BASE_URL'),
+  GEMINI_API_KEY: v.optional(v.string()),
+  GEMINI_BASE_URL: url('GEMINI_BASE_URL'),
+  STORAGE: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^(memory|fs:.+)$/, 'STORAGE must be "memory" or "fs:" and a folder, such as fs:/var/lib/turnpike'),
+    ),
+    'fs:.turnpike',
+  ),
+  BOOTSTRAP_GATEWAY_KEY: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^gw-\S{16,}$/, 'BOOTSTRAP_GATEWAY_KEY must be "gw-" and at least 16 characters without spaces'),
+    ),
+  ),
+  BOOTSTRAP_GATEWAY_RATE_LIMIT: integer('BOOTSTRAP_GATEWAY_RATE_LIMIT', 1, 1_000_000_000, 6000),
+  ADMIN_EMAIL: v.optional(v.pipe(v.string(), v.regex(/^[^@\s]+@[^@\s]+$/, 'ADMIN_EMAIL must be an e-mail address'))),
+  ADMIN_PASSWORD: v.optional(v.pipe(v.string(), v.minLength(8, 'ADMIN_PASSWORD must have at least 8 characters'))),
+  ADMIN_TOKEN: v.optional(v.pipe(v.string(), v.minLength(16, 'ADMIN_TOKEN must have at least 16 characters'))),
+  SESSION_SECRET: v.optional(v.pipe(v.string(), v.minLength(32, 'SESSION_SECRET must have at least 32 characters'))),
+})
+
+export type Environment = v.InferOutput<typeof Environment>
+
+/** Reads the environment; an empty variable counts as unset. @throws Error with one line per variable that is wrong */
+export function readEnvironment(variables: Record<string, string | undefined>): Environment {
+  const given = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined && value !== ''))
+  const result = v.safeParse(Environment, given)
+  if (result.success) return result.output
+  throw new Error(result.issues.map(({ message }) => message).join('\n'))
+}

@@ -1,0 +1,41 @@
+import type { Transport } from '@turnpike/providers'
+import { createApp } from './app.js'
+import type { Environment } from './environment.js'
+import { readEnvironment } from './environment.js'
+
+export type App = Awaited<ReturnType<typeof createApp>>
+
+/** What differs between runtimes. */
+export interface Runtime {
+  transport: Transport
+  /** Starts to listen. @returns the address, and how to stop: at first from taking connections, then altogether */
+  serve(
+    app: App,
+    environment: Environment,
+  ): Promise<{ address: string; stop(): Promise<void> | void; end(): Promise<void> | void }>
+}
+
+/** Starts the server, says so, and ends it in order at SIGTERM or SIGINT. */
+export async function start({ transport, serve }: Runtime): Promise<void> {
+  try {
+    const environment = readEnvironment(process.env)
+    const app = await createApp(environment, transport)
+    const { address, stop, end } = await serve(app, environment)
+    app.announce(address)
+    const shutdown = async (): Promise<void> => {
+      await stop()
+      await app.close()
+      await end()
+      process.exit(0)
+    }
+    process.once('SIGTERM', () => void shutdown())
+    process.once('SIGINT', () => void shutdown())
+  } catch (error) {
+    console.error(`Turnpike cannot start:\n${(error as Error).message}`)
+    process.exit(1)
+  }
+}
+
+/** `http://host:port`, with brackets around an IPv6 address. */
+export const addressOf = (host: string, port: number): string =>
+  `http://${host.includes(':') ? `[${host}]` : host}:${port}`

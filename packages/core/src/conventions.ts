@@ -1,0 +1,28 @@
+/** What spec.md leaves open and core decides. Each value answers the sentence above it and is an option where it is used. */
+
+/** "Allowed values of the `type` and `code` fields of the gateway error body: not shown." */
+export const errorCodes = {
+  invalid_request_error: [
+    'invalid_json',
+    'invalid_body',
+    'model_not_found',
+    'unsupported_parameter',
+    'request_too_large',
+  ],
+  authentication_error: ['invalid_api_key'],
+  permission_error: ['forbidden'],
+  not_found_error: ['not_found'],
+  method_not_allowed: ['method_not_allowed'],
+  rate_limit_error: ['rate_limit_exceeded'],
+  server_error: ['internal_error', 'ledger_unavailable'],
+  upstream_error: ['upstream_error', 'upstream_timeout', 'upstream_truncated', 'upstream_unavailable'],
+} as const
+
+export type ErrorType = keyof typeof errorCodes
+export type ErrorCode = (typeof errorCodes)[ErrorType][number]
+
+/** "Default rate_limit value … not shown": requests per minute of a key made without one. */
+export const DEFAULT_RATE_LIMIT = 60
+
+/** "gw-<key>": how the part after the prefix is made is not shown; 32 random bytes in base64url. */
+export const KEY_BYTES = 32

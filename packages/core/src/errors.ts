@@ -1,0 +1,108 @@
+import type { ErrorCode, ErrorType } from './conventions.js'
+
+const apiError = Symbol.for('turnpike.ApiError')
+const upstreamError = Symbol.for('turnpike.UpstreamError')
+const storageError = Symbol.for('turnpike.StorageError')
+
+const marked = (value: unknown, mark: symbol): boolean => typeof value === 'object' && value !== null && mark in value
+
+/** An error that a caller sees: an HTTP status, a closed `type` and `code`, and a message that is safe to show. */
+export class ApiError extends Error {
+  readonly [apiError] = true
+  override readonly name = 'ApiError'
+  readonly code: ErrorCode
+  /** Seconds for the `Retry-After` header; absent = no such header. */
+  readonly retryAfter: number | undefined
+  /** `false` sends `x-should-retry: false`, which stops the OpenAI clients from paying for the same generation again. */
+  readonly shouldRetry: boolean | undefined
+  /** Further response headers, such as `allow` or `www-authenticate`. */
+  readonly headers: Record<string, string>
+
+  constructor(
+    readonly status: number,
+    readonly type: ErrorType,
+    message: string,
+    options: {
+      code: ErrorCode
+      retryAfter?: number | undefined
+      shouldRetry?: boolean | undefined
+      headers?: Record<string, string>
+      cause?: unknown
+    },
+  ) {
+    super(message, { cause: options.cause })
+    this.code = options.code
+    this.retryAfter = options.retryAfter
+    this.shouldRetry = options.shouldRetry
+    this.headers = options.headers ?? {}
+  }
+
+  /** Whether `value` is an `ApiError`, also one of another copy of this package. */
+  static is(value: unknown): value is ApiError {
+    return marked(value, apiError)
+  }
+}
+
+/** How an upstream call failed, in the provider's own terms; the gateway decides what the caller is told. */
+export interface UpstreamFailure {
+  /** Id of the provider that failed. */
+  provider: string
+  /** What kind of failure: an HTTP answer, no connection, no answer in time, or an answer that ended early or made no sense. */
+  kind: 'status' | 'unavailable' | 'timeout' | 'truncated' | 'malformed'
+  /** HTTP status of the upstream; absent where there was no answer. */
+  status?: number | undefined
+  /** True where the fault is in the caller's own request, so that `message` is for the caller. */
+  caller?: boolean | undefined
+  /** True where the provider refused the gateway's credential. */
+  credential?: boolean | undefined
+  /** True where a generation may have been accepted and billed. */
+  accepted: boolean
+  /** The upstream's own error code, such as `unsupported_parameter`. */
+  code?: string | undefined
+  /** Seconds after which the upstream wants to be asked again. */
+  retryAfter?: number | undefined
+  cause?: unknown
+}
+
+/** A failed upstream call. The message may hold upstream text: it is shown only through {@link scrub} and only for 4xx that the caller caused. */
+export class UpstreamError extends Error {
+  readonly [upstreamError] = true
+  override readonly name = 'UpstreamError'
+
+  constructor(
+    message: string,
+    readonly failure: UpstreamFailure,
+  ) {
+    super(message, { cause: failure.cause })
+  }
+
+  /** Whether `value` is an `UpstreamError`, also one of another copy of this package. */
+  static is(value: unknown): value is UpstreamError {
+    return marked(value, upstreamError)
+  }
+}
+
+/** A storage failure. `outcome: 'unknown'` = the commit may or may not have been applied; `'none'` = nothing was written. */
+export class StorageError extends Error {
+  readonly [storageError] = true
+  override readonly name = 'StorageError'
+
+  constructor(
+    message: string,
+    readonly outcome: 'none' | 'unknown',
+    options?: { cause?: unknown },
+  ) {
+    super(message, options)
+  }
+
+  /** Whether `value` is a `StorageError`, also one of another copy of this package. */
+  static is(value: unknown): value is StorageError {
+    return marked(value, storageError)
+  }
+}
+
+const secrets =
+  /\b(?:sk|pk|rk|gw|xai|gsk)-[\w*.-]{6,}|\bAIza[\w-]{10,}|\b(?:org|proj)-[\w-]{6,}|\bBearer\s+\S+|\bhttps?:\/\/\S+/gi
+
+/** Replaces keys, organisation ids and URLs in upstream text by `[redacted]`. */
+export const scrub = (text: string): string => text.replace(secrets, '[redacted]')

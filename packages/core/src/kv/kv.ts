@@ -1,0 +1,117 @@
+/**
+ * The one storage port: ordered keys, versioned values, one atomic primitive.
+ * Every write of one action is one `commit`; ids are UUIDv7, so newest-first is a reverse `list`.
+ */
+
+/** Segments of a key, such as `['user', id]`; the engine encodes them. */
+export type Key = readonly string[]
+
+export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue | undefined }
+
+export interface Entry<T> {
+  key: Key
+  /** The value that was set, or the field map of a counter. */
+  value: T
+  /** Opaque; changes with every write and is never used again, not even after a delete. */
+  version: string
+}
+
+export interface Commit {
+  /** Conditions: the version that a key must have; `null` = it must not exist. */
+  check?: { key: Key; version: string | null }[]
+  /** Values to write; `expiresAt` is in milliseconds since the epoch, absent = never. */
+  set?: { key: Key; value: JsonValue; expiresAt?: number }[]
+  /** Keys to delete; a key that is absent is no error. */
+  del?: Key[]
+  /** Safe integers to add to the fields of a counter. A counter key is never a `set` key. */
+  sum?: { key: Key; add: Record<string, number> }[]
+}
+
+export interface Page<T> {
+  items: Entry<T>[]
+  /** The `after` of the next page; absent on the last one. */
+  next?: Key
+}
+
+export interface ListOptions {
+  /** The key after which to begin, `next` of the page before; default at the beginning. */
+  after?: Key
+  /** Most entries to return, up to 500; default 100. */
+  limit?: number
+  /** From the last key to the first; default false. */
+  reverse?: boolean
+}
+
+export interface KVCapabilities {
+  /** How many processes may write: `one-process`, `one-host` or `many-hosts`. */
+  writers: 'one-process' | 'one-host' | 'many-hosts'
+  /** What an acknowledged commit survives. */
+  durability: 'none' | 'process-crash' | 'power-loss' | 'engine-configured'
+  /** Name of the driver, for messages. */
+  driver: string
+}
+
+export interface Health {
+  ok: boolean
+  /** Why not; absent where `ok`. */
+  reason?: string
+}
+
+export interface KV {
+  readonly capabilities: KVCapabilities
+  get<T>(key: Key): Promise<Entry<T> | null>
+  getMany<T>(keys: Key[]): Promise<(Entry<T> | null)[]>
+  /** Entries below `prefix`, in the order of their keys. */
+  list<T>(prefix: Key, options?: ListOptions): Promise<Page<T>>
+  /**
+   * All or nothing. Resolves once durable as `capabilities` says: `true` = applied, `false` = a check failed and nothing was written.
+   * @throws StorageError with `outcome: 'unknown'` where it may have been applied.
+   */
+  commit(commit: Commit): Promise<boolean>
+  health(): Promise<Health>
+  close(): Promise<void>
+}
+
+/** Most entries that one `list` returns. */
+export const MAX_PAGE = 500
+
+const plain = /^[a-z0-9_-]+$/
+
+const encodeSegment = (segment: string): string => {
+  if (plain.test(segment)) return segment
+  let hex = '~'
+  for (const byte of new TextEncoder().encode(segment)) hex += byte.toString(16).padStart(2, '0')
+  return hex
+}
+
+const decodeSegment = (text: string): string =>
+  text[0] === '~'
+    ? new TextDecoder().decode(Uint8Array.from(text.slice(1).match(/../g) ?? [], (hex) => parseInt(hex, 16)))
+    : text
+
+/** The text that every engine orders and stores keys by: plain segments as they are, others as `~` and hexadecimal UTF-8, joined by `/`. */
+export function encodeKey(key: Key): string {
+  if (key.length === 0) throw new TypeError('A key needs at least one segment')
+  return key.map(encodeSegment).join('/')
+}
+
+/** The key that {@link encodeKey} made `text` of. */
+export const decodeKey = (text: string): Key => text.split('/').map(decodeSegment)
+
+/**
+ * Changes one value by compare-and-set, trying again as often as another writer was faster.
+ * `change` gets the present value (`null` if absent) and returns the new one, or `undefined` to leave it.
+ * @returns the value that is stored afterwards.
+ */
+export async function update<T extends JsonValue>(
+  kv: KV,
+  key: Key,
+  change: (value: T | null) => T | undefined,
+): Promise<T | null> {
+  for (;;) {
+    const entry = await kv.get<T>(key)
+    const value = change(entry?.value ?? null)
+    if (value === undefined) return entry?.value ?? null
+    if (await kv.commit({ check: [{ key, version: entry?.version ?? null }], set: [{ key, value }] })) return value
+  }
+}

@@ -1,0 +1,60 @@
+const RUN = 512
+
+/** Strings in order, as runs of at most 512, so that an insert moves a run's tail and not the whole list. */
+export interface SortedKeys {
+  add(key: string): void
+  delete(key: string): void
+  /** Keys from `start` (included, or excluded in reverse) onwards, or backwards. */
+  from(start: string, reverse?: boolean): Iterable<string>
+}
+
+export function sortedKeys(): SortedKeys {
+  const runs: string[][] = [[]]
+
+  /** Index of the first item that is not below `key`. */
+  const lowerBound = (length: number, key: string, at: (index: number) => string): number => {
+    let low = 0
+    let high = length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (at(middle) < key) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
+  const locate = (key: string): { run: number; index: number; found: boolean } => {
+    const run = Math.min(
+      runs.length - 1,
+      lowerBound(runs.length, key, (i) => runs[i]!.at(-1) ?? ''),
+    )
+    const keys = runs[run]!
+    const index = lowerBound(keys.length, key, (i) => keys[i]!)
+    return { run, index, found: keys[index] === key }
+  }
+
+  return {
+    add(key) {
+      const { run, index, found } = locate(key)
+      if (found) return
+      const keys = runs[run]!
+      keys.splice(index, 0, key)
+      if (keys.length > RUN) runs.splice(run + 1, 0, keys.splice(RUN / 2))
+    },
+    delete(key) {
+      const { run, index, found } = locate(key)
+      if (!found) return
+      runs[run]!.splice(index, 1)
+      if (runs[run]!.length === 0 && runs.length > 1) runs.splice(run, 1)
+    },
+    *from(start, reverse = false) {
+      const { run, index } = locate(start)
+      if (!reverse) {
+        for (let r = run, i = index; r < runs.length; r++, i = 0) for (; i < runs[r]!.length; i++) yield runs[r]![i]!
+      } else {
+        for (let r = run, i = index - 1; r >= 0; r--, i = (runs[r]?.length ?? 0) - 1)
+          for (; i >= 0; i--) yield runs[r]![i]!
+      }
+    },
+  }
+}

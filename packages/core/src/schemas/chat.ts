@@ -1,0 +1,166 @@
+/**
+ * The Chat Completions shapes of spec.md ("Gateway chat shapes", "Events").
+ * Request objects are loose: a field that spec.md does not name travels through to the upstream untouched.
+ * `null` means absent everywhere, as the OpenAI clients send it.
+ */
+import * as v from 'valibot'
+
+const text = v.string()
+const name = v.nullish(v.string())
+
+const TextPart = v.looseObject({ type: v.literal('text'), text })
+
+const ImagePart = v.looseObject({
+  type: v.literal('image_url'),
+  image_url: v.looseObject({ url: v.string(), detail: v.nullish(v.picklist(['auto', 'low', 'high'])) }),
+})
+
+/** Audio, video and document parts: spec.md names them and leaves their fields open, so they are the upstream's to judge. */
+const MediaPart = v.looseObject({
+  type: v.picklist(['input_audio', 'audio', 'audio_url', 'file', 'document', 'document_url', 'video', 'video_url']),
+})
+
+const RefusalPart = v.looseObject({ type: v.literal('refusal'), refusal: v.string() })
+
+export const ContentPart = v.variant('type', [TextPart, ImagePart, MediaPart, RefusalPart])
+export type ContentPart = v.InferOutput<typeof ContentPart>
+
+const content = v.union(
+  [v.string(), v.array(ContentPart)],
+  'Expected a string or an array of content parts (text, image_url, input_audio, file, document, video_url)',
+)
+
+const FunctionCall = v.looseObject({ name: v.string(), arguments: v.string() })
+
+export const ToolCall = v.looseObject({ id: v.string(), type: v.literal('function'), function: FunctionCall })
+export type ToolCall = v.InferOutput<typeof ToolCall>
+
+/** A call of one of OpenAI's free-text `custom` tools; only that family has them. */
+const CustomToolCall = v.looseObject({
+  id: v.string(),
+  type: v.literal('custom'),
+  custom: v.looseObject({ name: v.string(), input: v.string() }),
+})
+
+const SystemMessage = v.looseObject({ role: v.picklist(['system', 'developer']), content, name })
+const UserMessage = v.looseObject({ role: v.literal('user'), content, name })
+const AssistantMessage = v.looseObject({
+  role: v.literal('assistant'),
+  content: v.nullish(content),
+  name,
+  tool_calls: v.nullish(v.array(v.variant('type', [ToolCall, CustomToolCall]))),
+})
+const ToolMessage = v.looseObject({ role: v.literal('tool'), content, tool_call_id: v.string(), name })
+/** The deprecated form of a tool message, still sent by old clients. */
+const FunctionMessage = v.looseObject({ role: v.literal('function'), content: v.nullish(content), name: v.string() })
+
+export const ChatMessage = v.variant('role', [
+  SystemMessage,
+  UserMessage,
+  AssistantMessage,
+  ToolMessage,
+  FunctionMessage,
+])
+export type ChatMessage = v.InferOutput<typeof ChatMessage>
+
+const jsonObject = v.looseObject({})
+
+const FunctionTool = v.looseObject({
+  type: v.literal('function'),
+  function: v.looseObject({
+    name: v.pipe(v.string(), v.minLength(1)),
+    description: v.nullish(v.string()),
+    parameters: v.nullish(jsonObject),
+  }),
+})
+
+export const ToolDefinition = v.variant('type', [
+  FunctionTool,
+  v.looseObject({ type: v.literal('custom'), custom: v.looseObject({ name: v.pipe(v.string(), v.minLength(1)) }) }),
+])
+export type ToolDefinition = v.InferOutput<typeof ToolDefinition>
+
+export const ToolChoice = v.union(
+  [
+    v.picklist(['auto', 'none', 'required']),
+    v.looseObject({ type: v.literal('function'), function: v.looseObject({ name: v.string() }) }),
+    v.looseObject({ type: v.literal('allowed_tools'), allowed_tools: jsonObject }),
+    v.looseObject({ type: v.literal('custom'), custom: v.looseObject({ name: v.string() }) }),
+  ],
+  'Expected "auto", "none", "required" or {"type":"function","function":{"name":…}}',
+)
+
+const integer = v.pipe(v.number(), v.integer())
+
+export const ChatCompletionRequest = v.looseObject({
+  model: v.pipe(v.string(), v.minLength(1)),
+  messages: v.pipe(v.array(ChatMessage), v.minLength(1)),
+  stream: v.nullish(v.boolean()),
+  stream_options: v.nullish(v.looseObject({ include_usage: v.nullish(v.boolean()) })),
+  max_tokens: v.nullish(v.pipe(integer, v.minValue(1))),
+  temperature: v.nullish(v.pipe(v.number(), v.minValue(0), v.maxValue(2))),
+  top_p: v.nullish(v.pipe(v.number(), v.minValue(0), v.maxValue(1))),
+  stop: v.nullish(v.union([v.string(), v.array(v.string())], 'Expected a string or an array of strings')),
+  system: v.nullish(v.string()),
+  tools: v.nullish(v.array(ToolDefinition)),
+  tool_choice: v.nullish(ToolChoice),
+  provider: v.nullish(v.string()),
+  n: v.nullish(v.pipe(integer, v.minValue(1), v.maxValue(128))),
+})
+export type ChatCompletionRequest = v.InferOutput<typeof ChatCompletionRequest>
+
+const count = v.pipe(integer, v.minValue(0))
+
+/** Token counts of one completion; the detail objects that some upstreams add are kept. */
+export const Usage = v.looseObject({ prompt_tokens: count, completion_tokens: count, total_tokens: count })
+export type Usage = v.InferOutput<typeof Usage>
+
+export const FinishReason = v.picklist(['stop', 'length', 'tool_calls', 'content_filter'])
+export type FinishReason = v.InferOutput<typeof FinishReason>
+
+export const ChatCompletion = v.looseObject({
+  id: v.string(),
+  object: v.literal('chat.completion'),
+  created: integer,
+  model: v.string(),
+  choices: v.array(
+    v.looseObject({
+      index: count,
+      message: v.looseObject({
+        role: v.literal('assistant'),
+        content: v.nullable(v.string()),
+        tool_calls: v.optional(v.pipe(v.array(v.variant('type', [ToolCall, CustomToolCall])), v.minLength(1))),
+      }),
+      finish_reason: FinishReason,
+    }),
+  ),
+  usage: Usage,
+})
+export type ChatCompletion = v.InferOutput<typeof ChatCompletion>
+
+/** One entry of `delta.tool_calls`: `index` always, `id`, `type` and `function.name` in the first entry of a call only. */
+export const ToolCallDelta = v.looseObject({
+  index: count,
+  id: v.optional(v.string()),
+  type: v.optional(v.picklist(['function', 'custom'])),
+  function: v.optional(v.looseObject({ name: v.optional(v.string()), arguments: v.optional(v.string()) })),
+})
+export type ToolCallDelta = v.InferOutput<typeof ToolCallDelta>
+
+export const ChatDelta = v.looseObject({
+  role: v.optional(v.literal('assistant')),
+  content: v.optional(v.nullable(v.string())),
+  tool_calls: v.optional(v.array(ToolCallDelta)),
+})
+export type ChatDelta = v.InferOutput<typeof ChatDelta>
+
+/** One event of a stream; the usage event has no choices. */
+export const ChatChunk = v.looseObject({
+  id: v.string(),
+  object: v.literal('chat.completion.chunk'),
+  created: integer,
+  model: v.string(),
+  choices: v.array(v.looseObject({ index: count, delta: ChatDelta, finish_reason: v.nullable(FinishReason) })),
+  usage: v.optional(v.nullable(Usage)),
+})
+export type ChatChunk = v.InferOutput<typeof ChatChunk>

@@ -1,0 +1,31 @@
+import type { GatewayKeys, KeyHolder, RateLimiter } from '@turnpike/core'
+import { ApiError } from '@turnpike/core'
+import type { Access, Exchange } from '@turnpike/http'
+
+/** Who calls the gateway; null on open routes. */
+export type Caller = KeyHolder | null
+
+/** Finds the caller of a request and counts the request against the key (ruling 17: authenticate, limit, parse). */
+export function callerOf(
+  keys: GatewayKeys,
+  limiter: RateLimiter,
+): (exchange: Exchange, access: Access) => Promise<Caller> {
+  return async (exchange, access) => {
+    if (access === 'open') return null
+    const given = /^bearer +(\S+)$/i.exec(exchange.header('authorization') ?? '')?.[1]
+    const holder = given === undefined ? null : await keys.verify(given)
+    if (!holder)
+      throw new ApiError(401, 'authentication_error', 'A valid gateway key is needed: Authorization: Bearer gw-…', {
+        code: 'invalid_api_key',
+        headers: { 'www-authenticate': 'Bearer' },
+      })
+    const { id, rate_limit } = holder.key
+    const { ok, retryAfter } = await limiter.consume(id, rate_limit)
+    if (!ok)
+      throw new ApiError(429, 'rate_limit_error', `This key is limited to ${rate_limit} requests per minute`, {
+        code: 'rate_limit_exceeded',
+        retryAfter,
+      })
+    return holder
+  }
+}

@@ -1,0 +1,45 @@
+import type { UpstreamFailure } from '@turnpike/core'
+import { ApiError, scrub, UpstreamError } from '@turnpike/core'
+import { toApiError } from '@turnpike/http'
+
+/** The words for failures that are not the caller's: fixed, because an upstream's own may hold what is not for callers. */
+const fixed: Record<UpstreamFailure['kind'], { code: ApiError['code']; message: string }> = {
+  status: { code: 'upstream_error', message: 'The upstream provider failed' },
+  malformed: { code: 'upstream_error', message: 'The upstream provider sent an answer that makes no sense' },
+  unavailable: { code: 'upstream_unavailable', message: 'The upstream provider could not be reached' },
+  timeout: { code: 'upstream_timeout', message: 'The upstream provider did not answer in time' },
+  truncated: { code: 'upstream_truncated', message: 'The upstream provider ended its answer before it was whole' },
+}
+
+/** What the caller is told of a failed upstream call (ruling 14). */
+function describeUpstream(error: UpstreamError): ApiError {
+  const { kind, status, caller, accepted, code, retryAfter } = error.failure
+  if (kind === 'status' && status === 429)
+    return new ApiError(429, 'rate_limit_error', 'The upstream provider is rate limiting; try again later', {
+      code: 'rate_limit_exceeded',
+      retryAfter: Math.max(1, retryAfter ?? 1),
+      cause: error,
+    })
+  if (kind === 'status' && caller)
+    return new ApiError(400, 'invalid_request_error', scrub(error.message), {
+      code:
+        status === 404
+          ? 'model_not_found'
+          : code === 'unsupported_parameter'
+            ? 'unsupported_parameter'
+            : 'invalid_body',
+      cause: error,
+    })
+  const { message, code: word } = fixed[kind]
+  return new ApiError(502, 'upstream_error', message, {
+    code: word,
+    // Ruling 16: a client must not pay twice for what was accepted once.
+    shouldRetry: accepted ? false : undefined,
+    retryAfter,
+    cause: error,
+  })
+}
+
+/** What the caller is told of any error. */
+export const describeError = (error: unknown): ApiError =>
+  UpstreamError.is(error) ? describeUpstream(error) : toApiError(error)

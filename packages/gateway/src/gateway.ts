@@ -1,0 +1,126 @@
+import type { GatewayKeys, KV, RateLimiter, Router, UsageLedger } from '@turnpike/core'
+import { gatewayKeys, memoryRateLimiter, usageLedger } from '@turnpike/core'
+import type {
+  CorsOptions,
+  FetchCall,
+  HandlerOptions,
+  HattipHandler,
+  NodeListener,
+  Route,
+  Servable,
+  ShellOptions,
+} from '@turnpike/http'
+import { createHandler, fetchShell, hattipShell, nodeShell, route } from '@turnpike/http'
+import type { Caller } from './caller.js'
+import { callerOf } from './caller.js'
+import { BETWEEN_EVENTS_MS, DRAIN_MS, FIRST_EVENT_MS } from './conventions.js'
+import { describeError } from './describe-error.js'
+import { chatCompletions } from './operations/chat.js'
+import { getModel, listModels } from './operations/models.js'
+import { health, info } from './operations/status.js'
+import { upstreamWatches } from './upstream-watch.js'
+
+export interface GatewayOptions extends ShellOptions {
+  /** Finds the upstream of a request, such as `createRouter({ providers })`. */
+  router: Router
+  /** Where keys, users and usage are. */
+  kv: KV
+  /** Gateway keys; default `gatewayKeys(kv)`. */
+  keys?: GatewayKeys
+  /** Usage records; default `usageLedger(kv)`. */
+  ledger?: UsageLedger
+  /** Counts requests per key; default {@link memoryRateLimiter}, which is exact within one process. */
+  rateLimiter?: RateLimiter
+  /** True where `router` leads to simulated upstreams; `/health` says so. Default false. */
+  simulated?: boolean
+  /** Milliseconds until an upstream's first event, or its whole answer where it does not stream; default 300,000. */
+  firstEventMs?: number
+  /** Milliseconds between two events of an upstream's stream; default 120,000. */
+  betweenEventsMs?: number
+  /** Largest request body in bytes; default 20 MiB. */
+  bodyLimit?: number
+  /** Milliseconds of silence after which a stream carries a comment; default 15,000. */
+  heartbeatMs?: number
+  /** Cross-origin callers; default none. */
+  cors?: CorsOptions
+  /** Told of each error that ends as a 5xx; default nobody. */
+  onError?: NonNullable<HandlerOptions<Caller>['onError']>
+  /** Told of each finished request; default nobody. */
+  onRequest?: NonNullable<HandlerOptions<Caller>['onRequest']>
+  /** The clock, in milliseconds; default `Date.now`. */
+  now?: () => number
+}
+
+/** A gateway: one handler, in the form that each kind of host takes. */
+export interface Gateway extends Servable {
+  /** Serves a web `Request`. */
+  fetch(request: Request, call?: FetchCall): Promise<Response>
+  /** Serves any HatTip adapter. */
+  hattip: HattipHandler
+  /** Serves node:http, Express and every other connect-style host. */
+  node: NodeListener
+  /** The route table that everything above is made of. */
+  routes: readonly Route<Caller>[]
+  keys: GatewayKeys
+  ledger: UsageLedger
+  /**
+   * Begins a shutdown: `/health` turns 503, running requests may end, and those that still run after `ms` are told so.
+   * Resolves when none runs any more. Default 30,000 ms.
+   */
+  drain(ms?: number): Promise<void>
+}
+
+/**
+ * The AI gateway: `/v1`, `/health` and `/` as handlers for any runtime.
+ * @example
+ * const gateway = createGateway({ router: createRouter({ providers: [openai({ apiKey })] }), kv: await memoryKV() })
+ * Bun.serve({ fetch: (request) => gateway.fetch(request), idleTimeout: 0 })
+ */
+export function createGateway(options: GatewayOptions): Gateway {
+  const { router, kv, simulated = false, now = Date.now } = options
+  const keys = options.keys ?? gatewayKeys(kv, { now })
+  const ledger = options.ledger ?? usageLedger(kv)
+  const rateLimiter = options.rateLimiter ?? memoryRateLimiter({ now })
+  const { firstEventMs = FIRST_EVENT_MS, betweenEventsMs = BETWEEN_EVENTS_MS } = options
+  const watches = upstreamWatches()
+  let draining = false
+
+  const routes: Route<Caller>[] = [
+    route(
+      'POST',
+      '/v1/chat/completions',
+      chatCompletions({ router, ledger, watches, firstEventMs, betweenEventsMs, now }),
+    ),
+    route('GET', '/v1/models', listModels(router)),
+    route('GET', '/v1/models/{model+}', getModel(router)),
+    route('GET', '/health', health({ kv, ledger, simulated, draining: () => draining })),
+    route(
+      'GET',
+      '/',
+      info(() => routes),
+    ),
+  ]
+
+  const { handle, refuse } = createHandler<Caller>({
+    ...options,
+    routes,
+    authenticate: callerOf(keys, rateLimiter),
+    toApiError: describeError,
+    errorBody: ({ type, message, code }) => ({ error: { type, message, code } }),
+  })
+
+  return {
+    handle,
+    refuse,
+    fetch: fetchShell(handle, options),
+    hattip: hattipShell(handle, options),
+    node: nodeShell(handle, options),
+    routes,
+    keys,
+    ledger,
+    async drain(ms = DRAIN_MS) {
+      draining = true
+      await watches.drain(ms)
+    },
+  }
+}

@@ -1,0 +1,4 @@
+/** The AI gateway: a handler for /v1, /health and /. @module */
+export type { Caller } from './caller.js'
+export * from './conventions.js'
+export * from './gateway.js'

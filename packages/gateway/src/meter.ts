@@ -1,0 +1,71 @@
+import type { ChatChunk, ChatCompletion, ChatCompletionRequest, Usage, UsageRecord } from '@turnpike/core'
+
+/** Characters per token where an upstream reports no usage (ruling 28). */
+const CHARACTERS_PER_TOKEN = 4
+
+const tokens = (characters: number): number => Math.ceil(characters / CHARACTERS_PER_TOKEN)
+
+/** Characters of all text in a part of a request or answer, whatever its shape; keys and data URLs are no text. */
+function characters(value: unknown): number {
+  if (typeof value === 'string') return value.startsWith('data:') ? 0 : value.length
+  if (typeof value !== 'object' || value === null) return 0
+  let sum = 0
+  for (const inner of Object.values(value)) sum += characters(inner)
+  return sum
+}
+
+const promptTokens = ({ messages, system, tools }: ChatCompletionRequest): number =>
+  tokens(characters(messages.map(({ content }) => content)) + characters(system) + characters(tools))
+
+/** Used tokens, and how exactly they are known. */
+export type Metered = { usage: Usage; accuracy: UsageRecord['accuracy'] }
+
+const estimate = (request: ChatCompletionRequest, completionCharacters: number): Metered => {
+  const prompt_tokens = promptTokens(request)
+  const completion_tokens = tokens(completionCharacters)
+  const usage = { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens }
+  return { usage, accuracy: 'estimated' }
+}
+
+/** The usage of a whole answer: as reported, or estimated. */
+export const meterAnswer = (request: ChatCompletionRequest, answer: ChatCompletion): Metered =>
+  answer.usage
+    ? { usage: answer.usage, accuracy: 'reported' }
+    : estimate(request, characters(answer.choices.map(({ message }) => [message.content, message.tool_calls])))
+
+/** Counts what a stream uses, and shows usage to the client only as far as it asked for it. */
+export interface StreamMeter {
+  /** The chunks for the client out of those of one upstream read. */
+  pass(chunks: ChatChunk[]): ChatChunk[]
+  /** The usage event that the client asked for and has not been sent yet. */
+  last(): ChatChunk[]
+  /** What was used so far; `complete` = the stream is whole. */
+  used(complete: boolean): Metered
+}
+
+export function streamMeter(request: ChatCompletionRequest): StreamMeter {
+  const wanted = request.stream_options?.include_usage === true
+  let reported: Usage | undefined
+  let seen = 0
+  let head: ChatChunk | undefined
+
+  const used = (complete: boolean): Metered =>
+    reported ? { usage: reported, accuracy: complete ? 'reported' : 'partial' } : estimate(request, seen)
+
+  return {
+    pass(chunks) {
+      for (const chunk of chunks) {
+        if (chunk.usage) reported = chunk.usage
+        for (const { delta } of chunk.choices) {
+          if (delta.content) seen += delta.content.length
+          else if (delta.tool_calls) seen += characters(delta.tool_calls)
+        }
+        if (wanted) chunk.usage ??= null
+      }
+      head ??= chunks[0]
+      return wanted || chunks.at(-1)?.choices.length !== 0 ? chunks : chunks.slice(0, -1)
+    },
+    last: () => (wanted && !reported && head ? [{ ...head, choices: [], usage: used(true).usage }] : []),
+    used,
+  }
+}

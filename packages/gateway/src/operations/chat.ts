@@ -1,0 +1,129 @@
+import type { ChatChunk, ChatCompletionRequest as ChatRequest, Outcome, Router, UsageLedger } from '@turnpike/core'
+import { ChatCompletion, ChatCompletionRequest, isUuid, UpstreamError } from '@turnpike/core'
+import type { Call } from '@turnpike/http'
+import { operation, sse } from '@turnpike/http'
+import type { Caller } from '../caller.js'
+import type { Metered } from '../meter.js'
+import { meterAnswer, streamMeter } from '../meter.js'
+import type { UpstreamWatches } from '../upstream-watch.js'
+
+export interface ChatOptions {
+  router: Router
+  ledger: UsageLedger
+  watches: UpstreamWatches
+  /** Milliseconds until the upstream's first event or whole answer. */
+  firstEventMs: number
+  /** Milliseconds between two events. */
+  betweenEventsMs: number
+  now: () => number
+}
+
+/** `null` means absent, as the OpenAI clients send it. */
+function withoutNulls(request: ChatRequest): ChatRequest {
+  const present = { ...request }
+  for (const key of Object.keys(present)) if (present[key] === null) delete present[key]
+  return present
+}
+
+/** A tag header that is fit to be stored: a UUID, else ''. */
+const tag = (call: Call, name: string): string => {
+  const value = call.header(name)
+  return value !== undefined && isUuid(value) ? value.toLowerCase() : ''
+}
+
+function outcomeOf(error: unknown): Outcome {
+  return UpstreamError.is(error) && error.failure.kind === 'truncated' ? 'truncated' : 'upstream_error'
+}
+
+/** POST /v1/chat/completions: one upstream call, whole or streamed, booked before the caller is told that it is complete. */
+export function chatCompletions(options: ChatOptions) {
+  const { router, ledger, watches, firstEventMs, betweenEventsMs, now } = options
+
+  return operation<Caller, never, never, typeof ChatCompletionRequest>({
+    id: 'chat.completions',
+    summary: 'Answers a conversation, at once or as a stream.',
+    access: 'key',
+    body: ChatCompletionRequest,
+    output: ChatCompletion,
+    async run(caller, { body }, call) {
+      const { key, user } = caller!
+      const asked = withoutNulls(body)
+      const [target] = await router.candidates({ capability: 'chat', request: asked })
+      const { provider, model } = target!
+      const request = { ...asked, model }
+      await ledger.ready()
+      call.log({ key_id: key.id, user_id: user.id, provider: provider.id, model, stream: request.stream === true })
+
+      const book = async ({ usage, accuracy }: Metered, outcome: Outcome): Promise<void> => {
+        const { prompt_tokens, completion_tokens } = usage
+        call.log({ outcome, prompt_tokens, completion_tokens })
+        await ledger.append({
+          request_id: call.requestId,
+          user_id: user.id,
+          key_id: key.id,
+          session_id: tag(call, 'x-session-id'),
+          conversation_id: tag(call, 'x-conversation-id'),
+          task_id: tag(call, 'x-task-id'),
+          project_id: tag(call, 'x-project-id'),
+          model,
+          provider: provider.id,
+          prompt_tokens,
+          completion_tokens,
+          tokens: prompt_tokens + completion_tokens,
+          accuracy,
+          outcome,
+          timestamp: new Date(now()).toISOString(),
+        })
+      }
+
+      const watch = watches.watch(call.signal)
+      /** What went wrong, told by whoever stopped the call rather than by the connection that broke of it. */
+      const reasonOf = (error: unknown): unknown => watch.stop()?.error ?? error
+
+      if (!request.stream)
+        try {
+          const answer = await watch.within(firstEventMs, provider.chat!.complete(request, watch))
+          const metered = meterAnswer(request, answer)
+          await book(metered, 'complete')
+          return { ...answer, usage: metered.usage }
+        } catch (error) {
+          throw reasonOf(error)
+        } finally {
+          await watch.end()
+        }
+
+      let chunks: AsyncIterable<ChatChunk[]>
+      try {
+        chunks = await watch.within(firstEventMs, provider.chat!.stream(request, watch))
+      } catch (error) {
+        const reason = reasonOf(error)
+        await watch.end()
+        throw reason
+      }
+
+      return sse(
+        (async function* () {
+          const meter = streamMeter(request)
+          const iterator = chunks[Symbol.asyncIterator]()
+          // What holds if the client stops reading, which returns this generator from a `yield`.
+          let outcome: Outcome = 'client_abort'
+          try {
+            for (;;) {
+              const { done, value } = await watch.within(betweenEventsMs, iterator.next())
+              if (done) break
+              const batch = meter.pass(value)
+              if (batch.length > 0) yield batch
+            }
+            yield meter.last()
+            outcome = 'complete'
+          } catch (error) {
+            outcome = watch.stop()?.outcome ?? outcomeOf(error)
+            throw reasonOf(error)
+          } finally {
+            await watch.end(book(meter.used(outcome === 'complete'), outcome))
+          }
+        })(),
+      )
+    },
+  })
+}

@@ -1,0 +1,36 @@
+import type { Model as ModelRecord, Router } from '@turnpike/core'
+import { ApiError, Model, ModelList } from '@turnpike/core'
+import { operation } from '@turnpike/http'
+import * as v from 'valibot'
+import type { Caller } from '../caller.js'
+
+/** GET /v1/models: the catalogue of the configured providers. */
+export const listModels = (router: Router) =>
+  operation({
+    id: 'models.list',
+    summary: 'Lists the models that the configured providers offer.',
+    access: 'key',
+    query: v.object({ provider: v.optional(v.string()) }),
+    output: ModelList,
+    run: async (_: Caller, { query }) => ({
+      object: 'list',
+      data: await router.models(query.provider === undefined ? {} : { provider: query.provider }),
+    }),
+  })
+
+const isCalled = (model: ModelRecord, id: string): boolean => model.id === id || `${model.provider}/${model.id}` === id
+
+/** GET /v1/models/{model}: bare or prefixed by its provider; the id may hold a slash, raw or encoded. */
+export const getModel = (router: Router) =>
+  operation({
+    id: 'models.get',
+    summary: 'Describes one model.',
+    access: 'key',
+    params: v.object({ model: v.string() }),
+    output: Model,
+    async run(_: Caller, { params }) {
+      const model = (await router.models()).find((candidate) => isCalled(candidate, params.model))
+      if (!model) throw new ApiError(404, 'not_found_error', 'There is no model with this id', { code: 'not_found' })
+      return model
+    },
+  })

@@ -1,0 +1,62 @@
+import type { KV, UsageLedger } from '@turnpike/core'
+import type { Route } from '@turnpike/http'
+import { operation, withStatus } from '@turnpike/http'
+import * as v from 'valibot'
+import type { Caller } from '../caller.js'
+import { DESCRIPTION, NAME, VERSION } from '../conventions.js'
+
+/** spec.md, HealthResponse: "fields not shown". */
+export const HealthResponse = v.object({
+  status: v.picklist(['ok', 'draining', 'unavailable']),
+  version: v.string(),
+  /** True where answers come from simulated upstreams. */
+  simulated: v.boolean(),
+})
+
+/** GET /health: 200 while the process can take requests, 503 while it drains or cannot store usage. */
+export const health = (options: { kv: KV; ledger: UsageLedger; simulated: boolean; draining: () => boolean }) =>
+  operation<Caller>({
+    id: 'health',
+    summary: 'Tells whether the gateway can take requests.',
+    access: 'open',
+    output: HealthResponse,
+    async run() {
+      const { kv, ledger, simulated, draining } = options
+      const stores = async (): Promise<boolean> => {
+        try {
+          await ledger.ready()
+          return (await kv.health()).ok
+        } catch {
+          return false
+        }
+      }
+      const status = draining() ? 'draining' : (await stores()) ? 'ok' : 'unavailable'
+      return withStatus(status === 'ok' ? 200 : 503, { status, version: VERSION, simulated })
+    },
+  })
+
+/** spec.md, "What the service does", item 8. */
+export const GatewayInfo = v.object({
+  name: v.string(),
+  version: v.string(),
+  description: v.string(),
+  /** Operation ids and `METHOD path`. */
+  endpoints: v.record(v.string(), v.string()),
+})
+
+/** GET /: name, version, description and the endpoints that exist. */
+export const info = (routes: () => readonly Route<Caller>[]) =>
+  operation<Caller>({
+    id: 'info',
+    summary: 'Names the gateway and its endpoints.',
+    access: 'open',
+    output: GatewayInfo,
+    run: () => ({
+      name: NAME,
+      version: VERSION,
+      description: DESCRIPTION,
+      endpoints: Object.fromEntries(
+        routes().map(({ method, path, operation }) => [operation.id, `${method} ${path.replace('+}', '}')}`]),
+      ),
+    }),
+  })

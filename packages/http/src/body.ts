@@ -1,0 +1,88 @@
+import { ApiError } from '@turnpike/core'
+
+/** 413 for a body over the limit. */
+export const tooLarge = (limit: number): ApiError =>
+  new ApiError(413, 'invalid_request_error', `The request body is larger than ${limit} bytes`, {
+    code: 'request_too_large',
+  })
+
+/** 400 for a body that the client did not finish sending. */
+export const cutShort = (cause?: unknown): ApiError =>
+  new ApiError(400, 'invalid_request_error', 'The request body was cut short', { code: 'invalid_body', cause })
+
+const invalid = (message: string, code: 'invalid_json' | 'invalid_body'): ApiError =>
+  new ApiError(400, 'invalid_request_error', message, { code })
+
+/** Reads a whole body piece by piece and stops at the limit. */
+export async function collect(body: AsyncIterable<Uint8Array>, limit: number): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = []
+  let size = 0
+  for await (const piece of body) {
+    size += piece.length
+    if (size > limit) throw tooLarge(limit)
+    pieces.push(piece)
+  }
+  return concat(pieces, size)
+}
+
+export function concat(pieces: Uint8Array[], size: number): Uint8Array {
+  if (pieces.length === 1) return pieces[0]!
+  const whole = new Uint8Array(size)
+  let at = 0
+  for (const piece of pieces) {
+    whole.set(piece, at)
+    at += piece.length
+  }
+  return whole
+}
+
+/** True where `text` nests arrays and objects deeper than `limit`: a scan, so that no recursion meets the depth first. */
+function tooDeep(text: string, limit: number): boolean {
+  let depth = 0
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charCodeAt(i)
+    if (c === 0x22) {
+      // To the closing quote: one that an even number of backslashes stands before.
+      for (;;) {
+        i = text.indexOf('"', i + 1)
+        if (i === -1) return false
+        let slashes = 0
+        while (text.charCodeAt(i - 1 - slashes) === 0x5c) slashes++
+        if (slashes % 2 === 0) break
+      }
+    } else if (c === 0x7b || c === 0x5b) {
+      if (++depth > limit) return true
+    } else if (c === 0x7d || c === 0x5d) depth--
+  }
+  return false
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/**
+ * A JSON body as a value.
+ * @throws ApiError 400 `invalid_json` for what is not UTF-8, not JSON or nested deeper than `depth`
+ */
+export function parseJson(bytes: Uint8Array, depth: number): unknown {
+  if (bytes.length === 0) throw invalid('The request body is empty; a JSON object is expected', 'invalid_json')
+  let text: string
+  try {
+    text = utf8.decode(bytes)
+  } catch {
+    throw invalid('The request body is not valid UTF-8', 'invalid_json')
+  }
+  if (tooDeep(text, depth)) throw invalid(`The request body nests deeper than ${depth} levels`, 'invalid_json')
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw invalid('The request body is not valid JSON', 'invalid_json')
+  }
+}
+
+/** @throws ApiError 400 where the headers announce a body that is not plain JSON */
+export function requireJson(contentType: string | undefined, contentEncoding: string | undefined): void {
+  if (contentEncoding !== undefined && contentEncoding.toLowerCase() !== 'identity')
+    throw invalid(`Content-Encoding "${contentEncoding}" is not supported; send the body uncompressed`, 'invalid_body')
+  if (contentType !== undefined && !/^\s*application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType))
+    throw invalid('Content-Type must be application/json', 'invalid_body')
+}

@@ -1,0 +1,10 @@
+/** What spec.md leaves open and http decides. Each value answers the sentence above it and is an option where it is used. */
+
+/** "Maximum request body size … not shown": bytes of a JSON body. */
+export const BODY_LIMIT = 20 * 1024 * 1024
+
+/** Not shown: deepest nesting of arrays and objects in a JSON body. */
+export const JSON_DEPTH = 128
+
+/** Not shown: silence after which a stream carries a comment, in milliseconds, so that no proxy takes it for dead. */
+export const HEARTBEAT_MS = 15_000

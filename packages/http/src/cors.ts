@@ -1,0 +1,28 @@
+import type { Exchange } from './exchange.js'
+
+/** Which web pages may call from another origin. */
+export interface CorsOptions {
+  /** Exact origins, such as `https://app.example`; default none. */
+  origins: readonly string[]
+}
+
+/** Headers for a cross-origin call from an allowed page; none otherwise. A preflight gets the methods and headers that it asks for. */
+export function corsHeaders(
+  exchange: Exchange,
+  { origins }: CorsOptions,
+  methods: Iterable<string>,
+): Record<string, string> {
+  if (origins.length === 0) return {}
+  const origin = exchange.header('origin')
+  if (origin === undefined || !origins.includes(origin)) return { vary: 'origin' }
+  const headers: Record<string, string> = { vary: 'origin', 'access-control-allow-origin': origin }
+  if (exchange.method !== 'OPTIONS')
+    headers['access-control-expose-headers'] = 'x-request-id, retry-after, x-should-retry'
+  else {
+    const wanted = exchange.header('access-control-request-headers')
+    headers['access-control-allow-methods'] = [...methods].join(', ')
+    if (wanted !== undefined) headers['access-control-allow-headers'] = wanted
+    headers['access-control-max-age'] = '600'
+  }
+  return headers
+}

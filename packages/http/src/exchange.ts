@@ -1,0 +1,58 @@
+import type { ApiError } from '@turnpike/core'
+
+/** One HTTP request as the handler kit sees it, whatever runtime it came from. */
+export interface Exchange {
+  /** In upper case. */
+  readonly method: string
+  /** The path as sent, still percent-encoded, without the query. */
+  readonly path: string
+  /** The query without `?`; '' where there is none. */
+  readonly query: string
+  /** A request header by its lower-case name. */
+  header(name: string): string | undefined
+  /** The request body; can be read once. */
+  body(): AsyncIterable<Uint8Array>
+  /**
+   * The whole body.
+   * @throws ApiError 413 over `limit` bytes, before the rest has been read; 400 where the body was cut short
+   */
+  bytes(limit: number): Promise<Uint8Array>
+  /** Aborts when the client goes away before it has the whole reply. */
+  readonly signal: AbortSignal
+  /** The client's address, past as many proxies as the shell was told to trust; '' where unknown. */
+  readonly ip: string
+  /** True where somebody else may answer what no route of ours does; the handler then returns null. */
+  readonly optional: boolean
+}
+
+/** What the handler kit answers. An async iterable is sent piece by piece as the client reads. */
+export interface Reply {
+  status: number
+  /** Lower-case names. */
+  headers: Record<string, string>
+  body?: string | Uint8Array | AsyncIterable<string | Uint8Array>
+}
+
+/** Answers every exchange; null only where `exchange.optional` and no route matches. Never rejects. */
+export type Handler = (exchange: Exchange) => Promise<Reply | null>
+
+/** A gateway or a platform, as every host can serve it. */
+export interface Servable {
+  /** The neutral handler under all shells. */
+  handle: Handler
+  /** Words an error for what never became a request, such as malformed HTTP. */
+  refuse(error: ApiError): Reply
+}
+
+/** How a shell reads what a runtime tells of the client. */
+export interface ShellOptions {
+  /** Proxies in front of this process whose X-Forwarded-For is believed, counted from the right; default 0. */
+  trustedHops?: number
+}
+
+/** The address that the nearest `hops` proxies report, or the peer's own. Never the leftmost: a client can write that itself. */
+export function clientIp(peer: string | undefined, forwardedFor: string | undefined, hops: number): string {
+  if (hops === 0 || !forwardedFor) return peer ?? ''
+  const chain = forwardedFor.split(',').map((address) => address.trim())
+  return chain[Math.max(0, chain.length - hops)] ?? peer ?? ''
+}

@@ -1,0 +1,93 @@
+import { collect, tooLarge } from './body.js'
+import type { Exchange, Handler, Reply, ShellOptions } from './exchange.js'
+import { clientIp } from './exchange.js'
+
+/** What a host knows of a request besides the request. */
+export interface FetchCall {
+  /** The peer's address; default ''. */
+  ip?: string
+}
+
+const utf8 = new TextEncoder()
+
+/** An async iterable as a web stream that is read as fast as the client reads. `cancel` aborts first: a waiting generator cannot be returned. */
+function toStream(body: AsyncIterable<string | Uint8Array>, abort: () => void): ReadableStream<Uint8Array> {
+  const iterator = body[Symbol.asyncIterator]()
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await iterator.next()
+        if (done) controller.close()
+        else controller.enqueue(typeof value === 'string' ? utf8.encode(value) : value)
+      },
+      async cancel() {
+        abort()
+        await iterator.return?.()
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+async function* readStream(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array> {
+  if (!body) return
+  const reader = body.getReader()
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return
+      yield value
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined)
+  }
+}
+
+function toExchange(request: Request, call: FetchCall, controller: AbortController, hops: number): Exchange {
+  const { url, headers } = request
+  const start = url.indexOf('/', url.indexOf('//') + 2)
+  const hash = url.indexOf('#', start)
+  const end = hash === -1 ? url.length : hash
+  const mark = url.indexOf('?', start)
+  const stop = mark === -1 || mark > end ? end : mark
+  const body = (): AsyncIterable<Uint8Array> => readStream(request.body)
+  return {
+    method: request.method,
+    path: url.slice(start, stop),
+    query: url.slice(stop + 1, end),
+    header: (name) => headers.get(name) ?? undefined,
+    body,
+    async bytes(limit) {
+      if (Number(headers.get('content-length') ?? 0) > limit) throw tooLarge(limit)
+      return collect(body(), limit)
+    },
+    signal: controller.signal,
+    get ip() {
+      return clientIp(call.ip, headers.get('x-forwarded-for') ?? undefined, hops)
+    },
+    optional: false,
+  }
+}
+
+function toResponse(reply: Reply, abort: () => void): Response {
+  const { status, headers, body } = reply
+  if (body === undefined || typeof body === 'string' || body instanceof Uint8Array)
+    return new Response(body as string | undefined, { status, headers })
+  return new Response(toStream(body, abort), { status, headers })
+}
+
+/** Serves web `Request`s: for Bun, Deno, workers, Hono, Next and tests. */
+export function fetchShell(
+  handle: Handler,
+  options: ShellOptions = {},
+): (request: Request, call?: FetchCall) => Promise<Response> {
+  const { trustedHops = 0 } = options
+  return async (request, call = {}) => {
+    const controller = new AbortController()
+    const abort = (): void => controller.abort()
+    if (request.signal.aborted) abort()
+    else request.signal.addEventListener('abort', abort, { once: true })
+    const reply = await handle(toExchange(request, call, controller, trustedHops))
+    return toResponse(reply!, abort)
+  }
+}

@@ -1,0 +1,10 @@
+/** Exchange and reply, routes, shells for Node, fetch and HatTip, bodies, SSE. @module */
+export * from './conventions.js'
+export type { CorsOptions } from './cors.js'
+export type { Exchange, Handler, Reply, Servable, ShellOptions } from './exchange.js'
+export { clientIp } from './exchange.js'
+export * from './fetch-shell.js'
+export * from './handler.js'
+export * from './hattip-shell.js'
+export * from './node-shell.js'
+export * from './operation.js'

@@ -1,0 +1,59 @@
+import type { Route } from './operation.js'
+
+export interface Match<Actor> {
+  /** The routes of the path by method; empty = no such path. */
+  methods: Map<string, Route<Actor>>
+  params: Record<string, string>
+}
+
+const decode = (segment: string): string => {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}
+
+/** A matcher for a route table: fixed paths by one look-up, `{name}` and `{name+}` by comparing segments. */
+export function matcher<Actor>(routes: readonly Route<Actor>[]): (path: string) => Match<Actor> {
+  const fixed = new Map<string, Map<string, Route<Actor>>>()
+  const patterns = new Map<string, { segments: string[]; methods: Map<string, Route<Actor>> }>()
+  for (const route of routes) {
+    let methods: Map<string, Route<Actor>> | undefined
+    if (route.path.includes('{')) {
+      methods = patterns.get(route.path)?.methods
+      if (!methods) patterns.set(route.path, { segments: route.path.split('/'), methods: (methods = new Map()) })
+    } else {
+      methods = fixed.get(route.path)
+      if (!methods) fixed.set(route.path, (methods = new Map()))
+    }
+    methods.set(route.method, route)
+  }
+
+  const matchPattern = (segments: string[], given: string[]): Record<string, string> | undefined => {
+    const params: Record<string, string> = {}
+    for (const [i, segment] of segments.entries()) {
+      if (segment.endsWith('+}')) {
+        params[segment.slice(1, -2)] = decode(given.slice(i).join('/'))
+        return given.length > i && given[i] !== '' ? params : undefined
+      }
+      if (segment.startsWith('{')) {
+        if (!given[i]) return undefined
+        params[segment.slice(1, -1)] = decode(given[i]!)
+      } else if (segment !== given[i]) return undefined
+    }
+    return segments.length === given.length ? params : undefined
+  }
+
+  const nothing = new Map<string, Route<Actor>>()
+  return (path) => {
+    const methods = fixed.get(path)
+    if (methods) return { methods, params: {} }
+    const given = path.split('/')
+    for (const pattern of patterns.values()) {
+      const params = matchPattern(pattern.segments, given)
+      if (params) return { methods: pattern.methods, params }
+    }
+    return { methods: nothing, params: {} }
+  }
+}

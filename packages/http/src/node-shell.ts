@@ -1,0 +1,163 @@
+import { concat, cutShort, tooLarge } from './body.js'
+import type { Exchange, Handler, Reply, ShellOptions } from './exchange.js'
+import { clientIp } from './exchange.js'
+
+/** The part of node:http's IncomingMessage that the shell reads; structural, so that no Node types are needed elsewhere. */
+export interface NodeRequest extends AsyncIterable<Uint8Array> {
+  method?: string | undefined
+  url?: string | undefined
+  headers: Record<string, string | string[] | undefined>
+  socket: { remoteAddress?: string | undefined }
+  complete: boolean
+  readableEnded: boolean
+  /** What a body parser that ran before us left. */
+  body?: unknown
+  on(event: string, listener: (...values: never[]) => void): unknown
+  removeAllListeners(event: string): unknown
+  resume(): unknown
+}
+
+/** The part of node:http's ServerResponse that the shell writes. */
+export interface NodeResponse {
+  destroyed: boolean
+  writableFinished: boolean
+  writeHead(status: number, headers: Record<string, string | number>): unknown
+  write(piece: string | Uint8Array): boolean
+  end(piece?: string | Uint8Array): unknown
+  destroy(): unknown
+  once(event: string, listener: () => void): unknown
+  removeListener(event: string, listener: () => void): unknown
+}
+
+/** A connect-style middleware or request listener of node:http. */
+export type NodeListener = (
+  request: NodeRequest,
+  response: NodeResponse,
+  next?: (error?: unknown) => void,
+) => Promise<void>
+
+/** How long the rest of a refused body is read and thrown away, so that the client sees the answer and not a reset. */
+const LINGER_MS = 1_000
+
+const utf8 = new TextEncoder()
+
+/** A body that another body parser has already consumed, in the form it left it. */
+const parsedBody = (body: unknown): Uint8Array =>
+  body instanceof Uint8Array ? body : utf8.encode(typeof body === 'string' ? body : JSON.stringify(body ?? ''))
+
+function readBytes(request: NodeRequest, limit: number): Promise<Uint8Array> {
+  if (Number(request.headers['content-length'] ?? 0) > limit) return Promise.reject(tooLarge(limit))
+  if (request.readableEnded) return Promise.resolve(parsedBody(request.body))
+  return new Promise((resolve, reject) => {
+    const pieces: Uint8Array[] = []
+    let size = 0
+    request.on('data', (piece: Uint8Array) => {
+      size += piece.length
+      if (size <= limit) pieces.push(piece)
+      else {
+        request.removeAllListeners('data')
+        reject(tooLarge(limit))
+      }
+    })
+    request.on('end', () => resolve(concat(pieces, size)))
+    request.on('error', (error: Error) => reject(cutShort(error)))
+    request.on('close', () => reject(cutShort()))
+  })
+}
+
+function toExchange(request: NodeRequest, response: NodeResponse, optional: boolean, hops: number): Exchange {
+  const url = request.url ?? '/'
+  const mark = url.indexOf('?')
+  let gone = false
+  let controller: AbortController | undefined
+  response.once('close', () => {
+    if (response.writableFinished) return
+    gone = true
+    controller?.abort()
+  })
+  const header = (name: string): string | undefined => {
+    const value = request.headers[name]
+    return typeof value === 'object' ? value.join(', ') : value
+  }
+  return {
+    method: request.method ?? 'GET',
+    path: mark === -1 ? url : url.slice(0, mark),
+    query: mark === -1 ? '' : url.slice(mark + 1),
+    header,
+    body: () => request,
+    bytes: (limit) => readBytes(request, limit),
+    get signal() {
+      if (!controller) {
+        controller = new AbortController()
+        if (gone) controller.abort()
+      }
+      return controller.signal
+    },
+    get ip() {
+      return clientIp(request.socket.remoteAddress, header('x-forwarded-for'), hops)
+    },
+    optional,
+  }
+}
+
+/** Resolves when the client has taken what was written, or is gone. */
+const drained = (response: NodeResponse): Promise<void> =>
+  new Promise((resolve) => {
+    const done = (): void => {
+      response.removeListener('drain', done)
+      response.removeListener('close', done)
+      resolve()
+    }
+    response.once('drain', done)
+    response.once('close', done)
+  })
+
+async function stream(response: NodeResponse, body: AsyncIterable<string | Uint8Array>): Promise<void> {
+  try {
+    for await (const piece of body) {
+      if (response.destroyed) break
+      if (!response.write(piece)) await drained(response)
+    }
+    response.end()
+  } catch {
+    // Without the closing chunk the client can tell that the body is not whole.
+    response.destroy()
+  }
+}
+
+/** Answers while the client still sends: the whole answer at once, the end of the connection a moment later. */
+function lingeringEnd(request: NodeRequest, response: NodeResponse, body: string | Uint8Array): void {
+  response.write(body)
+  const timer = setTimeout(() => response.end(), LINGER_MS)
+  response.once('close', () => clearTimeout(timer))
+  request.on('end', () => response.end())
+  request.resume()
+}
+
+function send(request: NodeRequest, response: NodeResponse, { status, headers, body }: Reply): Promise<void> | void {
+  // A body that nobody will read is run all the same: it ends by itself, and books what it used.
+  if (body !== undefined && typeof body !== 'string' && !(body instanceof Uint8Array)) {
+    if (!response.destroyed) response.writeHead(status, headers)
+    return stream(response, body)
+  }
+  if (response.destroyed) return
+  const bytes = typeof body === 'string' ? utf8.encode(body) : body
+  const length = bytes ? { 'content-length': bytes.length } : {}
+  if (request.complete || !bytes) {
+    response.writeHead(status, { ...headers, ...length })
+    response.end(bytes)
+  } else {
+    response.writeHead(status, { ...headers, ...length, connection: 'close' })
+    lingeringEnd(request, response, bytes)
+  }
+}
+
+/** Serves node:http: as a request listener, or as connect-style middleware that passes on what no route of ours answers. */
+export function nodeShell(handle: Handler, options: ShellOptions = {}): NodeListener {
+  const { trustedHops = 0 } = options
+  return async (request, response, next) => {
+    const reply = await handle(toExchange(request, response, next !== undefined, trustedHops))
+    if (reply) await send(request, response, reply)
+    else next!()
+  }
+}

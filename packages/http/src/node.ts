@@ -1,0 +1,82 @@
+/** An HTTP server for Node that answers bad HTTP as well as the handler answers good HTTP. @module */
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
+import { createServer as createHttpServer } from 'node:http'
+import type { Socket } from 'node:net'
+import { ApiError } from '@turnpike/core'
+import type { Reply, Servable, ShellOptions } from './exchange.js'
+import type { NodeRequest, NodeResponse } from './node-shell.js'
+import { nodeShell } from './node-shell.js'
+
+export interface ServerOptions extends ShellOptions {
+  /** Who answers well-formed requests; default {@link createListener} over the same handler. */
+  listener?: RequestListener
+  /** Largest request head in bytes; default 16,384. */
+  maxHeaderSize?: number
+}
+
+/** The plain listener for node:http: the fastest way in on Node. */
+export function createListener({ handle }: Servable, options: ShellOptions = {}): RequestListener {
+  const shell = nodeShell(handle, options)
+  return (request: IncomingMessage, response: ServerResponse) =>
+    void shell(request as NodeRequest, response as NodeResponse)
+}
+
+const badRequest = (message: string): ApiError =>
+  new ApiError(400, 'invalid_request_error', message, { code: 'invalid_body' })
+
+/** RFC 9110, section 7.2: a name or address and a port, nothing else. */
+const hostPattern = /^(\[[0-9a-f:.]+\]|[\w.~%!$&'()*+,;=-]+)(:\d*)?$/i
+
+/** What the HTTP parser's complaint is to the client. */
+function describeParseError(error: NodeJS.ErrnoException): ApiError {
+  if (error.code === 'HPE_HEADER_OVERFLOW')
+    return new ApiError(431, 'invalid_request_error', 'The request headers are too large', {
+      code: 'request_too_large',
+    })
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return new ApiError(408, 'invalid_request_error', 'The request took too long to arrive', { code: 'invalid_body' })
+  return badRequest('The request is not valid HTTP')
+}
+
+const reasons: Record<number, string> = {
+  400: 'Bad Request',
+  408: 'Request Timeout',
+  431: 'Request Header Fields Too Large',
+}
+
+/** Writes a reply to a bare socket: there is no response object for what never became a request. */
+function writeRaw(socket: Socket, { status, headers, body }: Reply): void {
+  const text = body as string
+  const head = { ...headers, 'content-length': Buffer.byteLength(text), connection: 'close' }
+  const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.end(`HTTP/1.1 ${status} ${reasons[status]}\r\n${lines.join('')}\r\n${text}`)
+}
+
+/**
+ * A node:http server around a gateway or platform: malformed HTTP, a missing or malformed Host and an oversized head
+ * get the surface's own error body and an X-Request-ID.
+ * @example createServer(gateway).listen(8787)
+ */
+export function createServer(servable: Servable, options: ServerOptions = {}): Server {
+  const { listener = createListener(servable, options), maxHeaderSize = 16_384 } = options
+  const checked: RequestListener = (request, response) => {
+    const { host } = request.headers
+    if (host === undefined ? request.httpVersion === '1.0' : hostPattern.test(host)) return listener(request, response)
+    const { status, headers, body } = servable.refuse(badRequest('The Host header is missing or malformed'))
+    response.writeHead(status, { ...headers, connection: 'close' }).end(body)
+  }
+  const server = createHttpServer({
+    maxHeaderSize,
+    requireHostHeader: false,
+    headersTimeout: 20_000,
+    // Node closes idle connections after 5 s by default; proxies in front keep theirs for about a minute.
+    keepAliveTimeout: 65_000,
+  })
+  server.on('request', checked)
+  server.on('checkExpectation', checked)
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy()
+    else writeRaw(socket as Socket, servable.refuse(describeParseError(error)))
+  })
+  return server
+}

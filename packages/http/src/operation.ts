@@ -1,0 +1,89 @@
+import type { GenericSchema, InferOutput } from 'valibot'
+
+/** What an operation is told of its call besides the parsed input. */
+export interface Call {
+  /** The id that the caller was given in X-Request-ID. */
+  requestId: string
+  /** Aborts when the caller goes away. */
+  signal: AbortSignal
+  /** A request header by its lower-case name. */
+  header(name: string): string | undefined
+  /** Adds allow-listed fields to the log line of this request. */
+  log(fields: Record<string, string | number | boolean>): void
+}
+
+/** The kinds of callers that an operation can ask for. */
+export type Access = 'open' | 'key'
+
+/** Something that can be asked of Turnpike, apart from how it is asked. */
+export interface Operation<Actor, Params = unknown, Query = unknown, Body = unknown> {
+  /** Stable name, such as `chat.completions`. */
+  id: string
+  /** One sentence. */
+  summary: string
+  /** Who may call it. */
+  access: Access
+  params?: GenericSchema<unknown, Params>
+  query?: GenericSchema<unknown, Query>
+  body?: GenericSchema<unknown, Body>
+  /** Schema of what `run` returns; absent for streams and bytes. */
+  output?: GenericSchema
+  run(actor: Actor, input: { params: Params; query: Query; body: Body }, call: Call): unknown
+}
+
+/** An operation with types inferred from its schemas. */
+export const operation = <
+  Actor,
+  P extends GenericSchema = GenericSchema<unknown, unknown>,
+  Q extends GenericSchema = GenericSchema<unknown, unknown>,
+  B extends GenericSchema = GenericSchema<unknown, unknown>,
+>(
+  definition: Omit<Operation<Actor, InferOutput<P>, InferOutput<Q>, InferOutput<B>>, 'params' | 'query' | 'body'> & {
+    params?: P
+    query?: Q
+    body?: B
+  },
+): Operation<Actor> => definition as unknown as Operation<Actor>
+
+const answer = Symbol.for('turnpike.answer')
+
+/** What `run` may return in place of a plain value, which is answered as JSON with the route's status. */
+export type Answer = { readonly [answer]: true } & (
+  { kind: 'sse'; events: AsyncIterable<object[]> } | { kind: 'json'; status: number; value: unknown }
+)
+
+/** Answers with server-sent events: each batch leaves in one write, `data: [DONE]` ends a whole stream, an error event a failed one. */
+export const sse = (events: AsyncIterable<object[]>): Answer => ({ [answer]: true, kind: 'sse', events })
+
+/** Answers `value` as JSON with another status than the route's, such as 503 from a health check. */
+export const withStatus = (status: number, value: unknown): Answer => ({ [answer]: true, kind: 'json', status, value })
+
+/** Whether `run` returned an {@link Answer} and not a plain value. */
+export const isAnswer = (value: unknown): value is Answer =>
+  typeof value === 'object' && value !== null && answer in value
+
+/** An operation bound to a method and a path. */
+export interface Route<Actor = unknown> {
+  method: string
+  /** `{name}` matches one segment; `{name+}` at the end matches the rest of the path. */
+  path: string
+  operation: Operation<Actor>
+  /** Status of a successful answer; default 200. */
+  status: number
+  /** True where spec.md does not show the route and it is our own. */
+  convention: boolean
+}
+
+/** Binds an operation to a method and a path. */
+export const route = <Actor>(
+  method: string,
+  path: string,
+  operation: Operation<Actor>,
+  options: { status?: number; convention?: boolean } = {},
+): Route<Actor> => ({
+  method,
+  path,
+  operation,
+  status: options.status ?? 200,
+  convention: options.convention ?? false,
+})

@@ -1,0 +1,165 @@
+import type { ChatChunk, ChatDelta, FinishReason, ToolCallDelta, Usage } from '@turnpike/core'
+import { UpstreamError } from '@turnpike/core'
+
+const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
+
+const randomText = (length: number): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(length)), (byte) => alphabet[byte % alphabet.length]).join('')
+
+/** An id for a tool call whose upstream gave none: 29 characters, because OpenAI refuses ids over 40 in a history. */
+export const newToolCallId = (): string => `call_${randomText(24)}`
+
+/** An id for an answer whose upstream gave none. */
+export const newCompletionId = (): string => `chatcmpl-${randomText(24)}`
+
+/** Tool arguments as the client is to see them: JSON, with `{}` for none, unless the answer was cut off and they are as received. */
+export function checkArguments(text: string, finish: FinishReason, provider: string): string {
+  if (finish !== 'tool_calls') return text
+  if (text === '') return '{}'
+  try {
+    JSON.parse(text)
+    return text
+  } catch (cause) {
+    throw new UpstreamError('The model called a tool with arguments that are not JSON', {
+      provider,
+      kind: 'malformed',
+      accepted: true,
+      cause,
+    })
+  }
+}
+
+interface Tool {
+  id: string
+  name: string
+  arguments: string
+}
+
+interface Choice {
+  tools: Tool[]
+  /** Set once the upstream gave a reason; sent when the stream is whole, so that nothing follows it. */
+  finish?: { reason: FinishReason; extra: object }
+}
+
+type ChunkChoice = ChatChunk['choices'][number]
+
+/** Fields that every chunk of a stream has alike. */
+export interface ChunkHead {
+  id: string
+  object: 'chat.completion.chunk'
+  created: number
+  model: string
+  /** What else the upstream says of the whole answer, such as `system_fingerprint`. */
+  [field: string]: unknown
+}
+
+/**
+ * Makes the chunks of one stream in the form that OpenAI's clients rely on: one head, the role once, tool calls counted from 0,
+ * one finish per choice after everything else of it, usage last. `end` is where a stream proves that it is whole.
+ */
+export interface ChunkBuilder {
+  /** Sets what every chunk has alike; the first call counts. */
+  begin(head: Partial<ChunkHead>): void
+  /** Adds a delta without tool calls; `extra` are further fields of the choice, such as logprobs. */
+  delta(choice: number, delta: ChatDelta, extra?: object): void
+  /** Begins a tool call. @returns its index */
+  tool(choice: number, call: { id?: string | undefined; name: string }): number
+  /** Adds to the arguments of a tool call. */
+  toolArguments(choice: number, tool: number, fragment: string): void
+  /** Notes why a choice ended. */
+  finish(choice: number, reason: FinishReason, extra?: object): void
+  /** Notes the usage so far; the last report counts. */
+  usage(usage: Usage): void
+  /** The chunks since the last call. */
+  take(): ChatChunk[]
+  /** The finish of every choice and the usage. @throws UpstreamError `truncated` where a choice has no finish */
+  end(): ChatChunk[]
+}
+
+export function chunkBuilder(provider: string): ChunkBuilder {
+  const choices = new Map<number, Choice>()
+  let head: ChunkHead | undefined
+  let chunks: ChatChunk[] = []
+  let reported: Usage | undefined
+
+  const begin: ChunkBuilder['begin'] = ({ id, created, model = '', ...rest }) => {
+    head ??= {
+      ...rest,
+      id: id || newCompletionId(),
+      object: 'chat.completion.chunk',
+      created: created || Math.floor(Date.now() / 1000),
+      model,
+    }
+  }
+
+  const push = (choice: ChunkChoice): void => {
+    begin({})
+    chunks.push({ ...head!, choices: [choice] })
+  }
+
+  const open = (index: number, delta: ChatDelta): Choice => {
+    let choice = choices.get(index)
+    if (!choice) {
+      choices.set(index, (choice = { tools: [] }))
+      delta.role = 'assistant'
+      delta.content ??= delta.tool_calls ? null : ''
+    }
+    return choice
+  }
+
+  return {
+    begin,
+    delta(index, delta, extra) {
+      const known = choices.has(index)
+      open(index, delta)
+      if (known && Object.keys(delta).length === 0) return
+      push({ index, delta, ...extra, finish_reason: null })
+    },
+    tool(index, { id = newToolCallId(), name }) {
+      const delta: ChatDelta = { tool_calls: [] }
+      const { tools } = open(index, delta)
+      const call: ToolCallDelta = { index: tools.length, id, type: 'function', function: { name, arguments: '' } }
+      delta.tool_calls = [call]
+      push({ index, delta, finish_reason: null })
+      return tools.push({ id, name, arguments: '' }) - 1
+    },
+    toolArguments(index, tool, fragment) {
+      const state = choices.get(index)!.tools[tool]!
+      if (fragment === '') return
+      state.arguments += fragment
+      push({ index, delta: { tool_calls: [{ index: tool, function: { arguments: fragment } }] }, finish_reason: null })
+    },
+    finish(index, reason, extra = {}) {
+      if (!choices.has(index)) this.delta(index, {})
+      choices.get(index)!.finish = { reason, extra }
+    },
+    usage(usage) {
+      reported = usage
+    },
+    take() {
+      const taken = chunks
+      chunks = []
+      return taken
+    },
+    end() {
+      const unfinished = choices.size === 0 || [...choices.values()].some(({ finish }) => !finish)
+      if (unfinished)
+        throw new UpstreamError('The upstream ended the stream before the answer was whole', {
+          provider,
+          kind: 'truncated',
+          accepted: true,
+        })
+      for (const [index, { tools, finish }] of choices) {
+        const { reason: given, extra } = finish!
+        const reason = given === 'stop' && tools.length > 0 ? 'tool_calls' : given
+        for (const [tool, state] of tools.entries()) {
+          const whole = checkArguments(state.arguments, reason, provider)
+          if (whole !== state.arguments) this.toolArguments(index, tool, whole)
+        }
+        push({ index, delta: {}, ...extra, finish_reason: reason })
+      }
+      if (reported) chunks.push({ ...head!, choices: [], usage: reported })
+      return this.take()
+    },
+  }
+}

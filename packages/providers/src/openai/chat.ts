@@ -1,0 +1,110 @@
+import type { ChatCompletionRequest, FinishReason, ToolCall, Usage } from '@turnpike/core'
+import { UpstreamError } from '@turnpike/core'
+import type { ChatAdapter, Completion } from '../adapter.js'
+import { checkArguments, newCompletionId, newToolCallId } from '../chunk-builder.js'
+import { errors } from './errors.js'
+import { isReasoningModel } from './models.js'
+import { stream } from './stream.js'
+
+/** The request as OpenAI takes it: `system` becomes the first message, `provider` stays with us, usage is always asked for. */
+export function toRequest(request: ChatCompletionRequest): object {
+  const { system, provider: _, stream_options, messages, ...body } = request
+  const upstream: Record<string, unknown> = {
+    ...body,
+    messages: system ? [{ role: 'system', content: system }, ...messages] : messages,
+  }
+  if (request.stream) upstream['stream_options'] = { ...stream_options, include_usage: true }
+  if (isReasoningModel(request.model) && upstream['max_tokens'] !== undefined) {
+    upstream['max_completion_tokens'] ??= upstream['max_tokens']
+    delete upstream['max_tokens']
+  }
+  return upstream
+}
+
+/** The four reasons of spec.md; what compatible servers add means `stop`. */
+export function toFinishReason(reason: unknown): FinishReason {
+  switch (reason) {
+    case 'length':
+    case 'tool_calls':
+    case 'content_filter':
+      return reason
+    case 'function_call':
+      return 'tool_calls'
+    default:
+      return 'stop'
+  }
+}
+
+const count = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
+
+/** An upstream's usage, or nothing where it does not say how many tokens there were. */
+export function toUsage(value: unknown): Usage | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  const { prompt_tokens, completion_tokens, ...details } = value as Record<string, unknown>
+  const prompt = count(prompt_tokens)
+  const completion = count(completion_tokens)
+  if (prompt === undefined && completion === undefined) return undefined
+  return {
+    ...details,
+    prompt_tokens: prompt ?? 0,
+    completion_tokens: completion ?? 0,
+    total_tokens: (prompt ?? 0) + (completion ?? 0),
+  }
+}
+
+type Loose = Record<string, unknown>
+
+/** A tool call of an answer as spec.md has it; a custom tool's call as it is. */
+function toToolCall(call: Loose, finish: FinishReason, provider: string): ToolCall {
+  if (call['type'] === 'custom') return call as ToolCall
+  const given = (call['function'] ?? {}) as { name?: string; arguments?: unknown }
+  const text =
+    typeof given.arguments === 'object' ? JSON.stringify(given.arguments ?? {}) : String(given.arguments ?? '')
+  return {
+    ...call,
+    id: (call['id'] as string) || newToolCallId(),
+    type: 'function',
+    function: { ...given, name: given.name ?? '', arguments: checkArguments(text, finish, provider) },
+  }
+}
+
+function toResponse(provider: string, body: Loose, request: ChatCompletionRequest): Completion {
+  const { choices } = body
+  if (!Array.isArray(choices) || choices.length === 0)
+    throw new UpstreamError('The answer has no choices', { provider, kind: 'malformed', accepted: true })
+  return {
+    ...body,
+    id: (body['id'] as string) || newCompletionId(),
+    object: 'chat.completion',
+    created: count(body['created']) || Math.floor(Date.now() / 1000),
+    model: (body['model'] as string) || request.model,
+    choices: choices.map((choice: Loose, position) => {
+      const { tool_calls, content, reasoning, ...message } = (choice['message'] ?? {}) as Loose
+      const calls = Array.isArray(tool_calls) && tool_calls.length > 0 ? (tool_calls as Loose[]) : undefined
+      const given = toFinishReason(choice['finish_reason'])
+      const finish = calls && given === 'stop' ? 'tool_calls' : given
+      if (typeof reasoning === 'string') message['reasoning_content'] ??= reasoning
+      return {
+        ...choice,
+        index: count(choice['index']) ?? position,
+        message: {
+          ...message,
+          role: 'assistant',
+          content: (content as string | undefined) ?? (calls || message['refusal'] || message['audio'] ? null : ''),
+          ...(calls && { tool_calls: calls.map((call) => toToolCall(call, finish, provider)) }),
+        },
+        finish_reason: finish,
+      }
+    }),
+    usage: toUsage(body['usage']),
+  }
+}
+
+/** OpenAI's own form: near-identity, with the quirks of compatible servers made regular. */
+export const openaiChat = (provider: string): ChatAdapter => ({
+  request: (request) => ({ path: '/chat/completions', body: toRequest(request) }),
+  response: (body, request) => toResponse(provider, body as Loose, request),
+  stream: (reads, request) => stream(provider, reads, request.model),
+  errors,
+})

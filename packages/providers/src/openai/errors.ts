@@ -1,0 +1,31 @@
+import type { ErrorAnswer, ErrorMeaning } from '../adapter.js'
+
+/** `retry-after-ms` of OpenAI, else `retry-after` in seconds or as a date; whole seconds, rounded up. */
+export function retryAfter(header: (name: string) => string | undefined, now: number = Date.now()): number | undefined {
+  const ms = Number(header('retry-after-ms') ?? NaN)
+  if (ms >= 0) return Math.ceil(ms / 1000)
+  const text = header('retry-after')
+  if (text === undefined) return undefined
+  const seconds = /^\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : (Date.parse(text) - now) / 1000
+  return seconds >= 0 ? Math.ceil(seconds) : undefined
+}
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
+
+/** Statuses that tell of a fault in the caller's own request. 404 is one only in OpenAI's own form: a wrong base URL answers it too. */
+const callerStatuses = [400, 409, 413, 422]
+const credentialStatuses = [401, 402, 403]
+
+/** `{error: {message, type, param, code}}`, and the shorter forms of compatible servers. */
+export function errors({ status, header, body }: ErrorAnswer): ErrorMeaning {
+  const { error } = (typeof body === 'object' && body !== null ? body : {}) as { error?: unknown }
+  const detail = (typeof error === 'object' && error !== null ? error : {}) as { message?: unknown; code?: unknown }
+  const message = textOf(detail.message) ?? textOf(error)
+  return {
+    message,
+    caller: callerStatuses.includes(status) || (status === 404 && message !== undefined),
+    credential: credentialStatuses.includes(status),
+    code: textOf(detail.code),
+    retryAfter: retryAfter(header),
+  }
+}

@@ -1,0 +1,139 @@
+import type { ChatChunk, ChatDelta } from '@turnpike/core'
+import { UpstreamError } from '@turnpike/core'
+import type { ChunkBuilder } from '../chunk-builder.js'
+import { chunkBuilder } from '../chunk-builder.js'
+import type { UpstreamEvent } from '../events.js'
+import { toFinishReason, toUsage } from './chat.js'
+import { errors } from './errors.js'
+
+interface UpstreamToolCall {
+  index?: number | null
+  id?: string | null
+  type?: string
+  function?: { name?: string | null; arguments?: unknown }
+  /** Set in place of `function` where the call is of a custom tool. */
+  custom?: object
+}
+
+interface UpstreamChoice {
+  index?: number
+  delta?: Record<string, unknown> & { tool_calls?: UpstreamToolCall[] | null }
+  finish_reason?: string | null
+}
+
+interface UpstreamChunk {
+  choices?: UpstreamChoice[]
+  error?: unknown
+  usage?: unknown
+  [field: string]: unknown
+}
+
+/** A tool call of the upstream, until its name is known and it can begin. */
+interface OpenTool {
+  /** The upstream's index; null where it gives none. */
+  index: number | null
+  id: string | undefined
+  /** Our index; absent while the name is missing. */
+  ours?: number
+  /** Arguments that came before the name. */
+  held: string
+}
+
+const textOf = (value: unknown): string =>
+  typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value)
+
+/**
+ * The tool calls of one choice. Compatible servers count them from 1, leave the index out, give parallel calls the same one,
+ * or send the name late; an entry belongs to the call with its index unless it brings another id and a name.
+ */
+function toolTracker(choice: number, builder: ChunkBuilder): (entry: UpstreamToolCall) => void {
+  const tools: OpenTool[] = []
+  return ({ index = null, id, function: call = {} }) => {
+    let tool = index === null ? (id ? tools.findLast((t) => t.id === id) : tools.at(-1)) : undefined
+    if (index !== null) tool = tools.findLast((t) => t.index === index)
+    if (!tool || (id && tool.id && id !== tool.id && call.name))
+      tools.push((tool = { index, id: id ?? undefined, held: '' }))
+    if (tool.ours === undefined) {
+      tool.id ??= id ?? undefined
+      tool.held += textOf(call.arguments)
+      if (!call.name) return
+      tool.ours = builder.tool(choice, { id: tool.id || undefined, name: call.name })
+      builder.toolArguments(choice, tool.ours, tool.held)
+    } else builder.toolArguments(choice, tool.ours, textOf(call.arguments))
+  }
+}
+
+function failure(provider: string, error: unknown, started: boolean): UpstreamError {
+  const { code, status } = (typeof error === 'object' && error !== null ? error : {}) as Record<string, unknown>
+  const number = [code, status].map(Number).find((n) => n >= 400 && n <= 599) ?? 500
+  const { message, ...meaning } = errors({ status: number, header: () => undefined, body: { error } })
+  return new UpstreamError(message ?? 'The upstream reported an error in the stream', {
+    provider,
+    kind: 'status',
+    status: number,
+    accepted: started,
+    ...meaning,
+  })
+}
+
+/** The chunks of an OpenAI-style stream, made regular; obfuscation padding and Azure's empty first chunk are left out. */
+export async function* stream(
+  provider: string,
+  reads: AsyncIterable<UpstreamEvent[]>,
+  model: string,
+): AsyncGenerator<ChatChunk[]> {
+  const builder = chunkBuilder(provider)
+  const trackers = new Map<number, (entry: UpstreamToolCall) => void>()
+  let begun = false
+
+  const onChoice = (choice: UpstreamChoice, position: number): void => {
+    const { index = position, delta: given, finish_reason, ...extra } = choice
+    const { role: _, tool_calls, reasoning, ...delta } = given ?? {}
+    if (reasoning !== undefined) delta['reasoning_content'] ??= reasoning
+    if (!tool_calls || Object.keys(delta).some((key) => delta[key] !== null && delta[key] !== ''))
+      builder.delta(index, delta as ChatDelta, extra)
+    for (const entry of tool_calls ?? []) {
+      if (entry.custom) {
+        builder.delta(index, { tool_calls: [entry] } as ChatDelta, extra)
+        continue
+      }
+      let track = trackers.get(index)
+      if (!track) trackers.set(index, (track = toolTracker(index, builder)))
+      track(entry)
+    }
+    if (finish_reason) builder.finish(index, toFinishReason(finish_reason), extra)
+  }
+
+  for await (const events of reads) {
+    for (const { data } of events) {
+      if (data === '[DONE]') {
+        yield builder.end()
+        return
+      }
+      let chunk: UpstreamChunk
+      try {
+        chunk = JSON.parse(data) as UpstreamChunk
+      } catch (cause) {
+        throw new UpstreamError('An event of the stream is not JSON', {
+          provider,
+          kind: 'malformed',
+          accepted: true,
+          cause,
+        })
+      }
+      if (chunk?.error) throw failure(provider, chunk.error, begun)
+      if (!Array.isArray(chunk?.choices)) continue
+      const { choices, usage, obfuscation: _, ...head } = chunk
+      const reported = toUsage(usage)
+      if (reported) builder.usage(reported)
+      if (choices.length > 0 && !begun) {
+        begun = true
+        builder.begin({ ...head, model: (head['model'] as string) || model })
+      }
+      choices.forEach(onChoice)
+    }
+    const chunks = builder.take()
+    if (chunks.length > 0) yield chunks
+  }
+  yield builder.end()
+}

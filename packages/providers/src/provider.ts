@@ -1,0 +1,168 @@
+import type { ChatChunk, ChatCompletion, Model, Provider, UpstreamCall } from '@turnpike/core'
+import { UpstreamError } from '@turnpike/core'
+import type { ChatAdapter } from './adapter.js'
+import { readEvents } from './events.js'
+import type { Transport, TransportResponse } from './transport.js'
+import { neverSent } from './network-errors.js'
+
+/** Bounds on what an upstream may send. */
+export interface UpstreamLimits {
+  /** Bytes of a whole answer; default 64 MiB. */
+  answer?: number
+  /** Characters of one server-sent event; default 16 MiB. */
+  event?: number
+}
+
+export interface ProviderOptions {
+  id: string
+  /** The base URL without a slash at its end. */
+  baseURL: string
+  /** Headers of every call, the credential among them. */
+  headers: Record<string, string>
+  chat: ChatAdapter
+  models: Model[]
+  owns: (model: string) => boolean
+  transport: Transport
+  limits?: UpstreamLimits | undefined
+}
+
+const ANSWER_LIMIT = 64 * 1024 * 1024
+const EVENT_LIMIT = 16 * 1024 * 1024
+/** Bytes of an error answer that are read for its message. */
+const ERROR_LIMIT = 64 * 1024
+
+async function readText(body: AsyncIterable<Uint8Array>, limit: number): Promise<string | undefined> {
+  const decoder = new TextDecoder()
+  let text = ''
+  let size = 0
+  for await (const piece of body) {
+    size += piece.length
+    if (size > limit) return undefined
+    text += decoder.decode(piece, { stream: true })
+  }
+  return text + decoder.decode()
+}
+
+const parse = (text: string | undefined): unknown => {
+  try {
+    return text === undefined ? undefined : JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** An iterable that begins with a result already taken from it. */
+const resume = (first: IteratorResult<ChatChunk[]>, rest: AsyncIterator<ChatChunk[]>): AsyncIterable<ChatChunk[]> => ({
+  [Symbol.asyncIterator]() {
+    let pending: IteratorResult<ChatChunk[]> | undefined = first
+    return {
+      next() {
+        if (!pending) return rest.next()
+        const result = pending
+        pending = undefined
+        return Promise.resolve(result)
+      },
+      return: async () => (await rest.return?.()) ?? { done: true, value: undefined },
+    }
+  },
+})
+
+/**
+ * Joins a family's pure translation to a transport: the one place where an upstream is called.
+ * @example createProvider({ id: 'mine', baseURL, headers, chat: myAdapter, models: [], owns: () => false, transport: fetchTransport() })
+ */
+export function createProvider(options: ProviderOptions): Provider {
+  const { id: provider, baseURL, headers, chat, models, owns, transport } = options
+  const { answer: answerLimit = ANSWER_LIMIT, event: eventLimit = EVENT_LIMIT } = options.limits ?? {}
+
+  const malformed = (message: string, cause?: unknown): UpstreamError =>
+    new UpstreamError(message, { provider, kind: 'malformed', accepted: true, cause })
+
+  const errorOf = async (response: TransportResponse): Promise<UpstreamError> => {
+    const { status, header } = response
+    const text = await readText(response.body, ERROR_LIMIT).catch(() => undefined)
+    const { message, ...meaning } = chat.errors({ status, header, body: parse(text) })
+    return new UpstreamError(message ?? `The upstream answered with status ${status}`, {
+      provider,
+      kind: 'status',
+      status,
+      accepted: false,
+      ...meaning,
+    })
+  }
+
+  /** Sends a chat request and resolves with a 2xx answer. */
+  const send = async (
+    path: string,
+    body: object,
+    accept: string,
+    { signal }: UpstreamCall,
+  ): Promise<TransportResponse> => {
+    let response: TransportResponse
+    try {
+      response = await transport({
+        url: baseURL + path,
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json', accept },
+        body: JSON.stringify(body),
+        signal,
+      })
+    } catch (cause) {
+      if (signal.aborted) throw signal.reason
+      throw new UpstreamError('The upstream could not be reached', {
+        provider,
+        kind: 'unavailable',
+        accepted: !neverSent(cause),
+        cause,
+      })
+    }
+    if (response.status < 200 || response.status > 299) throw await errorOf(response)
+    return response
+  }
+
+  return {
+    id: provider,
+    owns,
+    models: async () => models,
+    chat: {
+      async complete(request, call) {
+        const { path, body } = chat.request(request)
+        const response = await send(path, body, 'application/json', call)
+        let text: string | undefined
+        try {
+          text = await readText(response.body, answerLimit)
+        } catch (cause) {
+          if (call.signal.aborted) throw call.signal.reason
+          throw new UpstreamError('The connection broke during the answer', {
+            provider,
+            kind: 'truncated',
+            accepted: true,
+            cause,
+          })
+        }
+        if (text === undefined) throw malformed(`The answer is larger than ${answerLimit} bytes`)
+        const value = parse(text)
+        if (typeof value !== 'object' || value === null) throw malformed('The answer is not JSON')
+        return chat.response(value, request) as ChatCompletion
+      },
+      async stream(request, call) {
+        const { path, body } = chat.request(request)
+        const response = await send(path, body, 'text/event-stream', call)
+        const type = response.header('content-type')
+        if (type !== undefined && !/^text\/event-stream/i.test(type)) {
+          void response.body[Symbol.asyncIterator]().return?.()
+          throw malformed(`The upstream answered a stream with ${type}`)
+        }
+        const chunks = chat.stream(readEvents(response.body, provider, eventLimit), request)
+        const iterator = chunks[Symbol.asyncIterator]()
+        try {
+          const first = await iterator.next()
+          if (first.done) throw malformed('The upstream sent an empty stream')
+          return resume(first, iterator)
+        } catch (error) {
+          throw call.signal.aborted ? call.signal.reason : error
+        }
+      },
+    },
+  }
+}

@@ -1,0 +1,217 @@
+import type { FakeAnswer, FakeRequest, FakeUpstream } from './fake-upstream.js'
+import { fakeUpstream } from './fake-upstream.js'
+import { openaiRefusal } from './openai-rules.js'
+import { sampleJson } from './sample-json.js'
+
+export interface FakeOpenAIOptions {
+  /** The only credential that is taken; default any. */
+  apiKey?: string
+  /** Milliseconds before each chunk of a stream; default 0, and all chunks arrive at once. */
+  delayMs?: number
+  /** Answers a request in place of the fake, such as with a fault; default never. */
+  override?: (request: FakeRequest) => FakeAnswer | undefined
+}
+
+interface ChatBody {
+  model: string
+  messages: { role: string; content?: unknown }[]
+  stream?: boolean
+  stream_options?: { include_usage?: boolean }
+  n?: number
+  max_tokens?: number
+  max_completion_tokens?: number
+  tools?: { type: string; function: { name: string; parameters?: unknown } }[]
+  tool_choice?: string | { function?: { name: string } }
+  response_format?: { type: string; json_schema?: { schema?: unknown } }
+}
+
+const created = 1_770_933_892
+const jsonHeaders = { 'content-type': 'application/json', 'x-request-id': 'req_simulated' }
+
+const errorAnswer = (
+  status: number,
+  type: string,
+  message: string,
+  param: string | null = null,
+  code: string | null = null,
+): FakeAnswer => ({
+  status,
+  headers: jsonHeaders,
+  body: JSON.stringify({ error: { message, type, param, code } }),
+})
+
+const tokens = (text: string): number => Math.ceil(text.length / 4)
+
+const textOf = (content: unknown): string =>
+  typeof content === 'string'
+    ? content
+    : Array.isArray(content)
+      ? content.map((part: { text?: string }) => part.text ?? '').join(' ')
+      : ''
+
+interface ToolCall {
+  id: string
+  type: 'function'
+  function: { name: string; arguments: string }
+}
+
+interface Generation {
+  content: string | null
+  toolCalls: ToolCall[]
+  finish: 'stop' | 'length' | 'tool_calls'
+}
+
+/** The tool that the model calls: the one that is forced, or one that the user names; none once there is a result. */
+function chosenTool({ tools = [], tool_choice = 'auto', messages }: ChatBody): (typeof tools)[number] | undefined {
+  const last = messages.at(-1)!
+  if (typeof tool_choice === 'object') return tools.find((tool) => tool.function?.name === tool_choice.function?.name)
+  if (last.role === 'tool' || tool_choice === 'none') return undefined
+  if (tool_choice === 'required') return tools[0]
+  const asked = textOf(last.content)
+  return tools.find((tool) => tool.function && asked.includes(tool.function.name))
+}
+
+/** What the model says: the same for the same conversation, with tool results and the user's own words in it. */
+function generate(body: ChatBody, index: number): Generation {
+  const { messages, response_format, max_completion_tokens = body.max_tokens } = body
+  const tool = chosenTool(body)
+  if (tool) {
+    const { name, parameters } = tool.function
+    const call = { name, arguments: JSON.stringify(sampleJson(parameters)) }
+    return {
+      content: null,
+      toolCalls: [{ id: `call_simulated${messages.length}x${index}`, type: 'function', function: call }],
+      finish: 'tool_calls',
+    }
+  }
+  const results = messages
+    .slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1)
+    .filter(({ role }) => role === 'tool')
+  let content: string
+  if (response_format?.type === 'json_schema') content = JSON.stringify(sampleJson(response_format.json_schema?.schema))
+  else if (response_format?.type === 'json_object') content = '{"simulated":true}'
+  else if (results.length > 0)
+    content = `The tools answered: ${results.map((result) => textOf(result.content)).join(', ')}`
+  else
+    content = `This is a simulated answer. You said: ${textOf(messages.findLast(({ role }) => role === 'user')?.content)}`
+  if (max_completion_tokens !== undefined && tokens(content) > max_completion_tokens)
+    return { content: content.slice(0, max_completion_tokens * 4), toolCalls: [], finish: 'length' }
+  return { content, toolCalls: [], finish: 'stop' }
+}
+
+function usageOf(body: ChatBody, generations: Generation[]) {
+  const prompt_tokens = tokens(JSON.stringify(body.messages))
+  const completion_tokens = generations.reduce(
+    (sum, { content, toolCalls }) => sum + tokens((content ?? '') + JSON.stringify(toolCalls)),
+    0,
+  )
+  return {
+    prompt_tokens,
+    completion_tokens,
+    total_tokens: prompt_tokens + completion_tokens,
+    prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 },
+    completion_tokens_details: {
+      reasoning_tokens: 0,
+      audio_tokens: 0,
+      accepted_prediction_tokens: 0,
+      rejected_prediction_tokens: 0,
+    },
+  }
+}
+
+const head = (body: ChatBody, object: string) => ({
+  id: `chatcmpl-simulated${body.messages.length}`,
+  object,
+  created,
+  model: body.model,
+  service_tier: 'default',
+  system_fingerprint: 'fp_simulated',
+})
+
+function whole(body: ChatBody, generations: Generation[]): FakeAnswer {
+  const choices = generations.map(({ content, toolCalls, finish }, index) => ({
+    index,
+    message: {
+      role: 'assistant',
+      content,
+      refusal: null,
+      annotations: [],
+      ...(toolCalls.length > 0 && { tool_calls: toolCalls }),
+    },
+    logprobs: null,
+    finish_reason: finish,
+  }))
+  return {
+    status: 200,
+    headers: jsonHeaders,
+    body: JSON.stringify({ ...head(body, 'chat.completion'), choices, usage: usageOf(body, generations) }),
+  }
+}
+
+/** The chunks of one choice as the vendor cuts them: a word each, tool arguments in fragments. */
+function* deltas({ content, toolCalls, finish }: Generation): Generator<[delta: object, finish: string | null]> {
+  yield [{ role: 'assistant', content: content === null ? null : '', refusal: null }, null]
+  for (const word of content?.match(/\s*\S+\s*$|\s*\S+/g) ?? []) yield [{ content: word }, null]
+  for (const [
+    index,
+    {
+      id,
+      type,
+      function: { name, arguments: text },
+    },
+  ] of toolCalls.entries()) {
+    yield [{ tool_calls: [{ index, id, type, function: { name, arguments: '' } }] }, null]
+    for (const fragment of text.match(/[^]{1,8}/g) ?? [])
+      yield [{ tool_calls: [{ index, function: { arguments: fragment } }] }, null]
+  }
+  yield [{}, finish]
+}
+
+async function* streamed(body: ChatBody, generations: Generation[], delayMs: number): AsyncGenerator<string> {
+  const wanted = body.stream_options?.include_usage === true
+  const envelope = head(body, 'chat.completion.chunk')
+  const usage = wanted ? { usage: null } : {}
+  const event = (fields: object): string =>
+    `data: ${JSON.stringify({ ...envelope, ...fields, obfuscation: 'aN0fUsCatI0n' })}\n\n`
+  const pause = () => new Promise((resolve) => setTimeout(resolve, delayMs))
+  for (const [index, generation] of generations.entries())
+    for (const [delta, finish_reason] of deltas(generation)) {
+      if (delayMs > 0) await pause()
+      yield event({ choices: [{ index, delta, logprobs: null, finish_reason }], ...usage })
+    }
+  if (wanted) yield event({ choices: [], usage: usageOf(body, generations) })
+  yield 'data: [DONE]\n\n'
+}
+
+/**
+ * An upstream of the OpenAI family that makes no calls and needs no key.
+ * @example openai({ apiKey: 'any', transport: fakeOpenAI().transport })
+ */
+export function fakeOpenAI(options: FakeOpenAIOptions = {}): FakeUpstream {
+  const { apiKey, delayMs = 0, override } = options
+  return fakeUpstream((request) => {
+    const own = override?.(request)
+    if (own) return own
+    const key = /^Bearer (.+)$/.exec(request.headers['authorization'] ?? '')?.[1]
+    if (!key || (apiKey !== undefined && key !== apiKey))
+      return errorAnswer(
+        401,
+        'invalid_request_error',
+        `Incorrect API key provided: ${key ?? ''}.`,
+        null,
+        'invalid_api_key',
+      )
+    if (request.method !== 'POST' || !request.path.endsWith('/chat/completions'))
+      return errorAnswer(404, 'invalid_request_error', `Invalid URL (${request.method} ${request.path})`)
+    const refusal = openaiRefusal(request.body)
+    if (refusal) return errorAnswer(400, 'invalid_request_error', refusal.message, refusal.param, refusal.code)
+    const body = request.body as ChatBody
+    const generations = Array.from({ length: body.n ?? 1 }, (_, index) => generate(body, index))
+    if (!body.stream) return whole(body, generations)
+    return {
+      status: 200,
+      headers: { 'content-type': 'text/event-stream; charset=utf-8', 'x-request-id': 'req_simulated' },
+      body: streamed(body, generations, delayMs),
+    }
+  })
+}

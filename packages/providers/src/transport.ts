@@ -1,0 +1,62 @@
+/** How bytes leave: adapters never call `fetch` themselves. */
+export interface TransportRequest {
+  url: string
+  method: 'GET' | 'POST'
+  headers: Record<string, string>
+  body?: string
+  /** Aborting it closes the connection, before the answer and during it. */
+  signal: AbortSignal
+}
+
+export interface TransportResponse {
+  status: number
+  /** A response header by its lower-case name. */
+  header(name: string): string | undefined
+  /** The body as it arrives, what came in one read as one piece. Returning its iterator early closes the connection. */
+  body: AsyncIterable<Uint8Array>
+}
+
+/** Sends one request and resolves with the head of its answer; redirects are answers, not followed. */
+export type Transport = (request: TransportRequest) => Promise<TransportResponse>
+
+/**
+ * The transport of every runtime that has `fetch`.
+ * @param options.fetch default `globalThis.fetch`
+ */
+export function fetchTransport(options: { fetch?: typeof globalThis.fetch } = {}): Transport {
+  const send = options.fetch ?? globalThis.fetch
+  return async ({ url, method, headers, body, signal }) => {
+    // Cancelling the body alone leaves the socket open on Bun; aborting the request closes it everywhere.
+    const controller = new AbortController()
+    const abort = (): void => controller.abort(signal.reason)
+    if (signal.aborted) abort()
+    else signal.addEventListener('abort', abort, { once: true })
+    const init: RequestInit = { method, headers, signal: controller.signal, redirect: 'manual' }
+    if (body !== undefined) init.body = body
+    const response = await send(url, init)
+    return {
+      status: response.status,
+      header: (name) => response.headers.get(name) ?? undefined,
+      body: {
+        [Symbol.asyncIterator]() {
+          const reader = response.body?.getReader()
+          return {
+            next: async () => {
+              const { done, value } = (await reader?.read()) ?? { done: true }
+              if (done || !value) {
+                signal.removeEventListener('abort', abort)
+                return { done: true, value: undefined }
+              }
+              return { done: false, value }
+            },
+            return: async () => {
+              signal.removeEventListener('abort', abort)
+              controller.abort()
+              return { done: true, value: undefined }
+            },
+          }
+        },
+      },
+    }
+  }
+}

@@ -1,0 +1,31 @@
+import { readdirSync } from 'node:fs'
+import { defaultServerConditions } from 'vite'
+import { defineConfig } from 'vitest/config'
+
+// Unit tests and types read the sources; only `e2e` needs a build.
+const conditions = ['@turnpike/source', ...defaultServerConditions]
+const units = readdirSync('packages').map((name) => ({
+  extends: true as const,
+  test: { name, root: `packages/${name}`, include: ['src/**/*.test.ts'] },
+}))
+
+export default defineConfig({
+  resolve: { conditions },
+  ssr: { resolve: { conditions } },
+  test: {
+    projects: [
+      ...units,
+      {
+        extends: true,
+        test: {
+          name: 'e2e',
+          root: 'test',
+          include: ['**/*.test.ts'],
+          testTimeout: 30_000,
+          hookTimeout: 60_000,
+          fileParallelism: false,
+        },
+      },
+    ],
+  },
+})
