@@ -84,11 +84,11 @@ export function chunkBuilder(provider: string): ChunkBuilder {
 
   const begin: ChunkBuilder['begin'] = ({ id, created, model = '', ...rest }) => {
     head ??= {
-      ...rest,
       id: id || newCompletionId(),
-      object: 'chat.completion.chunk',
       created: created || Math.floor(Date.now() / 1000),
       model,
+      ...rest,
+      object: 'chat.completion.chunk',
     }
   }
 

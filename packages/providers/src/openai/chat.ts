@@ -46,9 +46,9 @@ export function toUsage(value: unknown): Usage | undefined {
   const completion = count(completion_tokens)
   if (prompt === undefined && completion === undefined) return undefined
   return {
-    ...details,
     prompt_tokens: prompt ?? 0,
     completion_tokens: completion ?? 0,
+    ...details,
     total_tokens: (prompt ?? 0) + (completion ?? 0),
   }
 }

@@ -1,0 +1,15 @@
+import { execFileSync } from 'node:child_process'
+
+/** Which runtime serves in the end-to-end tests: `TURNPIKE_RUNTIME=bun`, default node. */
+export const runtime = process.env['TURNPIKE_RUNTIME'] === 'bun' ? 'bun' : 'node'
+
+let bun: string | undefined
+
+/** The path of Bun, from npm. */
+export const bunPath = (): string =>
+  (bun ??=
+    process.env['BUN_PATH'] ??
+    execFileSync('npx', ['--yes', '-p', 'bun@1.4.5', '--', 'which', 'bun'], { encoding: 'utf8' }).trim())
+
+/** The command that runs a script on the chosen runtime. */
+export const runtimePath = (): string => (runtime === 'bun' ? bunPath() : process.execPath)

@@ -1,0 +1,57 @@
+import type { ChildProcess } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { runtime, runtimePath } from './runtime.js'
+
+/** The reference server as a process of its own. */
+export interface Server {
+  url: string
+  /** A gateway key of the administrator. */
+  key: string
+  process: ChildProcess
+  /** Everything that it printed so far. */
+  output(): string
+  /** Ends it by SIGTERM. @returns its exit code */
+  stop(): Promise<number | null>
+}
+
+const KEY = 'gw-end-to-end-test-key-0123456789'
+
+/** Starts the built reference server on a free port, with storage in memory and the variables of `env`. */
+export async function startServer(env: Record<string, string> = {}): Promise<Server> {
+  const script = fileURLToPath(new URL(`../../examples/server/dist/${runtime}.js`, import.meta.url))
+  const child = spawn(runtimePath(), [script], {
+    env: {
+      PATH: process.env['PATH'],
+      HOME: process.env['HOME'],
+      PORT: '0',
+      STORAGE: 'memory',
+      BOOTSTRAP_GATEWAY_KEY: KEY,
+      BUN_CONFIG_MAX_HTTP_REQUESTS: '65536',
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
+  const url = await new Promise<string>((resolve, reject) => {
+    const read = (data: Buffer): void => {
+      output += data.toString()
+      const found = /listening on (http:\/\/\S+)/.exec(output)
+      if (found) resolve(found[1]!)
+    }
+    child.stdout.on('data', read)
+    child.stderr.on('data', read)
+    void exited.then((code) => reject(new Error(`The server ended with code ${code}:\n${output}`)))
+  })
+  return {
+    url,
+    key: env['BOOTSTRAP_GATEWAY_KEY'] ?? KEY,
+    process: child,
+    output: () => output,
+    stop() {
+      child.kill('SIGTERM')
+      return exited
+    },
+  }
+}
