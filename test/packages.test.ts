@@ -1,0 +1,128 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const require = createRequire(import.meta.url)
+
+interface Manifest {
+  name: string
+  license: string
+  type: string
+  sideEffects: boolean
+  files: string[]
+  exports: Record<string, string | Record<string, string>>
+  publishConfig: { exports: Record<string, string | Record<string, string>> }
+  dependencies?: Record<string, string>
+  peerDependencies?: Record<string, string>
+}
+
+/** What each package may import at run time (docs/design.md, section 2). */
+const arrows: Record<string, string[]> = {
+  core: ['valibot'],
+  http: ['@turnpike/core', '@hattip/core', 'valibot'],
+  providers: ['@turnpike/core', 'eventsource-parser', 'undici'],
+  storage: ['@turnpike/core'],
+  gateway: ['@turnpike/core', '@turnpike/http', 'valibot'],
+}
+
+/** The files that know of Node; everything else runs wherever `fetch` does. */
+const nodeFiles = [
+  'http/src/node.ts',
+  'storage/src/fs.ts',
+  'storage/src/testing.ts',
+  'providers/src/testing/fake-upstream.ts',
+]
+
+const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+  cwd: root,
+  encoding: 'utf8',
+})
+  .split('\n')
+  .filter((path) => path !== '' && existsSync(join(root, path)))
+
+const sources = (name: string): string[] =>
+  tracked.filter(
+    (path) => path.startsWith(`packages/${name}/src/`) && path.endsWith('.ts') && !path.endsWith('.test.ts'),
+  )
+
+const importsOf = (path: string): string[] =>
+  [...readFileSync(join(root, path), 'utf8').matchAll(/(?:from |import\(|^import )'([^']+)'/gm)].map(
+    (match) => match[1]!,
+  )
+
+const packageOf = (specifier: string): string =>
+  specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/')
+
+const packages = readdirSync(join(root, 'packages'))
+
+it('has an entry in the table for each package', () => {
+  expect(packages.toSorted()).toEqual(Object.keys(arrows).toSorted())
+})
+
+describe.each(packages)('package %s', (name) => {
+  const folder = join(root, 'packages', name)
+  const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest
+  const entries = Object.entries(manifest.exports).filter(([subpath]) => subpath !== './package.json')
+
+  it('declares and imports nothing against the arrows', () => {
+    const declared = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies })
+    expect(declared.filter((dependency) => !arrows[name]!.includes(dependency))).toEqual([])
+    const wrong = sources(name).flatMap((path) =>
+      importsOf(path)
+        .filter((specifier) => !specifier.startsWith('.'))
+        .filter((specifier) =>
+          specifier.startsWith('node:')
+            ? !nodeFiles.includes(path.slice('packages/'.length))
+            : !declared.includes(packageOf(specifier)) || (specifier === 'undici' && !path.endsWith('/undici.ts')),
+        )
+        .map((specifier) => `${path} imports ${specifier}`),
+    )
+    expect(wrong).toEqual([])
+  })
+
+  it('exports what is on disk, built and published alike', async () => {
+    const { default: build } = (await import(join(folder, 'tsup.config.ts'))) as { default: { entry: string[] } }
+    expect(build.entry.toSorted()).toEqual(
+      entries.map(([, target]) => (target as Record<string, string>)['@turnpike/source']!.slice(2)).toSorted(),
+    )
+    const published: Record<string, unknown> = { './package.json': './package.json' }
+    for (const [subpath, target] of entries) {
+      const { '@turnpike/source': source, ...rest } = target as Record<string, string>
+      for (const file of [source!, ...Object.values(rest)]) expect(existsSync(join(folder, file)), file).toBe(true)
+      published[subpath] = rest
+    }
+    expect(manifest.publishConfig.exports).toEqual(published)
+    expect(manifest).toMatchObject({ license: 'MIT', type: 'module', sideEffects: false, files: ['dist'] })
+    expect(existsSync(join(folder, 'README.md'))).toBe(true)
+  })
+
+  it('passes publint and attw as a tarball', { timeout: 120_000 }, async () => {
+    const target = mkdtempSync(join(tmpdir(), 'turnpike-pack-'))
+    execFileSync('npx', ['--yes', 'pnpm@10.34.9', 'pack', '--pack-destination', target], { cwd: folder, stdio: 'pipe' })
+    const tarball = join(target, readdirSync(target)[0]!)
+    const { publint } = await import('publint')
+    const { messages } = await publint({
+      pack: { tarball: new Uint8Array(readFileSync(tarball)).buffer },
+      strict: true,
+    })
+    expect(messages).toEqual([])
+    const attw = join(require.resolve('@arethetypeswrong/cli/package.json'), '../dist/index.js')
+    execFileSync(process.execPath, [attw, tarball, '--profile', 'esm-only'], { stdio: 'pipe' })
+  })
+})
+
+it('keeps every file under 400 lines', () => {
+  const long = tracked
+    .filter((path) => /\.(ts|mjs|js)$/.test(path))
+    .map((path) => [path, readFileSync(join(root, path), 'utf8').split('\n').length] as const)
+    .filter(([, lines]) => lines > 400)
+  expect(long).toEqual([])
+})
