@@ -19,6 +19,8 @@ await start({
       port: PORT,
       // Bun ends a connection that is silent for 10 seconds; a model may think for longer.
       idleTimeout: 0,
+      // The gateway has its own bound, and its own words for what is over it.
+      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     })
     let stopped: Promise<void>
     return {

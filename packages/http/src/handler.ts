@@ -128,6 +128,7 @@ export function createHandler<Actor>(options: HandlerOptions<Actor>): Servable {
     if (methods.size === 0 && exchange.optional) return null
     const requestId = uuidv7()
     const started = performance.now()
+    const ip = onRequest ? exchange.ip : ''
     const route = methods.get(exchange.method === 'HEAD' ? 'GET' : exchange.method)
     let fields: Record<string, string | number | boolean> | undefined
     let status = 500
@@ -139,7 +140,7 @@ export function createHandler<Actor>(options: HandlerOptions<Actor>): Servable {
         route: route?.path ?? '',
         status,
         duration_ms: Math.round(performance.now() - started),
-        ip: exchange.ip,
+        ip,
       })
     let reply: Reply
     let streaming = false
@@ -150,7 +151,9 @@ export function createHandler<Actor>(options: HandlerOptions<Actor>): Servable {
         const input = await readInput(exchange, route, params)
         const call: Call = {
           requestId,
-          signal: exchange.signal,
+          get signal() {
+            return exchange.signal
+          },
           header: exchange.header,
           log: (more) => (fields = { ...fields, ...more }),
         }

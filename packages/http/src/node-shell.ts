@@ -141,14 +141,19 @@ function send(request: NodeRequest, response: NodeResponse, { status, headers, b
     return stream(response, body)
   }
   if (response.destroyed) return
-  const bytes = typeof body === 'string' ? utf8.encode(body) : body
-  const length = bytes ? { 'content-length': bytes.length } : {}
-  if (request.complete || !bytes) {
-    response.writeHead(status, { ...headers, ...length })
-    response.end(bytes)
+  if (body === undefined) {
+    response.writeHead(status, headers)
+    response.end()
+    return
+  }
+  // A string leaves in one write with the head; encoding it first would make two.
+  const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length
+  if (request.complete) {
+    response.writeHead(status, { ...headers, 'content-length': length })
+    response.end(body)
   } else {
-    response.writeHead(status, { ...headers, ...length, connection: 'close' })
-    lingeringEnd(request, response, bytes)
+    response.writeHead(status, { ...headers, 'content-length': length, connection: 'close' })
+    lingeringEnd(request, response, body)
   }
 }
 

@@ -4,7 +4,6 @@ import { createServer as createHttpServer } from 'node:http'
 import type { Socket } from 'node:net'
 import { ApiError } from '@turnpike/core'
 import type { Reply, Servable, ShellOptions } from './exchange.js'
-import type { NodeRequest, NodeResponse } from './node-shell.js'
 import { nodeShell } from './node-shell.js'
 
 export interface ServerOptions extends ShellOptions {
@@ -17,8 +16,9 @@ export interface ServerOptions extends ShellOptions {
 /** The plain listener for node:http: the fastest way in on Node. */
 export function createListener({ handle }: Servable, options: ShellOptions = {}): RequestListener {
   const shell = nodeShell(handle, options)
-  return (request: IncomingMessage, response: ServerResponse) =>
-    void shell(request as NodeRequest, response as NodeResponse)
+  return (request: IncomingMessage, response: ServerResponse) => {
+    shell(request, response).catch(() => response.destroy())
+  }
 }
 
 const badRequest = (message: string): ApiError =>
@@ -40,6 +40,7 @@ function describeParseError(error: NodeJS.ErrnoException): ApiError {
 
 const reasons: Record<number, string> = {
   400: 'Bad Request',
+  405: 'Method Not Allowed',
   408: 'Request Timeout',
   431: 'Request Header Fields Too Large',
 }
@@ -74,6 +75,13 @@ export function createServer(servable: Servable, options: ServerOptions = {}): S
   })
   server.on('request', checked)
   server.on('checkExpectation', checked)
+  server.on('connect', (_, socket) => {
+    const message = 'This server is no proxy'
+    writeRaw(
+      socket as Socket,
+      servable.refuse(new ApiError(405, 'method_not_allowed', message, { code: 'method_not_allowed' })),
+    )
+  })
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy()
     else writeRaw(socket as Socket, servable.refuse(describeParseError(error)))

@@ -23,6 +23,17 @@ export function createRouter({ providers }: RouterOptions): Router {
   const listed = async (): Promise<Model[]> =>
     (await Promise.all(providers.map((provider) => provider.models({ signal: never })))).flat()
 
+  let catalogue: Map<string, Provider[]> | undefined
+  /** The providers that list a model id, in order of preference. */
+  const listing = async (model: string): Promise<Provider[]> => {
+    if (!catalogue) {
+      const models = await listed()
+      catalogue = new Map()
+      for (const { id, provider } of models) catalogue.set(id, [...(catalogue.get(id) ?? []), byId.get(provider)!])
+    }
+    return catalogue.get(model) ?? []
+  }
+
   const unknownModel = (model: string): ApiError =>
     new ApiError(400, 'invalid_request_error', `No configured provider has the model "${model.slice(0, 100)}"`, {
       code: 'model_not_found',
@@ -48,8 +59,7 @@ export function createRouter({ providers }: RouterOptions): Router {
         found = [named]
       } else if (prefixed) found = [prefixed]
       else {
-        const owners = new Set((await listed()).filter(({ id }) => id === model).map(({ provider }) => provider))
-        found = providers.filter((provider) => owners.has(provider.id))
+        found = await listing(model)
         if (found.length === 0) found = providers.filter((provider) => provider.owns?.(model))
       }
       found = found.filter(able)

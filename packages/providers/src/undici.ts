@@ -14,6 +14,8 @@ export interface UndiciOptions {
 
 /** Bytes that wait to be read before the socket is paused. */
 const HIGH_WATER = 256 * 1024
+/** Parsed URLs that are kept. */
+const MAX_ADDRESSES = 1_000
 
 type Result = IteratorResult<Uint8Array, undefined>
 
@@ -96,13 +98,25 @@ export function undiciTransport(options: UndiciOptions = {}): Transport {
     options.dispatcher ??
     new Agent({ connections, connect: { timeout: connectTimeout }, headersTimeout: 0, bodyTimeout: 0 })
 
+  // The calls of a provider go to very few addresses, and parsing one costs more than looking it up.
+  const addresses = new Map<string, { origin: string; path: string }>()
+  const addressOf = (url: string): { origin: string; path: string } => {
+    let address = addresses.get(url)
+    if (!address) {
+      const { origin, pathname, search } = new URL(url)
+      if (addresses.size >= MAX_ADDRESSES) addresses.clear()
+      addresses.set(url, (address = { origin, path: pathname + search }))
+    }
+    return address
+  }
+
   return ({ url, method, headers, body, signal }) =>
     new Promise<TransportResponse>((resolve, reject) => {
       if (signal.aborted) {
         reject(signal.reason)
         return
       }
-      const { origin, pathname, search } = new URL(url)
+      const { origin, path } = addressOf(url)
       const queue = bodyQueue()
       let controller: Dispatcher.DispatchController | undefined
       const abort = (): void => {
@@ -113,7 +127,7 @@ export function undiciTransport(options: UndiciOptions = {}): Transport {
       const done = (): void => signal.removeEventListener('abort', abort)
       signal.addEventListener('abort', abort, { once: true })
       dispatcher.dispatch(
-        { origin, path: pathname + search, method, headers, body: body ?? null },
+        { origin, path, method, headers, body: body ?? null },
         {
           onRequestStart(started) {
             controller = started

@@ -27,6 +27,7 @@ export interface GatewayKeys {
   /**
    * Makes a key for a user. `key` sets its value (for a bootstrap); default 32 random bytes.
    * @returns the stored record and the value, which is never to be had again; null where the value is taken.
+   * @throws TypeError where there is no such user
    */
   create(
     userId: string,
@@ -83,6 +84,7 @@ export function gatewayKeys(kv: KV, options: { now?: () => number } = {}): Gatew
 
   return {
     async create(userId, { name, rateLimit = DEFAULT_RATE_LIMIT, key = newKey() }) {
+      if (!(await getUser(kv, userId))) throw new TypeError(`There is no user ${userId} to own the key`)
       const hash = await sha256(key)
       const record: GatewayKey = {
         id: uuidv7(now()),

@@ -38,19 +38,20 @@ export function toFinishReason(reason: unknown): FinishReason {
 const count = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
 
-/** An upstream's usage, or nothing where it does not say how many tokens there were. */
+/**
+ * An upstream's usage, or nothing where it does not say how many tokens there were. The parts always add up to the total:
+ * xAI leaves reasoning out of `completion_tokens` and counts it in `total_tokens` only, OpenAI has it in both.
+ */
 export function toUsage(value: unknown): Usage | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const { prompt_tokens, completion_tokens, ...details } = value as Record<string, unknown>
-  const prompt = count(prompt_tokens)
-  const completion = count(completion_tokens)
-  if (prompt === undefined && completion === undefined) return undefined
-  return {
-    prompt_tokens: prompt ?? 0,
-    completion_tokens: completion ?? 0,
-    ...details,
-    total_tokens: (prompt ?? 0) + (completion ?? 0),
-  }
+  if (count(prompt_tokens) === undefined && count(completion_tokens) === undefined) return undefined
+  const prompt = count(prompt_tokens) ?? 0
+  let completion = count(completion_tokens) ?? 0
+  const parts = details['completion_tokens_details'] as { reasoning_tokens?: unknown } | null | undefined
+  const reasoning = count(parts?.reasoning_tokens) ?? 0
+  if (reasoning > 0 && details['total_tokens'] === prompt + completion + reasoning) completion += reasoning
+  return { prompt_tokens: prompt, completion_tokens: completion, ...details, total_tokens: prompt + completion }
 }
 
 type Loose = Record<string, unknown>
@@ -82,6 +83,7 @@ function toResponse(provider: string, body: Loose, request: ChatCompletionReques
     choices: choices.map((choice: Loose, position) => {
       const { tool_calls, content, reasoning, ...message } = (choice['message'] ?? {}) as Loose
       const calls = Array.isArray(tool_calls) && tool_calls.length > 0 ? (tool_calls as Loose[]) : undefined
+      const textless = calls || message['refusal'] || message['audio']
       const given = toFinishReason(choice['finish_reason'])
       const finish = calls && given === 'stop' ? 'tool_calls' : given
       if (typeof reasoning === 'string') message['reasoning_content'] ??= reasoning
@@ -91,7 +93,7 @@ function toResponse(provider: string, body: Loose, request: ChatCompletionReques
         message: {
           ...message,
           role: 'assistant',
-          content: (content as string | undefined) ?? (calls || message['refusal'] || message['audio'] ? null : ''),
+          content: (content as string | undefined) || (textless ? null : ''),
           ...(calls && { tool_calls: calls.map((call) => toToolCall(call, finish, provider)) }),
         },
         finish_reason: finish,
