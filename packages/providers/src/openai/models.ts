@@ -3,24 +3,34 @@ import type { Capability, Model } from '@turnpike/core'
 const vision: Capability[] = ['chat', 'tools', 'vision', 'json_schema']
 const reasoning: Capability[] = [...vision, 'reasoning']
 
-/** The chat models of the OpenAI family that are listed; ids that are not listed work as well. */
-const catalogue: [id: string, capabilities: Capability[], released: string][] = [
-  ['gpt-4o-mini', vision, '2024-07-18'],
-  ['gpt-4o', vision, '2024-05-13'],
-  ['gpt-4.1', vision, '2025-04-14'],
-  ['gpt-4.1-mini', vision, '2025-04-14'],
-  ['gpt-4.1-nano', vision, '2025-04-14'],
-  ['gpt-5', reasoning, '2025-08-07'],
-  ['gpt-5-mini', reasoning, '2025-08-07'],
-  ['gpt-5-nano', reasoning, '2025-08-07'],
-]
+/** When the list below was drawn up, in seconds: what `created` says of every model. Source: models.dev, 2026-07-02. */
+const CATALOGUED = Date.parse('2026-07-02') / 1000
+
+/** The chat models of the family that are listed; ids that are not listed work as well. */
+const catalogue: Record<string, Capability[]> = {
+  'gpt-4o-mini': vision,
+  'gpt-4o': vision,
+  'gpt-4.1': vision,
+  'gpt-4.1-mini': vision,
+  'gpt-4.1-nano': vision,
+  'gpt-5': reasoning,
+  'gpt-5-mini': reasoning,
+  'gpt-5-nano': reasoning,
+  'gpt-5.1': reasoning,
+  'gpt-5.2': reasoning,
+  'gpt-5.4': reasoning,
+  'gpt-5.4-mini': reasoning,
+  'gpt-5.5': reasoning,
+  o3: reasoning,
+  'o4-mini': reasoning,
+}
 
 /** The catalogue of the family under a provider's id. */
 export const openaiModels = (provider: string): Model[] =>
-  catalogue.map(([id, capabilities, released]) => ({
+  Object.entries(catalogue).map(([id, capabilities]) => ({
     id,
     object: 'model',
-    created: Date.parse(released) / 1000,
+    created: CATALOGUED,
     owned_by: 'openai',
     provider,
     capabilities,
