@@ -61,12 +61,12 @@ function toExchange(request: Request, call: FetchCall, controller: AbortControll
       const declared = headers.get('content-length')
       if (declared === null) return collect(body(), limit)
       if (Number(declared) > limit) throw tooLarge(limit)
-      // The runtime holds the body to its declared length, and gives it whole for less than piece by piece.
-      return new Uint8Array(
-        await request.arrayBuffer().catch((cause: unknown) => {
-          throw cutShort(cause)
-        }),
-      )
+      // A server holds a body to its declared length, and gives it whole for less than piece by piece.
+      const bytes = await request.arrayBuffer().catch((cause: unknown) => {
+        throw cutShort(cause)
+      })
+      if (bytes.byteLength > limit) throw tooLarge(limit)
+      return new Uint8Array(bytes)
     },
     signal: controller.signal,
     get ip() {

@@ -91,9 +91,18 @@ export function createHandler<Actor>(options: HandlerOptions<Actor>): Servable {
     return reply
   }
 
+  /** Tells the host; what goes wrong there is not the caller's concern. */
+  const tell = (say: () => void): void => {
+    try {
+      say()
+    } catch {
+      // The host's own hook failed.
+    }
+  }
+
   const report = (error: unknown, requestId: string): ApiError => {
     const described = describe(error)
-    if (described.status >= 500) onError?.(error, { request_id: requestId })
+    if (described.status >= 500) tell(() => onError?.(error, { request_id: requestId }))
     return described
   }
 
@@ -103,7 +112,9 @@ export function createHandler<Actor>(options: HandlerOptions<Actor>): Servable {
     let body: unknown
     if (operation.body) {
       requireJson(exchange.header('content-type'), exchange.header('content-encoding'))
-      body = parse(operation.body, parseJson(await exchange.bytes(bodyLimit), jsonDepth), 'request body')
+      // The body is handed on as it came: a body's schema transforms nothing, and valibot's copy lacks keys such as `constructor`.
+      body = parseJson(await exchange.bytes(bodyLimit), jsonDepth)
+      parse(operation.body, body, 'request body')
     }
     return {
       params: operation.params ? parse(operation.params, params, 'path') : params,
@@ -133,15 +144,17 @@ export function createHandler<Actor>(options: HandlerOptions<Actor>): Servable {
     let fields: Record<string, string | number | boolean> | undefined
     let status = 500
     const finished = (): void =>
-      onRequest?.({
-        ...fields,
-        request_id: requestId,
-        method: exchange.method,
-        route: route?.path ?? '',
-        status,
-        duration_ms: Math.round(performance.now() - started),
-        ip,
-      })
+      tell(() =>
+        onRequest?.({
+          ...fields,
+          request_id: requestId,
+          method: exchange.method,
+          route: route?.path ?? '',
+          status,
+          duration_ms: Math.round(performance.now() - started),
+          ip,
+        }),
+      )
     let reply: Reply
     let streaming = false
     try {

@@ -45,7 +45,10 @@ export function sseBody(
       let arrived: IteratorResult<string> | undefined
       let deliver: ((result: IteratorResult<string>) => void) | undefined
       const timer = setInterval(() => deliver?.({ done: false, value: PING }), options.heartbeatMs)
+      let ended = false
       const end = (): void => {
+        if (ended) return
+        ended = true
         clearInterval(timer)
         options.onEnd()
       }

@@ -58,22 +58,27 @@ function newKey(): string {
 export function gatewayKeys(kv: KV, options: { now?: () => number } = {}): GatewayKeys {
   const { now = Date.now } = options
   const cache = new Map<string, { holder: KeyHolder; until: number }>()
+  let changes = 0
   const keyOf = (id: string) => ['gwkey', id]
   const hashOf = (hash: string) => ['gwkey-hash', hash]
 
   const lookUp = async (hash: string): Promise<KeyHolder | null> => {
+    const before = changes
     const id = (await kv.get<string>(hashOf(hash)))?.value
     const key = id === undefined ? undefined : (await kv.get<GatewayKey>(keyOf(id)))?.value
     if (!key || key.revoked) return null
     const user = await getUser(kv, key.user_id)
     if (!user) return null
     const holder = { key, user }
+    // What was read before a change must not outlive it in the cache.
+    if (before !== changes) return holder
     if (cache.size >= CACHE_SIZE) cache.clear()
     cache.set(hash, { holder, until: now() + CACHE_MS })
     return holder
   }
 
   const forget = (id: string): void => {
+    changes++
     for (const [hash, { holder }] of cache) if (holder.key.id === id) cache.delete(hash)
   }
 

@@ -145,7 +145,8 @@ export async function memoryKV(options: MemoryKVOptions = {}): Promise<KV> {
         logged += pending.size
         for (const { resolve } of applied) resolve(true)
         if (logged > 2 * state.size + SLACK) {
-          await log.rewrite(state.values())
+          // The entry without a key keeps the last version, should it have been of a key that is gone.
+          await log.rewrite([...state.values(), { k: '', v: version }])
           logged = state.size
         }
       } catch (cause) {

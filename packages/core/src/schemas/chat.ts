@@ -63,7 +63,10 @@ export const ChatMessage = v.variant('role', [
 ])
 export type ChatMessage = v.InferOutput<typeof ChatMessage>
 
-const jsonObject = v.looseObject({})
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Any JSON object, handed on as it is: valibot's own objects leave out keys such as `constructor`, which a JSON Schema may have. */
+const jsonObject = v.custom<Record<string, unknown>>(isObject, 'Expected an object')
 
 const FunctionTool = v.looseObject({
   type: v.literal('function'),
@@ -96,7 +99,7 @@ export const ChatCompletionRequest = v.looseObject({
   model: v.pipe(v.string(), v.minLength(1)),
   messages: v.pipe(v.array(ChatMessage), v.minLength(1)),
   stream: v.nullish(v.boolean()),
-  stream_options: v.nullish(v.looseObject({ include_usage: v.nullish(v.boolean()) })),
+  stream_options: v.nullish(v.pipe(jsonObject, v.looseObject({ include_usage: v.nullish(v.boolean()) }))),
   max_tokens: v.nullish(v.pipe(integer, v.minValue(1))),
   temperature: v.nullish(v.pipe(v.number(), v.minValue(0), v.maxValue(2))),
   top_p: v.nullish(v.pipe(v.number(), v.minValue(0), v.maxValue(1))),

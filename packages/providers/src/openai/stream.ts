@@ -104,36 +104,44 @@ export async function* stream(
     if (finish_reason) builder.finish(index, toFinishReason(finish_reason), extra)
   }
 
-  for await (const events of reads) {
-    for (const { data } of events) {
-      if (data === '[DONE]') {
-        yield builder.end()
-        return
-      }
-      let chunk: UpstreamChunk
-      try {
-        chunk = JSON.parse(data) as UpstreamChunk
-      } catch (cause) {
-        throw new UpstreamError('An event of the stream is not JSON', {
-          provider,
-          kind: 'malformed',
-          accepted: true,
-          cause,
-        })
-      }
-      if (chunk?.error) throw failure(provider, chunk.error, begun)
-      if (!Array.isArray(chunk?.choices)) continue
-      const { choices, usage, obfuscation: _, ...head } = chunk
-      const reported = toUsage(usage)
-      if (reported) builder.usage(reported)
-      if (choices.length > 0 && !begun) {
-        begun = true
-        builder.begin({ ...head, model: (head['model'] as string) || model })
-      }
-      choices.forEach(onChoice)
+  const onEvent = (data: string): void => {
+    let chunk: UpstreamChunk
+    try {
+      chunk = JSON.parse(data) as UpstreamChunk
+    } catch (cause) {
+      throw new UpstreamError('An event of the stream is not JSON', {
+        provider,
+        kind: 'malformed',
+        accepted: true,
+        cause,
+      })
     }
-    const chunks = builder.take()
-    if (chunks.length > 0) yield chunks
+    if (chunk?.error) throw failure(provider, chunk.error, begun)
+    if (!Array.isArray(chunk?.choices)) return
+    const { choices, usage, obfuscation: _, ...head } = chunk
+    const reported = toUsage(usage)
+    if (reported) builder.usage(reported)
+    if (choices.length > 0 && !begun) {
+      begun = true
+      builder.begin({ ...head, model: (head['model'] as string) || model })
+    }
+    choices.forEach(onChoice)
+  }
+
+  for await (const events of reads) {
+    try {
+      for (const { data } of events) {
+        if (data === '[DONE]') {
+          yield builder.end()
+          return
+        }
+        onEvent(data)
+      }
+    } finally {
+      // Also what came before an error in the same read.
+      const chunks = builder.take()
+      if (chunks.length > 0) yield chunks
+    }
   }
   yield builder.end()
 }
