@@ -27,7 +27,7 @@ export async function startServer(env: Record<string, string> = {}): Promise<Ser
       PORT: '0',
       STORAGE: 'memory',
       BOOTSTRAP_GATEWAY_KEY: KEY,
-      BUN_CONFIG_MAX_HTTP_REQUESTS: '65536',
+      BUN_CONFIG_MAX_HTTP_REQUESTS: '65535',
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

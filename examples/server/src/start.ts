@@ -21,7 +21,6 @@ export async function start({ transport, serve }: Runtime): Promise<void> {
     const environment = readEnvironment(process.env)
     const app = await createApp(environment, transport)
     const { address, stop, end } = await serve(app, environment)
-    app.announce(address)
     const shutdown = async (): Promise<void> => {
       await stop()
       await app.close()
@@ -30,6 +29,8 @@ export async function start({ transport, serve }: Runtime): Promise<void> {
     }
     process.once('SIGTERM', () => void shutdown())
     process.once('SIGINT', () => void shutdown())
+    // Last: whoever reads it may already want to stop the server.
+    app.announce(address)
   } catch (error) {
     console.error(`Turnpike cannot start:\n${(error as Error).message}`)
     process.exit(1)

@@ -1,10 +1,21 @@
-import type { ChatChunk, ChatCompletion, ChatCompletionRequest } from './schemas/chat.js'
+import type { ChatChunk, ChatCompletion, ChatCompletionRequest, Usage } from './schemas/chat.js'
 import type { Capability, Model } from './schemas/models.js'
 
 /** What goes with one upstream call besides the request. */
 export interface UpstreamCall {
   /** Aborting it closes the connection to the upstream. */
   signal: AbortSignal
+}
+
+/** A whole answer, whose upstream may have reported no usage. */
+export interface Completion {
+  id: string
+  object: 'chat.completion'
+  created: number
+  model: string
+  choices: ChatCompletion['choices']
+  usage: Usage | undefined
+  [field: string]: unknown
 }
 
 /** An upstream. A capability that it lacks is a property that it lacks. */
@@ -16,10 +27,11 @@ export interface Provider {
   models(call: UpstreamCall): Promise<Model[]>
   chat?: {
     /** @throws UpstreamError */
-    complete(request: ChatCompletionRequest, call: UpstreamCall): Promise<ChatCompletion>
+    complete(request: ChatCompletionRequest, call: UpstreamCall): Promise<Completion>
     /**
      * Resolves with the upstream's first event: before that nothing was sent, and a rejection is an HTTP error.
-     * The iterator yields the chunks of one upstream read at a time, ends only after a whole answer, and throws otherwise.
+     * The iterator yields the chunks of one upstream read at a time (none, if the read only showed that the upstream is alive),
+     * ends only after a whole answer, and throws otherwise.
      * If the upstream reports usage, the last chunk carries it and has no choices; no other chunk has a `usage` key.
      * @throws UpstreamError
      */

@@ -46,9 +46,11 @@ const TRIES = 3
 /** Most records in one flush. */
 const GROUP = 512
 
-const unavailable = (cause: unknown): ApiError =>
-  new ApiError(500, 'server_error', 'Usage cannot be recorded at the moment, so the request was not served', {
+const unavailable = (cause: unknown, spent: boolean): ApiError =>
+  new ApiError(500, 'server_error', 'Usage cannot be recorded at the moment', {
     code: 'ledger_unavailable',
+    // What the upstream has done is paid for: a client that tried again would pay twice.
+    shouldRetry: spent ? false : undefined,
     cause,
   })
 
@@ -110,8 +112,12 @@ export function usageLedger(
         for (const { resolve } of group) resolve()
       } catch (error) {
         failure = error
-        options.onLost?.(records, error)
-        for (const { reject } of group) reject(unavailable(error))
+        for (const { reject } of group) reject(unavailable(error, true))
+        try {
+          options.onLost?.(records, error)
+        } catch {
+          // The host's own hook failed; the ledger goes on.
+        }
       }
     }
     flushing = false
@@ -128,10 +134,10 @@ export function usageLedger(
     async ready() {
       if (failure === undefined) return
       try {
-        await kv.commit({ set: [{ key: ['usage-probe'], value: true }] })
+        await kv.commit({ set: [{ key: ['usage', 'probe'], value: true }] })
         failure = undefined
       } catch (error) {
-        throw unavailable(error)
+        throw unavailable(error, false)
       }
     },
     async totals(userId) {

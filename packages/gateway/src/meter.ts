@@ -1,4 +1,4 @@
-import type { ChatChunk, ChatCompletion, ChatCompletionRequest, Usage, UsageRecord } from '@turnpike/core'
+import type { ChatChunk, ChatCompletionRequest, Completion, Usage, UsageRecord } from '@turnpike/core'
 
 /** Characters per token where an upstream reports no usage (ruling 28). */
 const CHARACTERS_PER_TOKEN = 4
@@ -28,10 +28,15 @@ const estimate = (request: ChatCompletionRequest, completionCharacters: number):
 }
 
 /** The usage of a whole answer: as reported, or estimated. */
-export const meterAnswer = (request: ChatCompletionRequest, answer: ChatCompletion): Metered =>
+export const meterAnswer = (request: ChatCompletionRequest, answer: Completion): Metered =>
   answer.usage
     ? { usage: answer.usage, accuracy: 'reported' }
-    : estimate(request, characters(answer.choices.map(({ message }) => [message.content, message.tool_calls])))
+    : estimate(
+        request,
+        characters(
+          answer.choices.map(({ message }) => [message.content, message['reasoning_content'], message.tool_calls]),
+        ),
+      )
 
 /** Counts what a stream uses, and shows usage to the client only as far as it asked for it. */
 export interface StreamMeter {
@@ -57,8 +62,10 @@ export function streamMeter(request: ChatCompletionRequest): StreamMeter {
       for (const chunk of chunks) {
         if (chunk.usage) reported = chunk.usage
         for (const { delta } of chunk.choices) {
-          if (delta.content) seen += delta.content.length
-          else if (delta.tool_calls) seen += characters(delta.tool_calls)
+          const { content, reasoning_content: thought, tool_calls } = delta
+          if (content) seen += content.length
+          if (typeof thought === 'string') seen += thought.length
+          if (tool_calls) seen += characters(tool_calls)
         }
         if (wanted) chunk.usage ??= null
       }

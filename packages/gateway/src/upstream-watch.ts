@@ -7,17 +7,27 @@ export interface Stop {
   error: ApiError
 }
 
-const stopped = (outcome: Outcome, message: string, code: 'upstream_timeout' | 'internal_error'): Stop => ({
-  outcome,
-  error: new ApiError(502, code === 'upstream_timeout' ? 'upstream_error' : 'server_error', message, {
-    code,
+/** 499 is what servers log for a client that left; nobody is there to read it. */
+const clientLeft: Stop = {
+  outcome: 'client_abort',
+  error: new ApiError(499, 'server_error', 'The client went away', { code: 'internal_error' }),
+}
+
+const shuttingDown: Stop = {
+  outcome: 'server_shutdown',
+  error: new ApiError(502, 'server_error', 'The server is shutting down', {
+    code: 'internal_error',
     shouldRetry: false,
   }),
-})
+}
 
-const clientLeft = stopped('client_abort', 'The client went away', 'internal_error')
-const shuttingDown = stopped('server_shutdown', 'The server is shutting down', 'internal_error')
-const silent = stopped('idle_timeout', 'The upstream provider did not answer in time', 'upstream_timeout')
+const silent: Stop = {
+  outcome: 'idle_timeout',
+  error: new ApiError(502, 'upstream_error', 'The upstream provider did not answer in time', {
+    code: 'upstream_timeout',
+    shouldRetry: false,
+  }),
+}
 
 /** Holds the one signal of an upstream call, and aborts it when the client leaves, the upstream is silent, or the server stops. */
 export interface UpstreamWatch {
@@ -26,13 +36,15 @@ export interface UpstreamWatch {
   stop(): Stop | undefined
   /** Waits for the upstream, and stops the call if that takes longer than `ms`. */
   within<T>(ms: number, step: Promise<T>): Promise<T>
-  /** Closes what is still open and lets go of the timer; a shutdown waits until `last` is done too. */
+  /** Closes the connection to the upstream. */
+  abort(): void
+  /** Ends the watch; a shutdown waits until `last` is done too. */
   end(last?: Promise<void>): Promise<void>
 }
 
 /** The calls that are running, so that a shutdown can wait for them and then end them. */
 export interface UpstreamWatches {
-  watch(client: AbortSignal): UpstreamWatch
+  watch(client: { onLeave(listener: () => void): void }): UpstreamWatch
   /** Resolves when no call runs any more; stops those that still do after `ms`. */
   drain(ms: number): Promise<void>
 }
@@ -45,44 +57,42 @@ export function upstreamWatches(): UpstreamWatches {
     watch(client) {
       const controller = new AbortController()
       const { signal } = controller
-      running.add(controller)
-      const leave = (): void => controller.abort(clientLeft)
-      if (client.aborted) leave()
-      else client.addEventListener('abort', leave, { once: true })
+      const abort = (): void => controller.abort(clientLeft)
+      client.onLeave(abort)
 
-      // One timer per call, re-armed only when it fires: a timer per event would cost more than the event.
+      running.add(controller)
+
+      // One timer per call, which looks again when it fires: a timer per event would cost more than the event.
+      let deadline = Infinity
       let timer: ReturnType<typeof setTimeout> | undefined
-      let since = 0
-      let limit = 0
+      let firesAt = Infinity
+      const arm = (at: number): void => {
+        clearTimeout(timer)
+        firesAt = at
+        timer = setTimeout(check, at - performance.now())
+      }
       const check = (): void => {
-        timer = undefined
-        if (since === 0) return
-        const left = limit - (performance.now() - since)
-        if (left <= 0) controller.abort(silent)
-        else timer = setTimeout(check, left)
+        firesAt = Infinity
+        if (deadline === Infinity) return
+        if (deadline <= performance.now()) controller.abort(silent)
+        else arm(deadline)
       }
 
       return {
         signal,
         stop: () => (signal.aborted ? (signal.reason as Stop) : undefined),
         async within(ms, step) {
-          since = performance.now()
-          if (limit !== ms) {
-            limit = ms
-            clearTimeout(timer)
-            timer = undefined
-          }
-          timer ??= setTimeout(check, ms)
+          deadline = performance.now() + ms
+          if (deadline < firesAt) arm(deadline)
           try {
             return await step
           } finally {
-            since = 0
+            deadline = Infinity
           }
         },
+        abort,
         async end(last) {
           clearTimeout(timer)
-          client.removeEventListener('abort', leave)
-          if (!signal.aborted) controller.abort(clientLeft)
           try {
             await last
           } finally {

@@ -17,8 +17,8 @@ export interface Exchange {
    * @throws ApiError 413 over `limit` bytes, before the rest has been read; 400 where the body was cut short
    */
   bytes(limit: number): Promise<Uint8Array>
-  /** Aborts when the client goes away before it has the whole reply. */
-  readonly signal: AbortSignal
+  /** Calls back if the client goes away before it has the whole reply; at once if it already has. */
+  onLeave(listener: () => void): void
   /** The client's address, past as many proxies as the shell was told to trust; '' where unknown. */
   readonly ip: string
   /** True where somebody else may answer what no route of ours does; the handler then returns null. */

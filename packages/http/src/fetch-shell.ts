@@ -10,8 +10,8 @@ export interface FetchCall {
 
 const utf8 = new TextEncoder()
 
-/** An async iterable as a web stream that is read as fast as the client reads. `cancel` aborts first: a waiting generator cannot be returned. */
-function toStream(body: AsyncIterable<string | Uint8Array>, abort: () => void): ReadableStream<Uint8Array> {
+/** An async iterable as a web stream that is read as fast as the client reads. `cancel` tells first that the client left: a waiting generator cannot be returned. */
+function toStream(body: AsyncIterable<string | Uint8Array>, leave: () => void): ReadableStream<Uint8Array> {
   const iterator = body[Symbol.asyncIterator]()
   return new ReadableStream<Uint8Array>(
     {
@@ -21,7 +21,7 @@ function toStream(body: AsyncIterable<string | Uint8Array>, abort: () => void): 
         else controller.enqueue(typeof value === 'string' ? utf8.encode(value) : value)
       },
       async cancel() {
-        abort()
+        leave()
         await iterator.return?.()
       },
     },
@@ -43,7 +43,24 @@ async function* readStream(body: ReadableStream<Uint8Array> | null): AsyncGenera
   }
 }
 
-function toExchange(request: Request, call: FetchCall, controller: AbortController, hops: number): Exchange {
+/** Knows when the client is gone: by the request's signal, or because the response was cancelled, which not every host tells by the signal. */
+function clientOf(request: Request): { onLeave(listener: () => void): void; leave(): void } {
+  const listeners: (() => void)[] = []
+  let left = false
+  const leave = (): void => {
+    left = true
+    for (const listener of listeners.splice(0)) listener()
+  }
+  return {
+    onLeave(listener) {
+      if (left || request.signal.aborted) listener()
+      else if (listeners.push(listener) === 1) request.signal.addEventListener('abort', leave, { once: true })
+    },
+    leave,
+  }
+}
+
+function toExchange(request: Request, call: FetchCall, client: ReturnType<typeof clientOf>, hops: number): Exchange {
   const { url, headers } = request
   const start = url.indexOf('/', url.indexOf('//') + 2)
   const hash = url.indexOf('#', start)
@@ -68,7 +85,7 @@ function toExchange(request: Request, call: FetchCall, controller: AbortControll
       if (bytes.byteLength > limit) throw tooLarge(limit)
       return new Uint8Array(bytes)
     },
-    signal: controller.signal,
+    onLeave: client.onLeave,
     get ip() {
       return clientIp(call.ip, headers.get('x-forwarded-for') ?? undefined, hops)
     },
@@ -76,11 +93,11 @@ function toExchange(request: Request, call: FetchCall, controller: AbortControll
   }
 }
 
-function toResponse(reply: Reply, abort: () => void): Response {
+function toResponse(reply: Reply, leave: () => void): Response {
   const { status, headers, body } = reply
   if (body === undefined || typeof body === 'string' || body instanceof Uint8Array)
     return new Response(body as string | undefined, { status, headers })
-  return new Response(toStream(body, abort), { status, headers })
+  return new Response(toStream(body, leave), { status, headers })
 }
 
 /** Serves web `Request`s: for Bun, Deno, workers, Hono, Next and tests. */
@@ -90,11 +107,8 @@ export function fetchShell(
 ): (request: Request, call?: FetchCall) => Promise<Response> {
   const { trustedHops = 0 } = options
   return async (request, call = {}) => {
-    const controller = new AbortController()
-    const abort = (): void => controller.abort()
-    if (request.signal.aborted) abort()
-    else request.signal.addEventListener('abort', abort, { once: true })
-    const reply = await handle(toExchange(request, call, controller, trustedHops))
-    return toResponse(reply!, abort)
+    const client = clientOf(request)
+    const reply = await handle(toExchange(request, call, client, trustedHops))
+    return toResponse(reply!, client.leave)
   }
 }

@@ -141,7 +141,7 @@ export function createHandler<Actor>(options: HandlerOptions<Actor>): Servable {
     const started = performance.now()
     const ip = onRequest ? exchange.ip : ''
     const route = methods.get(exchange.method === 'HEAD' ? 'GET' : exchange.method)
-    let fields: Record<string, string | number | boolean> | undefined
+    const fields: Record<string, string | number | boolean> = {}
     let status = 500
     const finished = (): void =>
       tell(() =>
@@ -164,11 +164,9 @@ export function createHandler<Actor>(options: HandlerOptions<Actor>): Servable {
         const input = await readInput(exchange, route, params)
         const call: Call = {
           requestId,
-          get signal() {
-            return exchange.signal
-          },
+          onLeave: exchange.onLeave,
           header: exchange.header,
-          log: (more) => (fields = { ...fields, ...more }),
+          log: (more) => void Object.assign(fields, more),
         }
         const value = await route.operation.run(actor, input, call)
         if (!isAnswer(value)) reply = json(route.status, value)

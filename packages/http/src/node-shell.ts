@@ -47,7 +47,10 @@ const parsedBody = (body: unknown): Uint8Array =>
 
 function readBytes(request: NodeRequest, limit: number): Promise<Uint8Array> {
   if (Number(request.headers['content-length'] ?? 0) > limit) return Promise.reject(tooLarge(limit))
-  if (request.readableEnded) return Promise.resolve(parsedBody(request.body))
+  if (request.readableEnded) {
+    const body = parsedBody(request.body)
+    return body.length > limit ? Promise.reject(tooLarge(limit)) : Promise.resolve(body)
+  }
   return new Promise((resolve, reject) => {
     const pieces: Uint8Array[] = []
     let size = 0
@@ -61,20 +64,16 @@ function readBytes(request: NodeRequest, limit: number): Promise<Uint8Array> {
     })
     request.on('end', () => resolve(concat(pieces, size)))
     request.on('error', (error: Error) => reject(cutShort(error)))
-    request.on('close', () => reject(cutShort()))
+    request.on('close', () => {
+      if (!request.readableEnded) reject(cutShort())
+    })
   })
 }
 
 function toExchange(request: NodeRequest, response: NodeResponse, optional: boolean, hops: number): Exchange {
-  const url = request.url ?? '/'
+  // A target in absolute form is allowed (RFC 9112, section 3.2.2); only its path counts.
+  const url = (request.url ?? '/').replace(/^https?:\/\/[^/?]*\/?/i, '/')
   const mark = url.indexOf('?')
-  let gone = false
-  let controller: AbortController | undefined
-  response.once('close', () => {
-    if (response.writableFinished) return
-    gone = true
-    controller?.abort()
-  })
   const header = (name: string): string | undefined => {
     const value = request.headers[name]
     return typeof value === 'object' ? value.join(', ') : value
@@ -86,12 +85,12 @@ function toExchange(request: NodeRequest, response: NodeResponse, optional: bool
     header,
     body: () => request,
     bytes: (limit) => readBytes(request, limit),
-    get signal() {
-      if (!controller) {
-        controller = new AbortController()
-        if (gone) controller.abort()
-      }
-      return controller.signal
+    onLeave(listener) {
+      if (response.destroyed) listener()
+      else
+        response.once('close', () => {
+          if (!response.writableFinished) listener()
+        })
     },
     get ip() {
       return clientIp(request.socket.remoteAddress, header('x-forwarded-for'), hops)

@@ -4,8 +4,8 @@ import type { GenericSchema, InferOutput } from 'valibot'
 export interface Call {
   /** The id that the caller was given in X-Request-ID. */
   requestId: string
-  /** Aborts when the caller goes away. */
-  signal: AbortSignal
+  /** Calls back if the caller goes away before it has the whole answer; at once if it already has. */
+  onLeave(listener: () => void): void
   /** A request header by its lower-case name. */
   header(name: string): string | undefined
   /** Adds allow-listed fields to the log line of this request. */

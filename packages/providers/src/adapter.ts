@@ -1,4 +1,4 @@
-import type { ChatChunk, ChatCompletion, ChatCompletionRequest, Usage } from '@turnpike/core'
+import type { ChatChunk, ChatCompletionRequest, Completion } from '@turnpike/core'
 import type { UpstreamEvent } from './events.js'
 
 /** An upstream's answer that is not a success. */
@@ -24,9 +24,6 @@ export interface ErrorMeaning {
   retryAfter: number | undefined
 }
 
-/** A whole answer whose upstream may have reported no usage. */
-export type Completion = Omit<ChatCompletion, 'usage'> & { usage?: Usage | undefined }
-
 /**
  * The translation between OpenAI's form and one family's: four pure functions, no I/O.
  * A family is added by writing these and handing them to {@link createProvider}.
@@ -36,7 +33,7 @@ export interface ChatAdapter {
   request(request: ChatCompletionRequest): { path: string; body: object }
   /** @throws UpstreamError `malformed` for an answer that is none */
   response(body: unknown, request: ChatCompletionRequest): Completion
-  /** Yields the chunks of one upstream read at a time, for reads that have any. @throws UpstreamError */
+  /** Yields the chunks of each upstream read, also where there are none: that the upstream is alive. @throws UpstreamError */
   stream(reads: AsyncIterable<UpstreamEvent[]>, request: ChatCompletionRequest): AsyncIterable<ChatChunk[]>
   errors(answer: ErrorAnswer): ErrorMeaning
 }

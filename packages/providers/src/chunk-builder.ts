@@ -72,6 +72,8 @@ export interface ChunkBuilder {
   usage(usage: Usage): void
   /** The chunks since the last call. */
   take(): ChatChunk[]
+  /** Of a stream that failed: what came before the failure, and the usage so far. Nothing if no choice has begun. */
+  rest(): ChatChunk[]
   /** The finish of every choice and the usage. @throws UpstreamError `truncated` where a choice has no finish */
   end(): ChatChunk[]
 }
@@ -107,14 +109,33 @@ export function chunkBuilder(provider: string): ChunkBuilder {
     return choice
   }
 
+  const addDelta: ChunkBuilder['delta'] = (index, delta, extra) => {
+    const known = choices.has(index)
+    open(index, delta)
+    if (known && Object.keys(delta).length === 0) return
+    push({ index, delta, ...extra, finish_reason: null })
+  }
+
+  const addArguments: ChunkBuilder['toolArguments'] = (index, tool, fragment) => {
+    if (fragment === '') return
+    choices.get(index)!.tools[tool]!.arguments += fragment
+    push({ index, delta: { tool_calls: [{ index: tool, function: { arguments: fragment } }] }, finish_reason: null })
+  }
+
+  const take = (): ChatChunk[] => {
+    const taken = chunks
+    chunks = []
+    return taken
+  }
+
+  const rest = (): ChatChunk[] => {
+    if (reported && choices.size > 0) chunks.push({ ...head!, choices: [], usage: reported })
+    return take()
+  }
+
   return {
     begin,
-    delta(index, delta, extra) {
-      const known = choices.has(index)
-      open(index, delta)
-      if (known && Object.keys(delta).length === 0) return
-      push({ index, delta, ...extra, finish_reason: null })
-    },
+    delta: addDelta,
     tool(index, { id = newToolCallId(), name }) {
       const delta: ChatDelta = { tool_calls: [] }
       const { tools } = open(index, delta)
@@ -123,24 +144,16 @@ export function chunkBuilder(provider: string): ChunkBuilder {
       push({ index, delta, finish_reason: null })
       return tools.push({ id, name, arguments: '' }) - 1
     },
-    toolArguments(index, tool, fragment) {
-      const state = choices.get(index)!.tools[tool]!
-      if (fragment === '') return
-      state.arguments += fragment
-      push({ index, delta: { tool_calls: [{ index: tool, function: { arguments: fragment } }] }, finish_reason: null })
-    },
+    toolArguments: addArguments,
     finish(index, reason, extra = {}) {
-      if (!choices.has(index)) this.delta(index, {})
+      if (!choices.has(index)) addDelta(index, {})
       choices.get(index)!.finish = { reason, extra }
     },
     usage(usage) {
       reported = usage
     },
-    take() {
-      const taken = chunks
-      chunks = []
-      return taken
-    },
+    take,
+    rest,
     end() {
       const unfinished = choices.size === 0 || [...choices.values()].some(({ finish }) => !finish)
       if (unfinished)
@@ -154,12 +167,11 @@ export function chunkBuilder(provider: string): ChunkBuilder {
         const reason = given === 'stop' && tools.length > 0 ? 'tool_calls' : given
         for (const [tool, state] of tools.entries()) {
           const whole = checkArguments(state.arguments, reason, provider)
-          if (whole !== state.arguments) this.toolArguments(index, tool, whole)
+          if (whole !== state.arguments) addArguments(index, tool, whole)
         }
         push({ index, delta: {}, ...extra, finish_reason: reason })
       }
-      if (reported) chunks.push({ ...head!, choices: [], usage: reported })
-      return this.take()
+      return rest()
     },
   }
 }

@@ -42,7 +42,10 @@ export async function* readEvents(
   let events: UpstreamEvent[] = []
   let oversized = false
   const parser = createParser({
-    onEvent: (event) => events.push(event),
+    onEvent: (event) => {
+      if (event.data.length > limit) oversized = true
+      events.push(event)
+    },
     onError: ({ type }) => {
       if (type === 'max-buffer-size-exceeded') oversized = true
     },

@@ -1,4 +1,4 @@
-import type { ChatChunk, ChatCompletion, Model, Provider, UpstreamCall } from '@turnpike/core'
+import type { ChatChunk, Model, Provider, UpstreamCall } from '@turnpike/core'
 import { UpstreamError } from '@turnpike/core'
 import type { ChatAdapter } from './adapter.js'
 import { readEvents } from './events.js'
@@ -31,16 +31,31 @@ const EVENT_LIMIT = 16 * 1024 * 1024
 /** Bytes of an error answer that are read for its message. */
 const ERROR_LIMIT = 64 * 1024
 
-async function readText(body: AsyncIterable<Uint8Array>, limit: number): Promise<string | undefined> {
-  const decoder = new TextDecoder()
-  let text = ''
+const utf8 = new TextDecoder()
+
+/** The whole body as text; undefined where it is larger than `limit` bytes. */
+async function readText({ header, body, bytes }: TransportResponse, limit: number): Promise<string | undefined> {
+  const declared = Number(header('content-length') ?? NaN)
+  if (declared > limit) {
+    void body[Symbol.asyncIterator]().return?.()
+    return undefined
+  }
+  if (bytes && declared <= limit) return utf8.decode(await bytes())
+  const pieces: Uint8Array[] = []
   let size = 0
   for await (const piece of body) {
     size += piece.length
     if (size > limit) return undefined
-    text += decoder.decode(piece, { stream: true })
+    pieces.push(piece)
   }
-  return text + decoder.decode()
+  if (pieces.length === 1) return utf8.decode(pieces[0])
+  const whole = new Uint8Array(size)
+  let at = 0
+  for (const piece of pieces) {
+    whole.set(piece, at)
+    at += piece.length
+  }
+  return utf8.decode(whole)
 }
 
 const parse = (text: string | undefined): unknown => {
@@ -80,7 +95,7 @@ export function createProvider(options: ProviderOptions): Provider {
 
   const errorOf = async (response: TransportResponse): Promise<UpstreamError> => {
     const { status, header } = response
-    const text = await readText(response.body, ERROR_LIMIT).catch(() => undefined)
+    const text = await readText(response, ERROR_LIMIT).catch(() => undefined)
     const { message, ...meaning } = chat.errors({ status, header, body: parse(text) })
     return new UpstreamError(message ?? `The upstream answered with status ${status}`, {
       provider,
@@ -130,7 +145,7 @@ export function createProvider(options: ProviderOptions): Provider {
         const response = await send(path, body, 'application/json', call)
         let text: string | undefined
         try {
-          text = await readText(response.body, answerLimit)
+          text = await readText(response, answerLimit)
         } catch (cause) {
           if (call.signal.aborted) throw call.signal.reason
           throw new UpstreamError('The connection broke during the answer', {
@@ -143,7 +158,7 @@ export function createProvider(options: ProviderOptions): Provider {
         if (text === undefined) throw malformed(`The answer is larger than ${answerLimit} bytes`)
         const value = parse(text)
         if (typeof value !== 'object' || value === null) throw malformed('The answer is not JSON')
-        return chat.response(value, request) as ChatCompletion
+        return chat.response(value, request)
       },
       async stream(request, call) {
         const { path, body } = chat.request(request)
@@ -156,7 +171,8 @@ export function createProvider(options: ProviderOptions): Provider {
         const chunks = chat.stream(readEvents(response.body, provider, eventLimit), request)
         const iterator = chunks[Symbol.asyncIterator]()
         try {
-          const first = await iterator.next()
+          let first = await iterator.next()
+          while (first.value?.length === 0) first = await iterator.next()
           if (first.done) throw malformed('The upstream sent an empty stream')
           return resume(first, iterator)
         } catch (error) {

@@ -18,7 +18,7 @@ const never = new AbortController().signal
  */
 export function createRouter({ providers }: RouterOptions): Router {
   const byId = new Map(providers.map((provider) => [provider.id, provider]))
-  const find = (word: string): Provider | undefined => byId.get(aliases[word] ?? word)
+  const find = (word: string): Provider | undefined => byId.get(word) ?? byId.get(aliases[word] ?? '')
 
   const listed = async (): Promise<Model[]> =>
     (await Promise.all(providers.map((provider) => provider.models({ signal: never })))).flat()

@@ -14,6 +14,8 @@ export interface TransportResponse {
   header(name: string): string | undefined
   /** The body as it arrives, what came in one read as one piece. Returning its iterator early closes the connection. */
   body: AsyncIterable<Uint8Array>
+  /** The whole body at once, in place of `body`, where the runtime can give it for less than piece by piece. */
+  bytes?(): Promise<Uint8Array>
 }
 
 /** Sends one request and resolves with the head of its answer; redirects are answers, not followed. */
@@ -37,6 +39,11 @@ export function fetchTransport(options: { fetch?: typeof globalThis.fetch } = {}
     return {
       status: response.status,
       header: (name) => response.headers.get(name) ?? undefined,
+      bytes: async () => {
+        const bytes = new Uint8Array(await response.arrayBuffer())
+        signal.removeEventListener('abort', abort)
+        return bytes
+      },
       body: {
         [Symbol.asyncIterator]() {
           const reader = response.body?.getReader()

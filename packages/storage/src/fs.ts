@@ -1,5 +1,5 @@
 /** The durable `KV` of one process in one folder. @module */
-import { mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { link, mkdir, open, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
@@ -46,20 +46,26 @@ function fileLog(folder: string): KVLog {
   const replace = async (entries: Iterable<LogEntry>): Promise<void> => {
     const next = `${path}.next`
     const handle = await open(next, 'w', 0o600)
-    let written = 0
-    const write = async (text: string): Promise<void> => {
-      written += (await handle.appendFile(text), Buffer.byteLength(text))
+    try {
+      await fill(handle, entries)
+      await rename(next, path)
+    } catch (cause) {
+      await handle.close()
+      await rm(next, { force: true })
+      throw new StorageError('The log cannot be rewritten', 'none', { cause })
     }
-    await write(`${FORMAT}\n`)
-    let line: LogEntry[] = []
-    for (const entry of entries) if (line.push(entry) === LINE) await write(encode(line.splice(0)))
-    if (line.length > 0) await write(encode(line))
-    await handle.sync()
-    await rename(next, path)
     await syncFolder(folder)
     await file?.close()
     file = handle
-    length = written
+    length = (await handle.stat()).size
+  }
+
+  const fill = async (handle: FileHandle, entries: Iterable<LogEntry>): Promise<void> => {
+    await handle.appendFile(`${FORMAT}\n`)
+    let line: LogEntry[] = []
+    for (const entry of entries) if (line.push(entry) === LINE) await handle.appendFile(encode(line.splice(0)))
+    if (line.length > 0) await handle.appendFile(encode(line))
+    await handle.sync()
   }
 
   return {
@@ -113,31 +119,56 @@ function fileLog(folder: string): KVLog {
 
 const isAlive = (pid: number): boolean => {
   try {
-    process.kill(pid, 0)
-    return pid !== process.pid
+    return process.kill(pid, 0)
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }
 
-/** Takes the folder for this process, or refuses while another one that lives has it. */
+/** Folders that this process has open. A lock with our own pid is otherwise a relic: in a container every start has the same one. */
+const openFolders = new Set<string>()
+
+/** Takes the folder for this process, or refuses while it is open here or in another process that lives. */
 async function lock(folder: string): Promise<() => Promise<void>> {
-  const path = join(folder, 'lock')
-  for (;;)
-    try {
-      await writeFile(path, String(process.pid), { flag: 'wx' })
-      return () => rm(path, { force: true })
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-      const pid = Number(await readFile(path, 'utf8').catch(() => '0'))
-      if (pid > 0 && isAlive(pid))
-        throw new StorageError(
-          `${folder} is in use by process ${pid}. A folder serves one process; several need Redis or PostgreSQL`,
-          'none',
-          { cause: error },
-        )
-      await rm(path, { force: true })
+  const real = await realpath(folder)
+  const path = join(real, 'lock')
+  const mine = `${path}.${process.pid}`
+  const refuse = (pid: number): never => {
+    throw new StorageError(
+      `${folder} is in use by process ${pid}. A folder serves one process; several need Redis or PostgreSQL`,
+      'none',
+    )
+  }
+  if (openFolders.has(real)) refuse(process.pid)
+  openFolders.add(real)
+  try {
+    await writeFile(mine, String(process.pid))
+    // A link appears with its content, and only where there is none.
+    while (
+      !(await link(mine, path).then(
+        () => true,
+        () => false,
+      ))
+    ) {
+      const found = await readFile(path, 'utf8').catch(() => '')
+      const pid = Number(found)
+      if (pid > 0 && pid !== process.pid && isAlive(pid)) refuse(pid)
+      // Moved away rather than removed: if it is another's new lock by now, it is put back.
+      const relic = `${mine}.relic`
+      await rename(path, relic).catch(() => undefined)
+      if ((await readFile(relic, 'utf8').catch(() => found)) !== found) await link(relic, path).catch(() => undefined)
+      await rm(relic, { force: true })
     }
+  } catch (error) {
+    openFolders.delete(real)
+    throw error
+  } finally {
+    await rm(mine, { force: true })
+  }
+  return async () => {
+    openFolders.delete(real)
+    await rm(path, { force: true })
+  }
 }
 
 /**

@@ -26,7 +26,10 @@ export interface KVLog {
    * @throws StorageError with `outcome: 'none'` where nothing was kept; after any other error the KV stops.
    */
   append(entries: LogEntry[]): Promise<void>
-  /** Replaces everything kept so far by `entries`. */
+  /**
+   * Replaces everything kept so far by `entries`.
+   * @throws StorageError with `outcome: 'none'` where all is as before; after any other error the KV stops.
+   */
   rewrite(entries: Iterable<LogEntry>): Promise<void>
   close(): Promise<void>
 }
@@ -61,6 +64,7 @@ export async function memoryKV(options: MemoryKVOptions = {}): Promise<KV> {
   const keys = sortedKeys()
   let version = 0
   let logged = 0
+  let rewriteAfter = SLACK
   let queue: Waiting[] = []
   let flushing = false
   let flushed: Promise<void> | undefined
@@ -100,26 +104,39 @@ export async function memoryKV(options: MemoryKVOptions = {}): Promise<KV> {
       if ((entry ? String(entry.v) : null) !== wanted) return undefined
     }
     const next = ++version
-    const entries: LogEntry[] = []
+    const entries = new Map<string, LogEntry>()
+    const add = (entry: LogEntry): void => void entries.set(entry.k, entry)
     for (const { key, value, expiresAt } of commit.set ?? []) {
       const entry: LogEntry = { k: encodeKey(key), v: next, j: JSON.stringify(value) }
       if (expiresAt !== undefined) entry.x = expiresAt
       if (present(entry.k)?.c) throw new TypeError(`${entry.k} is a counter and cannot be set`)
-      entries.push(entry)
+      add(entry)
     }
-    for (const key of commit.del ?? []) entries.push({ k: encodeKey(key), v: next })
-    for (const { key, add } of commit.sum ?? []) {
+    for (const key of commit.del ?? []) add({ k: encodeKey(key), v: next })
+    for (const { key, add: amounts } of commit.sum ?? []) {
       const k = encodeKey(key)
-      const before = present(k)
+      const before = entries.get(k) ?? present(k)
       if (before?.j !== undefined) throw new TypeError(`${k} holds a value and cannot be summed`)
       const fields = { ...before?.c }
-      for (const [field, amount] of Object.entries(add)) {
+      for (const [field, amount] of Object.entries(amounts)) {
         fields[field] = (fields[field] ?? 0) + amount
         if (!Number.isSafeInteger(fields[field])) throw new RangeError(`${k}.${field} left the safe integers`)
       }
-      entries.push({ k, v: next, c: fields })
+      add({ k, v: next, c: fields })
     }
-    return entries
+    return [...entries.values()]
+  }
+
+  /** Shortens the log to what is live. One that could not be is as good as before, only longer. */
+  const rewrite = async (log: KVLog): Promise<void> => {
+    try {
+      // The entry without a key keeps the last version, should it have been of a key that is gone.
+      await log.rewrite([...state.values(), { k: '', v: version }])
+      logged = state.size
+    } catch (error) {
+      if (!(StorageError.is(error) && error.outcome === 'none')) throw error
+      rewriteAfter = logged + SLACK
+    }
   }
 
   const flush = async (log: KVLog): Promise<void> => {
@@ -144,11 +161,7 @@ export async function memoryKV(options: MemoryKVOptions = {}): Promise<KV> {
         for (const entry of pending.values()) publish(entry)
         logged += pending.size
         for (const { resolve } of applied) resolve(true)
-        if (logged > 2 * state.size + SLACK) {
-          // The entry without a key keeps the last version, should it have been of a key that is gone.
-          await log.rewrite([...state.values(), { k: '', v: version }])
-          logged = state.size
-        }
+        if (logged > 2 * state.size + SLACK && logged > rewriteAfter) await rewrite(log)
       } catch (cause) {
         const error = StorageError.is(cause) ? cause : new StorageError('The log failed', 'unknown', { cause })
         if (error.outcome === 'unknown') stopped = error
@@ -174,7 +187,7 @@ export async function memoryKV(options: MemoryKVOptions = {}): Promise<KV> {
     },
     async list<T>(prefix: Key, options: ListOptions = {}): Promise<Page<T>> {
       const { after, limit = 100, reverse = false } = options
-      const most = Math.min(limit, MAX_PAGE)
+      const most = Math.min(Math.max(limit, 1), MAX_PAGE)
       const start = `${encodeKey(prefix)}/`
       const last = after && encodeKey(after)
       const items: Entry<T>[] = []

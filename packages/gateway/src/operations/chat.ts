@@ -18,11 +18,18 @@ export interface ChatOptions {
   now: () => number
 }
 
-/** `null` means absent, as the OpenAI clients send it. */
-function withoutNulls(request: ChatRequest): ChatRequest {
-  const present = { ...request }
-  for (const key of Object.keys(present)) if (present[key] === null) delete present[key]
-  return present
+const withoutNulls = <T extends object>(given: T): T =>
+  Object.values(given).includes(null)
+    ? // A message's null content is what every family takes for none.
+      (Object.fromEntries(Object.entries(given).filter(([key, value]) => value !== null || key === 'content')) as T)
+    : given
+
+/** The request with `null` as what it means, absent: in itself, its messages and its tools, but not within their JSON Schemas. */
+function normalise(request: ChatRequest): ChatRequest {
+  const { tools, ...rest } = withoutNulls(request)
+  const tidy = (tool: NonNullable<typeof tools>[number]) =>
+    tool.type === 'function' ? { ...tool, function: withoutNulls(tool.function) } : tool
+  return { ...rest, messages: request.messages.map(withoutNulls), ...(tools && { tools: tools.map(tidy) }) }
 }
 
 /** A tag header that is fit to be stored: a UUID, else ''. */
@@ -47,7 +54,7 @@ export function chatCompletions(options: ChatOptions) {
     output: ChatCompletion,
     async run(caller, { body }, call) {
       const { key, user } = caller!
-      const asked = withoutNulls(body)
+      const asked = normalise(body)
       const [target] = await router.candidates({ capability: 'chat', request: asked })
       const { provider, model } = target!
       const request = { ...asked, model }
@@ -76,7 +83,7 @@ export function chatCompletions(options: ChatOptions) {
         })
       }
 
-      const watch = watches.watch(call.signal)
+      const watch = watches.watch(call)
       /** What went wrong, told by whoever stopped the call rather than by the connection that broke of it. */
       const reasonOf = (error: unknown): unknown => watch.stop()?.error ?? error
 
@@ -120,6 +127,7 @@ export function chatCompletions(options: ChatOptions) {
             outcome = watch.stop()?.outcome ?? outcomeOf(error)
             throw reasonOf(error)
           } finally {
+            if (outcome !== 'complete') watch.abort()
             await watch.end(book(meter.used(outcome === 'complete'), outcome))
           }
         })(),

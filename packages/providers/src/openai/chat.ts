@@ -1,6 +1,6 @@
-import type { ChatCompletionRequest, FinishReason, ToolCall, Usage } from '@turnpike/core'
+import type { ChatCompletionRequest, Completion, FinishReason, ToolCall, Usage } from '@turnpike/core'
 import { UpstreamError } from '@turnpike/core'
-import type { ChatAdapter, Completion } from '../adapter.js'
+import type { ChatAdapter } from '../adapter.js'
 import { checkArguments, newCompletionId, newToolCallId } from '../chunk-builder.js'
 import { errors } from './errors.js'
 import { isReasoningModel } from './models.js'

@@ -128,8 +128,8 @@ export async function* stream(
     choices.forEach(onChoice)
   }
 
-  for await (const events of reads) {
-    try {
+  try {
+    for await (const events of reads) {
       for (const { data } of events) {
         if (data === '[DONE]') {
           yield builder.end()
@@ -137,11 +137,12 @@ export async function* stream(
         }
         onEvent(data)
       }
-    } finally {
-      // Also what came before an error in the same read.
-      const chunks = builder.take()
-      if (chunks.length > 0) yield chunks
+      yield builder.take()
     }
+    yield builder.end()
+  } catch (error) {
+    const chunks = builder.rest()
+    if (chunks.length > 0) yield chunks
+    throw error
   }
-  yield builder.end()
 }

@@ -71,13 +71,19 @@ export function fakeUpstream(vendor: FakeVendor): FakeUpstream {
     return vendor(request)
   }
 
-  /** Counts a request as active until its body is done or left. */
-  async function* counted(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  /** Counts a request as active until its body is done or left, whether or not somebody reads it at that moment. */
+  async function* counted(signal: AbortSignal, pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    let counts = true
+    const leave = (): void => {
+      if (counts) active--
+      counts = false
+    }
     active++
+    signal.addEventListener('abort', leave, { once: true })
     try {
       yield* pieces
     } finally {
-      active--
+      leave()
     }
   }
 
@@ -93,7 +99,7 @@ export function fakeUpstream(vendor: FakeVendor): FakeUpstream {
       return {
         status: reply.status,
         header: (name) => reply.headers[name],
-        body: counted(until(signal, reply.body)),
+        body: counted(signal, until(signal, reply.body)),
       }
     },
     async listen() {
@@ -107,7 +113,7 @@ export function fakeUpstream(vendor: FakeVendor): FakeUpstream {
         const reply = answer({ method, path, headers: request.headers as Record<string, string>, body: parse(text) })
         response.writeHead(reply.status, reply.headers)
         try {
-          for await (const piece of counted(until(left.signal, reply.body)))
+          for await (const piece of counted(left.signal, until(left.signal, reply.body)))
             if (!response.write(piece))
               await new Promise((resolve) => response.once('drain', resolve).once('close', resolve))
         } catch {

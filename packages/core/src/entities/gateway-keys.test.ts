@@ -1,0 +1,183 @@
+import { describe, expect, it } from 'vitest'
+import { isUuid } from '../ids.js'
+import type { Key, KV } from '../kv/kv.js'
+import type { KVLog, LogEntry } from '../kv/memory-kv.js'
+import { memoryKV } from '../kv/memory-kv.js'
+import { sha256 } from '../sha256.js'
+import { gatewayKeys } from './gateway-keys.js'
+import { createUser } from './users.js'
+
+async function setUp() {
+  const clock = { now: Date.UTC(2026, 0, 2) }
+  const kv = await memoryKV()
+  await createUser(kv, { id: 'owner' })
+  return { clock, kv, keys: gatewayKeys(kv, { now: () => clock.now }) }
+}
+
+describe('gateway keys', () => {
+  it('are made with a record and a value', async () => {
+    const { keys } = await setUp()
+    const { id, key, ...rest } = (await keys.create('owner', { name: 'ci' }))!
+    expect(key).toMatch(/^gw-[\w-]{43}$/)
+    expect(isUuid(id)).toBe(true)
+    expect(rest).toEqual({
+      name: 'ci',
+      user_id: 'owner',
+      rate_limit: 60,
+      revoked: false,
+      created_at: '2026-01-02T00:00:00.000Z',
+    })
+  })
+
+  it('are verified by their value', async () => {
+    const { keys } = await setUp()
+    const { key, ...record } = (await keys.create('owner', { name: 'ci', rateLimit: 5 }))!
+    expect(await keys.verify(key)).toMatchObject({ key: record, user: { id: 'owner' } })
+    expect((await keys.verify(key))!.key).not.toHaveProperty('key')
+    for (const wrong of ['', 'gw-', 'gw-unknown', key.slice(0, -1), `${key}x`, key.slice(3), key.toUpperCase()])
+      expect(await keys.verify(wrong), wrong).toBeNull()
+  })
+
+  it('differ', async () => {
+    const { keys } = await setUp()
+    const made = await Promise.all(Array.from({ length: 50 }, () => keys.create('owner', { name: 'x' })))
+    expect(new Set(made.map((record) => record!.key)).size).toBe(50)
+  })
+
+  it('take a given value once', async () => {
+    const { keys } = await setUp()
+    const key = 'gw-bootstrap-value-0001'
+    expect(await keys.create('owner', { name: 'first', key })).toMatchObject({ key, name: 'first' })
+    expect(await keys.create('owner', { name: 'second', key })).toBeNull()
+    expect(await keys.verify(key)).toMatchObject({ key: { name: 'first' } })
+  })
+
+  it('are stored as a hash only', async () => {
+    // A log sees every write that a store ever gets.
+    const entries: LogEntry[] = []
+    const log: KVLog = {
+      async *load() {},
+      append: async (group) => void entries.push(...group),
+      rewrite: async () => undefined,
+      close: async () => undefined,
+    }
+    const kv = await memoryKV({ log })
+    await createUser(kv, { id: 'owner' })
+    const keys = gatewayKeys(kv)
+    const { key, id } = (await keys.create('owner', { name: 'ci' }))!
+    await keys.verify(key)
+    await keys.setRateLimit(id, 7)
+    await keys.revoke(id)
+    const stored = JSON.stringify(entries)
+    expect(stored).toContain(await sha256(key))
+    expect(stored).not.toContain(key)
+    expect(stored).not.toContain(key.slice(3))
+  })
+
+  it('need an owner', async () => {
+    const { keys } = await setUp()
+    await expect(keys.create('nobody', { name: 'ci' })).rejects.toThrow(TypeError)
+  })
+
+  it('end with their owner', async () => {
+    const { clock, keys, kv } = await setUp()
+    const { key } = (await keys.create('owner', { name: 'ci' }))!
+    await keys.verify(key)
+    await kv.commit({ del: [['user', 'owner']] })
+    clock.now += 5_000
+    expect(await keys.verify(key)).toBeNull()
+  })
+})
+
+describe('a revoked key', () => {
+  it('is refused at once', async () => {
+    const { keys } = await setUp()
+    const { key, id } = (await keys.create('owner', { name: 'ci' }))!
+    expect(await keys.verify(key)).not.toBeNull()
+    expect(await keys.revoke(id)).toBe(true)
+    expect(await keys.verify(key)).toBeNull()
+    expect(await keys.revoke(id)).toBe(true)
+    expect(await keys.revoke('unknown')).toBe(false)
+  })
+
+  it('leaves other keys alone', async () => {
+    const { keys } = await setUp()
+    const [a, b] = [await keys.create('owner', { name: 'a' }), await keys.create('owner', { name: 'b' })]
+    await Promise.all([keys.verify(a!.key), keys.verify(b!.key)])
+    await keys.revoke(a!.id)
+    expect(await keys.verify(b!.key)).not.toBeNull()
+  })
+
+  it('is refused within five seconds in another process', async () => {
+    const { clock, keys, kv } = await setUp()
+    const { key, id } = (await keys.create('owner', { name: 'ci' }))!
+    await keys.verify(key)
+    await gatewayKeys(kv).revoke(id)
+    expect(await keys.verify(key)).not.toBeNull()
+    clock.now += 5_000
+    expect(await keys.verify(key)).toBeNull()
+  })
+
+  it('stays refused if it was being looked up when it was revoked', async () => {
+    const { kv, clock } = await setUp()
+    const { key, id } = (await gatewayKeys(kv).create('owner', { name: 'ci' }))!
+    let arrive = (): void => undefined
+    let release = (): void => undefined
+    const arrived = new Promise<void>((resolve) => (arrive = resolve))
+    const released = new Promise<void>((resolve) => (release = resolve))
+    const slow: KV = {
+      ...kv,
+      async get<T>(wanted: Key) {
+        if (wanted[0] === 'user') {
+          arrive()
+          await released
+        }
+        return kv.get<T>(wanted)
+      },
+    }
+    const keys = gatewayKeys(slow, { now: () => clock.now })
+    const early = keys.verify(key)
+    await arrived
+    await keys.revoke(id)
+    release()
+    await early
+    expect(await keys.verify(key)).toBeNull()
+  })
+})
+
+describe('the cache', () => {
+  it('spares the store for four seconds', async () => {
+    const { kv, clock } = await setUp()
+    const { key } = (await gatewayKeys(kv).create('owner', { name: 'ci' }))!
+    let reads = 0
+    const counted: KV = { ...kv, get: <T>(wanted: Key) => (reads++, kv.get<T>(wanted)) }
+    const keys = gatewayKeys(counted, { now: () => clock.now })
+    await keys.verify(key)
+    const first = reads
+    expect(first).toBeGreaterThan(0)
+    clock.now += 3_999
+    await keys.verify(key)
+    expect(reads).toBe(first)
+    clock.now += 1
+    await keys.verify(key)
+    expect(reads).toBe(2 * first)
+  })
+
+  it('keeps no unknown keys', async () => {
+    const { kv } = await setUp()
+    const keys = gatewayKeys(kv)
+    const key = 'gw-not-yet-there-00001'
+    expect(await keys.verify(key)).toBeNull()
+    await keys.create('owner', { name: 'late', key })
+    expect(await keys.verify(key)).not.toBeNull()
+  })
+
+  it('shows a changed rate limit at once', async () => {
+    const { keys } = await setUp()
+    const { key, id } = (await keys.create('owner', { name: 'ci' }))!
+    await keys.verify(key)
+    await keys.setRateLimit(id, 7)
+    expect(await keys.verify(key)).toMatchObject({ key: { rate_limit: 7, name: 'ci', revoked: false } })
+    await keys.setRateLimit('unknown', 7)
+  })
+})

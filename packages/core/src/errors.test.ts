@@ -1,0 +1,57 @@
+import { describe, expect, it, vi } from 'vitest'
+import { ApiError, scrub, StorageError, UpstreamError } from './errors.js'
+
+const api = new ApiError(429, 'rate_limit_error', 'Slow down', { code: 'rate_limit_exceeded', retryAfter: 3 })
+const upstream = new UpstreamError('Bad', { provider: 'openai', kind: 'status', accepted: false, cause: api })
+const storage = new StorageError('Full', 'none', { cause: upstream })
+
+describe('errors', () => {
+  it('carry what they were given', () => {
+    expect(api).toMatchObject({ name: 'ApiError', status: 429, type: 'rate_limit_error', message: 'Slow down' })
+    expect(api).toMatchObject({ code: 'rate_limit_exceeded', retryAfter: 3, headers: {} })
+    expect(api.shouldRetry).toBeUndefined()
+    expect(upstream).toMatchObject({ name: 'UpstreamError', message: 'Bad', cause: api })
+    expect(upstream.failure).toMatchObject({ provider: 'openai', kind: 'status', accepted: false })
+    expect(storage).toMatchObject({ name: 'StorageError', message: 'Full', outcome: 'none', cause: upstream })
+    for (const error of [api, upstream, storage]) expect(error).toBeInstanceOf(Error)
+  })
+
+  it('are told apart', () => {
+    const all = [api, upstream, storage, new Error('x'), null, undefined, 'ApiError', { name: 'ApiError' }, 1]
+    expect(all.map(ApiError.is)).toEqual(all.map((value) => value === api))
+    expect(all.map(UpstreamError.is)).toEqual(all.map((value) => value === upstream))
+    expect(all.map(StorageError.is)).toEqual(all.map((value) => value === storage))
+  })
+
+  it('are recognised across copies of the package', async () => {
+    vi.resetModules()
+    const copy = await import('./errors.js')
+    expect(copy.ApiError).not.toBe(ApiError)
+    expect(api).not.toBeInstanceOf(copy.ApiError)
+    expect(copy.ApiError.is(api)).toBe(true)
+    expect(copy.UpstreamError.is(upstream)).toBe(true)
+    expect(copy.StorageError.is(storage)).toBe(true)
+    expect(copy.UpstreamError.is(api)).toBe(false)
+  })
+})
+
+describe('scrub', () => {
+  it.each([
+    ['Incorrect API key provided: sk-proj-abc123XYZ_-.', 'Incorrect API key provided: [redacted]'],
+    ['key sk-ab***********wxyz is wrong', 'key [redacted] is wrong'],
+    ['key AIzaSyA-1234567890abcdef is wrong', 'key [redacted] is wrong'],
+    ['gw-0123456789abcdef', '[redacted]'],
+    ['sent Bearer abc.def.ghi twice', 'sent [redacted] twice'],
+    ['in organization org-AbCdEf123456 on tokens', 'in organization [redacted] on tokens'],
+    ['project proj-123456 ended', 'project [redacted] ended'],
+    ['see https://platform.openai.com/account?x=1 now', 'see [redacted] now'],
+    ['sk-aaaaaaaa and sk-bbbbbbbb', '[redacted] and [redacted]'],
+  ])('hides secrets: %s', (text, clean) => expect(scrub(text)).toBe(clean))
+
+  it.each([
+    "This model's maximum context length is 8192 tokens.",
+    "Unsupported parameter: 'max_tokens'",
+    'task-force, desk-bound, risk-averse: all fine',
+    '',
+  ])('leaves other text: %s', (text) => expect(scrub(text)).toBe(text))
+})

@@ -1,0 +1,198 @@
+import { describe, expect, it } from 'vitest'
+import { StorageError } from '../errors.js'
+import type { LogEntry } from './memory-kv.js'
+import { memoryKV } from './memory-kv.js'
+
+/** A log in memory whose appends can be held back and made to fail. */
+function fakeLog(kept: LogEntry[] = []) {
+  const log = {
+    kept,
+    appends: [] as LogEntry[][],
+    rewrites: 0,
+    closed: 0,
+    failure: undefined as unknown,
+    gate: Promise.resolve(),
+    async *load() {
+      yield* log.kept
+    },
+    async append(entries: LogEntry[]) {
+      log.appends.push(entries)
+      await log.gate
+      if (log.failure) throw log.failure
+      log.kept.push(...entries)
+    },
+    async rewrite(entries: Iterable<LogEntry>) {
+      log.rewrites++
+      log.kept = [...entries]
+    },
+    async close() {
+      log.closed++
+    },
+  }
+  return log
+}
+
+const set = (name: string, value: number | string = 1) => ({ set: [{ key: [name], value }] })
+
+describe('memoryKV', () => {
+  it('says what it is', async () => {
+    const kv = await memoryKV()
+    expect(kv.capabilities).toEqual({ writers: 'one-process', durability: 'none', driver: 'memory' })
+    expect(await kv.health()).toEqual({ ok: true })
+  })
+
+  it('lets values end by its clock', async () => {
+    let now = 1_000
+    const kv = await memoryKV({ now: () => now })
+    await kv.commit({ set: [{ key: ['a', 'b'], value: 1, expiresAt: 2_000 }] })
+    now = 1_999
+    expect(await kv.get(['a', 'b'])).toMatchObject({ value: 1 })
+    now = 2_000
+    expect(await kv.get(['a', 'b'])).toBeNull()
+    expect(await kv.getMany([['a', 'b']])).toEqual([null])
+    expect(await kv.list(['a'])).toEqual({ items: [] })
+    expect(await kv.commit({ check: [{ key: ['a', 'b'], version: null }], ...set('c') })).toBe(true)
+  })
+
+  it('takes nothing once it is closed', async () => {
+    const kv = await memoryKV()
+    await kv.close()
+    await expect(kv.commit(set('a'))).rejects.toMatchObject({ name: 'StorageError', outcome: 'none' })
+    expect(await kv.health()).toEqual({ ok: false, reason: 'The store is closed' })
+  })
+})
+
+describe('memoryKV with a log', () => {
+  it('begins with what the log kept', async () => {
+    const log = fakeLog()
+    const before = await memoryKV({ log })
+    await before.commit(set('a', 'x'))
+    await before.commit({ sum: [{ key: ['n'], add: { calls: 2 } }] })
+    await before.commit({ ...set('b'), del: [['a']] })
+    const after = await memoryKV({ log: fakeLog(log.kept) })
+    expect(await after.get(['a'])).toBeNull()
+    expect(await after.get(['b'])).toEqual(await before.get(['b']))
+    expect((await after.get(['n']))?.value).toEqual({ calls: 2 })
+  })
+
+  it('acknowledges and shows a commit only when the log has it', async () => {
+    const log = fakeLog()
+    const kv = await memoryKV({ log })
+    let open = (): void => undefined
+    log.gate = new Promise((resolve) => (open = resolve))
+    let done = false
+    const commit = kv.commit(set('a')).then(() => (done = true))
+    await new Promise(setImmediate)
+    expect(log.appends).toHaveLength(1)
+    expect(done).toBe(false)
+    expect(await kv.get(['a'])).toBeNull()
+    open()
+    await commit
+    expect(await kv.get(['a'])).toMatchObject({ value: 1 })
+  })
+
+  it('appends what arrives during a flush as one group', async () => {
+    const log = fakeLog()
+    const kv = await memoryKV({ log })
+    let open = (): void => undefined
+    log.gate = new Promise((resolve) => (open = resolve))
+    const commits = [0, 1, 2, 3].map((i) => kv.commit(set(`k${i}`)))
+    open()
+    expect(await Promise.all(commits)).toEqual([true, true, true, true])
+    expect(log.appends.map((entries) => entries.map(({ k }) => k))).toEqual([['k0'], ['k1', 'k2', 'k3']])
+  })
+
+  it('writes at most 512 commits at once', async () => {
+    const log = fakeLog()
+    const kv = await memoryKV({ log })
+    await Promise.all(Array.from({ length: 1_025 }, (_, i) => kv.commit(set(`k${i}`))))
+    expect(log.appends.map((entries) => entries.length)).toEqual([1, 512, 512])
+  })
+
+  it('checks a commit against those before it in the same group', async () => {
+    const log = fakeLog()
+    const kv = await memoryKV({ log })
+    const absent = { check: [{ key: ['a'], version: null }] }
+    const counted = { sum: [{ key: ['n'], add: { x: 1 } }] }
+    const results = [set('first'), { ...absent, ...set('a', 1) }, { ...absent, ...set('a', 2) }, counted, counted]
+    expect(await Promise.all(results.map(kv.commit))).toEqual([true, true, false, true, true])
+    expect((await kv.get(['a']))?.value).toBe(1)
+    expect((await kv.get(['n']))?.value).toEqual({ x: 2 })
+    expect(log.appends).toHaveLength(2)
+  })
+
+  it('refuses one commit of a group and keeps the others', async () => {
+    const kv = await memoryKV({ log: fakeLog() })
+    await kv.commit({ sum: [{ key: ['n'], add: { x: 1 } }] })
+    const results = await Promise.allSettled([set('a'), set('n'), set('b')].map(kv.commit))
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+    expect(await kv.getMany([['a'], ['b']])).toMatchObject([{ value: 1 }, { value: 1 }])
+  })
+
+  it('goes on after a failure that wrote nothing', async () => {
+    const log = fakeLog()
+    const kv = await memoryKV({ log })
+    log.failure = new StorageError('Disk full', 'none')
+    await expect(kv.commit(set('a'))).rejects.toBe(log.failure)
+    expect(await kv.get(['a'])).toBeNull()
+    expect(await kv.health()).toEqual({ ok: true })
+    log.failure = undefined
+    expect(await kv.commit(set('a'))).toBe(true)
+  })
+
+  it.each([
+    ['an unknown outcome', new StorageError('Disk gone', 'unknown'), 'Disk gone'],
+    ['any other error', new Error('EIO'), 'The log failed'],
+  ])('stops after %s', async (_, failure, reason) => {
+    const log = fakeLog()
+    const kv = await memoryKV({ log })
+    log.failure = failure
+    const results = await Promise.allSettled([set('a'), set('b')].map(kv.commit))
+    expect(results).toMatchObject([
+      { status: 'rejected', reason: { name: 'StorageError', outcome: 'unknown', message: reason } },
+      { status: 'rejected', reason: { message: reason } },
+    ])
+    expect(await kv.health()).toEqual({ ok: false, reason })
+    log.failure = undefined
+    await expect(kv.commit(set('c'))).rejects.toMatchObject({ message: reason })
+    expect(log.appends).toHaveLength(1)
+    expect(await kv.get(['a'])).toBeNull()
+  })
+
+  it('rewrites a log that is mostly of the past', async () => {
+    const log = fakeLog()
+    const kv = await memoryKV({ log })
+    const many = Array.from({ length: 10_001 }, (_, i) => ({ key: [`k${i}`], value: i }))
+    await kv.commit({ set: many })
+    expect(log.rewrites).toBe(0)
+    await kv.commit({ del: many.slice(1).map(({ key }) => key) })
+    expect(log.rewrites).toBe(1)
+    const again = await memoryKV({ log: fakeLog(log.kept) })
+    expect((await again.get(['k0']))?.value).toBe(0)
+    expect(await again.get(['k1'])).toBeNull()
+  })
+
+  it('never gives a version out again, also after a rewrite and a restart', async () => {
+    const log = fakeLog()
+    const kv = await memoryKV({ log })
+    const many = Array.from({ length: 10_001 }, (_, i) => ({ key: [`k${i}`], value: i }))
+    await kv.commit(set('a'))
+    await kv.commit({ set: many })
+    const { version } = (await kv.get(['k1']))!
+    await kv.commit({ del: many.map(({ key }) => key) })
+    expect(log.rewrites).toBe(1)
+    const again = await memoryKV({ log: fakeLog(log.kept) })
+    await again.commit(set('k1'))
+    expect((await again.get(['k1']))!.version).not.toBe(version)
+  })
+
+  it('closes the log after the last flush', async () => {
+    const log = fakeLog()
+    const kv = await memoryKV({ log })
+    const commits = Promise.all([kv.commit(set('a')), kv.commit(set('b'))])
+    await kv.close()
+    expect(await commits).toEqual([true, true])
+    expect(log.closed).toBe(1)
+    expect(log.kept.map(({ k }) => k)).toEqual(['a', 'b'])
+  })
+})

@@ -1,0 +1,67 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { memoryRateLimiter } from './rate-limiter.js'
+
+function limiter(start = 1_000_000) {
+  const clock = { now: start }
+  const { consume } = memoryRateLimiter({ now: () => clock.now })
+  return { clock, consume }
+}
+
+afterEach(() => vi.restoreAllMocks())
+
+describe('memoryRateLimiter', () => {
+  it('lets as many through as a window has, and says when it ends', async () => {
+    const { clock, consume } = limiter()
+    expect(await consume('k', 2)).toEqual({ ok: true, retryAfter: 60 })
+    clock.now += 20_500
+    expect(await consume('k', 2)).toEqual({ ok: true, retryAfter: 40 })
+    expect(await consume('k', 2)).toEqual({ ok: false, retryAfter: 40 })
+    clock.now += 39_499
+    expect(await consume('k', 2)).toEqual({ ok: false, retryAfter: 1 })
+    clock.now += 1
+    expect(await consume('k', 2)).toEqual({ ok: true, retryAfter: 60 })
+  })
+
+  it('lets a request pass after the seconds that it told', async () => {
+    const { clock, consume } = limiter()
+    await consume('k', 1)
+    clock.now += 12_345
+    const { ok, retryAfter } = await consume('k', 1)
+    expect(ok).toBe(false)
+    clock.now += retryAfter * 1_000
+    expect(await consume('k', 1)).toMatchObject({ ok: true })
+  })
+
+  it('counts each key by itself', async () => {
+    const { consume } = limiter()
+    expect(await consume('a', 1)).toMatchObject({ ok: true })
+    expect(await consume('b', 1)).toMatchObject({ ok: true })
+    expect(await consume('a', 1)).toMatchObject({ ok: false })
+  })
+
+  it.each([1, 7, 20])('lets exactly %i of 20 parallel calls through', async (limit) => {
+    const { consume } = limiter()
+    const results = await Promise.all(Array.from({ length: 20 }, async () => consume('k', limit)))
+    expect(results.filter(({ ok }) => ok)).toHaveLength(limit)
+  })
+
+  it('follows a limit that changes within a window', async () => {
+    const { consume } = limiter()
+    await consume('k', 1)
+    expect(await consume('k', 1)).toMatchObject({ ok: false })
+    expect(await consume('k', 2)).toMatchObject({ ok: true })
+    expect(await consume('k', 2)).toMatchObject({ ok: false })
+  })
+
+  it('forgets keys whose window is over, and only those', async () => {
+    const { clock, consume } = limiter()
+    await consume('old', 1)
+    clock.now += 30_000
+    await consume('young', 1)
+    const deleted = vi.spyOn(Map.prototype, 'delete')
+    clock.now += 30_000
+    await consume('other', 1)
+    expect(deleted.mock.calls.map(([key]) => key as string)).toEqual(['old'])
+    expect(await consume('young', 1)).toMatchObject({ ok: false })
+  })
+})

@@ -1,0 +1,208 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { StorageError } from './errors.js'
+import type { Commit, KV } from './kv/kv.js'
+import { memoryKV } from './kv/memory-kv.js'
+import type { UsageRecord } from './usage-ledger.js'
+import { usageLedger } from './usage-ledger.js'
+
+const record = (request_id: string, fields: Partial<UsageRecord> = {}): UsageRecord => ({
+  request_id,
+  user_id: 'ada',
+  key_id: 'key',
+  session_id: '',
+  conversation_id: '',
+  task_id: '',
+  project_id: '',
+  model: 'gpt-4o',
+  provider: 'openai',
+  prompt_tokens: 10,
+  completion_tokens: 3,
+  tokens: 13,
+  accuracy: 'reported',
+  outcome: 'complete',
+  timestamp: '2026-01-02T00:00:00.000Z',
+  ...fields,
+})
+
+/** A store whose commits go through `commit`. */
+async function setUp(commit?: (change: Commit, kv: KV) => Promise<boolean>) {
+  const kv = await memoryKV()
+  const commits: Commit[] = []
+  const watched: KV = {
+    ...kv,
+    commit: (change) => {
+      commits.push(change)
+      return commit ? commit(change, kv) : kv.commit(change)
+    },
+  }
+  const lost: { ids: string[]; error: unknown }[] = []
+  const onLost = (records: UsageRecord[], error: unknown): void => {
+    lost.push({ ids: records.map(({ request_id }) => request_id), error })
+  }
+  return { kv, commits, lost, ledger: usageLedger(watched, { onLost }) }
+}
+
+const unavailable = { name: 'ApiError', status: 500, type: 'server_error', code: 'ledger_unavailable' }
+
+// Flush ids order by the millisecond, so each append below gets one of its own.
+beforeEach(() => vi.useFakeTimers({ now: Date.UTC(2026, 0, 2), toFake: ['Date'] }))
+afterEach(() => vi.useRealTimers())
+
+describe('the usage ledger', () => {
+  it('knows nothing of a new user', async () => {
+    const { ledger } = await setUp()
+    expect(await ledger.totals('ada')).toEqual({ requests: 0, prompt_tokens: 0, completion_tokens: 0, tokens: 0 })
+    expect(await ledger.records('ada')).toEqual({ items: [] })
+  })
+
+  it('keeps records and sums per user', async () => {
+    const { ledger } = await setUp()
+    await Promise.all([
+      ledger.append(record('a')),
+      ledger.append(record('b', { prompt_tokens: 100, completion_tokens: 50, tokens: 150 })),
+      ledger.append(record('c', { user_id: 'bob', prompt_tokens: 1, completion_tokens: 0, tokens: 1 })),
+    ])
+    expect(await ledger.totals('ada')).toEqual({ requests: 2, prompt_tokens: 110, completion_tokens: 53, tokens: 163 })
+    expect(await ledger.totals('bob')).toEqual({ requests: 1, prompt_tokens: 1, completion_tokens: 0, tokens: 1 })
+    expect((await ledger.records('bob')).items).toEqual([
+      record('c', { user_id: 'bob', prompt_tokens: 1, completion_tokens: 0, tokens: 1 }),
+    ])
+  })
+
+  it('writes what arrives during a flush as one commit, with one segment and one sum per user', async () => {
+    const { ledger, commits } = await setUp()
+    const ids = ['a', 'b', 'c', 'd']
+    await Promise.all(ids.map((id) => ledger.append(record(id, { user_id: id === 'd' ? 'bob' : 'ada' }))))
+    expect(commits).toHaveLength(2)
+    const { set, sum } = commits[1]!
+    expect(set!.map(({ key, value }) => [key[1], (value as UsageRecord[]).map((r) => r.request_id)])).toEqual([
+      ['ada', ['b', 'c']],
+      ['bob', ['d']],
+    ])
+    expect(sum).toEqual([
+      { key: ['usage-total', 'ada'], add: { requests: 2, prompt_tokens: 20, completion_tokens: 6 } },
+      { key: ['usage-total', 'bob'], add: { requests: 1, prompt_tokens: 10, completion_tokens: 3 } },
+    ])
+  })
+
+  it('writes at most 512 records at once', async () => {
+    const { ledger, commits } = await setUp()
+    await Promise.all(Array.from({ length: 600 }, (_, i) => ledger.append(record(`r${i}`))))
+    expect(commits.map(({ sum }) => sum![0]!.add['requests'])).toEqual([1, 512, 87])
+    expect(await ledger.totals('ada')).toMatchObject({ requests: 600 })
+  })
+
+  it('resolves only when the record is stored', async () => {
+    let open = (): void => undefined
+    const gate = new Promise<void>((resolve) => (open = resolve))
+    const { ledger } = await setUp(async (change, kv) => gate.then(() => kv.commit(change)))
+    let done = false
+    const append = ledger.append(record('a')).then(() => (done = true))
+    await new Promise(setImmediate)
+    expect(done).toBe(false)
+    open()
+    await append
+    expect(await ledger.totals('ada')).toMatchObject({ requests: 1 })
+  })
+
+  it('lists newest first, in pages', async () => {
+    const { ledger } = await setUp()
+    for (const id of ['a', 'b', 'c', 'd', 'e']) {
+      await ledger.append(record(id))
+      vi.advanceTimersByTime(1)
+    }
+    const seen: string[][] = []
+    let after: string | undefined
+    do {
+      const page = await ledger.records('ada', { limit: 2, ...(after !== undefined && { after }) })
+      seen.push(page.items.map(({ request_id }) => request_id))
+      after = page.next
+    } while (after !== undefined)
+    expect(seen).toEqual([['e', 'd'], ['c', 'b'], ['a']])
+  })
+})
+
+describe('a failing store', () => {
+  const unknown = new StorageError('Timed out', 'unknown')
+
+  it('has a flush of unknown outcome tried again and counted once, whether or not it was applied', async () => {
+    for (const applied of [true, false]) {
+      let tries = 0
+      const { ledger, commits, lost } = await setUp(async (change, kv) => {
+        if (++tries > 1) return kv.commit(change)
+        if (applied) await kv.commit(change)
+        throw unknown
+      })
+      await ledger.append(record('a'))
+      expect(commits).toHaveLength(2)
+      expect(commits[1]).toEqual(commits[0])
+      expect(await ledger.totals('ada')).toEqual({ requests: 1, prompt_tokens: 10, completion_tokens: 3, tokens: 13 })
+      expect((await ledger.records('ada')).items).toEqual([record('a')])
+      expect(lost).toEqual([])
+    }
+  })
+
+  it('is given up after three tries of unknown outcome', async () => {
+    const { ledger, commits, lost } = await setUp(() => Promise.reject(unknown))
+    await expect(ledger.append(record('a'))).rejects.toMatchObject({ ...unavailable, cause: unknown })
+    expect(commits).toHaveLength(3)
+    expect(lost).toEqual([{ ids: ['a'], error: unknown }])
+  })
+
+  it.each([new StorageError('Disk full', 'none'), new Error('bug')])('is not tried again after %s', async (failure) => {
+    const { ledger, commits, lost } = await setUp(() => Promise.reject(failure))
+    const results = await Promise.allSettled(['a', 'b', 'c'].map((id) => ledger.append(record(id))))
+    for (const result of results) expect(result).toMatchObject({ status: 'rejected', reason: unavailable })
+    expect(commits).toHaveLength(2)
+    expect(lost).toEqual([
+      { ids: ['a'], error: failure },
+      { ids: ['b', 'c'], error: failure },
+    ])
+  })
+
+  it('makes the ledger not ready until a write succeeds', async () => {
+    let broken = false
+    const { ledger, commits } = await setUp((change, kv) =>
+      broken ? Promise.reject(new StorageError('Disk full', 'none')) : kv.commit(change),
+    )
+    await ledger.ready()
+    expect(commits).toHaveLength(0)
+    broken = true
+    await expect(ledger.append(record('a'))).rejects.toMatchObject(unavailable)
+    await expect(ledger.ready()).rejects.toMatchObject(unavailable)
+    await expect(ledger.ready()).rejects.toMatchObject(unavailable)
+    broken = false
+    await ledger.ready()
+    const before = commits.length
+    await ledger.ready()
+    expect(commits).toHaveLength(before)
+    await ledger.append(record('b'))
+    expect(await ledger.totals('ada')).toMatchObject({ requests: 1 })
+  })
+
+  it('is told to the callers even if the host’s own hook fails', async () => {
+    const kv: KV = { ...(await memoryKV()), commit: () => Promise.reject(new StorageError('Disk full', 'none')) }
+    const ledger = usageLedger(kv, {
+      onLost: () => {
+        throw new Error('The last resort failed')
+      },
+    })
+    const settled: string[] = []
+    for (const id of ['a', 'b']) void ledger.append(record(id)).catch(() => settled.push(id))
+    await new Promise(setImmediate)
+    expect(settled).toEqual(['a', 'b'])
+  })
+
+  it('is good again after an append that succeeds', async () => {
+    let broken = true
+    const { ledger, commits } = await setUp((change, kv) =>
+      broken ? Promise.reject(new StorageError('Disk full', 'none')) : kv.commit(change),
+    )
+    await expect(ledger.append(record('a'))).rejects.toMatchObject(unavailable)
+    broken = false
+    await ledger.append(record('b'))
+    const before = commits.length
+    await ledger.ready()
+    expect(commits).toHaveLength(before)
+  })
+})

@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest'
+import { errorOf, OWNER, testGateway } from '../../../test/support/gateway.js'
+
+const get = (authorization: string | null, path = '/v1/models'): [string, string, undefined, RequestInit] => [
+  'GET',
+  path,
+  undefined,
+  { headers: authorization === null ? { authorization: '' } : { authorization } },
+]
+
+describe('the gateway key', () => {
+  const jwt = 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln'
+
+  it.each([
+    ['none', () => ''],
+    ['an unknown one', () => 'Bearer gw-unknown'],
+    ['one without gw-', (key: string) => `Bearer ${key.slice(3)}`],
+    ['a JWT', () => `Bearer ${jwt}`],
+    ['Basic', (key: string) => `Basic ${key}`],
+    ['no scheme', (key: string) => key],
+    ['no value', () => 'Bearer '],
+    ['two values', (key: string) => `Bearer ${key} ${key}`],
+    ['something before', (key: string) => `x Bearer ${key}`],
+  ])('is refused: %s', async (_, header) => {
+    const { send, chat, key, upstream } = await testGateway()
+    const responses = [await send(...get(header(key))), await chat({}, { headers: { authorization: header(key) } })]
+    for (const response of responses) {
+      expect(response.status).toBe(401)
+      expect(response.headers.get('www-authenticate')).toBe('Bearer')
+      expect(response.headers.get('x-request-id')).not.toBeNull()
+      expect(await response.json()).toEqual({
+        error: {
+          type: 'authentication_error',
+          code: 'invalid_api_key',
+          message: 'A valid gateway key is needed: Authorization: Bearer gw-…',
+        },
+      })
+    }
+    expect(upstream.requests).toEqual([])
+  })
+
+  it('is not taken from the query', async () => {
+    const { send, key } = await testGateway()
+    expect((await send(...get(null, `/v1/models?key=${key}&api_key=${key}`))).status).toBe(401)
+  })
+
+  it.each(['Bearer ', 'bearer ', 'BEARER   '])('is taken after %j', async (scheme) => {
+    const { send, key } = await testGateway()
+    expect((await send(...get(scheme + key))).status).toBe(200)
+  })
+
+  it('that is revoked is refused on the next request', async () => {
+    const { send, gateway, keyId } = await testGateway()
+    expect((await send('GET', '/v1/models')).status).toBe(200)
+    await gateway.keys.revoke(keyId)
+    expect((await send('GET', '/v1/models')).status).toBe(401)
+  })
+
+  it('is checked before the body is read', async () => {
+    const { send } = await testGateway()
+    const init = { headers: { authorization: 'Bearer gw-unknown' } }
+    expect((await send('POST', '/v1/chat/completions', 'no JSON', init)).status).toBe(401)
+  })
+
+  it('is in no answer and no log', async () => {
+    const { send, chat, key, logs } = await testGateway()
+    const responses = [await send('GET', '/v1/models'), await chat(), await chat({ n: 0 }), await send('GET', '/')]
+    const texts = await Promise.all(responses.map((response) => response.text()))
+    const heads = responses.map(({ headers }) => [...headers])
+    expect(JSON.stringify([texts, heads, logs])).not.toContain(key)
+    expect(JSON.stringify([texts, heads, logs])).not.toContain('sk-upstream-secret')
+  })
+})
+
+describe('the rate limit', () => {
+  it('is told with the seconds to wait, after which a request passes', async () => {
+    const { send, chat, clock } = await testGateway({ rateLimit: 2 })
+    expect((await send('GET', '/v1/models')).status).toBe(200)
+    clock.now += 17_400
+    expect((await chat()).status).toBe(200)
+    const response = await chat({ stream: true })
+    expect([response.status, response.headers.get('retry-after')]).toEqual([429, '43'])
+    expect(response.headers.get('x-request-id')).not.toBeNull()
+    expect(await errorOf(response)).toEqual({
+      type: 'rate_limit_error',
+      code: 'rate_limit_exceeded',
+      message: 'This key is limited to 2 requests per minute',
+    })
+    clock.now += 43_000
+    expect((await chat()).status).toBe(200)
+  })
+
+  it('of 1 lets exactly one of 20 parallel requests through', async () => {
+    const { chat, upstream } = await testGateway({ rateLimit: 1 })
+    const statuses = (await Promise.all(Array.from({ length: 20 }, () => chat()))).map(({ status }) => status)
+    expect(statuses.toSorted()).toEqual([200, ...Array.from({ length: 19 }, () => 429)])
+    expect(upstream.requests).toHaveLength(1)
+  })
+
+  it('counts each key by itself', async () => {
+    const { send, gateway } = await testGateway({ rateLimit: 1 })
+    const other = await gateway.keys.create(OWNER, { name: 'other', rateLimit: 1 })
+    expect((await send('GET', '/v1/models')).status).toBe(200)
+    expect((await send(...get(`Bearer ${other!.key}`))).status).toBe(200)
+    expect((await send('GET', '/v1/models')).status).toBe(429)
+  })
+
+  it('counts invalid requests, and none without a valid key or a route', async () => {
+    const { send, chat } = await testGateway({ rateLimit: 2 })
+    for (let i = 0; i < 5; i++) {
+      await send(...get('Bearer gw-unknown'))
+      await send('GET', '/v1/nothing')
+      await send('GET', '/health')
+    }
+    expect((await chat({ n: 0 })).status).toBe(400)
+    expect((await send('GET', '/v1/models')).status).toBe(200)
+    expect((await send('GET', '/v1/models')).status).toBe(429)
+  })
+
+  it('is asked of a limiter of one’s own', async () => {
+    const asked: unknown[] = []
+    const rateLimiter = {
+      consume: async (key: string, perMinute: number) => (asked.push([key, perMinute]), { ok: false, retryAfter: 5 }),
+    }
+    const { send, keyId } = await testGateway({ rateLimiter, rateLimit: 7 })
+    const response = await send('GET', '/v1/models')
+    expect([response.status, response.headers.get('retry-after')]).toEqual([429, '5'])
+    expect(asked).toEqual([[keyId, 7]])
+  })
+
+  it('shows its headers to web pages that may call', async () => {
+    const { send } = await testGateway({ rateLimit: 1, cors: { origins: ['https://app.example'] } })
+    const init = { headers: { origin: 'https://app.example' } }
+    await send('GET', '/v1/models', undefined, init)
+    const response = await send('GET', '/v1/models', undefined, init)
+    expect(response.status).toBe(429)
+    expect(response.headers.get('access-control-allow-origin')).toBe('https://app.example')
+    expect(response.headers.get('access-control-expose-headers')).toContain('retry-after')
+  })
+})

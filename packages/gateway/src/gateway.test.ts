@@ -1,0 +1,175 @@
+import type { Model } from '@turnpike/core'
+import { isUuid, memoryKV, ModelList } from '@turnpike/core'
+import * as v from 'valibot'
+import { describe, expect, it } from 'vitest'
+import { answer, errorOf, testGateway } from '../../../test/support/gateway.js'
+
+const open = { headers: { authorization: '' } }
+
+interface Info {
+  endpoints: Record<string, string>
+}
+
+describe('GET /', () => {
+  it('names the gateway, for everyone', async () => {
+    const { send } = await testGateway()
+    const response = await send('GET', '/', undefined, open)
+    expect([response.status, await response.json()]).toEqual([
+      200,
+      {
+        name: 'turnpike',
+        version: '1.0.0',
+        description:
+          'An OpenAI-compatible AI gateway in front of OpenAI-style, Claude-style and Gemini-style providers',
+        endpoints: {
+          'chat.completions': 'POST /v1/chat/completions',
+          'models.list': 'GET /v1/models',
+          'models.get': 'GET /v1/models/{model}',
+          health: 'GET /health',
+          info: 'GET /',
+        },
+      },
+    ])
+  })
+
+  it('lists only what exists', async () => {
+    const { send } = await testGateway()
+    const { endpoints } = (await (await send('GET', '/')).json()) as Info
+    for (const [id, endpoint] of Object.entries(endpoints)) {
+      const [method, path] = endpoint.split(' ') as [string, string]
+      const response = await send(method, path.replace('{model}', 'gpt-4o'), method === 'POST' ? {} : undefined)
+      expect(response.status, id).toBe(method === 'POST' ? 400 : 200)
+    }
+  })
+})
+
+describe('the models', () => {
+  it('are listed', async () => {
+    const { send } = await testGateway()
+    const { object, data } = v.parse(v.strictObject(ModelList.entries), await (await send('GET', '/v1/models')).json())
+    expect(object).toBe('list')
+    expect(data.find(({ id }) => id === 'gpt-4o')).toMatchObject({
+      object: 'model',
+      provider: 'openai',
+      owned_by: 'openai',
+      capabilities: ['chat', 'tools', 'vision', 'json_schema'],
+    })
+  })
+
+  it.each([
+    ['?provider=openai', true],
+    ['?provider=unknown', false],
+    ['?other=x', true],
+  ])('are filtered by %s', async (query, some) => {
+    const { send } = await testGateway()
+    const response = await send('GET', `/v1/models${query}`)
+    const { data } = (await response.json()) as { data: Model[] }
+    expect([response.status, data.length > 0]).toEqual([200, some])
+  })
+
+  it.each(['gpt-4o', 'openai/gpt-4o', 'openai%2Fgpt-4o'])('include %s', async (id) => {
+    const response = await (await testGateway()).send('GET', `/v1/models/${id}`)
+    expect([response.status, await response.json()]).toMatchObject([200, { id: 'gpt-4o', object: 'model' }])
+  })
+
+  it.each(['gpt-99', 'anthropic/gpt-4o', 'gpt-4o/', '%', '__proto__'])('do not include %s', async (id) => {
+    const response = await (await testGateway()).send('GET', `/v1/models/${id}`)
+    expect([response.status, await errorOf(response)]).toEqual([
+      404,
+      { type: 'not_found_error', code: 'not_found', message: 'There is no model with this id' },
+    ])
+  })
+
+  it('need a key', async () => {
+    const { send } = await testGateway()
+    for (const path of ['/v1/models', '/v1/models/gpt-4o', '/v1/models/gpt-99'])
+      expect((await send('GET', path, undefined, open)).status).toBe(401)
+  })
+})
+
+describe('GET /health', () => {
+  it.each([false, true])('is ok, for everyone (simulated: %s)', async (simulated) => {
+    const { send } = await testGateway({ simulated })
+    const response = await send('GET', '/health', undefined, open)
+    expect([response.status, await response.json()]).toEqual([200, { status: 'ok', version: '1.0.0', simulated }])
+  })
+
+  it('is 503 while the gateway drains, and other requests still pass', async () => {
+    const { send, gateway } = await testGateway()
+    await gateway.drain()
+    const response = await send('GET', '/health')
+    expect([response.status, await response.json()]).toEqual([
+      503,
+      { status: 'draining', version: '1.0.0', simulated: false },
+    ])
+    expect((await send('GET', '/v1/models')).status).toBe(200)
+  })
+
+  it('is 503 where the store is not well or cannot tell', async () => {
+    const kv = await memoryKV()
+    const ill = [async () => ({ ok: false, reason: 'secret' }), () => Promise.reject(new Error('secret'))]
+    for (const health of ill) {
+      const response = await (await testGateway({ kv: { ...kv, health } })).send('GET', '/health')
+      expect([response.status, await response.json()]).toEqual([
+        503,
+        { status: 'unavailable', version: '1.0.0', simulated: false },
+      ])
+    }
+  })
+})
+
+describe('every answer', () => {
+  it('has a request id of its own', async () => {
+    const { send, chat } = await testGateway({
+      bodyLimit: 1_000,
+      upstream: (request) => (JSON.stringify(request.body).includes('fail') ? answer('', 500) : undefined),
+    })
+    const responses = [
+      await chat(),
+      await chat({ stream: true }),
+      await chat({ user: 'fail' }),
+      await chat({ n: 0 }),
+      await chat({ user: 'x'.repeat(1_000) }),
+      await send('GET', '/v1/models', undefined, open),
+      await send('GET', '/v1/models', undefined, { headers: { 'x-request-id': 'mine' } }),
+      await send('GET', '/v1/models/unknown'),
+      await send('GET', '/'),
+      await send('GET', '/health'),
+      await send('GET', '/nothing'),
+      await send('POST', '/v1/responses', {}),
+      await send('POST', '/v1/assistants', {}),
+      await send('OPTIONS', '/v1/chat/completions'),
+      await send('GET', '/v1/chat/completions'),
+      await send('HEAD', '/health'),
+    ]
+    expect(responses.map(({ status }) => status)).toEqual([
+      200, 200, 502, 400, 413, 401, 200, 404, 200, 200, 404, 404, 404, 204, 405, 200,
+    ])
+    const ids = responses.map(({ headers }) => headers.get('x-request-id')!)
+    expect(ids.every(isUuid)).toBe(true)
+    expect(new Set(ids).size).toBe(ids.length)
+  })
+
+  it('to what is no request comes from refuse, in our form', async () => {
+    const { gateway } = await testGateway()
+    const { ApiError } = await import('@turnpike/core')
+    const reply = gateway.refuse(new ApiError(400, 'invalid_request_error', 'Bad', { code: 'invalid_body' }))
+    expect([reply.status, reply.body]).toEqual([
+      400,
+      '{"error":{"type":"invalid_request_error","message":"Bad","code":"invalid_body"}}',
+    ])
+    expect(isUuid(reply.headers['x-request-id']!)).toBe(true)
+  })
+
+  it('comes through HatTip as through fetch', async () => {
+    const { gateway } = await testGateway()
+    const context = {
+      request: new Request('https://gw.example/health'),
+      ip: '1.1.1.1',
+      platform: {},
+      passThrough: () => undefined,
+    }
+    const response = await gateway.hattip(context as never)
+    expect(await response.json()).toMatchObject({ status: 'ok' })
+  })
+})

@@ -1,0 +1,154 @@
+import type { ApiError } from '@turnpike/core'
+import { describe, expect, it } from 'vitest'
+import { collect, parseJson, requireJson } from './body.js'
+
+const utf8 = new TextEncoder()
+
+/** What goes wrong, as `status code message`; undefined where nothing does. */
+function complaint(act: () => unknown): string | undefined {
+  try {
+    act()
+    return undefined
+  } catch (error) {
+    const { status, code, message } = error as ApiError
+    return `${status} ${code} ${message}`
+  }
+}
+
+const parse = (body: string | number[], depth = 128): unknown =>
+  parseJson(typeof body === 'string' ? utf8.encode(body) : Uint8Array.from(body), depth)
+
+const nested = (levels: number, open = '[', close = ']'): string => open.repeat(levels) + close.repeat(levels)
+
+describe('parseJson', () => {
+  it.each<[text: string, value: unknown]>([
+    ['{"a":[1,"ü😀",null]}', { a: [1, 'ü😀', null] }],
+    [' \n{}\t', {}],
+    ['"text"', 'text'],
+    ['0', 0],
+    ['{"a":"\\u0000\\ud800"}', { a: '\0\ud800' }],
+  ])('reads %s', (text, value) => expect(parse(text)).toEqual(value))
+
+  it.each<[what: string, body: string | number[]]>([
+    ['trailing data', '{} {}'],
+    ['a trailing comma', '{"a":1,}'],
+    ['an open object', '{"a":1'],
+    ['an open string', '{"a":"b'],
+    ['a comment', '{} // x'],
+    ['plain text', 'hello'],
+    ['white space', '  '],
+    ['NaN', 'NaN'],
+    ['a byte order mark', [0xef, 0xbb, 0xbf, 0x7b, 0x7d]],
+  ])('refuses %s', (_, body) =>
+    expect(complaint(() => parse(body))).toBe('400 invalid_json The request body is not valid JSON'),
+  )
+
+  it('refuses what is not UTF-8', () => {
+    const message = '400 invalid_json The request body is not valid UTF-8'
+    expect(complaint(() => parse([0x22, 0xff, 0x22]))).toBe(message)
+    expect(complaint(() => parse([0x22, 0xc3, 0x22]))).toBe(message)
+    expect(complaint(() => parse([0x22, 0xed, 0xa0, 0x80, 0x22]))).toBe(message)
+  })
+
+  it('refuses an empty body', () => {
+    expect(complaint(() => parse(''))).toBe('400 invalid_json The request body is empty; a JSON object is expected')
+  })
+
+  it('takes 128 levels and refuses 129', () => {
+    const message = '400 invalid_json The request body nests deeper than 128 levels'
+    for (const [open, close] of [
+      ['[', ']'],
+      ['{"a":', '}'],
+    ]) {
+      const inner = open === '[' ? '' : '1'
+      const at = (levels: number): string => open!.repeat(levels) + inner + close!.repeat(levels)
+      expect(complaint(() => parse(at(128)))).toBeUndefined()
+      expect(complaint(() => parse(at(129)))).toBe(message)
+    }
+    expect(complaint(() => parse(nested(100_000)))).toBe(message)
+    expect(complaint(() => parse('['.repeat(1_000_000)))).toBe(message)
+  })
+
+  it('counts levels, not brackets', () => {
+    expect(parse(`[${Array(1_000).fill('[]').join(',')}]`, 2)).toHaveLength(1_000)
+  })
+
+  it.each([
+    JSON.stringify([nested(200)]),
+    JSON.stringify([`"${nested(200)}`]),
+    JSON.stringify([`\\${nested(200)}\\`]),
+    JSON.stringify([`\\"${nested(200)}\\\\"`]),
+    JSON.stringify({ [nested(200, '{', '}')]: ['\\', '\\\\', '"'] }),
+  ])('does not count brackets within strings: %.40s…', (text) => expect(JSON.stringify(parse(text, 2))).toBe(text))
+
+  it('counts brackets behind a string that ends in backslashes', () => {
+    expect(complaint(() => parse(`["\\\\",${nested(3)}]`, 3))).toContain('deeper than 3')
+    expect(complaint(() => parse(`["\\\\\\"",${nested(3)}]`, 3))).toContain('deeper than 3')
+    expect(complaint(() => parse(`["\\\\",${nested(2)}]`, 3))).toBeUndefined()
+  })
+
+  it('keeps prototype keys as own data', () => {
+    const value = parse('{"__proto__":{"x":1}}') as object
+    expect(Object.keys(value)).toEqual(['__proto__'])
+    expect(({} as { x?: number }).x).toBeUndefined()
+  })
+})
+
+describe('requireJson', () => {
+  it.each([
+    undefined,
+    'application/json',
+    'application/json; charset=utf-8',
+    'APPLICATION/JSON;charset=UTF-8',
+    ' application/json ',
+    'application/vnd.api+json',
+  ])('takes content type %j', (type) => expect(complaint(() => requireJson(type, undefined))).toBeUndefined())
+
+  it.each([
+    'text/plain',
+    'application/jsonx',
+    'multipart/form-data; boundary=x',
+    '',
+    'application/x-www-form-urlencoded',
+  ])('refuses content type %j', (type) =>
+    expect(complaint(() => requireJson(type, undefined))).toBe(
+      '400 invalid_body Content-Type must be application/json',
+    ),
+  )
+
+  it('takes no compressed body', () => {
+    expect(complaint(() => requireJson('application/json', 'Identity'))).toBeUndefined()
+    expect(complaint(() => requireJson('application/json', 'gzip'))).toBe(
+      '400 invalid_body Content-Encoding "gzip" is not supported; send the body uncompressed',
+    )
+  })
+})
+
+describe('collect', () => {
+  const pieces = (...sizes: number[]) => {
+    const taken = { count: 0 }
+    const body = (async function* () {
+      for (const size of sizes) {
+        taken.count++
+        yield new Uint8Array(size).fill(taken.count)
+      }
+    })()
+    return { taken, body }
+  }
+
+  it('joins pieces up to the limit', async () => {
+    expect([...(await collect(pieces(2, 0, 1).body, 3))]).toEqual([1, 1, 3])
+    expect(await collect(pieces().body, 3)).toHaveLength(0)
+  })
+
+  it('stops reading over the limit', async () => {
+    const { taken, body } = pieces(2, 2, 2, 2)
+    await expect(collect(body, 3)).rejects.toMatchObject({
+      status: 413,
+      type: 'invalid_request_error',
+      code: 'request_too_large',
+      message: 'The request body is larger than 3 bytes',
+    })
+    expect(taken.count).toBe(2)
+  })
+})

@@ -1,0 +1,204 @@
+import { describe, expect, it } from 'vitest'
+import type { Exchange, Reply } from './exchange.js'
+import { fetchShell } from './fetch-shell.js'
+
+const base = 'https://gw.example'
+
+/** Sends a request through the shell. @returns the exchange that the handler saw, and the response */
+async function send(request: Request, reply: Reply = { status: 204, headers: {} }, options = {}, call = {}) {
+  let seen: Exchange | undefined
+  const shell = fetchShell(async (exchange) => {
+    seen = exchange
+    return reply
+  }, options)
+  const response = await shell(request, call)
+  return { exchange: seen!, response }
+}
+
+describe('what the handler sees', () => {
+  it.each<[url: string, path: string, query: string]>([
+    [base, '/', ''],
+    [`${base}/v1/models`, '/v1/models', ''],
+    [`${base}/v1/models?provider=openai&x=%20`, '/v1/models', 'provider=openai&x=%20'],
+    [`${base}/a%2Fb/%C3%A9`, '/a%2Fb/%C3%A9', ''],
+    [`${base}?a=/b`, '/', 'a=/b'],
+    [`${base}/x?`, '/x', ''],
+    [`${base}/x?a=1?b`, '/x', 'a=1?b'],
+    [`${base}/x#y?z`, '/x', ''],
+    [`${base}/x?a=1#b`, '/x', 'a=1'],
+    ['http://u:p@h:8080/x', '/x', ''],
+    ['http://[::1]:3000/x?y', '/x', 'y'],
+  ])('of %s', async (url, path, query) => {
+    // A Request refuses credentials in its URL, so that one is made up.
+    const request = url.includes('@') ? ({ ...head(url) } as Request) : new Request(url)
+    const { exchange } = await send(request)
+    expect([exchange.path, exchange.query]).toEqual([path, query])
+  })
+
+  it('includes method, headers and the missing of them', async () => {
+    const { exchange } = await send(new Request(base, { method: 'DELETE', headers: { 'X-Test': 'a' } }))
+    expect(exchange.method).toBe('DELETE')
+    expect(exchange.header('x-test')).toBe('a')
+    expect(exchange.header('x-other')).toBeUndefined()
+    expect(exchange.optional).toBe(false)
+  })
+
+  it('includes the address, past trusted proxies only', async () => {
+    const request = () => new Request(base, { headers: { 'x-forwarded-for': '6.6.6.6, 1.1.1.1' } })
+    const ip = async (options: object, call: object) => (await send(request(), undefined, options, call)).exchange.ip
+    expect(await ip({}, {})).toBe('')
+    expect(await ip({}, { ip: '10.0.0.1' })).toBe('10.0.0.1')
+    expect(await ip({ trustedHops: 1 }, { ip: '10.0.0.1' })).toBe('1.1.1.1')
+  })
+
+  it('includes the body', async () => {
+    const { exchange } = await send(new Request(base, { method: 'POST', body: 'hé' }))
+    expect(new TextDecoder().decode(await exchange.bytes(3))).toBe('hé')
+    const empty = await send(new Request(base))
+    expect(await empty.exchange.bytes(3)).toHaveLength(0)
+  })
+
+  it('includes the body piece by piece', async () => {
+    const { exchange } = await send(new Request(base, { method: 'POST', body: 'abc' }))
+    let text = ''
+    for await (const piece of exchange.body()) text += new TextDecoder().decode(piece)
+    expect(text).toBe('abc')
+  })
+})
+
+function head(url: string) {
+  return { url, method: 'GET', headers: new Headers(), body: null, signal: new AbortController().signal }
+}
+
+describe('a body over the limit', () => {
+  const tooLarge = { status: 413, code: 'request_too_large' }
+
+  it('is refused by its announced length, without being read', async () => {
+    let read = 0
+    const body = new ReadableStream(
+      { pull: (controller) => (read++, controller.enqueue(new Uint8Array(1))) },
+      { highWaterMark: 0 },
+    )
+    const request = new Request(base, {
+      method: 'POST',
+      body,
+      duplex: 'half',
+      headers: { 'content-length': '4' },
+    } as RequestInit)
+    const { exchange } = await send(request)
+    await expect(exchange.bytes(3)).rejects.toMatchObject(tooLarge)
+    expect(read).toBe(0)
+  })
+
+  it('is refused even if it was announced as smaller', async () => {
+    const request = new Request(base, { method: 'POST', body: 'four', headers: { 'content-length': '2' } })
+    await expect((await send(request)).exchange.bytes(3)).rejects.toMatchObject(tooLarge)
+  })
+
+  it('is refused while it arrives, and let go of', async () => {
+    let read = 0
+    let cancelled = false
+    const body = new ReadableStream(
+      {
+        pull: (controller) => (read++, controller.enqueue(new Uint8Array(1))),
+        cancel: () => void (cancelled = true),
+      },
+      { highWaterMark: 0 },
+    )
+    const { exchange } = await send(new Request(base, { method: 'POST', body, duplex: 'half' } as RequestInit))
+    await expect(exchange.bytes(3)).rejects.toMatchObject(tooLarge)
+    expect(read).toBe(4)
+    expect(cancelled).toBe(true)
+  })
+})
+
+describe('a response', () => {
+  it.each<[body: string | Uint8Array | undefined, text: string]>([
+    ['hé', 'hé'],
+    [Uint8Array.of(104, 105), 'hi'],
+    [undefined, ''],
+  ])('has status, headers and body %j', async (body, text) => {
+    const { response } = await send(new Request(base), { status: 418, headers: { 'x-a': 'b' }, ...(body && { body }) })
+    expect([response.status, response.headers.get('x-a'), await response.text()]).toEqual([418, 'b', text])
+  })
+
+  it('is read from an iterable as fast as the client reads', async () => {
+    let taken = 0
+    const body = (async function* () {
+      for (const piece of ['a', Uint8Array.of(98), 'ü']) {
+        taken++
+        yield piece
+      }
+    })()
+    const { response } = await send(new Request(base), { status: 200, headers: {}, body })
+    expect(taken).toBe(0)
+    const reader = response.body!.getReader()
+    expect(new TextDecoder().decode((await reader.read()).value)).toBe('a')
+    await new Promise(setImmediate)
+    expect(taken).toBe(1)
+    expect(new TextDecoder().decode((await reader.read()).value)).toBe('b')
+    expect(new TextDecoder().decode((await reader.read()).value)).toBe('ü')
+    expect(await reader.read()).toMatchObject({ done: true })
+  })
+
+  it('fails where its iterable fails', async () => {
+    const body = (async function* () {
+      yield 'a'
+      throw new Error('broke')
+    })()
+    const { response } = await send(new Request(base), { status: 200, headers: {}, body })
+    await expect(response.text()).rejects.toThrow('broke')
+  })
+})
+
+describe('a client that leaves', () => {
+  /** Whether the handler was told. */
+  const told = (exchange: Exchange): boolean => {
+    let left = false
+    exchange.onLeave(() => (left = true))
+    return left
+  }
+
+  it('is told of by the signal of the request, also if it is gone already', async () => {
+    const controller = new AbortController()
+    const { exchange } = await send(new Request(base, { signal: controller.signal }))
+    let calls = 0
+    exchange.onLeave(() => calls++)
+    expect(calls).toBe(0)
+    controller.abort()
+    expect(calls).toBe(1)
+    expect(told(exchange)).toBe(true)
+    expect(told((await send(new Request(base, { signal: AbortSignal.abort() }))).exchange)).toBe(true)
+  })
+
+  it('is told of when it cancels the response, even while its iterable waits, and before that is returned', async () => {
+    const log: string[] = []
+    const shell = fetchShell(async (exchange) => {
+      const body = (async function* () {
+        try {
+          yield 'a'
+          // As an upstream's read does: ends only by the client's leave.
+          await new Promise((_, reject) => exchange.onLeave(() => reject(new Error('left'))))
+        } finally {
+          log.push(`finished, told: ${told(exchange)}`)
+        }
+      })()
+      return { status: 200, headers: {}, body }
+    })
+    const reader = (await shell(new Request(base))).body!.getReader()
+    await reader.read()
+    const waiting = reader.read()
+    await reader.cancel()
+    expect(await waiting).toMatchObject({ done: true })
+    expect(log).toEqual(['finished, told: true'])
+  })
+
+  it('is not one that read the response to its end', async () => {
+    const body = (async function* () {
+      yield 'a'
+    })()
+    const { exchange, response } = await send(new Request(base), { status: 200, headers: {}, body })
+    await response.text()
+    expect(told(exchange)).toBe(false)
+  })
+})

@@ -1,0 +1,175 @@
+import { ApiError, isUuid } from '@turnpike/core'
+import { describe, expect, it } from 'vitest'
+import { fetchShell } from './fetch-shell.js'
+import type { HandlerOptions, RequestLog } from './handler.js'
+import { createHandler, toApiError } from './handler.js'
+import { operation, route, sse } from './operation.js'
+
+const secret = 'secret /etc/passwd https://upstream'
+
+/** A handler with two routes whose `run` is given, and what its hooks were told. */
+function setUp(run: () => unknown, options: Partial<HandlerOptions<null>> = {}) {
+  const logs: RequestLog[] = []
+  const errors: { error: unknown; request_id: string }[] = []
+  const one = operation<null>({ id: 'test', summary: '', access: 'open', run })
+  const servable = createHandler<null>({
+    routes: [route('POST', '/things', one), route('GET', '/things/{id}', one)],
+    authenticate: () => null,
+    errorBody: ({ type, code, message }) => ({ error: { type, code, message } }),
+    onRequest: (log) => logs.push(log),
+    onError: (error, { request_id }) => errors.push({ error, request_id }),
+    ...options,
+  })
+  const shell = fetchShell(servable.handle)
+  const send = (method: string, path: string) => shell(new Request(`https://gw.example${path}`, { method }))
+  return { send, servable, logs, errors }
+}
+
+const requestId = (response: Response): string => response.headers.get('x-request-id')!
+
+describe('other methods', () => {
+  it('HEAD answers as GET without a body', async () => {
+    const { send, logs } = setUp(() => ({ ok: true }))
+    const [head, get] = [await send('HEAD', '/things/7'), await send('GET', '/things/7')]
+    expect([head.status, await head.text()]).toEqual([200, ''])
+    expect(head.headers.get('content-type')).toBe(get.headers.get('content-type'))
+    expect(logs[0]).toMatchObject({ method: 'HEAD', route: '/things/{id}' })
+    const missing = await send('HEAD', '/nothing')
+    expect([missing.status, await missing.text()]).toEqual([404, ''])
+  })
+
+  it('OPTIONS tells the methods of a path', async () => {
+    const { send } = setUp(() => null)
+    const answers = [await send('OPTIONS', '/things'), await send('OPTIONS', '/things/7')]
+    expect(answers.map(({ status, headers }) => [status, headers.get('allow')])).toEqual([
+      [204, 'POST, OPTIONS'],
+      [204, 'GET, HEAD, OPTIONS'],
+    ])
+    expect(await answers[0]!.text()).toBe('')
+    expect(answers.map(requestId).every(isUuid)).toBe(true)
+    expect((await send('OPTIONS', '/nothing')).status).toBe(404)
+  })
+
+  it.each([
+    ['GET', '/things', 'POST, OPTIONS'],
+    ['HEAD', '/things', 'POST, OPTIONS'],
+    ['DELETE', '/things/7', 'GET, HEAD, OPTIONS'],
+  ])('%s %s is 405 and tells the methods', async (method, path, allow) => {
+    const response = await setUp(() => null).send(method, path)
+    expect([response.status, response.headers.get('allow'), isUuid(requestId(response))]).toEqual([405, allow, true])
+    const message = `This path takes ${allow}`
+    const body = { error: { type: 'method_not_allowed', code: 'method_not_allowed', message } }
+    expect(await response.text()).toBe(method === 'HEAD' ? '' : JSON.stringify(body))
+  })
+
+  it('a path that is not there is 404', async () => {
+    const response = await setUp(() => null).send('GET', '/nothing')
+    expect([response.status, isUuid(requestId(response)), await response.json()]).toEqual([
+      404,
+      true,
+      { error: { type: 'not_found_error', code: 'not_found', message: 'There is nothing at this path' } },
+    ])
+  })
+
+  it('an optional exchange without a route is left to others', async () => {
+    const { servable, logs } = setUp(() => null)
+    const exchange = { method: 'GET', header: () => undefined, query: '', optional: true, ip: '' }
+    expect(await servable.handle({ ...exchange, path: '/nothing' } as never)).toBeNull()
+    expect(await servable.handle({ ...exchange, path: '/things/7' } as never)).toMatchObject({ status: 200 })
+    expect(logs).toHaveLength(1)
+  })
+})
+
+describe('an error', () => {
+  const limit = new ApiError(429, 'rate_limit_error', 'Slow down', {
+    code: 'rate_limit_exceeded',
+    retryAfter: 7,
+    shouldRetry: false,
+    headers: { 'x-extra': 'y' },
+  })
+
+  it('has status, body and headers', async () => {
+    const { send, errors } = setUp(() => Promise.reject(limit))
+    const response = await send('GET', '/things/7')
+    expect(response.status).toBe(429)
+    expect(Object.fromEntries(response.headers)).toEqual({
+      'content-type': 'application/json; charset=utf-8',
+      'retry-after': '7',
+      'x-should-retry': 'false',
+      'x-extra': 'y',
+      'x-request-id': requestId(response),
+    })
+    expect(await response.json()).toEqual({
+      error: { type: 'rate_limit_error', code: 'rate_limit_exceeded', message: 'Slow down' },
+    })
+    expect(errors).toEqual([])
+  })
+
+  it.each([new Error(secret), secret, undefined, { message: secret }])(
+    'that is unknown is a 500 that tells nothing: %s',
+    async (thrown) => {
+      const { send, errors, logs } = setUp(() => {
+        throw thrown
+      })
+      const response = await send('GET', '/things/7')
+      expect([response.status, await response.json()]).toEqual([
+        500,
+        { error: { type: 'server_error', code: 'internal_error', message: 'The server had an internal error' } },
+      ])
+      expect(JSON.stringify([...response.headers])).not.toContain('secret')
+      expect(errors).toEqual([{ error: thrown, request_id: requestId(response) }])
+      expect(logs).toMatchObject([{ status: 500, request_id: requestId(response) }])
+    },
+  )
+
+  it('of authentication is answered too', async () => {
+    const { send, errors } = setUp(() => null, { authenticate: () => Promise.reject(new Error(secret)) })
+    const response = await send('GET', '/things/7')
+    expect([response.status, requestId(response)]).toEqual([500, errors[0]!.request_id])
+  })
+
+  it('of a value that is no JSON is a 500', async () => {
+    const loop: { self?: object } = {}
+    loop.self = loop
+    expect((await setUp(() => loop).send('GET', '/things/7')).status).toBe(500)
+  })
+
+  it('within a stream is an error event, and told to the host', async () => {
+    const error = new Error(secret)
+    const events = async function* () {
+      yield [{ a: 1 }]
+      throw error
+    }
+    const { send, errors, logs } = setUp(() => sse(events()))
+    const response = await send('GET', '/things/7')
+    expect(await response.text()).toBe(
+      'data: {"a":1}\n\ndata: {"error":{"type":"server_error","code":"internal_error","message":"The server had an internal error"}}\n\n',
+    )
+    expect(errors).toEqual([{ error, request_id: requestId(response) }])
+    expect(logs).toHaveLength(1)
+  })
+
+  it('outside of any request is worded by refuse', () => {
+    const { servable } = setUp(() => null)
+    const reply = servable.refuse(limit)
+    expect(reply).toMatchObject({ status: 429, headers: { 'retry-after': '7', 'x-extra': 'y' } })
+    expect(isUuid(reply.headers['x-request-id']!)).toBe(true)
+    expect(reply.body).toBe('{"error":{"type":"rate_limit_error","code":"rate_limit_exceeded","message":"Slow down"}}')
+  })
+
+  it('is an ApiError as it is, or wrapped with its cause', () => {
+    expect(toApiError(limit)).toBe(limit)
+    expect(toApiError('x')).toMatchObject({ status: 500, code: 'internal_error', cause: 'x' })
+  })
+
+  it.each(['onRequest', 'onError'] as const)(
+    'of the host in %s does not keep the client from its answer',
+    async (hook) => {
+      const broken = () => {
+        throw new Error('The log is full')
+      }
+      const { send } = setUp(() => Promise.reject(new Error('x')), { [hook]: broken })
+      expect((await send('GET', '/things/7')).status).toBe(500)
+    },
+  )
+})

@@ -1,0 +1,255 @@
+import { ApiError, isUuid } from '@turnpike/core'
+import * as v from 'valibot'
+import { describe, expect, it } from 'vitest'
+import { fetchShell } from './fetch-shell.js'
+import type { HandlerOptions, RequestLog } from './handler.js'
+import { createHandler } from './handler.js'
+import type { Access, Call, Route } from './operation.js'
+import { operation, route, sse, withStatus } from './operation.js'
+
+type Run = (input: { params: unknown; query: unknown; body: unknown }, call: Call, actor: string) => unknown
+
+const json = { 'content-type': 'application/json' }
+
+/** A handler with one route whose `run` is given, and what its hooks were told. */
+function setUp(
+  run: Run,
+  fields: Partial<Route<string>['operation']> = {},
+  options: Partial<HandlerOptions<string>> = {},
+) {
+  const logs: RequestLog[] = []
+  const accesses: Access[] = []
+  const one = operation<string>({
+    id: 'test',
+    summary: '',
+    access: 'open',
+    ...fields,
+    run: (actor, input, call) => run(input, call, actor),
+  })
+  const { handle } = createHandler<string>({
+    routes: [route('POST', '/things', one, { status: 201 }), route('GET', '/things/{id}', one)],
+    authenticate: (_, access) => (accesses.push(access), 'ada'),
+    errorBody: ({ type, code, message }) => ({ error: { type, code, message } }),
+    onRequest: (log) => logs.push(log),
+    ...options,
+  })
+  const shell = fetchShell(handle)
+  const send = (method: string, path: string, init: RequestInit = {}) =>
+    shell(new Request(`https://gw.example${path}`, { method, ...init }), { ip: '10.0.0.1' })
+  return { send, logs, accesses }
+}
+
+const requestId = (response: Response): string => response.headers.get('x-request-id')!
+
+describe('an answer', () => {
+  it('is JSON with the status of its route', async () => {
+    const { send } = setUp(() => ({ ok: 'ü' }))
+    const response = await send('POST', '/things')
+    expect(response.status).toBe(201)
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
+    expect(await response.json()).toEqual({ ok: 'ü' })
+    expect((await send('GET', '/things/7')).status).toBe(200)
+  })
+
+  it('may have another status', async () => {
+    const response = await setUp(() => withStatus(503, { status: 'draining' })).send('GET', '/things/7')
+    expect([response.status, await response.json()]).toEqual([503, { status: 'draining' }])
+  })
+
+  it('may be a stream', async () => {
+    const events = async function* () {
+      yield [{ a: 1 }]
+    }
+    const response = await setUp(() => sse(events())).send('GET', '/things/7')
+    expect(response.status).toBe(200)
+    expect(Object.fromEntries(response.headers)).toEqual({
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-cache, no-transform',
+      'x-accel-buffering': 'no',
+      'x-request-id': requestId(response),
+    })
+    expect(await response.text()).toBe('data: {"a":1}\n\ndata: [DONE]\n\n')
+  })
+
+  it('has a request id of its own, never the one that was sent', async () => {
+    const ids: string[] = []
+    const { send } = setUp((_, call) => (ids.push(call.requestId), null))
+    const sent = { 'x-request-id': 'x'.repeat(200) }
+    const responses = [await send('GET', '/things/7', { headers: sent }), await send('GET', '/things/7')]
+    expect(responses.map(requestId)).toEqual(ids)
+    expect(new Set(ids).size).toBe(2)
+    expect(ids.every(isUuid)).toBe(true)
+  })
+})
+
+describe('the input of an operation', () => {
+  it('comes from path, query and body, each by its schema', async () => {
+    const inputs: unknown[] = []
+    const schema = (name: string) => v.object({ [name]: v.string() })
+    const { send } = setUp((input) => (inputs.push(input), null), {
+      query: v.object({ q: v.optional(v.string()) }),
+    })
+    await send('GET', '/things/a%2Fb?q=1&q=2&r=3')
+    await send('GET', '/things/7')
+    expect(inputs).toEqual([
+      { params: { id: 'a/b' }, query: { q: '2' }, body: undefined },
+      { params: { id: '7' }, query: {}, body: undefined },
+    ])
+    const withBody = setUp((input) => (inputs.push(input), null), { body: schema('name') })
+    await withBody.send('POST', '/things', { body: '{"name":"x","more":1}', headers: json })
+    expect(inputs[2]).toEqual({ params: {}, query: undefined, body: { name: 'x', more: 1 } })
+  })
+
+  it('is refused with its place and reason', async () => {
+    const { send } = setUp(() => null, { body: v.object({ list: v.array(v.object({ n: v.number() })) }) })
+    const post = async (body: string) => (await send('POST', '/things', { body, headers: json })).json()
+    const refused = (message: string) => ({ error: { type: 'invalid_request_error', code: 'invalid_body', message } })
+    expect(await post('{"list":[{"n":1},{"n":"x"}]}')).toEqual(
+      refused('Invalid request body: list.1.n: Invalid type: Expected number but received "x"'),
+    )
+    expect(await post('{}')).toEqual(
+      refused('Invalid request body: list: Invalid key: Expected "list" but received undefined'),
+    )
+    expect(await post('[]')).toEqual(
+      refused('Invalid request body: list: Invalid key: Expected "list" but received undefined'),
+    )
+    expect(await post('"text"')).toEqual(
+      refused('Invalid request body: request body: Invalid type: Expected Object but received "text"'),
+    )
+  })
+
+  it('is refused with a short message, however long the value', async () => {
+    const { send } = setUp(() => null, { body: v.object({ n: v.number() }) })
+    const body = JSON.stringify({ n: 'x'.repeat(10_000) })
+    const { error } = (await (await send('POST', '/things', { body, headers: json })).json()) as {
+      error: { message: string }
+    }
+    expect(error.message).toHaveLength(301)
+    expect(error.message.endsWith('x…')).toBe(true)
+  })
+
+  it('is bounded in size and depth by options', async () => {
+    const { send } = setUp(() => null, { body: v.unknown() }, { bodyLimit: 10, jsonDepth: 2 })
+    const status = async (body: string) => (await send('POST', '/things', { body, headers: json })).status
+    expect(await status('[[1,2,3]]')).toBe(201)
+    expect(await status('[[1,2,3,4]]')).toBe(413)
+    expect(await status('[[[1]]]')).toBe(400)
+  })
+
+  it('is not read where the operation takes none', async () => {
+    const { send } = setUp(() => null)
+    expect((await send('POST', '/things', { body: 'no JSON', headers: { 'content-type': 'text/plain' } })).status).toBe(
+      201,
+    )
+  })
+
+  it('is parsed after the caller is known', async () => {
+    const steps: string[] = []
+    const authenticate = () => {
+      steps.push('authenticate')
+      throw new ApiError(401, 'authentication_error', 'Who?', { code: 'invalid_api_key' })
+    }
+    const { send } = setUp(() => steps.push('run'), { access: 'key', body: v.object({}) }, { authenticate })
+    expect((await send('POST', '/things', { body: 'no JSON' })).status).toBe(401)
+    expect(steps).toEqual(['authenticate'])
+  })
+})
+
+describe('the caller', () => {
+  it('is found for the access of the operation and handed to it', async () => {
+    const actors: string[] = []
+    const { send, accesses } = setUp((_, __, actor) => (actors.push(actor), null), { access: 'key' })
+    await send('GET', '/things/7')
+    expect(accesses).toEqual(['key'])
+    expect(actors).toEqual(['ada'])
+  })
+
+  it('is not asked for where there is no route', async () => {
+    const { send, accesses } = setUp(() => null, { access: 'key' })
+    await send('GET', '/nothing')
+    await send('PUT', '/things')
+    expect(accesses).toEqual([])
+  })
+
+  it('going away is told to the operation', async () => {
+    const controller = new AbortController()
+    let left = false
+    const { send } = setUp((_, call) => (call.onLeave(() => (left = true)), null))
+    await send('GET', '/things/7', { signal: controller.signal })
+    expect(left).toBe(false)
+    controller.abort()
+    expect(left).toBe(true)
+  })
+})
+
+describe('the request log', () => {
+  it('has one line per request, with the route and not the path', async () => {
+    const { send, logs } = setUp((_, call) => {
+      call.log({ model: 'm', tokens: 1 })
+      call.log({ tokens: 2 })
+      return null
+    })
+    const responses = [await send('GET', '/things/secret?q=secret'), await send('GET', '/secret')]
+    expect(logs).toEqual([
+      {
+        model: 'm',
+        tokens: 2,
+        request_id: requestId(responses[0]!),
+        method: 'GET',
+        route: '/things/{id}',
+        status: 200,
+        duration_ms: expect.any(Number) as number,
+        ip: '10.0.0.1',
+      },
+      {
+        request_id: requestId(responses[1]!),
+        method: 'GET',
+        route: '',
+        status: 404,
+        duration_ms: expect.any(Number) as number,
+        ip: '10.0.0.1',
+      },
+    ])
+  })
+
+  it('has the line of a stream when the stream is over', async () => {
+    const events = async function* () {
+      yield [{ a: 1 }]
+    }
+    const { send, logs } = setUp((_, call) => {
+      call.log({ stream: true })
+      return sse(events())
+    })
+    const response = await send('GET', '/things/7')
+    expect(logs).toEqual([])
+    await response.text()
+    expect(logs).toMatchObject([{ status: 200, stream: true, request_id: requestId(response) }])
+  })
+
+  it('has the line of a stream that the client left', async () => {
+    const events = async function* () {
+      for (;;) yield [{ a: 1 }]
+    }
+    const { send, logs } = setUp(() => sse(events()))
+    const response = await send('GET', '/things/7')
+    const reader = response.body!.getReader()
+    await reader.read()
+    await reader.cancel()
+    expect(logs).toHaveLength(1)
+  })
+})
+
+describe('CORS', () => {
+  it('is off by default and on for known pages', async () => {
+    const headers = { origin: 'https://app.example' }
+    const off = await setUp(() => null).send('GET', '/things/7', { headers })
+    expect([...off.headers.keys()].toSorted()).toEqual(['content-type', 'x-request-id'])
+    const { send } = setUp(() => null, {}, { cors: { origins: ['https://app.example'] } })
+    const on = await send('GET', '/things/7', { headers })
+    expect(on.headers.get('access-control-allow-origin')).toBe('https://app.example')
+    expect(on.headers.get('access-control-expose-headers')).toContain('retry-after')
+    const preflight = await send('OPTIONS', '/things', { headers })
+    expect([preflight.status, preflight.headers.get('access-control-allow-methods')]).toEqual([204, 'POST'])
+    expect((await send('GET', '/nothing', { headers })).headers.get('access-control-allow-origin')).toBe(headers.origin)
+  })
+})

@@ -1,0 +1,141 @@
+import type { ChatChunk, UpstreamError } from '@turnpike/core'
+import { describe, expect, it } from 'vitest'
+import { checkArguments, chunkBuilder, newCompletionId, newToolCallId } from './chunk-builder.js'
+
+const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 }
+const head = { id: 'c', created: 5, model: 'm' }
+const whole = { ...head, object: 'chat.completion.chunk' }
+
+const begun = () => {
+  const builder = chunkBuilder('openai')
+  builder.begin(head)
+  return builder
+}
+const deltas = (chunks: ChatChunk[]) => chunks.map(({ choices }) => choices[0]?.delta)
+
+describe('ids', () => {
+  it('have the length that OpenAI takes, and differ', () => {
+    expect(newToolCallId()).toMatch(/^call_[A-Za-z0-9]{24}$/)
+    expect(newCompletionId()).toMatch(/^chatcmpl-[A-Za-z0-9]{24}$/)
+    expect(new Set(Array.from({ length: 1_000 }, newToolCallId)).size).toBe(1_000)
+  })
+})
+
+describe('checkArguments', () => {
+  it('lets JSON pass, and says {} for none', () => {
+    expect(checkArguments('{"a": 1}', 'tool_calls', 'p')).toBe('{"a": 1}')
+    expect(checkArguments('', 'tool_calls', 'p')).toBe('{}')
+    expect(checkArguments('', 'length', 'p')).toBe('')
+    expect(checkArguments('{"a', 'length', 'p')).toBe('{"a')
+    expect(() => checkArguments('{"a', 'tool_calls', 'p')).toThrow('arguments that are not JSON')
+  })
+})
+
+describe('chunkBuilder', () => {
+  it('gives every chunk the first head', () => {
+    const builder = chunkBuilder('openai')
+    builder.begin({ ...head, system_fingerprint: 'fp' })
+    builder.begin({ id: 'other', created: 9, model: 'other' })
+    builder.delta(0, { content: 'a' })
+    builder.finish(0, 'stop')
+    builder.usage(usage)
+    const choice = { index: 0, delta: { role: 'assistant', content: 'a' }, finish_reason: null }
+    expect(builder.take()).toEqual([{ ...whole, system_fingerprint: 'fp', choices: [choice] }])
+    expect(builder.end()).toEqual([
+      { ...whole, system_fingerprint: 'fp', choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
+      { ...whole, system_fingerprint: 'fp', choices: [], usage },
+    ])
+  })
+
+  it('makes up a head where there is none', () => {
+    const builder = chunkBuilder('openai')
+    builder.delta(0, { content: 'a' })
+    const [chunk] = builder.take()
+    expect(chunk).toMatchObject({ object: 'chat.completion.chunk', model: '' })
+    expect(chunk!.id).toMatch(/^chatcmpl-/)
+    expect(Math.abs(chunk!.created - Date.now() / 1000)).toBeLessThan(5)
+  })
+
+  it('hands out each chunk once', () => {
+    const builder = begun()
+    builder.delta(0, { content: 'a' })
+    expect(builder.take()).toHaveLength(1)
+    expect(builder.take()).toEqual([])
+  })
+
+  it('says the role in the first chunk of each choice, with an empty content', () => {
+    const builder = begun()
+    builder.delta(0, {})
+    builder.delta(1, { content: 'x' })
+    builder.delta(0, { content: 'a' })
+    expect(deltas(builder.take())).toEqual([
+      { role: 'assistant', content: '' },
+      { role: 'assistant', content: 'x' },
+      { content: 'a' },
+    ])
+  })
+
+  it('sends no empty delta after the first', () => {
+    const builder = begun()
+    builder.delta(0, { content: 'a' })
+    builder.delta(0, {})
+    expect(builder.take()).toHaveLength(1)
+  })
+
+  it('counts tool calls from 0 and completes their arguments', () => {
+    const builder = begun()
+    expect(builder.tool(0, { id: 'a', name: 'f' })).toBe(0)
+    expect(builder.tool(0, { name: 'g' })).toBe(1)
+    builder.toolArguments(0, 0, '{}')
+    builder.toolArguments(0, 0, '')
+    builder.finish(0, 'stop')
+    const start = (index: number, id: unknown, name: string) => ({
+      tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }],
+    })
+    const made = expect.stringMatching(/^call_[A-Za-z0-9]{24}$/) as string
+    const chunks = [...builder.take(), ...builder.end()]
+    expect(deltas(chunks)).toEqual([
+      { role: 'assistant', content: null, ...start(0, 'a', 'f') },
+      start(1, made, 'g'),
+      { tool_calls: [{ index: 0, function: { arguments: '{}' } }] },
+      { tool_calls: [{ index: 1, function: { arguments: '{}' } }] },
+      {},
+    ])
+    expect(chunks.at(-1)!.choices[0]!.finish_reason).toBe('tool_calls')
+  })
+
+  it('keeps a finish until the end, once per choice, the last reason', () => {
+    const builder = begun()
+    builder.delta(0, { content: 'a' })
+    builder.finish(0, 'stop')
+    builder.finish(0, 'length', { logprobs: null })
+    builder.delta(0, { content: 'b' })
+    expect(deltas(builder.take())).toEqual([{ role: 'assistant', content: 'a' }, { content: 'b' }])
+    expect(builder.end()).toEqual([
+      { ...whole, choices: [{ index: 0, delta: {}, logprobs: null, finish_reason: 'length' }] },
+    ])
+  })
+
+  it('begins a choice that has only a finish', () => {
+    const builder = begun()
+    builder.finish(0, 'content_filter')
+    expect(builder.end().map(({ choices }) => choices[0])).toEqual([
+      { index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null },
+      { index: 0, delta: {}, finish_reason: 'content_filter' },
+    ])
+  })
+
+  it('is not whole without a choice, or with one that is open', () => {
+    const open = begun()
+    open.delta(0, {})
+    open.delta(1, {})
+    open.finish(0, 'stop')
+    for (const builder of [begun(), open])
+      try {
+        builder.end()
+        expect.unreachable()
+      } catch (error) {
+        expect((error as UpstreamError).failure).toMatchObject({ kind: 'truncated', accepted: true })
+      }
+  })
+})

@@ -1,0 +1,123 @@
+import { UpstreamError } from '@turnpike/core'
+import { describe, expect, it } from 'vitest'
+import { readEvents } from './events.js'
+
+const utf8 = new TextEncoder()
+
+/** A body whose pieces are given, and what became of it. */
+function body(pieces: (string | Uint8Array | Error)[]) {
+  const state = { taken: 0, ended: false, returned: false }
+  const iterable: AsyncIterable<Uint8Array> = {
+    [Symbol.asyncIterator]: () => ({
+      async next() {
+        const piece = pieces[state.taken]
+        if (piece === undefined) {
+          state.ended = true
+          return { done: true, value: undefined }
+        }
+        state.taken++
+        if (piece instanceof Error) throw piece
+        return { done: false, value: typeof piece === 'string' ? utf8.encode(piece) : piece }
+      },
+      async return() {
+        state.returned = true
+        return { done: true, value: undefined }
+      },
+    }),
+  }
+  return { state, iterable }
+}
+
+/** The data of the events, per read, and the error at the end. */
+async function read(pieces: (string | Uint8Array | Error)[], limit = 1_000) {
+  const batches: string[][] = []
+  try {
+    for await (const events of readEvents(body(pieces).iterable, 'openai', limit))
+      batches.push(events.map(({ data }) => data))
+  } catch (error) {
+    return { batches, error }
+  }
+  return { batches }
+}
+const datas = async (...pieces: (string | Uint8Array)[]) => (await read(pieces)).batches.flat()
+
+describe('readEvents', () => {
+  it('gives the events of one read together', async () => {
+    expect((await read(['data: 1\n\ndata: 2\n\n', 'data: 3\n\n'])).batches).toEqual([['1', '2'], ['3'], []])
+  })
+
+  it('waits for the end of an event over reads', async () => {
+    expect((await read(['da', 'ta: {"a"', ':1}\n', '\ndata: 2\n\n'])).batches).toEqual([['{"a":1}', '2'], []])
+  })
+
+  it.each(['\n', '\r\n', '\r'])('takes %j for the end of a line', async (end) => {
+    const text = `data: 1${end}${end}data: 2${end}${end}`
+    expect(await datas(text)).toEqual(['1', '2'])
+    expect(await datas(...text)).toEqual(['1', '2'])
+  })
+
+  it('leaves out comments and other fields', async () => {
+    expect(await datas(': ping\n\n:\n\nevent: message\nid: 7\nretry: 10\ndata: 1\n\nfoo: bar\n\n')).toEqual(['1'])
+  })
+
+  it('joins the lines of one event', async () => {
+    expect(await datas('data: {"a":\ndata: 1}\n\n')).toEqual(['{"a":\n1}'])
+  })
+
+  it('tells the name of an event', async () => {
+    const { value } = await readEvents(body(['event: delta\ndata: 1\n\n']).iterable, 'openai', 100).next()
+    expect(value).toMatchObject([{ event: 'delta', data: '1' }])
+  })
+
+  it('joins characters that are cut between reads', async () => {
+    const bytes = utf8.encode('data: "ü€😀"\n\n')
+    expect(await datas(...Array.from(bytes, (_, i) => bytes.subarray(i, i + 1)))).toEqual(['"ü€😀"'])
+  })
+
+  it('ignores a byte order mark', async () => {
+    expect(await datas(Uint8Array.of(0xef, 0xbb, 0xbf), 'data: 1\n\n')).toEqual(['1'])
+  })
+
+  it.each([
+    ['data: {"a":1}', ['{"a":1}']],
+    ['data: {"a":1}\n', ['{"a":1}']],
+    ['data: [DONE]', ['[DONE]']],
+    ['data: {"a":', []],
+    ['data: [DO', []],
+    ['da', []],
+  ])('takes the last event %j without its blank line only if it is whole', async (text, expected) => {
+    expect((await read(['data: 0\n\n', text])).batches).toEqual([['0'], expected])
+  })
+
+  it('takes an event of the limit and refuses a larger one', async () => {
+    const event = (size: number): string => `data: "${'x'.repeat(size)}"\n\n`
+    expect(await datas(event(900))).toHaveLength(1)
+    const half = event(3_000)
+    const { batches, error } = await read([
+      'data: 1\n\n',
+      half.slice(0, 800),
+      half.slice(800, 1_600),
+      half.slice(1_600),
+    ])
+    expect(batches).toEqual([['1']])
+    expect(UpstreamError.is(error)).toBe(true)
+    expect(error).toMatchObject({
+      message: 'An event is larger than 1000 characters',
+      failure: { provider: 'openai', kind: 'malformed', accepted: true },
+    })
+  })
+
+  it('is truncated where the connection breaks', async () => {
+    const cause = new Error('ECONNRESET')
+    const { batches, error } = await read(['data: 1\n\ndata: 2', cause])
+    expect(batches).toEqual([['1']])
+    expect(error).toMatchObject({ failure: { provider: 'openai', kind: 'truncated', accepted: true, cause } })
+  })
+
+  it('reads the rest after its last event, so that the connection can be used again', async () => {
+    const { iterable, state } = body(['data: 1\n\n', 'data: [DONE]\n\n', ': bye\n\n'])
+    for await (const events of readEvents(iterable, 'openai', 100)) if (events[0]!.data === '[DONE]') break
+    await new Promise(setImmediate)
+    expect(state).toEqual({ taken: 3, ended: true, returned: false })
+  })
+})

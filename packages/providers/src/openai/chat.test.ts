@@ -1,0 +1,243 @@
+import type { ChatCompletion, ChatCompletionRequest, UpstreamError } from '@turnpike/core'
+import { describe, expect, it } from 'vitest'
+import { openaiChat, toFinishReason, toRequest, toUsage } from './chat.js'
+
+const messages: ChatCompletionRequest['messages'] = [{ role: 'user', content: 'Hi' }]
+const request = (fields: Partial<ChatCompletionRequest> = {}): ChatCompletionRequest => ({
+  model: 'gpt-4o',
+  messages,
+  ...fields,
+})
+
+describe('a request to OpenAI', () => {
+  it('goes to /chat/completions as it is', () => {
+    const given = request({ temperature: 0.5, stop: ['x'], seed: 7, logit_bias: { '1': -100 }, metadata: { a: 'b' } })
+    expect(openaiChat('openai').request(given)).toEqual({ path: '/chat/completions', body: given })
+  })
+
+  it('has no provider and no system field', () => {
+    const body = toRequest(request({ provider: 'openai', system: 'Be brief' }))
+    expect(body).toEqual({
+      model: 'gpt-4o',
+      messages: [
+        { role: 'system', content: 'Be brief' },
+        { role: 'user', content: 'Hi' },
+      ],
+    })
+  })
+
+  it('puts the system text before system messages', () => {
+    const own: ChatCompletionRequest['messages'] = [{ role: 'system', content: 'Own' }, ...messages]
+    expect(toRequest(request({ system: 'Be brief', messages: own }))).toMatchObject({
+      messages: [{ content: 'Be brief' }, { content: 'Own' }, { content: 'Hi' }],
+    })
+    expect(toRequest(request({ system: '' }))).toEqual(request())
+  })
+
+  it('leaves the given request as it was', () => {
+    const given = request({ model: 'gpt-5', stream: true, system: 'x', max_tokens: 5, stream_options: {} })
+    const copy = structuredClone(given)
+    toRequest(given)
+    expect(given).toEqual(copy)
+  })
+
+  it('always asks for usage in a stream, and never outside of one', () => {
+    const options = (fields: object) => (toRequest(request(fields)) as ChatCompletionRequest).stream_options
+    expect(options({ stream: true })).toEqual({ include_usage: true })
+    expect(options({ stream: true, stream_options: null })).toEqual({ include_usage: true })
+    expect(options({ stream: true, stream_options: { include_usage: false, include_obfuscation: false } })).toEqual({
+      include_usage: true,
+      include_obfuscation: false,
+    })
+    for (const fields of [{}, { stream: false, stream_options: { include_usage: true } }])
+      expect(toRequest(request(fields))).not.toHaveProperty('stream_options')
+  })
+
+  it.each(['gpt-5', 'gpt-5-mini', 'o1', 'o3-mini', 'o4-mini'])('to %s has max_completion_tokens only', (model) => {
+    expect(toRequest(request({ model, max_tokens: 5, temperature: 0.2 }))).toEqual({
+      model,
+      messages,
+      max_completion_tokens: 5,
+      temperature: 0.2,
+    })
+    expect(toRequest(request({ model, max_tokens: 5, max_completion_tokens: 9 }))).toEqual({
+      model,
+      messages,
+      max_completion_tokens: 9,
+    })
+  })
+
+  it.each(['gpt-4o', 'gpt-4.1-nano', 'gpt-3.5-turbo', 'my-o1'])('to %s keeps max_tokens', (model) => {
+    expect(toRequest(request({ model, max_tokens: 5 }))).toEqual({ model, messages, max_tokens: 5 })
+  })
+})
+
+describe('toFinishReason', () => {
+  it.each([
+    ['stop', 'stop'],
+    ['length', 'length'],
+    ['tool_calls', 'tool_calls'],
+    ['content_filter', 'content_filter'],
+    ['function_call', 'tool_calls'],
+    ['end_turn', 'stop'],
+    ['', 'stop'],
+    [null, 'stop'],
+  ])('makes of %s %s', (given, reason) => expect(toFinishReason(given)).toBe(reason))
+})
+
+describe('toUsage', () => {
+  it('keeps details and makes the total add up', () => {
+    const details = { prompt_tokens_details: { cached_tokens: 2 }, cost: 1 }
+    expect(toUsage({ prompt_tokens: 3, completion_tokens: 4, total_tokens: 99, ...details })).toEqual({
+      prompt_tokens: 3,
+      completion_tokens: 4,
+      total_tokens: 7,
+      ...details,
+    })
+    expect(toUsage({ prompt_tokens: 3 })).toEqual({ prompt_tokens: 3, completion_tokens: 0, total_tokens: 3 })
+    expect(toUsage({ completion_tokens: 0, prompt_tokens: null })).toMatchObject({ prompt_tokens: 0, total_tokens: 0 })
+  })
+
+  it.each([
+    null,
+    undefined,
+    'x',
+    {},
+    { total_tokens: 7 },
+    { prompt_tokens: '3' },
+    { prompt_tokens: -1 },
+    { prompt_tokens: 1.5 },
+  ])('takes %j for no report', (value) => expect(toUsage(value)).toBeUndefined())
+})
+
+describe('toUsage of xAI', () => {
+  const of = (reasoning_tokens: number, total_tokens: number) =>
+    toUsage({ prompt_tokens: 3, completion_tokens: 4, total_tokens, completion_tokens_details: { reasoning_tokens } })
+  it('counts reasoning that is in the total only', () => {
+    expect(of(10, 17)).toMatchObject({ prompt_tokens: 3, completion_tokens: 14, total_tokens: 17 })
+  })
+  it('does not count reasoning twice', () => {
+    expect(of(2, 7)).toMatchObject({ completion_tokens: 4, total_tokens: 7 })
+    expect(of(0, 7)).toMatchObject({ completion_tokens: 4, total_tokens: 7 })
+    expect(of(2, 100)).toMatchObject({ completion_tokens: 4, total_tokens: 7 })
+  })
+})
+
+describe('an answer of OpenAI', () => {
+  const response = (body: unknown, given: ChatCompletionRequest) =>
+    openaiChat('openai').response(body, given) as ChatCompletion
+  const call = { id: 'call_1', type: 'function', function: { name: 'f', arguments: '{"a":1}' } }
+  const answer = (message: object, finish_reason: unknown = 'stop') =>
+    response(
+      { id: 'c', object: 'chat.completion', created: 5, model: 'm', choices: [{ index: 0, message, finish_reason }] },
+      request(),
+    )
+  const choice = (message: object, finish?: unknown) => answer(message, finish).choices[0]!
+
+  it('passes as it is', () => {
+    const whole = {
+      id: 'chatcmpl-1',
+      object: 'chat.completion',
+      created: 1_770_933_883,
+      model: 'gpt-4o-2024-08-06',
+      choices: [
+        {
+          index: 0,
+          message: { role: 'assistant', content: 'Hello', refusal: null, annotations: [] },
+          logprobs: null,
+          finish_reason: 'stop',
+        },
+        {
+          index: 1,
+          message: { role: 'assistant', content: null, refusal: null, tool_calls: [call] },
+          finish_reason: 'tool_calls',
+        },
+      ],
+      usage: { prompt_tokens: 9, completion_tokens: 2, total_tokens: 11, prompt_tokens_details: { cached_tokens: 0 } },
+      service_tier: 'default',
+    }
+    expect(response(structuredClone(whole), request())).toEqual(whole)
+  })
+
+  it('gets what a compatible server leaves out', () => {
+    const bare = response({ choices: [{ message: { content: 'a' } }, { message: { content: 'b' } }] }, request())
+    expect(bare).toEqual({
+      id: expect.stringMatching(/^chatcmpl-[A-Za-z0-9]{24}$/) as string,
+      object: 'chat.completion',
+      created: expect.any(Number) as number,
+      model: 'gpt-4o',
+      choices: [
+        { index: 0, message: { role: 'assistant', content: 'a' }, finish_reason: 'stop' },
+        { index: 1, message: { role: 'assistant', content: 'b' }, finish_reason: 'stop' },
+      ],
+      usage: undefined,
+    })
+    expect(Math.abs(bare.created - Date.now() / 1000)).toBeLessThan(5)
+  })
+
+  it('has content null beside tool calls, a string otherwise', () => {
+    expect(choice({ tool_calls: [call] }).message.content).toBeNull()
+    expect(choice({ content: '', tool_calls: [call] }).message.content).toBeNull()
+    expect(choice({ content: 'x', tool_calls: [call] }).message.content).toBe('x')
+    expect(choice({}).message.content).toBe('')
+    expect(choice({ content: null, refusal: 'no' }).message.content).toBeNull()
+  })
+
+  it('has no tool_calls key without tool calls', () => {
+    for (const tool_calls of [[], null, undefined])
+      expect(choice({ content: 'x', tool_calls }).message).not.toHaveProperty('tool_calls')
+  })
+
+  it('ends with tool_calls where it has some', () => {
+    expect(choice({ tool_calls: [call] }, 'stop').finish_reason).toBe('tool_calls')
+    expect(choice({ tool_calls: [call] }, null).finish_reason).toBe('tool_calls')
+    expect(choice({ tool_calls: [call] }, 'length').finish_reason).toBe('length')
+  })
+
+  it('has tool calls with id, type and arguments as JSON text', () => {
+    const calls = (tool: object, finish = 'tool_calls') => choice({ tool_calls: [tool] }, finish).message.tool_calls
+    expect(calls({ function: { name: 'f', arguments: { a: 1 } } })).toEqual([
+      {
+        id: expect.stringMatching(/^call_[A-Za-z0-9]{24}$/) as string,
+        type: 'function',
+        function: { name: 'f', arguments: '{"a":1}' },
+      },
+    ])
+    expect(calls({ ...call, function: { name: 'f', arguments: '' } })).toMatchObject([
+      { function: { arguments: '{}' } },
+    ])
+    expect(calls({ ...call, function: { name: 'f' } })).toMatchObject([{ function: { arguments: '{}' } }])
+    expect(calls({ ...call, extra_content: { google: 1 } })).toEqual([{ ...call, extra_content: { google: 1 } }])
+    expect(calls({ ...call, function: { name: 'f', arguments: '{"a":12345678901234567890}' } })).toMatchObject([
+      { function: { arguments: '{"a":12345678901234567890}' } },
+    ])
+    const custom = { id: 'c', type: 'custom', custom: { name: 'f', input: 'x' } }
+    expect(calls(custom)).toEqual([custom])
+  })
+
+  it('is refused with arguments that are not JSON, unless it was cut off', () => {
+    const broken = { ...call, function: { name: 'f', arguments: '{"a":' } }
+    expect(() => choice({ tool_calls: [broken] }, 'tool_calls')).toThrow('arguments that are not JSON')
+    expect(choice({ tool_calls: [broken] }, 'length').message.tool_calls).toEqual([broken])
+  })
+
+  it('says reasoning_content for reasoning', () => {
+    expect(choice({ content: 'x', reasoning: 'hm' }).message).toEqual({
+      role: 'assistant',
+      content: 'x',
+      reasoning_content: 'hm',
+    })
+    expect(choice({ content: 'x', reasoning: 'hm', reasoning_content: 'own' }).message).toMatchObject({
+      reasoning_content: 'own',
+    })
+  })
+
+  it.each([{}, { choices: [] }, { choices: null }, { choices: {} }, []])('is malformed without choices: %j', (body) => {
+    try {
+      response(body, request())
+      expect.unreachable()
+    } catch (error) {
+      expect((error as UpstreamError).failure).toMatchObject({ provider: 'openai', kind: 'malformed', accepted: true })
+    }
+  })
+})

@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest'
+import { errors, retryAfter } from './errors.js'
+
+const headers = (values: Record<string, string>) => (name: string) => values[name]
+
+describe('retryAfter', () => {
+  const now = Date.parse('2026-01-02T00:00:00Z')
+  it.each<[values: Record<string, string>, seconds: number | undefined]>([
+    [{}, undefined],
+    [{ 'retry-after': '7' }, 7],
+    [{ 'retry-after': '0' }, 0],
+    [{ 'retry-after': '1.2' }, 2],
+    [{ 'retry-after': ' 3 ' }, 3],
+    [{ 'retry-after': 'Fri, 02 Jan 2026 00:00:30 GMT' }, 30],
+    [{ 'retry-after': 'Thu, 01 Jan 2026 23:59:59 GMT' }, undefined],
+    [{ 'retry-after': 'soon' }, undefined],
+    [{ 'retry-after': '-5' }, undefined],
+    [{ 'retry-after-ms': '1500', 'retry-after': '9' }, 2],
+    [{ 'retry-after-ms': 'x', 'retry-after': '9' }, 9],
+  ])('of %j is %s', (values, seconds) => expect(retryAfter(headers(values), now)).toBe(seconds))
+})
+
+describe('an error answer of OpenAI', () => {
+  const meaning = (status: number, body: unknown = undefined) => errors({ status, header: headers({}), body })
+
+  it('tells message, code and delay', () => {
+    const body = { error: { message: 'Slow down', type: 'tokens', param: null, code: 'rate_limit_exceeded' } }
+    expect(errors({ status: 429, header: headers({ 'retry-after': '2' }), body })).toEqual({
+      message: 'Slow down',
+      caller: false,
+      credential: false,
+      code: 'rate_limit_exceeded',
+      retryAfter: 2,
+    })
+  })
+
+  it.each<[body: unknown, message: string | undefined]>([
+    [{ error: 'No such model' }, 'No such model'],
+    [{ error: { message: '' } }, undefined],
+    [{ error: { message: 5 } }, undefined],
+    [{ error: null }, undefined],
+    [{}, undefined],
+    [null, undefined],
+    ['<html>', undefined],
+    [undefined, undefined],
+    [[], undefined],
+  ])('takes from %j the message %s', (body, message) => expect(meaning(500, body).message).toBe(message))
+
+  it.each([400, 409, 413, 422])('with %i is the caller’s fault', (status) =>
+    expect(meaning(status)).toMatchObject({ caller: true, credential: false }),
+  )
+  it.each([401, 402, 403])('with %i is the credential’s', (status) =>
+    expect(meaning(status)).toMatchObject({ caller: false, credential: true }),
+  )
+  it.each([301, 408, 429, 500, 502, 503, 529])('with %i is neither’s', (status) =>
+    expect(meaning(status)).toMatchObject({ caller: false, credential: false }),
+  )
+  it('with 404 is the caller’s only in OpenAI’s own form', () => {
+    expect(meaning(404, { error: { message: 'No model', code: 'model_not_found' } })).toMatchObject({
+      caller: true,
+      code: 'model_not_found',
+    })
+    expect(meaning(404, '<html>')).toMatchObject({ caller: false })
+    expect(meaning(404)).toMatchObject({ caller: false })
+  })
+})

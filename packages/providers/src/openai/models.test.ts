@@ -1,0 +1,31 @@
+import { Model } from '@turnpike/core'
+import { describe, expect, it } from 'vitest'
+import { isOpenaiModel, isReasoningModel, openaiModels } from './models.js'
+
+describe('the OpenAI catalogue', () => {
+  it('lists valid models once each, under the id of the provider', () => {
+    const models = openaiModels('mine')
+    for (const model of models) expect(Model['~standard'].validate(model)).not.toHaveProperty('issues')
+    expect(new Set(models.map(({ id }) => id)).size).toBe(models.length)
+    expect(new Set(models.map(({ provider }) => provider))).toEqual(new Set(['mine']))
+    expect(models.find(({ id }) => id === 'gpt-4o-mini')).toEqual({
+      id: 'gpt-4o-mini',
+      object: 'model',
+      created: 1_782_950_400,
+      owned_by: 'openai',
+      provider: 'mine',
+      capabilities: ['chat', 'tools', 'vision', 'json_schema'],
+    })
+    expect(models.every(({ id }) => isOpenaiModel(id))).toBe(true)
+    for (const { id, capabilities } of models) expect(capabilities.includes('reasoning'), id).toBe(isReasoningModel(id))
+  })
+
+  it.each(['gpt-99', 'chatgpt-4o-latest', 'o1', 'o9-mini', 'text-embedding-3-small', 'tts-1', 'whisper-1', 'dall-e-3'])(
+    'knows %s by its look',
+    (model) => expect(isOpenaiModel(model)).toBe(true),
+  )
+  it.each(['', 'claude-sonnet-4', 'gemini-2.5-pro', 'omni', 'my-gpt-4o', 'GPT-4o', 'openai/gpt-4o'])(
+    'does not take %j for its own',
+    (model) => expect(isOpenaiModel(model)).toBe(false),
+  )
+})

@@ -1,0 +1,81 @@
+import type { ChatChunk } from '@turnpike/core'
+import { UpstreamError } from '@turnpike/core'
+import { describe, expect, it } from 'vitest'
+import { stream } from './stream.js'
+
+const head = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 5, model: 'gpt-4o' } as const
+const chunk = (delta: object, finish_reason: string | null = null, more: object = {}) => ({
+  ...head,
+  choices: [{ index: 0, delta, finish_reason, ...more }],
+})
+const finish = (reason = 'stop') => chunk({}, reason)
+const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 }
+
+type Read = (object | string)[]
+
+/** The batches with chunks that a stream makes of reads, and the error at its end if there is one. */
+async function run(...reads: Read[]): Promise<{ batches: ChatChunk[][]; error?: unknown }> {
+  const events = (async function* () {
+    for (const read of reads)
+      yield read.map((data) => ({
+        id: undefined,
+        event: undefined,
+        data: typeof data === 'string' ? data : JSON.stringify(data),
+      }))
+  })()
+  const batches: ChatChunk[][] = []
+  try {
+    for await (const batch of stream('openai', events, 'asked-for')) {
+      if (batch.length > 0) batches.push(structuredClone(batch))
+    }
+  } catch (error) {
+    return { batches, error }
+  }
+  return { batches }
+}
+
+describe('a stream that fails', () => {
+  const failure = async (...reads: Read[]) => {
+    const { error, batches } = await run(...reads)
+    expect(UpstreamError.is(error)).toBe(true)
+    return { batches, message: (error as UpstreamError).message, ...(error as UpstreamError).failure }
+  }
+
+  it.each<[what: string, reads: Read[]]>([
+    ['ends without a finish', [[chunk({ content: 'a' })]]],
+    ['says [DONE] without a finish', [[chunk({ content: 'a' })], ['[DONE]']]],
+    [
+      'leaves one of two choices open',
+      [[chunk({ content: 'a' }), { ...head, choices: [{ index: 1, delta: { content: 'b' } }] }, finish()]],
+    ],
+    ['is empty', []],
+    ['is only [DONE]', [['[DONE]']]],
+    ['has only usage', [[{ ...head, choices: [], usage }], ['[DONE]']]],
+  ])('is truncated where it %s', async (_, reads) => {
+    expect(await failure(...reads)).toMatchObject({ provider: 'openai', kind: 'truncated', accepted: true })
+  })
+
+  it('is malformed where an event is not JSON', async () => {
+    expect(await failure([chunk({ content: 'a' })], ['{"id":'])).toMatchObject({ kind: 'malformed', accepted: true })
+  })
+
+  it.each<[error: unknown, status: number, message: string]>([
+    [{ message: 'Overloaded', type: 'server_error', code: null }, 500, 'Overloaded'],
+    [{ message: 'Slow', code: 429 }, 429, 'Slow'],
+    [{ message: 'Bad', code: '400' }, 400, 'Bad'],
+    [{ message: 'Down', status: 503 }, 503, 'Down'],
+    ['Broken', 500, 'Broken'],
+    [{}, 500, 'The upstream reported an error in the stream'],
+  ])('by an event %j has its status and message', async (error, status, message) => {
+    const before = await failure([{ error }])
+    expect(before).toMatchObject({ kind: 'status', status, message, accepted: false, batches: [] })
+    const after = await failure([chunk({ content: 'a' })], [{ error }])
+    expect(after).toMatchObject({ kind: 'status', status, message, accepted: true })
+    expect(after.batches).toHaveLength(1)
+  })
+
+  it('keeps what came before the error in the same read', async () => {
+    const { batches } = await failure([chunk({ content: 'a' })], [chunk({ content: 'b' }), { error: { message: 'x' } }])
+    expect(batches).toEqual([[chunk({ role: 'assistant', content: 'a' })], [chunk({ content: 'b' })]])
+  })
+})

@@ -1,0 +1,231 @@
+import type { ChatChunk, ChatCompletionRequest } from '@turnpike/core'
+import { describe, expect, it } from 'vitest'
+import { openai } from './openai/index.js'
+import type { Transport, TransportRequest } from './transport.js'
+
+const request: ChatCompletionRequest = { model: 'gpt-4o', messages: [{ role: 'user', content: 'Hi' }] }
+const utf8 = new TextEncoder()
+const json = { 'content-type': 'application/json' }
+const sse = { 'content-type': 'text/event-stream' }
+const chunk = (content: string, finish_reason: string | null = null) =>
+  `data: ${JSON.stringify({ id: 'c', created: 1, model: 'm', choices: [{ index: 0, delta: { content }, finish_reason }] })}\n\n`
+
+interface Answer {
+  status?: number
+  headers?: Record<string, string>
+  body?: (string | Error)[]
+}
+
+/** A provider whose upstream gives one answer or fails, and what was asked of it. */
+function setUp(answer: Answer | Error, limits = {}) {
+  const sent: TransportRequest[] = []
+  const state = { left: false }
+  const transport: Transport = async (call) => {
+    sent.push(call)
+    if (answer instanceof Error) throw answer
+    const { status = 200, headers = json as Record<string, string>, body = [] } = answer
+    return {
+      status,
+      header: (name) => headers[name],
+      body: (async function* () {
+        try {
+          for (const piece of body)
+            if (piece instanceof Error) throw piece
+            else yield utf8.encode(piece)
+        } finally {
+          state.left = true
+        }
+      })(),
+    }
+  }
+  const controller = new AbortController()
+  const provider = openai({ apiKey: 'sk-test', baseURL: 'https://up.example/v1//', transport, limits })
+  const complete = (fields = {}) => provider.chat!.complete({ ...request, ...fields }, controller)
+  const stream = () => provider.chat!.stream({ ...request, stream: true }, controller)
+  return { provider, sent, state, controller, complete, stream }
+}
+
+const failure = (fields: object) => ({ name: 'UpstreamError', failure: { provider: 'openai', ...fields } })
+
+describe('a call', () => {
+  it('goes to the base URL with our credential and nothing of the caller’s', async () => {
+    const { sent, complete, controller } = setUp({ body: ['{"choices":[{"message":{"content":"Hello"}}]}'] })
+    expect(await complete({ provider: 'openai', system: 'Be brief' })).toMatchObject({
+      choices: [{ message: { content: 'Hello' } }],
+    })
+    expect(sent).toEqual([
+      {
+        url: 'https://up.example/v1/chat/completions',
+        method: 'POST',
+        headers: {
+          authorization: 'Bearer sk-test',
+          'user-agent': 'turnpike',
+          'content-type': 'application/json',
+          accept: 'application/json',
+        },
+        body: '{"model":"gpt-4o","messages":[{"role":"system","content":"Be brief"},{"role":"user","content":"Hi"}]}',
+        signal: controller.signal,
+      },
+    ])
+  })
+
+  it('for a stream asks for events', async () => {
+    const { sent, stream } = setUp({ headers: sse, body: [chunk('a', 'stop')] })
+    await stream()
+    expect(sent[0]!.headers['accept']).toBe('text/event-stream')
+    expect(JSON.parse(sent[0]!.body!)).toMatchObject({ stream: true, stream_options: { include_usage: true } })
+  })
+
+  it('has a provider with id, models and family', async () => {
+    const { provider } = setUp({})
+    expect(provider.id).toBe('openai')
+    expect(provider.owns!('gpt-99')).toBe(true)
+    expect((await provider.models({ signal: new AbortController().signal })).length).toBeGreaterThan(0)
+    expect(openai({ apiKey: 'x', id: 'mine' }).id).toBe('mine')
+  })
+})
+
+describe.each(['complete', 'stream'] as const)('%s', (way) => {
+  it.each<[status: number, error: object, expected: object]>([
+    [400, { message: 'Too long', code: 'context_length_exceeded' }, { caller: true, code: 'context_length_exceeded' }],
+    [401, { message: 'Bad key' }, { credential: true, caller: false }],
+    [404, { message: 'No model', code: 'model_not_found' }, { caller: true, code: 'model_not_found' }],
+    [429, { message: 'Slow down' }, { retryAfter: 3, caller: false }],
+    [503, { message: 'Down' }, { caller: false, credential: false }],
+  ])('fails by a status %i, not accepted', async (status, error, expected) => {
+    const answer = { status, headers: { ...json, 'retry-after': '3' }, body: [JSON.stringify({ error })] }
+    await expect(setUp(answer)[way]()).rejects.toMatchObject({
+      message: (error as { message: string }).message,
+      ...failure({ kind: 'status', status, accepted: false, ...expected }),
+    })
+  })
+
+  it.each<[what: string, answer: Answer]>([
+    ['an HTML page', { status: 502, headers: { 'content-type': 'text/html' }, body: ['<html>secret</html>'] }],
+    ['no body', { status: 502 }],
+    ['a redirect', { status: 502, headers: { location: 'https://other' } }],
+    ['a body that breaks', { status: 502, body: ['{"err', new Error('ECONNRESET')] }],
+    ['an endless body', { status: 502, body: Array(70).fill('x'.repeat(1_024)) as string[] }],
+  ])('has words of its own for %s', async (_, answer) => {
+    await expect(setUp(answer)[way]()).rejects.toMatchObject({ message: 'The upstream answered with status 502' })
+  })
+
+  it('reads an error that comes as an event stream', async () => {
+    const answer = { status: 400, headers: sse, body: ['{"error":{"message":"Bad"}}'] }
+    await expect(setUp(answer)[way]()).rejects.toMatchObject({ message: 'Bad', ...failure({ status: 400 }) })
+  })
+
+  it('takes a redirect for a failure', async () => {
+    await expect(setUp({ status: 302 })[way]()).rejects.toMatchObject(failure({ kind: 'status', status: 302 }))
+  })
+
+  it('knows whether a failed connection can have carried the request', async () => {
+    const refused = Object.assign(new Error('x'), { code: 'ECONNREFUSED' })
+    await expect(setUp(refused)[way]()).rejects.toMatchObject(
+      failure({ kind: 'unavailable', accepted: false, cause: refused }),
+    )
+    await expect(setUp(new Error('reset'))[way]()).rejects.toMatchObject(
+      failure({ kind: 'unavailable', accepted: true }),
+    )
+  })
+
+  it('fails with the reason of its signal', async () => {
+    const reason = new Error('the client left')
+    const { controller, ...calls } = setUp(new Error('aborted'))
+    controller.abort(reason)
+    await expect(calls[way]()).rejects.toBe(reason)
+  })
+})
+
+describe('a whole answer', () => {
+  it.each<[what: string, body: (string | Error)[], kind: string]>([
+    ['is not JSON', ['<html>'], 'malformed'],
+    ['is no object', ['"text"'], 'malformed'],
+    ['is null', ['null'], 'malformed'],
+    ['is empty', [], 'malformed'],
+    ['has no choices', ['{}'], 'malformed'],
+    ['breaks off', ['{"choices":', new Error('ECONNRESET')], 'truncated'],
+  ])('that %s is an accepted failure', async (_, body, kind) => {
+    await expect(setUp({ body }).complete()).rejects.toMatchObject(failure({ kind, accepted: true }))
+  })
+
+  it('is bounded', async () => {
+    const body = ['{"choices":[{"message":{"content":"', 'x'.repeat(100), '"}}]}']
+    const { state, complete } = setUp({ body }, { answer: 100 })
+    await expect(complete()).rejects.toMatchObject({ message: 'The answer is larger than 100 bytes' })
+    expect(state.left).toBe(true)
+    await setUp({ body }, { answer: 140 }).complete()
+  })
+
+  it('that breaks off by our signal has its reason', async () => {
+    const reason = new Error('the client left')
+    const { controller, complete } = setUp({ body: ['{', new Error('aborted')] })
+    const answer = complete()
+    controller.abort(reason)
+    await expect(answer).rejects.toBe(reason)
+  })
+})
+
+describe('a streamed answer', () => {
+  const read = async (stream: AsyncIterable<ChatChunk[]>): Promise<string> => {
+    let text = ''
+    for await (const batch of stream) for (const { choices } of batch) text += choices[0]?.delta.content ?? ''
+    return text
+  }
+
+  it('has all chunks, the first included', async () => {
+    const { stream } = setUp({
+      headers: sse,
+      body: [': hi\n\n', chunk('a'), chunk('b') + chunk('c'), chunk('', 'stop')],
+    })
+    expect(await read(await stream())).toBe('abc')
+  })
+
+  it('is let go of when its reader stops', async () => {
+    const { stream, state } = setUp({ headers: sse, body: [chunk('a'), chunk('b'), chunk('c', 'stop')] })
+    for await (const _ of await stream()) break
+    await new Promise(setImmediate)
+    expect(state.left).toBe(true)
+  })
+
+  it.each<[what: string, answer: Answer, kind: string]>([
+    ['is JSON', { body: ['{"choices":[]}'] }, 'malformed'],
+    ['is empty', { headers: sse }, 'truncated'],
+    ['is only comments', { headers: sse, body: [': ping\n\n'] }, 'truncated'],
+    ['is only [DONE]', { headers: sse, body: ['data: [DONE]\n\n'] }, 'truncated'],
+    ['begins with nonsense', { headers: sse, body: ['data: <html>\n\n'] }, 'malformed'],
+    ['breaks before its first event', { headers: sse, body: ['data: {', new Error('x')] }, 'truncated'],
+  ])('that %s is refused before it begins', async (_, answer, kind) => {
+    await expect(setUp(answer).stream()).rejects.toMatchObject(failure({ kind, accepted: true }))
+  })
+
+  it('that begins with an error event is refused', async () => {
+    const answer = { headers: sse, body: ['data: {"error":{"message":"Overloaded","code":503}}\n\n'] }
+    await expect(setUp(answer).stream()).rejects.toMatchObject({
+      message: 'Overloaded',
+      ...failure({ kind: 'status', status: 503, accepted: false }),
+    })
+  })
+
+  it('that breaks off throws after what came', async () => {
+    const { stream } = setUp({ headers: sse, body: [chunk('a'), chunk('b')] })
+    const got: ChatChunk[] = []
+    const all = async () => {
+      for await (const batch of await stream()) got.push(...batch)
+    }
+    await expect(all()).rejects.toMatchObject(failure({ kind: 'truncated', accepted: true }))
+    expect(got).toHaveLength(2)
+  })
+
+  it('has bounded events', async () => {
+    const large = chunk('x'.repeat(500), 'stop')
+    const body = [chunk('a'), large.slice(0, 250), large.slice(250, 500), large.slice(500)]
+    const { stream } = setUp({ headers: sse, body }, { event: 300 })
+    await expect(read(await stream())).rejects.toMatchObject(failure({ kind: 'malformed' }))
+  })
+
+  it('needs no content type', async () => {
+    const { stream } = setUp({ headers: {}, body: [chunk('a', 'stop')] })
+    expect(await read(await stream())).toBe('a')
+  })
+})

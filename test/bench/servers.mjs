@@ -1,0 +1,134 @@
+/** The servers under test: how each is started, what it wants to be sent, and what the system says of its process. */
+import { execFileSync, fork, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import { createInterface } from 'node:readline'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+const SERVER_CORE = '0'
+const START_MS = 20_000
+const KEY = 'gw-bench-0123456789abcdef0123456789'
+
+const file = (name) => fileURLToPath(new URL(name, import.meta.url))
+const node = process.execPath
+const portkey = file('node_modules/@portkey-ai/gateway/build/start-server.js')
+
+let bunPath
+/** The Bun that `npm run start:bun` takes. */
+const bun = () =>
+  (bunPath ??= execFileSync('npx', ['--yes', '-p', 'bun@1.4.5', '--', 'which', 'bun'], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  }).trim())
+
+const turnpike = (MODE, runtime) => ({
+  command: () => [runtime(), file('turnpike.mjs')],
+  env: { MODE, KEY },
+  headers: () => ({ authorization: `Bearer ${KEY}` }),
+  control: true,
+})
+
+const portkeyOn = (runtime) => ({
+  command: (port) => [runtime(), portkey, '--headless', `--port=${port}`],
+  env: {},
+  headers: (upstream) => ({
+    authorization: 'Bearer bench',
+    'x-portkey-provider': 'openai',
+    'x-portkey-custom-host': `${upstream}/v1`,
+  }),
+})
+
+/** By name, in the order in which a round takes them. */
+export const servers = {
+  floor: { command: () => [node, file('floor.mjs')], env: {}, headers: () => ({}) },
+  hattip: turnpike('hattip', () => node),
+  listener: turnpike('listener', () => node),
+  bun: turnpike('bun', bun),
+  portkey: portkeyOn(() => node),
+  'portkey-bun': portkeyOn(bun),
+}
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address()
+  server.close()
+  return port
+}
+
+async function accepts(port) {
+  const socket = connect(port, '127.0.0.1')
+  try {
+    await once(socket, 'connect')
+    return true
+  } catch {
+    return false
+  } finally {
+    socket.destroy()
+  }
+}
+
+const TICKS_PER_SECOND = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }))
+
+/** utime + stime of a process with all its threads, in seconds (proc(5); the name in parentheses may hold spaces). */
+function cpuSeconds(pid) {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
+}
+
+const running = new Set()
+process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')))
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
+
+/** The mock upstream, on the runner's core. @returns its base URL */
+export async function startMock() {
+  const child = fork(file('mock.mjs'))
+  running.add(child)
+  const [port] = await once(child, 'message')
+  return `http://127.0.0.1:${port}`
+}
+
+/** Starts a server on its own core. `ask` sends a line to one that takes them and resolves with its answer. */
+export async function startServer(name, upstream) {
+  const { command, env, headers, control = false } = servers[name]
+  const port = await freePort()
+  // taskset becomes the server, so that the process id is the server's.
+  const child = spawn('taskset', ['-c', SERVER_CORE, ...command(port)], {
+    cwd: file('.'),
+    env: {
+      ...process.env,
+      NODE_ENV: 'production',
+      BUN_CONFIG_MAX_HTTP_REQUESTS: '65535',
+      PORT: String(port),
+      UPSTREAM: upstream,
+      ...env,
+    },
+    stdio: ['pipe', control ? 'pipe' : 'ignore', 'inherit'],
+  })
+  running.add(child)
+  const until = performance.now() + START_MS
+  while (!(await accepts(port))) {
+    if (child.exitCode !== null || performance.now() > until) throw new Error(`${name} does not start`)
+    await delay(50)
+  }
+  const lines = control && createInterface({ input: child.stdout })
+  return {
+    target: { port, headers: headers(upstream) },
+    control,
+    cpu: () => cpuSeconds(child.pid),
+    async ask(line) {
+      child.stdin.write(`${line}\n`)
+      const [answer] = await once(lines, 'line')
+      return JSON.parse(answer)
+    },
+    async stop() {
+      running.delete(child)
+      if (child.exitCode !== null) throw new Error(`${name} ended by itself`)
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+    },
+  }
+}

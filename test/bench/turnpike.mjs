@@ -1,0 +1,76 @@
+/**
+ * Turnpike as the reference server composes it (examples/server), with memory storage and no request log. MODE says how it is served:
+ * `hattip` and `listener` on Node, `bun`. Lines on stdin: `records USER`, `profile`, `profile FILE`, `exit`.
+ */
+import { createRequire } from 'node:module'
+import { createInterface } from 'node:readline'
+
+const { MODE, PORT, UPSTREAM, KEY } = process.env
+const USER = '00000000-0000-7000-8000-000000000001'
+
+// The built packages, as the reference server finds them.
+const { resolve } = createRequire(new URL('../../examples/server/package.json', import.meta.url))
+const load = (name) => import(resolve(name))
+
+const { createUser, memoryKV, usageLedger } = await load('@turnpike/core')
+const { createGateway } = await load('@turnpike/gateway')
+const { createRouter, fetchTransport, openai } = await load('@turnpike/providers')
+
+const transport = MODE === 'bun' ? fetchTransport() : (await load('@turnpike/providers/undici')).undiciTransport()
+const kv = await memoryKV()
+const gateway = createGateway({
+  router: createRouter({ providers: [openai({ apiKey: 'bench', baseURL: `${UPSTREAM}/v1`, transport })] }),
+  kv,
+  ledger: usageLedger(kv),
+  onError: (error) => console.error(error),
+})
+await createUser(kv, { id: USER, role: 'admin', name: 'Bench' })
+await gateway.keys.create(USER, { name: 'bench', rateLimit: 1e9, key: KEY })
+
+async function listenOnNode() {
+  const { createListener, createServer } = await load('@turnpike/http/node')
+  if (MODE === 'listener') return createServer(gateway).listen(PORT, '127.0.0.1')
+  const { createMiddleware } = await load('@hattip/adapter-node')
+  const hattip = createMiddleware(gateway.hattip, { origin: 'http://localhost', alwaysCallNext: false })
+  const fallback = createListener(gateway)
+  return createServer(gateway, {
+    listener(request, response) {
+      request.rawBody = null
+      void hattip(request, response, () => fallback(request, response))
+    },
+  }).listen(PORT, '127.0.0.1')
+}
+
+if (MODE === 'bun') {
+  const { default: bunAdapter } = await load('@hattip/adapter-bun')
+  Bun.serve({ ...bunAdapter(gateway.hattip), hostname: '127.0.0.1', port: PORT, idleTimeout: 0 })
+} else await listenOnNode()
+
+let stopProfile
+/** Starts a CPU profile, or ends it and writes it to `file`. */
+async function profile(file) {
+  if (file) return stopProfile(file)
+  const { Session } = await import('node:inspector/promises')
+  const { writeFile } = await import('node:fs/promises')
+  const session = new Session()
+  session.connect()
+  await session.post('Profiler.enable')
+  await session.post('Profiler.setSamplingInterval', { interval: 200 })
+  await session.post('Profiler.start')
+  stopProfile = async (file) => {
+    const { profile } = await session.post('Profiler.stop')
+    session.disconnect()
+    await writeFile(file, JSON.stringify(profile))
+  }
+}
+
+const commands = {
+  records: async () => (await gateway.ledger.totals(USER)).requests,
+  profile,
+}
+const lines = createInterface({ input: process.stdin })
+lines.on('line', async (line) => {
+  const [command, argument] = line.split(' ')
+  console.log(JSON.stringify((await commands[command](argument)) ?? null))
+})
+lines.on('close', () => process.exit())

@@ -1,0 +1,60 @@
+// The gateway composed as in examples/server, but with books that are counted and not kept: what grows here leaks.
+// It prints its address, and for each line on standard input it collects garbage and prints what is left.
+import { createInterface } from 'node:readline'
+import { createUser, memoryKV } from '@turnpike/core'
+import { createGateway } from '@turnpike/gateway'
+import { createRouter, fetchTransport, openai } from '@turnpike/providers'
+
+const isBun = 'Bun' in globalThis
+const { OPENAI_BASE_URL, GATEWAY_KEY } = process.env
+
+const transport = isBun ? fetchTransport() : (await import('@turnpike/providers/undici')).undiciTransport()
+const kv = await memoryKV()
+let records = 0
+const gateway = createGateway({
+  router: createRouter({ providers: [openai({ apiKey: 'sk-upstream', baseURL: OPENAI_BASE_URL, transport })] }),
+  kv,
+  ledger: {
+    append: async () => void records++,
+    ready: async () => {},
+  },
+})
+const user = await createUser(kv, {})
+await gateway.keys.create(user.id, { name: 'leaks', rateLimit: 1_000_000, key: GATEWAY_KEY })
+
+async function listenOnNode() {
+  const { createMiddleware } = await import('@hattip/adapter-node')
+  const { createServer } = await import('@turnpike/http/node')
+  const hattip = createMiddleware(gateway.hattip, { origin: 'http://localhost', alwaysCallNext: false })
+  const listener = (request, response) => {
+    request.rawBody = null
+    void hattip(request, response, () => response.destroy())
+  }
+  const server = createServer(gateway, { listener })
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return server.address().port
+}
+
+async function listenOnBun() {
+  const server = import.meta.resolve('../../examples/server/package.json')
+  const { default: bunAdapter } = await import(
+    globalThis.Bun.resolveSync('@hattip/adapter-bun', new URL('.', server).pathname)
+  )
+  return globalThis.Bun.serve({ ...bunAdapter(gateway.hattip), hostname: '127.0.0.1', port: 0, idleTimeout: 0 }).port
+}
+
+/** Bytes of the heap that are in use after everything that can go is gone. */
+async function heapUsed() {
+  // What a collection finalises only goes with the next one, and promises settle between them.
+  for (let i = 0; i < 3; i++) {
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    if (isBun) globalThis.Bun.gc(true)
+    else globalThis.gc()
+  }
+  return isBun ? (await import('bun:jsc')).heapStats().heapSize : process.memoryUsage().heapUsed
+}
+
+createInterface({ input: process.stdin }).on('line', async () => {
+  console.log(JSON.stringify({ heapUsed: await heapUsed(), rss: process.memoryUsage().rss, records }))
+})
+console.log(`http://127.0.0.1:${isBun ? await listenOnBun() : await listenOnNode()}`)

@@ -1,0 +1,103 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { describe, expect, it, vi } from 'vitest'
+import { chat, openChat } from '../support/raw-client.js'
+import { rawUpstream } from '../support/raw-upstream.js'
+import { startServer } from '../support/server.js'
+import { startGateway } from './gateway.js'
+import { expectAnswer, expectStream } from './replies.js'
+import { answer, begun, completion, done, errorEvent, errors, hello, helloSeen, piece } from './wire.js'
+
+/** A promise, and what fulfils it. */
+function gate(): { passed: Promise<void>; open: () => void } {
+  let open = (): void => undefined
+  const passed = new Promise<void>((resolve) => (open = resolve))
+  return { passed, open }
+}
+
+/** Whether somebody listens; a connection that is taken is closed again. */
+async function listens(url: string): Promise<boolean> {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  try {
+    await once(socket, 'connect')
+    return true
+  } catch {
+    return false
+  } finally {
+    socket.destroy()
+  }
+}
+
+describe('SIGTERM', () => {
+  it.each([
+    ['a stream', true],
+    ['an answer', false],
+  ])('lets %s end whole, takes no new connections and ends with code 0', async (_, stream) => {
+    const upstream = await rawUpstream()
+    const server = await startServer({ OPENAI_API_KEY: 'sk-upstream', OPENAI_BASE_URL: `${upstream.url}/v1` })
+    const { passed, open } = gate()
+    const rest = [hello.finish, done].map((text) => piece(text))
+    const body = completion({ content: 'Hello' })
+    upstream.script = stream ? begun(hello.start, passed, ...rest, piece()) : [passed, answer(200, body)]
+    const reply = stream
+      ? openChat(server, { stream }).then(async (call) => {
+          await call.seen(hello.seen)
+          return call.reply
+        })
+      : chat(server)
+    await vi.waitFor(() => expect(upstream.requests).toBe(1))
+    if (stream) await vi.waitFor(() => expect(upstream.open).toBe(1))
+
+    const exit = server.stop()
+    await vi.waitFor(async () => expect(await listens(server.url)).toBe(false), { timeout: 2_000, interval: 10 })
+    open()
+    if (stream) expectStream(await reply, helloSeen)
+    else expectAnswer(await reply, body)
+    expect(await exit).toBe(0)
+    await upstream.close()
+  })
+
+  it('ends a server with code 0 from the moment that it says where it listens', async () => {
+    for (let i = 0; i < 5; i++) expect(await (await startServer()).stop()).toBe(0)
+  })
+})
+
+describe('drain', () => {
+  it('tells a stream that still runs after the time, and books it', async () => {
+    const at = await startGateway()
+    at.upstream.script = begun(hello.start)
+    const call = await openChat(at, { stream: true })
+    await call.seen(hello.seen)
+
+    const start = performance.now()
+    const drained = at.gateway.drain(200)
+    expect((await fetch(`${at.url}/health`)).status).toBe(503)
+    expectStream(await call.reply, hello.seen + errorEvent(errors.shutdown))
+    await drained
+    expect(performance.now() - start).toBeGreaterThan(195)
+    expect(performance.now() - start).toBeLessThan(1_000)
+    expect(await at.records()).toEqual([expect.objectContaining({ outcome: 'server_shutdown', accuracy: 'estimated' })])
+    await vi.waitFor(() => expect(at.upstream.open).toBe(0))
+    await at.close()
+  })
+
+  it('waits for a stream no longer than the stream takes', async () => {
+    const at = await startGateway()
+    const { passed, open } = gate()
+    at.upstream.script = begun(hello.start, passed, piece(hello.finish), piece())
+    const call = await openChat(at, { stream: true })
+    await call.seen(hello.seen)
+
+    let ended = false
+    const drained = at.gateway.drain(10_000).then(() => (ended = true))
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    expect(ended).toBe(false)
+    open()
+    expectStream(await call.reply, helloSeen)
+    await drained
+    // The drain ends only once the books are written.
+    expect(await at.records()).toEqual([expect.objectContaining({ outcome: 'complete' })])
+    await at.close()
+  })
+})

@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest'
+import { readEnvironment } from '../../examples/server/src/environment.js'
+
+/** What is wrong with these variables, line by line. */
+function complaints(variables: Record<string, string | undefined>): string[] {
+  try {
+    readEnvironment(variables)
+    return []
+  } catch (error) {
+    return (error as Error).message.split('\n')
+  }
+}
+
+describe('the environment', () => {
+  const presets = {
+    PORT: 8787,
+    HOST: '127.0.0.1',
+    TRUSTED_HOPS: 0,
+    LOG: 'info',
+    STORAGE: 'fs:.turnpike',
+    BOOTSTRAP_GATEWAY_RATE_LIMIT: 6000,
+  }
+
+  it('may be empty', () => {
+    expect(readEnvironment({})).toEqual(presets)
+    expect(readEnvironment({ PORT: '', STORAGE: '', OPENAI_API_KEY: '', LOG: undefined, PATH: '/bin' })).toEqual(
+      presets,
+    )
+  })
+
+  it.each<[name: string, text: string, value: unknown]>([
+    ['PORT', '0', 0],
+    ['PORT', '65535', 65_535],
+    ['HOST', '::1', '::1'],
+    ['BASE_URL', 'https://gw.example/', 'https://gw.example'],
+    ['BASE_URL', 'http://localhost:8787', 'http://localhost:8787'],
+    ['OPENAI_BASE_URL', 'https://x.example/v1//', 'https://x.example/v1'],
+    ['ANTHROPIC_BASE_URL', 'https://x.example', 'https://x.example'],
+    ['GEMINI_BASE_URL', 'https://x.example/v1beta', 'https://x.example/v1beta'],
+    ['OPENAI_API_KEY', 'sk-x', 'sk-x'],
+    ['TRUSTED_HOPS', '2', 2],
+    ['LOG', 'silent', 'silent'],
+    ['STORAGE', 'memory', 'memory'],
+    ['STORAGE', 'fs:/var/lib/turnpike', 'fs:/var/lib/turnpike'],
+    ['BOOTSTRAP_GATEWAY_KEY', `gw-${'x'.repeat(16)}`, `gw-${'x'.repeat(16)}`],
+    ['BOOTSTRAP_GATEWAY_RATE_LIMIT', '1', 1],
+    ['ADMIN_EMAIL', 'a@b', 'a@b'],
+    ['ADMIN_PASSWORD', '12345678', '12345678'],
+    ['ADMIN_TOKEN', 'x'.repeat(16), 'x'.repeat(16)],
+    ['SESSION_SECRET', 'x'.repeat(32), 'x'.repeat(32)],
+  ])('takes %s=%s', (name, text, value) => {
+    expect(readEnvironment({ [name]: text })).toEqual({ ...presets, [name]: value })
+  })
+
+  it.each<[name: string, text: string, complaint: string]>([
+    ['PORT', 'http', 'PORT must be a whole number'],
+    ['PORT', '-1', 'PORT must be a whole number'],
+    ['PORT', '1.5', 'PORT must be a whole number'],
+    ['PORT', ' 1', 'PORT must be a whole number'],
+    ['PORT', '65536', 'PORT must be at most 65535'],
+    ['TRUSTED_HOPS', '101', 'TRUSTED_HOPS must be at most 100'],
+    ['LOG', 'verbose', 'LOG must be one of silent, error, warn, info, debug'],
+    ['STORAGE', 'redis://x', 'STORAGE must be "memory" or "fs:" and a folder, such as fs:/var/lib/turnpike'],
+    ['STORAGE', 'fs:', 'STORAGE must be "memory" or "fs:" and a folder, such as fs:/var/lib/turnpike'],
+    ['BASE_URL', 'gw.example', 'BASE_URL must be a URL that begins with http:// or https://'],
+    ['OPENAI_BASE_URL', 'ftp://x', 'OPENAI_BASE_URL must be a URL that begins with http:// or https://'],
+    ['ANTHROPIC_BASE_URL', 'x', 'ANTHROPIC_BASE_URL must be a URL that begins with http:// or https://'],
+    ['GEMINI_BASE_URL', '/v1beta', 'GEMINI_BASE_URL must be a URL that begins with http:// or https://'],
+    [
+      'BOOTSTRAP_GATEWAY_KEY',
+      'gw-short',
+      'BOOTSTRAP_GATEWAY_KEY must be "gw-" and at least 16 characters without spaces',
+    ],
+    [
+      'BOOTSTRAP_GATEWAY_KEY',
+      'x'.repeat(30),
+      'BOOTSTRAP_GATEWAY_KEY must be "gw-" and at least 16 characters without spaces',
+    ],
+    ['BOOTSTRAP_GATEWAY_RATE_LIMIT', '0', 'BOOTSTRAP_GATEWAY_RATE_LIMIT must be at least 1'],
+    ['ADMIN_EMAIL', 'admin', 'ADMIN_EMAIL must be an e-mail address'],
+    ['ADMIN_PASSWORD', '1234567', 'ADMIN_PASSWORD must have at least 8 characters'],
+    ['ADMIN_TOKEN', 'x'.repeat(15), 'ADMIN_TOKEN must have at least 16 characters'],
+    ['SESSION_SECRET', 'x'.repeat(31), 'SESSION_SECRET must have at least 32 characters'],
+  ])('refuses %s=%s', (name, text, complaint) => expect(complaints({ [name]: text })).toEqual([complaint]))
+
+  it('tells all that is wrong at once, and no value of it', () => {
+    const lines = complaints({ PORT: 'x', ADMIN_PASSWORD: 'secret', SESSION_SECRET: 'secret', STORAGE: 'memory' })
+    expect(lines.map((line) => line.split(' ')[0])).toEqual(['PORT', 'ADMIN_PASSWORD', 'SESSION_SECRET'])
+    expect(lines.join()).not.toContain('secret')
+  })
+})

@@ -1,0 +1,108 @@
+import type { UsageRecord } from '@turnpike/core'
+import { createUser, memoryKV } from '@turnpike/core'
+import type { GatewayOptions } from '@turnpike/gateway'
+import { createGateway } from '@turnpike/gateway'
+import { createRouter, openai } from '@turnpike/providers'
+import type { FakeAnswer, FakeRequest } from '@turnpike/providers/testing'
+import { fakeOpenAI } from '@turnpike/providers/testing'
+
+export const OWNER = '01900000-0000-7000-8000-000000000001'
+
+export interface TestOptions extends Partial<GatewayOptions> {
+  /** Answers in place of the fake OpenAI. */
+  upstream?: (request: FakeRequest) => FakeAnswer | undefined
+  /** Requests per minute of the key; default 1,000. */
+  rateLimit?: number
+}
+
+/** A gateway in this process in front of a fake OpenAI, with a user and a key, and what its hooks were told. */
+export async function testGateway({ upstream: override, rateLimit = 1_000, ...options }: TestOptions = {}) {
+  const clock = { now: Date.UTC(2026, 0, 2) }
+  const upstream = fakeOpenAI(override && { override })
+  const kv = options.kv ?? (await memoryKV())
+  const signals: AbortSignal[] = []
+  const transport: typeof upstream.transport = (request) => {
+    signals.push(request.signal)
+    return upstream.transport(request)
+  }
+  const errors: unknown[] = []
+  const logs: Record<string, unknown>[] = []
+  const gateway = createGateway({
+    router: createRouter({ providers: [openai({ apiKey: 'sk-upstream-secret', transport })] }),
+    now: () => clock.now,
+    onError: (error) => errors.push(error),
+    onRequest: (log) => logs.push(log),
+    ...options,
+    kv,
+  })
+  await createUser(kv, { id: OWNER })
+  const { key, id: keyId } = (await gateway.keys.create(OWNER, { name: 'test', rateLimit }))!
+
+  const send = (method: string, path: string, body?: string | object, init: RequestInit = {}) =>
+    gateway.fetch(
+      new Request(`https://gw.example${path}`, {
+        method,
+        ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+        ...init,
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...init.headers },
+      } as RequestInit),
+    )
+
+  return {
+    gateway,
+    upstream,
+    /** The signals of the upstream calls. */
+    signals,
+    kv,
+    clock,
+    key,
+    keyId,
+    errors,
+    logs,
+    send,
+    /** Sends a chat request with `fields` over a small valid one. */
+    chat: (fields: object = {}, init: RequestInit = {}) =>
+      send(
+        'POST',
+        '/v1/chat/completions',
+        { model: 'gpt-4o', messages: [{ role: 'user', content: 'Hi' }], ...fields },
+        init,
+      ),
+    /** What the upstream was sent last. */
+    sent: () => upstream.requests.at(-1)?.body as Record<string, unknown> | undefined,
+    records: async (): Promise<UsageRecord[]> => (await gateway.ledger.records(OWNER)).items,
+  }
+}
+
+/** A whole answer of an upstream. */
+export const answer = (body: unknown, status = 200, headers: Record<string, string> = {}): FakeAnswer => ({
+  status,
+  headers: { 'content-type': 'application/json', ...headers },
+  body: typeof body === 'string' ? body : JSON.stringify(body),
+})
+
+/** A streamed answer of an upstream: an event per piece; an error breaks it off, a promise is waited for. */
+export const streamed = (...pieces: (object | string | Error | Promise<unknown>)[]): FakeAnswer => ({
+  status: 200,
+  headers: { 'content-type': 'text/event-stream' },
+  body: (async function* () {
+    for (const piece of pieces)
+      if (piece instanceof Error) throw piece
+      else if (piece instanceof Promise) await piece
+      else yield `data: ${typeof piece === 'string' ? piece : JSON.stringify(piece)}\n\n`
+  })(),
+})
+
+/** A chunk of an upstream's stream. */
+export const chunk = (content: string, finish_reason: string | null = null, more: object = {}) => ({
+  id: 'chatcmpl-1',
+  object: 'chat.completion.chunk',
+  created: 5,
+  model: 'gpt-4o-2024',
+  choices: [{ index: 0, delta: { content }, finish_reason }],
+  ...more,
+})
+
+/** The error in a gateway error body. */
+export const errorOf = async (response: Response): Promise<unknown> =>
+  ((await response.json()) as { error: unknown }).error
