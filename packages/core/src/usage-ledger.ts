@@ -46,6 +46,9 @@ const TRIES = 3
 /** Most records in one flush. */
 const GROUP = 512
 
+/** Runs when the present turn of the event loop is over, so that requests which end in one turn share a flush. Workers have microtasks only. */
+const soon: (callback: () => void) => void = globalThis.setImmediate ?? queueMicrotask
+
 const unavailable = (cause: unknown, spent: boolean): ApiError =>
   new ApiError(500, 'server_error', 'Usage cannot be recorded at the moment', {
     code: 'ledger_unavailable',
@@ -61,7 +64,7 @@ interface Waiting {
 }
 
 /**
- * The usage ledger: one flush in flight, what arrives meanwhile is the next, so there are no timers and no lost tail.
+ * The usage ledger: one flush in flight, what arrives meanwhile is the next, so nothing waits for a timer.
  * A flush is one commit: a segment of records per user and the sums that they add to.
  * @param options.onLost called with records that could not be stored, the last chance to keep them; default none.
  */
@@ -129,7 +132,7 @@ export function usageLedger(
         queue.push({ record, resolve, reject })
         if (flushing) return
         flushing = true
-        void flush()
+        soon(() => void flush())
       }),
     async ready() {
       if (failure === undefined) return

@@ -13,14 +13,17 @@ export function callerOf(
   return async (exchange, access) => {
     if (access === 'open') return null
     const given = /^bearer +(\S+)$/i.exec(exchange.header('authorization') ?? '')?.[1]
-    const holder = given === undefined ? null : await keys.verify(given)
+    const found = given === undefined ? null : keys.verify(given)
+    // Known keys are found at once; each wait that is left out is one turn less.
+    const holder = found instanceof Promise ? await found : found
     if (!holder)
       throw new ApiError(401, 'authentication_error', 'A valid gateway key is needed: Authorization: Bearer gw-…', {
         code: 'invalid_api_key',
         headers: { 'www-authenticate': 'Bearer' },
       })
     const { id, rate_limit } = holder.key
-    const { ok, retryAfter } = await limiter.consume(id, rate_limit)
+    const counted = limiter.consume(id, rate_limit)
+    const { ok, retryAfter } = counted instanceof Promise ? await counted : counted
     if (!ok)
       throw new ApiError(429, 'rate_limit_error', `This key is limited to ${rate_limit} requests per minute`, {
         code: 'rate_limit_exceeded',

@@ -34,8 +34,10 @@ export interface UpstreamWatch {
   readonly signal: AbortSignal
   /** Why the call was stopped, if it was. */
   stop(): Stop | undefined
-  /** Waits for the upstream, and stops the call if that takes longer than `ms`. */
-  within<T>(ms: number, step: Promise<T>): Promise<T>
+  /** Gives the upstream `ms` from now; the call is stopped if `relax` does not come before. */
+  expect(ms: number): void
+  /** The upstream has answered. */
+  relax(): void
   /** Closes the connection to the upstream. */
   abort(): void
   /** Ends the watch; a shutdown waits until `last` is done too. */
@@ -81,14 +83,12 @@ export function upstreamWatches(): UpstreamWatches {
       return {
         signal,
         stop: () => (signal.aborted ? (signal.reason as Stop) : undefined),
-        async within(ms, step) {
+        expect(ms) {
           deadline = performance.now() + ms
           if (deadline < firesAt) arm(deadline)
-          try {
-            return await step
-          } finally {
-            deadline = Infinity
-          }
+        },
+        relax() {
+          deadline = Infinity
         },
         abort,
         async end(last) {

@@ -7,7 +7,7 @@ import type { CorsOptions } from './cors.js'
 import { corsHeaders } from './cors.js'
 import type { Exchange, Handler, Reply, Servable } from './exchange.js'
 import { matcher } from './match.js'
-import type { Access, Call, Route } from './operation.js'
+import type { Access, Route } from './operation.js'
 import { isAnswer } from './operation.js'
 import { sseBody, sseHeaders } from './sse.js'
 
@@ -51,6 +51,8 @@ export const toApiError = (error: unknown): ApiError =>
     ? error
     : new ApiError(500, 'server_error', 'The server had an internal error', { code: 'internal_error', cause: error })
 
+const parseQuery = (query: string): unknown => Object.fromEntries(new URLSearchParams(query))
+
 const MAX_MESSAGE = 300
 
 /** Parses with a schema, or throws a 400 that names the place and what was expected there. */
@@ -73,6 +75,40 @@ const json = (status: number, value: unknown): Reply => ({
   body: JSON.stringify(value),
 })
 
+/** The log line of a request in the making. */
+interface LogLine {
+  add(fields: Record<string, string | number | boolean>): void
+  end(status: number): void
+}
+
+/** Tells the host; what goes wrong there is not the caller's concern. */
+function tell(say: () => void): void {
+  try {
+    say()
+  } catch {
+    // The host's own hook failed.
+  }
+}
+
+function openLog(
+  onRequest: (log: RequestLog) => void,
+  { method, ip }: Exchange,
+  route: string,
+  requestId: string,
+): LogLine {
+  const started = performance.now()
+  const fields: Record<string, string | number | boolean> = {}
+  return {
+    add: (more) => void Object.assign(fields, more),
+    end(status) {
+      const duration_ms = Math.round(performance.now() - started)
+      tell(() => onRequest({ ...fields, request_id: requestId, method, route, status, duration_ms, ip }))
+    },
+  }
+}
+
+const ignore = (): void => undefined
+
 /**
  * The way of every request: id, match, authenticate, limit, parse, run, answer.
  * @returns the handler, and `refuse`, which words an error for what never became a request.
@@ -91,36 +127,10 @@ export function createHandler<Actor>(options: HandlerOptions<Actor>): Servable {
     return reply
   }
 
-  /** Tells the host; what goes wrong there is not the caller's concern. */
-  const tell = (say: () => void): void => {
-    try {
-      say()
-    } catch {
-      // The host's own hook failed.
-    }
-  }
-
   const report = (error: unknown, requestId: string): ApiError => {
     const described = describe(error)
     if (described.status >= 500) tell(() => onError?.(error, { request_id: requestId }))
     return described
-  }
-
-  const readInput = async (exchange: Exchange, route: Route<Actor>, params: Record<string, string>) => {
-    const { operation } = route
-    const query = operation.query && Object.fromEntries(new URLSearchParams(exchange.query))
-    let body: unknown
-    if (operation.body) {
-      requireJson(exchange.header('content-type'), exchange.header('content-encoding'))
-      // The body is handed on as it came: a body's schema transforms nothing, and valibot's copy lacks keys such as `constructor`.
-      body = parseJson(await exchange.bytes(bodyLimit), jsonDepth)
-      parse(operation.body, body, 'request body')
-    }
-    return {
-      params: operation.params ? parse(operation.params, params, 'path') : params,
-      query: operation.query ? parse(operation.query, query, 'query') : undefined,
-      body,
-    }
   }
 
   const noRoute = (exchange: Exchange, methods: Map<string, unknown>): Reply => {
@@ -134,58 +144,59 @@ export function createHandler<Actor>(options: HandlerOptions<Actor>): Servable {
     })
   }
 
+  /** Authenticate, limit, parse, run. */
+  const answer = async (
+    exchange: Exchange,
+    route: Route<Actor>,
+    pathParams: Record<string, string>,
+    requestId: string,
+    log: LogLine | undefined,
+  ): Promise<Reply> => {
+    const { operation } = route
+    const actor = await options.authenticate(exchange, operation.access)
+    const params = operation.params ? parse(operation.params, pathParams, 'path') : pathParams
+    const query = operation.query && parse(operation.query, parseQuery(exchange.query), 'query')
+    let body: unknown
+    if (operation.body) {
+      requireJson(exchange.header('content-type'), exchange.header('content-encoding'))
+      // The body is handed on as it came: a body's schema transforms nothing, and valibot's copy lacks keys such as `constructor`.
+      body = parseJson(await exchange.bytes(bodyLimit), jsonDepth)
+      parse(operation.body, body, 'request body')
+    }
+    const { onLeave, header } = exchange
+    const value = await operation.run(
+      actor,
+      { params, query, body },
+      { requestId, onLeave, header, log: log ? log.add : ignore },
+    )
+    if (!isAnswer(value)) return json(route.status, value)
+    if (value.kind === 'json') return json(value.status, value.value)
+    const errorEvent = (error: unknown) => options.errorBody(report(error, requestId))
+    const onEnd = (): void => log?.end(route.status)
+    return {
+      status: route.status,
+      headers: { ...sseHeaders },
+      body: sseBody(value.events, { errorEvent, heartbeatMs, onEnd }),
+    }
+  }
+
   const handle: Handler = async (exchange) => {
     const { methods, params } = match(exchange.path)
     if (methods.size === 0 && exchange.optional) return null
     const requestId = uuidv7()
-    const started = performance.now()
-    const ip = onRequest ? exchange.ip : ''
     const route = methods.get(exchange.method === 'HEAD' ? 'GET' : exchange.method)
-    const fields: Record<string, string | number | boolean> = {}
-    let status = 500
-    const finished = (): void =>
-      tell(() =>
-        onRequest?.({
-          ...fields,
-          request_id: requestId,
-          method: exchange.method,
-          route: route?.path ?? '',
-          status,
-          duration_ms: Math.round(performance.now() - started),
-          ip,
-        }),
-      )
+    const log = onRequest && openLog(onRequest, exchange, route?.path ?? '', requestId)
     let reply: Reply
-    let streaming = false
     try {
-      if (!route) reply = noRoute(exchange, methods)
-      else {
-        const actor = await options.authenticate(exchange, route.operation.access)
-        const input = await readInput(exchange, route, params)
-        const call: Call = {
-          requestId,
-          onLeave: exchange.onLeave,
-          header: exchange.header,
-          log: (more) => void Object.assign(fields, more),
-        }
-        const value = await route.operation.run(actor, input, call)
-        if (!isAnswer(value)) reply = json(route.status, value)
-        else if (value.kind === 'json') reply = json(value.status, value.value)
-        else {
-          streaming = true
-          const errorEvent = (error: unknown) => options.errorBody(report(error, requestId))
-          const body = sseBody(value.events, { errorEvent, heartbeatMs, onEnd: finished })
-          reply = { status: route.status, headers: { ...sseHeaders }, body }
-        }
-      }
+      reply = route ? await answer(exchange, route, params, requestId, log) : noRoute(exchange, methods)
     } catch (error) {
       reply = errorReply(report(error, requestId))
     }
-    status = reply.status
     reply.headers['x-request-id'] = requestId
     if (cors.origins.length > 0) Object.assign(reply.headers, corsHeaders(exchange, cors, methods.keys()))
     if (exchange.method === 'HEAD') delete reply.body
-    if (!streaming) finished()
+    // A stream says itself when it has ended.
+    if (typeof reply.body !== 'object') log?.end(reply.status)
     return reply
   }
 

@@ -11,27 +11,10 @@ const PING = ': ping\n\n'
 /** One event as it goes over the wire. */
 export const encodeEvent = (event: object): string => `data: ${JSON.stringify(event)}\n\n`
 
-/** The text of a stream: a piece per batch, then `[DONE]`, or an error event in place of it (ruling 12: without an `event:` line). */
-async function* encode(
-  events: AsyncIterable<object[]>,
-  errorEvent: (error: unknown) => object,
-): AsyncGenerator<string> {
-  try {
-    for await (const batch of events) {
-      let text = ''
-      for (const event of batch) text += encodeEvent(event)
-      if (text !== '') yield text
-    }
-  } catch (error) {
-    yield encodeEvent(errorEvent(error))
-    return
-  }
-  yield DONE
-}
-
 /**
- * A stream's body, with a comment whenever `heartbeatMs` passed while the next piece was waited for.
- * One interval per stream and one promise per piece: a race per piece would cost more and pile up its losers.
+ * A stream's body: a piece per batch, then `[DONE]`, or an error event in place of it (ruling 12: without an `event:` line);
+ * and a comment whenever `heartbeatMs` passed while the next piece was waited for.
+ * Written by hand, because each generator in the way of a chunk, and each race against a timer, costs as much as the chunk.
  */
 export function sseBody(
   events: AsyncIterable<object[]>,
@@ -39,46 +22,71 @@ export function sseBody(
 ): AsyncIterable<string> {
   return {
     [Symbol.asyncIterator]() {
-      const source = encode(events, options.errorEvent)
+      const source = events[Symbol.asyncIterator]()
       let started = false
       let pending = false
-      let arrived: IteratorResult<string> | undefined
-      let deliver: ((result: IteratorResult<string>) => void) | undefined
-      const timer = setInterval(() => deliver?.({ done: false, value: PING }), options.heartbeatMs)
+      /** The last piece has been made. */
+      let complete = false
       let ended = false
+      /** A piece that came while a comment was on its way. */
+      let arrived: string | undefined
+      let deliver: ((piece: string) => void) | undefined
+      const timer = setInterval(() => deliver?.(PING), options.heartbeatMs)
+
       const end = (): void => {
         if (ended) return
         ended = true
         clearInterval(timer)
         options.onEnd()
       }
-      const arrive = (result: IteratorResult<string>): void => {
+      const arrive = (piece: string): void => {
         pending = false
-        if (result.done) end()
-        if (deliver) deliver(result)
-        else arrived = result
+        if (deliver) deliver(piece)
+        else arrived = piece
       }
+      const pull = (): void => {
+        started = pending = true
+        source.next().then(
+          ({ done, value }) => {
+            if (done) {
+              complete = true
+              arrive(DONE)
+            } else if (value.length === 0) pull()
+            else {
+              let text = ''
+              for (const event of value) text += encodeEvent(event)
+              arrive(text)
+            }
+          },
+          (error: unknown) => {
+            complete = true
+            arrive(encodeEvent(options.errorEvent(error)))
+          },
+        )
+      }
+
       return {
         next: () =>
           new Promise((resolve) => {
-            if (arrived) {
-              resolve(arrived)
+            if (arrived !== undefined) {
+              resolve({ done: false, value: arrived })
               arrived = undefined
-              return
+            } else if (complete) {
+              end()
+              resolve({ done: true, value: undefined })
+            } else {
+              deliver = (value) => {
+                deliver = undefined
+                resolve({ done: false, value })
+              }
+              if (!pending) pull()
             }
-            deliver = (result) => {
-              deliver = undefined
-              resolve(result)
-            }
-            if (pending) return
-            started = pending = true
-            void source.next().then(arrive)
           }),
         async return() {
           end()
           // A generator that never ran has no `finally` to run; one step lets it see that the client is gone.
-          if (!started) await source.next()
-          await source.return(undefined)
+          if (!started) await source.next().catch(() => undefined)
+          await source.return?.()
           return { done: true, value: undefined }
         },
       }

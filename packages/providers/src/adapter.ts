@@ -24,6 +24,18 @@ export interface ErrorMeaning {
   retryAfter: number | undefined
 }
 
+/** Turns the events of one stream into chunks, read by read, without waiting for anything. */
+export interface StreamDecoder<Chunk> {
+  /** The chunks of one read's events; none, if they only show that the upstream is alive. @throws UpstreamError */
+  push(events: UpstreamEvent[]): Chunk[]
+  /** True once the upstream has said that it is done; what follows is thrown away. */
+  readonly done: boolean
+  /** The last chunks of a stream that has ended. @throws UpstreamError `truncated` where it is not whole */
+  end(): Chunk[]
+  /** After a failure: the chunks that came before it in the same read, and the usage so far. */
+  rest(): Chunk[]
+}
+
 /**
  * The translation between OpenAI's form and one family's: four pure functions, no I/O.
  * A family is added by writing these and handing them to {@link createProvider}.
@@ -33,7 +45,7 @@ export interface ChatAdapter {
   request(request: ChatCompletionRequest): { path: string; body: object }
   /** @throws UpstreamError `malformed` for an answer that is none */
   response(body: unknown, request: ChatCompletionRequest): Completion
-  /** Yields the chunks of each upstream read, also where there are none: that the upstream is alive. @throws UpstreamError */
-  stream(reads: AsyncIterable<UpstreamEvent[]>, request: ChatCompletionRequest): AsyncIterable<ChatChunk[]>
+  /** What decodes one stream. */
+  stream(request: ChatCompletionRequest): StreamDecoder<ChatChunk>
   errors(answer: ErrorAnswer): ErrorMeaning
 }

@@ -1,6 +1,16 @@
 import { UpstreamError } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
-import { readEvents } from './events.js'
+import type { UpstreamEvent } from './events.js'
+import { decodeStream } from './events.js'
+
+/** The events themselves, as a decoder hands them on that decodes nothing. */
+const readEvents = (body: AsyncIterable<Uint8Array>, provider: string, limit: number) =>
+  decodeStream(
+    body,
+    { push: (events: UpstreamEvent[]) => events, done: false, end: () => [], rest: () => [] },
+    provider,
+    limit,
+  )
 
 const utf8 = new TextEncoder()
 
@@ -41,7 +51,7 @@ async function read(pieces: (string | Uint8Array | Error)[], limit = 1_000) {
 }
 const datas = async (...pieces: (string | Uint8Array)[]) => (await read(pieces)).batches.flat()
 
-describe('readEvents', () => {
+describe('decodeStream', () => {
   it('gives the events of one read together', async () => {
     expect((await read(['data: 1\n\ndata: 2\n\n', 'data: 3\n\n'])).batches).toEqual([['1', '2'], ['3'], []])
   })

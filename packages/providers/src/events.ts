@@ -1,6 +1,7 @@
 import { UpstreamError } from '@turnpike/core'
 import { createParser } from 'eventsource-parser'
 import type { EventSourceMessage } from 'eventsource-parser'
+import type { StreamDecoder } from './adapter.js'
 
 /** One server-sent event of an upstream. */
 export type UpstreamEvent = EventSourceMessage
@@ -30,15 +31,16 @@ const isWhole = (data: string): boolean => {
 }
 
 /**
- * The events of a body, those of one read together.
+ * Decodes a body of server-sent events: what one read brings comes together.
  * A last event without its blank line counts if it is whole.
- * @throws UpstreamError `malformed` for an event over `limit` characters, `truncated` where the connection broke
+ * @throws UpstreamError `malformed` for an event over `limit` characters, `truncated` where the connection broke, and what the decoder throws
  */
-export async function* readEvents(
+export async function* decodeStream<Chunk>(
   body: AsyncIterable<Uint8Array>,
+  decoder: StreamDecoder<Chunk>,
   provider: string,
   limit: number,
-): AsyncGenerator<UpstreamEvent[]> {
+): AsyncGenerator<Chunk[]> {
   let events: UpstreamEvent[] = []
   let oversized = false
   const parser = createParser({
@@ -51,41 +53,41 @@ export async function* readEvents(
     },
     maxBufferSize: limit,
   })
-  const decoder = new TextDecoder()
+  const utf8 = new TextDecoder()
   const pieces = body[Symbol.asyncIterator]()
   let open = true
+
+  const broken = (cause: unknown): never => {
+    open = false
+    const message = 'The connection broke during the stream'
+    throw new UpstreamError(message, { provider, kind: 'truncated', accepted: true, cause })
+  }
+
   try {
     for (;;) {
-      let piece: IteratorResult<Uint8Array>
-      try {
-        piece = await pieces.next()
-      } catch (cause) {
+      const { done, value } = await pieces.next().catch(broken)
+      if (done) {
         open = false
-        throw new UpstreamError('The connection broke during the stream', {
-          provider,
-          kind: 'truncated',
-          accepted: true,
-          cause,
-        })
-      }
-      if (piece.done) {
-        open = false
-        parser.feed(`${decoder.decode()}\n\n`)
-        yield events.filter(({ data }) => isWhole(data))
+        parser.feed(`${utf8.decode()}\n\n`)
+        const last = decoder.push(events.filter(({ data }) => isWhole(data)))
+        yield decoder.done ? last : [...last, ...decoder.end()]
         return
       }
-      parser.feed(decoder.decode(piece.value, { stream: true }))
-      if (oversized)
-        throw new UpstreamError(`An event is larger than ${limit} characters`, {
-          provider,
-          kind: 'malformed',
-          accepted: true,
-        })
+      parser.feed(utf8.decode(value, { stream: true }))
+      if (oversized) {
+        const message = `An event is larger than ${limit} characters`
+        throw new UpstreamError(message, { provider, kind: 'malformed', accepted: true })
+      }
       if (events.length === 0) continue
       const batch = events
       events = []
-      yield batch
+      yield decoder.push(batch)
+      if (decoder.done) return
     }
+  } catch (error) {
+    const rest = decoder.rest()
+    if (rest.length > 0) yield rest
+    throw error
   } finally {
     if (open) void discard(pieces)
   }

@@ -1,7 +1,7 @@
 import type { ChatChunk, Model, Provider, UpstreamCall } from '@turnpike/core'
 import { UpstreamError } from '@turnpike/core'
 import type { ChatAdapter } from './adapter.js'
-import { readEvents } from './events.js'
+import { decodeStream } from './events.js'
 import type { Transport, TransportResponse } from './transport.js'
 import { neverSent } from './network-errors.js'
 
@@ -168,7 +168,7 @@ export function createProvider(options: ProviderOptions): Provider {
           void response.body[Symbol.asyncIterator]().return?.()
           throw malformed(`The upstream answered a stream with ${type}`)
         }
-        const chunks = chat.stream(readEvents(response.body, provider, eventLimit), request)
+        const chunks = decodeStream(response.body, chat.stream(request), provider, eventLimit)
         const iterator = chunks[Symbol.asyncIterator]()
         try {
           let first = await iterator.next()

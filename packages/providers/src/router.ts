@@ -1,4 +1,4 @@
-import type { Model, Provider, Router } from '@turnpike/core'
+import type { Model, Provider, Router, Target } from '@turnpike/core'
 import { ApiError } from '@turnpike/core'
 
 export interface RouterOptions {
@@ -25,13 +25,10 @@ export function createRouter({ providers }: RouterOptions): Router {
 
   let catalogue: Map<string, Provider[]> | undefined
   /** The providers that list a model id, in order of preference. */
-  const listing = async (model: string): Promise<Provider[]> => {
-    if (!catalogue) {
-      const models = await listed()
-      catalogue = new Map()
-      for (const { id, provider } of models) catalogue.set(id, [...(catalogue.get(id) ?? []), byId.get(provider)!])
-    }
-    return catalogue.get(model) ?? []
+  const readCatalogue = async (): Promise<Map<string, Provider[]>> => {
+    const read = new Map<string, Provider[]>()
+    for (const { id, provider } of await listed()) read.set(id, [...(read.get(id) ?? []), byId.get(provider)!])
+    return read
   }
 
   const unknownModel = (model: string): ApiError =>
@@ -45,7 +42,6 @@ export function createRouter({ providers }: RouterOptions): Router {
       const slash = request.model.indexOf('/')
       const prefixed = slash > 0 ? find(request.model.slice(0, slash)) : undefined
       const model = prefixed ? request.model.slice(slash + 1) : request.model
-      const able = (provider: Provider): boolean => capability in provider
 
       let found: Provider[]
       if (wanted && wanted !== 'auto') {
@@ -59,12 +55,13 @@ export function createRouter({ providers }: RouterOptions): Router {
         found = [named]
       } else if (prefixed) found = [prefixed]
       else {
-        found = await listing(model)
-        if (found.length === 0) found = providers.filter((provider) => provider.owns?.(model))
+        catalogue ??= await readCatalogue()
+        found = catalogue.get(model) ?? providers.filter((provider) => provider.owns?.(model))
       }
-      found = found.filter(able)
-      if (model === '' || found.length === 0) throw unknownModel(request.model)
-      return found.map((provider) => ({ provider, model }))
+      const targets: Target[] = []
+      for (const provider of found) if (capability in provider) targets.push({ provider, model })
+      if (model === '' || targets.length === 0) throw unknownModel(request.model)
+      return targets
     },
     async models({ provider } = {}) {
       const all = await listed()

@@ -1,4 +1,11 @@
-import type { ChatChunk, ChatCompletionRequest as ChatRequest, Outcome, Router, UsageLedger } from '@turnpike/core'
+import type {
+  ChatChunk,
+  ChatCompletionRequest as ChatRequest,
+  Outcome,
+  Router,
+  ToolDefinition,
+  UsageLedger,
+} from '@turnpike/core'
 import { ChatCompletion, ChatCompletionRequest, isUuid, UpstreamError } from '@turnpike/core'
 import type { Call } from '@turnpike/http'
 import { operation, sse } from '@turnpike/http'
@@ -18,18 +25,22 @@ export interface ChatOptions {
   now: () => number
 }
 
+/** Whether a field is null; a message's content may be, as every family takes that for none. */
+const isNull = (given: object, key: string): boolean =>
+  (given as Record<string, unknown>)[key] === null && key !== 'content'
+
 const withoutNulls = <T extends object>(given: T): T =>
-  Object.values(given).includes(null)
-    ? // A message's null content is what every family takes for none.
-      (Object.fromEntries(Object.entries(given).filter(([key, value]) => value !== null || key === 'content')) as T)
+  Object.keys(given).some((key) => isNull(given, key))
+    ? (Object.fromEntries(Object.entries(given).filter(([key]) => !isNull(given, key))) as T)
     : given
 
 /** The request with `null` as what it means, absent: in itself, its messages and its tools, but not within their JSON Schemas. */
 function normalise(request: ChatRequest): ChatRequest {
-  const { tools, ...rest } = withoutNulls(request)
-  const tidy = (tool: NonNullable<typeof tools>[number]) =>
+  const tidy = (tool: ToolDefinition): ToolDefinition =>
     tool.type === 'function' ? { ...tool, function: withoutNulls(tool.function) } : tool
-  return { ...rest, messages: request.messages.map(withoutNulls), ...(tools && { tools: tools.map(tidy) }) }
+  const normal = { ...withoutNulls(request), messages: request.messages.map(withoutNulls) }
+  if (normal.tools) normal.tools = normal.tools.map(tidy)
+  return normal
 }
 
 /** A tag header that is fit to be stored: a UUID, else ''. */
@@ -54,10 +65,10 @@ export function chatCompletions(options: ChatOptions) {
     output: ChatCompletion,
     async run(caller, { body }, call) {
       const { key, user } = caller!
-      const asked = normalise(body)
-      const [target] = await router.candidates({ capability: 'chat', request: asked })
+      const request = normalise(body)
+      const [target] = await router.candidates({ capability: 'chat', request })
       const { provider, model } = target!
-      const request = { ...asked, model }
+      request.model = model
       await ledger.ready()
       call.log({ key_id: key.id, user_id: user.id, provider: provider.id, model, stream: request.stream === true })
 
@@ -89,7 +100,9 @@ export function chatCompletions(options: ChatOptions) {
 
       if (!request.stream)
         try {
-          const answer = await watch.within(firstEventMs, provider.chat!.complete(request, watch))
+          watch.expect(firstEventMs)
+          const answer = await provider.chat!.complete(request, watch)
+          watch.relax()
           const metered = meterAnswer(request, answer)
           await book(metered, 'complete')
           return { ...answer, usage: metered.usage }
@@ -101,7 +114,9 @@ export function chatCompletions(options: ChatOptions) {
 
       let chunks: AsyncIterable<ChatChunk[]>
       try {
-        chunks = await watch.within(firstEventMs, provider.chat!.stream(request, watch))
+        watch.expect(firstEventMs)
+        chunks = await provider.chat!.stream(request, watch)
+        watch.relax()
       } catch (error) {
         const reason = reasonOf(error)
         await watch.end()
@@ -116,10 +131,11 @@ export function chatCompletions(options: ChatOptions) {
           let outcome: Outcome = 'client_abort'
           try {
             for (;;) {
-              const { done, value } = await watch.within(betweenEventsMs, iterator.next())
+              watch.expect(betweenEventsMs)
+              const { done, value } = await iterator.next()
+              watch.relax()
               if (done) break
-              const batch = meter.pass(value)
-              if (batch.length > 0) yield batch
+              yield meter.pass(value)
             }
             yield meter.last()
             outcome = 'complete'

@@ -4,19 +4,22 @@ import type { ChatAdapter } from '../adapter.js'
 import { checkArguments, newCompletionId, newToolCallId } from '../chunk-builder.js'
 import { errors } from './errors.js'
 import { isReasoningModel } from './models.js'
-import { stream } from './stream.js'
+import { streamDecoder } from './stream.js'
 
 /** The request as OpenAI takes it: `system` becomes the first message, `provider` stays with us, usage is always asked for. */
 export function toRequest(request: ChatCompletionRequest): object {
-  const { system, provider: _, stream_options, messages, ...body } = request
+  const { system, stream, stream_options, messages, max_tokens } = request
+  // Undefined fields are not sent; removing them would cost more than all the rest.
   const upstream: Record<string, unknown> = {
-    ...body,
+    ...request,
     messages: system ? [{ role: 'system', content: system }, ...messages] : messages,
+    system: undefined,
+    provider: undefined,
+    stream_options: stream ? { ...stream_options, include_usage: true } : undefined,
   }
-  if (request.stream) upstream['stream_options'] = { ...stream_options, include_usage: true }
-  if (isReasoningModel(request.model) && upstream['max_tokens'] !== undefined) {
-    upstream['max_completion_tokens'] ??= upstream['max_tokens']
-    delete upstream['max_tokens']
+  if (max_tokens && isReasoningModel(request.model)) {
+    upstream['max_completion_tokens'] ??= max_tokens
+    upstream['max_tokens'] = undefined
   }
   return upstream
 }
@@ -107,6 +110,6 @@ function toResponse(provider: string, body: Loose, request: ChatCompletionReques
 export const openaiChat = (provider: string): ChatAdapter => ({
   request: (request) => ({ path: '/chat/completions', body: toRequest(request) }),
   response: (body, request) => toResponse(provider, body as Loose, request),
-  stream: (reads, request) => stream(provider, reads, request.model),
+  stream: (request) => streamDecoder(provider, request.model),
   errors,
 })

@@ -1,7 +1,8 @@
-import type { ChatChunk } from '@turnpike/core'
 import { UpstreamError } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
-import { stream } from './stream.js'
+import type { Read } from '../../../../test/support/decode.js'
+import { decodeReads } from '../../../../test/support/decode.js'
+import { streamDecoder } from './stream.js'
 
 const head = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 5, model: 'gpt-4o' } as const
 const chunk = (delta: object, finish_reason: string | null = null, more: object = {}) => ({
@@ -11,28 +12,7 @@ const chunk = (delta: object, finish_reason: string | null = null, more: object 
 const finish = (reason = 'stop') => chunk({}, reason)
 const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 }
 
-type Read = (object | string)[]
-
-/** The batches with chunks that a stream makes of reads, and the error at its end if there is one. */
-async function run(...reads: Read[]): Promise<{ batches: ChatChunk[][]; error?: unknown }> {
-  const events = (async function* () {
-    for (const read of reads)
-      yield read.map((data) => ({
-        id: undefined,
-        event: undefined,
-        data: typeof data === 'string' ? data : JSON.stringify(data),
-      }))
-  })()
-  const batches: ChatChunk[][] = []
-  try {
-    for await (const batch of stream('openai', events, 'asked-for')) {
-      if (batch.length > 0) batches.push(structuredClone(batch))
-    }
-  } catch (error) {
-    return { batches, error }
-  }
-  return { batches }
-}
+const run = async (...reads: Read[]) => decodeReads(streamDecoder('openai', 'asked-for'), reads)
 
 describe('a stream that fails', () => {
   const failure = async (...reads: Read[]) => {

@@ -1,8 +1,8 @@
 import type { ChatChunk, ChatDelta } from '@turnpike/core'
 import { UpstreamError } from '@turnpike/core'
+import type { StreamDecoder } from '../adapter.js'
 import type { ChunkBuilder } from '../chunk-builder.js'
 import { chunkBuilder } from '../chunk-builder.js'
-import type { UpstreamEvent } from '../events.js'
 import { toFinishReason, toUsage } from './chat.js'
 import { errors } from './errors.js'
 
@@ -76,22 +76,27 @@ function failure(provider: string, error: unknown, started: boolean): UpstreamEr
   })
 }
 
+/** Whether a delta says anything besides its role. */
+function says(delta: Record<string, unknown>): boolean {
+  for (const key in delta) if (delta[key] !== undefined && delta[key] !== null && delta[key] !== '') return true
+  return false
+}
+
 /** The chunks of an OpenAI-style stream, made regular; obfuscation padding and Azure's empty first chunk are left out. */
-export async function* stream(
-  provider: string,
-  reads: AsyncIterable<UpstreamEvent[]>,
-  model: string,
-): AsyncGenerator<ChatChunk[]> {
+export function streamDecoder(provider: string, model: string): StreamDecoder<ChatChunk> {
   const builder = chunkBuilder(provider)
   const trackers = new Map<number, (entry: UpstreamToolCall) => void>()
   let begun = false
+  let done = false
 
   const onChoice = (choice: UpstreamChoice, position: number): void => {
-    const { index = position, delta: given, finish_reason, ...extra } = choice
-    const { role: _, tool_calls, reasoning, ...delta } = given ?? {}
-    if (reasoning !== undefined) delta['reasoning_content'] ??= reasoning
-    if (!tool_calls || Object.keys(delta).some((key) => delta[key] !== null && delta[key] !== ''))
-      builder.delta(index, delta as ChatDelta, extra)
+    const { index = position, delta: given = {}, finish_reason, ...extra } = choice
+    const { role: _, tool_calls, ...delta } = given
+    if (delta['reasoning'] !== undefined) {
+      delta['reasoning_content'] ??= delta['reasoning']
+      delete delta['reasoning']
+    }
+    if (!tool_calls || says(delta)) builder.delta(index, delta as ChatDelta, extra)
     for (const entry of tool_calls ?? []) {
       if (entry.custom) {
         builder.delta(index, { tool_calls: [entry] } as ChatDelta, extra)
@@ -109,40 +114,38 @@ export async function* stream(
     try {
       chunk = JSON.parse(data) as UpstreamChunk
     } catch (cause) {
-      throw new UpstreamError('An event of the stream is not JSON', {
-        provider,
-        kind: 'malformed',
-        accepted: true,
-        cause,
-      })
+      const message = 'An event of the stream is not JSON'
+      throw new UpstreamError(message, { provider, kind: 'malformed', accepted: true, cause })
     }
     if (chunk?.error) throw failure(provider, chunk.error, begun)
     if (!Array.isArray(chunk?.choices)) return
-    const { choices, usage, obfuscation: _, ...head } = chunk
-    const reported = toUsage(usage)
-    if (reported) builder.usage(reported)
-    if (choices.length > 0 && !begun) {
+    if (chunk.usage) {
+      const reported = toUsage(chunk.usage)
+      if (reported) builder.usage(reported)
+    }
+    if (chunk.choices.length > 0 && !begun) {
       begun = true
+      const { choices: _, usage: __, obfuscation: ___, ...head } = chunk
       builder.begin({ ...head, model: (head['model'] as string) || model })
     }
-    choices.forEach(onChoice)
+    chunk.choices.forEach(onChoice)
   }
 
-  try {
-    for await (const events of reads) {
+  return {
+    push(events) {
       for (const { data } of events) {
         if (data === '[DONE]') {
-          yield builder.end()
-          return
+          done = true
+          return builder.end()
         }
         onEvent(data)
       }
-      yield builder.take()
-    }
-    yield builder.end()
-  } catch (error) {
-    const chunks = builder.rest()
-    if (chunks.length > 0) yield chunks
-    throw error
+      return builder.take()
+    },
+    get done() {
+      return done
+    },
+    end: builder.end,
+    rest: builder.rest,
   }
 }
