@@ -67,10 +67,10 @@ export function streamMeter(request: ChatCompletionRequest): StreamMeter {
           if (typeof thought === 'string') seen += thought.length
           if (tool_calls) seen += characters(tool_calls)
         }
-        if (wanted) chunk.usage ??= null
       }
       head ??= chunks[0]
-      return wanted || chunks.at(-1)?.choices.length !== 0 ? chunks : chunks.slice(0, -1)
+      if (wanted) return chunks.map((chunk) => (chunk.usage ? chunk : { ...chunk, usage: null }))
+      return chunks.at(-1)?.choices.length !== 0 ? chunks : chunks.slice(0, -1)
     },
     last: () => (wanted && !reported && head ? [{ ...head, choices: [], usage: used(true).usage }] : []),
     used,

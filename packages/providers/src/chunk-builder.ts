@@ -41,7 +41,12 @@ interface Choice {
   finish?: { reason: FinishReason; extra: object }
 }
 
-type ChunkChoice = ChatChunk['choices'][number]
+export type ChunkChoice = ChatChunk['choices'][number]
+
+function isEmpty(delta: ChatDelta): boolean {
+  for (const _ in delta) return false
+  return true
+}
 
 /** Fields that every chunk of a stream has alike. */
 export interface ChunkHead {
@@ -60,6 +65,8 @@ export interface ChunkHead {
 export interface ChunkBuilder {
   /** Sets what every chunk has alike; the first call counts. */
   begin(head: Partial<ChunkHead>): void
+  /** Adds a choice as the upstream made it, without tool calls and without a finish; the builder keeps it and sees to its role. */
+  relay(choice: ChunkChoice): void
   /** Adds a delta without tool calls; `extra` are further fields of the choice, such as logprobs. */
   delta(choice: number, delta: ChatDelta, extra?: object): void
   /** Begins a tool call. @returns its index */
@@ -109,12 +116,18 @@ export function chunkBuilder(provider: string): ChunkBuilder {
     return choice
   }
 
-  const addDelta: ChunkBuilder['delta'] = (index, delta, extra) => {
-    const known = choices.has(index)
-    open(index, delta)
-    if (known && Object.keys(delta).length === 0) return
-    push({ index, delta, ...extra, finish_reason: null })
+  const relay: ChunkBuilder['relay'] = (choice) => {
+    const { index, delta } = choice
+    if (!choices.has(index)) open(index, delta)
+    else {
+      if (delta.role !== undefined) delete delta.role
+      if (isEmpty(delta)) return
+    }
+    push(choice)
   }
+
+  const addDelta: ChunkBuilder['delta'] = (index, delta, extra) =>
+    relay({ index, delta, ...extra, finish_reason: null })
 
   const addArguments: ChunkBuilder['toolArguments'] = (index, tool, fragment) => {
     if (fragment === '') return
@@ -135,6 +148,7 @@ export function chunkBuilder(provider: string): ChunkBuilder {
 
   return {
     begin,
+    relay,
     delta: addDelta,
     tool(index, { id = newToolCallId(), name }) {
       const delta: ChatDelta = { tool_calls: [] }

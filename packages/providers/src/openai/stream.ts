@@ -1,7 +1,7 @@
 import type { ChatChunk, ChatDelta } from '@turnpike/core'
 import { UpstreamError } from '@turnpike/core'
 import type { StreamDecoder } from '../adapter.js'
-import type { ChunkBuilder } from '../chunk-builder.js'
+import type { ChunkBuilder, ChunkChoice } from '../chunk-builder.js'
 import { chunkBuilder } from '../chunk-builder.js'
 import { toFinishReason, toUsage } from './chat.js'
 import { errors } from './errors.js'
@@ -90,7 +90,15 @@ export function streamDecoder(provider: string, model: string): StreamDecoder<Ch
   let done = false
 
   const onChoice = (choice: UpstreamChoice, position: number): void => {
-    const { index = position, delta: given = {}, finish_reason, ...extra } = choice
+    choice.index ??= position
+    choice.delta ??= {}
+    // Nearly every chunk is one of text: it goes on as the object that it came as.
+    if (!choice.finish_reason && !choice.delta.tool_calls && choice.delta['reasoning'] === undefined) {
+      choice.finish_reason = null
+      builder.relay(choice as ChunkChoice)
+      return
+    }
+    const { index, delta: given, finish_reason, ...extra } = choice
     const { role: _, tool_calls, ...delta } = given
     if (delta['reasoning'] !== undefined) {
       delta['reasoning_content'] ??= delta['reasoning']
