@@ -85,7 +85,7 @@ describe.each(kinds.flatMap((kind) => [false, true].map((stream) => ({ ...kind, 
         status: 500,
         type: 'server_error',
         code: 'ledger_unavailable',
-        message: 'Usage cannot be recorded at the moment, so the request was not served',
+        message: 'Usage cannot be recorded at the moment',
         requestId: expect.stringMatching(uuidv7Pattern) as string,
       })
       expect(asked()).toBe(1)

@@ -39,7 +39,7 @@ interface Framing {
 const text = helloStream.join('')
 const wide = 'Grüße 日本語 🙂'
 const wideStream = [given({ role: 'assistant', content: wide }), hello.finish, done]
-const wideSeen = seen({ content: wide, role: 'assistant' }) + hello.seenEnd
+const wideSeen = seen({ role: 'assistant', content: wide }) + hello.seenEnd
 const megabytes = (n: number): string => 'é"\\n'.repeat((n * 1024 * 1024) / 4)
 const longStream = [given({ role: 'assistant', content: megabytes(4) }), hello.finish, done]
 const preamble = event({ choices: [], created: 0, id: '', model: '', object: '', prompt_filter_results: [] })
@@ -82,7 +82,7 @@ const whole: Framing[] = [
   {
     name: 'an event of 4 MB',
     upstream: stream(...longStream),
-    seen: seen({ content: megabytes(4), role: 'assistant' }) + hello.seenEnd,
+    seen: seen({ role: 'assistant', content: megabytes(4) }) + hello.seenEnd,
   },
   { name: 'a preamble without choices', upstream: stream(preamble, ...helloStream) },
   { name: 'usage that was not asked for', upstream: stream(...hello.start, hello.finish, usageGiven, done) },
@@ -155,7 +155,7 @@ describe('a stream that is whole', () => {
     const [start, first, last] = hello.start as [string, string, string]
     const bye = second(given({ content: 'Bye' }))
     at.upstream.script = stream(start, bye, first, second(given({}, 'length')), last, hello.finish, done)
-    const other = [seen({ content: 'Bye', role: 'assistant' }), seen({}, 'length')].map(second)
+    const other = [seen({ role: 'assistant', content: 'Bye' }), seen({}, 'length')].map(second)
     const [begins, ...goes] = hello.seen.split(/(?<=\n\n)/)
     const wanted = [begins, other[0], ...goes, seen({}, 'stop'), other[1], done].join('')
     expectStream(await chat(at.server, { stream: true, n: 2 }), wanted)

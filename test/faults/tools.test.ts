@@ -23,7 +23,7 @@ const more = (text: unknown, index?: number): object => ({
 
 /** The first entry of a call as the client sees it; the first of all begins the message. */
 const seenCall = (index: number, id: string, name: string): string =>
-  seen({ tool_calls: [{ index, ...call(id, name) }], ...(index === 0 && { role: 'assistant', content: null }) })
+  seen({ ...(index === 0 && { role: 'assistant', content: null }), tool_calls: [{ index, ...call(id, name) }] })
 const seenMore = (index: number, text: string): string => seen({ tool_calls: [more(text, index)] })
 
 const finish = given({}, 'tool_calls')
@@ -164,7 +164,7 @@ const quirks: { name: string; upstream: string[]; seen: string }[] = [
     name: 'after some text',
     upstream: [given({ role: 'assistant', content: 'Hm' }), calls(call('call_a', 'time', '{}')), finish],
     seen:
-      seen({ content: 'Hm', role: 'assistant' }) +
+      seen({ role: 'assistant', content: 'Hm' }) +
       seen({ tool_calls: [{ index: 0, ...call('call_a', 'time') }] }) +
       seenMore(0, '{}') +
       seenEnd,

@@ -54,7 +54,7 @@ export const usageGiven = event({ id, object, created, model, choices: [], usage
 export const hello = {
   start: [given({ role: 'assistant', content: '' }), given({ content: 'Hello' }), given({ content: ' world' })],
   finish: given({}, 'stop'),
-  seen: [seen({ content: '', role: 'assistant' }), seen({ content: 'Hello' }), seen({ content: ' world' })].join(''),
+  seen: [seen({ role: 'assistant', content: '' }), seen({ content: 'Hello' }), seen({ content: ' world' })].join(''),
   seenEnd: seen({}, 'stop') + done,
 }
 export const helloStream = [...hello.start, hello.finish, done]

@@ -29,9 +29,8 @@ export function checkArguments(text: string, finish: FinishReason, provider: str
   }
 }
 
+/** A tool call, of which only the arguments are still of interest. */
 interface Tool {
-  id: string
-  name: string
   arguments: string
 }
 
@@ -106,19 +105,15 @@ export function chunkBuilder(provider: string): ChunkBuilder {
     chunks.push({ ...head!, choices: [choice] })
   }
 
-  const open = (index: number, delta: ChatDelta): Choice => {
-    let choice = choices.get(index)
-    if (!choice) {
-      choices.set(index, (choice = { tools: [] }))
-      delta.role = 'assistant'
-      delta.content ??= delta.tool_calls ? null : ''
-    }
-    return choice
+  /** The first delta of a choice, with what clients expect of it. */
+  const first = (index: number, { role: _, content, ...delta }: ChatDelta): ChatDelta => {
+    choices.set(index, { tools: [] })
+    return { role: 'assistant', content: content ?? (delta.tool_calls ? null : ''), ...delta }
   }
 
   const relay: ChunkBuilder['relay'] = (choice) => {
     const { index, delta } = choice
-    if (!choices.has(index)) open(index, delta)
+    if (!choices.has(index)) choice.delta = first(index, delta)
     else {
       if (delta.role !== undefined) delete delta.role
       if (isEmpty(delta)) return
@@ -151,12 +146,11 @@ export function chunkBuilder(provider: string): ChunkBuilder {
     relay,
     delta: addDelta,
     tool(index, { id = newToolCallId(), name }) {
-      const delta: ChatDelta = { tool_calls: [] }
-      const { tools } = open(index, delta)
-      const call: ToolCallDelta = { index: tools.length, id, type: 'function', function: { name, arguments: '' } }
-      delta.tool_calls = [call]
-      push({ index, delta, finish_reason: null })
-      return tools.push({ id, name, arguments: '' }) - 1
+      const position = choices.get(index)?.tools.length ?? 0
+      const call: ToolCallDelta = { index: position, id, type: 'function', function: { name, arguments: '' } }
+      relay({ index, delta: { tool_calls: [call] }, finish_reason: null })
+      choices.get(index)!.tools.push({ arguments: '' })
+      return position
     },
     toolArguments: addArguments,
     finish(index, reason, extra = {}) {
