@@ -1,0 +1,86 @@
+/**
+ * Ten faults of one line each, and the test that must catch it: `line` stands once in `file`, `red` is part of the name of a test in
+ * `test` that fails with `broken` in its place.
+ */
+export const mutations = [
+  {
+    name: 'done-after-cut',
+    file: 'packages/providers/src/chunk-builder.ts',
+    line: 'const unfinished = choices.size === 0 || [...choices.values()].some(({ finish }) => !finish)',
+    broken: 'const unfinished = choices.size === 0',
+    test: 'packages/providers/src/openai/stream-failures.test.ts',
+    red: 'ends without a finish',
+  },
+  {
+    name: 'done-before-books',
+    file: 'packages/gateway/src/operations/chat.ts',
+    line: "await watch.end(book(meter.used(outcome === 'complete'), outcome))",
+    broken: "void watch.end(book(meter.used(outcome === 'complete'), outcome)).catch(() => undefined)",
+    test: 'test/faults/books.test.ts',
+    red: 'has one record of a stream that is cut',
+  },
+  {
+    name: 'forward-provider',
+    file: 'packages/providers/src/openai/chat.ts',
+    line: '    provider: undefined,\n',
+    broken: '',
+    test: 'packages/gateway/src/operations/chat.test.ts',
+    red: 'reaches the upstream',
+  },
+  {
+    name: 'usage-unasked',
+    file: 'packages/gateway/src/meter.ts',
+    line: 'return chunks.at(-1)?.choices.length !== 0 ? chunks : chunks.slice(0, -1)',
+    broken: 'return chunks',
+    test: 'packages/gateway/src/operations/chat-stream.test.ts',
+    red: 'without usage where it is not asked for',
+  },
+  {
+    name: 'one-too-many',
+    file: 'packages/core/src/rate-limiter.ts',
+    line: 'const ok = window.used < perMinute',
+    broken: 'const ok = window.used <= perMinute',
+    test: 'packages/core/src/rate-limiter.test.ts',
+    red: 'lets as many through as a window has',
+  },
+  {
+    name: 'revoked-key-cached',
+    file: 'packages/core/src/entities/gateway-keys.ts',
+    line: 'for (const [hash, { holder }] of cache) if (holder.key.id === id) cache.delete(hash)',
+    broken: '',
+    test: 'packages/core/src/entities/gateway-keys.test.ts',
+    red: 'a revoked key is refused at once',
+  },
+  {
+    name: 'leak-upstream-text',
+    file: 'packages/gateway/src/describe-error.ts',
+    line: "return new ApiError(400, 'invalid_request_error', scrub(error.message), {",
+    broken: "return new ApiError(400, 'invalid_request_error', error.message, {",
+    test: 'packages/gateway/src/operations/chat-errors.test.ts',
+    red: 'is told without secrets',
+  },
+  {
+    name: 'retry-what-is-paid',
+    file: 'packages/gateway/src/describe-error.ts',
+    line: 'shouldRetry: accepted ? false : undefined,',
+    broken: 'shouldRetry: undefined,',
+    test: 'packages/gateway/src/operations/chat-errors.test.ts',
+    red: 'must not be asked again',
+  },
+  {
+    name: 'body-without-bound',
+    file: 'packages/http/src/fetch-shell.ts',
+    line: 'if (bytes.byteLength > limit) throw tooLarge(limit)',
+    broken: '',
+    test: 'packages/http/src/fetch-shell.test.ts',
+    red: 'announced as smaller',
+  },
+  {
+    name: 'upstream-runs-on',
+    file: 'packages/gateway/src/upstream-watch.ts',
+    line: 'client.onLeave(abort)',
+    broken: '',
+    test: 'packages/gateway/src/operations/chat-stop.test.ts',
+    red: 'a client that leaves while the upstream is waited for',
+  },
+]
