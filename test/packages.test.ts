@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { npxEnvironment } from './support/runtime.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const require = createRequire(import.meta.url)
@@ -106,7 +107,11 @@ describe.each(packages)('package %s', (name) => {
 
   it('passes publint and attw as a tarball', { timeout: 120_000 }, async () => {
     const target = mkdtempSync(join(tmpdir(), 'turnpike-pack-'))
-    execFileSync('npx', ['--yes', 'pnpm@10.34.9', 'pack', '--pack-destination', target], { cwd: folder, stdio: 'pipe' })
+    execFileSync('npx', ['--yes', 'pnpm@10.34.9', 'pack', '--pack-destination', target], {
+      cwd: folder,
+      stdio: 'pipe',
+      env: npxEnvironment(),
+    })
     const tarball = join(target, readdirSync(target)[0]!)
     const { publint } = await import('publint')
     const { messages } = await publint({

@@ -19,6 +19,11 @@ async function failing(file) {
 }
 
 const wanted = process.argv.slice(2)
+// A test that is red without the fault proves nothing.
+for (const file of new Set(mutations.map(({ test }) => test))) {
+  const red = await failing(file)
+  if (red.length > 0) throw new Error(`${file} fails by itself: ${red.join('; ')}`)
+}
 let missed = 0
 for (const { name, file, line, broken, test, red } of mutations) {
   if (wanted.length > 0 && !wanted.includes(name)) continue

@@ -1,5 +1,11 @@
 import { execFileSync } from 'node:child_process'
 
+/** The environment for an npx of our own, when this process was started by one: npx hands its `--package` on to every npx below it. */
+export function npxEnvironment(): NodeJS.ProcessEnv {
+  const { npm_config_package: _, ...environment } = process.env
+  return environment
+}
+
 /** Which runtime serves in the end-to-end tests: `TURNPIKE_RUNTIME=bun`, default node. */
 export const runtime = process.env['TURNPIKE_RUNTIME'] === 'bun' ? 'bun' : 'node'
 
@@ -9,7 +15,10 @@ let bun: string | undefined
 export const bunPath = (): string =>
   (bun ??=
     process.env['BUN_PATH'] ??
-    execFileSync('npx', ['--yes', '-p', 'bun@1.4.5', '--', 'which', 'bun'], { encoding: 'utf8' }).trim())
+    execFileSync('npx', ['--yes', '-p', 'bun@1.4.5', '--', 'which', 'bun'], {
+      encoding: 'utf8',
+      env: npxEnvironment(),
+    }).trim())
 
 /** The command that runs a script on the chosen runtime. */
 export const runtimePath = (): string => (runtime === 'bun' ? bunPath() : process.execPath)

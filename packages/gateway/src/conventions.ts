@@ -12,5 +12,8 @@ export const FIRST_EVENT_MS = 300_000
 /** "time-outs: not shown": milliseconds between two events of an upstream's stream. */
 export const BETWEEN_EVENTS_MS = 120_000
 
+/** "429 is retried after the stated delay": seconds for Retry-After where an upstream's 429 states none. */
+export const RETRY_AFTER_S = 1
+
 /** "time-outs: not shown": milliseconds that running requests have to end after a shutdown began. */
 export const DRAIN_MS = 30_000

@@ -1,6 +1,7 @@
 import type { UpstreamFailure } from '@turnpike/core'
 import { ApiError, scrub, UpstreamError } from '@turnpike/core'
 import { toApiError } from '@turnpike/http'
+import { RETRY_AFTER_S } from './conventions.js'
 
 /** The words for failures that are not the caller's: fixed, because an upstream's own may hold what is not for callers. */
 const fixed: Record<UpstreamFailure['kind'], { code: ApiError['code']; message: string }> = {
@@ -17,7 +18,7 @@ function describeUpstream(error: UpstreamError): ApiError {
   if (kind === 'status' && status === 429)
     return new ApiError(429, 'rate_limit_error', 'The upstream provider is rate limiting; try again later', {
       code: 'rate_limit_exceeded',
-      retryAfter: Math.max(1, retryAfter ?? 1),
+      retryAfter: Math.max(1, retryAfter ?? RETRY_AFTER_S),
       cause: error,
     })
   if (kind === 'status' && caller)

@@ -106,9 +106,12 @@ export function chunkBuilder(provider: string): ChunkBuilder {
   }
 
   /** The first delta of a choice, with what clients expect of it. */
-  const first = (index: number, { role: _, content, ...delta }: ChatDelta): ChatDelta => {
+  const first = (index: number, delta: ChatDelta): ChatDelta => {
     choices.set(index, { tools: [] })
-    return { role: 'assistant', content: content ?? (delta.tool_calls ? null : ''), ...delta }
+    const whole: ChatDelta = { role: 'assistant', content: null, ...delta }
+    whole.role = 'assistant'
+    whole.content ??= whole.tool_calls ? null : ''
+    return whole
   }
 
   const relay: ChunkBuilder['relay'] = (choice) => {

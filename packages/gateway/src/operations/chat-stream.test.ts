@@ -39,7 +39,7 @@ describe('a streamed completion', () => {
     const event = (delta: string, finish: string) =>
       `data: {${head},"choices":[{"index":0,"delta":${delta},"finish_reason":${finish}}]}\n\n`
     expect(await response.text()).toBe(
-      event('{"content":"Hel","role":"assistant"}', 'null') +
+      event('{"role":"assistant","content":"Hel"}', 'null') +
         event('{"content":"lo"}', 'null') +
         event('{"content":""}', 'null') +
         event('{}', '"stop"') +

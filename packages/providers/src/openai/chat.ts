@@ -38,6 +38,13 @@ export function toFinishReason(reason: unknown): FinishReason {
   }
 }
 
+/** Thoughts under the name that clients read; some compatible servers call them `reasoning`. */
+export function renameReasoning(fields: Record<string, unknown>): void {
+  if (fields['reasoning'] === undefined) return
+  fields['reasoning_content'] ??= fields['reasoning']
+  delete fields['reasoning']
+}
+
 const count = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
 
@@ -84,12 +91,12 @@ function toResponse(provider: string, body: Loose, request: ChatCompletionReques
     created: count(body['created']) || Math.floor(Date.now() / 1000),
     model: (body['model'] as string) || request.model,
     choices: choices.map((choice: Loose, position) => {
-      const { tool_calls, content, reasoning, ...message } = (choice['message'] ?? {}) as Loose
+      const { tool_calls, content, ...message } = (choice['message'] ?? {}) as Loose
       const calls = Array.isArray(tool_calls) && tool_calls.length > 0 ? (tool_calls as Loose[]) : undefined
       const textless = calls || message['refusal'] || message['audio']
       const given = toFinishReason(choice['finish_reason'])
       const finish = calls && given === 'stop' ? 'tool_calls' : given
-      if (typeof reasoning === 'string') message['reasoning_content'] ??= reasoning
+      renameReasoning(message)
       return {
         ...choice,
         index: count(choice['index']) ?? position,

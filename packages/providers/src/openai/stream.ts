@@ -3,7 +3,7 @@ import { UpstreamError } from '@turnpike/core'
 import type { StreamDecoder } from '../adapter.js'
 import type { ChunkBuilder, ChunkChoice } from '../chunk-builder.js'
 import { chunkBuilder } from '../chunk-builder.js'
-import { toFinishReason, toUsage } from './chat.js'
+import { renameReasoning, toFinishReason, toUsage } from './chat.js'
 import { errors } from './errors.js'
 
 interface UpstreamToolCall {
@@ -100,10 +100,7 @@ export function streamDecoder(provider: string, model: string): StreamDecoder<Ch
     }
     const { index, delta: given, finish_reason, ...extra } = choice
     const { role: _, tool_calls, ...delta } = given
-    if (delta['reasoning'] !== undefined) {
-      delta['reasoning_content'] ??= delta['reasoning']
-      delete delta['reasoning']
-    }
+    renameReasoning(delta)
     if (!tool_calls || says(delta)) builder.delta(index, delta as ChatDelta, extra)
     for (const entry of tool_calls ?? []) {
       if (entry.custom) {
