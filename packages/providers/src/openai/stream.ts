@@ -48,11 +48,16 @@ const textOf = (value: unknown): string =>
  */
 function toolTracker(choice: number, builder: ChunkBuilder): (entry: UpstreamToolCall) => void {
   const tools: OpenTool[] = []
-  return ({ index = null, id, function: call = {} }) => {
-    let tool = index === null ? (id ? tools.findLast((t) => t.id === id) : tools.at(-1)) : undefined
-    if (index !== null) tool = tools.findLast((t) => t.index === index)
-    if (!tool || (id && tool.id && id !== tool.id && call.name))
-      tools.push((tool = { index, id: id ?? undefined, held: '' }))
+  /** By its index; without one by its id; with neither it goes on with the last call. */
+  const find = ({ index, id }: UpstreamToolCall): OpenTool | undefined => {
+    if (typeof index === 'number') return tools.findLast((tool) => tool.index === index)
+    return id ? tools.findLast((tool) => tool.id === id) : tools.at(-1)
+  }
+  return (entry) => {
+    const { index = null, id, function: call = {} } = entry
+    let tool = find(entry)
+    const another = tool?.id && id && id !== tool.id && call.name
+    if (!tool || another) tools.push((tool = { index, id: id ?? undefined, held: '' }))
     if (tool.ours === undefined) {
       tool.id ??= id ?? undefined
       tool.held += textOf(call.arguments)
