@@ -2,6 +2,17 @@ import { ChatChunk } from '@turnpike/core'
 import type { StreamDecoder } from '@turnpike/providers'
 import * as v from 'valibot'
 
+/** What all chunks of the OpenAI-style streams below have alike. */
+export const head = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 5, model: 'gpt-4o' } as const
+
+/** A chunk as an upstream sends it. */
+export const chunk = (delta: object, finish_reason: string | null = null, more: object = {}) => ({
+  ...head,
+  choices: [{ index: 0, delta, finish_reason, ...more }],
+})
+export const finish = (reason = 'stop') => chunk({}, reason)
+export const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 }
+
 /** The events of one upstream read: values that are sent as JSON, and texts that are sent as they are. */
 export type Read = (object | string)[]
 

@@ -1,4 +1,5 @@
 /** Schemas, ports, errors, keys, users and the usage ledger of Turnpike. @module */
+export * from './bytes.js'
 export * from './conventions.js'
 export * from './entities/gateway-keys.js'
 export * from './entities/users.js'

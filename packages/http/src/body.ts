@@ -1,4 +1,4 @@
-import { ApiError } from '@turnpike/core'
+import { ApiError, concat } from '@turnpike/core'
 
 /** 413 for a body over the limit. */
 export const tooLarge = (limit: number): ApiError =>
@@ -23,17 +23,6 @@ export async function collect(body: AsyncIterable<Uint8Array>, limit: number): P
     pieces.push(piece)
   }
   return concat(pieces, size)
-}
-
-export function concat(pieces: Uint8Array[], size: number): Uint8Array {
-  if (pieces.length === 1) return pieces[0]!
-  const whole = new Uint8Array(size)
-  let at = 0
-  for (const piece of pieces) {
-    whole.set(piece, at)
-    at += piece.length
-  }
-  return whole
 }
 
 /** True where `text` nests arrays and objects deeper than `limit`: a scan, so that no recursion meets the depth first. */

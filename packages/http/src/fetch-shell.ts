@@ -29,19 +29,7 @@ function toStream(body: AsyncIterable<string | Uint8Array>, leave: () => void): 
   )
 }
 
-async function* readStream(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array> {
-  if (!body) return
-  const reader = body.getReader()
-  try {
-    for (;;) {
-      const { done, value } = await reader.read()
-      if (done) return
-      yield value
-    }
-  } finally {
-    await reader.cancel().catch(() => undefined)
-  }
-}
+async function* nothing(): AsyncGenerator<Uint8Array> {}
 
 /** Knows when the client is gone: by the request's signal, or because the response was cancelled, which not every host tells by the signal. */
 function clientOf(request: Request): { onLeave(listener: () => void): void; leave(): void } {
@@ -67,7 +55,7 @@ function toExchange(request: Request, call: FetchCall, client: ReturnType<typeof
   const end = hash === -1 ? url.length : hash
   const mark = url.indexOf('?', start)
   const stop = mark === -1 || mark > end ? end : mark
-  const body = (): AsyncIterable<Uint8Array> => readStream(request.body)
+  const body = (): AsyncIterable<Uint8Array> => request.body ?? nothing()
   return {
     method: request.method,
     path: url.slice(start, stop),

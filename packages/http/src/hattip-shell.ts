@@ -16,7 +16,8 @@ interface NodePlatform {
 const isNode = (platform: unknown): platform is NodePlatform =>
   typeof platform === 'object' && platform !== null && (platform as Partial<NodePlatform>).name === 'node'
 
-const noContent = (): Response => new Response(null, { status: 404 })
+/** What an adapter sends that has nobody to pass the request on to. */
+const notOurs = (): Response => new Response(null, { status: 404 })
 
 /**
  * Serves any HatTip adapter. On Node it reads and writes `context.platform` itself, because the adapter's `Request` loses the client's
@@ -31,7 +32,7 @@ export function hattipShell(handle: Handler, options: ShellOptions = {}): Hattip
     return new Promise((resolve, reject) => {
       const pass = (): void => {
         context.passThrough()
-        resolve(noContent())
+        resolve(notOurs())
       }
       viaNode(platform.request, platform.response, pass).catch(reject)
     })

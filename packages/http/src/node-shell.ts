@@ -1,4 +1,5 @@
-import { concat, cutShort, tooLarge } from './body.js'
+import { concat } from '@turnpike/core'
+import { cutShort, tooLarge } from './body.js'
 import type { Exchange, Handler, Reply, ShellOptions } from './exchange.js'
 import { clientIp } from './exchange.js'
 

@@ -5,11 +5,11 @@ export const sseHeaders = {
   'x-accel-buffering': 'no',
 }
 
-export const DONE = 'data: [DONE]\n\n'
+const DONE = 'data: [DONE]\n\n'
 const PING = ': ping\n\n'
 
 /** One event as it goes over the wire. */
-export const encodeEvent = (event: object): string => `data: ${JSON.stringify(event)}\n\n`
+const encodeEvent = (event: object): string => `data: ${JSON.stringify(event)}\n\n`
 
 /**
  * A stream's body: a piece per batch, then `[DONE]`, or an error event in place of it (ruling 12: without an `event:` line);

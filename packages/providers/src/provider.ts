@@ -1,9 +1,9 @@
 import type { ChatChunk, Model, Provider, UpstreamCall } from '@turnpike/core'
-import { UpstreamError } from '@turnpike/core'
+import { concat, UpstreamError } from '@turnpike/core'
 import type { ChatAdapter } from './adapter.js'
 import { decodeStream } from './events.js'
-import type { Transport, TransportResponse } from './transport.js'
 import { neverSent } from './network-errors.js'
+import type { Transport, TransportResponse } from './transport.js'
 
 /** Bounds on what an upstream may send. */
 export interface UpstreamLimits {
@@ -48,14 +48,7 @@ async function readText({ header, body, bytes }: TransportResponse, limit: numbe
     if (size > limit) return undefined
     pieces.push(piece)
   }
-  if (pieces.length === 1) return utf8.decode(pieces[0])
-  const whole = new Uint8Array(size)
-  let at = 0
-  for (const piece of pieces) {
-    whole.set(piece, at)
-    at += piece.length
-  }
-  return utf8.decode(whole)
+  return utf8.decode(concat(pieces, size))
 }
 
 const parse = (text: string | undefined): unknown => {

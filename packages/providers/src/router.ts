@@ -23,8 +23,8 @@ export function createRouter({ providers }: RouterOptions): Router {
   const listed = async (): Promise<Model[]> =>
     (await Promise.all(providers.map((provider) => provider.models({ signal: never })))).flat()
 
+  /** By model id: the providers that list it, in order of preference. */
   let catalogue: Map<string, Provider[]> | undefined
-  /** The providers that list a model id, in order of preference. */
   const readCatalogue = async (): Promise<Map<string, Provider[]>> => {
     const read = new Map<string, Provider[]>()
     for (const { id, provider } of await listed()) read.set(id, [...(read.get(id) ?? []), byId.get(provider)!])
@@ -65,7 +65,7 @@ export function createRouter({ providers }: RouterOptions): Router {
     },
     async models({ provider } = {}) {
       const all = await listed()
-      return provider === undefined ? all : all.filter((model) => model.provider === (aliases[provider] ?? provider))
+      return provider === undefined ? all : all.filter((model) => model.provider === find(provider)?.id)
     },
   }
 }

@@ -129,6 +129,19 @@ describe('memoryKV with a log', () => {
     expect(await kv.getMany([['a'], ['b']])).toMatchObject([{ value: 1 }, { value: 1 }])
   })
 
+  it('does not say that a check lost to a commit that was not kept', async () => {
+    const log = fakeLog()
+    const kv = await memoryKV({ log })
+    log.failure = new StorageError('Disk full', 'none')
+    // The first goes alone; the two others share the flush after it, and the last of them loses to the one before.
+    const create = () => kv.commit({ check: [{ key: ['a'], version: null }], ...set('a') })
+    const results = await Promise.allSettled([kv.commit(set('b')), create(), create()])
+    expect(results).toEqual(Array.from({ length: 3 }, () => ({ status: 'rejected', reason: log.failure })))
+    log.failure = undefined
+    expect(await create()).toBe(true)
+    expect(await create()).toBe(false)
+  })
+
   it('goes on after a failure that wrote nothing', async () => {
     const log = fakeLog()
     const kv = await memoryKV({ log })

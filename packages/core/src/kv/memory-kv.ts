@@ -144,10 +144,11 @@ export async function memoryKV(options: MemoryKVOptions = {}): Promise<KV> {
       const group = queue.splice(0, GROUP)
       const pending = new Map<string, LogEntry>()
       const applied: Waiting[] = []
+      const refused: Waiting[] = []
       for (const waiting of group)
         try {
           const entries = evaluate(waiting.commit, pending)
-          if (!entries) waiting.resolve(false)
+          if (!entries) refused.push(waiting)
           else {
             for (const entry of entries) pending.set(entry.k, entry)
             applied.push(waiting)
@@ -155,17 +156,18 @@ export async function memoryKV(options: MemoryKVOptions = {}): Promise<KV> {
         } catch (error) {
           waiting.reject(error)
         }
-      if (applied.length === 0) continue
       try {
-        await log.append([...pending.values()])
+        if (applied.length > 0) await log.append([...pending.values()])
         for (const entry of pending.values()) publish(entry)
         logged += pending.size
         for (const { resolve } of applied) resolve(true)
+        // Only now: what they lost to is kept, and not only about to be.
+        for (const { resolve } of refused) resolve(false)
         if (logged > 2 * state.size + SLACK && logged > rewriteAfter) await rewrite(log)
       } catch (cause) {
         const error = StorageError.is(cause) ? cause : new StorageError('The log failed', 'unknown', { cause })
         if (error.outcome === 'unknown') stopped = error
-        for (const { reject } of applied) reject(error)
+        for (const { reject } of [...applied, ...refused]) reject(error)
       }
     }
     for (const { reject } of queue.splice(0)) reject(stopped)

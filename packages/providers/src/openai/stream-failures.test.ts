@@ -1,16 +1,8 @@
 import { UpstreamError } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
 import type { Read } from '../../../../test/support/decode.js'
-import { decodeReads } from '../../../../test/support/decode.js'
+import { head, chunk, finish, usage, decodeReads } from '../../../../test/support/decode.js'
 import { streamDecoder } from './stream.js'
-
-const head = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 5, model: 'gpt-4o' } as const
-const chunk = (delta: object, finish_reason: string | null = null, more: object = {}) => ({
-  ...head,
-  choices: [{ index: 0, delta, finish_reason, ...more }],
-})
-const finish = (reason = 'stop') => chunk({}, reason)
-const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 }
 
 const run = async (...reads: Read[]) => decodeReads(streamDecoder('openai', 'asked-for'), reads)
 
