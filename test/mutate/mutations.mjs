@@ -17,7 +17,7 @@ export const mutations = [
     line: "await watch.end(book(meter.used(outcome === 'complete'), outcome))",
     broken: "void watch.end(book(meter.used(outcome === 'complete'), outcome)).catch(() => undefined)",
     test: 'test/faults/books.test.ts',
-    red: 'has one record of a stream that is cut',
+    red: 'all of the ledger stream true: an error',
   },
   {
     name: 'forward-provider',
