@@ -1,5 +1,6 @@
+import type { ChunkChoice } from '@turnpike/core'
 import { ChatChunk } from '@turnpike/core'
-import type { StreamDecoder } from '@turnpike/providers'
+import type { ChatDecoder } from '@turnpike/providers'
 import * as v from 'valibot'
 
 /** What all chunks of the OpenAI-style streams below have alike. */
@@ -16,26 +17,34 @@ export const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 }
 /** The events of one upstream read: values that are sent as JSON, and texts that are sent as they are. */
 export type Read = (object | string)[]
 
-/** The chunks that a decoder makes of each read, those reads left out that give none, and the error at the end if there is one. */
-export function decodeReads(
-  decoder: StreamDecoder<ChatChunk>,
-  reads: Read[],
-): { batches: ChatChunk[][]; error?: unknown } {
+/**
+ * The chunks that a decoder makes of each read, those reads left out that give none, with the usage of a whole stream as the last,
+ * and the error at the end if there is one.
+ */
+export function decodeReads(decoder: ChatDecoder, reads: Read[]): { batches: ChatChunk[][]; error?: unknown } {
   const batches: ChatChunk[][] = []
-  const keep = (chunks: ChatChunk[]): void => {
-    for (const chunk of chunks) v.parse(ChatChunk, chunk)
+  const keep = (choices: ChunkChoice[]): void => {
     // As the client gets it.
-    if (chunks.length > 0) batches.push(JSON.parse(JSON.stringify(chunks)) as ChatChunk[])
+    const chunks = choices.map(
+      (choice) => JSON.parse(JSON.stringify({ ...decoder.head, choices: [choice] })) as ChatChunk,
+    )
+    for (const chunk of chunks) v.parse(ChatChunk, chunk)
+    if (chunks.length > 0) batches.push(chunks)
+  }
+  const whole = () => {
+    const { head, usage } = decoder
+    if (usage) batches.at(-1)!.push({ ...head, choices: [], usage })
+    return { batches }
   }
   try {
     for (const read of reads) {
       keep(decoder.push(read.map((data) => ({ data: typeof data === 'string' ? data : JSON.stringify(data) }))))
-      if (decoder.done) return { batches }
+      if (decoder.done) return whole()
     }
     keep(decoder.end())
+    return whole()
   } catch (error) {
     keep(decoder.rest())
     return { batches, error }
   }
-  return { batches }
 }

@@ -18,6 +18,31 @@ export interface Completion {
   [field: string]: unknown
 }
 
+/** What every chunk of one stream has alike. */
+export interface ChunkHead {
+  id: string
+  object: 'chat.completion.chunk'
+  created: number
+  model: string
+  /** What else the upstream says of the whole answer, such as `system_fingerprint`. */
+  [field: string]: unknown
+}
+
+/** What one chunk has of its own: a delta, or the reason why a choice ended. */
+export type ChunkChoice = ChatChunk['choices'][number]
+
+/** A streamed answer, as what its chunks have alike and what each has of its own: whole objects would cost as much as all else of a chunk. */
+export interface ChatStream {
+  readonly head: ChunkHead
+  /**
+   * The choices of one upstream read at a time, each for a chunk (none, if the read only showed that the upstream is alive).
+   * Ends only after a whole answer, and throws otherwise.
+   */
+  readonly batches: AsyncIterable<ChunkChoice[]>
+  /** As far as the upstream has reported it; final when `batches` has ended. */
+  readonly usage: Usage | undefined
+}
+
 /** An upstream. A capability that it lacks is a property that it lacks. */
 export interface Provider {
   /** The word that callers use in `provider` and as the prefix of a model id. */
@@ -29,13 +54,10 @@ export interface Provider {
     /** @throws UpstreamError */
     complete(request: ChatCompletionRequest, call: UpstreamCall): Promise<Completion>
     /**
-     * Resolves with the upstream's first event: before that nothing was sent, and a rejection is an HTTP error.
-     * The iterator yields the chunks of one upstream read at a time (none, if the read only showed that the upstream is alive),
-     * ends only after a whole answer, and throws otherwise.
-     * If the upstream reports usage, the last chunk carries it and has no choices; no other chunk has a `usage` key.
+     * Resolves with the upstream's first choice: before that nothing was sent, and a rejection is an HTTP error.
      * @throws UpstreamError
      */
-    stream(request: ChatCompletionRequest, call: UpstreamCall): Promise<AsyncIterable<ChatChunk[]>>
+    stream(request: ChatCompletionRequest, call: UpstreamCall): Promise<ChatStream>
   }
 }
 

@@ -1,4 +1,4 @@
-import type { ChatChunk, ChatCompletionRequest, Completion, Usage, UsageRecord } from '@turnpike/core'
+import type { ChatCompletionRequest, ChatStream, ChunkChoice, Completion, Usage, UsageRecord } from '@turnpike/core'
 
 /** Characters per token where an upstream reports no usage (ruling 28). */
 const CHARACTERS_PER_TOKEN = 4
@@ -38,41 +38,26 @@ export const meterAnswer = (request: ChatCompletionRequest, answer: Completion):
         ),
       )
 
-/** Counts what a stream uses, and shows usage to the client only as far as it asked for it. */
+/** Counts what a stream uses. */
 export interface StreamMeter {
-  /** The chunks for the client out of those of one upstream read. */
-  pass(chunks: ChatChunk[]): ChatChunk[]
-  /** The usage event that the client asked for and has not been sent yet. */
-  last(): ChatChunk[]
+  /** To be called with all that the client is sent. */
+  count(choices: ChunkChoice[]): void
   /** What was used so far; `complete` = the stream is whole. */
   used(complete: boolean): Metered
 }
 
-export function streamMeter(request: ChatCompletionRequest): StreamMeter {
-  const wanted = request.stream_options?.include_usage === true
-  let reported: Usage | undefined
+export function streamMeter(request: ChatCompletionRequest, stream: ChatStream): StreamMeter {
   let seen = 0
-  let head: ChatChunk | undefined
-
-  const used = (complete: boolean): Metered =>
-    reported ? { usage: reported, accuracy: complete ? 'reported' : 'partial' } : estimate(request, seen)
-
   return {
-    pass(chunks) {
-      for (const chunk of chunks) {
-        if (chunk.usage) reported = chunk.usage
-        for (const { delta } of chunk.choices) {
-          const { content, reasoning_content: thought, tool_calls } = delta
-          if (content) seen += content.length
-          if (typeof thought === 'string') seen += thought.length
-          if (tool_calls) seen += characters(tool_calls)
-        }
+    count(choices) {
+      for (const { delta } of choices) {
+        const { content, reasoning_content: thought, tool_calls } = delta
+        if (content) seen += content.length
+        if (typeof thought === 'string') seen += thought.length
+        if (tool_calls) seen += characters(tool_calls)
       }
-      head ??= chunks[0]
-      if (wanted) return chunks.map((chunk) => (chunk.usage ? chunk : { ...chunk, usage: null }))
-      return chunks.at(-1)?.choices.length !== 0 ? chunks : chunks.slice(0, -1)
     },
-    last: () => (wanted && !reported && head ? [{ ...head, choices: [], usage: used(true).usage }] : []),
-    used,
+    used: (complete) =>
+      stream.usage ? { usage: stream.usage, accuracy: complete ? 'reported' : 'partial' } : estimate(request, seen),
   }
 }

@@ -1,5 +1,6 @@
 import { ApiError, isUuid } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
+import { eventsOf } from '../../../test/support/events.js'
 import { fetchShell } from './fetch-shell.js'
 import type { HandlerOptions, RequestLog } from './handler.js'
 import { createHandler, toApiError } from './handler.js'
@@ -136,11 +137,7 @@ describe('an error', () => {
 
   it('within a stream is an error event, and told to the host', async () => {
     const error = new Error(secret)
-    const events = async function* () {
-      yield [{ a: 1 }]
-      throw error
-    }
-    const { send, errors, logs } = setUp(() => sse(events()))
+    const { send, errors, logs } = setUp(() => sse(eventsOf({ a: 1 }, error)))
     const response = await send('GET', '/things/7')
     expect(await response.text()).toBe(
       'data: {"a":1}\n\ndata: {"error":{"type":"server_error","code":"internal_error","message":"The server had an internal error"}}\n\n',

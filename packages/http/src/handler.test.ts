@@ -1,6 +1,7 @@
 import { ApiError, isUuid } from '@turnpike/core'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
+import { eventsOf } from '../../../test/support/events.js'
 import { fetchShell } from './fetch-shell.js'
 import type { HandlerOptions, RequestLog } from './handler.js'
 import { createHandler } from './handler.js'
@@ -57,10 +58,7 @@ describe('an answer', () => {
   })
 
   it('may be a stream', async () => {
-    const events = async function* () {
-      yield [{ a: 1 }]
-    }
-    const response = await setUp(() => sse(events())).send('GET', '/things/7')
+    const response = await setUp(() => sse(eventsOf({ a: 1 }))).send('GET', '/things/7')
     expect(response.status).toBe(200)
     expect(Object.fromEntries(response.headers)).toEqual({
       'content-type': 'text/event-stream; charset=utf-8',
@@ -213,12 +211,9 @@ describe('the request log', () => {
   })
 
   it('has the line of a stream when the stream is over', async () => {
-    const events = async function* () {
-      yield [{ a: 1 }]
-    }
     const { send, logs } = setUp((_, call) => {
       call.log({ stream: true })
-      return sse(events())
+      return sse(eventsOf({ a: 1 }))
     })
     const response = await send('GET', '/things/7')
     expect(logs).toEqual([])
@@ -227,10 +222,7 @@ describe('the request log', () => {
   })
 
   it('has the line of a stream that the client left', async () => {
-    const events = async function* () {
-      for (;;) yield [{ a: 1 }]
-    }
-    const { send, logs } = setUp(() => sse(events()))
+    const { send, logs } = setUp(() => sse(eventsOf(...Array.from({ length: 1_000 }, () => ({ a: 1 })))))
     const response = await send('GET', '/things/7')
     const reader = response.body!.getReader()
     await reader.read()

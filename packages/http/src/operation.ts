@@ -1,4 +1,5 @@
 import type { GenericSchema, InferOutput } from 'valibot'
+import type { EventStream } from './sse.js'
 
 /** What an operation is told of its call besides the parsed input. */
 export interface Call {
@@ -49,11 +50,11 @@ const answer = Symbol.for('turnpike.answer')
 
 /** What `run` may return in place of a plain value, which is answered as JSON with the route's status. */
 export type Answer = { readonly [answer]: true } & (
-  { kind: 'sse'; events: AsyncIterable<object[]> } | { kind: 'json'; status: number; value: unknown }
+  { kind: 'sse'; events: EventStream } | { kind: 'json'; status: number; value: unknown }
 )
 
-/** Answers with server-sent events: each batch leaves in one write, `data: [DONE]` ends a whole stream, an error event a failed one. */
-export const sse = (events: AsyncIterable<object[]>): Answer => ({ [answer]: true, kind: 'sse', events })
+/** Answers with server-sent events. */
+export const sse = (events: EventStream): Answer => ({ [answer]: true, kind: 'sse', events })
 
 /** Answers `value` as JSON with another status than the route's, such as 503 from a health check. */
 export const withStatus = (status: number, value: unknown): Answer => ({ [answer]: true, kind: 'json', status, value })

@@ -1,49 +1,57 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { sseBody } from './sse.js'
+import { eventsOf } from '../../../test/support/events.js'
+import type { EventStream } from './sse.js'
+import { sseBody, sseEvent } from './sse.js'
 
-/** A source whose batches and end are told from outside; an abort ends it as a gateway's watch does. */
+type Batch = object[]
+
+/** A stream whose batches and end are told from outside; an abort fails it as a gateway's watch does. */
 function source() {
-  const waiting: { resolve(batch: object[] | undefined): void; reject(error: unknown): void }[] = []
+  const waiting: { resolve(result: IteratorResult<Batch, undefined>): void; reject(error: unknown): void }[] = []
   const log: string[] = []
-  const signal = new AbortController()
-  signal.signal.addEventListener('abort', () => waiting.shift()?.reject(new Error('aborted')))
-  const events = (async function* () {
-    try {
-      log.push('started')
-      if (signal.signal.aborted) throw new Error('aborted')
-      for (;;) {
-        const batch = await new Promise<object[] | undefined>((resolve, reject) => waiting.push({ resolve, reject }))
-        if (!batch) return
-        yield batch
-      }
-    } finally {
-      log.push('finished')
-    }
-  })()
-  return { events, log, signal, push: (batch?: object[]) => waiting.shift()!.resolve(batch) }
+  const events: EventStream<Batch> = {
+    next: () => new Promise((resolve, reject) => waiting.push({ resolve, reject })),
+    encode: (batch) => batch.map((event) => sseEvent(JSON.stringify(event))).join(''),
+    async complete() {
+      log.push('complete')
+      return ''
+    },
+    async fail(error) {
+      log.push(`fail: ${(error as Error).message}`)
+      return error
+    },
+    async leave() {
+      log.push('leave')
+    },
+  }
+  return {
+    events,
+    log,
+    push: (...batch: Batch) => waiting.shift()!.resolve({ done: false, value: batch }),
+    end: () => waiting.shift()!.resolve({ done: true, value: undefined }),
+    abort: () => waiting.shift()?.reject(new Error('aborted')),
+  }
 }
 
-function open(events: AsyncIterable<object[]>, heartbeatMs = 1_000) {
+function open(events: EventStream, heartbeatMs = 1_000) {
   const onEnd = vi.fn()
   const errorEvent = (error: unknown) => ({ error: { message: (error as Error).message } })
   return { onEnd, iterator: sseBody(events, { errorEvent, heartbeatMs, onEnd })[Symbol.asyncIterator]() }
 }
 
-async function* batches(...all: (object[] | Error)[]): AsyncGenerator<object[]> {
-  for (const batch of all)
-    if (batch instanceof Error) throw batch
-    else yield batch
-}
-
-async function drain(events: AsyncIterable<object[]>) {
+async function drain(events: EventStream) {
   const { iterator, onEnd } = open(events)
   const pieces: string[] = []
   for (;;) {
     const { done, value } = await iterator.next()
-    if (done) return { pieces, onEnd }
+    if (done) break
     pieces.push(value)
   }
+  expect(onEnd).toHaveBeenCalledTimes(1)
+  return pieces
 }
+
+const piece = (value: string) => ({ done: false, value })
 
 beforeEach(() => vi.useFakeTimers())
 afterEach(() => {
@@ -53,48 +61,83 @@ afterEach(() => {
 
 describe('sseBody', () => {
   it('sends a piece per batch and [DONE] at the end', async () => {
-    const { pieces, onEnd } = await drain(batches([{ a: 1 }, { b: 'x\ny' }], [], [{ c: null }]))
-    expect(pieces).toEqual(['data: {"a":1}\n\ndata: {"b":"x\\ny"}\n\n', 'data: {"c":null}\n\n', 'data: [DONE]\n\n'])
-    expect(onEnd).toHaveBeenCalledTimes(1)
+    expect(await drain(eventsOf({ a: 1 }, { b: 'x\ny' }))).toEqual([
+      'data: {"a":1}\n\n',
+      'data: {"b":"x\\ny"}\n\n',
+      'data: [DONE]\n\n',
+    ])
   })
 
-  it('sends an error event in place of [DONE]', async () => {
-    const { pieces, onEnd } = await drain(batches([{ a: 1 }], new Error('broke')))
-    expect(pieces).toEqual(['data: {"a":1}\n\n', 'data: {"error":{"message":"broke"}}\n\n'])
-    expect(onEnd).toHaveBeenCalledTimes(1)
+  it('sends nothing for a batch without events', async () => {
+    const { events, push, end } = source()
+    const pieces = drain(events)
+    for (const batch of [[{ a: 1 }, { b: 2 }], [], [{ c: 3 }], []]) {
+      push(...batch)
+      await vi.advanceTimersByTimeAsync(0)
+    }
+    end()
+    expect(await pieces).toEqual(['data: {"a":1}\n\ndata: {"b":2}\n\n', 'data: {"c":3}\n\n', 'data: [DONE]\n\n'])
   })
 
-  it('sends only [DONE] for no events', async () => {
-    expect((await drain(batches())).pieces).toEqual(['data: [DONE]\n\n'])
+  it('sends last events with [DONE]', async () => {
+    const events = { ...eventsOf(), complete: async () => sseEvent('{"last":true}') }
+    expect(await drain(events)).toEqual(['data: {"last":true}\n\ndata: [DONE]\n\n'])
+  })
+
+  it.each<[what: string, events: EventStream]>([
+    ['fails', eventsOf({ a: 1 }, new Error('broke'))],
+    ['fails, told in other words', { ...eventsOf({ a: 1 }, new Error('x')), fail: async () => new Error('broke') }],
+    ['fails twice', { ...eventsOf({ a: 1 }, new Error('x')), fail: () => Promise.reject(new Error('broke')) }],
+    ['cannot be completed', { ...eventsOf({ a: 1 }), complete: () => Promise.reject(new Error('broke')) }],
+  ])('sends an error event in place of [DONE] where a stream %s', async (_, events) => {
+    expect(await drain(events)).toEqual(['data: {"a":1}\n\n', 'data: {"error":{"message":"broke"}}\n\n'])
+  })
+
+  it('sends an error event where a batch cannot be encoded', async () => {
+    const encode = (): string => {
+      throw new Error('broke')
+    }
+    expect(await drain({ ...eventsOf({ a: 1 }), encode })).toEqual(['data: {"error":{"message":"broke"}}\n\n'])
   })
 
   it('sends a comment for each interval of silence, and loses nothing', async () => {
-    const { events, push } = source()
+    const { events, push, end } = source()
     const { iterator } = open(events)
-    const ping = { done: false, value: ': ping\n\n' }
 
     const first = iterator.next()
     await vi.advanceTimersByTimeAsync(1_000)
-    expect(await first).toEqual(ping)
+    expect(await first).toEqual(piece(': ping\n\n'))
     const second = iterator.next()
     await vi.advanceTimersByTimeAsync(1_000)
-    expect(await second).toEqual(ping)
+    expect(await second).toEqual(piece(': ping\n\n'))
 
     const third = iterator.next()
-    push([{ a: 1 }])
-    expect(await third).toEqual({ done: false, value: 'data: {"a":1}\n\n' })
+    push({ a: 1 })
+    expect(await third).toEqual(piece('data: {"a":1}\n\n'))
 
     // A batch that arrives while nobody waits is kept for the next one who does.
     const fourth = iterator.next()
     await vi.advanceTimersByTimeAsync(1_000)
-    expect(await fourth).toEqual(ping)
-    push([{ b: 2 }])
+    expect(await fourth).toEqual(piece(': ping\n\n'))
+    push({ b: 2 })
     await vi.advanceTimersByTimeAsync(5_000)
-    expect(await iterator.next()).toEqual({ done: false, value: 'data: {"b":2}\n\n' })
+    expect(await iterator.next()).toEqual(piece('data: {"b":2}\n\n'))
     const fifth = iterator.next()
-    await vi.advanceTimersByTimeAsync(0)
-    push()
-    expect(await fifth).toEqual({ done: false, value: 'data: [DONE]\n\n' })
+    end()
+    expect(await fifth).toEqual(piece('data: [DONE]\n\n'))
+    expect(await iterator.next()).toMatchObject({ done: true })
+  })
+
+  it('sends a comment while the end is being booked', async () => {
+    let booked!: (last: string) => void
+    const events = { ...eventsOf(), complete: () => new Promise<string>((resolve) => (booked = resolve)) }
+    const { iterator } = open(events)
+    const first = iterator.next()
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(await first).toEqual(piece(': ping\n\n'))
+    const second = iterator.next()
+    booked('')
+    expect(await second).toEqual(piece('data: [DONE]\n\n'))
     expect(await iterator.next()).toMatchObject({ done: true })
   })
 
@@ -103,51 +146,62 @@ describe('sseBody', () => {
     const { iterator } = open(events)
     await vi.advanceTimersByTimeAsync(60_000)
     const next = iterator.next()
-    await vi.advanceTimersByTimeAsync(0)
-    push([{ a: 1 }])
-    expect(await next).toEqual({ done: false, value: 'data: {"a":1}\n\n' })
+    push({ a: 1 })
+    expect(await next).toEqual(piece('data: {"a":1}\n\n'))
     await iterator.return!()
   })
 
-  it('lets the source see that a client left before the first piece', async () => {
-    const { events, log, signal } = source()
-    const { iterator, onEnd } = open(events)
-    signal.abort()
-    expect(await iterator.return!()).toEqual({ done: true, value: undefined })
-    expect(log).toEqual(['started', 'finished'])
-    expect(onEnd).toHaveBeenCalledTimes(1)
-  })
+  describe('tells the stream once that a client left', () => {
+    const leave = async (iterator: AsyncIterator<string>, onEnd: () => void) => {
+      expect(await iterator.return!()).toEqual({ done: true, value: undefined })
+      expect(await iterator.return!()).toEqual({ done: true, value: undefined })
+      expect(onEnd).toHaveBeenCalledTimes(1)
+    }
 
-  it('ends the source when a client leaves while it waits', async () => {
-    const { events, log, signal } = source()
-    const { iterator, onEnd } = open(events)
-    const next = iterator.next()
-    await vi.advanceTimersByTimeAsync(0)
-    signal.abort()
-    expect(await iterator.return!()).toEqual({ done: true, value: undefined })
-    await next
-    expect(log).toEqual(['started', 'finished'])
-    expect(onEnd).toHaveBeenCalledTimes(1)
-  })
+    it('before the first piece', async () => {
+      const { events, log } = source()
+      const { iterator, onEnd } = open(events)
+      await leave(iterator, onEnd)
+      expect(log).toEqual(['leave'])
+    })
 
-  it('ends the source when a client leaves between two pieces', async () => {
-    const { events, log, push } = source()
-    const { iterator, onEnd } = open(events)
-    const next = iterator.next()
-    await vi.advanceTimersByTimeAsync(0)
-    push([{ a: 1 }])
-    await next
-    await iterator.return!()
-    expect(log).toEqual(['started', 'finished'])
-    expect(onEnd).toHaveBeenCalledTimes(1)
-  })
+    it('while it waits and fails of it', async () => {
+      const { events, log, abort } = source()
+      const { iterator, onEnd } = open(events)
+      void iterator.next()
+      abort()
+      await leave(iterator, onEnd)
+      expect(log).toEqual(['fail: aborted'])
+    })
 
-  it('tells its end once, also if the client leaves at the very end', async () => {
-    const { iterator, onEnd } = open(batches())
-    await iterator.next()
-    const last = iterator.next()
-    await iterator.return!()
-    await last
-    expect(onEnd).toHaveBeenCalledTimes(1)
+    it('while it waits and a batch comes after all', async () => {
+      const { events, log, push } = source()
+      const { iterator, onEnd } = open(events)
+      void iterator.next()
+      const left = leave(iterator, onEnd)
+      push({ a: 1 })
+      await left
+      expect(log).toEqual(['leave'])
+    })
+
+    it('between two pieces', async () => {
+      const { events, log, push } = source()
+      const { iterator, onEnd } = open(events)
+      const next = iterator.next()
+      push({ a: 1 })
+      await next
+      await leave(iterator, onEnd)
+      expect(log).toEqual(['leave'])
+    })
+
+    it('but not after its end', async () => {
+      const { events, log, end } = source()
+      const { iterator, onEnd } = open(events)
+      const next = iterator.next()
+      end()
+      await next
+      await leave(iterator, onEnd)
+      expect(log).toEqual(['complete'])
+    })
   })
 })

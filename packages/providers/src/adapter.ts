@@ -1,4 +1,4 @@
-import type { ChatChunk, ChatCompletionRequest, Completion } from '@turnpike/core'
+import type { ChatCompletionRequest, ChatStream, ChunkChoice, Completion } from '@turnpike/core'
 import type { UpstreamEvent } from './events.js'
 
 /** An upstream's answer that is not a success. */
@@ -24,17 +24,20 @@ export interface ErrorMeaning {
   retryAfter: number | undefined
 }
 
-/** Turns the events of one stream into chunks, read by read, without waiting for anything. */
-export interface StreamDecoder<Chunk> {
-  /** The chunks of one read's events; none, if they only show that the upstream is alive. @throws UpstreamError */
-  push(events: UpstreamEvent[]): Chunk[]
+/** Turns the events of one stream into items, read by read, without waiting for anything. */
+export interface StreamDecoder<Item> {
+  /** The items of one read's events, which are not to be kept; none, if they only show that the upstream is alive. @throws UpstreamError */
+  push(events: UpstreamEvent[]): Item[]
   /** True once the upstream has said that it is done; what follows is thrown away. */
   readonly done: boolean
-  /** The last chunks of a stream that has ended. @throws UpstreamError `truncated` where it is not whole */
-  end(): Chunk[]
-  /** After a failure: the chunks that came before it in the same read, and the usage so far. */
-  rest(): Chunk[]
+  /** The last items of a stream that has ended. @throws UpstreamError `truncated` where it is not whole */
+  end(): Item[]
+  /** After a failure: the items that came before it in the same read. */
+  rest(): Item[]
 }
+
+/** The decoder of one chat stream; its head holds from the first choice on. */
+export type ChatDecoder = StreamDecoder<ChunkChoice> & Pick<ChatStream, 'head' | 'usage'>
 
 /**
  * The translation between OpenAI's form and one family's: four pure functions, no I/O.
@@ -46,6 +49,6 @@ export interface ChatAdapter {
   /** @throws UpstreamError `malformed` for an answer that is none */
   response(body: unknown, request: ChatCompletionRequest): Completion
   /** What decodes one stream. */
-  stream(request: ChatCompletionRequest): StreamDecoder<ChatChunk>
+  stream(request: ChatCompletionRequest): ChatDecoder
   errors(answer: ErrorAnswer): ErrorMeaning
 }

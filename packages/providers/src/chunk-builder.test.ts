@@ -1,4 +1,4 @@
-import type { ChatChunk, UpstreamError } from '@turnpike/core'
+import type { ChunkChoice, UpstreamError } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
 import { checkArguments, chunkBuilder, newCompletionId, newToolCallId } from './chunk-builder.js'
 
@@ -11,7 +11,7 @@ const begun = () => {
   builder.begin(head)
   return builder
 }
-const deltas = (chunks: ChatChunk[]) => chunks.map(({ choices }) => choices[0]?.delta)
+const deltas = (choices: ChunkChoice[]) => choices.map(({ delta }) => delta)
 
 describe('ids', () => {
   it('have the length that OpenAI takes, and differ', () => {
@@ -32,28 +32,23 @@ describe('checkArguments', () => {
 })
 
 describe('chunkBuilder', () => {
-  it('gives every chunk the first head', () => {
+  it('keeps the first head and the last usage', () => {
     const builder = chunkBuilder('openai')
     builder.begin({ ...head, system_fingerprint: 'fp' })
     builder.begin({ id: 'other', created: 9, model: 'other' })
-    builder.delta(0, { content: 'a' })
-    builder.finish(0, 'stop')
-    builder.usage(usage)
-    const choice = { index: 0, delta: { role: 'assistant', content: 'a' }, finish_reason: null }
-    expect(builder.take()).toEqual([{ ...whole, system_fingerprint: 'fp', choices: [choice] }])
-    expect(builder.end()).toEqual([
-      { ...whole, system_fingerprint: 'fp', choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
-      { ...whole, system_fingerprint: 'fp', choices: [], usage },
-    ])
+    expect(builder.head).toEqual({ ...whole, system_fingerprint: 'fp' })
+    expect(builder.usage).toBeUndefined()
+    builder.report({ ...usage, completion_tokens: 1 })
+    builder.report(usage)
+    expect(builder.usage).toEqual(usage)
   })
 
   it('makes up a head where there is none', () => {
     const builder = chunkBuilder('openai')
-    builder.delta(0, { content: 'a' })
-    const [chunk] = builder.take()
-    expect(chunk).toMatchObject({ object: 'chat.completion.chunk', model: '' })
-    expect(chunk!.id).toMatch(/^chatcmpl-/)
-    expect(Math.abs(chunk!.created - Date.now() / 1000)).toBeLessThan(5)
+    expect(builder.head).toMatchObject({ object: 'chat.completion.chunk', model: '' })
+    expect(builder.head.id).toMatch(/^chatcmpl-/)
+    expect(Math.abs(builder.head.created - Date.now() / 1000)).toBeLessThan(5)
+    expect(builder.head).toBe(builder.head)
   })
 
   it('hands out each chunk once', () => {
@@ -101,7 +96,7 @@ describe('chunkBuilder', () => {
       { tool_calls: [{ index: 1, function: { arguments: '{}' } }] },
       {},
     ])
-    expect(chunks.at(-1)!.choices[0]!.finish_reason).toBe('tool_calls')
+    expect(chunks.at(-1)!.finish_reason).toBe('tool_calls')
   })
 
   it('keeps a finish until the end, once per choice, the last reason', () => {
@@ -111,15 +106,13 @@ describe('chunkBuilder', () => {
     builder.finish(0, 'length', { logprobs: null })
     builder.delta(0, { content: 'b' })
     expect(deltas(builder.take())).toEqual([{ role: 'assistant', content: 'a' }, { content: 'b' }])
-    expect(builder.end()).toEqual([
-      { ...whole, choices: [{ index: 0, delta: {}, logprobs: null, finish_reason: 'length' }] },
-    ])
+    expect(builder.end()).toEqual([{ index: 0, delta: {}, logprobs: null, finish_reason: 'length' }])
   })
 
   it('begins a choice that has only a finish', () => {
     const builder = begun()
     builder.finish(0, 'content_filter')
-    expect(builder.end().map(({ choices }) => choices[0])).toEqual([
+    expect(builder.end()).toEqual([
       { index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null },
       { index: 0, delta: {}, finish_reason: 'content_filter' },
     ])

@@ -1,4 +1,4 @@
-import type { ChatChunk, ChatDelta, FinishReason, ToolCallDelta, Usage } from '@turnpike/core'
+import type { ChatDelta, ChunkChoice, ChunkHead, FinishReason, ToolCallDelta, Usage } from '@turnpike/core'
 import { UpstreamError } from '@turnpike/core'
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
@@ -40,29 +40,21 @@ interface Choice {
   finish?: { reason: FinishReason; extra: object }
 }
 
-export type ChunkChoice = ChatChunk['choices'][number]
-
 function isEmpty(delta: ChatDelta): boolean {
   for (const _ in delta) return false
   return true
 }
 
-/** Fields that every chunk of a stream has alike. */
-export interface ChunkHead {
-  id: string
-  object: 'chat.completion.chunk'
-  created: number
-  model: string
-  /** What else the upstream says of the whole answer, such as `system_fingerprint`. */
-  [field: string]: unknown
-}
-
 /**
  * Makes the chunks of one stream in the form that OpenAI's clients rely on: one head, the role once, tool calls counted from 0,
- * one finish per choice after everything else of it, usage last. `end` is where a stream proves that it is whole.
+ * one finish per choice after everything else of it. `end` is where a stream proves that it is whole.
  */
 export interface ChunkBuilder {
-  /** Sets what every chunk has alike; the first call counts. */
+  /** What every chunk has alike. */
+  readonly head: ChunkHead
+  /** The last report of usage. */
+  readonly usage: Usage | undefined
+  /** Sets the head; the first call counts. */
   begin(head: Partial<ChunkHead>): void
   /** Adds a choice as the upstream made it, without tool calls and without a finish; the builder keeps it and sees to its role. */
   relay(choice: ChunkChoice): void
@@ -75,35 +67,27 @@ export interface ChunkBuilder {
   /** Notes why a choice ended. */
   finish(choice: number, reason: FinishReason, extra?: object): void
   /** Notes the usage so far; the last report counts. */
-  usage(usage: Usage): void
-  /** The chunks since the last call. */
-  take(): ChatChunk[]
-  /** Of a stream that failed: what came before the failure, and the usage so far. Nothing if no choice has begun. */
-  rest(): ChatChunk[]
-  /** The finish of every choice and the usage. @throws UpstreamError `truncated` where a choice has no finish */
-  end(): ChatChunk[]
+  report(usage: Usage): void
+  /** What has been added since the last call. */
+  take(): ChunkChoice[]
+  /** The finish of every choice, after what has been added. @throws UpstreamError `truncated` where a choice has no finish */
+  end(): ChunkChoice[]
 }
 
 export function chunkBuilder(provider: string): ChunkBuilder {
   const choices = new Map<number, Choice>()
   let head: ChunkHead | undefined
-  let chunks: ChatChunk[] = []
-  let reported: Usage | undefined
+  const added: ChunkChoice[] = []
+  let usage: Usage | undefined
 
-  const begin: ChunkBuilder['begin'] = ({ id, created, model = '', ...rest }) => {
-    head ??= {
+  const begin = ({ id, created, model = '', ...rest }: Partial<ChunkHead>): ChunkHead =>
+    (head ??= {
       id: id || newCompletionId(),
       created: created || Math.floor(Date.now() / 1000),
       model,
       ...rest,
       object: 'chat.completion.chunk',
-    }
-  }
-
-  const push = (choice: ChunkChoice): void => {
-    begin({})
-    chunks.push({ ...head!, choices: [choice] })
-  }
+    })
 
   /** The first delta of a choice, with what clients expect of it. */
   const first = (index: number, delta: ChatDelta): ChatDelta => {
@@ -121,7 +105,7 @@ export function chunkBuilder(provider: string): ChunkBuilder {
       if (delta.role !== undefined) delete delta.role
       if (isEmpty(delta)) return
     }
-    push(choice)
+    added.push(choice)
   }
 
   const addDelta: ChunkBuilder['delta'] = (index, delta, extra) =>
@@ -130,21 +114,27 @@ export function chunkBuilder(provider: string): ChunkBuilder {
   const addArguments: ChunkBuilder['toolArguments'] = (index, tool, fragment) => {
     if (fragment === '') return
     choices.get(index)!.tools[tool]!.arguments += fragment
-    push({ index, delta: { tool_calls: [{ index: tool, function: { arguments: fragment } }] }, finish_reason: null })
+    added.push({
+      index,
+      delta: { tool_calls: [{ index: tool, function: { arguments: fragment } }] },
+      finish_reason: null,
+    })
   }
 
-  const take = (): ChatChunk[] => {
-    const taken = chunks
-    chunks = []
+  const take = (): ChunkChoice[] => {
+    // Copied and emptied, not replaced: see decodeStream.
+    const taken = added.slice()
+    added.length = 0
     return taken
   }
 
-  const rest = (): ChatChunk[] => {
-    if (reported && choices.size > 0) chunks.push({ ...head!, choices: [], usage: reported })
-    return take()
-  }
-
   return {
+    get head() {
+      return begin({})
+    },
+    get usage() {
+      return usage
+    },
     begin,
     relay,
     delta: addDelta,
@@ -160,11 +150,10 @@ export function chunkBuilder(provider: string): ChunkBuilder {
       if (!choices.has(index)) addDelta(index, {})
       choices.get(index)!.finish = { reason, extra }
     },
-    usage(usage) {
-      reported = usage
+    report(reported) {
+      usage = reported
     },
     take,
-    rest,
     end() {
       const unfinished = choices.size === 0 || [...choices.values()].some(({ finish }) => !finish)
       if (unfinished)
@@ -180,9 +169,9 @@ export function chunkBuilder(provider: string): ChunkBuilder {
           const whole = checkArguments(state.arguments, reason, provider)
           if (whole !== state.arguments) addArguments(index, tool, whole)
         }
-        push({ index, delta: {}, ...extra, finish_reason: reason })
+        added.push({ index, delta: {}, ...extra, finish_reason: reason })
       }
-      return rest()
+      return take()
     },
   }
 }

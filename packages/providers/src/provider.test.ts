@@ -1,6 +1,7 @@
-import type { ChatChunk, ChatCompletionRequest } from '@turnpike/core'
+import type { ChatChunk, ChatCompletionRequest, ChatStream } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
 import { openai } from './openai/index.js'
+import { toChunks } from './provider.js'
 import type { Transport, TransportRequest } from './transport.js'
 
 const request: ChatCompletionRequest = { model: 'gpt-4o', messages: [{ role: 'user', content: 'Hi' }] }
@@ -167,9 +168,9 @@ describe('a whole answer', () => {
 })
 
 describe('a streamed answer', () => {
-  const read = async (stream: AsyncIterable<ChatChunk[]>): Promise<string> => {
+  const read = async (stream: ChatStream): Promise<string> => {
     let text = ''
-    for await (const batch of stream) for (const { choices } of batch) text += choices[0]?.delta.content ?? ''
+    for await (const { choices } of toChunks(stream)) text += choices[0]?.delta.content ?? ''
     return text
   }
 
@@ -183,7 +184,7 @@ describe('a streamed answer', () => {
 
   it('is let go of when its reader stops', async () => {
     const { stream, state } = setUp({ headers: sse, body: [chunk('a'), chunk('b'), chunk('c', 'stop')] })
-    for await (const _ of await stream()) break
+    for await (const _ of toChunks(await stream())) break
     await new Promise(setImmediate)
     expect(state.left).toBe(true)
   })
@@ -211,7 +212,7 @@ describe('a streamed answer', () => {
     const { stream } = setUp({ headers: sse, body: [chunk('a'), chunk('b')] })
     const got: ChatChunk[] = []
     const all = async () => {
-      for await (const batch of await stream()) got.push(...batch)
+      for await (const chunk of toChunks(await stream())) got.push(chunk)
     }
     await expect(all()).rejects.toMatchObject(failure({ kind: 'truncated', accepted: true }))
     expect(got).toHaveLength(2)

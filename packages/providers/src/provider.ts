@@ -1,4 +1,4 @@
-import type { ChatChunk, Model, Provider, UpstreamCall } from '@turnpike/core'
+import type { ChatChunk, ChatStream, ChunkChoice, Model, Provider, UpstreamCall } from '@turnpike/core'
 import { concat, UpstreamError } from '@turnpike/core'
 import type { ChatAdapter } from './adapter.js'
 import { decodeStream } from './events.js'
@@ -60,9 +60,12 @@ const parse = (text: string | undefined): unknown => {
 }
 
 /** An iterable that begins with a result already taken from it. */
-const resume = (first: IteratorResult<ChatChunk[]>, rest: AsyncIterator<ChatChunk[]>): AsyncIterable<ChatChunk[]> => ({
+const resume = (
+  first: IteratorResult<ChunkChoice[]>,
+  rest: AsyncIterator<ChunkChoice[]>,
+): AsyncIterable<ChunkChoice[]> => ({
   [Symbol.asyncIterator]() {
-    let pending: IteratorResult<ChatChunk[]> | undefined = first
+    let pending: IteratorResult<ChunkChoice[]> | undefined = first
     return {
       next() {
         if (!pending) return rest.next()
@@ -74,6 +77,12 @@ const resume = (first: IteratorResult<ChatChunk[]>, rest: AsyncIterator<ChatChun
     }
   },
 })
+
+/** A stream as whole chunks, the usage in one of its own at the end. */
+export async function* toChunks(stream: ChatStream): AsyncGenerator<ChatChunk> {
+  for await (const batch of stream.batches) for (const choice of batch) yield { ...stream.head, choices: [choice] }
+  if (stream.usage) yield { ...stream.head, choices: [], usage: stream.usage }
+}
 
 /**
  * Joins a family's pure translation to a transport: the one place where an upstream is called.
@@ -161,13 +170,19 @@ export function createProvider(options: ProviderOptions): Provider {
           void response.body[Symbol.asyncIterator]().return?.()
           throw malformed(`The upstream answered a stream with ${type}`)
         }
-        const chunks = decodeStream(response.body, chat.stream(request), provider, eventLimit)
-        const iterator = chunks[Symbol.asyncIterator]()
+        const decoder = chat.stream(request)
+        const iterator = decodeStream(response.body, decoder, provider, eventLimit)
         try {
           let first = await iterator.next()
           while (first.value?.length === 0) first = await iterator.next()
           if (first.done) throw malformed('The upstream sent an empty stream')
-          return resume(first, iterator)
+          return {
+            head: decoder.head,
+            batches: resume(first, iterator),
+            get usage() {
+              return decoder.usage
+            },
+          }
         } catch (error) {
           throw call.signal.aborted ? call.signal.reason : error
         }

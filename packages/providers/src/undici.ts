@@ -19,6 +19,10 @@ const MAX_ADDRESSES = 1_000
 
 type Result = IteratorResult<Uint8Array, undefined>
 
+const resolved = Promise.resolve()
+/** Runs at the end of the present turn, for less than queueMicrotask, which makes an AsyncResource each time. */
+const soon = (callback: () => void): void => void resolved.then(callback)
+
 /** A body as undici delivers it: pieces that arrive in one socket read are taken as one. */
 function bodyQueue() {
   let pieces: Buffer[] = []
@@ -55,7 +59,7 @@ function bodyQueue() {
     },
     push(piece: Buffer): void {
       // undici delivers all pieces of a read in one turn, so the microtask finds them together.
-      if (pieces.length === 0 && waiting) queueMicrotask(settle)
+      if (pieces.length === 0 && waiting) soon(settle)
       pieces.push(piece)
       size += piece.length
       if (size > HIGH_WATER && !paused) {
@@ -65,11 +69,11 @@ function bodyQueue() {
     },
     end(): void {
       ended = true
-      queueMicrotask(settle)
+      soon(settle)
     },
     fail(error: unknown): void {
       failure ??= { error }
-      queueMicrotask(settle)
+      soon(settle)
     },
     iterable: {
       [Symbol.asyncIterator]: () => ({

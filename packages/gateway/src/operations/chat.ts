@@ -1,15 +1,17 @@
 import type {
-  ChatChunk,
   ChatCompletionRequest as ChatRequest,
+  ChatStream,
+  ChunkChoice,
   Outcome,
   Router,
   ToolDefinition,
   UsageLedger,
 } from '@turnpike/core'
 import { ChatCompletion, ChatCompletionRequest, isUuid, UpstreamError } from '@turnpike/core'
-import type { Call } from '@turnpike/http'
+import type { Call, EventStream } from '@turnpike/http'
 import { operation, sse } from '@turnpike/http'
 import type { Caller } from '../caller.js'
+import { chunkText } from '../chunk-text.js'
 import type { Metered } from '../meter.js'
 import { meterAnswer, streamMeter } from '../meter.js'
 import type { UpstreamWatches } from '../upstream-watch.js'
@@ -112,10 +114,10 @@ export function chatCompletions(options: ChatOptions) {
           await watch.end()
         }
 
-      let chunks: AsyncIterable<ChatChunk[]>
+      let stream: ChatStream
       try {
         watch.expect(firstEventMs)
-        chunks = await provider.chat!.stream(request, watch)
+        stream = await provider.chat!.stream(request, watch)
         watch.relax()
       } catch (error) {
         const reason = reasonOf(error)
@@ -123,31 +125,36 @@ export function chatCompletions(options: ChatOptions) {
         throw reason
       }
 
-      return sse(
-        (async function* () {
-          const meter = streamMeter(request)
-          const iterator = chunks[Symbol.asyncIterator]()
-          // What holds if the client stops reading, which returns this generator from a `yield`.
-          let outcome: Outcome = 'client_abort'
-          try {
-            for (;;) {
-              watch.expect(betweenEventsMs)
-              const { done, value } = await iterator.next()
-              watch.relax()
-              if (done) break
-              yield meter.pass(value)
-            }
-            yield meter.last()
-            outcome = 'complete'
-          } catch (error) {
-            outcome = watch.stop()?.outcome ?? outcomeOf(error)
-            throw reasonOf(error)
-          } finally {
-            if (outcome !== 'complete') watch.abort()
-            await watch.end(book(meter.used(outcome === 'complete'), outcome))
-          }
-        })(),
-      )
+      const withUsage = request.stream_options?.include_usage === true
+      const text = chunkText(stream.head, withUsage)
+      const meter = streamMeter(request, stream)
+      const batches = stream.batches[Symbol.asyncIterator]()
+      const close = (outcome: Outcome): Promise<void> => {
+        if (outcome !== 'complete') watch.abort()
+        return watch.end(book(meter.used(outcome === 'complete'), outcome))
+      }
+      const events: EventStream<ChunkChoice[]> = {
+        next() {
+          watch.expect(betweenEventsMs)
+          return batches.next()
+        },
+        encode(batch) {
+          watch.relax()
+          meter.count(batch)
+          return text.choices(batch)
+        },
+        async complete() {
+          await close('complete')
+          return withUsage ? text.usage(meter.used(true).usage) : ''
+        },
+        async fail(error) {
+          const reason = reasonOf(error)
+          await close(watch.stop()?.outcome ?? outcomeOf(error))
+          return reason
+        },
+        leave: () => close('client_abort'),
+      }
+      return sse(events)
     },
   })
 }

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import type { ChatChunk, ChatCompletionRequest } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
 import type { Transport } from '../transport.js'
+import { toChunks } from '../provider.js'
 import { openai } from './index.js'
 
 /** Recorded traffic lies beside the repository, not in it (see its README). */
@@ -42,7 +43,8 @@ async function stream(name: string, size?: number): Promise<ChatChunk[]> {
   const text = `${events.join('')}data: [DONE]\n\n`
   const provider = openai({ apiKey: 'x', transport: recorded(text, 'text/event-stream', size) })
   const chunks: ChatChunk[] = []
-  for await (const batch of await provider.chat!.stream({ ...request, stream: true }, { signal })) chunks.push(...batch)
+  for await (const chunk of toChunks(await provider.chat!.stream({ ...request, stream: true }, { signal })))
+    chunks.push(chunk)
   return chunks
 }
 

@@ -1,7 +1,7 @@
-import type { ChatChunk, ChatDelta } from '@turnpike/core'
+import type { ChatDelta, ChunkChoice } from '@turnpike/core'
 import { UpstreamError } from '@turnpike/core'
-import type { StreamDecoder } from '../adapter.js'
-import type { ChunkBuilder, ChunkChoice } from '../chunk-builder.js'
+import type { ChatDecoder } from '../adapter.js'
+import type { ChunkBuilder } from '../chunk-builder.js'
 import { chunkBuilder } from '../chunk-builder.js'
 import { renameReasoning, toFinishReason, toUsage } from './chat.js'
 import { errors } from './errors.js'
@@ -88,7 +88,7 @@ function says(delta: Record<string, unknown>): boolean {
 }
 
 /** The chunks of an OpenAI-style stream, made regular; obfuscation padding and Azure's empty first chunk are left out. */
-export function streamDecoder(provider: string, model: string): StreamDecoder<ChatChunk> {
+export function streamDecoder(provider: string, model: string): ChatDecoder {
   const builder = chunkBuilder(provider)
   const trackers = new Map<number, (entry: UpstreamToolCall) => void>()
   let begun = false
@@ -131,7 +131,7 @@ export function streamDecoder(provider: string, model: string): StreamDecoder<Ch
     if (!Array.isArray(chunk?.choices)) return
     if (chunk.usage) {
       const reported = toUsage(chunk.usage)
-      if (reported) builder.usage(reported)
+      if (reported) builder.report(reported)
     }
     if (chunk.choices.length > 0 && !begun) {
       begun = true
@@ -155,7 +155,13 @@ export function streamDecoder(provider: string, model: string): StreamDecoder<Ch
     get done() {
       return done
     },
+    get head() {
+      return builder.head
+    },
+    get usage() {
+      return builder.usage
+    },
     end: builder.end,
-    rest: builder.rest,
+    rest: builder.take,
   }
 }
