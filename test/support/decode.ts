@@ -26,20 +26,20 @@ export function decodeReads(decoder: ChatDecoder, reads: Read[]): { batches: Cha
   const keep = (choices: ChunkChoice[]): void => {
     // As the client gets it.
     const chunks = choices.map(
-      (choice) => JSON.parse(JSON.stringify({ ...decoder.head, choices: [choice] })) as ChatChunk,
+      (choice) => JSON.parse(JSON.stringify({ ...decoder.head(), choices: [choice] })) as ChatChunk,
     )
     for (const chunk of chunks) v.parse(ChatChunk, chunk)
     if (chunks.length > 0) batches.push(chunks)
   }
   const whole = () => {
-    const { head, usage } = decoder
-    if (usage) batches.at(-1)!.push({ ...head, choices: [], usage })
+    const usage = decoder.usage()
+    if (usage) batches.at(-1)!.push({ ...decoder.head(), choices: [], usage })
     return { batches }
   }
   try {
     for (const read of reads) {
       keep(decoder.push(read.map((data) => ({ data: typeof data === 'string' ? data : JSON.stringify(data) }))))
-      if (decoder.done) return whole()
+      if (decoder.done()) return whole()
     }
     keep(decoder.end())
     return whole()

@@ -1,4 +1,4 @@
-import type { UsageRecord } from '@turnpike/core'
+import type { Signal, UsageRecord } from '@turnpike/core'
 import { createUser, memoryKV } from '@turnpike/core'
 import type { GatewayOptions } from '@turnpike/gateway'
 import { createGateway } from '@turnpike/gateway'
@@ -20,7 +20,7 @@ export async function testGateway({ upstream: override, rateLimit = 1_000, ...op
   const clock = { now: Date.UTC(2026, 0, 2) }
   const upstream = fakeOpenAI(override && { override })
   const kv = options.kv ?? (await memoryKV())
-  const signals: AbortSignal[] = []
+  const signals: Signal[] = []
   const transport: typeof upstream.transport = (request) => {
     signals.push(request.signal)
     return upstream.transport(request)

@@ -1,10 +1,18 @@
 import type { ChatChunk, ChatCompletion, ChatCompletionRequest, Usage } from './schemas/chat.js'
 import type { Capability, Model } from './schemas/models.js'
 
+/** What an upstream call needs of an AbortSignal. Every AbortSignal is one; who makes one per request can do with less. */
+export interface Signal {
+  readonly aborted: boolean
+  readonly reason: unknown
+  addEventListener(type: 'abort', listener: () => void): void
+  removeEventListener(type: 'abort', listener: () => void): void
+}
+
 /** What goes with one upstream call besides the request. */
 export interface UpstreamCall {
   /** Aborting it closes the connection to the upstream. */
-  signal: AbortSignal
+  signal: Signal
 }
 
 /** A whole answer, whose upstream may have reported no usage. */
@@ -33,14 +41,14 @@ export type ChunkChoice = ChatChunk['choices'][number]
 
 /** A streamed answer, as what its chunks have alike and what each has of its own: whole objects would cost as much as all else of a chunk. */
 export interface ChatStream {
-  readonly head: ChunkHead
+  head: ChunkHead
   /**
    * The choices of one upstream read at a time, each for a chunk (none, if the read only showed that the upstream is alive).
    * Ends only after a whole answer, and throws otherwise.
    */
-  readonly batches: AsyncIterable<ChunkChoice[]>
+  batches: AsyncIterable<ChunkChoice[]>
   /** As far as the upstream has reported it; final when `batches` has ended. */
-  readonly usage: Usage | undefined
+  usage(): Usage | undefined
 }
 
 /** An upstream. A capability that it lacks is a property that it lacks. */

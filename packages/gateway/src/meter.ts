@@ -57,7 +57,9 @@ export function streamMeter(request: ChatCompletionRequest, stream: ChatStream):
         if (tool_calls) seen += characters(tool_calls)
       }
     },
-    used: (complete) =>
-      stream.usage ? { usage: stream.usage, accuracy: complete ? 'reported' : 'partial' } : estimate(request, seen),
+    used(complete) {
+      const usage = stream.usage()
+      return usage ? { usage, accuracy: complete ? 'reported' : 'partial' } : estimate(request, seen)
+    },
   }
 }

@@ -1,6 +1,6 @@
 import type { ApiError } from '@turnpike/core'
 
-/** One HTTP request as the handler kit sees it, whatever runtime it came from. */
+/** One HTTP request as the handler kit sees it, whatever runtime it came from. Made per request, so it has no getters (docs/decisions/008). */
 export interface Exchange {
   /** In upper case. */
   readonly method: string
@@ -20,7 +20,7 @@ export interface Exchange {
   /** Calls back if the client goes away before it has the whole reply; at once if it already has. */
   onLeave(listener: () => void): void
   /** The client's address, past as many proxies as the shell was told to trust; '' where unknown. */
-  readonly ip: string
+  ip(): string
   /** True where somebody else may answer what no route of ours does; the handler then returns null. */
   readonly optional: boolean
 }

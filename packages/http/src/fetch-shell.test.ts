@@ -45,7 +45,7 @@ describe('what the handler sees', () => {
 
   it('includes the address, past trusted proxies only', async () => {
     const request = () => new Request(base, { headers: { 'x-forwarded-for': '6.6.6.6, 1.1.1.1' } })
-    const ip = async (options: object, call: object) => (await send(request(), undefined, options, call)).exchange.ip
+    const ip = async (options: object, call: object) => (await send(request(), undefined, options, call)).exchange.ip()
     expect(await ip({}, {})).toBe('')
     expect(await ip({}, { ip: '10.0.0.1' })).toBe('10.0.0.1')
     expect(await ip({ trustedHops: 1 }, { ip: '10.0.0.1' })).toBe('1.1.1.1')

@@ -74,9 +74,7 @@ function toExchange(request: Request, call: FetchCall, client: ReturnType<typeof
       return new Uint8Array(bytes)
     },
     onLeave: client.onLeave,
-    get ip() {
-      return clientIp(call.ip, headers.get('x-forwarded-for') ?? undefined, hops)
-    },
+    ip: () => clientIp(call.ip, headers.get('x-forwarded-for') ?? undefined, hops),
     optional: false,
   }
 }

@@ -90,13 +90,11 @@ function tell(say: () => void): void {
   }
 }
 
-function openLog(
-  onRequest: (log: RequestLog) => void,
-  { method, ip }: Exchange,
-  route: string,
-  requestId: string,
-): LogLine {
+function openLog(onRequest: (log: RequestLog) => void, exchange: Exchange, route: string, requestId: string): LogLine {
   const started = performance.now()
+  const { method } = exchange
+  // Asked now: a client that has gone has no address.
+  const ip = exchange.ip()
   const fields: Record<string, string | number | boolean> = {}
   return {
     add: (more) => void Object.assign(fields, more),

@@ -1,4 +1,4 @@
-import { concat } from '@turnpike/core'
+import { concat, extend } from '@turnpike/core'
 import { cutShort, tooLarge } from './body.js'
 import type { Exchange, Handler, Reply, ShellOptions } from './exchange.js'
 import { clientIp } from './exchange.js'
@@ -99,9 +99,7 @@ function toExchange(request: NodeRequest, response: NodeResponse, optional: bool
           if (!response.writableFinished) listener()
         })
     },
-    get ip() {
-      return clientIp(request.socket.remoteAddress, header('x-forwarded-for'), hops)
-    },
+    ip: () => clientIp(request.socket.remoteAddress, header('x-forwarded-for'), hops),
     optional,
   }
 }
@@ -155,10 +153,10 @@ function send(request: NodeRequest, response: NodeResponse, { status, headers, b
   // A string leaves in one write with the head; encoding it first would make two.
   const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length
   if (request.complete) {
-    response.writeHead(status, { ...headers, 'content-length': length })
+    response.writeHead(status, extend(headers, { 'content-length': length }))
     response.end(body)
   } else {
-    response.writeHead(status, { ...headers, 'content-length': length, connection: 'close' })
+    response.writeHead(status, extend(headers, { 'content-length': length, connection: 'close' }))
     lingeringEnd(request, response, body)
   }
 }

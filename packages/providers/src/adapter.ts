@@ -1,4 +1,4 @@
-import type { ChatCompletionRequest, ChatStream, ChunkChoice, Completion } from '@turnpike/core'
+import type { ChatCompletionRequest, ChunkChoice, ChunkHead, Completion, Usage } from '@turnpike/core'
 import type { UpstreamEvent } from './events.js'
 
 /** An upstream's answer that is not a success. */
@@ -29,15 +29,20 @@ export interface StreamDecoder<Item> {
   /** The items of one read's events, which are not to be kept; none, if they only show that the upstream is alive. @throws UpstreamError */
   push(events: UpstreamEvent[]): Item[]
   /** True once the upstream has said that it is done; what follows is thrown away. */
-  readonly done: boolean
+  done(): boolean
   /** The last items of a stream that has ended. @throws UpstreamError `truncated` where it is not whole */
   end(): Item[]
   /** After a failure: the items that came before it in the same read. */
   rest(): Item[]
 }
 
-/** The decoder of one chat stream; its head holds from the first choice on. */
-export type ChatDecoder = StreamDecoder<ChunkChoice> & Pick<ChatStream, 'head' | 'usage'>
+/** The decoder of one chat stream. */
+export interface ChatDecoder extends StreamDecoder<ChunkChoice> {
+  /** What every chunk has alike; to be asked for from the first choice on. */
+  head(): ChunkHead
+  /** The last report of usage. */
+  usage(): Usage | undefined
+}
 
 /**
  * The translation between OpenAI's form and one family's: four pure functions, no I/O.

@@ -36,19 +36,19 @@ describe('chunkBuilder', () => {
     const builder = chunkBuilder('openai')
     builder.begin({ ...head, system_fingerprint: 'fp' })
     builder.begin({ id: 'other', created: 9, model: 'other' })
-    expect(builder.head).toEqual({ ...whole, system_fingerprint: 'fp' })
-    expect(builder.usage).toBeUndefined()
+    expect(builder.head()).toEqual({ ...whole, system_fingerprint: 'fp' })
+    expect(builder.usage()).toBeUndefined()
     builder.report({ ...usage, completion_tokens: 1 })
     builder.report(usage)
-    expect(builder.usage).toEqual(usage)
+    expect(builder.usage()).toEqual(usage)
   })
 
   it('makes up a head where there is none', () => {
     const builder = chunkBuilder('openai')
-    expect(builder.head).toMatchObject({ object: 'chat.completion.chunk', model: '' })
-    expect(builder.head.id).toMatch(/^chatcmpl-/)
-    expect(Math.abs(builder.head.created - Date.now() / 1000)).toBeLessThan(5)
-    expect(builder.head).toBe(builder.head)
+    expect(builder.head()).toMatchObject({ object: 'chat.completion.chunk', model: '' })
+    expect(builder.head().id).toMatch(/^chatcmpl-/)
+    expect(Math.abs(builder.head().created - Date.now() / 1000)).toBeLessThan(5)
+    expect(builder.head()).toBe(builder.head())
   })
 
   it('hands out each chunk once', () => {

@@ -51,9 +51,9 @@ function isEmpty(delta: ChatDelta): boolean {
  */
 export interface ChunkBuilder {
   /** What every chunk has alike. */
-  readonly head: ChunkHead
+  head(): ChunkHead
   /** The last report of usage. */
-  readonly usage: Usage | undefined
+  usage(): Usage | undefined
   /** Sets the head; the first call counts. */
   begin(head: Partial<ChunkHead>): void
   /** Adds a choice as the upstream made it, without tool calls and without a finish; the builder keeps it and sees to its role. */
@@ -129,12 +129,8 @@ export function chunkBuilder(provider: string): ChunkBuilder {
   }
 
   return {
-    get head() {
-      return begin({})
-    },
-    get usage() {
-      return usage
-    },
+    head: () => begin({}),
+    usage: () => usage,
     begin,
     relay,
     delta: addDelta,

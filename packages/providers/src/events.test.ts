@@ -7,7 +7,7 @@ import { decodeStream } from './events.js'
 const readEvents = (body: AsyncIterable<Uint8Array>, provider: string, limit: number) =>
   decodeStream(
     body,
-    { push: (events: UpstreamEvent[]) => [...events], done: false, end: () => [], rest: () => [] },
+    { push: (events: UpstreamEvent[]) => [...events], done: () => false, end: () => [], rest: () => [] },
     provider,
     limit,
   )

@@ -112,7 +112,7 @@ export function decodeStream<Item>(
     const items = decoder.push(events)
     // Emptied, not replaced: V8 learns in bursts that such an array lives long, makes it old, and what it held then outlives it.
     events.length = 0
-    if (decoder.done) close()
+    if (decoder.done()) close()
     return items
   }
 
@@ -121,7 +121,7 @@ export function decodeStream<Item>(
     ended = true
     parser.feed('\n\n')
     const last = decoder.push(events.filter(({ data }) => isWhole(data)))
-    return decoder.done ? last : [...last, ...decoder.end()]
+    return decoder.done() ? last : [...last, ...decoder.end()]
   }
 
   const onPiece = ({ done, value }: IteratorResult<Uint8Array>): void => {

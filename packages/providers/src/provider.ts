@@ -81,7 +81,8 @@ const resume = (
 /** A stream as whole chunks, the usage in one of its own at the end. */
 export async function* toChunks(stream: ChatStream): AsyncGenerator<ChatChunk> {
   for await (const batch of stream.batches) for (const choice of batch) yield { ...stream.head, choices: [choice] }
-  if (stream.usage) yield { ...stream.head, choices: [], usage: stream.usage }
+  const usage = stream.usage()
+  if (usage) yield { ...stream.head, choices: [], usage }
 }
 
 /**
@@ -89,8 +90,11 @@ export async function* toChunks(stream: ChatStream): AsyncGenerator<ChatChunk> {
  * @example createProvider({ id: 'mine', baseURL, headers, chat: myAdapter, models: [], owns: () => false, transport: fetchTransport() })
  */
 export function createProvider(options: ProviderOptions): Provider {
-  const { id: provider, baseURL, headers, chat, models, owns, transport } = options
+  const { id: provider, baseURL, chat, models, owns, transport } = options
   const { answer: answerLimit = ANSWER_LIMIT, event: eventLimit = EVENT_LIMIT } = options.limits ?? {}
+
+  const forWhole = { ...options.headers, 'content-type': 'application/json', accept: 'application/json' }
+  const forStream = { ...forWhole, accept: 'text/event-stream' }
 
   const malformed = (message: string, cause?: unknown): UpstreamError =>
     new UpstreamError(message, { provider, kind: 'malformed', accepted: true, cause })
@@ -112,7 +116,7 @@ export function createProvider(options: ProviderOptions): Provider {
   const send = async (
     path: string,
     body: object,
-    accept: string,
+    headers: Record<string, string>,
     { signal }: UpstreamCall,
   ): Promise<TransportResponse> => {
     let response: TransportResponse
@@ -120,7 +124,7 @@ export function createProvider(options: ProviderOptions): Provider {
       response = await transport({
         url: baseURL + path,
         method: 'POST',
-        headers: { ...headers, 'content-type': 'application/json', accept },
+        headers,
         body: JSON.stringify(body),
         signal,
       })
@@ -144,7 +148,7 @@ export function createProvider(options: ProviderOptions): Provider {
     chat: {
       async complete(request, call) {
         const { path, body } = chat.request(request)
-        const response = await send(path, body, 'application/json', call)
+        const response = await send(path, body, forWhole, call)
         let text: string | undefined
         try {
           text = await readText(response, answerLimit)
@@ -164,7 +168,7 @@ export function createProvider(options: ProviderOptions): Provider {
       },
       async stream(request, call) {
         const { path, body } = chat.request(request)
-        const response = await send(path, body, 'text/event-stream', call)
+        const response = await send(path, body, forStream, call)
         const type = response.header('content-type')
         if (type !== undefined && !/^text\/event-stream/i.test(type)) {
           void response.body[Symbol.asyncIterator]().return?.()
@@ -177,11 +181,9 @@ export function createProvider(options: ProviderOptions): Provider {
           while (first.value?.length === 0) first = await iterator.next()
           if (first.done) throw malformed('The upstream sent an empty stream')
           return {
-            head: decoder.head,
+            head: decoder.head(),
             batches: resume(first, iterator),
-            get usage() {
-              return decoder.usage
-            },
+            usage: decoder.usage,
           }
         } catch (error) {
           throw call.signal.aborted ? call.signal.reason : error

@@ -1,3 +1,5 @@
+import type { Signal } from '@turnpike/core'
+
 /** How bytes leave: adapters never call `fetch` themselves. */
 export interface TransportRequest {
   url: string
@@ -5,7 +7,7 @@ export interface TransportRequest {
   headers: Record<string, string>
   body?: string
   /** Aborting it closes the connection, before the answer and during it. */
-  signal: AbortSignal
+  signal: Signal
 }
 
 export interface TransportResponse {
@@ -32,7 +34,7 @@ export function fetchTransport(options: { fetch?: typeof globalThis.fetch } = {}
     const controller = new AbortController()
     const abort = (): void => controller.abort(signal.reason)
     if (signal.aborted) abort()
-    else signal.addEventListener('abort', abort, { once: true })
+    else signal.addEventListener('abort', abort)
     const init: RequestInit = { method, headers, signal: controller.signal, redirect: 'manual' }
     if (body !== undefined) init.body = body
     const response = await send(url, init)

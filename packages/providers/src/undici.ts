@@ -126,17 +126,17 @@ export function undiciTransport(options: UndiciOptions = {}): Transport {
       const abort = (): void => {
         reject(signal.reason)
         queue.fail(signal.reason)
-        controller?.abort(signal.reason)
+        controller?.abort(signal.reason as Error)
       }
       const done = (): void => signal.removeEventListener('abort', abort)
-      signal.addEventListener('abort', abort, { once: true })
+      signal.addEventListener('abort', abort)
       dispatcher.dispatch(
         { origin, path, method, headers, body: body ?? null },
         {
           onRequestStart(started) {
             controller = started
             queue.attach(started)
-            if (signal.aborted) started.abort(signal.reason)
+            if (signal.aborted) started.abort(signal.reason as Error)
           },
           onResponseStart(_, status, head) {
             const header = (name: string): string | undefined => {

@@ -7,7 +7,7 @@ import type {
   ToolDefinition,
   UsageLedger,
 } from '@turnpike/core'
-import { ChatCompletion, ChatCompletionRequest, isUuid, UpstreamError } from '@turnpike/core'
+import { ChatCompletion, ChatCompletionRequest, extend, isUuid, UpstreamError } from '@turnpike/core'
 import type { Call, EventStream } from '@turnpike/http'
 import { operation, sse } from '@turnpike/http'
 import type { Caller } from '../caller.js'
@@ -40,7 +40,7 @@ const withoutNulls = <T extends object>(given: T): T =>
 function normalise(request: ChatRequest): ChatRequest {
   const tidy = (tool: ToolDefinition): ToolDefinition =>
     tool.type === 'function' ? { ...tool, function: withoutNulls(tool.function) } : tool
-  const normal = { ...withoutNulls(request), messages: request.messages.map(withoutNulls) }
+  const normal: ChatRequest = extend(withoutNulls(request), { messages: request.messages.map(withoutNulls) })
   if (normal.tools) normal.tools = normal.tools.map(tidy)
   return normal
 }
@@ -107,7 +107,7 @@ export function chatCompletions(options: ChatOptions) {
           watch.relax()
           const metered = meterAnswer(request, answer)
           await book(metered, 'complete')
-          return { ...answer, usage: metered.usage }
+          return extend(answer, { usage: metered.usage })
         } catch (error) {
           throw reasonOf(error)
         } finally {

@@ -1,5 +1,5 @@
 import type { ChatCompletionRequest, Completion, FinishReason, ToolCall, Usage } from '@turnpike/core'
-import { UpstreamError } from '@turnpike/core'
+import { extend, UpstreamError } from '@turnpike/core'
 import type { ChatAdapter } from '../adapter.js'
 import { checkArguments, newCompletionId, newToolCallId } from '../chunk-builder.js'
 import { errors } from './errors.js'
@@ -10,13 +10,12 @@ import { streamDecoder } from './stream.js'
 export function toRequest(request: ChatCompletionRequest): object {
   const { system, stream, stream_options, messages, max_tokens } = request
   // Undefined fields are not sent; removing them would cost more than all the rest.
-  const upstream: Record<string, unknown> = {
-    ...request,
+  const upstream: Record<string, unknown> = extend(request, {
     messages: system ? [{ role: 'system', content: system }, ...messages] : messages,
     system: undefined,
     provider: undefined,
-    stream_options: stream ? { ...stream_options, include_usage: true } : undefined,
-  }
+    stream_options: stream ? extend(stream_options ?? {}, { include_usage: true }) : undefined,
+  })
   if (max_tokens && isReasoningModel(request.model)) {
     upstream['max_completion_tokens'] ??= max_tokens
     upstream['max_tokens'] = undefined
@@ -84,33 +83,30 @@ function toResponse(provider: string, body: Loose, request: ChatCompletionReques
   const { choices } = body
   if (!Array.isArray(choices) || choices.length === 0)
     throw new UpstreamError('The answer has no choices', { provider, kind: 'malformed', accepted: true })
-  return {
-    ...body,
+  return extend(body, {
     id: (body['id'] as string) || newCompletionId(),
-    object: 'chat.completion',
+    object: 'chat.completion' as const,
     created: count(body['created']) || Math.floor(Date.now() / 1000),
     model: (body['model'] as string) || request.model,
     choices: choices.map((choice: Loose, position) => {
-      const { tool_calls, content, ...message } = (choice['message'] ?? {}) as Loose
+      const { tool_calls, ...message } = (choice['message'] ?? {}) as Loose
       const calls = Array.isArray(tool_calls) && tool_calls.length > 0 ? (tool_calls as Loose[]) : undefined
       const textless = calls || message['refusal'] || message['audio']
       const given = toFinishReason(choice['finish_reason'])
       const finish = calls && given === 'stop' ? 'tool_calls' : given
       renameReasoning(message)
-      return {
-        ...choice,
+      return extend(choice, {
         index: count(choice['index']) ?? position,
-        message: {
-          ...message,
-          role: 'assistant',
-          content: (content as string | undefined) || (textless ? null : ''),
+        message: extend(message, {
+          role: 'assistant' as const,
+          content: (message['content'] as string | undefined) || (textless ? null : ''),
           ...(calls && { tool_calls: calls.map((call) => toToolCall(call, finish, provider)) }),
-        },
+        }),
         finish_reason: finish,
-      }
+      })
     }),
     usage: toUsage(body['usage']),
-  }
+  })
 }
 
 /** OpenAI's own form: near-identity, with the quirks of compatible servers made regular. */

@@ -152,15 +152,9 @@ export function streamDecoder(provider: string, model: string): ChatDecoder {
       }
       return builder.take()
     },
-    get done() {
-      return done
-    },
-    get head() {
-      return builder.head
-    },
-    get usage() {
-      return builder.usage
-    },
+    done: () => done,
+    head: builder.head,
+    usage: builder.usage,
     end: builder.end,
     rest: builder.take,
   }

@@ -1,3 +1,4 @@
+import type { Signal } from '@turnpike/core'
 import type { Transport } from '../transport.js'
 
 /** A request as a fake upstream saw it. */
@@ -44,14 +45,14 @@ const parse = (text: string): unknown => {
 const utf8 = new TextEncoder()
 
 /** Pieces until the signal aborts; the wait for a piece ends at once then. */
-async function* until(signal: AbortSignal, body: string | AsyncIterable<string>): AsyncGenerator<Uint8Array> {
+async function* until(signal: Signal, body: string | AsyncIterable<string>): AsyncGenerator<Uint8Array> {
   if (typeof body === 'string') {
     yield utf8.encode(body)
     return
   }
   const iterator = body[Symbol.asyncIterator]()
   const aborted = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+    signal.addEventListener('abort', () => reject(signal.reason))
   })
   aborted.catch(() => undefined)
   for (;;) {
@@ -72,14 +73,14 @@ export function fakeUpstream(vendor: FakeVendor): FakeUpstream {
   }
 
   /** Counts a request as active until its body is done or left, whether or not somebody reads it at that moment. */
-  async function* counted(signal: AbortSignal, pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  async function* counted(signal: Signal, pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     let counts = true
     const leave = (): void => {
       if (counts) active--
       counts = false
     }
     active++
-    signal.addEventListener('abort', leave, { once: true })
+    signal.addEventListener('abort', leave)
     try {
       yield* pieces
     } finally {
@@ -93,7 +94,7 @@ export function fakeUpstream(vendor: FakeVendor): FakeUpstream {
       return active
     },
     transport: async ({ url, method, headers, body, signal }) => {
-      signal.throwIfAborted()
+      if (signal.aborted) throw signal.reason
       const { pathname, search } = new URL(url)
       const reply = answer({ method, path: pathname + search, headers, body: parse(body ?? '') })
       return {
