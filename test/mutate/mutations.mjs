@@ -14,8 +14,8 @@ export const mutations = [
   {
     name: 'done-before-books',
     file: 'packages/gateway/src/operations/chat.ts',
-    line: "await watch.end(book(meter.used(outcome === 'complete'), outcome))",
-    broken: "void watch.end(book(meter.used(outcome === 'complete'), outcome)).catch(() => undefined)",
+    line: "await close('complete')",
+    broken: "void close('complete').catch(() => undefined)",
     test: 'test/faults/books.test.ts',
     red: 'all of the ledger stream true: an error',
   },
@@ -29,9 +29,9 @@ export const mutations = [
   },
   {
     name: 'usage-unasked',
-    file: 'packages/gateway/src/meter.ts',
-    line: 'return chunks.at(-1)?.choices.length !== 0 ? chunks : chunks.slice(0, -1)',
-    broken: 'return chunks',
+    file: 'packages/gateway/src/operations/chat.ts',
+    line: "return withUsage ? text.usage(meter.used(true).usage) : ''",
+    broken: 'return text.usage(meter.used(true).usage)',
     test: 'packages/gateway/src/operations/chat-stream.test.ts',
     red: 'without usage where it is not asked for',
   },

@@ -74,7 +74,7 @@ describe('other methods', () => {
 
   it('an optional exchange without a route is left to others', async () => {
     const { servable, logs } = setUp(() => null)
-    const exchange = { method: 'GET', header: () => undefined, query: '', optional: true, ip: '' }
+    const exchange = { method: 'GET', header: () => undefined, query: '', optional: true, ip: () => '' }
     expect(await servable.handle({ ...exchange, path: '/nothing' } as never)).toBeNull()
     expect(await servable.handle({ ...exchange, path: '/things/7' } as never)).toMatchObject({ status: 200 })
     expect(logs).toHaveLength(1)
