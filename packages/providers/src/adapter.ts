@@ -24,6 +24,22 @@ export interface ErrorMeaning {
   retryAfter: number | undefined
 }
 
+/** What became of a field that an upstream does not take as it was given; ruling 19 names them in the header `x-gateway-warnings`. */
+export interface Note {
+  /** As the caller wrote it, such as `logit_bias` or `messages.name`. */
+  field: string
+  action: 'dropped' | 'clamped' | 'emulated'
+}
+
+/** An upstream call in the family's own form. */
+export interface UpstreamRequest {
+  /** Below the base URL. */
+  path: string
+  body: object
+  /** Every field that does not reach the upstream as it was given. */
+  notes: Note[]
+}
+
 /** Turns the events of one stream into items, read by read, without waiting for anything. */
 export interface StreamDecoder<Item> {
   /** The items of one read's events, which are not to be kept; none, if they only show that the upstream is alive. @throws UpstreamError */
@@ -34,6 +50,8 @@ export interface StreamDecoder<Item> {
   end(): Item[]
   /** After a failure: the items that came before it in the same read. */
   rest(): Item[]
+  /** A line that is no part of an event, such as one of the bare JSON that Gemini ends a failed stream with. */
+  stray?(line: string): void
 }
 
 /** The decoder of one chat stream. */
@@ -49,8 +67,8 @@ export interface ChatDecoder extends StreamDecoder<ChunkChoice> {
  * A family is added by writing these and handing them to {@link createProvider}.
  */
 export interface ChatAdapter {
-  /** The path below the base URL and the body of the upstream call. */
-  request(request: ChatCompletionRequest): { path: string; body: object }
+  /** @throws ApiError 400 for what the family cannot be asked, before anything is sent */
+  request(request: ChatCompletionRequest): UpstreamRequest
   /** @throws UpstreamError `malformed` for an answer that is none */
   response(body: unknown, request: ChatCompletionRequest): Completion
   /** What decodes one stream. */

@@ -70,8 +70,9 @@ export function decodeStream<Item>(
       if (event.data.length > limit) oversized = true
       events.push(event)
     },
-    onError: ({ type }) => {
+    onError: ({ type, line }) => {
       if (type === 'max-buffer-size-exceeded') oversized = true
+      else if (line !== undefined) decoder.stray?.(line)
     },
     maxBufferSize: limit,
   })
