@@ -9,13 +9,14 @@ export interface ChunkText {
 
 /** @param withUsage whether the client asked for usage: then every chunk has the field, null in all but the last */
 export function chunkText(head: ChunkHead, withUsage: boolean): ChunkText {
-  const opening = JSON.stringify(withUsage ? { ...head, usage: null } : head).slice(0, -1) + ',"choices":['
+  const opening = `${JSON.stringify(head).slice(0, -1)},"choices":[`
+  const closing = withUsage ? '],"usage":null}' : ']}'
   return {
     choices(choices) {
       let text = ''
-      for (const choice of choices) text += sseEvent(`${opening}${JSON.stringify(choice)}]}`)
+      for (const choice of choices) text += sseEvent(opening + JSON.stringify(choice) + closing)
       return text
     },
-    usage: (usage) => sseEvent(JSON.stringify({ ...head, choices: [], usage })),
+    usage: (usage) => sseEvent(`${opening}],"usage":${JSON.stringify(usage)}}`),
   }
 }
