@@ -1,5 +1,5 @@
 import type { ChunkChoice } from '@turnpike/core'
-import { ChatChunk } from '@turnpike/core'
+import { ChatChunk, ChatCompletion } from '@turnpike/core'
 import type { ChatDecoder } from '@turnpike/providers'
 import * as v from 'valibot'
 
@@ -13,6 +13,9 @@ export const chunk = (delta: object, finish_reason: string | null = null, more: 
 })
 export const finish = (reason = 'stop') => chunk({}, reason)
 export const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 }
+
+/** Fails on a whole answer that is not as spec.md has it. */
+export const checkCompletion = (answer: object): void => void v.parse(ChatCompletion, answer)
 
 /** The events of one upstream read: values that are sent as JSON, and texts that are sent as they are. */
 export type Read = (object | string)[]

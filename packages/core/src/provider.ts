@@ -9,10 +9,19 @@ export interface Signal {
   removeEventListener(type: 'abort', listener: () => void): void
 }
 
+/** What became of a field that an upstream does not take as it was given. */
+export interface Note {
+  /** As the caller wrote it, such as `logit_bias` or `messages.name`. */
+  field: string
+  action: 'dropped' | 'clamped' | 'emulated'
+}
+
 /** What goes with one upstream call besides the request. */
 export interface UpstreamCall {
   /** Aborting it closes the connection to the upstream. */
   signal: Signal
+  /** Told of every field that does not reach the upstream as it was given, before anything is sent. */
+  onNotes?(notes: Note[]): void
 }
 
 /** A whole answer, whose upstream may have reported no usage. */

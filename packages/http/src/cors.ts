@@ -17,7 +17,7 @@ export function corsHeaders(
   if (origin === undefined || !origins.includes(origin)) return { vary: 'origin' }
   const headers: Record<string, string> = { vary: 'origin', 'access-control-allow-origin': origin }
   if (exchange.method !== 'OPTIONS')
-    headers['access-control-expose-headers'] = 'x-request-id, retry-after, x-should-retry'
+    headers['access-control-expose-headers'] = 'x-request-id, retry-after, x-should-retry, x-gateway-warnings'
   else {
     const wanted = exchange.header('access-control-request-headers')
     headers['access-control-allow-methods'] = [...methods].join(', ')

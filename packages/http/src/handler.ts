@@ -148,6 +148,7 @@ export function createHandler<Actor>(options: HandlerOptions<Actor>): Servable {
     route: Route<Actor>,
     pathParams: Record<string, string>,
     requestId: string,
+    setHeader: (name: string, value: string) => void,
     log: LogLine | undefined,
   ): Promise<Reply> => {
     const { operation } = route
@@ -165,7 +166,7 @@ export function createHandler<Actor>(options: HandlerOptions<Actor>): Servable {
     const value = await operation.run(
       actor,
       { params, query, body },
-      { requestId, onLeave, header, log: log ? log.add : ignore },
+      { requestId, onLeave, header, setHeader, log: log ? log.add : ignore },
     )
     if (!isAnswer(value)) return json(route.status, value)
     if (value.kind === 'json') return json(value.status, value.value)
@@ -184,13 +185,15 @@ export function createHandler<Actor>(options: HandlerOptions<Actor>): Servable {
     const requestId = uuidv7()
     const route = methods.get(exchange.method === 'HEAD' ? 'GET' : exchange.method)
     const log = onRequest && openLog(onRequest, exchange, route?.path ?? '', requestId)
+    const headers: Record<string, string> = { 'x-request-id': requestId }
+    const setHeader = (name: string, value: string): void => void (headers[name] = value)
     let reply: Reply
     try {
-      reply = route ? await answer(exchange, route, params, requestId, log) : noRoute(exchange, methods)
+      reply = route ? await answer(exchange, route, params, requestId, setHeader, log) : noRoute(exchange, methods)
     } catch (error) {
       reply = errorReply(report(error, requestId))
     }
-    reply.headers['x-request-id'] = requestId
+    Object.assign(reply.headers, headers)
     if (cors.origins.length > 0) Object.assign(reply.headers, corsHeaders(exchange, cors, methods.keys()))
     if (exchange.method === 'HEAD') delete reply.body
     // A stream says itself when it has ended.

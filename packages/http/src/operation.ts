@@ -9,6 +9,8 @@ export interface Call {
   onLeave(listener: () => void): void
   /** A request header by its lower-case name. */
   header(name: string): string | undefined
+  /** Adds a header to the answer, whatever it becomes; `name` in lower case. */
+  setHeader(name: string, value: string): void
   /** Adds allow-listed fields to the log line of this request. */
   log(fields: Record<string, string | number | boolean>): void
 }

@@ -1,4 +1,4 @@
-import type { ChatCompletionRequest, ChunkChoice, ChunkHead, Completion, Usage } from '@turnpike/core'
+import type { ChatCompletionRequest, ChunkChoice, ChunkHead, Completion, Note, Usage } from '@turnpike/core'
 import type { UpstreamEvent } from './events.js'
 
 /** An upstream's answer that is not a success. */
@@ -22,13 +22,6 @@ export interface ErrorMeaning {
   code: string | undefined
   /** Seconds after which to ask again. */
   retryAfter: number | undefined
-}
-
-/** What became of a field that an upstream does not take as it was given; ruling 19 names them in the header `x-gateway-warnings`. */
-export interface Note {
-  /** As the caller wrote it, such as `logit_bias` or `messages.name`. */
-  field: string
-  action: 'dropped' | 'clamped' | 'emulated'
 }
 
 /** An upstream call in the family's own form. */

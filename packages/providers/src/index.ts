@@ -1,5 +1,6 @@
 /** Provider adapters, transports and the router of Turnpike. @module */
 export * from './adapter.js'
+export * from './anthropic/index.js'
 export * from './chunk-builder.js'
 export type { UpstreamEvent } from './events.js'
 export * from './openai/index.js'

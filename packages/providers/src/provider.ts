@@ -1,7 +1,16 @@
-import type { ChatChunk, ChatStream, ChunkChoice, Model, Provider, UpstreamCall } from '@turnpike/core'
+import type {
+  ChatChunk,
+  ChatCompletionRequest,
+  ChatStream,
+  ChunkChoice,
+  Model,
+  Provider,
+  UpstreamCall,
+} from '@turnpike/core'
 import { concat, UpstreamError } from '@turnpike/core'
-import type { ChatAdapter } from './adapter.js'
+import type { ChatAdapter, UpstreamRequest } from './adapter.js'
 import { decodeStream } from './events.js'
+import { modernise } from './legacy-functions.js'
 import { neverSent } from './network-errors.js'
 import type { Transport, TransportResponse } from './transport.js'
 
@@ -112,6 +121,12 @@ export function createProvider(options: ProviderOptions): Provider {
     })
   }
 
+  const ask = (request: ChatCompletionRequest, { onNotes }: UpstreamCall): UpstreamRequest => {
+    const asked = chat.request(request)
+    if (asked.notes.length > 0) onNotes?.(asked.notes)
+    return asked
+  }
+
   /** Sends a chat request and resolves with a 2xx answer. */
   const send = async (
     path: string,
@@ -146,8 +161,9 @@ export function createProvider(options: ProviderOptions): Provider {
     owns,
     models: async () => models,
     chat: {
-      async complete(request, call) {
-        const { path, body } = chat.request(request)
+      async complete(given, call) {
+        const request = modernise(given)
+        const { path, body } = ask(request, call)
         const response = await send(path, body, forWhole, call)
         let text: string | undefined
         try {
@@ -166,8 +182,9 @@ export function createProvider(options: ProviderOptions): Provider {
         if (typeof value !== 'object' || value === null) throw malformed('The answer is not JSON')
         return chat.response(value, request)
       },
-      async stream(request, call) {
-        const { path, body } = chat.request(request)
+      async stream(given, call) {
+        const request = modernise(given)
+        const { path, body } = ask(request, call)
         const response = await send(path, body, forStream, call)
         const type = response.header('content-type')
         if (type !== undefined && !/^text\/event-stream/i.test(type)) {

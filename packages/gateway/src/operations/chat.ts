@@ -5,6 +5,7 @@ import type {
   Outcome,
   Router,
   ToolDefinition,
+  UpstreamCall,
   UsageLedger,
 } from '@turnpike/core'
 import { ChatCompletion, ChatCompletionRequest, extend, isUuid, UpstreamError } from '@turnpike/core'
@@ -15,6 +16,7 @@ import { chunkText } from '../chunk-text.js'
 import type { Metered } from '../meter.js'
 import { meterAnswer, streamMeter } from '../meter.js'
 import type { UpstreamWatches } from '../upstream-watch.js'
+import { warnings } from '../warnings.js'
 
 export interface ChatOptions {
   router: Router
@@ -97,13 +99,17 @@ export function chatCompletions(options: ChatOptions) {
       }
 
       const watch = watches.watch(call)
+      const upstream: UpstreamCall = {
+        signal: watch.signal,
+        onNotes: (notes) => call.setHeader('x-gateway-warnings', warnings(notes)),
+      }
       /** What went wrong, told by whoever stopped the call rather than by the connection that broke of it. */
       const reasonOf = (error: unknown): unknown => watch.stop()?.error ?? error
 
       if (!request.stream)
         try {
           watch.expect(firstEventMs)
-          const answer = await provider.chat!.complete(request, watch)
+          const answer = await provider.chat!.complete(request, upstream)
           watch.relax()
           const metered = meterAnswer(request, answer)
           await book(metered, 'complete')
@@ -117,7 +123,7 @@ export function chatCompletions(options: ChatOptions) {
       let stream: ChatStream
       try {
         watch.expect(firstEventMs)
-        stream = await provider.chat!.stream(request, watch)
+        stream = await provider.chat!.stream(request, upstream)
         watch.relax()
       } catch (error) {
         const reason = reasonOf(error)

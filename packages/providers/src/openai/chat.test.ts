@@ -12,7 +12,7 @@ const request = (fields: Partial<ChatCompletionRequest> = {}): ChatCompletionReq
 describe('a request to OpenAI', () => {
   it('goes to /chat/completions as it is', () => {
     const given = request({ temperature: 0.5, stop: ['x'], seed: 7, logit_bias: { '1': -100 }, metadata: { a: 'b' } })
-    expect(openaiChat('openai').request(given)).toEqual({ path: '/chat/completions', body: given })
+    expect(openaiChat('openai').request(given)).toEqual({ path: '/chat/completions', body: given, notes: [] })
   })
 
   it('has no provider and no system field', () => {

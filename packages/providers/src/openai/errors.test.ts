@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { errors, retryAfter } from './errors.js'
+import { retryAfter } from '../retry-after.js'
+import { errors } from './errors.js'
 
 const headers = (values: Record<string, string>) => (name: string) => values[name]
 

@@ -1,14 +1,5 @@
 import type { ErrorAnswer, ErrorMeaning } from '../adapter.js'
-
-/** `retry-after-ms` of OpenAI, else `retry-after` in seconds or as a date; whole seconds, rounded up. */
-export function retryAfter(header: (name: string) => string | undefined, now: number = Date.now()): number | undefined {
-  const ms = Number(header('retry-after-ms') ?? NaN)
-  if (ms >= 0) return Math.ceil(ms / 1000)
-  const text = header('retry-after')
-  if (text === undefined) return undefined
-  const seconds = /^\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : (Date.parse(text) - now) / 1000
-  return seconds >= 0 ? Math.ceil(seconds) : undefined
-}
+import { retryAfter } from '../retry-after.js'
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
 

@@ -1,0 +1,26 @@
+import type { Note } from '@turnpike/core'
+
+const actions: Note['action'][] = ['dropped', 'clamped', 'emulated']
+
+/** Bounds on what a caller can have written into a header. */
+const MOST_FIELDS = 30
+const MOST_CHARACTERS = 60
+
+/** A field as it may stand in a header, whatever the caller called it. */
+const plain = (field: string): string => field.replace(/[^\w.-]/g, '_').slice(0, MOST_CHARACTERS)
+
+const list = (fields: string[]): string => {
+  const named = fields.slice(0, MOST_FIELDS).map(plain)
+  const more = fields.length - named.length
+  return [...named, ...(more > 0 ? [`+${more}`] : [])].join(',')
+}
+
+/** What the header `x-gateway-warnings` says (ruling 19): `dropped=seed,logit_bias; clamped=temperature`. */
+export function warnings(notes: Note[]): string {
+  const parts: string[] = []
+  for (const action of actions) {
+    const fields = notes.filter((note) => note.action === action).map(({ field }) => field)
+    if (fields.length > 0) parts.push(`${action}=${list(fields)}`)
+  }
+  return parts.join('; ')
+}

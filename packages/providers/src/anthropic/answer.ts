@@ -1,0 +1,41 @@
+import type { FinishReason, Usage } from '@turnpike/core'
+
+/** Why the family stopped, in OpenAI's words; what it adds one day is `stop`. */
+export function toFinishReason(reason: unknown): FinishReason {
+  switch (reason) {
+    case 'tool_use':
+      return 'tool_calls'
+    case 'max_tokens':
+    case 'model_context_window_exceeded':
+      return 'length'
+    case 'refusal':
+      return 'content_filter'
+    default:
+      return 'stop'
+  }
+}
+
+/** Token counts as the family reports them; each may be null. */
+export interface UpstreamUsage {
+  input_tokens?: number | null
+  cache_creation_input_tokens?: number | null
+  cache_read_input_tokens?: number | null
+  output_tokens?: number | null
+  output_tokens_details?: { thinking_tokens?: number | null } | null
+  [field: string]: unknown
+}
+
+/** The prompt is what was read anew, what was written to the cache and what was read from it: three disjoint counts. */
+export function toUsage(usage: UpstreamUsage): Usage {
+  const written = usage.cache_creation_input_tokens ?? 0
+  const cached = usage.cache_read_input_tokens ?? 0
+  const prompt_tokens = (usage.input_tokens ?? 0) + written + cached
+  const completion_tokens = usage.output_tokens ?? 0
+  return {
+    prompt_tokens,
+    completion_tokens,
+    total_tokens: prompt_tokens + completion_tokens,
+    prompt_tokens_details: { cached_tokens: cached, cache_write_tokens: written },
+    completion_tokens_details: { reasoning_tokens: usage.output_tokens_details?.thinking_tokens ?? 0 },
+  }
+}

@@ -1,0 +1,221 @@
+import type { ChatCompletionRequest } from '@turnpike/core'
+import { describe, expect, it } from 'vitest'
+import type { Messages } from '../../../../test/support/anthropic.js'
+import {
+  hi,
+  body,
+  notes,
+  refusal,
+  text,
+  user,
+  assistant,
+  call,
+  use,
+  result,
+  tool,
+  noArguments,
+} from '../../../../test/support/anthropic.js'
+
+describe('messages as the Messages API has them', () => {
+  it('#1 gathers system messages, the shorthand first', () => {
+    const made = body({
+      system: 'zero',
+      messages: [
+        { role: 'system', content: 'one' },
+        { role: 'user', content: 'Hi' },
+        { role: 'developer', content: 'two' },
+        { role: 'assistant', content: 'Hello' },
+        { role: 'system', content: 'three' },
+        { role: 'user', content: 'Bye' },
+      ],
+    })
+    expect(made['system']).toEqual(['zero', 'one', 'two', 'three'].map(text))
+    expect(made['messages']).toEqual([user(text('Hi')), assistant(text('Hello')), user(text('Bye'))])
+  })
+
+  it('#2 keeps the parts of a system message, and leaves blank ones out', () => {
+    const made = body({
+      messages: [{ role: 'system', content: [text('a'), text(' '), text('b')] as never }, ...hi],
+    })
+    expect(made['system']).toEqual([text('a'), text('b')])
+  })
+
+  it('#3 merges messages of one role', () => {
+    const made = body({
+      messages: [
+        { role: 'user', content: 'a' },
+        { role: 'user', content: [text('b')] as never },
+        { role: 'assistant', content: 'c' },
+        { role: 'assistant', content: 'd' },
+        { role: 'user', content: 'e' },
+      ],
+    })
+    expect(made['messages']).toEqual([user(text('a'), text('b')), assistant(text('c'), text('d')), user(text('e'))])
+  })
+
+  it('#4 puts all results of a turn first into one user message', () => {
+    const made = body({
+      tools: [tool('f')],
+      messages: [
+        ...hi,
+        { role: 'assistant', content: null, tool_calls: [call('a', 'f'), call('b', 'f'), call('c', 'f')] },
+        { role: 'tool', tool_call_id: 'c', content: '3' },
+        { role: 'tool', tool_call_id: 'b', content: '' },
+        { role: 'tool', tool_call_id: 'a', content: '1' },
+        { role: 'user', content: 'So?' },
+      ],
+    })
+    expect(made['messages']).toEqual([
+      user(text('Hi')),
+      assistant(use('a', 'f'), use('b', 'f'), use('c', 'f')),
+      user(result('c', '3'), result('b', ''), result('a', '1'), text('So?')),
+    ])
+  })
+
+  it('#5 has no empty text beside a call', () => {
+    const made = body({
+      tools: [tool('f')],
+      messages: [...hi, { role: 'assistant', content: '', tool_calls: [call('a', 'f')] }],
+    })
+    expect(made['messages']).toEqual([user(text('Hi')), assistant(use('a', 'f'))])
+  })
+
+  it('#6 wants arguments that are an object', () => {
+    const asked = (args: string): Partial<ChatCompletionRequest> => ({
+      tools: [tool('f')],
+      messages: [...hi, { role: 'assistant', content: null, tool_calls: [call('a', 'f', args)] }],
+    })
+    expect(body(asked(''))['messages']).toEqual([user(text('Hi')), assistant(use('a', 'f', {}))])
+    expect(body(asked('{"x":{"__proto__":1}}'))['messages']).toEqual(
+      JSON.parse(
+        '[{"role":"user","content":[{"type":"text","text":"Hi"}]},{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{"x":{"__proto__":1}}}]}]',
+      ),
+    )
+    for (const bad of ['[1]', '{bad', '"text"', 'null', '7'])
+      expect(refusal(asked(bad))).toMatchObject({
+        status: 400,
+        code: 'invalid_body',
+        message: 'The arguments of the call of "f" are not a JSON object',
+      })
+  })
+
+  it('#7 writes an id alike in call and result', () => {
+    const long = `call.1:2/3${'x'.repeat(50)}`
+    const made = body({
+      tools: [tool('f')],
+      messages: [
+        ...hi,
+        {
+          role: 'assistant',
+          content: null,
+          tool_calls: [call('call.1:2/3', 'f'), call('call_1_2_3', 'f'), call(long, 'f')],
+        },
+        { role: 'tool', tool_call_id: long, content: 'c' },
+        { role: 'tool', tool_call_id: 'call.1:2/3', content: 'a' },
+        { role: 'tool', tool_call_id: 'call_1_2_3', content: 'b' },
+      ],
+    })
+    const cut = `call_1_2_3${'x'.repeat(30)}`
+    expect(made['messages']).toEqual([
+      user(text('Hi')),
+      assistant(use('call_1_2_3', 'f'), use('call_1_2_3_2', 'f'), use(cut, 'f')),
+      user(result(cut, 'c'), result('call_1_2_3', 'a'), result('call_1_2_3_2', 'b')),
+    ])
+  })
+
+  it('tells calls apart that have the same id in two turns', () => {
+    const turn: Messages = [
+      { role: 'assistant', content: null, tool_calls: [call('same', 'f')] },
+      { role: 'tool', tool_call_id: 'same', content: 'x' },
+    ]
+    expect(body({ tools: [tool('f')], messages: [...hi, ...turn, ...turn] })['messages']).toEqual([
+      user(text('Hi')),
+      assistant(use('same', 'f')),
+      user(result('same', 'x')),
+      assistant(use('same_2', 'f')),
+      user(result('same_2', 'x')),
+    ])
+  })
+
+  it('#8 refuses a result without its call', () => {
+    const asked = { messages: [...hi, { role: 'tool', tool_call_id: 'call_9', content: 'x' }] as Messages }
+    expect(refusal(asked)).toMatchObject({
+      status: 400,
+      message: 'No tool call has the id "call_9" that a tool message answers',
+    })
+  })
+
+  it('declares the tools of a history that come without', () => {
+    const messages: Messages = [
+      ...hi,
+      { role: 'assistant', content: null, tool_calls: [call('a', 'f')] },
+      { role: 'tool', tool_call_id: 'a', content: 'x' },
+    ]
+    expect(body({ messages })).toMatchObject({
+      tools: [{ name: 'f', input_schema: noArguments }],
+      tool_choice: { type: 'none' },
+    })
+    expect(notes({ messages })).toEqual(['emulated tools'])
+  })
+
+  it('trims the end of what the assistant is to go on with', () => {
+    const made = body({ messages: [...hi, { role: 'assistant', content: 'Well: \n' }] })
+    expect(made['messages']).toEqual([user(text('Hi')), assistant(text('Well:'))])
+  })
+
+  it('refuses a conversation that says nothing', () => {
+    expect(refusal({ messages: [{ role: 'system', content: 'Be kind' }] })).toMatchObject({ status: 400 })
+  })
+
+  it('passes cache_control on', () => {
+    const cache_control = { type: 'ephemeral' }
+    const made = body({
+      tools: [{ ...tool('f'), cache_control }],
+      messages: [
+        { role: 'system', content: [{ ...text('s'), cache_control }] as never },
+        { role: 'user', content: [{ ...text('u'), cache_control }] as never },
+      ],
+    })
+    expect(made).toMatchObject({
+      system: [{ ...text('s'), cache_control }],
+      messages: [user({ ...text('u'), cache_control })],
+      tools: [{ name: 'f', input_schema: noArguments, cache_control }],
+    })
+  })
+})
+
+describe('media', () => {
+  const part = (given: object) => body({ messages: [{ role: 'user', content: [given] as never }] })['messages']
+  const refused = (given: object) => refusal({ messages: [{ role: 'user', content: [given] as never }] })
+  const image = (url: string) => ({ type: 'image_url', image_url: { url } })
+
+  it('#17 takes images by data and https, and no other way', () => {
+    expect(part(image('data:image/jpg;base64,/9j/'))).toEqual([
+      user({ type: 'image', source: { type: 'base64', media_type: 'image/jpeg', data: '/9j/' } }),
+    ])
+    expect(part(image('https://example.com/a.png'))).toEqual([
+      user({ type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } }),
+    ])
+    for (const url of ['data:image/svg+xml;base64,AA==', 'http://169.254.169.254/latest', 'file:///etc/passwd'])
+      expect(refused(image(url))).toMatchObject({ status: 400 })
+  })
+
+  it('#18 takes a PDF as a document', () => {
+    const file = { type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,JVBERi0=' } }
+    expect(part(file)).toEqual([
+      user({
+        type: 'document',
+        source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' },
+        title: 'a.pdf',
+      }),
+    ])
+    expect(part({ type: 'file', file: { file_data: 'data:text/plain;charset=utf-8,gr%C3%BC%C3%9F' } })).toEqual([
+      user({ type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'grüß' } }),
+    ])
+    expect(refused({ type: 'file', file: { file_id: 'file-1' } })).toMatchObject({ code: 'unsupported_parameter' })
+  })
+
+  it.each(['input_audio', 'audio', 'video_url'])('#19 refuses %s', (type) => {
+    expect(refused({ type })).toMatchObject({ status: 400, code: 'unsupported_parameter' })
+  })
+})

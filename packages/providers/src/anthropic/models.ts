@@ -1,0 +1,75 @@
+import type { Capability, Model } from '@turnpike/core'
+
+const tools: Capability[] = ['chat', 'tools', 'vision', 'json_schema', 'reasoning']
+
+/** When the list below was drawn up, in seconds: what `created` says of every model. Source: models.dev, 2026-07-02. */
+const CATALOGUED = Date.parse('2026-07-02') / 1000
+
+/** The chat models of the family that are listed, with the most tokens that each gives out; ids that are not listed work as well. */
+const catalogue: Record<string, number> = {
+  'claude-haiku-4-5': 64_000,
+  'claude-sonnet-4-5': 64_000,
+  'claude-sonnet-4-6': 64_000,
+  'claude-sonnet-5': 128_000,
+  'claude-opus-4-5': 64_000,
+  'claude-opus-4-6': 128_000,
+  'claude-opus-4-8': 128_000,
+  'claude-fable-5': 128_000,
+}
+
+/** The same of models that are not listed any more. */
+const earlier: Record<string, number> = {
+  'claude-opus-4-1': 32_000,
+  'claude-opus-4': 32_000,
+  'claude-sonnet-4': 64_000,
+  'claude-3-7-sonnet': 64_000,
+  'claude-3-5-sonnet': 8_192,
+  'claude-3-5-haiku': 8_192,
+  'claude-3-opus': 4_096,
+  'claude-3-haiku': 4_096,
+}
+
+/** The catalogue of the family under a provider's id. */
+export const anthropicModels = (provider: string): Model[] =>
+  Object.keys(catalogue).map((id) => ({
+    id,
+    object: 'model',
+    created: CATALOGUED,
+    owned_by: 'anthropic',
+    provider,
+    capabilities: tools,
+  }))
+
+/** Ids of the family by their look: `claude-…`. */
+export const isAnthropicModel = (model: string): boolean => model.startsWith('claude-')
+
+/** What a model of the family takes. */
+export interface Traits {
+  /** Most tokens that it gives out; undefined where that is not known. */
+  maxOutput: number | undefined
+  /** Whether it takes `temperature`, `top_p` and `top_k`. */
+  sampling: boolean
+  /** How it is told to think: by an effort, by a budget of tokens, or not at all. */
+  thinking: 'effort' | 'budget' | 'none'
+  /** Whether its efforts go up to `xhigh` and not only from `high` to `max`. */
+  xhigh: boolean
+  /** Whether it holds to a JSON Schema by itself, in answers and in tools. */
+  schemas: boolean
+}
+
+/** An id that tells no version is taken for one of this. */
+const ASSUMED = 4.5
+
+/** Reads what a model takes off its id; a version that is not known yet is taken for the latest. */
+export function traitsOf(model: string): Traits {
+  const undated = model.replace(/-(\d{8}|latest)$/, '')
+  const [, major, minor = '0'] = /^claude-(?:[a-z]+-)?(\d+)(?:[-.](\d{1,2})(?!\d))?/.exec(undated) ?? []
+  const version = major === undefined ? ASSUMED : Number(major) + Number(minor) / 10
+  return {
+    maxOutput: catalogue[undated] ?? earlier[undated],
+    sampling: version <= 4.6,
+    thinking: version >= 4.6 ? 'effort' : version >= 3.7 ? 'budget' : 'none',
+    xhigh: version > 4.6,
+    schemas: version >= 4.5 || undated === 'claude-opus-4-1',
+  }
+}

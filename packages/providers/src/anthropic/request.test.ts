@@ -1,0 +1,197 @@
+import { describe, expect, it } from 'vitest'
+import type { Messages } from '../../../../test/support/anthropic.js'
+import { hi, body, notes, refusal, text, call, tool, noArguments } from '../../../../test/support/anthropic.js'
+
+describe('parameters', () => {
+  it('#9 takes stop as a string or a list, without blanks', () => {
+    expect(body({ stop: 'X' })['stop_sequences']).toEqual(['X'])
+    expect(body({ stop: ['\n', 'X'] })['stop_sequences']).toEqual(['X'])
+    expect(notes({ stop: ['\n', 'X'] })).toEqual(['clamped stop'])
+    expect(body({})).not.toHaveProperty('stop_sequences')
+    expect(notes({ stop: ' ' })).toEqual(['dropped stop'])
+  })
+
+  it.each<[given: object, model: string, most: number]>([
+    [{}, 'claude-sonnet-4-5', 8_192],
+    [{ stream: true }, 'claude-sonnet-4-5', 64_000],
+    [{ stream: true }, 'claude-sonnet-4-5-20250929', 64_000],
+    [{}, 'claude-3-haiku-20240307', 4_096],
+    [{ stream: true }, 'claude-unheard-of', 4_096],
+    [{ max_tokens: 100 }, 'claude-sonnet-4-5', 100],
+    [{ max_tokens: 100, max_completion_tokens: 50 }, 'claude-sonnet-4-5', 50],
+    [{ max_tokens: 999_999 }, 'claude-sonnet-4-5', 64_000],
+    [{ max_tokens: 999_999 }, 'claude-unheard-of', 999_999],
+  ])('#10 always has max_tokens: %j for %s is %i', (given, model, most) => {
+    expect(body(given, model)['max_tokens']).toBe(most)
+  })
+
+  it('#11 clamps temperature, and sends none of its own', () => {
+    expect(body({ temperature: 1.7 })['temperature']).toBe(1)
+    expect(notes({ temperature: 1.7 })).toEqual(['clamped temperature'])
+    expect(body({ temperature: 0.3 })['temperature']).toBe(0.3)
+    expect(body({})).not.toHaveProperty('temperature')
+    expect(body({ temperature: 0.3, top_p: 0.5 }, 'claude-opus-4-8')).not.toHaveProperty('temperature')
+    expect(notes({ temperature: 0.3, top_p: 0.5 }, 'claude-opus-4-8')).toEqual(['dropped temperature', 'dropped top_p'])
+    expect(notes({ temperature: 1 }, 'claude-fable-5')).toEqual([])
+  })
+
+  it('#12 sends temperature or top_p', () => {
+    expect(body({ temperature: 0.2, top_p: 0.9 })).toMatchObject({ temperature: 0.2 })
+    expect(body({ temperature: 0.2, top_p: 0.9 })).not.toHaveProperty('top_p')
+    expect(notes({ temperature: 0.2, top_p: 0.9 })).toEqual(['dropped top_p'])
+    expect(body({ top_p: 0.9 })['top_p']).toBe(0.9)
+  })
+
+  it.each<[choice: unknown, made: unknown]>([
+    ['required', { type: 'any' }],
+    ['none', { type: 'none' }],
+    ['auto', { type: 'auto' }],
+    [
+      { type: 'function', function: { name: 'f' } },
+      { type: 'tool', name: 'f' },
+    ],
+    [undefined, undefined],
+  ])('#13 puts tool_choice %j as %j and keeps the tools', (tool_choice, made) => {
+    const sent = body({ tools: [tool('f')], tool_choice } as never)
+    expect(sent['tool_choice']).toEqual(made)
+    expect(sent['tools']).toEqual([{ name: 'f', input_schema: noArguments }])
+  })
+
+  it('#13 refuses a tool that is not there', () => {
+    expect(refusal({ tools: [tool('f')], tool_choice: { type: 'function', function: { name: 'g' } } })).toMatchObject({
+      status: 400,
+    })
+    expect(refusal({ tool_choice: 'required' })).toMatchObject({ status: 400, message: 'tool_choice needs tools' })
+  })
+
+  it('keeps to the tools that are allowed', () => {
+    const allowed_tools = { mode: 'required', tools: [{ type: 'function', function: { name: 'g' } }] }
+    const sent = body({ tools: [tool('f'), tool('g')], tool_choice: { type: 'allowed_tools', allowed_tools } })
+    expect(sent).toMatchObject({ tools: [{ name: 'g' }], tool_choice: { type: 'any' } })
+  })
+
+  it('#14 forbids parallel calls', () => {
+    expect(body({ tools: [tool('f')], parallel_tool_calls: false })['tool_choice']).toEqual({
+      type: 'auto',
+      disable_parallel_tool_use: true,
+    })
+    expect(body({ tools: [tool('f')], tool_choice: 'none', parallel_tool_calls: false })['tool_choice']).toEqual({
+      type: 'none',
+    })
+    expect(notes({ parallel_tool_calls: false })).toEqual(['dropped parallel_tool_calls'])
+  })
+
+  it('#15 hands a schema over whole', () => {
+    const parameters = {
+      type: 'object',
+      $defs: { unit: { enum: ['C', 'F'] } },
+      properties: { at: { anyOf: [{ type: 'string' }, { type: 'null' }] }, unit: { $ref: '#/$defs/unit' } },
+      required: ['at'],
+      additionalProperties: false,
+    }
+    expect(body({ tools: [tool('f', parameters)] })['tools']).toEqual([{ name: 'f', input_schema: parameters }])
+  })
+
+  it('#16 gives a tool without parameters an empty object', () => {
+    expect(body({ tools: [tool('f'), tool('g', {})] })['tools']).toEqual([
+      { name: 'f', input_schema: noArguments },
+      { name: 'g', input_schema: noArguments },
+    ])
+  })
+
+  const schema = {
+    type: 'object',
+    properties: { n: { type: 'integer', minimum: 1, description: 'A count' }, s: { oneOf: [{ type: 'string' }] } },
+  }
+  const response_format = { type: 'json_schema', json_schema: { name: 'x', schema } }
+
+  it('#20 holds newer models to a schema', () => {
+    expect(body({ response_format })['output_config']).toEqual({
+      format: {
+        type: 'json_schema',
+        schema: {
+          type: 'object',
+          properties: {
+            n: { type: 'integer', description: 'A count (minimum: 1)' },
+            s: { anyOf: [{ type: 'string' }] },
+          },
+          additionalProperties: false,
+        },
+      },
+    })
+    expect(notes({ response_format })).toEqual([])
+  })
+
+  it('#20 has older models call a tool', () => {
+    const sent = body({ response_format }, 'claude-sonnet-4-20250514')
+    expect(sent['tools']).toEqual([{ name: 'json', description: 'Gives the answer.', input_schema: schema }])
+    expect(sent['tool_choice']).toEqual({ type: 'any', disable_parallel_tool_use: true })
+    expect(sent).not.toHaveProperty('output_config')
+    expect(notes({ response_format }, 'claude-sonnet-4-20250514')).toEqual(['emulated response_format'])
+  })
+
+  it('asks for JSON in words', () => {
+    expect(body({ response_format: { type: 'json_object' } })['system']).toEqual([
+      text('Answer with a single JSON object and nothing else.'),
+    ])
+  })
+
+  it('#22 thinks with a budget, within max_tokens', () => {
+    const sent = body({ reasoning_effort: 'high', max_tokens: 500, temperature: 0.5 })
+    expect(sent).toMatchObject({ thinking: { type: 'enabled', budget_tokens: 16_384 }, max_tokens: 16_884 })
+    expect(sent).not.toHaveProperty('temperature')
+    expect(body({ reasoning_effort: 'max', max_tokens: 63_500 })).toMatchObject({
+      thinking: { budget_tokens: 1_024 },
+      max_tokens: 64_000,
+    })
+  })
+
+  it('thinks with an effort where the model takes one', () => {
+    const of = (reasoning_effort: string, model: string) => {
+      const { thinking, output_config } = body({ reasoning_effort }, model)
+      return [thinking, output_config]
+    }
+    expect(of('minimal', 'claude-opus-4-8')).toEqual([{ type: 'adaptive' }, { effort: 'low' }])
+    expect(of('xhigh', 'claude-opus-4-6')).toEqual([{ type: 'adaptive' }, { effort: 'max' }])
+    expect(of('xhigh', 'claude-opus-5')).toEqual([{ type: 'adaptive' }, { effort: 'xhigh' }])
+    expect(of('none', 'claude-sonnet-5')).toEqual([{ type: 'disabled' }, undefined])
+    expect(of('none', 'claude-3-5-haiku-latest')).toEqual([undefined, undefined])
+    expect(refusal({ reasoning_effort: 'a lot' })).toMatchObject({ status: 400 })
+  })
+
+  it('does not think where a call is forced or waits for its result', () => {
+    expect(notes({ reasoning_effort: 'high', tools: [tool('f')], tool_choice: 'required' })).toEqual([
+      'dropped reasoning_effort',
+    ])
+    const messages: Messages = [
+      ...hi,
+      { role: 'assistant', content: null, tool_calls: [call('a', 'f')] },
+      { role: 'tool', tool_call_id: 'a', content: 'x' },
+    ]
+    expect(notes({ reasoning_effort: 'high', tools: [tool('f')], messages })).toEqual(['dropped reasoning_effort'])
+  })
+
+  it('#23 drops what the family has not, by name', () => {
+    const given = { logit_bias: { 1: 2 }, store: true, metadata: { a: 'b' }, seed: 7, made_up: 1, verbosity: null }
+    expect(Object.keys(body(given))).toEqual(['model', 'max_tokens', 'messages'])
+    expect(notes(given)).toEqual([
+      'dropped logit_bias',
+      'dropped store',
+      'dropped metadata',
+      'dropped seed',
+      'dropped made_up',
+    ])
+  })
+
+  it('#24 keeps provider and system to itself', () => {
+    const sent = body({ provider: 'anthropic', system: 'S' })
+    expect(sent).not.toHaveProperty('provider')
+    expect(sent['system']).toEqual([text('S')])
+  })
+
+  it('names the end user, unless by an address', () => {
+    expect(body({ user: 'u-1' })['metadata']).toEqual({ user_id: 'u-1' })
+    expect(body({ user: 'a@example.com' })).not.toHaveProperty('metadata')
+    expect(notes({ user: 'a@example.com' })).toEqual(['dropped user'])
+  })
+})

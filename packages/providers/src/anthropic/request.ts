@@ -1,0 +1,288 @@
+import type { ChatCompletionRequest, Note, ToolDefinition } from '@turnpike/core'
+import type { UpstreamRequest } from '../adapter.js'
+import { invalid, unsupported } from '../invalid.js'
+import type { Block, Conversation } from './content.js'
+import { toConversation } from './content.js'
+import type { Traits } from './models.js'
+import { traitsOf } from './models.js'
+import { strictSchema } from './schema.js'
+
+/** Most tokens of an answer whose request says nothing (ruling 23). */
+const DEFAULT_OUTPUT = 8_192
+const UNKNOWN_OUTPUT = 4_096
+
+/** Tokens to think with, by effort, for models that take a budget. Ours: the family leaves it open. */
+const budgets: Record<string, number> = {
+  minimal: 1_024,
+  low: 2_048,
+  medium: 8_192,
+  high: 16_384,
+  xhigh: 24_576,
+  max: 32_768,
+}
+const LEAST_BUDGET = 1_024
+
+const JSON_ONLY = 'Answer with a single JSON object and nothing else.'
+
+/** Fields that are read here, or are the gateway's own; every other is dropped by name. */
+const known = new Set([
+  'model',
+  'messages',
+  'system',
+  'provider',
+  'stream',
+  'stream_options',
+  'n',
+  'max_tokens',
+  'max_completion_tokens',
+  'temperature',
+  'top_p',
+  'top_k',
+  'stop',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'response_format',
+  'reasoning_effort',
+  'user',
+  'safety_identifier',
+  'service_tier',
+])
+
+/** Notes what becomes of a field. */
+type NoteDown = (field: string, action: Note['action']) => void
+
+interface Tool {
+  name: string
+  description?: string
+  input_schema: object
+  strict?: true
+  cache_control?: unknown
+}
+
+type Choice = { type: 'auto' | 'any' | 'tool' | 'none'; name?: string; disable_parallel_tool_use?: true }
+
+type JsonSchemaFormat = { type: 'json_schema'; json_schema?: { name?: string; schema?: unknown } }
+type ResponseFormat = { type: 'text' } | { type: 'json_object' } | JsonSchemaFormat
+
+const formatOf = (request: ChatCompletionRequest): ResponseFormat =>
+  (request['response_format'] as ResponseFormat | undefined) ?? { type: 'text' }
+
+/**
+ * The tool whose input is the answer, for models that do not hold to a JSON Schema otherwise; undefined where none is needed.
+ * Depends on the request alone, so that the answer is read by the same rule.
+ */
+export function jsonTool(request: ChatCompletionRequest): string | undefined {
+  if (formatOf(request).type !== 'json_schema' || traitsOf(request.model).schemas) return undefined
+  const taken = (request.tools ?? []).some((tool) => tool.type === 'function' && tool.function.name === 'json')
+  return taken ? 'json_answer' : 'json'
+}
+
+function toTool(tool: ToolDefinition, traits: Traits, note: NoteDown): Tool {
+  if (tool.type === 'custom') throw unsupported('Claude has no custom tools')
+  const { name, description, parameters, strict } = tool.function
+  if (strict && !traits.schemas) note('tools.function.strict', 'dropped')
+  return {
+    name,
+    ...(description && { description }),
+    input_schema: parameters?.['type'] ? parameters : { type: 'object', properties: {}, ...parameters },
+    ...(strict === true && traits.schemas && { strict }),
+    ...(tool['cache_control'] !== undefined && { cache_control: tool['cache_control'] }),
+  }
+}
+
+interface AllowedTools {
+  mode?: string
+  tools?: { function?: { name?: string } }[]
+}
+
+/** The tools and which of them to call. */
+function toTools(
+  request: ChatCompletionRequest,
+  called: Set<string>,
+  traits: Traits,
+  note: NoteDown,
+): { tools: Tool[]; choice: Choice | undefined } {
+  const { tool_choice } = request
+  let tools = (request.tools ?? []).map((tool) => toTool(tool, traits, note))
+  if (tools.length === 0) {
+    if (typeof tool_choice === 'object' || tool_choice === 'required') throw invalid('tool_choice needs tools')
+    if (request['parallel_tool_calls'] === false) note('parallel_tool_calls', 'dropped')
+    if (called.size === 0) return { tools, choice: undefined }
+    // A history with calls is refused where no tools are declared.
+    note('tools', 'emulated')
+    tools = [...called].map((name) => ({ name, input_schema: { type: 'object', properties: {} } }))
+    return { tools, choice: { type: 'none' } }
+  }
+  let choice: Choice | undefined
+  if (tool_choice === 'required') choice = { type: 'any' }
+  else if (tool_choice === 'auto' || tool_choice === 'none') choice = { type: tool_choice }
+  else if (tool_choice?.type === 'function') {
+    const { name } = tool_choice.function as { name: string }
+    if (!tools.some((tool) => tool.name === name))
+      throw invalid(`tool_choice names "${name}", which is not among the tools`)
+    choice = { type: 'tool', name }
+  } else if (tool_choice?.type === 'allowed_tools') {
+    const { mode, tools: allowed = [] } = tool_choice.allowed_tools as AllowedTools
+    const names = allowed.map((tool) => tool.function?.name)
+    tools = tools.filter(({ name }) => names.includes(name))
+    if (tools.length === 0) throw invalid('tool_choice allows none of the tools')
+    choice = { type: mode === 'required' ? 'any' : 'auto' }
+  } else if (tool_choice) throw unsupported('Claude has no custom tools')
+  if (request['parallel_tool_calls'] === false && choice?.type !== 'none')
+    choice = { ...(choice ?? { type: 'auto' }), disable_parallel_tool_use: true }
+  return { tools, choice }
+}
+
+/** Only strings with something to see in them are taken. */
+function toStops(stop: string | string[] | null | undefined, note: NoteDown): string[] | undefined {
+  if (stop === undefined || stop === null) return undefined
+  const given = typeof stop === 'string' ? [stop] : stop
+  const taken = given.filter((text) => text.trim() !== '')
+  if (taken.length < given.length) note('stop', taken.length === 0 ? 'dropped' : 'clamped')
+  return taken.length > 0 ? taken : undefined
+}
+
+interface Thinking {
+  thinking?: { type: 'adaptive' | 'disabled' } | { type: 'enabled'; budget_tokens: number }
+  effort?: string
+  maxTokens: number
+}
+
+/** How much to think, and the tokens that the answer may then have. */
+function toThinking(
+  effort: string | undefined,
+  traits: Traits,
+  { forced, answersCalls }: { forced: boolean; answersCalls: boolean },
+  maxTokens: number,
+  note: NoteDown,
+): Thinking {
+  if (effort === undefined) return { maxTokens }
+  if (effort !== 'none' && budgets[effort] === undefined)
+    throw invalid('reasoning_effort must be none, minimal, low, medium, high, xhigh or max')
+  if (effort === 'none')
+    return traits.thinking === 'none' ? { maxTokens } : { thinking: { type: 'disabled' }, maxTokens }
+  // A forced call excludes thinking, and so does a turn whose earlier thoughts OpenAI's form could not keep.
+  if (traits.thinking === 'none' || forced || answersCalls) {
+    note('reasoning_effort', 'dropped')
+    return { maxTokens }
+  }
+  if (traits.thinking === 'effort') {
+    const known = effort === 'minimal' ? 'low' : effort === 'xhigh' && !traits.xhigh ? 'max' : effort
+    if (known !== effort) note('reasoning_effort', 'clamped')
+    return { thinking: { type: 'adaptive' }, effort: known, maxTokens }
+  }
+  const most = traits.maxOutput ?? Infinity
+  const budget = Math.max(LEAST_BUDGET, Math.min(budgets[effort]!, most - maxTokens))
+  return { thinking: { type: 'enabled', budget_tokens: budget }, maxTokens: Math.min(most, maxTokens + budget) }
+}
+
+function toMaxTokens(request: ChatCompletionRequest, { maxOutput }: Traits, note: NoteDown): number {
+  const field = request['max_completion_tokens'] !== undefined ? 'max_completion_tokens' : 'max_tokens'
+  const wanted = request[field] as number | undefined
+  if (wanted === undefined) {
+    const most = maxOutput ?? UNKNOWN_OUTPUT
+    return request.stream ? most : Math.min(most, DEFAULT_OUTPUT)
+  }
+  if (!Number.isInteger(wanted) || wanted < 1) throw invalid(`${field} must be a positive integer`)
+  if (maxOutput === undefined || wanted <= maxOutput) return wanted
+  note(field, 'clamped')
+  return maxOutput
+}
+
+/** Temperature and top_p as far as the model takes them. */
+function toSampling(
+  request: ChatCompletionRequest,
+  traits: Traits,
+  thinks: boolean,
+  note: NoteDown,
+): { temperature?: number; top_p?: number; top_k?: unknown } {
+  const { temperature, top_p, top_k } = request as { temperature?: number; top_p?: number; top_k?: unknown }
+  const sampling: ReturnType<typeof toSampling> = {}
+  const free = traits.sampling && !thinks
+  if (temperature !== undefined) {
+    if (free) {
+      sampling.temperature = Math.min(temperature, 1)
+      if (temperature > 1) note('temperature', 'clamped')
+    } else if (temperature !== 1) note('temperature', 'dropped')
+  }
+  if (top_p !== undefined) {
+    // Known models refuse both at once.
+    if (free && temperature === undefined) sampling.top_p = top_p
+    else if (top_p !== 1) note('top_p', 'dropped')
+  }
+  if (top_k !== undefined) {
+    if (free) sampling.top_k = top_k
+    else note('top_k', 'dropped')
+  }
+  return sampling
+}
+
+/** An opaque id of the end user. What looks like an address of a person is kept back. */
+function toUserId(request: ChatCompletionRequest, note: NoteDown): string | undefined {
+  const field = request['safety_identifier'] !== undefined ? 'safety_identifier' : 'user'
+  const id = request[field]
+  if (typeof id !== 'string' || id === '') return undefined
+  if (!id.includes('@')) return id
+  note(field, 'dropped')
+  return undefined
+}
+
+/** The request as the Messages API takes it. @throws ApiError 400 for what it cannot be asked */
+export function toRequest(request: ChatCompletionRequest): UpstreamRequest {
+  const notes: Note[] = []
+  const note: NoteDown = (field, action) => void notes.push({ field, action })
+  for (const [field, value] of Object.entries(request))
+    if (!known.has(field) && value !== undefined && value !== null) note(field, 'dropped')
+
+  const traits = traitsOf(request.model)
+  const { system, messages, called, answersCalls, dropped }: Conversation = toConversation(request)
+  for (const field of dropped) note(field, 'dropped')
+  const { tools, choice: chosen } = toTools(request, called, traits, note)
+  let choice = chosen
+
+  const format = formatOf(request)
+  const schema = format.type === 'json_schema' ? (format.json_schema?.schema ?? { type: 'object' }) : undefined
+  const tool = jsonTool(request)
+  if (tool) {
+    note('response_format', 'emulated')
+    tools.push({ name: tool, description: 'Gives the answer.', input_schema: schema as object })
+    choice = { type: 'any', disable_parallel_tool_use: true }
+  }
+  const instructions: Block[] = [...system]
+  if (format.type === 'json_object') {
+    note('response_format', 'emulated')
+    instructions.push({ type: 'text', text: JSON_ONLY })
+  }
+
+  const forced = choice?.type === 'any' || choice?.type === 'tool'
+  const { thinking, effort, maxTokens } = toThinking(
+    request['reasoning_effort'] as string | undefined,
+    traits,
+    { forced, answersCalls },
+    toMaxTokens(request, traits, note),
+    note,
+  )
+  const thinks = thinking !== undefined && thinking.type !== 'disabled'
+  const userId = toUserId(request, note)
+  const tier = request['service_tier']
+  const strict = schema !== undefined && !tool ? { type: 'json_schema', schema: strictSchema(schema) } : undefined
+
+  // Undefined fields are not sent.
+  const body = {
+    model: request.model,
+    max_tokens: maxTokens,
+    system: instructions.length > 0 ? instructions : undefined,
+    messages,
+    tools: tools.length > 0 ? tools : undefined,
+    tool_choice: choice,
+    stop_sequences: toStops(request.stop, note),
+    thinking,
+    output_config: effort || strict ? { effort, format: strict } : undefined,
+    metadata: userId ? { user_id: userId } : undefined,
+    service_tier: tier === undefined || tier === null ? undefined : tier === 'auto' ? 'auto' : 'standard_only',
+    stream: request.stream || undefined,
+    ...toSampling(request, traits, thinks, note),
+  }
+  return { path: '/v1/messages', body, notes }
+}

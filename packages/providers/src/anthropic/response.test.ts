@@ -1,0 +1,154 @@
+import type { ChatCompletionRequest } from '@turnpike/core'
+import { UpstreamError } from '@turnpike/core'
+import { describe, expect, it } from 'vitest'
+import { checkCompletion } from '../../../../test/support/decode.js'
+import type { Message } from './response.js'
+import { toResponse } from './response.js'
+
+const request: ChatCompletionRequest = { model: 'claude-sonnet-4-5', messages: [{ role: 'user', content: 'Hi' }] }
+const usage = { input_tokens: 3, output_tokens: 4 }
+
+/** The only choice of an answer, and its usage. */
+function choice(message: Message, asked: Partial<ChatCompletionRequest> = {}) {
+  const answer = toResponse(
+    'anthropic',
+    { id: 'msg_1', model: 'claude-x', usage, ...message },
+    { ...request, ...asked },
+  )
+  if (answer.usage) checkCompletion(answer)
+  expect(answer.choices).toHaveLength(1)
+  const { message: said, finish_reason } = answer.choices[0]!
+  return { ...said, finish: finish_reason, usage: answer.usage }
+}
+const text = (value: string) => ({ type: 'text', text: value })
+const use = (id: string, name: string, input?: object) => ({ type: 'tool_use', id, name, ...(input && { input }) })
+
+describe('a whole answer', () => {
+  it('has the head of the upstream', () => {
+    const { created, ...answer } = toResponse(
+      'anthropic',
+      { id: 'msg_1', model: 'claude-x', content: [text('Hi')], usage },
+      request,
+    )
+    expect(Math.abs(created - Date.now() / 1000)).toBeLessThan(5)
+    expect(answer).toMatchObject({ id: 'msg_1', object: 'chat.completion', model: 'claude-x' })
+  })
+
+  it('#25 has text and calls', () => {
+    const content = [text('Let me see.'), use('a', 'f', { x: 1 }), use('b', 'g')]
+    expect(choice({ content, stop_reason: 'tool_use' })).toMatchObject({
+      content: 'Let me see.',
+      tool_calls: [
+        { id: 'a', type: 'function', function: { name: 'f', arguments: '{"x":1}' } },
+        { id: 'b', type: 'function', function: { name: 'g', arguments: '{}' } },
+      ],
+      finish: 'tool_calls',
+    })
+    expect(choice({ content: [use('a', 'f')], stop_reason: 'tool_use' }).content).toBeNull()
+  })
+
+  it('#26 joins its texts', () => {
+    expect(choice({ content: [text('a'), text('b')], stop_reason: 'end_turn' })).toMatchObject({
+      content: 'ab',
+      finish: 'stop',
+    })
+  })
+
+  it('#27 keeps thoughts apart', () => {
+    const content = [{ type: 'thinking', thinking: 'Hm.', signature: 's' }, { type: 'redacted_thinking' }, text('Yes')]
+    expect(choice({ content, stop_reason: 'end_turn' })).toMatchObject({ content: 'Yes', reasoning_content: 'Hm.' })
+    expect(choice({ content: [text('Yes')] })).not.toHaveProperty('reasoning_content')
+  })
+
+  it.each([
+    ['end_turn', 'stop'],
+    ['stop_sequence', 'stop'],
+    ['pause_turn', 'stop'],
+    ['tool_use', 'tool_calls'],
+    ['max_tokens', 'length'],
+    ['model_context_window_exceeded', 'length'],
+    ['refusal', 'content_filter'],
+    ['compaction', 'stop'],
+    ['something_new', 'stop'],
+    [null, 'stop'],
+  ])('#28 that stopped for %s has finished for %s', (stop_reason, finish) => {
+    const content = stop_reason === 'tool_use' ? [use('a', 'f')] : [text('x')]
+    expect(choice({ content, stop_reason }).finish).toBe(finish)
+  })
+
+  it('#29 may refuse without a word', () => {
+    const stop_details = { explanation: 'Not this.' }
+    expect(choice({ content: [], stop_reason: 'refusal', stop_details })).toMatchObject({
+      content: null,
+      refusal: 'Not this.',
+      finish: 'content_filter',
+    })
+    expect(choice({ content: [], stop_reason: 'refusal' })).toMatchObject({ content: '', refusal: null })
+  })
+
+  it('#30 cut off in a call is cut off', () => {
+    expect(choice({ content: [text('a'), use('a', 'f', { x: 1 })], stop_reason: 'max_tokens' }).finish).toBe('length')
+  })
+
+  it('#31 counts what was cached', () => {
+    const counts = {
+      input_tokens: 12,
+      cache_read_input_tokens: 10_000,
+      cache_creation_input_tokens: 2_000,
+      output_tokens: 30,
+    }
+    expect(
+      choice({ content: [text('x')], usage: { ...counts, output_tokens_details: { thinking_tokens: 8 } } }).usage,
+    ).toEqual({
+      prompt_tokens: 12_012,
+      completion_tokens: 30,
+      total_tokens: 12_042,
+      prompt_tokens_details: { cached_tokens: 10_000, cache_write_tokens: 2_000 },
+      completion_tokens_details: { reasoning_tokens: 8 },
+    })
+  })
+
+  it('#32 counts null as none', () => {
+    const nulls = {
+      input_tokens: 5,
+      cache_read_input_tokens: null,
+      cache_creation_input_tokens: null,
+      output_tokens: null,
+    }
+    expect(choice({ content: [text('x')], usage: nulls }).usage).toMatchObject({
+      prompt_tokens: 5,
+      completion_tokens: 0,
+      total_tokens: 5,
+    })
+    expect(choice({ content: [text('x')], usage: null }).usage).toBeUndefined()
+  })
+
+  it('#33 passes over what the provider did itself', () => {
+    const content = ['server_tool_use', 'web_search_tool_result', 'mcp_tool_use', 'container_upload', 'new_thing'].map(
+      (type) => ({ type, id: 'x', name: 'f', input: {} }),
+    )
+    const { content: said, finish, ...rest } = choice({ content: [...content, text('Found')], stop_reason: 'end_turn' })
+    expect([said, finish]).toEqual(['Found', 'stop'])
+    expect(rest).not.toHaveProperty('tool_calls')
+  })
+
+  it('is the input of the tool that stands in for a schema', () => {
+    const asked = {
+      model: 'claude-3-haiku-20240307',
+      response_format: { type: 'json_schema', json_schema: { name: 'x', schema: {} } },
+    }
+    const answer = choice({ content: [use('a', 'json', { ok: true })], stop_reason: 'tool_use' }, asked)
+    expect(answer).toMatchObject({ content: '{"ok":true}', finish: 'stop' })
+    expect(answer).not.toHaveProperty('tool_calls')
+  })
+
+  it('without content is malformed', () => {
+    for (const body of [{}, { content: 'text' }])
+      try {
+        toResponse('anthropic', body as Message, request)
+        expect.unreachable()
+      } catch (error) {
+        expect(UpstreamError.is(error) && error.failure.kind).toBe('malformed')
+      }
+  })
+})

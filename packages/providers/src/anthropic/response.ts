@@ -1,0 +1,73 @@
+import type { ChatCompletionRequest, Completion, ToolCall } from '@turnpike/core'
+import { UpstreamError } from '@turnpike/core'
+import { checkArguments, newCompletionId, newToolCallId } from '../chunk-builder.js'
+import type { UpstreamUsage } from './answer.js'
+import { toFinishReason, toUsage } from './answer.js'
+import { jsonTool } from './request.js'
+
+/** A content block of an answer; kinds that no client of ours could act on are passed over. */
+export interface AnswerBlock {
+  type: string
+  text?: string
+  thinking?: string
+  id?: string
+  name?: string
+  input?: unknown
+}
+
+/** A whole answer of the Messages API. */
+export interface Message {
+  id?: string
+  model?: string
+  content?: AnswerBlock[]
+  stop_reason?: string | null
+  stop_details?: { explanation?: string | null } | null
+  usage?: UpstreamUsage | null
+}
+
+/** @throws UpstreamError `malformed` for a body without content */
+export function toResponse(provider: string, body: Message, request: ChatCompletionRequest): Completion {
+  if (!Array.isArray(body.content))
+    throw new UpstreamError('The answer has no content', { provider, kind: 'malformed', accepted: true })
+  const json = jsonTool(request)
+  const given = toFinishReason(body.stop_reason)
+  const calls: ToolCall[] = []
+  let text = ''
+  let thoughts = ''
+  let answered = false
+  for (const block of body.content) {
+    if (block.type === 'text') text += block.text ?? ''
+    else if (block.type === 'thinking') thoughts += block.thinking ?? ''
+    else if (block.type === 'tool_use') {
+      const { id = newToolCallId(), name = '' } = block
+      const input = JSON.stringify(block.input ?? {})
+      if (name === json) {
+        text = input
+        answered = true
+      } else calls.push({ id, type: 'function', function: { name, arguments: checkArguments(input, given, provider) } })
+    }
+  }
+  const refusal = given === 'content_filter' ? body.stop_details?.explanation : undefined
+  const finish = calls.length > 0 && given === 'stop' ? 'tool_calls' : given
+  return {
+    id: body.id || newCompletionId(),
+    object: 'chat.completion',
+    created: Math.floor(Date.now() / 1000),
+    model: body.model || request.model,
+    choices: [
+      {
+        index: 0,
+        message: {
+          role: 'assistant',
+          content: text || (calls.length > 0 || refusal ? null : ''),
+          refusal: refusal ?? null,
+          ...(thoughts && { reasoning_content: thoughts }),
+          ...(calls.length > 0 && { tool_calls: calls }),
+        },
+        logprobs: null,
+        finish_reason: finish === 'tool_calls' && answered && calls.length === 0 ? 'stop' : finish,
+      },
+    ],
+    usage: body.usage ? toUsage(body.usage) : undefined,
+  }
+}

@@ -1,0 +1,31 @@
+/** The media of a `data:` URL. */
+export interface Media {
+  /** In lower case, without parameters; `text/plain` where the URL names none (RFC 2397). */
+  type: string
+  /** In base64. */
+  data: string
+}
+
+/** Other names of types, as clients write them. */
+const aliases: Record<string, string> = {
+  'image/jpg': 'image/jpeg',
+  'audio/mpeg': 'audio/mp3',
+  'audio/x-wav': 'audio/wav',
+}
+
+const toBase64 = (text: string): string =>
+  btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(''))
+
+/** Takes a `data:` URL apart; undefined for any other. Data that is not in base64 is put into it. @throws URIError for a broken escape */
+export function parseDataUrl(url: string): Media | undefined {
+  if (!url.startsWith('data:')) return undefined
+  const comma = url.indexOf(',')
+  if (comma === -1) return undefined
+  const [given = '', ...parameters] = url.slice('data:'.length, comma).toLowerCase().split(';')
+  const type = given.trim() || 'text/plain'
+  const data = url.slice(comma + 1)
+  return {
+    type: aliases[type] ?? type,
+    data: parameters.includes('base64') ? data : toBase64(decodeURIComponent(data)),
+  }
+}
