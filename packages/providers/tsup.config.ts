@@ -1,7 +1,14 @@
 import { defineConfig } from 'tsup'
 
 export default defineConfig({
-  entry: ['src/index.ts', 'src/openai/index.ts', 'src/anthropic/index.ts', 'src/undici.ts', 'src/testing/index.ts'],
+  entry: [
+    'src/index.ts',
+    'src/openai/index.ts',
+    'src/anthropic/index.ts',
+    'src/google/index.ts',
+    'src/undici.ts',
+    'src/testing/index.ts',
+  ],
   format: 'esm',
   dts: false,
   clean: true,

@@ -3,11 +3,11 @@ import { createUser, memoryKV, usageLedger } from '@turnpike/core'
 import type { Gateway } from '@turnpike/gateway'
 import { createGateway } from '@turnpike/gateway'
 import type { Transport } from '@turnpike/providers'
-import { createRouter, openai } from '@turnpike/providers'
-import { fakeOpenAI } from '@turnpike/providers/testing'
+import { createRouter } from '@turnpike/providers'
 import { fsKV } from '@turnpike/storage'
 import type { Environment } from './environment.js'
 import { createLog } from './log.js'
+import { createProviders } from './providers.js'
 
 /** The administrator that the first start makes. */
 const ADMIN_ID = '00000000-0000-7000-8000-000000000001'
@@ -34,20 +34,17 @@ async function bootstrap(kv: KV, { keys }: Gateway, environment: Environment): P
 
 /** The reference server, whatever runtime serves it. */
 export async function createApp(environment: Environment, transport: Transport) {
-  const { BASE_URL, OPENAI_API_KEY, OPENAI_BASE_URL, TRUSTED_HOPS: trustedHops, STORAGE } = environment
+  const { BASE_URL, TRUSTED_HOPS: trustedHops, STORAGE } = environment
   const log = createLog(environment.LOG)
-  const configured = OPENAI_API_KEY !== undefined || OPENAI_BASE_URL !== undefined
-  const provider = configured
-    ? openai({ apiKey: OPENAI_API_KEY ?? '', transport, ...(OPENAI_BASE_URL && { baseURL: OPENAI_BASE_URL }) })
-    : openai({ apiKey: 'simulated', transport: fakeOpenAI().transport })
+  const { providers, simulated } = createProviders(environment, transport)
 
   const kv = await openStorage(STORAGE)
   const gateway = createGateway({
-    router: createRouter({ providers: [provider] }),
+    router: createRouter({ providers }),
     kv,
     // Metadata only, and the last chance to keep it.
     ledger: usageLedger(kv, { onLost: (records) => console.error(JSON.stringify({ lost_usage_records: records })) }),
-    simulated: !configured,
+    simulated,
     trustedHops,
     onError: log.onError,
     onRequest: log.onRequest,
@@ -62,13 +59,11 @@ export async function createApp(environment: Environment, transport: Transport) 
     announce(address: string): void {
       const url = BASE_URL ?? address
       const lines = [`Turnpike is listening on ${address}`]
-      if (!configured)
+      if (simulated)
         lines.push(
-          'No provider key is set, so answers come from simulated upstreams. Set OPENAI_API_KEY for real ones.',
+          'No provider key is set, so answers come from simulated upstreams.',
+          'Set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY for real ones.',
         )
-      for (const name of ['ANTHROPIC_API_KEY', 'GEMINI_API_KEY'] as const)
-        if (environment[name] !== undefined)
-          lines.push(`${name} is set, but this version has no adapter for that provider yet.`)
       if (newKey !== undefined)
         lines.push('', 'Your gateway key, shown this once:', `  ${newKey}`, '', 'Try it:', `  ${curl(url, newKey)}`)
       console.log(lines.join('\n'))

@@ -60,6 +60,8 @@ export interface ChatDecoder extends StreamDecoder<ChunkChoice> {
  * A family is added by writing these and handing them to {@link createProvider}.
  */
 export interface ChatAdapter {
+  /** True where the family gives one answer to a call; `n` is then made of as many calls. */
+  oneChoice: boolean
   /** @throws ApiError 400 for what the family cannot be asked, before anything is sent */
   request(request: ChatCompletionRequest): UpstreamRequest
   /** @throws UpstreamError `malformed` for an answer that is none */

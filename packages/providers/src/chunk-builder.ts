@@ -60,8 +60,8 @@ export interface ChunkBuilder {
   relay(choice: ChunkChoice): void
   /** Adds a delta without tool calls; `extra` are further fields of the choice, such as logprobs. */
   delta(choice: number, delta: ChatDelta, extra?: object): void
-  /** Begins a tool call. @returns its index */
-  tool(choice: number, call: { id?: string | undefined; name: string }): number
+  /** Begins a tool call; `extra` are further fields of its first entry. @returns its index */
+  tool(choice: number, call: { id?: string | undefined; name: string; extra?: object }): number
   /** Adds to the arguments of a tool call. */
   toolArguments(choice: number, tool: number, fragment: string): void
   /** Notes why a choice ended. */
@@ -134,9 +134,9 @@ export function chunkBuilder(provider: string): ChunkBuilder {
     begin,
     relay,
     delta: addDelta,
-    tool(index, { id = newToolCallId(), name }) {
+    tool(index, { id = newToolCallId(), name, extra }) {
       const position = choices.get(index)?.tools.length ?? 0
-      const call: ToolCallDelta = { index: position, id, type: 'function', function: { name, arguments: '' } }
+      const call: ToolCallDelta = { index: position, id, type: 'function', function: { name, arguments: '' }, ...extra }
       relay({ index, delta: { tool_calls: [call] }, finish_reason: null })
       choices.get(index)!.tools.push({ arguments: '' })
       return position

@@ -65,6 +65,8 @@ export function decodeStream<Item>(
 ): AsyncIterableIterator<Item[]> {
   const events: UpstreamEvent[] = []
   let oversized = false
+  /** A line that is no part of an event has come since the decoder was asked. */
+  let stray = false
   const parser = createParser({
     onEvent: (event) => {
       if (event.data.length > limit) oversized = true
@@ -72,7 +74,10 @@ export function decodeStream<Item>(
     },
     onError: ({ type, line }) => {
       if (type === 'max-buffer-size-exceeded') oversized = true
-      else if (line !== undefined) decoder.stray?.(line)
+      else if (line !== undefined && decoder.stray) {
+        decoder.stray(line)
+        stray = true
+      }
     },
     maxBufferSize: limit,
   })
@@ -83,6 +88,8 @@ export function decodeStream<Item>(
   let ended = false
   /** What the next step is to throw, after what came before it. */
   let failure: { error: unknown } | undefined
+  /** What the end of the body brought, until it is known that the stream is whole. */
+  let last: Item[] = []
   let resolve!: (result: IteratorResult<Item[]>) => void
   let reject!: (error: unknown) => void
 
@@ -94,7 +101,7 @@ export function decodeStream<Item>(
 
   const fail = (error: unknown): void => {
     close()
-    const rest = decoder.rest()
+    const rest = [...last, ...decoder.rest()]
     if (rest.length === 0) reject(error)
     else {
       failure = { error }
@@ -109,7 +116,8 @@ export function decodeStream<Item>(
       const message = `An event is larger than ${limit} characters`
       throw new UpstreamError(message, { provider, kind: 'malformed', accepted: true })
     }
-    if (events.length === 0) return undefined
+    if (events.length === 0 && !stray) return undefined
+    stray = false
     const items = decoder.push(events)
     // Emptied, not replaced: V8 learns in bursts that such an array lives long, makes it old, and what it held then outlives it.
     events.length = 0
@@ -121,7 +129,7 @@ export function decodeStream<Item>(
     open = false
     ended = true
     parser.feed('\n\n')
-    const last = decoder.push(events.filter(({ data }) => isWhole(data)))
+    last = decoder.push(events.filter(({ data }) => isWhole(data)))
     return decoder.done() ? last : [...last, ...decoder.end()]
   }
 
@@ -137,6 +145,13 @@ export function decodeStream<Item>(
 
   const onBroken = (cause: unknown): void => {
     open = false
+    try {
+      // It may have been told why before it broke.
+      decoder.push([])
+    } catch (error) {
+      fail(error)
+      return
+    }
     const message = 'The connection broke during the stream'
     fail(new UpstreamError(message, { provider, kind: 'truncated', accepted: true, cause }))
   }

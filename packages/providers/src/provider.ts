@@ -3,13 +3,15 @@ import type {
   ChatCompletionRequest,
   ChatStream,
   ChunkChoice,
+  Completion,
   Model,
   Provider,
   UpstreamCall,
 } from '@turnpike/core'
-import { concat, UpstreamError } from '@turnpike/core'
+import { concat, extend, UpstreamError } from '@turnpike/core'
 import type { ChatAdapter, UpstreamRequest } from './adapter.js'
 import { decodeStream } from './events.js'
+import { fanOut, fanOutStream } from './fan-out.js'
 import { modernise } from './legacy-functions.js'
 import { neverSent } from './network-errors.js'
 import type { Transport, TransportResponse } from './transport.js'
@@ -156,6 +158,50 @@ export function createProvider(options: ProviderOptions): Provider {
     return response
   }
 
+  const complete = async (request: ChatCompletionRequest, call: UpstreamCall): Promise<Completion> => {
+    const { path, body } = ask(request, call)
+    const response = await send(path, body, forWhole, call)
+    let text: string | undefined
+    try {
+      text = await readText(response, answerLimit)
+    } catch (cause) {
+      if (call.signal.aborted) throw call.signal.reason
+      throw new UpstreamError('The connection broke during the answer', {
+        provider,
+        kind: 'truncated',
+        accepted: true,
+        cause,
+      })
+    }
+    if (text === undefined) throw malformed(`The answer is larger than ${answerLimit} bytes`)
+    const value = parse(text)
+    if (typeof value !== 'object' || value === null) throw malformed('The answer is not JSON')
+    return chat.response(value, request)
+  }
+
+  const stream = async (request: ChatCompletionRequest, call: UpstreamCall): Promise<ChatStream> => {
+    const { path, body } = ask(request, call)
+    const response = await send(path, body, forStream, call)
+    const type = response.header('content-type')
+    if (type !== undefined && !/^text\/event-stream/i.test(type)) {
+      void response.body[Symbol.asyncIterator]().return?.()
+      throw malformed(`The upstream answered a stream with ${type}`)
+    }
+    const decoder = chat.stream(request)
+    const iterator = decodeStream(response.body, decoder, provider, eventLimit)
+    try {
+      let first = await iterator.next()
+      while (first.value?.length === 0) first = await iterator.next()
+      if (first.done) throw malformed('The upstream sent an empty stream')
+      return { head: decoder.head(), batches: resume(first, iterator), usage: decoder.usage }
+    } catch (error) {
+      throw call.signal.aborted ? call.signal.reason : error
+    }
+  }
+
+  /** How many calls make up a request. */
+  const callsOf = ({ n }: ChatCompletionRequest): number => (chat.oneChoice ? (n ?? 1) : 1)
+
   return {
     id: provider,
     owns,
@@ -163,48 +209,17 @@ export function createProvider(options: ProviderOptions): Provider {
     chat: {
       async complete(given, call) {
         const request = modernise(given)
-        const { path, body } = ask(request, call)
-        const response = await send(path, body, forWhole, call)
-        let text: string | undefined
-        try {
-          text = await readText(response, answerLimit)
-        } catch (cause) {
-          if (call.signal.aborted) throw call.signal.reason
-          throw new UpstreamError('The connection broke during the answer', {
-            provider,
-            kind: 'truncated',
-            accepted: true,
-            cause,
-          })
-        }
-        if (text === undefined) throw malformed(`The answer is larger than ${answerLimit} bytes`)
-        const value = parse(text)
-        if (typeof value !== 'object' || value === null) throw malformed('The answer is not JSON')
-        return chat.response(value, request)
+        const n = callsOf(request)
+        return n === 1
+          ? complete(request, call)
+          : fanOut(n, call.signal, (signal) => complete(request, extend(call, { signal })))
       },
       async stream(given, call) {
         const request = modernise(given)
-        const { path, body } = ask(request, call)
-        const response = await send(path, body, forStream, call)
-        const type = response.header('content-type')
-        if (type !== undefined && !/^text\/event-stream/i.test(type)) {
-          void response.body[Symbol.asyncIterator]().return?.()
-          throw malformed(`The upstream answered a stream with ${type}`)
-        }
-        const decoder = chat.stream(request)
-        const iterator = decodeStream(response.body, decoder, provider, eventLimit)
-        try {
-          let first = await iterator.next()
-          while (first.value?.length === 0) first = await iterator.next()
-          if (first.done) throw malformed('The upstream sent an empty stream')
-          return {
-            head: decoder.head(),
-            batches: resume(first, iterator),
-            usage: decoder.usage,
-          }
-        } catch (error) {
-          throw call.signal.aborted ? call.signal.reason : error
-        }
+        const n = callsOf(request)
+        return n === 1
+          ? stream(request, call)
+          : fanOutStream(n, call.signal, (signal) => stream(request, extend(call, { signal })))
       },
     },
   }

@@ -26,6 +26,7 @@ export interface AnthropicOptions {
 
 /** Chat Completions as Messages, and back. */
 export const anthropicChat = (provider: string): ChatAdapter => ({
+  oneChoice: true,
   request: toRequest,
   response: (body, request) => toResponse(provider, body as Message, request),
   stream: (request) => streamDecoder(provider, request),

@@ -81,12 +81,14 @@ export function jsonTool(request: ChatCompletionRequest): string | undefined {
 function toTool(tool: ToolDefinition, traits: Traits, note: NoteDown): Tool {
   if (tool.type === 'custom') throw unsupported('Claude has no custom tools')
   const { name, description, parameters, strict } = tool.function
-  if (strict && !traits.schemas) note('tools.function.strict', 'dropped')
+  const held = strict === true && traits.schemas
+  if (strict && !held) note('tools.function.strict', 'dropped')
+  const schema = parameters?.['type'] ? parameters : { type: 'object', properties: {}, ...parameters }
   return {
     name,
     ...(description && { description }),
-    input_schema: parameters?.['type'] ? parameters : { type: 'object', properties: {}, ...parameters },
-    ...(strict === true && traits.schemas && { strict }),
+    input_schema: held ? (strictSchema(schema) as object) : schema,
+    ...(held && { strict }),
     ...(tool['cache_control'] !== undefined && { cache_control: tool['cache_control'] }),
   }
 }

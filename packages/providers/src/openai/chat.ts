@@ -111,6 +111,7 @@ function toResponse(provider: string, body: Loose, request: ChatCompletionReques
 
 /** OpenAI's own form: near-identity, with the quirks of compatible servers made regular. */
 export const openaiChat = (provider: string): ChatAdapter => ({
+  oneChoice: false,
   request: (request) => ({ path: '/chat/completions', body: toRequest(request), notes: [] }),
   response: (body, request) => toResponse(provider, body as Loose, request),
   stream: (request) => streamDecoder(provider, request.model),

@@ -1,0 +1,144 @@
+import type { ChatStream, ChunkChoice, Completion, Signal } from '@turnpike/core'
+import { describe, expect, it } from 'vitest'
+import { fanOut, fanOutStream } from './fan-out.js'
+import { toChunks } from './provider.js'
+
+const { signal } = new AbortController()
+const usage = (n: number) => ({
+  prompt_tokens: n,
+  completion_tokens: 1,
+  total_tokens: n + 1,
+  prompt_tokens_details: { cached_tokens: n },
+})
+const answer = (content: string, tokens?: number): Completion => ({
+  id: `id-${content}`,
+  object: 'chat.completion',
+  created: 1,
+  model: 'm',
+  choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }],
+  usage: tokens === undefined ? undefined : usage(tokens),
+})
+
+describe('n answers', () => {
+  it('are as many calls, at most eight at once, with one usage', async () => {
+    let calls = 0
+    let running = 0
+    let most = 0
+    const made = await fanOut(20, signal, async () => {
+      const number = calls++
+      most = Math.max(most, ++running)
+      await new Promise((resolve) => setTimeout(resolve, number % 3))
+      running--
+      return answer(`a${number}`, 10)
+    })
+    expect([calls, most]).toEqual([20, 8])
+    expect(made.id).toBe('id-a0')
+    expect(made.choices.map(({ index, message }) => [index, message.content])).toEqual(
+      Array.from({ length: 20 }, (_, index) => [index, `a${index}`]),
+    )
+    expect(made.usage).toEqual({ ...usage(200), completion_tokens: 20, total_tokens: 220 })
+  })
+
+  it('have no usage where one has none', async () => {
+    let calls = 0
+    const made = await fanOut(2, signal, async () => answer('a', calls++ === 0 ? 1 : undefined))
+    expect(made.usage).toBeUndefined()
+  })
+
+  it('fail together, and stop each other', async () => {
+    const signals: Signal[] = []
+    const ask = (given: Signal): Promise<Completion> => {
+      signals.push(given)
+      return signals.length === 2 ? Promise.reject(new Error('broke')) : new Promise(() => undefined)
+    }
+    await expect(fanOut(3, signal, ask)).rejects.toThrow('broke')
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, true, true])
+  })
+
+  it('stop with the signal that they were given', async () => {
+    const controller = new AbortController()
+    const reason = new Error('left')
+    const ask = (given: Signal) =>
+      new Promise<Completion>((_, reject) => given.addEventListener('abort', () => reject(given.reason as Error)))
+    const made = fanOut(2, controller.signal, ask)
+    controller.abort(reason)
+    await expect(made).rejects.toBe(reason)
+  })
+})
+
+describe('n streams', () => {
+  const choice = (content: string, finish_reason: 'stop' | null = null): ChunkChoice => ({
+    index: 0,
+    delta: { content },
+    finish_reason,
+  })
+  const opened = (batches: AsyncIterable<ChunkChoice[]>, id = 'first'): ChatStream => ({
+    head: { id, object: 'chat.completion.chunk', created: 1, model: 'm' },
+    batches,
+    usage: () => usage(10),
+  })
+  async function* saying(name: string): AsyncGenerator<ChunkChoice[]> {
+    yield [choice(`${name}1`)]
+    await new Promise((resolve) => setTimeout(resolve, 1))
+    yield [choice(`${name}2`), choice('', 'stop')]
+  }
+
+  it('are one, by index, with one head and one usage', async () => {
+    let calls = 0
+    const stream = await fanOutStream(10, signal, async () => opened(saying(`s${calls++}-`), `id${calls}`))
+    const texts = Array.from({ length: 10 }, () => '')
+    const finishes: number[] = []
+    let last: unknown
+    for await (const chunk of toChunks(stream)) {
+      expect(chunk.id).toBe('id1')
+      last = chunk.usage
+      for (const { index, delta, finish_reason } of chunk.choices) {
+        texts[index] = `${texts[index]}${delta.content ?? ''}`
+        if (finish_reason) finishes.push(index)
+      }
+    }
+    expect(texts).toEqual(Array.from({ length: 10 }, (_, index) => `s${index}-1s${index}-2`))
+    expect(finishes.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 10 }, (_, index) => index))
+    expect(last).toEqual({ ...usage(100), completion_tokens: 10, total_tokens: 110 })
+  })
+
+  it('fail before they begin where one does', async () => {
+    let calls = 0
+    const signals: Signal[] = []
+    const open = async (given: Signal): Promise<ChatStream> => {
+      signals.push(given)
+      if (calls++ === 1) throw new Error('broke')
+      return opened(saying('a'))
+    }
+    await expect(fanOutStream(3, signal, open)).rejects.toThrow('broke')
+    expect(signals.every(({ aborted }) => aborted)).toBe(true)
+  })
+
+  it('fail together in the middle', async () => {
+    async function* breaking(): AsyncGenerator<ChunkChoice[]> {
+      yield [choice('x')]
+      throw new Error('broke')
+    }
+    let calls = 0
+    let given!: Signal
+    const stream = await fanOutStream(2, signal, async (one) => {
+      given = one
+      return opened(calls++ === 0 ? saying('a') : breaking())
+    })
+    const read = async () => {
+      for await (const _ of stream.batches);
+    }
+    await expect(read()).rejects.toThrow('broke')
+    expect(given.aborted).toBe(true)
+  })
+
+  it('stop when nobody reads on', async () => {
+    let given!: Signal
+    const stream = await fanOutStream(2, signal, async (one) => {
+      given = one
+      return opened(saying('a'))
+    })
+    for await (const _ of stream.batches) break
+    expect(given.aborted).toBe(true)
+  })
+})

@@ -1,0 +1,123 @@
+import type { ChatStream, ChunkChoice, Completion, Signal, Usage } from '@turnpike/core'
+import { extend } from '@turnpike/core'
+
+/** Calls of one request that run at the same time. */
+const AT_ONCE = 8
+
+/** A signal that aborts with another, and by itself. */
+function follow(signal: Signal): AbortController {
+  const controller = new AbortController()
+  const abort = (): void => controller.abort(signal.reason)
+  if (signal.aborted) abort()
+  else signal.addEventListener('abort', abort)
+  controller.signal.addEventListener('abort', () => signal.removeEventListener('abort', abort))
+  return controller
+}
+
+/** Sums every count, also those of details. */
+function addUsage(a: Usage, b: Usage): Usage {
+  const sum: Record<string, unknown> = Object.assign({}, a)
+  for (const [key, value] of Object.entries(b)) {
+    const before = sum[key]
+    if (typeof value === 'number') sum[key] = (typeof before === 'number' ? before : 0) + value
+    else if (typeof value === 'object' && value !== null) sum[key] = addUsage((before ?? {}) as Usage, value as Usage)
+  }
+  return sum as Usage
+}
+
+/** The sum of what all report; undefined where one reports nothing, because a part is not the whole. */
+const sumUsage = (all: (Usage | undefined)[]): Usage | undefined =>
+  all.reduce((sum, usage) => (sum && usage ? addUsage(sum, usage) : undefined))
+
+/**
+ * `n` answers from a family that gives one at a time: as many calls, at most 8 at once. They succeed or fail together.
+ * @param ask makes one call
+ */
+export async function fanOut(
+  n: number,
+  signal: Signal,
+  ask: (signal: Signal) => Promise<Completion>,
+): Promise<Completion> {
+  const controller = follow(signal)
+  const answers: Completion[] = []
+  let next = 0
+  const work = async (): Promise<void> => {
+    while (next < n) {
+      const index = next++
+      answers[index] = await ask(controller.signal)
+    }
+  }
+  try {
+    await Promise.all(Array.from({ length: Math.min(n, AT_ONCE) }, work))
+  } finally {
+    controller.abort()
+  }
+  return extend(answers[0]!, {
+    choices: answers.flatMap(({ choices }, index) => choices.map((choice) => extend(choice, { index }))),
+    usage: sumUsage(answers.map(({ usage }) => usage)),
+  })
+}
+
+/**
+ * `n` streamed answers in one, as they come. The first ones have begun before it resolves; a failure of one is a failure of all.
+ * @param open opens one stream
+ */
+export async function fanOutStream(
+  n: number,
+  signal: Signal,
+  open: (signal: Signal) => Promise<ChatStream>,
+): Promise<ChatStream> {
+  const controller = follow(signal)
+  const streams: ChatStream[] = []
+  const start = async (index: number): Promise<AsyncIterator<ChunkChoice[]>> => {
+    const stream = await open(controller.signal)
+    streams[index] = stream
+    return stream.batches[Symbol.asyncIterator]()
+  }
+  const first = Math.min(n, AT_ONCE)
+  let begun: AsyncIterator<ChunkChoice[]>[]
+  try {
+    begun = await Promise.all(Array.from({ length: first }, (_, index) => start(index)))
+  } catch (error) {
+    controller.abort()
+    throw error
+  }
+
+  async function* merge(): AsyncGenerator<ChunkChoice[]> {
+    let next = first
+    const step = async (index: number, iterator: AsyncIterator<ChunkChoice[]>) => ({
+      index,
+      iterator,
+      result: await iterator.next(),
+    })
+    const pending = new Map(begun.map((iterator, index) => [index, step(index, iterator)]))
+    try {
+      while (pending.size > 0) {
+        const { index, iterator, result } = await Promise.race(pending.values())
+        if (!result.done) {
+          pending.set(index, step(index, iterator))
+          yield result.value.map((choice) => extend(choice, { index }))
+          continue
+        }
+        pending.delete(index)
+        if (next < n) {
+          const following = next++
+          pending.set(
+            following,
+            start(following).then((opened) => step(following, opened)),
+          )
+        }
+      }
+    } finally {
+      controller.abort()
+      // What the others fail of now is that they were stopped.
+      for (const step of pending.values()) step.catch(() => undefined)
+    }
+  }
+
+  return {
+    head: streams[0]!.head,
+    batches: merge(),
+    usage: () => sumUsage(Array.from({ length: n }, (_, index) => streams[index]?.usage())),
+  }
+}

@@ -1,0 +1,142 @@
+import type { FinishReason, Usage } from '@turnpike/core'
+import { UpstreamError } from '@turnpike/core'
+import { newCompletionId } from '../chunk-builder.js'
+import type { PartialArgument } from './partial-arguments.js'
+
+/** A part of an answer; kinds that a client of OpenAI's form cannot be shown are left out. */
+export interface AnswerPart {
+  text?: string
+  /** True where `text` is a thought. */
+  thought?: boolean
+  thoughtSignature?: string
+  functionCall?: {
+    id?: string
+    name?: string
+    args?: object
+    /** Vertex AI: arguments piece by piece. */
+    partialArgs?: PartialArgument[]
+    willContinue?: boolean
+  }
+  inlineData?: { mimeType?: string; data?: string }
+}
+
+interface LogProbability {
+  token?: string
+  logProbability?: number
+}
+
+export interface Candidate {
+  index?: number
+  content?: { parts?: AnswerPart[] }
+  finishReason?: string
+  logprobsResult?: { chosenCandidates?: LogProbability[]; topCandidates?: { candidates?: LogProbability[] }[] }
+}
+
+/** A whole answer of generateContent, or one event of its stream. */
+export interface Answer {
+  candidates?: Candidate[]
+  promptFeedback?: { blockReason?: string }
+  usageMetadata?: object
+  responseId?: string
+}
+
+export const idOf = ({ responseId }: Answer): string => (responseId ? `chatcmpl-${responseId}` : newCompletionId())
+
+/** Why a prompt was not answered, where it was not. */
+export const blockOf = ({ candidates, promptFeedback }: Answer): string | undefined =>
+  candidates?.length ? undefined : promptFeedback?.blockReason
+
+/** A failure of the model itself: an answer that is none. */
+export const malformed = (provider: string, message: string, code?: string, cause?: unknown): UpstreamError =>
+  new UpstreamError(message, { provider, kind: 'malformed', accepted: true, code, cause })
+
+/**
+ * A finish reason as `stop` before it is known whether tools were called. An answer of which nothing can be used, because its tool call
+ * cannot be read, is a failure.
+ */
+export function toFinishReason(reason: string | undefined, usable: boolean, provider: string): FinishReason {
+  switch (reason) {
+    case 'MAX_TOKENS':
+      return 'length'
+    case 'SAFETY':
+    case 'RECITATION':
+    case 'LANGUAGE':
+    case 'BLOCKLIST':
+    case 'PROHIBITED_CONTENT':
+    case 'SPII':
+    case 'IMAGE_SAFETY':
+    case 'IMAGE_PROHIBITED_CONTENT':
+    case 'IMAGE_RECITATION':
+      return 'content_filter'
+    case 'MALFORMED_FUNCTION_CALL':
+    case 'UNEXPECTED_TOOL_CALL':
+    case 'TOO_MANY_TOOL_CALLS':
+    case 'MISSING_THOUGHT_SIGNATURE':
+    case 'MALFORMED_RESPONSE':
+      if (!usable) throw malformed(provider, `The model gave no usable answer: ${reason}`, reason)
+      return 'stop'
+    default:
+      return 'stop'
+  }
+}
+
+const count = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
+
+const audioOf = (details: unknown): number =>
+  Array.isArray(details)
+    ? (count(
+        (details as { modality?: unknown; tokenCount?: unknown }[]).find((part) => part?.modality === 'AUDIO')
+          ?.tokenCount,
+      ) ?? 0)
+    : 0
+
+/** Usage in OpenAI's form; undefined where no tokens were counted. Thoughts belong to the completion, and some models count them as candidates already. */
+export function toUsage(value: object | undefined): Usage | undefined {
+  const metadata = (value ?? {}) as Record<string, unknown>
+  const given = count(metadata['promptTokenCount'])
+  const candidates = count(metadata['candidatesTokenCount'])
+  const thoughts = count(metadata['thoughtsTokenCount']) ?? 0
+  if (given === undefined && candidates === undefined && thoughts === 0) return undefined
+  const prompt = (given ?? 0) + (count(metadata['toolUsePromptTokenCount']) ?? 0)
+  const inclusive = candidates !== undefined && prompt + candidates === metadata['totalTokenCount']
+  const completion = (candidates ?? 0) + (inclusive ? 0 : thoughts)
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+    prompt_tokens_details: {
+      cached_tokens: count(metadata['cachedContentTokenCount']) ?? 0,
+      audio_tokens: audioOf(metadata['promptTokensDetails']),
+    },
+    completion_tokens_details: { reasoning_tokens: thoughts },
+  }
+}
+
+const utf8 = new TextEncoder()
+
+const toLogprob = ({ token = '', logProbability = 0 }: LogProbability) => ({
+  token,
+  logprob: logProbability,
+  bytes: [...utf8.encode(token)],
+})
+
+/** Log probabilities in OpenAI's form; null where there are none. */
+export function toLogprobs({ logprobsResult }: Candidate): object | null {
+  if (!logprobsResult?.chosenCandidates) return null
+  const { chosenCandidates, topCandidates = [] } = logprobsResult
+  const content = chosenCandidates.map((chosen, position) =>
+    Object.assign(toLogprob(chosen), { top_logprobs: (topCandidates[position]?.candidates ?? []).map(toLogprob) }),
+  )
+  return { content, refusal: null }
+}
+
+/** An image of an answer, in the form in which other gateways give it; undefined for other media and for drafts among the thoughts. */
+export function toImage({ thought, inlineData }: AnswerPart): object | undefined {
+  const { mimeType, data } = inlineData ?? {}
+  if (thought || !data || !mimeType?.startsWith('image/')) return undefined
+  return { type: 'image_url', image_url: { url: `data:${mimeType};base64,${data}` } }
+}
+
+/** Where a tool call keeps its signature: Google's own name for it, which clients send back. */
+export const toExtraContent = (signature: string): object => ({ google: { thought_signature: signature } })

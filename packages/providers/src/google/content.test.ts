@@ -1,0 +1,335 @@
+import type { ChatCompletionRequest } from '@turnpike/core'
+import { describe, expect, it } from 'vitest'
+import { toRequest } from './request.js'
+
+const user = { role: 'user' as const, content: 'Hi' }
+
+/** Notes and path of a request, and the body as it is sent. */
+function ask(fields: Record<string, unknown> = {}, model = 'gemini-2.5-flash') {
+  const request = { model, messages: [user], ...fields } as ChatCompletionRequest
+  const before = structuredClone(request)
+  const { path, body, notes } = toRequest(request)
+  expect(request).toEqual(before)
+  return { path, notes, body: JSON.parse(JSON.stringify(body)) as Record<string, unknown> }
+}
+
+const refusal = (fields: Record<string, unknown>, model?: string): unknown => {
+  try {
+    ask(fields, model)
+  } catch (error) {
+    return error
+  }
+  throw new Error('Nothing was thrown')
+}
+
+const call = (id: string, name: string, text = '{}', more: object = {}) => ({
+  id,
+  type: 'function',
+  function: { name, arguments: text },
+  ...more,
+})
+const assistant = (calls: object[], content: unknown = null) => ({ role: 'assistant', content, tool_calls: calls })
+const result = (id: string, content: unknown) => ({ role: 'tool', tool_call_id: id, content })
+const contentsOf = (messages: object[], model?: string) => ask({ messages }, model).body['contents']
+const partOf = (part: object) => (contentsOf([{ role: 'user', content: [part] }]) as { parts: object[] }[])[0]!.parts[0]
+const signed = (signature: string) => ({ extra_content: { google: { thought_signature: signature } } })
+describe('messages', () => {
+  it('#48 collects the system messages of every place', () => {
+    const messages = [
+      { role: 'system', content: 'one' },
+      user,
+      { role: 'developer', content: [{ type: 'text', text: 'two' }] },
+      { role: 'system', content: '' },
+    ]
+    const { body } = ask({ system: 'zero', messages })
+    expect(body).toEqual({
+      systemInstruction: { parts: [{ text: 'zero' }, { text: 'one' }, { text: 'two' }] },
+      contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
+    })
+  })
+
+  it('#48 refuses a conversation of system messages alone', () => {
+    expect(refusal({ messages: [{ role: 'system', content: 'x' }] })).toMatchObject({
+      status: 400,
+      code: 'invalid_body',
+    })
+  })
+
+  it('puts the system before the first words of the user for Gemma', () => {
+    expect(ask({ system: 'Be kind' }, 'gemma-3-27b-it').body).toEqual({
+      contents: [{ role: 'user', parts: [{ text: 'Be kind' }, { text: 'Hi' }] }],
+    })
+    const messages = [{ role: 'assistant', content: 'Hello' }]
+    expect(ask({ system: 'Be kind', messages }, 'gemma-3-27b-it').body).toEqual({
+      contents: [
+        { role: 'user', parts: [{ text: 'Be kind' }] },
+        { role: 'model', parts: [{ text: 'Hello' }] },
+      ],
+    })
+  })
+
+  it('merges messages of one role, and leaves a content at least one part', () => {
+    const text = (content: unknown, role = 'user') => ({ role, content })
+    expect(
+      contentsOf([
+        text('a'),
+        text('b'),
+        text('', 'assistant'),
+        text([{ type: 'refusal', refusal: 'No' }], 'assistant'),
+        text(''),
+      ]),
+    ).toEqual([
+      { role: 'user', parts: [{ text: 'a' }, { text: 'b' }] },
+      { role: 'model', parts: [{ text: 'No' }] },
+      { role: 'user', parts: [{ text: '' }] },
+    ])
+  })
+
+  it('keeps a refusal of an earlier answer, and names what it drops', () => {
+    const { body, notes } = ask({
+      messages: [
+        { role: 'user', name: 'ann', content: [{ type: 'text', text: 'Hi' }] },
+        { role: 'assistant', content: null, refusal: 'No' },
+      ],
+    })
+    expect(body['contents']).toEqual([
+      { role: 'user', parts: [{ text: 'Hi' }] },
+      { role: 'model', parts: [{ text: 'No' }] },
+    ])
+    expect(notes).toEqual([{ field: 'messages.name', action: 'dropped' }])
+  })
+
+  it('#49 keeps text beside calls, and puts all results into one content', () => {
+    const messages = [
+      user,
+      assistant([call('call_a', 'weather', '{"city":"Bonn"}'), call('call_b', 'time')], 'Let me see'),
+      result('call_a', '22C'),
+      result('call_b', '12:00'),
+      { role: 'user', content: 'Thanks' },
+    ]
+    expect(contentsOf(messages)).toEqual([
+      { role: 'user', parts: [{ text: 'Hi' }] },
+      {
+        role: 'model',
+        parts: [
+          { text: 'Let me see' },
+          { functionCall: { name: 'weather', args: { city: 'Bonn' } } },
+          { functionCall: { name: 'time', args: {} } },
+        ],
+      },
+      {
+        role: 'user',
+        parts: [
+          { functionResponse: { name: 'weather', response: { output: '22C' } } },
+          { functionResponse: { name: 'time', response: { output: '12:00' } } },
+        ],
+      },
+      { role: 'user', parts: [{ text: 'Thanks' }] },
+    ])
+  })
+
+  it('#50 gives results in the order of their calls', () => {
+    const messages = [
+      user,
+      assistant([call('call_a', 'weather', '{"city":"Bonn"}'), call('call_b', 'weather', '{"city":"Kiel"}')]),
+      result('call_b', 'cold'),
+      result('call_a', 'warm'),
+      assistant([call('call_c', 'weather')]),
+      result('call_c', 'mild'),
+    ]
+    const response = (output: string) => ({ functionResponse: { name: 'weather', response: { output } } })
+    const contents = contentsOf(messages) as { role: string; parts: object[] }[]
+    expect(contents.map(({ role }) => role)).toEqual(['user', 'model', 'user', 'model', 'user'])
+    expect(contents[2]!.parts).toEqual([response('warm'), response('cold')])
+    expect(contents[4]!.parts).toEqual([response('mild')])
+  })
+
+  it.each([
+    ['call_abcdefghijklmnopqrstuvwx', undefined],
+    ['toolu_01A', undefined],
+    ['', undefined],
+    ['function-call-17', 'function-call-17'],
+  ])('#50 sends back an id only if it is of Gemini: %j', (id, sent) => {
+    const contents = contentsOf([user, assistant([call(id, 'f')]), result(id, 'x')])
+    const expected = sent === undefined ? {} : { id: sent }
+    expect(contents).toMatchObject([{}, { parts: [{ functionCall: { name: 'f', args: {}, ...expected } }] }, {}])
+    expect(JSON.stringify(contents).includes('"id"')).toBe(sent !== undefined)
+    expect(contents).toMatchObject([{}, {}, { parts: [{ functionResponse: { name: 'f', ...expected } }] }])
+  })
+
+  it.each([
+    ['22C', { output: '22C' }],
+    ['', { output: '' }],
+    ['{"temperature":22}', { temperature: 22 }],
+    ['[1]', { output: '[1]' }],
+    ['7', { output: '7' }],
+    ['null', { output: 'null' }],
+    [
+      [
+        { type: 'text', text: '2' },
+        { type: 'text', text: '2C' },
+      ],
+      { output: '22C' },
+    ],
+  ])('#51 the result %j of a tool', (content, response) => {
+    expect(contentsOf([user, assistant([call('call_a', 'f')]), result('call_a', content)])).toMatchObject([
+      {},
+      {},
+      { parts: [{ functionResponse: { response } }] },
+    ])
+  })
+
+  it.each([
+    ['an id that no call has', [user, result('call_x', '1')], '"call_x"'],
+    ['arguments that are a list', [user, assistant([call('call_a', 'f', '[1]')])], '"f"'],
+    ['arguments that are broken', [user, assistant([call('call_a', 'f', '{bad')])], '"f"'],
+    ['a function message', [user, { role: 'function', name: 'f', content: '1' }], 'function'],
+  ])('refuses %s', (_, messages, named) => {
+    const message = expect.stringContaining(named) as string
+    expect(refusal({ messages })).toMatchObject({ status: 400, code: 'invalid_body', message })
+  })
+
+  it.each([
+    ['custom calls', assistant([{ id: 'call_a', type: 'custom', custom: { name: 'f', input: '' } }])],
+    ['audio of an earlier answer', { role: 'assistant', content: null, audio: { id: 'audio_1' } }],
+    ['images of a tool', result('call_a', [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }])],
+  ])('refuses %s', (_, message) => {
+    const messages = [user, assistant([call('call_a', 'f')]), message]
+    expect(refusal({ messages })).toMatchObject({ status: 400, code: 'unsupported_parameter' })
+  })
+
+  it('#101 keeps keys of prototypes as data', () => {
+    const text = '{"__proto__":{"a":1},"constructor":2}'
+    const contents = JSON.stringify(contentsOf([user, assistant([call('call_a', 'f', text)]), result('call_a', text)]))
+    expect(contents.split(text)).toHaveLength(3)
+    expect(({} as Record<string, unknown>)['a']).toBeUndefined()
+  })
+
+  it('#103 numbers that a double cannot hold lose digits in arguments, not in text results', () => {
+    const contents = contentsOf([
+      user,
+      assistant([call('call_a', 'f', '{"n":12345678901234567890}')]),
+      result('call_a', '12345678901234567890'),
+    ])
+    expect(contents).toMatchObject([
+      {},
+      { parts: [{ functionCall: { args: { n: 12345678901234567000 } } }] },
+      { parts: [{ functionResponse: { response: { output: '12345678901234567890' } } }] },
+    ])
+  })
+
+  it('#102 takes lone surrogates and NUL', () => {
+    expect(contentsOf([{ role: 'user', content: 'a\ud800\0' }])).toEqual([
+      { role: 'user', parts: [{ text: 'a\ud800\0' }] },
+    ])
+  })
+})
+
+describe('#55 signatures', () => {
+  const history = (first: object, second: object) => [
+    user,
+    assistant([call('call_a', 'f', '{}', first), call('call_b', 'g', '{}', second)], 'Wait'),
+    result('call_a', '1'),
+    result('call_b', '2'),
+    assistant([call('call_c', 'h', '{}', first)]),
+    result('call_c', '3'),
+  ]
+  const signatures = (model: string, first: object, second: object = {}) =>
+    (contentsOf(history(first, second), model) as { parts: { thoughtSignature?: string }[] }[]).flatMap(({ parts }) =>
+      parts.map(({ thoughtSignature }) => thoughtSignature ?? ''),
+    )
+
+  it('come back to the call that they belong to', () => {
+    for (const model of ['gemini-2.5-flash', 'gemini-3-flash-preview'])
+      expect(signatures(model, signed('abc'))).toEqual(['', '', 'abc', '', '', '', 'abc', ''])
+  })
+
+  it('are replaced on the first call of each turn for Gemini 3 only', () => {
+    const stand = 'skip_thought_signature_validator'
+    expect(signatures('gemini-3.1-pro-preview', {})).toEqual(['', '', stand, '', '', '', stand, ''])
+    expect(signatures('gemini-2.5-pro', {}).join('')).toBe('')
+  })
+
+  it('may be of any form in what a client sends', () => {
+    for (const extra_content of [null, 'x', { google: null }, { google: { thought_signature: 1 } }])
+      expect(signatures('gemini-2.5-pro', { extra_content }).join('')).toBe('')
+  })
+})
+
+describe('media', () => {
+  const image = (url: string) => ({ type: 'image_url', image_url: { url } })
+
+  it.each([
+    [image('data:image/jpg;base64,AA=='), { inlineData: { mimeType: 'image/jpeg', data: 'AA==' } }],
+    [image('data:application/pdf;base64,AA=='), { inlineData: { mimeType: 'application/pdf', data: 'AA==' } }],
+    [
+      { type: 'input_audio', input_audio: { data: 'AA==', format: 'wav' } },
+      { inlineData: { mimeType: 'audio/wav', data: 'AA==' } },
+    ],
+    [
+      { type: 'input_audio', input_audio: { data: 'AA==', format: 'mp3' } },
+      { inlineData: { mimeType: 'audio/mp3', data: 'AA==' } },
+    ],
+    [
+      { type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,AA==' } },
+      { inlineData: { mimeType: 'application/pdf', data: 'AA==' } },
+    ],
+    [
+      { type: 'video_url', video_url: { url: 'data:video/mp4;base64,AA==' } },
+      { inlineData: { mimeType: 'video/mp4', data: 'AA==' } },
+    ],
+    [
+      { type: 'document_url', document_url: 'data:text/plain;base64,AA==' },
+      { inlineData: { mimeType: 'text/plain', data: 'AA==' } },
+    ],
+    [
+      { type: 'video_url', video_url: { url: 'https://www.youtube.com/watch?v=1' } },
+      { fileData: { fileUri: 'https://www.youtube.com/watch?v=1' } },
+    ],
+    [image('https://youtu.be/1'), { fileData: { fileUri: 'https://youtu.be/1' } }],
+    [
+      { type: 'file', file: { file_id: 'https://generativelanguage.googleapis.com/v1beta/files/a' } },
+      { fileData: { fileUri: 'https://generativelanguage.googleapis.com/v1beta/files/a' } },
+    ],
+  ])('%j', (part, expected) => {
+    expect(partOf(part)).toEqual(expected)
+  })
+
+  it('#56 refuses an image of the web and names the option', () => {
+    for (const url of [
+      'https://example.com/a.png',
+      'https://notyoutube.com/a',
+      'https://generativelanguage.googleapis.com/a',
+    ])
+      expect(refusal({ messages: [{ role: 'user', content: [image(url)] }] })).toMatchObject({
+        status: 400,
+        code: 'unsupported_parameter',
+        message: expect.stringContaining('remoteContent') as string,
+      })
+  })
+
+  it.each([
+    image('http://169.254.169.254/'),
+    image('http://youtu.be/1'),
+    image('file:///etc/passwd'),
+    image('gs://bucket/a'),
+    image('no url'),
+    image('data:text/plain,%ZZ'),
+    image('data:image/svg+xml;base64,AA=='),
+    image('data:application/zip;base64,AA=='),
+    { type: 'file', file: { file_id: 'file-1' } },
+    { type: 'file' },
+    { type: 'input_audio', input_audio: { data: 'AA==' } },
+    { type: 'video' },
+    { type: 'document', document: { title: 'x' } },
+  ])('refuses %j', (part) => {
+    expect(refusal({ messages: [{ role: 'user', content: [part] }] })).toMatchObject({ status: 400 })
+  })
+
+  it('names the detail that it drops', () => {
+    const part = (detail: string) => ({ type: 'image_url', image_url: { url: 'data:image/png;base64,AA==', detail } })
+    const notes = (detail: string) => ask({ messages: [{ role: 'user', content: [part(detail)] }] }).notes
+    expect(notes('high')).toEqual([{ field: 'messages.content.image_url.detail', action: 'dropped' }])
+    expect(notes('auto')).toEqual([])
+  })
+})

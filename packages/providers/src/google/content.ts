@@ -1,0 +1,230 @@
+import type { ChatCompletionRequest, ChatMessage, ContentPart } from '@turnpike/core'
+import { parseDataUrl } from '../data-url.js'
+import { invalid, unsupported } from '../invalid.js'
+
+/** A part of a content, as it is sent. */
+export interface Part {
+  text?: string
+  inlineData?: { mimeType: string; data: string }
+  fileData?: { fileUri: string }
+  functionCall?: { name: string; args: object; id: string | undefined }
+  functionResponse?: { name: string; response: object; id: string | undefined }
+  thoughtSignature?: string
+}
+
+export interface Content {
+  role: 'user' | 'model'
+  parts: Part[]
+}
+
+/** A conversation as Gemini has it: system apart, results of tools in a content of their own. */
+export interface Conversation {
+  system: Part[]
+  contents: Content[]
+  /** Fields of messages and parts that Gemini has not. */
+  dropped: Set<string>
+}
+
+/** What stands for the signature of a call that was not made by Gemini 3, which refuses calls without one. */
+const UNSIGNED = 'skip_thought_signature_validator'
+
+/** A content with the results of its calls, which follow it. */
+interface Turn extends Content {
+  results: { position: number; part: Part }[]
+}
+
+/** A call of the conversation, for the result that names it by its id. */
+interface Call {
+  turn: Turn
+  name: string
+  /** Its place among all calls: results go in the order of their calls. */
+  position: number
+}
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const isTaken = (type: string): boolean =>
+  type === 'application/pdf' || (/^(image|audio|video|text)\//.test(type) && type !== 'image/svg+xml')
+
+/** Whether Google gets what is at an address by itself: files of its Files API, and videos of YouTube. */
+function isGoogles(url: string): boolean {
+  if (!URL.canParse(url)) return false
+  const { protocol, hostname, pathname } = new URL(url)
+  if (protocol !== 'https:') return false
+  if (hostname === 'generativelanguage.googleapis.com') return pathname.includes('/files/')
+  return hostname === 'youtu.be' || hostname === 'youtube.com' || hostname.endsWith('.youtube.com')
+}
+
+function inline(mimeType: string, data: string): Part {
+  if (!isTaken(mimeType)) throw unsupported(`Gemini does not take ${mimeType}`)
+  return { inlineData: { mimeType, data } }
+}
+
+function mediaPart(url: string): Part {
+  let media
+  try {
+    media = parseDataUrl(url)
+  } catch {
+    throw invalid('A data URL is malformed')
+  }
+  if (media) return inline(media.type, media.data)
+  if (isGoogles(url)) return { fileData: { fileUri: url } }
+  if (url.startsWith('https://'))
+    throw unsupported('Gemini does not fetch https URLs; the gateway does so only with the option remoteContent')
+  throw invalid('Only https and data URLs are accepted')
+}
+
+/** Media in other parts than images: `{data, format}`, a url, or `{url}` under the name of the type. */
+function otherPart(part: ContentPart): Part {
+  const value = (part as Record<string, unknown>)[part.type]
+  const { url, data, format } = (typeof value === 'string' ? { url: value } : (value ?? {})) as Record<string, unknown>
+  if (typeof url === 'string') return mediaPart(url)
+  if ((part.type === 'input_audio' || part.type === 'audio') && typeof data === 'string' && typeof format === 'string')
+    return inline(`audio/${format.toLowerCase()}`, data)
+  throw invalid(`A ${part.type} part needs ${part.type === 'input_audio' ? 'data and a format' : 'a url'}`)
+}
+
+function filePart({ file_data, file_id }: { file_data?: unknown; file_id?: unknown }): Part {
+  if (typeof file_data === 'string') return mediaPart(file_data)
+  if (typeof file_id === 'string' && isGoogles(file_id)) return mediaPart(file_id)
+  throw unsupported("Gemini takes files as file_data, or by the URI of Google's Files API as file_id")
+}
+
+/** The parts of a message; empty text is left out. */
+function toParts(content: string | ContentPart[], dropped: Set<string>): Part[] {
+  if (typeof content === 'string') return content === '' ? [] : [{ text: content }]
+  return content.flatMap((part): Part | Part[] => {
+    switch (part.type) {
+      case 'text':
+        return part.text === '' ? [] : { text: part.text }
+      case 'refusal':
+        return part.refusal === '' ? [] : { text: part.refusal }
+      case 'image_url': {
+        const { url, detail } = part.image_url
+        if (detail && detail !== 'auto') dropped.add('messages.content.image_url.detail')
+        return mediaPart(url)
+      }
+      case 'file':
+        return filePart((part['file'] ?? {}) as object)
+      default:
+        return otherPart(part)
+    }
+  })
+}
+
+/** The text of a message that can hold nothing else. */
+function textOf(content: string | ContentPart[], role: string): string {
+  if (typeof content === 'string') return content
+  return content
+    .map((part) => {
+      if (part.type === 'text') return part.text
+      throw unsupported(`Gemini takes only text in ${role} messages, not ${part.type}`)
+    })
+    .join('')
+}
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The arguments of a tool call as an object. */
+function toArguments(name: string, text: string): object {
+  const value = text.trim() === '' ? {} : parse(text)
+  if (!isObject(value)) throw invalid(`The arguments of the call of "${name}" are not a JSON object`)
+  return value
+}
+
+/** The result of a tool as an object: as it is, if it is one. */
+function toResult(text: string): object {
+  const value = parse(text)
+  return isObject(value) ? value : { output: text }
+}
+
+/** Gemini's own ids go back to it. Those that the gateway or another family made do not: Vertex AI refuses them. */
+const upstreamId = (id: string): string | undefined => (/^(call_|toolu_)/.test(id) ? undefined : id || undefined)
+
+function signatureOf(call: Record<string, unknown>): string | undefined {
+  const extra = call['extra_content'] as { google?: { thought_signature?: unknown } | null } | null | undefined
+  const signature = extra?.google?.thought_signature
+  return typeof signature === 'string' && signature !== '' ? signature : undefined
+}
+
+/** The messages of a request. @throws ApiError 400 for what Gemini cannot be told */
+export function toConversation(request: ChatCompletionRequest, needsSignatures: boolean): Conversation {
+  const system: Part[] = request.system ? [{ text: request.system }] : []
+  const turns: Turn[] = []
+  const calls = new Map<string, Call>()
+  const dropped = new Set<string>()
+  let position = 0
+
+  const turnOf = (role: Content['role']): Turn => {
+    const last = turns.at(-1)
+    if (last?.role === role && last.results.length === 0) return last
+    const next: Turn = { role, parts: [], results: [] }
+    turns.push(next)
+    return next
+  }
+
+  const addAssistant = (message: Extract<ChatMessage, { role: 'assistant' }>): void => {
+    if (message['audio']) throw unsupported('Gemini does not take audio of an earlier answer')
+    const turn = turnOf('model')
+    if (message.content) turn.parts.push(...toParts(message.content, dropped))
+    if (typeof message['refusal'] === 'string') turn.parts.push(...toParts(message['refusal'], dropped))
+    for (const call of message.tool_calls ?? []) {
+      if (call.type === 'custom') throw unsupported('Gemini has no custom tools')
+      const { name, arguments: text } = call.function
+      calls.set(call.id, { turn, name, position: position++ })
+      const part: Part = { functionCall: { name, args: toArguments(name, text), id: upstreamId(call.id) } }
+      const signature = signatureOf(call)
+      if (signature) part.thoughtSignature = signature
+      turn.parts.push(part)
+    }
+  }
+
+  const addResult = ({ tool_call_id, content }: Extract<ChatMessage, { role: 'tool' }>): void => {
+    const call = calls.get(tool_call_id)
+    if (!call) throw invalid(`No tool call has the id "${tool_call_id}" that a tool message answers`)
+    const { turn, name, position } = call
+    const response = toResult(textOf(content, 'tool'))
+    turn.results.push({ position, part: { functionResponse: { name, response, id: upstreamId(tool_call_id) } } })
+  }
+
+  for (const message of request.messages) {
+    if (message.name && message.role !== 'function') dropped.add('messages.name')
+    switch (message.role) {
+      case 'system':
+      case 'developer': {
+        const text = textOf(message.content, message.role)
+        if (text !== '') system.push({ text })
+        break
+      }
+      case 'user':
+        turnOf('user').parts.push(...toParts(message.content, dropped))
+        break
+      case 'assistant':
+        addAssistant(message)
+        break
+      case 'tool':
+        addResult(message)
+        break
+      case 'function':
+        throw invalid('A function message needs a call that it answers')
+    }
+  }
+  if (turns.length === 0) throw invalid('The messages have no content besides system messages')
+
+  const contents = turns.flatMap(({ role, parts, results }): Content[] => {
+    const first = needsSignatures ? parts.find(({ functionCall }) => functionCall) : undefined
+    if (first) first.thoughtSignature ??= UNSIGNED
+    const content: Content = { role, parts: parts.length > 0 ? parts : [{ text: '' }] }
+    if (results.length === 0) return [content]
+    const inOrder = results.toSorted((one, other) => one.position - other.position).map(({ part }) => part)
+    return [content, { role: 'user', parts: inOrder }]
+  })
+  return { system, contents, dropped }
+}

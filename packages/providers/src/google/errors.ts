@@ -1,0 +1,40 @@
+import type { ErrorAnswer, ErrorMeaning } from '../adapter.js'
+import { retryAfter } from '../retry-after.js'
+
+type Loose = Record<string, unknown>
+
+const isObject = (value: unknown): value is Loose => typeof value === 'object' && value !== null
+
+/** The error of a body: `{error: …}`, or `[{error: …}]` where a stream was not asked for as events. Undefined where there is none. */
+export function errorOf(body: unknown): Loose | undefined {
+  const first: unknown = Array.isArray(body) ? body[0] : body
+  return isObject(first) && isObject(first['error']) ? first['error'] : undefined
+}
+
+/** The delay of a RetryInfo, such as `34.4s`, in whole seconds. */
+function delayOf(details: Loose[]): number | undefined {
+  const delay = details.find((detail) => String(detail['@type']).endsWith('RetryInfo'))?.['retryDelay']
+  const seconds = typeof delay === 'string' && delay.endsWith('s') ? Number(delay.slice(0, -1)) : NaN
+  return seconds >= 0 && seconds < Infinity ? Math.ceil(seconds) : undefined
+}
+
+/** Statuses that tell of a fault in the caller's own request. 404 is one only in the family's own form: a wrong base URL answers it too. */
+const callerStatuses = [400, 413, 422]
+const credentialStatuses = [401, 402, 403]
+
+/** `{error: {code, message, status, details}}`. A key that is not valid, and a region or an account that is not served, come as 400. */
+export function errors({ status, header, body }: ErrorAnswer): ErrorMeaning {
+  const { message, status: word, details } = errorOf(body) ?? {}
+  const known = Array.isArray(details) ? details.filter(isObject) : []
+  const text = typeof message === 'string' && message !== '' ? message : undefined
+  const credential =
+    credentialStatuses.includes(status) ||
+    (status === 400 && (word === 'FAILED_PRECONDITION' || known.some(({ reason }) => reason === 'API_KEY_INVALID')))
+  return {
+    message: text,
+    caller: !credential && (callerStatuses.includes(status) || (status === 404 && text !== undefined)),
+    credential,
+    code: typeof word === 'string' ? word : undefined,
+    retryAfter: delayOf(known) ?? retryAfter(header),
+  }
+}

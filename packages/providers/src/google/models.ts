@@ -1,0 +1,77 @@
+import type { Capability, Model } from '@turnpike/core'
+
+/** When the list below was drawn up, in seconds: what `created` says of every model. Source: models.dev, 2026-07-02. */
+const CATALOGUED = Date.parse('2026-07-02') / 1000
+
+const capabilities: Capability[] = ['chat', 'tools', 'vision', 'json_schema', 'reasoning']
+
+/** The chat models of the family that are listed; ids that are not listed work as well. */
+const catalogue = [
+  'gemini-2.5-flash-lite',
+  'gemini-2.5-flash',
+  'gemini-2.5-pro',
+  'gemini-3-flash-preview',
+  'gemini-3.1-flash-lite',
+  'gemini-3.1-pro-preview',
+  'gemini-3.5-flash',
+]
+
+/** The catalogue of the family under a provider's id. */
+export const googleModels = (provider: string): Model[] =>
+  catalogue.map((id) => ({
+    id,
+    object: 'model',
+    created: CATALOGUED,
+    owned_by: 'google',
+    provider,
+    capabilities,
+  }))
+
+/** Ids of the family by their look: `gemini-…`, `gemma-…`, also after `models/`, and `tunedModels/…`. */
+export const isGoogleModel = (model: string): boolean => /^((models\/)?(gemini|gemma)-|tunedModels\/)/.test(model)
+
+/** How a model is told to think: by a level, lowest first, or by a budget of tokens. */
+export type Thinking =
+  | { by: 'level'; levels: string[] }
+  | {
+      by: 'budget'
+      least: number
+      most: number
+      /** Whether a budget of 0 is taken, which turns thinking off. */
+      off: boolean
+    }
+
+/** What a model of the family takes. */
+export interface Traits {
+  /** Gemini 3 and later: calls in a history need a signature, and JSON goes together with tools. */
+  gemini3: boolean
+  /** Gemma takes neither a system instruction nor a JSON mode. */
+  gemma: boolean
+  /** Whether it takes penalties; Gemini 2.5 and later refuse them. */
+  penalties: boolean
+  /** Undefined where it cannot be told how to think. */
+  thinking: Thinking | undefined
+}
+
+function thinkingOf(name: string, version: number): Thinking | undefined {
+  if (!(version >= 2.5) || /-(image|tts|live|embedding)/.test(name)) return undefined
+  const pro = name.includes('-pro')
+  if (version >= 3)
+    return { by: 'level', levels: pro ? ['low', 'medium', 'high'] : ['minimal', 'low', 'medium', 'high'] }
+  if (pro) return { by: 'budget', least: 128, most: 32_768, off: false }
+  return { by: 'budget', least: name.includes('-lite') ? 512 : 0, most: 24_576, off: true }
+}
+
+/** Reads what a model takes off its id. */
+export function traitsOf(model: string): Traits {
+  const name = model.slice(model.lastIndexOf('/') + 1)
+  const told = /^gemini-(\d+(\.\d+)?)/.exec(name)?.[1]
+  // Names such as `gemini-flash-latest` move on with the family.
+  const version = told ? Number(told) : /^gemini-.*latest$/.test(name) ? Infinity : NaN
+  return {
+    gemini3: version >= 3,
+    gemma: name.startsWith('gemma-'),
+    penalties: version < 2.5,
+    thinking: thinkingOf(name, version),
+  }
+}

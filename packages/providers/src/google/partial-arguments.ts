@@ -1,0 +1,39 @@
+/** A piece of the arguments of a tool call, as Vertex AI streams them. */
+export interface PartialArgument {
+  /** Where it belongs, such as `$.rooms[0].name`. */
+  jsonPath?: string
+  /** A string comes in pieces, which are joined. */
+  stringValue?: string
+  numberValue?: number
+  boolValue?: boolean
+}
+
+/** An object without a prototype, so that every key is only data. */
+export const emptyArguments = (): object => Object.create(null) as object
+
+const keysOf = (path: string): string[] =>
+  Array.from(
+    path.matchAll(/\.([^.[\]]+)|\[(\d+)\]|\['([^']*)'\]/g),
+    ([, name, index, quoted]) => name ?? index ?? quoted!,
+  )
+
+/** Adds a piece to arguments. */
+export function addArgument(
+  root: object,
+  { jsonPath = '', stringValue, numberValue, boolValue }: PartialArgument,
+): void {
+  const keys = keysOf(jsonPath)
+  const last = keys.length - 1
+  let container = root as Record<string, unknown>
+  for (const [position, key] of keys.entries()) {
+    // An array grows by one at most.
+    const at = Array.isArray(container) ? String(Math.min(Number(key), container.length)) : key
+    const present = Object.hasOwn(container, at) ? container[at] : undefined
+    if (position === last) {
+      const joined = typeof present === 'string' && stringValue !== undefined ? present + stringValue : stringValue
+      container[at] = joined ?? numberValue ?? boolValue ?? null
+    } else if (typeof present === 'object' && present !== null) container = present as Record<string, unknown>
+    else
+      container = container[at] = (/^\d+$/.test(keys[position + 1]!) ? [] : emptyArguments()) as Record<string, unknown>
+  }
+}

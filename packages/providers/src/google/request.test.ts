@@ -1,0 +1,258 @@
+import type { ChatCompletionRequest } from '@turnpike/core'
+import { describe, expect, it } from 'vitest'
+import { toRequest } from './request.js'
+
+const user = { role: 'user' as const, content: 'Hi' }
+
+/** Notes and path of a request, and the body as it is sent. */
+function ask(fields: Record<string, unknown> = {}, model = 'gemini-2.5-flash') {
+  const request = { model, messages: [user], ...fields } as ChatCompletionRequest
+  const before = structuredClone(request)
+  const { path, body, notes } = toRequest(request)
+  expect(request).toEqual(before)
+  return { path, notes, body: JSON.parse(JSON.stringify(body)) as Record<string, unknown> }
+}
+
+const refusal = (fields: Record<string, unknown>, model?: string): unknown => {
+  try {
+    ask(fields, model)
+  } catch (error) {
+    return error
+  }
+  throw new Error('Nothing was thrown')
+}
+
+const tool = (name: string, more: object = {}) => ({ type: 'function', function: { name, ...more } })
+
+describe('path', () => {
+  it.each([
+    ['gemini-2.5-flash', false, '/models/gemini-2.5-flash:generateContent'],
+    ['gemini-2.5-flash', true, '/models/gemini-2.5-flash:streamGenerateContent?alt=sse'],
+    ['tunedModels/mine-1', false, '/tunedModels/mine-1:generateContent'],
+  ])('of %s, stream %s', (model, stream, path) => {
+    expect(ask({ stream }, model).path).toBe(path)
+  })
+
+  it.each(['../files', 'models/../x', 'a?b', 'a:b', 'a//b', '%2e%2e/x', 'ä', '\ud800', ''])('refuses %j', (model) => {
+    expect(refusal({}, model)).toMatchObject({ status: 400, code: 'model_not_found' })
+  })
+})
+describe('tools', () => {
+  it('#52 #53 gives schemas as they are', () => {
+    const parameters = {
+      $schema: 'http://json-schema.org/draft-07/schema#',
+      type: 'object',
+      properties: { a: { type: ['string', 'null'] }, b: { oneOf: [{ const: 1 }] }, c: { $ref: '#' } },
+      additionalProperties: false,
+    }
+    const tools = [tool('f', { description: 'Does f', parameters }), tool('g')]
+    expect(ask({ tools }).body['tools']).toEqual([
+      { functionDeclarations: [{ name: 'f', description: 'Does f', parametersJsonSchema: parameters }, { name: 'g' }] },
+    ])
+  })
+
+  it('#101 keeps keys of prototypes in schemas', () => {
+    const parameters = JSON.parse(
+      '{"type":"object","properties":{"__proto__":{"type":"string"},"constructor":{}}}',
+    ) as object
+    expect(JSON.stringify(ask({ tools: [tool('f', { parameters })] }).body)).toContain(JSON.stringify(parameters))
+  })
+
+  const allowed = (mode: string, ...names: string[]) => ({
+    type: 'allowed_tools',
+    allowed_tools: { mode, tools: names.map((name) => tool(name)) },
+  })
+  const named = (name: string) => ({ type: 'function', function: { name } })
+
+  it.each([
+    [undefined, undefined],
+    ['auto', undefined],
+    ['none', { mode: 'NONE' }],
+    ['required', { mode: 'ANY' }],
+    [named('g'), { mode: 'ANY', allowedFunctionNames: ['g'] }],
+    [allowed('auto', 'f'), { mode: 'VALIDATED', allowedFunctionNames: ['f'] }],
+    [allowed('required', 'f', 'g'), { mode: 'ANY', allowedFunctionNames: ['f', 'g'] }],
+  ])('#54 tool_choice %j', (tool_choice, config) => {
+    const { body } = ask({ tools: [tool('f'), tool('g')], ...(tool_choice && { tool_choice }) })
+    expect(body['toolConfig']).toEqual(config && { functionCallingConfig: config })
+    expect(body['tools']).toEqual([{ functionDeclarations: [{ name: 'f' }, { name: 'g' }] }])
+  })
+
+  it('holds to the schema of a strict tool', () => {
+    expect(ask({ tools: [tool('f', { strict: true })] }).body['toolConfig']).toEqual({
+      functionCallingConfig: { mode: 'VALIDATED' },
+    })
+  })
+
+  it('leaves out a choice without tools', () => {
+    for (const tool_choice of ['auto', 'none']) expect(ask({ tool_choice }).body).toEqual(ask().body)
+  })
+
+  it.each([
+    [{ tools: [tool('f')], tool_choice: named('h') }, 'invalid_body'],
+    [{ tools: [tool('f')], tool_choice: allowed('auto', 'h') }, 'invalid_body'],
+    [{ tools: [tool('f')], tool_choice: allowed('auto') }, 'invalid_body'],
+    [{ tools: [tool('f')], tool_choice: { type: 'allowed_tools', allowed_tools: { tools: 'f' } } }, 'invalid_body'],
+    [{ tools: [tool('f')], tool_choice: { type: 'allowed_tools', allowed_tools: { tools: [null] } } }, 'invalid_body'],
+    [{ tool_choice: 'required' }, 'invalid_body'],
+    [{ modalities: 'text' }, 'invalid_body'],
+    [{ tool_choice: named('f') }, 'invalid_body'],
+    [{ tools: [tool('f')], tool_choice: { type: 'custom', custom: { name: 'f' } } }, 'unsupported_parameter'],
+    [{ tools: [{ type: 'custom', custom: { name: 'f' } }] }, 'unsupported_parameter'],
+  ])('refuses %j', (fields, code) => {
+    expect(refusal(fields)).toMatchObject({ status: 400, code })
+  })
+})
+
+describe('settings', () => {
+  const configOf = (fields: Record<string, unknown>, model?: string) => {
+    const { body, notes } = ask(fields, model)
+    return { config: body['generationConfig'], notes }
+  }
+
+  it('#57 are renamed', () => {
+    const fields = {
+      max_tokens: 50,
+      temperature: 0,
+      top_p: 0.5,
+      top_k: 3,
+      stop: 'X',
+      seed: 7,
+      logprobs: true,
+      top_logprobs: 2,
+      modalities: ['text', 'image'],
+    }
+    expect(configOf(fields)).toEqual({
+      config: {
+        maxOutputTokens: 50,
+        temperature: 0,
+        topP: 0.5,
+        topK: 3,
+        stopSequences: ['X'],
+        seed: 7,
+        responseLogprobs: true,
+        logprobs: 2,
+        responseModalities: ['TEXT', 'IMAGE'],
+      },
+      notes: [],
+    })
+  })
+
+  it('#57 penalties go to models that take them', () => {
+    const fields = { frequency_penalty: 1, presence_penalty: -1 }
+    expect(configOf(fields, 'gemini-2.0-flash')).toEqual({
+      config: { frequencyPenalty: 1, presencePenalty: -1 },
+      notes: [],
+    })
+    expect(configOf(fields)).toEqual({
+      config: undefined,
+      notes: [
+        { field: 'frequency_penalty', action: 'dropped' },
+        { field: 'presence_penalty', action: 'dropped' },
+      ],
+    })
+    expect(configOf({ frequency_penalty: 0 })).toEqual({ config: undefined, notes: [] })
+  })
+
+  it.each([
+    [{ max_tokens: 100, max_completion_tokens: 50 }, { maxOutputTokens: 50 }, 'max_tokens', 'dropped'],
+    [{ stop: ['1', '2', '3', '4', '5', '6'] }, { stopSequences: ['1', '2', '3', '4', '5'] }, 'stop', 'clamped'],
+    [{ stop: ['', '\n'] }, { stopSequences: ['\n'] }, 'stop', 'clamped'],
+    [{ stop: '' }, undefined, 'stop', 'dropped'],
+    [{ seed: 4_294_967_297 }, { seed: 1 }, 'seed', 'clamped'],
+    [{ top_logprobs: 2 }, undefined, 'top_logprobs', 'dropped'],
+    [{ parallel_tool_calls: false }, undefined, 'parallel_tool_calls', 'dropped'],
+    [{ logit_bias: { 5: 1 } }, undefined, 'logit_bias', 'dropped'],
+    [{ whatever: 1 }, undefined, 'whatever', 'dropped'],
+  ])('%j is changed and named', (fields, config, field, action) => {
+    expect(configOf(fields)).toEqual({ config, notes: [{ field, action }] })
+  })
+
+  it("say nothing of what is the gateway's own, or without effect", () => {
+    const { body, notes } = ask({
+      provider: 'google',
+      n: 2,
+      stream: true,
+      stream_options: { include_usage: true },
+      parallel_tool_calls: true,
+      user: undefined,
+      stop: [],
+    })
+    expect(body).toEqual({ contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] })
+    expect(notes).toEqual([])
+  })
+
+  it('asks for log probabilities without alternatives', () => {
+    expect(configOf({ logprobs: true, top_logprobs: 0 }).config).toEqual({ responseLogprobs: true })
+    expect(configOf({ logprobs: false }).config).toBeUndefined()
+  })
+
+  it.each([
+    ['gemini-3-flash-preview', 'none', { thinkingLevel: 'minimal' }, true],
+    ['gemini-3-flash-preview', 'low', { thinkingLevel: 'low', includeThoughts: true }, false],
+    ['gemini-3.5-flash', 'max', { thinkingLevel: 'high', includeThoughts: true }, true],
+    ['gemini-3.1-pro-preview', 'minimal', { thinkingLevel: 'low', includeThoughts: true }, true],
+    ['gemini-3.1-pro-preview', 'medium', { thinkingLevel: 'medium', includeThoughts: true }, false],
+    ['gemini-2.5-flash', 'none', { thinkingBudget: 0 }, false],
+    ['gemini-2.5-flash', 'high', { thinkingBudget: 24_576, includeThoughts: true }, false],
+    ['gemini-2.5-flash', 'max', { thinkingBudget: 24_576, includeThoughts: true }, true],
+    ['gemini-2.5-flash-lite', 'minimal', { thinkingBudget: 512, includeThoughts: true }, false],
+    ['gemini-2.5-pro', 'none', { thinkingBudget: 128 }, true],
+    ['gemini-2.5-pro', 'xhigh', { thinkingBudget: 32_768, includeThoughts: true }, false],
+  ])('#58 %s thinks with effort %s', (model, reasoning_effort, thinkingConfig, clamped) => {
+    expect(configOf({ reasoning_effort }, model)).toEqual({
+      config: { thinkingConfig },
+      notes: clamped ? [{ field: 'reasoning_effort', action: 'clamped' }] : [],
+    })
+  })
+
+  it('#58 leaves models alone that do not think', () => {
+    for (const model of ['gemini-2.0-flash', 'gemma-3-27b-it', 'gemini-2.5-flash-image'])
+      expect(configOf({ reasoning_effort: 'low' }, model)).toEqual({
+        config: undefined,
+        notes: [{ field: 'reasoning_effort', action: 'dropped' }],
+      })
+    expect(configOf({ reasoning_effort: 'none' }, 'gemini-2.0-flash')).toEqual({ config: undefined, notes: [] })
+  })
+
+  it('refuses efforts and formats that it does not know', () => {
+    for (const reasoning_effort of ['huge', 'constructor', 7])
+      expect(refusal({ reasoning_effort })).toMatchObject({ status: 400, code: 'invalid_body' })
+    expect(refusal({ response_format: { type: 'grammar' } })).toMatchObject({
+      status: 400,
+      code: 'unsupported_parameter',
+    })
+  })
+})
+
+describe('response_format', () => {
+  const schema = { type: 'object', properties: { a: { $ref: '#' } } }
+  const format = { type: 'json_schema', json_schema: { name: 'x', schema, strict: true } }
+
+  it('asks for JSON, with the schema as it is', () => {
+    const config = (response_format: object) => ask({ response_format }).body['generationConfig']
+    expect(config({ type: 'text' })).toBeUndefined()
+    expect(config({ type: 'json_object' })).toEqual({ responseMimeType: 'application/json' })
+    expect(config(format)).toEqual({ responseMimeType: 'application/json', responseJsonSchema: schema })
+  })
+
+  it('goes together with tools on Gemini 3, and is told in words before', () => {
+    const fields = { response_format: format, tools: [tool('f')] }
+    expect(ask(fields, 'gemini-3-flash-preview')).toMatchObject({
+      notes: [],
+      body: { generationConfig: { responseMimeType: 'application/json' } },
+    })
+    const { body, notes } = ask(fields)
+    expect(notes).toEqual([{ field: 'response_format', action: 'emulated' }])
+    expect(body['generationConfig']).toBeUndefined()
+    expect(JSON.stringify(body['systemInstruction'])).toContain('JSON Schema')
+    expect(ask({ response_format: { type: 'json_object' } }, 'gemma-3-27b-it').body).toEqual({
+      contents: [
+        {
+          role: 'user',
+          parts: [{ text: 'Answer with JSON and nothing else, without a code fence.' }, { text: 'Hi' }],
+        },
+      ],
+    })
+  })
+})

@@ -1,0 +1,247 @@
+import type { ChatCompletionRequest, Note, ToolDefinition } from '@turnpike/core'
+import { ApiError } from '@turnpike/core'
+import type { UpstreamRequest } from '../adapter.js'
+import { invalid, unsupported } from '../invalid.js'
+import type { Conversation } from './content.js'
+import { toConversation } from './content.js'
+import type { Traits } from './models.js'
+import { traitsOf } from './models.js'
+
+/** Most stop sequences that are taken. */
+const STOPS = 5
+
+/** Tokens to think with, by effort, for models that take a budget. Ours: the family leaves it open. */
+const budgets: Record<string, number> = {
+  none: 0,
+  minimal: 512,
+  low: 1_024,
+  medium: 8_192,
+  high: 24_576,
+  xhigh: 32_768,
+  max: 32_768,
+}
+
+/** Efforts that are not levels themselves. */
+const levels: Record<string, string> = { none: 'minimal', xhigh: 'high', max: 'high' }
+
+/** Fields that are read here, or are the gateway's own; every other is dropped by name. */
+const known = new Set([
+  'model',
+  'messages',
+  'system',
+  'provider',
+  'stream',
+  'stream_options',
+  'n',
+  'max_tokens',
+  'max_completion_tokens',
+  'temperature',
+  'top_p',
+  'top_k',
+  'stop',
+  'seed',
+  'frequency_penalty',
+  'presence_penalty',
+  'logprobs',
+  'top_logprobs',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'response_format',
+  'reasoning_effort',
+  'modalities',
+])
+
+/** Notes what becomes of a field. */
+type NoteDown = (field: string, action: Note['action']) => void
+
+/** What a model id may be made of: it becomes a part of the URL. */
+const modelId = /^\w[\w.@-]*(\/\w[\w.@-]*)*$/
+
+function toPath({ model, stream }: ChatCompletionRequest): string {
+  if (!modelId.test(model))
+    throw new ApiError(400, 'invalid_request_error', 'No model of Gemini has such an id', { code: 'model_not_found' })
+  const name = model.includes('/') ? model : `models/${model}`
+  return stream ? `/${name}:streamGenerateContent?alt=sse` : `/${name}:generateContent`
+}
+
+interface Declaration {
+  name: string
+  description: string | undefined
+  /** The JSON Schema as the caller wrote it. */
+  parametersJsonSchema: object | undefined
+}
+
+function toDeclaration(tool: ToolDefinition): Declaration {
+  if (tool.type === 'custom') throw unsupported('Gemini has no custom tools')
+  const { name, description, parameters } = tool.function
+  return { name, description: description ?? undefined, parametersJsonSchema: parameters ?? undefined }
+}
+
+interface CallingConfig {
+  mode: 'AUTO' | 'ANY' | 'NONE' | 'VALIDATED'
+  allowedFunctionNames?: string[]
+}
+
+interface AllowedTools {
+  mode?: string
+  tools?: ({ function?: { name?: string } } | null)[]
+}
+
+/** Which of the declared functions to call; undefined where that is left to the model. */
+function toCallingConfig(request: ChatCompletionRequest, declared: Declaration[]): CallingConfig | undefined {
+  const { tools, tool_choice: choice = 'auto' } = request
+  const named = (name: string | undefined): string => {
+    if (name !== undefined && declared.some((declaration) => declaration.name === name)) return name
+    throw invalid(`tool_choice names "${name}", which is not among the tools`)
+  }
+  if (typeof choice === 'object') {
+    if (choice?.type === 'function') {
+      const { name } = choice.function as { name: string }
+      return { mode: 'ANY', allowedFunctionNames: [named(name)] }
+    }
+    if (choice?.type !== 'allowed_tools') throw unsupported('Gemini has no custom tools')
+    const { mode, tools: allowed } = choice.allowed_tools as AllowedTools
+    const names = Array.isArray(allowed) ? allowed.map((tool) => named(tool?.function?.name)) : []
+    if (names.length === 0) throw invalid('tool_choice allows none of the tools')
+    return { mode: mode === 'required' ? 'ANY' : 'VALIDATED', allowedFunctionNames: names }
+  }
+  if (declared.length === 0) {
+    if (choice === 'required') throw invalid('tool_choice needs tools')
+    return undefined
+  }
+  if (choice === 'required') return { mode: 'ANY' }
+  if (choice === 'none') return { mode: 'NONE' }
+  const strict = tools?.some((tool) => tool.type === 'function' && tool.function['strict'] === true)
+  return strict ? { mode: 'VALIDATED' } : undefined
+}
+
+/** Thinking as far as the model can be told; thoughts are asked for where the caller wants any. */
+function toThinking(request: ChatCompletionRequest, { thinking }: Traits, note: NoteDown): object | undefined {
+  const effort = request['reasoning_effort'] as string | undefined
+  if (effort === undefined) return undefined
+  if (!Object.hasOwn(budgets, effort))
+    throw invalid('reasoning_effort must be none, minimal, low, medium, high, xhigh or max')
+  const includeThoughts = effort === 'none' ? undefined : true
+  if (!thinking) {
+    if (includeThoughts) note('reasoning_effort', 'dropped')
+    return undefined
+  }
+  if (thinking.by === 'level') {
+    const wanted = levels[effort] ?? effort
+    const thinkingLevel = thinking.levels.includes(wanted) ? wanted : thinking.levels[0]
+    if (thinkingLevel !== effort) note('reasoning_effort', 'clamped')
+    return { thinkingLevel, includeThoughts }
+  }
+  const { least, most, off } = thinking
+  const wanted = budgets[effort]!
+  const thinkingBudget = wanted === 0 && off ? 0 : Math.min(most, Math.max(least, wanted))
+  if (thinkingBudget !== wanted) note('reasoning_effort', 'clamped')
+  return { thinkingBudget, includeThoughts }
+}
+
+interface Format {
+  responseMimeType?: string
+  responseJsonSchema?: unknown
+  /** What the model is told where it cannot be held to JSON otherwise. */
+  instruction?: string
+}
+
+function toFormat(request: ChatCompletionRequest, hasJsonMode: boolean, note: NoteDown): Format {
+  const format = request['response_format'] as { type?: unknown; json_schema?: { schema?: unknown } } | undefined
+  if (format === undefined || format.type === 'text') return {}
+  if (format.type !== 'json_object' && format.type !== 'json_schema')
+    throw unsupported('response_format must be text, json_object or json_schema')
+  const schema = format.type === 'json_schema' ? format.json_schema?.schema : undefined
+  if (hasJsonMode) return { responseMimeType: 'application/json', responseJsonSchema: schema ?? undefined }
+  note('response_format', 'emulated')
+  const only = 'Answer with JSON and nothing else, without a code fence.'
+  return { instruction: schema ? `${only} It must match this JSON Schema: ${JSON.stringify(schema)}` : only }
+}
+
+function toStops({ stop }: ChatCompletionRequest, note: NoteDown): string[] | undefined {
+  if (stop === undefined || stop === null) return undefined
+  const given = typeof stop === 'string' ? [stop] : stop
+  const taken = given.filter((text) => text !== '').slice(0, STOPS)
+  if (taken.length < given.length) note('stop', taken.length === 0 ? 'dropped' : 'clamped')
+  return taken.length > 0 ? taken : undefined
+}
+
+/** A seed of 32 bits, which is all that is taken. */
+function toSeed(seed: unknown, note: NoteDown): unknown {
+  if (!Number.isInteger(seed) || (seed as number) === ((seed as number) | 0)) return seed
+  note('seed', 'clamped')
+  return (seed as number) | 0
+}
+
+function toGenerationConfig(request: ChatCompletionRequest, traits: Traits, note: NoteDown): Record<string, unknown> {
+  const { max_tokens, max_completion_tokens, temperature, top_p, modalities, logprobs, top_logprobs } = request
+  if (max_completion_tokens !== undefined && max_tokens !== undefined) note('max_tokens', 'dropped')
+  const counted = logprobs === true && top_logprobs !== 0
+  if (top_logprobs !== undefined && logprobs !== true) note('top_logprobs', 'dropped')
+  if (modalities !== undefined && !Array.isArray(modalities)) throw invalid('modalities must be a list')
+  const penalty = (field: string): unknown => {
+    // A penalty of 0 is none.
+    if (traits.penalties || !request[field]) return request[field] || undefined
+    note(field, 'dropped')
+    return undefined
+  }
+  return {
+    maxOutputTokens: max_completion_tokens ?? max_tokens,
+    temperature,
+    topP: top_p,
+    topK: request['top_k'],
+    stopSequences: toStops(request, note),
+    seed: toSeed(request['seed'], note),
+    frequencyPenalty: penalty('frequency_penalty'),
+    presencePenalty: penalty('presence_penalty'),
+    responseLogprobs: logprobs === true ? true : undefined,
+    logprobs: counted ? top_logprobs : undefined,
+    responseModalities: modalities?.map((word) => String(word).toUpperCase()),
+    thinkingConfig: toThinking(request, traits, note),
+  }
+}
+
+/** Puts the system's words before the first of the user's, for models that have no other place for them. */
+function prefix({ system, contents }: Conversation): void {
+  const first = contents[0]!
+  if (first.role === 'user') first.parts.unshift(...system)
+  else contents.unshift({ role: 'user', parts: system })
+}
+
+/** The request as generateContent takes it. @throws ApiError 400 for what it cannot be asked */
+export function toRequest(request: ChatCompletionRequest): UpstreamRequest {
+  const notes: Note[] = []
+  const note: NoteDown = (field, action) => void notes.push({ field, action })
+  for (const field in request) if (!known.has(field) && request[field] !== undefined) note(field, 'dropped')
+  // Parallel calls are what Gemini does; they cannot be turned off.
+  if (request['parallel_tool_calls'] === false) note('parallel_tool_calls', 'dropped')
+
+  const path = toPath(request)
+  const traits = traitsOf(request.model)
+  const conversation = toConversation(request, traits.gemini3)
+  const { system, contents, dropped } = conversation
+  for (const field of dropped) note(field, 'dropped')
+
+  const declarations = (request.tools ?? []).map(toDeclaration)
+  const callingConfig = toCallingConfig(request, declarations)
+  const hasJsonMode = traits.gemini3 || (!traits.gemma && declarations.length === 0)
+  const { instruction, responseMimeType, responseJsonSchema } = toFormat(request, hasJsonMode, note)
+  if (instruction) system.push({ text: instruction })
+  if (traits.gemma && system.length > 0) prefix(conversation)
+
+  const generationConfig = toGenerationConfig(request, traits, note)
+  generationConfig['responseMimeType'] = responseMimeType
+  generationConfig['responseJsonSchema'] = responseJsonSchema
+  // Undefined fields are not sent.
+  const body = {
+    systemInstruction: system.length > 0 && !traits.gemma ? { parts: system } : undefined,
+    contents,
+    tools: declarations.length > 0 ? [{ functionDeclarations: declarations }] : undefined,
+    toolConfig: callingConfig && { functionCallingConfig: callingConfig },
+    generationConfig: Object.values(generationConfig).some((value) => value !== undefined)
+      ? generationConfig
+      : undefined,
+  }
+  return { path, body, notes }
+}

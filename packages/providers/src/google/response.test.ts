@@ -1,0 +1,257 @@
+import type { ChatCompletionRequest, Completion } from '@turnpike/core'
+import { describe, expect, it } from 'vitest'
+import type { Answer } from './answer.js'
+import { toResponse } from './response.js'
+
+const request: ChatCompletionRequest = { model: 'gemini-2.5-flash', messages: [{ role: 'user', content: 'Hi' }] }
+const usageMetadata = { promptTokenCount: 3, candidatesTokenCount: 4, totalTokenCount: 7 }
+
+const respond = (answer: object): Completion => toResponse('google', answer as Answer, request)
+
+const answerOf = (parts: object[] | undefined, finishReason?: string, more: object = {}) => ({
+  candidates: [
+    { content: { role: 'model', ...(parts && { parts }) }, ...(finishReason && { finishReason }), index: 0 },
+  ],
+  usageMetadata,
+  responseId: 'abc',
+  ...more,
+})
+const only = (answer: object) => respond(answer).choices[0]!
+
+describe('a whole answer', () => {
+  it('has the form of OpenAI', () => {
+    expect(respond(answerOf([{ text: 'Hel' }, { text: 'lo', thoughtSignature: 's' }], 'STOP'))).toEqual({
+      id: 'chatcmpl-abc',
+      object: 'chat.completion',
+      created: expect.any(Number) as number,
+      model: 'gemini-2.5-flash',
+      choices: [
+        {
+          index: 0,
+          message: { role: 'assistant', content: 'Hello', refusal: null },
+          logprobs: null,
+          finish_reason: 'stop',
+        },
+      ],
+      usage: {
+        prompt_tokens: 3,
+        completion_tokens: 4,
+        total_tokens: 7,
+        prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 },
+        completion_tokens_details: { reasoning_tokens: 0 },
+      },
+    })
+  })
+
+  it('makes up an id where there is none', () => {
+    const { id } = respond(answerOf([{ text: 'x' }], 'STOP', { responseId: undefined }))
+    expect(id).toMatch(/^chatcmpl-\w{24}$/)
+  })
+
+  it('#60 gives tool calls with ids of their own', () => {
+    const part = { functionCall: { name: 'f', args: { a: 1 } } }
+    const { message, finish_reason } = only(answerOf([{ text: 'Wait' }, part, part], 'STOP'))
+    expect(finish_reason).toBe('tool_calls')
+    expect(message.content).toBe('Wait')
+    const ids = message.tool_calls!.map(({ id }) => id)
+    expect(new Set(ids).size).toBe(2)
+    for (const id of ids) expect(id).toMatch(/^call_[A-Za-z0-9]{20,35}$/)
+    expect(message.tool_calls![0]).toEqual({
+      id: ids[0],
+      type: 'function',
+      function: { name: 'f', arguments: '{"a":1}' },
+    })
+  })
+
+  it('#55 #61 keeps the id and the signature of a call, and gives {} for no arguments', () => {
+    const part = { functionCall: { name: 'f', id: 'function-call-1' }, thoughtSignature: 'sig' }
+    expect(only(answerOf([part], 'STOP')).message).toEqual({
+      role: 'assistant',
+      content: null,
+      refusal: null,
+      tool_calls: [
+        {
+          id: 'function-call-1',
+          type: 'function',
+          function: { name: 'f', arguments: '{}' },
+          extra_content: { google: { thought_signature: 'sig' } },
+        },
+      ],
+    })
+  })
+
+  it('#62 keeps thoughts apart', () => {
+    expect(only(answerOf([{ text: 'Hm', thought: true }, { text: 'Yes' }], 'STOP')).message).toMatchObject({
+      content: 'Yes',
+      reasoning_content: 'Hm',
+    })
+  })
+
+  it('#63 tells of an answer whose tokens all went into thoughts', () => {
+    const metadata = { promptTokenCount: 5, totalTokenCount: 24, thoughtsTokenCount: 19 }
+    const { choices, usage } = respond(answerOf(undefined, 'MAX_TOKENS', { usageMetadata: metadata }))
+    expect(choices[0]).toMatchObject({ message: { content: '' }, finish_reason: 'length' })
+    expect(usage).toMatchObject({
+      prompt_tokens: 5,
+      completion_tokens: 19,
+      total_tokens: 24,
+      completion_tokens_details: { reasoning_tokens: 19 },
+    })
+  })
+
+  it('#64 answers a prompt that was blocked', () => {
+    const metadata = { promptTokenCount: 5, totalTokenCount: 5 }
+    const { choices, usage } = respond({ promptFeedback: { blockReason: 'SAFETY' }, usageMetadata: metadata })
+    expect(choices).toEqual([
+      {
+        index: 0,
+        message: { role: 'assistant', content: null, refusal: 'SAFETY' },
+        logprobs: null,
+        finish_reason: 'content_filter',
+      },
+    ])
+    expect(usage).toMatchObject({ prompt_tokens: 5, completion_tokens: 0, total_tokens: 5 })
+  })
+
+  it.each([
+    ['STOP', 'stop'],
+    ['MAX_TOKENS', 'length'],
+    ['SAFETY', 'content_filter'],
+    ['RECITATION', 'content_filter'],
+    ['LANGUAGE', 'content_filter'],
+    ['BLOCKLIST', 'content_filter'],
+    ['PROHIBITED_CONTENT', 'content_filter'],
+    ['SPII', 'content_filter'],
+    ['IMAGE_SAFETY', 'content_filter'],
+    ['IMAGE_PROHIBITED_CONTENT', 'content_filter'],
+    ['IMAGE_RECITATION', 'content_filter'],
+    ['MALFORMED_FUNCTION_CALL', 'stop'],
+    ['UNEXPECTED_TOOL_CALL', 'stop'],
+    ['TOO_MANY_TOOL_CALLS', 'stop'],
+    ['MISSING_THOUGHT_SIGNATURE', 'stop'],
+    ['MALFORMED_RESPONSE', 'stop'],
+    ['OTHER', 'stop'],
+    ['FINISH_REASON_UNSPECIFIED', 'stop'],
+    ['NO_IMAGE', 'stop'],
+    ['IMAGE_OTHER', 'stop'],
+    ['OF_THE_FUTURE', 'stop'],
+    [undefined, 'stop'],
+  ])('#65 %s with text means %s', (reason, finish) => {
+    expect(only(answerOf([{ text: 'x' }], reason))).toMatchObject({ message: { content: 'x' }, finish_reason: finish })
+  })
+
+  it.each([
+    'MALFORMED_FUNCTION_CALL',
+    'UNEXPECTED_TOOL_CALL',
+    'TOO_MANY_TOOL_CALLS',
+    'MISSING_THOUGHT_SIGNATURE',
+    'MALFORMED_RESPONSE',
+  ])('#65 %s without text is a failure', (reason) => {
+    const expected = { failure: { kind: 'malformed', provider: 'google', accepted: true, code: reason } }
+    expect(() => respond(answerOf([], reason))).toThrow(expect.objectContaining(expected) as Error)
+  })
+
+  it('#66 puts candidates in order', () => {
+    const candidate = (text: string, index?: number) => ({
+      content: { parts: [{ text }] },
+      index,
+      finishReason: 'STOP',
+    })
+    const indices = (...candidates: object[]) =>
+      respond({ candidates, usageMetadata }).choices.map(({ index }) => index)
+    expect(indices(candidate('a'), candidate('b'))).toEqual([0, 1])
+    expect(indices(candidate('a', 1), candidate('b', 0))).toEqual([1, 0])
+  })
+
+  it.each([
+    [
+      '#67 thoughts beside candidates',
+      {
+        promptTokenCount: 30,
+        cachedContentTokenCount: 8,
+        thoughtsTokenCount: 4,
+        candidatesTokenCount: 6,
+        totalTokenCount: 40,
+      },
+      { prompt_tokens: 30, completion_tokens: 10, total_tokens: 40, prompt_tokens_details: { cached_tokens: 8 } },
+    ],
+    [
+      'thoughts among candidates',
+      { promptTokenCount: 30, thoughtsTokenCount: 4, candidatesTokenCount: 10, totalTokenCount: 40 },
+      {
+        prompt_tokens: 30,
+        completion_tokens: 10,
+        total_tokens: 40,
+        completion_tokens_details: { reasoning_tokens: 4 },
+      },
+    ],
+    [
+      'tools of the upstream',
+      { promptTokenCount: 30, toolUsePromptTokenCount: 5, candidatesTokenCount: 10, totalTokenCount: 45 },
+      { prompt_tokens: 35, completion_tokens: 10, total_tokens: 45 },
+    ],
+    [
+      'a total that does not add up',
+      { promptTokenCount: 30, candidatesTokenCount: 10, totalTokenCount: 99 },
+      { prompt_tokens: 30, completion_tokens: 10, total_tokens: 40 },
+    ],
+    [
+      'audio',
+      {
+        promptTokenCount: 30,
+        candidatesTokenCount: 10,
+        promptTokensDetails: [
+          { modality: 'TEXT', tokenCount: 5 },
+          { modality: 'AUDIO', tokenCount: 25 },
+        ],
+      },
+      { total_tokens: 40, prompt_tokens_details: { cached_tokens: 0, audio_tokens: 25 } },
+    ],
+  ])('usage: %s', (_, metadata, usage) => {
+    expect(respond(answerOf([{ text: 'x' }], 'STOP', { usageMetadata: metadata })).usage).toMatchObject(usage)
+  })
+
+  it('has no usage where none is reported', () => {
+    const usageOf = (metadata?: object) =>
+      toResponse('google', answerOf([{ text: 'x' }], 'STOP', { usageMetadata: metadata }) as Answer, request).usage
+    expect(usageOf()).toBeUndefined()
+    expect(usageOf({ promptTokenCount: 'x', totalTokenCount: 1 })).toBeUndefined()
+  })
+
+  it.each([{}, { candidates: [] }, { candidates: [], promptFeedback: {} }])('#68 refuses %j', (answer) => {
+    expect(() => respond(answer)).toThrow(
+      expect.objectContaining({ failure: expect.objectContaining({ kind: 'malformed' }) as object }) as Error,
+    )
+  })
+
+  it('#69 gives images apart from the text, and leaves out drafts and other media', () => {
+    const media = (mimeType: string, more: object = {}) => ({ inlineData: { mimeType, data: 'AA==' }, ...more })
+    const parts = [
+      { text: 'Here' },
+      media('image/png'),
+      media('image/png', { thought: true }),
+      media('audio/wav'),
+      { executableCode: { code: 'x' } },
+    ]
+    expect(only(answerOf(parts, 'STOP')).message).toEqual({
+      role: 'assistant',
+      content: 'Here',
+      refusal: null,
+      images: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }],
+    })
+  })
+
+  it('gives log probabilities', () => {
+    const logprobsResult = {
+      chosenCandidates: [{ token: 'é', logProbability: -0.5 }],
+      topCandidates: [{ candidates: [{ token: 'e', logProbability: -1 }] }],
+    }
+    const candidates = [{ content: { parts: [{ text: 'é' }] }, finishReason: 'STOP', logprobsResult }]
+    expect(only({ candidates, usageMetadata })['logprobs']).toEqual({
+      content: [
+        { token: 'é', logprob: -0.5, bytes: [195, 169], top_logprobs: [{ token: 'e', logprob: -1, bytes: [101] }] },
+      ],
+      refusal: null,
+    })
+  })
+})

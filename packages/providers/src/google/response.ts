@@ -1,0 +1,66 @@
+import type { ChatCompletionRequest, Completion, ToolCall } from '@turnpike/core'
+import { newToolCallId } from '../chunk-builder.js'
+import type { Answer, AnswerPart, Candidate } from './answer.js'
+import { blockOf, idOf, malformed, toExtraContent, toFinishReason, toImage, toLogprobs, toUsage } from './answer.js'
+
+type Choice = Completion['choices'][number]
+
+function toToolCall({ functionCall, thoughtSignature }: AnswerPart): ToolCall[] {
+  const { id, name, args } = functionCall ?? {}
+  if (!name) return []
+  const call: ToolCall = {
+    id: id || newToolCallId(),
+    type: 'function',
+    function: { name, arguments: JSON.stringify(args ?? {}) },
+  }
+  if (thoughtSignature) call['extra_content'] = toExtraContent(thoughtSignature)
+  return [call]
+}
+
+function toChoice(provider: string, candidate: Candidate, position: number): Choice {
+  const { index = position, content, finishReason } = candidate
+  const parts = content?.parts ?? []
+  const textOf = (thought: boolean): string =>
+    parts.map((part) => (Boolean(part.thought) === thought ? (part.text ?? '') : '')).join('')
+  const text = textOf(false)
+  const thoughts = textOf(true)
+  const calls = parts.flatMap(toToolCall)
+  const images = parts.flatMap((part) => toImage(part) ?? [])
+  const called = calls.length > 0
+  const finish = toFinishReason(finishReason, text !== '' || called, provider)
+  const message: Choice['message'] = { role: 'assistant', content: text || (called ? null : ''), refusal: null }
+  if (thoughts) message['reasoning_content'] = thoughts
+  if (called) message.tool_calls = calls
+  if (images.length > 0) message['images'] = images
+  return {
+    index,
+    message,
+    logprobs: toLogprobs(candidate),
+    finish_reason: called && finish === 'stop' ? 'tool_calls' : finish,
+  }
+}
+
+/** The answer to a prompt that was blocked. */
+const refusal = (reason: string): Choice => ({
+  index: 0,
+  message: { role: 'assistant', content: null, refusal: reason },
+  logprobs: null,
+  finish_reason: 'content_filter',
+})
+
+/** A whole answer in OpenAI's form. @throws UpstreamError `malformed` for one that says nothing */
+export function toResponse(provider: string, answer: Answer, request: ChatCompletionRequest): Completion {
+  const { candidates, usageMetadata } = answer
+  const blocked = blockOf(answer)
+  if (!blocked && !candidates?.length) throw malformed(provider, 'The answer has no candidates')
+  return {
+    id: idOf(answer),
+    object: 'chat.completion',
+    created: Math.floor(Date.now() / 1000),
+    model: request.model,
+    choices: blocked
+      ? [refusal(blocked)]
+      : candidates!.map((candidate, position) => toChoice(provider, candidate, position)),
+    usage: toUsage(usageMetadata),
+  }
+}

@@ -1,0 +1,331 @@
+import type { ChatCompletionRequest } from '@turnpike/core'
+import { describe, expect, it } from 'vitest'
+import { decodeReads } from '../../../../test/support/decode.js'
+import { addArgument, emptyArguments } from './partial-arguments.js'
+import { streamDecoder } from './stream.js'
+
+const request: ChatCompletionRequest = { model: 'gemini-2.5-flash', messages: [{ role: 'user', content: 'Hi' }] }
+const decoder = () => streamDecoder('google', request)
+
+const event = (parts: object[], finishReason?: string, more: object = {}) => ({
+  candidates: [{ content: { role: 'model', parts }, ...(finishReason && { finishReason }), index: 0 }],
+  responseId: 'abc',
+  ...more,
+})
+const text = (value: string, more: object = {}) => ({ text: value, ...more })
+const call = (name: string, more: object = {}) => ({ functionCall: { name, ...more } })
+const stop = event([], 'STOP')
+
+/** What came of events that arrive one by one. */
+const run = (...events: (object | string)[]) =>
+  decodeReads(
+    decoder(),
+    events.map((one) => [one]),
+  )
+
+/** The choices of a stream that is whole. */
+function choices(...events: (object | string)[]) {
+  const { batches, error } = run(...events)
+  if (error) throw error
+  return batches.flat().flatMap((chunk) => chunk.choices)
+}
+const deltas = (...events: (object | string)[]) => choices(...events).map(({ delta }) => delta)
+const finishes = (...events: (object | string)[]) =>
+  choices(...events).flatMap(({ finish_reason }) => finish_reason ?? [])
+
+/** The tool calls of a stream, joined. */
+function calls(...events: (object | string)[]) {
+  const joined: { id: string; name: string; arguments: string; extra?: unknown }[] = []
+  for (const { tool_calls = [] } of deltas(...events))
+    for (const { index, id, function: entry, extra_content } of tool_calls) {
+      expect(entry).toBeDefined()
+      if (id) joined[index] = { id, name: entry!.name!, arguments: '' }
+      joined[index]!.arguments += entry!.arguments ?? ''
+      if (extra_content) joined[index]!.extra = extra_content
+    }
+  return joined
+}
+
+const failure = { code: 503, message: 'Overloaded', status: 'UNAVAILABLE' }
+
+describe('a stream', () => {
+  it('has the form of OpenAI', () => {
+    const { batches, error } = run(
+      event([text('Hel')]),
+      event([text('lo')], 'STOP', {
+        usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 4, totalTokenCount: 7 },
+      }),
+    )
+    expect(error).toBeUndefined()
+    const head = {
+      id: 'chatcmpl-abc',
+      object: 'chat.completion.chunk',
+      created: expect.any(Number) as number,
+      model: 'gemini-2.5-flash',
+    }
+    expect(batches.flat()).toEqual([
+      { ...head, choices: [{ index: 0, delta: { role: 'assistant', content: 'Hel' }, finish_reason: null }] },
+      { ...head, choices: [{ index: 0, delta: { content: 'lo' }, finish_reason: null }] },
+      { ...head, choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
+      {
+        ...head,
+        choices: [],
+        usage: {
+          prompt_tokens: 3,
+          completion_tokens: 4,
+          total_tokens: 7,
+          prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 },
+          completion_tokens_details: { reasoning_tokens: 0 },
+        },
+      },
+    ])
+  })
+
+  it('#70 counts what was reported last', () => {
+    const usage = (promptTokenCount: number, more: object = {}) => ({ usageMetadata: { promptTokenCount, ...more } })
+    const { batches } = run(
+      event([text('a')], undefined, usage(16)),
+      event([], 'STOP', usage(13, { candidatesTokenCount: 2 })),
+    )
+    expect(batches.flat().at(-1)!.usage).toMatchObject({ prompt_tokens: 13, completion_tokens: 2, total_tokens: 15 })
+  })
+
+  it('#71 says nothing for an empty text with a signature', () => {
+    const last = event([text('', { thoughtSignature: 'sig' })], 'STOP')
+    expect(choices(event([text('a')]), last)).toEqual([
+      { index: 0, delta: { role: 'assistant', content: 'a' }, finish_reason: null },
+      { index: 0, delta: {}, finish_reason: 'stop' },
+    ])
+    expect(finishes(event([text('a')], 'STOP'), last)).toEqual(['stop'])
+  })
+
+  it('#72 counts calls over the whole stream', () => {
+    const joined = calls(event([call('f', { args: { a: 1 } })]), event([call('g'), call('h', { id: 'own' })]), stop)
+    expect(joined.map(({ name, arguments: args }) => [name, args])).toEqual([
+      ['f', '{"a":1}'],
+      ['g', '{}'],
+      ['h', '{}'],
+    ])
+    expect(new Set(joined.map(({ id }) => id)).size).toBe(3)
+    expect(joined[0]!.id).toMatch(/^call_[A-Za-z0-9]{24}$/)
+    expect(joined[2]!.id).toBe('own')
+    expect(finishes(event([call('f')]), stop)).toEqual(['tool_calls'])
+  })
+
+  it('#73 gives text before the call of the same event', () => {
+    const [first, second, ...rest] = deltas(event([text('Wait'), call('f')], 'STOP'))
+    expect(first).toEqual({ role: 'assistant', content: 'Wait' })
+    expect(second!.tool_calls![0]).toMatchObject({ index: 0, type: 'function', function: { name: 'f', arguments: '' } })
+    expect(rest).toHaveLength(2)
+  })
+
+  it('#55 gives the signature with the call that it belongs to', () => {
+    const parts = [{ ...call('f'), thoughtSignature: 'sig' }, call('g')]
+    expect(calls(event(parts), stop)).toMatchObject([
+      { name: 'f', arguments: '{}', extra: { google: { thought_signature: 'sig' } } },
+      { name: 'g', arguments: '{}' },
+    ])
+    expect(calls(event(parts), stop)[1]).not.toHaveProperty('extra')
+  })
+
+  it('#77 keeps thoughts apart', () => {
+    expect(choices(event([text('Hm', { thought: true })]), stop)).toEqual([
+      { index: 0, delta: { role: 'assistant', content: '', reasoning_content: 'Hm' }, finish_reason: null },
+      { index: 0, delta: {}, finish_reason: 'stop' },
+    ])
+  })
+
+  it('#78 joins arguments that come in pieces', () => {
+    const piece = (more: object) => ({ functionCall: more })
+    const value = (jsonPath: string, more: object) =>
+      piece({ partialArgs: [{ jsonPath, ...more }], willContinue: true })
+    const parts = [
+      { ...call('f', { willContinue: true }), thoughtSignature: 'sig' },
+      value('$.city', { stringValue: 'Bo', willContinue: true }),
+      value('$.city', { stringValue: 'nn' }),
+      value('$.days[0].n', { numberValue: 2 }),
+      value("$['a.b']", { boolValue: false }),
+      value('$.none', { nullValue: 'NULL_VALUE' }),
+      piece({}),
+    ]
+    const expected = {
+      name: 'f',
+      arguments: '{"city":"Bonn","days":[{"n":2}],"a.b":false,"none":null}',
+      extra: { google: { thought_signature: 'sig' } },
+    }
+    expect(calls(...parts.map((part) => event([part])), stop)).toMatchObject([expected])
+    // Without the last piece, and with another call that comes before it.
+    expect(calls(event(parts.slice(0, -1), 'STOP'))).toMatchObject([expected])
+    expect(calls(event([...parts.slice(0, -1), call('g')], 'STOP'))).toMatchObject([expected, { name: 'g' }])
+    expect(calls(event([piece({}), call('g')], 'STOP'))).toMatchObject([{ name: 'g' }])
+  })
+
+  it('#64 answers a prompt that was blocked', () => {
+    expect(choices({ promptFeedback: { blockReason: 'JAILBREAK' }, usageMetadata: { promptTokenCount: 5 } })).toEqual([
+      { index: 0, delta: { role: 'assistant', content: '', refusal: 'JAILBREAK' }, finish_reason: null },
+      { index: 0, delta: {}, finish_reason: 'content_filter' },
+    ])
+  })
+
+  it('passes over events without candidates', () => {
+    const { batches } = run(
+      { candidates: [] },
+      { usageMetadata: { promptTokenCount: 2 } },
+      'null',
+      event([text('a')]),
+      stop,
+    )
+    expect(batches.flat()).toHaveLength(3)
+  })
+
+  it('#66 keeps candidates apart', () => {
+    const both = (finishReason?: string) => ({
+      candidates: ['a', 'b'].map((value) => ({
+        content: { parts: [text(value)] },
+        ...(finishReason && { finishReason }),
+      })),
+    })
+    expect(choices(both(), both('STOP')).map(({ index, delta }) => [index, delta.content])).toEqual([
+      [0, 'a'],
+      [1, 'b'],
+      [0, 'a'],
+      [1, 'b'],
+      [0, undefined],
+      [1, undefined],
+    ])
+  })
+
+  it('#69 gives images apart from the text', () => {
+    const part = { inlineData: { mimeType: 'image/png', data: 'AA==' } }
+    expect(deltas(event([part], 'STOP'))[0]).toEqual({
+      role: 'assistant',
+      content: '',
+      images: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }],
+    })
+  })
+
+  it('gives log probabilities with their text', () => {
+    const logprobsResult = { chosenCandidates: [{ token: 'a', logProbability: -1 }] }
+    const candidates = [{ content: { parts: [text('a')] }, finishReason: 'STOP', logprobsResult }]
+    expect(choices({ candidates })[0]).toMatchObject({
+      delta: { content: 'a' },
+      logprobs: { content: [{ token: 'a', logprob: -1, bytes: [97], top_logprobs: [] }] },
+    })
+  })
+
+  it.each([
+    ['STOP', 'stop'],
+    ['MAX_TOKENS', 'length'],
+    ['SAFETY', 'content_filter'],
+    ['MALFORMED_FUNCTION_CALL', 'stop'],
+    ['OF_THE_FUTURE', 'stop'],
+  ])('#65 %s means %s', (reason, finish) => {
+    expect(finishes(event([text('a')]), event([], reason))).toEqual([finish])
+  })
+
+  it('#63 ends without a text where the tokens are used up', () => {
+    expect(choices({ candidates: [{ content: { role: 'model' }, finishReason: 'MAX_TOKENS' }] })).toEqual([
+      { index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null },
+      { index: 0, delta: {}, finish_reason: 'length' },
+    ])
+  })
+})
+
+describe('a stream that fails', () => {
+  it('#65 by a tool call that cannot be read', () => {
+    expect(run(event([text('Hm', { thought: true })]), event([], 'MALFORMED_FUNCTION_CALL')).error).toMatchObject({
+      failure: { kind: 'malformed', code: 'MALFORMED_FUNCTION_CALL' },
+    })
+  })
+
+  /** A decoder that has had events and then lines that are none. */
+  function withTail(tail: string, ...events: object[]) {
+    const one = decoder()
+    for (const data of events) one.push([{ data: JSON.stringify(data) }])
+    for (const line of tail.split('\n')) one.stray!(line)
+    return one
+  }
+  const thrown = (action: () => unknown): unknown => {
+    try {
+      action()
+    } catch (error) {
+      return error
+    }
+    throw new Error('Nothing was thrown')
+  }
+
+  it.each([
+    ['pretty', JSON.stringify({ error: failure }, null, 2)],
+    ['compact', JSON.stringify({ error: failure })],
+    ['in a list', JSON.stringify([{ error: failure }])],
+  ])('#74 by bare JSON, %s', (_, tail) => {
+    const expected = (accepted: boolean) => ({
+      message: 'Overloaded',
+      failure: { kind: 'status', status: 503, accepted, code: 'UNAVAILABLE', caller: false, credential: false },
+    })
+    expect(thrown(() => withTail(tail).end())).toMatchObject(expected(false))
+    expect(thrown(() => withTail(tail).push([]))).toMatchObject(expected(false))
+    expect(thrown(() => withTail(tail, event([text('a')])).end())).toMatchObject(expected(true))
+    expect(thrown(() => withTail(tail, event([text('a')], 'STOP')).end())).toMatchObject(expected(true))
+  })
+
+  it('#74 by an error as an event', () => {
+    const { batches, error } = run(event([text('a')], 'STOP'), { error: { code: 429, status: 'RESOURCE_EXHAUSTED' } })
+    expect(batches.flat()).toHaveLength(1)
+    expect(error).toMatchObject({
+      message: 'The upstream reported an error in the stream',
+      failure: { kind: 'status', status: 429, accepted: true },
+    })
+    expect(run({ error: { code: 7 } }).error).toMatchObject({ failure: { status: 500, accepted: false } })
+  })
+
+  it('takes no notice of other lines', () => {
+    for (const tail of ['{', '{}', 'x', 'x'.repeat(70_000) + '\n{'])
+      expect(withTail(tail, event([text('a')], 'STOP')).end()).toHaveLength(1)
+  })
+
+  it('#75 by an end without a finish', () => {
+    for (const tail of ['', '{"error":'])
+      expect(thrown(() => withTail(tail, event([text('a')])).end())).toMatchObject({ failure: { kind: 'truncated' } })
+    expect(run(event([call('f', { willContinue: true })])).error).toMatchObject({ failure: { kind: 'truncated' } })
+  })
+
+  it('#76 by an empty body', () => {
+    expect(run().error).toMatchObject({ failure: { kind: 'truncated' } })
+  })
+
+  it('by an event that is not JSON', () => {
+    expect(run('{"candidates":').error).toMatchObject({ failure: { kind: 'malformed' } })
+  })
+})
+
+describe('partial arguments', () => {
+  const built = (...pieces: [path: string, value: string][]): string => {
+    const root = emptyArguments()
+    for (const [jsonPath, stringValue] of pieces) addArgument(root, { jsonPath, stringValue })
+    return JSON.stringify(root)
+  }
+
+  it('keep keys of prototypes as data', () => {
+    expect(built(['$.__proto__.a', 'x'], ['$.constructor.prototype.b', 'y'])).toBe(
+      '{"__proto__":{"a":"x"},"constructor":{"prototype":{"b":"y"}}}',
+    )
+    expect(({} as Record<string, unknown>)['a']).toBeUndefined()
+    expect(built(['$.a[0]', 'x'], ['$.a.__proto__.b', 'y'])).toBe('{"a":["x"]}')
+    expect(([] as unknown as Record<string, unknown>)['b']).toBeUndefined()
+  })
+
+  it('never reach a prototype', () => {
+    addArgument({}, { jsonPath: '$.__proto__.a', stringValue: 'x' })
+    addArgument({}, { jsonPath: '$.constructor.prototype.a', stringValue: 'x' })
+    expect(({} as Record<string, unknown>)['a']).toBeUndefined()
+  })
+
+  it('let an array grow by one at most', () => {
+    expect(built(['$.a[4294967290]', 'x'], ['$.a[1]', 'y'])).toBe('{"a":["x","y"]}')
+  })
+
+  it('pass over a path that leads nowhere', () => {
+    expect(built(['$', 'x'], ['', 'y'])).toBe('{}')
+  })
+})

@@ -1,0 +1,160 @@
+import type { ChatCompletionRequest, ChatDelta } from '@turnpike/core'
+import { UpstreamError } from '@turnpike/core'
+import type { ChatDecoder } from '../adapter.js'
+import { chunkBuilder } from '../chunk-builder.js'
+import type { Answer, AnswerPart, Candidate } from './answer.js'
+import { blockOf, idOf, malformed, toExtraContent, toFinishReason, toImage, toLogprobs, toUsage } from './answer.js'
+import { errorOf, errors } from './errors.js'
+import { addArgument, emptyArguments } from './partial-arguments.js'
+
+/** Most characters of a bare JSON error that are read. */
+const TAIL = 64 * 1024
+
+/** A tool call whose arguments are not complete. */
+interface OpenCall {
+  id: string | undefined
+  name: string
+  signature: string | undefined
+  args: object
+}
+
+/** What is known of a candidate besides what its choice holds. */
+interface State {
+  /** Whether it said or called anything. */
+  usable: boolean
+  open?: OpenCall | undefined
+}
+
+function failure(provider: string, error: Record<string, unknown>, started: boolean): UpstreamError {
+  const code = Number(error['code'])
+  const status = code >= 400 && code <= 599 ? code : 500
+  const { message, ...meaning } = errors({ status, header: () => undefined, body: { error } })
+  return new UpstreamError(message ?? 'The upstream reported an error in the stream', {
+    provider,
+    kind: 'status',
+    status,
+    accepted: started,
+    ...meaning,
+  })
+}
+
+/**
+ * The chunks of a Gemini stream: each event is an answer with only new parts. The stream says of itself neither that it is done nor,
+ * before its body ends, that it has not failed: an error can come as bare JSON after everything else.
+ */
+export function streamDecoder(provider: string, request: ChatCompletionRequest): ChatDecoder {
+  const builder = chunkBuilder(provider)
+  const states = new Map<number, State>()
+  let begun = false
+  let tail = ''
+
+  const begin = (answer: Answer): void => {
+    if (begun) return
+    begun = true
+    builder.begin({ id: idOf(answer), model: request.model })
+  }
+
+  const call = (index: number, { id, name, signature, args }: OpenCall): void => {
+    const extra = signature ? { extra_content: toExtraContent(signature) } : {}
+    const tool = builder.tool(index, { id: id || undefined, name, extra })
+    builder.toolArguments(index, tool, JSON.stringify(args))
+  }
+
+  const close = (index: number, state: State): void => {
+    if (state.open) call(index, state.open)
+    state.open = undefined
+  }
+
+  const onCall = (index: number, state: State, part: AnswerPart): void => {
+    const { id, name, args, partialArgs, willContinue } = part.functionCall!
+    if (name) {
+      close(index, state)
+      state.usable = true
+      state.open = { id, name, signature: part.thoughtSignature, args: args ?? emptyArguments() }
+    }
+    if (!state.open) return
+    for (const argument of partialArgs ?? []) addArgument(state.open.args, argument)
+    if (!willContinue) close(index, state)
+  }
+
+  const onPart = (index: number, state: State, part: AnswerPart, extra: object | undefined): void => {
+    if (part.functionCall) {
+      onCall(index, state, part)
+      return
+    }
+    const image = toImage(part)
+    if (image) builder.delta(index, { images: [image] })
+    if (!part.text) return
+    if (part.thought) builder.delta(index, { reasoning_content: part.text } as ChatDelta)
+    else {
+      state.usable = true
+      builder.delta(index, { content: part.text }, extra)
+    }
+  }
+
+  const onCandidate = (candidate: Candidate, position: number): void => {
+    const { index = position, content, finishReason } = candidate
+    let state = states.get(index)
+    if (!state) states.set(index, (state = { usable: false }))
+    const logprobs = toLogprobs(candidate)
+    for (const part of content?.parts ?? []) onPart(index, state, part, logprobs ? { logprobs } : undefined)
+    if (!finishReason) return
+    close(index, state)
+    builder.finish(index, toFinishReason(finishReason, state.usable, provider))
+  }
+
+  const onEvent = (data: string): void => {
+    let answer: Answer
+    try {
+      answer = JSON.parse(data) as Answer
+    } catch (cause) {
+      throw malformed(provider, 'An event of the stream is not JSON', undefined, cause)
+    }
+    const error = errorOf(answer)
+    if (error) throw failure(provider, error, begun)
+    const usage = toUsage(answer?.usageMetadata)
+    if (usage) builder.report(usage)
+    const blocked = answer && blockOf(answer)
+    if (blocked) {
+      begin(answer)
+      builder.delta(0, { refusal: blocked } as ChatDelta)
+      builder.finish(0, 'content_filter')
+    }
+    if (!answer?.candidates?.length) return
+    begin(answer)
+    answer.candidates.forEach(onCandidate)
+  }
+
+  /** @throws UpstreamError where the lines that are no events make up an error */
+  const checkTail = (): void => {
+    if (tail === '') return
+    let value: unknown
+    try {
+      value = JSON.parse(tail)
+    } catch {
+      // Not all of it, or no JSON: whether the stream is whole is for the candidates to say.
+      return
+    }
+    const error = errorOf(value)
+    if (error) throw failure(provider, error, begun)
+  }
+
+  return {
+    push(events) {
+      for (const { data } of events) onEvent(data)
+      checkTail()
+      return builder.take()
+    },
+    done: () => false,
+    head: builder.head,
+    usage: builder.usage,
+    end() {
+      checkTail()
+      return builder.end()
+    },
+    rest: builder.take,
+    stray(line) {
+      if (tail.length < TAIL) tail += `${line}\n`
+    },
+  }
+}

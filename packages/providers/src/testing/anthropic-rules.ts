@@ -1,0 +1,395 @@
+type Json = Record<string, unknown>
+
+/** What is wrong, in Anthropic's own terms; undefined = nothing. */
+type Problem = string | undefined
+
+const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const first = <T>(items: readonly T[], check: (item: T, i: number) => Problem): Problem => {
+  for (const [i, item] of items.entries()) {
+    const problem = check(item, i)
+    if (problem) return problem
+  }
+  return undefined
+}
+
+const words = (text: string): string[] => text.split(/\s+/)
+
+const extra = (value: Json, known: string[], at = ''): Problem =>
+  first(Object.keys(value), (name) =>
+    known.includes(name) ? undefined : `${at}${name}: Extra inputs are not permitted`,
+  )
+
+/** The version in a Claude's id: 4.5 of `claude-haiku-4-5-20251001`; NaN, which is neither old nor new, of other ids. */
+const versionOf = (model: string): number => {
+  const [, major, minor = '0'] = /^claude-(?:[a-z]+-)?(\d)(?:-(\d)(?!\d))?/.exec(model) ?? []
+  return Number(`${major}.${minor}`)
+}
+
+/** Every parameter of the vendor's MessageCreateParams; any other is refused. */
+const parameters = words(
+  `model messages max_tokens cache_control container inference_geo metadata output_config service_tier stop_sequences stream system temperature
+  thinking tool_choice tools top_k top_p`,
+)
+
+const blockFields: Record<string, string[]> = {
+  text: words('type text citations cache_control'),
+  image: words('type source cache_control'),
+  document: words('type source title context citations cache_control'),
+  tool_use: words('type id name input caller cache_control'),
+  tool_result: words('type tool_use_id content is_error cache_control'),
+  thinking: words('type thinking signature'),
+  redacted_thinking: words('type data'),
+}
+
+/** Which blocks may be where. */
+const blockTypes = {
+  system: ['text'],
+  user: ['text', 'image', 'document', 'tool_result'],
+  assistant: ['text', 'tool_use', 'thinking', 'redacted_thinking'],
+  tool_result: ['text', 'image', 'document'],
+}
+
+const idPattern = '^[a-zA-Z0-9_-]+$'
+const namePattern = '^[a-zA-Z0-9_-]{1,128}$'
+
+const checkPattern = (value: unknown, pattern: string, at: string): Problem =>
+  typeof value === 'string' && new RegExp(pattern).test(value)
+    ? undefined
+    : `${at}: String should match pattern '${pattern}'`
+
+const checkText = (text: unknown, at: string): Problem => {
+  if (typeof text !== 'string') return `${at}: Input should be a valid string`
+  const field = at.split('.')[0]!
+  if (text === '') return `${field}: text content blocks must be non-empty`
+  return text.trim() === '' ? `${field}: text content blocks must contain non-whitespace text` : undefined
+}
+
+/** The members of each kind of source, and what they must look like. */
+const sources: Record<string, Record<string, Record<string, RegExp>>> = {
+  image: {
+    base64: { media_type: /^image\/(jpeg|png|gif|webp)$/, data: /^[A-Za-z0-9+/]+=*$/ },
+    url: { url: /^https:\/\/./ },
+  },
+  document: {
+    base64: { media_type: /^application\/pdf$/, data: /^[A-Za-z0-9+/]+=*$/ },
+    text: { media_type: /^text\/plain$/, data: /[^]/ },
+    url: { url: /^https:\/\/./ },
+  },
+}
+
+function checkSource(block: Json, at: string): Problem {
+  const source = block['source']
+  if (!isObject(source)) return `${at}.source: Field required`
+  const kind = String(source['type'])
+  const members = sources[block['type'] as string]![kind]
+  if (!members) return `${at}.source: Input tag '${kind}' found using 'type' does not match any of the expected tags`
+  return (
+    extra(source, ['type', ...Object.keys(members)], `${at}.source.${kind}.`) ??
+    first(Object.entries(members), ([name, pattern]) =>
+      typeof source[name] === 'string' && pattern.test(source[name])
+        ? undefined
+        : `${at}.source.${kind}.${name}: Input should match ${pattern.source}`,
+    )
+  )
+}
+
+function checkCacheControl(value: unknown, at: string): Problem {
+  if (value === undefined) return undefined
+  const fits =
+    isObject(value) && value['type'] === 'ephemeral' && [undefined, '5m', '1h'].includes(value['ttl'] as string)
+  return fits ? extra(value, ['type', 'ttl'], `${at}.`) : `${at}: Input should be ephemeral, for '5m' or '1h'`
+}
+
+function checkBlock(block: unknown, owner: keyof typeof blockTypes, place: string): Problem {
+  const type = String(isObject(block) ? block['type'] : undefined)
+  if (!isObject(block) || !blockTypes[owner].includes(type))
+    return `${place}: Input tag '${type}' found using 'type' does not match any of the expected tags: ${blockTypes[owner].map((tag) => `'${tag}'`).join(', ')}`
+  const at = `${place}.${type}`
+  const problem =
+    extra(block, blockFields[type]!, `${at}.`) ?? checkCacheControl(block['cache_control'], `${at}.cache_control`)
+  if (problem) return problem
+  switch (type) {
+    case 'text':
+      return checkText(block['text'], `${at}.text`)
+    case 'tool_use':
+      return (
+        checkPattern(block['id'], idPattern, `${at}.id`) ??
+        checkPattern(block['name'], namePattern, `${at}.name`) ??
+        (isObject(block['input']) ? undefined : `${at}.input: Input should be a valid dictionary`)
+      )
+    case 'tool_result': {
+      const { tool_use_id, content = '' } = block
+      return (
+        checkPattern(tool_use_id, idPattern, `${at}.tool_use_id`) ??
+        (typeof content === 'string' ? undefined : checkBlocks(content, 'tool_result', `${at}.content`))
+      )
+    }
+    case 'thinking':
+      return typeof block['signature'] === 'string' ? undefined : `${at}.signature: Field required`
+    case 'redacted_thinking':
+      return undefined
+    default:
+      return checkSource(block, at)
+  }
+}
+
+const checkBlocks = (content: unknown, owner: keyof typeof blockTypes, at: string): Problem =>
+  Array.isArray(content)
+    ? first(content, (block, i) => checkBlock(block, owner, `${at}.${i}`))
+    : `${at}: Input should be a valid list`
+
+const checkContent = (content: unknown, owner: keyof typeof blockTypes, at: string): Problem =>
+  typeof content === 'string' ? checkText(content, at) : checkBlocks(content, owner, at)
+
+const blocksOf = (message: Json | undefined, type: string): Json[] => {
+  const content = message?.['content']
+  return Array.isArray(content) ? (content as Json[]).filter((block) => block['type'] === type) : []
+}
+
+function checkMessages(messages: unknown): Problem {
+  if (messages === undefined) return 'messages: Field required'
+  if (!Array.isArray(messages)) return 'messages: Input should be a valid list'
+  if (messages.length === 0) return 'messages: at least one message is required'
+  return first(messages as unknown[], (message, i) => {
+    if (!isObject(message)) return `messages.${i}: Input should be a valid dictionary`
+    const { role, content } = message
+    if (role !== 'user' && role !== 'assistant') return `messages.${i}.role: Input should be 'user' or 'assistant'`
+    if (Array.isArray(content) && content.length === 0) return `messages.${i}: all messages must have non-empty content`
+    return extra(message, ['role', 'content'], `messages.${i}.`) ?? checkContent(content, role, `messages.${i}.content`)
+  })
+}
+
+/** Every call has one result at the head of the next user message, and every result a call before it. */
+function checkRounds(messages: Json[], tools: unknown): Problem {
+  const seen: unknown[] = []
+  return first(messages, (message, i) => {
+    const previous = blocksOf(messages[i - 1], 'tool_use').map((block) => block['id'])
+    const results = blocksOf(message, 'tool_result').map((block) => block['tool_use_id'])
+    const stray = results.find((id, k) => !previous.includes(id) || results.indexOf(id) !== k)
+    if (stray !== undefined)
+      return `messages.${i}.content: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${String(stray)}. Each \`tool_result\` block must have a corresponding \`tool_use\` block in the previous message.`
+    const calls = blocksOf(message, 'tool_use').map((block) => block['id'])
+    if (new Set(seen.concat(calls)).size < seen.length + calls.length) return 'messages: `tool_use` ids must be unique'
+    seen.push(...calls)
+    const head = ((messages[i + 1]?.['content'] ?? []) as Json[]).slice(0, calls.length)
+    const open = calls.filter((id) => !blocksOf({ content: head }, 'tool_result').some((r) => r['tool_use_id'] === id))
+    if (open.length > 0)
+      return `messages.${i}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${open.join(', ')}. Each \`tool_use\` block must have a corresponding \`tool_result\` block in the next message.`
+    return calls.length > 0 && !(Array.isArray(tools) && tools.length > 0)
+      ? 'Requests which include `tool_use` or `tool_result` blocks must define tools.'
+      : undefined
+  })
+}
+
+function checkPrefill(messages: Json[], version: number): Problem {
+  const { role, content } = messages.at(-1)!
+  if (role !== 'assistant') return undefined
+  if (version >= 4.6)
+    return 'This model does not support assistant message prefill. The conversation must end with a user message.'
+  const text = Array.isArray(content) ? (content as Json[]).at(-1)!['text'] : content
+  return typeof text === 'string' && /\s$/.test(text)
+    ? 'messages: final assistant content cannot end with trailing whitespace'
+    : undefined
+}
+
+const unsupportedKeywords = words(
+  `oneOf not minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength pattern minItems maxItems uniqueItems minProperties
+  maxProperties`,
+)
+const formats = words('date-time time date duration email hostname uri ipv4 ipv6 uuid')
+
+/** What structured output has against a schema, at any depth. */
+function checkSchema(schema: unknown, at: string): Problem {
+  if (!isObject(schema)) return undefined
+  const { type, format, properties, items, additionalProperties } = schema
+  const keyword = Object.keys(schema).find((name) => unsupportedKeywords.includes(name))
+  if (keyword) return `${at}: For '${String(type)}' type, property '${keyword}' is not supported`
+  if (format !== undefined && !formats.includes(format as string))
+    return `${at}: For 'string' type, format '${String(format)}' is not supported`
+  if ((type === 'object' || (Array.isArray(type) && type.includes('object'))) && additionalProperties !== false)
+    return `${at}: For 'object' type, 'additionalProperties' must be explicitly set to false`
+  const named = [properties, schema['$defs'], schema['definitions']].flatMap((group) =>
+    isObject(group) ? Object.values(group) : [],
+  )
+  const listed = [schema['anyOf'], schema['allOf']].flatMap((group) => (Array.isArray(group) ? group : []))
+  return first([items, ...named, ...listed], (inner) => checkSchema(inner, at))
+}
+
+const toolFields = words(
+  'type name description input_schema cache_control strict eager_input_streaming defer_loading allowed_callers input_examples',
+)
+
+function checkTools(tools: unknown, version: number): Problem {
+  if (!Array.isArray(tools)) return tools === undefined ? undefined : 'tools: Input should be a valid list'
+  if (!tools.every(isObject)) return 'tools: Input should be a valid dictionary'
+  const names = tools.map((tool) => tool['name'])
+  return (
+    first(tools, (tool, i) => {
+      const at = `tools.${i}.custom`
+      const { type = 'custom', name, input_schema, cache_control, strict } = tool
+      if (type !== 'custom') return `tools.${i}: Input tag '${String(type)}' does not match any of the expected tags`
+      if (strict === true && version < 4.5) return `${at}.strict: strict tools are not supported by this model`
+      return (
+        extra(tool, toolFields, `${at}.`) ??
+        checkPattern(name, namePattern, `${at}.name`) ??
+        checkCacheControl(cache_control, `${at}.cache_control`) ??
+        (isObject(input_schema) ? undefined : `${at}.input_schema: Field required`) ??
+        ((input_schema as Json)['type'] === 'object'
+          ? undefined
+          : `${at}.input_schema.type: Input should be 'object'`) ??
+        (strict === true ? checkSchema(input_schema, `${at}.input_schema`) : undefined)
+      )
+    }) ?? (new Set(names).size < names.length ? 'tools: Tool names must be unique.' : undefined)
+  )
+}
+
+const choiceFields: Record<string, string[]> = {
+  auto: ['type', 'disable_parallel_tool_use'],
+  any: ['type', 'disable_parallel_tool_use'],
+  tool: ['type', 'name', 'disable_parallel_tool_use'],
+  none: ['type'],
+}
+
+function checkToolChoice({ tool_choice, tools }: Json): Problem {
+  if (tool_choice === undefined) return undefined
+  const { type, name } = isObject(tool_choice) ? tool_choice : {}
+  const fields = choiceFields[type as string]
+  if (!isObject(tool_choice) || !fields)
+    return "tool_choice: Input tag does not match any of the expected tags: 'auto', 'any', 'tool', 'none'"
+  if (!Array.isArray(tools) || tools.length === 0) return 'tool_choice may only be specified while providing tools.'
+  if (type === 'tool' && !(tools as Json[]).some((tool) => tool['name'] === name))
+    return `Tool '${String(name)}' not found in provided tools`
+  return extra(tool_choice, fields, `tool_choice.${type as string}.`)
+}
+
+const ranges: [name: string, min: number, max: number, integer: boolean][] = [
+  ['max_tokens', 1, 1e9, true],
+  ['temperature', 0, 1, false],
+  ['top_p', 0, 1, false],
+  ['top_k', 0, 1e9, true],
+]
+
+function checkSampling(body: Json, version: number): Problem {
+  const { temperature, top_p, top_k } = body
+  const problem = first(ranges, ([name, min, max, integer]) => {
+    const value = body[name]
+    if (value === undefined) return undefined
+    if (typeof value !== 'number' || (integer && !Number.isInteger(value)))
+      return `${name}: Input should be a valid ${integer ? 'integer' : 'number'}`
+    if (value < min) return `${name}: Input should be greater than or equal to ${min}`
+    return value > max ? `${name}: Input should be less than or equal to ${max}` : undefined
+  })
+  if (problem) return problem
+  if (version > 4.6) {
+    if (temperature !== undefined && temperature !== 1) return '`temperature` is deprecated for this model.'
+    if (top_p !== undefined && (top_p as number) < 0.99) return '`top_p` is deprecated for this model.'
+    if (top_k !== undefined) return '`top_k` is deprecated for this model.'
+  }
+  return version > 0 && temperature !== undefined && top_p !== undefined
+    ? '`temperature` and `top_p` cannot both be specified for this model. Please use only one.'
+    : undefined
+}
+
+const thinkingFields: Record<string, string[]> = {
+  adaptive: ['type', 'display'],
+  disabled: ['type'],
+  enabled: ['type', 'budget_tokens', 'display'],
+}
+
+function checkThinking(body: Json, version: number): Problem {
+  const { thinking, temperature, top_p, top_k, tool_choice, max_tokens, messages } = body
+  if (thinking === undefined) return undefined
+  const { type, budget_tokens } = isObject(thinking) ? thinking : {}
+  const fields = thinkingFields[type as string]
+  if (!isObject(thinking) || !fields)
+    return "thinking: Input tag does not match any of the expected tags: 'adaptive', 'disabled', 'enabled'"
+  const problem = extra(thinking, fields, `thinking.${type as string}.`)
+  if (problem || type === 'disabled') return problem
+  if (type === 'adaptive' && version < 4.6) return 'adaptive thinking is not supported on this model'
+  if (type === 'enabled' && !(Number.isInteger(budget_tokens) && (budget_tokens as number) >= 1024))
+    return 'thinking.enabled.budget_tokens: Input should be greater than or equal to 1024'
+  if (type === 'enabled' && (budget_tokens as number) >= (max_tokens as number))
+    return '`max_tokens` must be greater than `thinking.budget_tokens`.'
+  if (temperature !== undefined && temperature !== 1)
+    return '`temperature` may only be set to 1 when thinking is enabled.'
+  if (top_p !== undefined && (top_p as number) < 0.95)
+    return '`top_p` must be greater than or equal to 0.95 or unset when thinking is enabled.'
+  if (top_k !== undefined) return '`top_k` must be unset when thinking is enabled.'
+  if (isObject(tool_choice) && tool_choice['type'] !== 'auto' && tool_choice['type'] !== 'none')
+    return 'Thinking may not be enabled when tool_choice forces tool use.'
+  const last = (messages as Json[]).findLast(({ role }) => role === 'assistant')
+  const called =
+    blocksOf(last, 'tool_use').length > 0 && blocksOf((messages as Json[]).at(-1), 'tool_result').length > 0
+  const [opening] = called ? (last!['content'] as Json[]) : []
+  return type === 'enabled' && opening && !(opening['type'] as string).endsWith('thinking')
+    ? `Expected \`thinking\` or \`redacted_thinking\`, but found \`${opening['type'] as string}\`. When \`thinking\` is enabled, a final \`assistant\` message must start with a thinking block.`
+    : undefined
+}
+
+function checkOutput({ output_config, model, thinking }: Json, version: number): Problem {
+  if (output_config === undefined) return undefined
+  if (!isObject(output_config)) return 'output_config: Input should be a valid dictionary'
+  const { effort, format } = output_config
+  if (effort !== undefined) {
+    if (!['low', 'medium', 'high', 'xhigh', 'max'].includes(effort as string))
+      return "output_config.effort: Input should be 'low', 'medium', 'high', 'xhigh' or 'max'"
+    if (version < 4.6 && !(model as string).startsWith('claude-opus-4-5'))
+      return 'This model does not support the effort parameter.'
+    if (effort === 'xhigh' && version <= 4.6) return "This model does not support effort level 'xhigh'."
+    const unthinking = isObject(thinking) && thinking['type'] === 'disabled'
+    if (unthinking && (model as string).startsWith('claude-opus-5') && ['xhigh', 'max'].includes(effort as string))
+      return `effort '${effort as string}' is not supported when thinking is disabled`
+  }
+  if (format !== undefined) {
+    if (!isObject(format) || format['type'] !== 'json_schema' || !isObject(format['schema']))
+      return 'output_config.format.schema: Field required'
+    if (version < 4.5 && !(model as string).startsWith('claude-opus-4-1'))
+      return 'output_config.format: structured outputs are not supported by this model'
+    const problem =
+      extra(format, ['type', 'schema'], 'output_config.format.') ??
+      checkSchema(format['schema'], 'output_config.format.schema')
+    if (problem) return problem
+  }
+  return extra(output_config, ['effort', 'format'], 'output_config.')
+}
+
+function checkCacheMarks({ cache_control, system, tools, messages }: Json): Problem {
+  const marks = JSON.stringify({ cache_control, system, tools, messages }).match(/"cache_control":\{/g)?.length ?? 0
+  return marks > 4 ? `A maximum of 4 blocks with cache_control may be provided. Found ${marks}.` : undefined
+}
+
+function checkStops(stops: unknown): Problem {
+  if (stops === undefined) return undefined
+  if (!Array.isArray(stops)) return 'stop_sequences: Input should be a valid list'
+  return stops.every((stop) => typeof stop === 'string' && stop.trim() !== '')
+    ? undefined
+    : 'stop_sequences: each stop sequence must contain non-whitespace'
+}
+
+/** What Anthropic has against a request for a message; undefined = nothing. */
+export function anthropicRefusal(body: unknown): string | undefined {
+  if (!isObject(body)) return 'The request body is not valid JSON.'
+  const { model, max_tokens, messages, system, tools, stream = false, metadata = {} } = body
+  if (typeof model !== 'string' || model === '') return 'model: Field required'
+  if (max_tokens === undefined) return 'max_tokens: Field required'
+  if (typeof stream !== 'boolean') return 'stream: Input should be a valid boolean'
+  if (!isObject(metadata)) return 'metadata: Input should be a valid dictionary'
+  const version = versionOf(model)
+  return (
+    extra(body, parameters) ??
+    extra(metadata, ['user_id'], 'metadata.') ??
+    checkSampling(body, version) ??
+    checkStops(body['stop_sequences']) ??
+    (system === undefined ? undefined : checkContent(system, 'system', 'system')) ??
+    checkMessages(messages) ??
+    checkTools(tools, version) ??
+    checkToolChoice(body) ??
+    checkRounds(messages as Json[], tools) ??
+    checkPrefill(messages as Json[], version) ??
+    checkThinking(body, version) ??
+    checkOutput(body, version) ??
+    checkCacheControl(body['cache_control'], 'cache_control') ??
+    checkCacheMarks(body)
+  )
+}

@@ -1,0 +1,213 @@
+import { anthropicRefusal } from './anthropic-rules.js'
+import type { FakeAnswer, FakeRequest, FakeUpstream } from './fake-upstream.js'
+import { fakeUpstream } from './fake-upstream.js'
+import { sampleJson } from './sample-json.js'
+
+export interface FakeAnthropicOptions {
+  /** The only credential that is taken; default any. */
+  apiKey?: string
+  /** Milliseconds before each event of a stream; default 0, and all events arrive at once. */
+  delayMs?: number
+  /** Answers a request in place of the fake, such as with a fault; default never. */
+  override?: (request: FakeRequest) => FakeAnswer | undefined
+}
+
+interface MessageBody {
+  model: string
+  messages: { role: string; content: string | { type: string; text?: string; content?: unknown }[] }[]
+  max_tokens: number
+  stream?: boolean
+  tools?: { name: string; input_schema: unknown }[]
+  tool_choice?: { type: string; name?: string }
+  thinking?: { type: string }
+  output_config?: { format?: { schema: unknown } }
+}
+
+type Block =
+  | { type: 'thinking'; thinking: string; signature: string }
+  | { type: 'text'; text: string }
+  | { type: 'tool_use'; id: string; name: string; input: unknown }
+
+interface Generation {
+  content: Block[]
+  stop: 'end_turn' | 'max_tokens' | 'tool_use'
+}
+
+const requestId = 'req_simulated'
+const jsonHeaders = { 'content-type': 'application/json', 'request-id': requestId }
+const models = [
+  ['claude-opus-4-8', 'Claude Opus 4.8'],
+  ['claude-sonnet-4-5', 'Claude Sonnet 4.5'],
+].map(([id, display_name]) => ({ type: 'model', id, display_name, created_at: '2026-02-12T00:00:00Z' }))
+
+const json = (status: number, body: object): FakeAnswer => ({
+  status,
+  headers: jsonHeaders,
+  body: JSON.stringify(body),
+})
+
+const errorAnswer = (status: number, type: string, message: string): FakeAnswer =>
+  json(status, { type: 'error', error: { type, message }, request_id: requestId })
+
+const tokens = (text: string): number => Math.ceil(text.length / 4)
+
+const textOf = (content: unknown): string =>
+  typeof content === 'string'
+    ? content
+    : Array.isArray(content)
+      ? content
+          .filter(({ type }: { type: string }) => type === 'text')
+          .map(({ text }: { text: string }) => text)
+          .join(' ')
+      : ''
+
+const resultsOf = ({ content }: MessageBody['messages'][number]) =>
+  typeof content === 'string' ? [] : content.filter(({ type }) => type === 'tool_result')
+
+/** The tool that the model calls: the one that is forced, or one that the user names; none once there is a result. */
+function chosenTool({ tools = [], tool_choice, messages }: MessageBody): (typeof tools)[number] | undefined {
+  const last = messages.at(-1)!
+  const choice = tool_choice?.type ?? 'auto'
+  if (choice === 'tool') return tools.find(({ name }) => name === tool_choice?.name)
+  if (choice === 'none' || resultsOf(last).length > 0) return undefined
+  if (choice === 'any') return tools[0]
+  const asked = textOf(last.content)
+  return tools.find(({ name }) => asked.includes(name))
+}
+
+/** What the model says: the same for the same conversation, with tool results and the user's own words in it. */
+function generate(body: MessageBody): Generation {
+  const { messages, max_tokens, thinking, output_config } = body
+  const content: Block[] =
+    thinking && thinking.type !== 'disabled'
+      ? [{ type: 'thinking', thinking: 'A simulated thought.', signature: 'c2lnbmF0dXJl' }]
+      : []
+  const tool = chosenTool(body)
+  if (tool) {
+    const id = `toolu_simulated${messages.length}`
+    content.push({ type: 'tool_use', id, name: tool.name, input: sampleJson(tool.input_schema) })
+    return { content, stop: 'tool_use' }
+  }
+  const results = resultsOf(messages.at(-1)!)
+  const format = output_config?.format
+  const user = messages.findLast(({ role }) => role === 'user')
+  const text = format
+    ? JSON.stringify(sampleJson(format.schema))
+    : results.length > 0
+      ? `The tools answered: ${results.map((result) => textOf(result.content)).join(', ')}`
+      : `This is a simulated answer. You said: ${textOf(user?.content)}`
+  const cut = tokens(text) > max_tokens
+  content.push({ type: 'text', text: cut ? text.slice(0, max_tokens * 4) : text })
+  return { content, stop: cut ? 'max_tokens' : 'end_turn' }
+}
+
+const inputUsage = (body: MessageBody) => ({
+  input_tokens: tokens(JSON.stringify(body.messages)),
+  cache_creation_input_tokens: 0,
+  cache_read_input_tokens: 0,
+})
+
+/** Usage as a whole message tells it, and the start of a stream with the tokens that are out by then. */
+const usageOf = (body: MessageBody, output_tokens: number) => ({
+  cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
+  output_tokens,
+  service_tier: 'standard',
+  inference_geo: 'not_available',
+  ...inputUsage(body),
+})
+
+const outputTokens = ({ content }: Generation): number => tokens(JSON.stringify(content))
+
+const message = (body: MessageBody, content: Block[], stop_reason: string | null, output_tokens: number) => ({
+  model: body.model,
+  id: `msg_simulated${body.messages.length}`,
+  type: 'message',
+  role: 'assistant',
+  content,
+  stop_reason,
+  stop_sequence: null,
+  usage: usageOf(body, output_tokens),
+})
+
+/** How a block begins, and its deltas as the vendor cuts them: a word each, tool input in fragments after an empty one. */
+function cut(block: Block): { start: Block; deltas: object[] } {
+  const pieces = (text: string): string[] => text.match(/\s*\S+\s*$|\s*\S+/g) ?? []
+  switch (block.type) {
+    case 'thinking':
+      return {
+        start: { type: 'thinking', thinking: '', signature: '' },
+        deltas: [
+          ...pieces(block.thinking).map((thinking) => ({ type: 'thinking_delta', thinking })),
+          { type: 'signature_delta', signature: block.signature },
+        ],
+      }
+    case 'text':
+      return {
+        start: { type: 'text', text: '' },
+        deltas: pieces(block.text).map((text) => ({ type: 'text_delta', text })),
+      }
+    case 'tool_use': {
+      const { type, id, name, input } = block
+      const fragments = Object.keys(input as object).length > 0 ? JSON.stringify(input).match(/[^]{1,8}/g)! : []
+      return {
+        start: { type, id, name, input: {} },
+        deltas: ['', ...fragments].map((partial_json) => ({ type: 'input_json_delta', partial_json })),
+      }
+    }
+  }
+}
+
+/** The events of a stream: each names its type twice, on its own line and in its data. */
+function* eventsOf(body: MessageBody, generation: Generation): Generator<{ type: string; [field: string]: unknown }> {
+  yield { type: 'message_start', message: message(body, [], null, 1) }
+  for (const [index, block] of generation.content.entries()) {
+    const { start, deltas } = cut(block)
+    yield { type: 'content_block_start', index, content_block: start }
+    if (index === 0) yield { type: 'ping' }
+    for (const delta of deltas) yield { type: 'content_block_delta', index, delta }
+    yield { type: 'content_block_stop', index }
+  }
+  const delta = { stop_reason: generation.stop, stop_sequence: null }
+  const usage = { output_tokens: outputTokens(generation), ...inputUsage(body) }
+  yield { type: 'message_delta', delta, usage }
+  yield { type: 'message_stop' }
+}
+
+async function* streamed(body: MessageBody, generation: Generation, delayMs: number): AsyncGenerator<string> {
+  for (const event of eventsOf(body, generation)) {
+    if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs))
+    yield `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
+  }
+}
+
+/**
+ * An upstream of Anthropic's Messages API that makes no calls and needs no key.
+ * @example anthropic({ apiKey: 'any', transport: fakeAnthropic().transport })
+ */
+export function fakeAnthropic(options: FakeAnthropicOptions = {}): FakeUpstream {
+  const { apiKey, delayMs = 0, override } = options
+  return fakeUpstream((request) => {
+    const own = override?.(request)
+    if (own) return own
+    const { method, headers } = request
+    const key = headers['x-api-key']
+    if (!key) return errorAnswer(401, 'authentication_error', 'x-api-key header is required')
+    if (apiKey !== undefined && key !== apiKey) return errorAnswer(401, 'authentication_error', 'invalid x-api-key')
+    if (!headers['anthropic-version'])
+      return errorAnswer(400, 'invalid_request_error', 'anthropic-version: header is required')
+    const path = request.path.split('?')[0]!
+    if (path.endsWith('/v1/models') && method === 'GET')
+      return json(200, { data: models, has_more: false, first_id: models[0]!.id, last_id: models.at(-1)!.id })
+    if (!path.endsWith('/v1/messages') || method !== 'POST') return errorAnswer(404, 'not_found_error', 'Not Found')
+    const refusal = anthropicRefusal(request.body)
+    if (refusal) return errorAnswer(400, 'invalid_request_error', refusal)
+    const body = request.body as MessageBody
+    const generation = generate(body)
+    if (!body.stream) return json(200, message(body, generation.content, generation.stop, outputTokens(generation)))
+    return {
+      status: 200,
+      headers: { 'content-type': 'text/event-stream; charset=utf-8', 'request-id': requestId },
+      body: streamed(body, generation, delayMs),
+    }
+  })
+}

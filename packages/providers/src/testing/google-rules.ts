@@ -1,0 +1,291 @@
+type Json = Record<string, unknown>
+
+/** What is wrong, in Google's own terms; undefined = nothing. */
+type Problem = string | undefined
+
+const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const first = <T>(items: readonly T[], check: (item: T, i: number) => Problem): Problem => {
+  for (const [i, item] of items.entries()) {
+    const problem = check(item, i)
+    if (problem) return problem
+  }
+  return undefined
+}
+
+const words = (text: string): string[] => text.split(/\s+/)
+
+/** Models that think by levels and sign their calls. */
+export const isGemini3 = (model: string): boolean => /^gemini-[3-9]/.test(model)
+
+/** An object of known fields; anything else is refused. Absent is fine. */
+function known(value: unknown, fields: string[], at = ''): Problem {
+  const place = at && ` at '${at}'`
+  if (value === undefined) return undefined
+  if (!isObject(value)) return `Invalid value${place}: expected an object.`
+  const other = Object.keys(value).find((name) => !fields.includes(name))
+  return other && `Invalid JSON payload received. Unknown name "${other}"${place}: Cannot find field.`
+}
+
+const requestFields = words(
+  'contents tools toolConfig safetySettings systemInstruction generationConfig cachedContent model serviceTier store',
+)
+
+/** The data of a part, one of which it has, and their members: those that are required first, then the others. */
+const partData: Record<string, [required: string[], optional: string[]]> = {
+  text: [[], []],
+  inlineData: [['mimeType', 'data'], []],
+  fileData: [['fileUri'], ['mimeType']],
+  functionCall: [['name'], ['args', 'id']],
+  functionResponse: [['name', 'response'], ['id']],
+}
+const partFields = [...Object.keys(partData), 'thought', 'thoughtSignature']
+
+function checkPart(part: unknown, at: string): Problem {
+  const problem = known(part, partFields, at)
+  if (problem) return problem
+  const data = Object.keys(part as Json).filter((name) => partData[name])
+  const [name, second] = data
+  if (name === undefined)
+    return `* GenerateContentRequest.${at}.data: required oneof field 'data' must have one initialized field`
+  if (second !== undefined)
+    return `Invalid value at '${at}' (oneof), oneof field 'data' is already set. Cannot set '${second}'`
+  const value = (part as Json)[name]
+  if (name === 'text') return typeof value === 'string' ? undefined : `Invalid value at '${at}.text' (TYPE_STRING)`
+  const [required, optional] = partData[name]!
+  return (
+    known(value, [...required, ...optional], `${at}.${name}`) ??
+    first([...required, ...optional], (member) => {
+      const inner = (value as Json)[member]
+      const place = `${at}.${name}.${member}`
+      if (inner === undefined || inner === '')
+        return required.includes(member) ? `* GenerateContentRequest.${place}: must not be empty` : undefined
+      const struct = member === 'args' || member === 'response'
+      return (struct ? isObject(inner) : typeof inner === 'string')
+        ? undefined
+        : `Invalid value at '${place}' (${struct ? 'type.googleapis.com/google.protobuf.Struct' : 'TYPE_STRING'})`
+    })
+  )
+}
+
+function checkContents(contents: unknown): Problem {
+  if (!Array.isArray(contents) || contents.length === 0)
+    return '* GenerateContentRequest.contents: contents is not specified'
+  return first(contents, (content, i) => {
+    const at = `contents[${i}]`
+    const problem = isObject(content) ? known(content, ['role', 'parts'], at) : `Invalid value at '${at}'`
+    if (problem) return problem
+    const { role, parts } = content as Json
+    if (role !== 'user' && role !== 'model') return 'Please use a valid role: user, model.'
+    return Array.isArray(parts) && parts.length > 0
+      ? first(parts, (part, k) => checkPart(part, `${at}.parts[${k}]`))
+      : `* GenerateContentRequest.${at}.parts: contents.parts must not be empty.`
+  })
+}
+
+interface Content {
+  role: string
+  parts: (Json & { functionCall?: Json; functionResponse?: Json })[]
+}
+
+const namesOf = (content: Content | undefined, kind: 'functionCall' | 'functionResponse'): string[] =>
+  (content?.parts ?? []).flatMap((part) => (part[kind] ? [part[kind]['name'] as string] : []))
+
+/** A turn of calls is answered by one content with as many results, of the same names; no result is without its call. */
+const checkRounds = (contents: Content[]): Problem =>
+  first(contents, (content, i) => {
+    const calls = namesOf(content, 'functionCall')
+    const results = namesOf(contents[i + 1], 'functionResponse')
+    if (calls.length !== results.length || (i === 0 && namesOf(content, 'functionResponse').length > 0))
+      return 'Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.'
+    return calls.toSorted().join() === results.toSorted().join()
+      ? undefined
+      : 'Please ensure that function response turn comes immediately after a function call turn, and that their names match.'
+  })
+
+/** From the last words of the user on, the first call of each turn carries its signature. */
+function checkSignatures(contents: Content[], model: string): Problem {
+  if (!isGemini3(model)) return undefined
+  const step = contents.findLastIndex(
+    (content) => content.role === 'user' && namesOf(content, 'functionResponse').length === 0,
+  )
+  return first(contents, (content, i) => {
+    const call = content.parts.find((part) => part.functionCall)
+    return i > step && call && !call['thoughtSignature']
+      ? `Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly. Additional data, function call \`${call.functionCall!['name'] as string}\`, position ${i + 1}.`
+      : undefined
+  })
+}
+
+/** The fields of Google's own Schema; everything else of JSON Schema is unknown to it. */
+const schemaFields = words(
+  `type format title description nullable enum items minItems maxItems properties required minProperties maxProperties minimum maximum minLength
+  maxLength pattern example anyOf propertyOrdering default`,
+)
+
+function checkSchema(schema: unknown, at: string): Problem {
+  const problem = known(schema, schemaFields, at)
+  if (problem || schema === undefined) return problem
+  const { type, enum: allowed = [], items, properties = {}, required = [], anyOf = [] } = schema as Json
+  if (Array.isArray(type))
+    return `Invalid JSON payload received. Unknown name "type" at '${at}': Proto field is not repeating, cannot start list.`
+  if (type !== undefined && !/^(string|number|integer|boolean|array|object|null)$/i.test(String(type)))
+    return `Invalid value at '${at}.type' (type.googleapis.com/google.ai.generativelanguage.v1beta.Type), "${String(type)}"`
+  if (!(allowed as unknown[]).every((value) => typeof value === 'string'))
+    return `Invalid value at '${at}.enum' (TYPE_STRING)`
+  if (/^array$/i.test(String(type)) && items === undefined)
+    return `* GenerateContentRequest.${at}.items: missing field.`
+  const stray = (required as string[]).findIndex((name) => !Object.hasOwn(properties as Json, name))
+  if (stray >= 0) return `* GenerateContentRequest.${at}.required[${stray}]: property is not defined`
+  return (
+    first(Object.entries(properties as Json), ([name, inner]) => checkSchema(inner, `${at}.properties[${name}]`)) ??
+    first(anyOf as unknown[], (inner, i) => checkSchema(inner, `${at}.any_of[${i}]`)) ??
+    checkSchema(items, `${at}.items`)
+  )
+}
+
+const toolFields = words(
+  'functionDeclarations googleSearch googleSearchRetrieval codeExecution urlContext computerUse fileSearch googleMaps mcpServers',
+)
+const declarationFields = words('name description behavior parameters parametersJsonSchema response responseJsonSchema')
+
+function checkTools(tools: unknown): Problem {
+  if (!Array.isArray(tools)) return tools === undefined ? undefined : "Invalid value at 'tools'"
+  const names: unknown[] = []
+  return first(tools, (tool, i) => {
+    const problem = known(tool, toolFields, `tools[${i}]`)
+    if (problem) return problem
+    return first(((tool as Json)['functionDeclarations'] ?? []) as unknown[], (declaration, k) => {
+      const at = `tools[${i}].function_declarations[${k}]`
+      const unknownField = known(declaration, declarationFields, at)
+      if (unknownField) return unknownField
+      const { name, parameters, parametersJsonSchema } = declaration as Json
+      if (typeof name !== 'string' || !/^[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}$/.test(name))
+        return `* GenerateContentRequest.${at}.name: Invalid function name. Must start with a letter or an underscore. Must be alphanumeric (a-z, A-Z, 0-9), underscores (_), dots (.), colons (:), or dashes (-), with a maximum length of 128.`
+      if (names.includes(name)) return `Duplicate function declaration found: ${name}`
+      names.push(name)
+      return parameters !== undefined && parametersJsonSchema !== undefined
+        ? `* GenerateContentRequest.${at}: parameters and parameters_json_schema are mutually exclusive.`
+        : checkSchema(parameters, `${at}.parameters`)
+    })
+  })
+}
+
+/** The names of all functions that a request declares. */
+const declared = (tools: unknown): unknown[] =>
+  ((tools ?? []) as Json[])
+    .flatMap((tool) => (tool['functionDeclarations'] ?? []) as Json[])
+    .map((declaration) => declaration['name'])
+
+function checkToolConfig({ toolConfig = {}, tools }: Json): Problem {
+  const problem = known(toolConfig, ['functionCallingConfig', 'retrievalConfig'], 'tool_config')
+  if (problem) return problem
+  const at = 'tool_config.function_calling_config'
+  const config = (toolConfig as Json)['functionCallingConfig'] ?? {}
+  const unknownField = known(config, ['mode', 'allowedFunctionNames'], at)
+  if (unknownField) return unknownField
+  const { mode = 'AUTO', allowedFunctionNames: allowed } = config as Json
+  if (!['AUTO', 'NONE', 'ANY', 'VALIDATED'].includes(mode as string))
+    return `Invalid value at '${at}.mode' (type.googleapis.com/google.ai.generativelanguage.v1beta.FunctionCallingConfig.Mode), "${String(mode)}"`
+  if (mode === 'ANY' && declared(tools).length === 0)
+    return 'Function calling config is set without function_declarations.'
+  if (allowed === undefined) return undefined
+  if (mode !== 'ANY' && mode !== 'VALIDATED')
+    return 'Allowed function names should only be set when the function calling mode is ANY or VALIDATED.'
+  return first(allowed as unknown[], (name) =>
+    declared(tools).includes(name) ? undefined : `Allowed function name ${String(name)} is not declared.`,
+  )
+}
+
+const generationFields = words(
+  `stopSequences responseMimeType responseSchema responseJsonSchema responseModalities candidateCount maxOutputTokens temperature topP topK seed
+  presencePenalty frequencyPenalty responseLogprobs logprobs enableEnhancedCivicAnswers speechConfig thinkingConfig imageConfig mediaResolution`,
+)
+
+const ranges: [name: string, min: number, max: number, integer: boolean][] = [
+  ['temperature', 0, 2, false],
+  ['topP', 0, 1, false],
+  ['topK', 1, 1e9, true],
+  ['candidateCount', 1, 8, true],
+  ['maxOutputTokens', 1, 1e9, true],
+  ['presencePenalty', -2, 2, false],
+  ['frequencyPenalty', -2, 2, false],
+  ['seed', -(2 ** 31), 2 ** 31 - 1, true],
+]
+
+const checkRanges = (config: Json): Problem =>
+  first(ranges, ([name, min, max, integer]) => {
+    const value = config[name]
+    if (value === undefined) return undefined
+    if (typeof value !== 'number' || (integer && !Number.isInteger(value)))
+      return `Invalid value at 'generation_config.${name}' (${integer ? 'TYPE_INT32' : 'TYPE_FLOAT'}), ${JSON.stringify(value)}`
+    return value < min || value > max
+      ? `* GenerateContentRequest.generation_config.${name}: ${name} must be in the range [${min}, ${max}].`
+      : undefined
+  })
+
+function checkThinking(thinking: unknown, model: string): Problem {
+  const at = 'generation_config.thinking_config'
+  const problem = known(thinking, ['includeThoughts', 'thinkingBudget', 'thinkingLevel'], at)
+  if (problem || thinking === undefined) return problem
+  const { thinkingBudget: budget, thinkingLevel: level } = thinking as Json
+  if (budget !== undefined && !Number.isInteger(budget))
+    return `Invalid value at '${at}.thinking_budget' (TYPE_INT32), ${JSON.stringify(budget)}`
+  if (level === undefined) return undefined
+  if (budget !== undefined) return 'You can only set only one of thinking budget and thinking level.'
+  if (!isGemini3(model)) return 'Thinking level is not supported for this model.'
+  return /^(minimal|low|medium|high)$/i.test(String(level))
+    ? undefined
+    : `Invalid value at '${at}.thinking_level' (type.googleapis.com/google.ai.generativelanguage.v1beta.ThinkingConfig.ThinkingLevel), "${String(level)}"`
+}
+
+function checkGeneration({ generationConfig: config, tools }: Json, model: string): Problem {
+  const problem = known(config, generationFields, 'generation_config')
+  if (problem || !isObject(config)) return problem
+  const { stopSequences: stops = [], responseMimeType: mime, responseSchema, responseJsonSchema } = config
+  if (!Array.isArray(stops) || !stops.every((stop) => typeof stop === 'string' && stop !== ''))
+    return "Invalid value at 'generation_config.stop_sequences' (TYPE_STRING)"
+  if (stops.length > 5)
+    return '* GenerateContentRequest.generation_config.stop_sequences: at most 5 stop sequences are supported.'
+  if (mime !== undefined && !['text/plain', 'application/json', 'text/x.enum'].includes(mime as string))
+    return `* GenerateContentRequest.generation_config.response_mime_type: allowed mimetypes are \`text/plain\`, \`application/json\` and \`text/x.enum\`.`
+  if (responseSchema !== undefined && responseJsonSchema !== undefined)
+    return 'Only one of response_schema and response_json_schema can be set.'
+  if ((responseSchema ?? responseJsonSchema) !== undefined && mime !== 'application/json')
+    return "A response schema is only supported with a response mime type of 'application/json'."
+  if (mime === 'application/json' && declared(tools).length > 0 && /^gemini-[12]/.test(model))
+    return "Function calling with a response mime type: 'application/json' is unsupported"
+  return (
+    checkRanges(config) ??
+    checkThinking(config['thinkingConfig'], model) ??
+    checkSchema(responseSchema, 'generation_config.response_schema')
+  )
+}
+
+function checkInstruction(instruction: unknown): Problem {
+  const problem = known(instruction, ['role', 'parts'], 'system_instruction')
+  if (problem || !isObject(instruction)) return problem
+  const { parts } = instruction
+  if (!Array.isArray(parts) || parts.length === 0)
+    return '* GenerateContentRequest.system_instruction.parts: must not be empty.'
+  return first(parts, (part, i) =>
+    isObject(part) && part['text'] === undefined
+      ? `* GenerateContentRequest.system_instruction.parts[${i}]: only text is supported.`
+      : checkPart(part, `system_instruction.parts[${i}]`),
+  )
+}
+
+/** What Google has against a request to a model for content; undefined = nothing. */
+export function googleRefusal(model: string, body: unknown): string | undefined {
+  if (!isObject(body)) return 'Invalid JSON payload received. Expected an object.'
+  return (
+    known(body, requestFields) ??
+    checkInstruction(body['systemInstruction']) ??
+    checkContents(body['contents']) ??
+    checkRounds(body['contents'] as Content[]) ??
+    checkSignatures(body['contents'] as Content[], model) ??
+    checkTools(body['tools']) ??
+    checkToolConfig(body) ??
+    checkGeneration(body, model)
+  )
+}
