@@ -41,7 +41,10 @@ describe.each(kinds)(`$name against ${runtime}`, ({ connect }) => {
       const tool = { name: 'look_up_weather', run }
       const answer = await client().ask({ model, text: 'Use look_up_weather for me', tool }, { stream })
       expect(run).toHaveBeenCalledTimes(1)
-      expect(answer).toMatchObject({ text: `The tools answered: ${secret}`, finish: 'stop' })
+      // Each family has its own form for a result; the simulated model repeats what it got.
+      expect(answer.text).toMatch(/^The tools answered: /)
+      expect(answer.text).toContain(secret)
+      expect(answer.finish).toBe('stop')
     })
   })
 })
