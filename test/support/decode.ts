@@ -1,5 +1,5 @@
 import type { ChunkChoice } from '@turnpike/core'
-import { ChatChunk, ChatCompletion } from '@turnpike/core'
+import { ChatChunk, ChatCompletion, ChatCompletionRequest } from '@turnpike/core'
 import type { ChatDecoder } from '@turnpike/providers'
 import * as v from 'valibot'
 
@@ -13,6 +13,12 @@ export const chunk = (delta: object, finish_reason: string | null = null, more: 
 })
 export const finish = (reason = 'stop') => chunk({}, reason)
 export const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 }
+
+/** Fails on a chunk that is not as spec.md has it. */
+export const checkChunk = (chunk: object): void => void v.parse(ChatChunk, chunk)
+
+/** Fails on a request that the gateway would refuse. */
+export const checkRequest = (request: object): void => void v.parse(ChatCompletionRequest, request)
 
 /** Fails on a whole answer that is not as spec.md has it. */
 export const checkCompletion = (answer: object): void => void v.parse(ChatCompletion, answer)

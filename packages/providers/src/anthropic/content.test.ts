@@ -163,7 +163,13 @@ describe('messages as the Messages API has them', () => {
     expect(made['messages']).toEqual([user(text('Hi')), assistant(text('Well:'))])
   })
 
-  it('refuses a conversation that says nothing', () => {
+  it('refuses a conversation that says nothing, or a user who does', () => {
+    expect(
+      refusal({ messages: [...hi, { role: 'assistant', content: 'Yes?' }, { role: 'user', content: ' ' }] }),
+    ).toMatchObject({
+      status: 400,
+      message: 'A user message has no content',
+    })
     expect(refusal({ messages: [{ role: 'system', content: 'Be kind' }] })).toMatchObject({ status: 400 })
   })
 

@@ -191,9 +191,11 @@ export function toConversation(request: ChatCompletionRequest): Conversation {
     }
   }
 
-  const messages = turns
-    .map(({ role, results, blocks }) => ({ role, content: [...results, ...blocks] }))
-    .filter(({ content }) => content.length > 0)
+  const said = turns.map(({ role, results, blocks }) => ({ role, content: [...results, ...blocks] }))
+  // Without it the assistant would go on with its own words, which nobody asked for.
+  if (said.some(({ role, content }) => role === 'user' && content.length === 0))
+    throw invalid('A user message has no content')
+  const messages = said.filter(({ content }) => content.length > 0)
   if (messages.length === 0) throw invalid('The messages have no content besides system messages')
   const last = messages.at(-1)!
   if (last.role === 'assistant') trimPrefill(last.content)

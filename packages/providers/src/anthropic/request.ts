@@ -74,8 +74,15 @@ const formatOf = (request: ChatCompletionRequest): ResponseFormat =>
  */
 export function jsonTool(request: ChatCompletionRequest): string | undefined {
   if (formatOf(request).type !== 'json_schema' || traitsOf(request.model).schemas) return undefined
-  const taken = (request.tools ?? []).some((tool) => tool.type === 'function' && tool.function.name === 'json')
-  return taken ? 'json_answer' : 'json'
+  const names = [
+    ...(request.tools ?? []).map((tool) => (tool.type === 'function' ? tool.function.name : '')),
+    ...request.messages.flatMap((message) =>
+      message.role === 'assistant'
+        ? (message.tool_calls ?? []).map((call) => (call.type === 'function' ? call.function.name : ''))
+        : [],
+    ),
+  ]
+  return names.includes('json') ? 'json_answer' : 'json'
 }
 
 function toTool(tool: ToolDefinition, traits: Traits, note: NoteDown): Tool {

@@ -1,0 +1,246 @@
+import type { ChatChunk, Provider } from '@turnpike/core'
+import { UpstreamError } from '@turnpike/core'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { checkChunk } from '../../../../test/support/decode.js'
+import { anthropic } from '../anthropic/index.js'
+import { google } from '../google/index.js'
+import { openai } from '../openai/index.js'
+import { toChunks } from '../provider.js'
+import type { Transport } from '../transport.js'
+
+const numRuns = Number(process.env['FUZZ_RUNS'] ?? 300)
+const utf8 = new TextEncoder()
+const { signal } = new AbortController()
+
+const text = fc.oneof(fc.string({ unit: 'grapheme', maxLength: 8 }), fc.constantFrom('', 'data: x\n\n', '🙂'))
+const json = fc.constantFrom('{}', '{"a":1}', '{"a":', '1}', '')
+const count = fc.oneof(fc.nat(99), fc.constant(null))
+const index = fc.nat(2)
+
+const claude = (() => {
+  const usage = fc.record(
+    { input_tokens: count, output_tokens: count, cache_read_input_tokens: count },
+    { requiredKeys: [] },
+  )
+  const block = fc.oneof(
+    fc.record({ type: fc.constant('text'), text }),
+    fc.record({ type: fc.constant('thinking'), thinking: text }),
+    fc.record({
+      type: fc.constant('tool_use'),
+      id: fc.constantFrom('a', 'b'),
+      name: fc.constant('f'),
+      input: fc.constant({}),
+    }),
+    fc.constant({ type: 'server_tool_use', id: 's', name: 'f' }),
+  )
+  const delta = fc.oneof(
+    fc.record({ type: fc.constant('text_delta'), text }),
+    fc.record({ type: fc.constant('input_json_delta'), partial_json: json }),
+    fc.record({ type: fc.constantFrom('thinking_delta', 'new_delta'), thinking: text }),
+  )
+  const reason = fc.constantFrom('end_turn', 'tool_use', 'max_tokens', 'refusal', 'new', null)
+  const start = usage.map((given) => ({
+    type: 'message_start',
+    message: { id: 'm', model: 'c', content: [], usage: given },
+  }))
+  const end = fc
+    .tuple(reason, usage)
+    .map(([stop_reason, given]) => ({ type: 'message_delta', delta: { stop_reason }, usage: given }))
+  const any = fc.oneof(
+    {
+      arbitrary: fc
+        .tuple(index, block)
+        .map(([at, given]) => ({ type: 'content_block_start', index: at, content_block: given })),
+      weight: 3,
+    },
+    {
+      arbitrary: fc
+        .tuple(index, delta)
+        .map(([at, given]) => ({ type: 'content_block_delta', index: at, delta: given })),
+      weight: 6,
+    },
+    { arbitrary: index.map((at) => ({ type: 'content_block_stop', index: at })), weight: 1 },
+    { arbitrary: fc.constantFrom({ type: 'ping' }, { type: 'new_event' }), weight: 1 },
+    { arbitrary: start, weight: 1 },
+  )
+  const broken = fc.constantFrom(
+    { type: 'error', error: { type: 'overloaded_error', message: 'No' } },
+    { type: 'message_stop' },
+  )
+  return fc
+    .tuple(start, fc.array(any, { maxLength: 8 }), fc.option(broken, { freq: 4 }), end, fc.boolean())
+    .map(([first, middle, odd, last, stops]) => [
+      first,
+      ...middle,
+      ...(odd ? [odd] : []),
+      last,
+      ...(stops ? [{ type: 'message_stop' }] : []),
+    ])
+})()
+
+const gemini = (() => {
+  const part = fc.oneof(
+    text.map((value) => ({ text: value })),
+    text.map((value) => ({ text: value, thought: true })),
+    fc.constantFrom(
+      { functionCall: { name: 'f', args: { a: 1 } } },
+      { functionCall: { name: 'g' }, thoughtSignature: 's' },
+      { executableCode: { code: 'x' } },
+      { inlineData: { mimeType: 'image/png', data: 'iVBORw0=' } },
+    ),
+  )
+  const usageMetadata = fc.record(
+    {
+      promptTokenCount: fc.nat(99),
+      candidatesTokenCount: fc.nat(99),
+      thoughtsTokenCount: fc.nat(99),
+      cachedContentTokenCount: fc.nat(9),
+    },
+    { requiredKeys: [] },
+  )
+  const reason = fc.constantFrom('STOP', 'MAX_TOKENS', 'SAFETY', 'MALFORMED_FUNCTION_CALL', 'NEW')
+  const event = fc.record(
+    {
+      candidates: fc.array(
+        fc.record(
+          {
+            content: fc.record({ role: fc.constant('model'), parts: fc.array(part, { maxLength: 3 }) }),
+            finishReason: reason,
+          },
+          { requiredKeys: ['content'] },
+        ),
+        { maxLength: 2 },
+      ),
+      usageMetadata,
+    },
+    { requiredKeys: [] },
+  )
+  const odd = fc.constantFrom(
+    { error: { code: 503, message: 'No', status: 'UNAVAILABLE' } },
+    { promptFeedback: { blockReason: 'SAFETY' } },
+  )
+  const last = fc
+    .tuple(reason, usageMetadata)
+    .map(([finishReason, given]) => ({
+      candidates: [{ content: { parts: [{ text: '' }] }, finishReason }],
+      usageMetadata: given,
+    }))
+  return fc
+    .tuple(fc.array(event, { maxLength: 6 }), fc.option(odd, { freq: 4 }), fc.option(last))
+    .map(([events, strange, end]) => [...events, ...(strange ? [strange] : []), ...(end ? [end] : [])])
+})()
+
+const gpt = (() => {
+  const delta = fc.oneof(
+    text.map((content) => ({ content })),
+    fc.constant({ role: 'assistant' }),
+    fc
+      .tuple(fc.option(index), fc.option(fc.constantFrom('a', 'b')), fc.option(fc.constantFrom('f', 'g')), json)
+      .map(([at, id, name, args]) => ({
+        tool_calls: [
+          {
+            ...(at !== null && { index: at }),
+            ...(id && { id }),
+            function: { ...(name && { name }), arguments: args },
+          },
+        ],
+      })),
+  )
+  const choice = fc.record({
+    index: fc.nat(1),
+    delta,
+    finish_reason: fc.constantFrom(null, null, null, 'stop', 'length', 'tool_calls', 'new'),
+  })
+  const usage = fc.record({ prompt_tokens: fc.nat(99), completion_tokens: fc.nat(99) }, { requiredKeys: [] })
+  const event = fc.record(
+    { id: fc.constantFrom('c', ''), choices: fc.array(choice, { maxLength: 2 }), usage: fc.option(usage) },
+    { requiredKeys: ['choices'] },
+  )
+  const odd = fc.constantFrom({ error: { message: 'No' } }, { choices: 'no' }, {})
+  const finish = { choices: [0, 1].map((at) => ({ index: at, delta: {}, finish_reason: 'stop' })) }
+  return fc
+    .tuple(fc.array(event, { maxLength: 8 }), fc.option(odd, { freq: 4 }), fc.boolean())
+    .map(([events, strange, ends]) => [...events, ...(strange ? [strange] : []), ...(ends ? [finish] : [])])
+})()
+
+const families: { name: string; make: (transport: Transport) => Provider; events: fc.Arbitrary<object[]> }[] = [
+  { name: 'OpenAI', make: (transport) => openai({ apiKey: 'x', transport }), events: gpt },
+  { name: 'Claude', make: (transport) => anthropic({ apiKey: 'x', transport }), events: claude },
+  { name: 'Gemini', make: (transport) => google({ apiKey: 'x', transport }), events: gemini },
+]
+
+/** A body that is cut at any places. */
+const cut = (bytes: Uint8Array, places: number[]): Uint8Array[] => {
+  const at = [...new Set(places.map((place) => place % (bytes.length + 1)))].toSorted((a, b) => a - b)
+  return [0, ...at].map((from, i) => bytes.subarray(from, at[i] ?? bytes.length))
+}
+
+/** All chunks, and the error at the end if there is one. */
+async function read(provider: Provider): Promise<{ chunks: ChatChunk[]; error?: unknown }> {
+  const chunks: ChatChunk[] = []
+  try {
+    const request = { model: 'm', messages: [{ role: 'user' as const, content: 'Hi' }], stream: true }
+    for await (const chunk of toChunks(await provider.chat!.stream(request, { signal }))) chunks.push(chunk)
+  } catch (error) {
+    return { chunks, error }
+  }
+  return { chunks }
+}
+
+describe.each(families)('any stream of $name', ({ make, events }) => {
+  it('has one end, however it is cut', async () => {
+    let whole = 0
+    await fc.assert(
+      fc.asyncProperty(
+        events,
+        fc.array(fc.nat(), { maxLength: 6 }),
+        fc.constantFrom('\n\n', '\r\n\r\n'),
+        async (given, places, end) => {
+          const bytes = utf8.encode(given.map((event) => `data: ${JSON.stringify(event)}${end}`).join(''))
+          const body =
+            (pieces: Uint8Array[]): Transport =>
+            async () => ({
+              status: 200,
+              header: () => undefined,
+              body: (async function* () {
+                yield* pieces
+              })(),
+            })
+          const { chunks, error } = await read(make(body([bytes])))
+          const pieces = await read(make(body(cut(bytes, places))))
+          const known = (all: ChatChunk[]) =>
+            JSON.stringify(all).replaceAll(/call_\w{24}|chatcmpl-\w{24}|"created":\d+/g, '')
+          expect(known(pieces.chunks)).toBe(known(chunks))
+          expect(pieces.error === undefined).toBe(error === undefined)
+
+          for (const chunk of chunks) checkChunk(JSON.parse(JSON.stringify(chunk)) as object)
+          const finished = new Map<number, string>()
+          const calls = new Map<string, string>()
+          for (const { choices } of chunks)
+            for (const choice of choices) {
+              expect(finished.has(choice.index)).toBe(false)
+              if (choice.finish_reason) finished.set(choice.index, choice.finish_reason)
+              for (const { index: at, function: call } of choice.delta.tool_calls ?? [])
+                calls.set(`${choice.index} ${at}`, (calls.get(`${choice.index} ${at}`) ?? '') + (call?.arguments ?? ''))
+            }
+          if (error !== undefined) {
+            expect(UpstreamError.is(error)).toBe(true)
+            return
+          }
+          whole++
+          expect(finished.size).toBe(
+            new Set(chunks.flatMap(({ choices }) => choices.map((choice) => choice.index))).size,
+          )
+          for (const [call, args] of calls)
+            if (finished.get(Number(call.split(' ')[0])) === 'tool_calls')
+              expect(() => void JSON.parse(args)).not.toThrow()
+          const usage = chunks.at(-1)!.usage
+          if (usage) expect(usage.total_tokens).toBe(usage.prompt_tokens + usage.completion_tokens)
+        },
+      ),
+      { numRuns },
+    )
+    expect(whole / numRuns).toBeGreaterThan(0.05)
+  }, 600_000)
+})
