@@ -7,6 +7,8 @@ import { fetchTransport } from '../transport.js'
 import { openaiChat } from './chat.js'
 import { isOpenaiModel, openaiModels } from './models.js'
 
+export { openaiChat }
+
 export interface OpenAIOptions {
   apiKey: string
   /** Where the API is, up to and with `/v1`; default `https://api.openai.com/v1`. */
