@@ -1,13 +1,10 @@
 import type { ChatChunk, Provider } from '@turnpike/core'
 import { UpstreamError } from '@turnpike/core'
-import fc from 'fast-check'
+import type { Transport } from '@turnpike/providers'
+import { anthropic, google, openai, toChunks } from '@turnpike/providers'
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { checkChunk } from '../../../../test/support/decode.js'
-import { anthropic } from '../anthropic/index.js'
-import { google } from '../google/index.js'
-import { openai } from '../openai/index.js'
-import { toChunks } from '../provider.js'
-import type { Transport } from '../transport.js'
+import { checkChunk } from '../support/decode.js'
 
 const numRuns = Number(process.env['FUZZ_RUNS'] ?? 300)
 const utf8 = new TextEncoder()
@@ -120,12 +117,10 @@ const gemini = (() => {
     { error: { code: 503, message: 'No', status: 'UNAVAILABLE' } },
     { promptFeedback: { blockReason: 'SAFETY' } },
   )
-  const last = fc
-    .tuple(reason, usageMetadata)
-    .map(([finishReason, given]) => ({
-      candidates: [{ content: { parts: [{ text: '' }] }, finishReason }],
-      usageMetadata: given,
-    }))
+  const last = fc.tuple(reason, usageMetadata).map(([finishReason, given]) => ({
+    candidates: [{ content: { parts: [{ text: '' }] }, finishReason }],
+    usageMetadata: given,
+  }))
   return fc
     .tuple(fc.array(event, { maxLength: 6 }), fc.option(odd, { freq: 4 }), fc.option(last))
     .map(([events, strange, end]) => [...events, ...(strange ? [strange] : []), ...(end ? [end] : [])])

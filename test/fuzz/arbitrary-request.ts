@@ -1,5 +1,5 @@
 import type { ChatCompletionRequest } from '@turnpike/core'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 
 /** Any text that JSON can carry, blank and broken ones among it. */
 const text = fc.oneof(
