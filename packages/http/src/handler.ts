@@ -1,4 +1,4 @@
-import { ApiError, uuidv7 } from '@turnpike/core'
+import { ApiError, extend, uuidv7 } from '@turnpike/core'
 import type { BaseIssue, GenericSchema } from 'valibot'
 import { getDotPath, safeParse } from 'valibot'
 import { parseJson, requireJson } from './body.js'
@@ -100,7 +100,7 @@ function openLog(onRequest: (log: RequestLog) => void, exchange: Exchange, route
     add: (more) => void Object.assign(fields, more),
     end(status) {
       const duration_ms = Math.round(performance.now() - started)
-      tell(() => onRequest({ ...fields, request_id: requestId, method, route, status, duration_ms, ip }))
+      tell(() => onRequest(extend(fields, { request_id: requestId, method, route, status, duration_ms, ip })))
     },
   }
 }

@@ -1,3 +1,5 @@
+import { invalid } from './invalid.js'
+
 /** The media of a `data:` URL. */
 export interface Media {
   /** In lower case, without parameters; `text/plain` where the URL names none (RFC 2397). */
@@ -13,10 +15,18 @@ const aliases: Record<string, string> = {
   'audio/x-wav': 'audio/wav',
 }
 
-const toBase64 = (text: string): string =>
-  btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(''))
+/** Escaped text in base64. */
+function toBase64(escaped: string): string {
+  let text: string
+  try {
+    text = decodeURIComponent(escaped)
+  } catch {
+    throw invalid('A data URL is malformed')
+  }
+  return btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(''))
+}
 
-/** Takes a `data:` URL apart; undefined for any other. Data that is not in base64 is put into it. @throws URIError for a broken escape */
+/** Takes a `data:` URL apart; undefined for any other. Data that is not in base64 is put into it. @throws ApiError 400 for a broken escape */
 export function parseDataUrl(url: string): Media | undefined {
   if (!url.startsWith('data:')) return undefined
   const comma = url.indexOf(',')
@@ -26,6 +36,6 @@ export function parseDataUrl(url: string): Media | undefined {
   const data = url.slice(comma + 1)
   return {
     type: aliases[type] ?? type,
-    data: parameters.includes('base64') ? data : toBase64(decodeURIComponent(data)),
+    data: parameters.includes('base64') ? data : toBase64(data),
   }
 }

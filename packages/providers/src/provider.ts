@@ -91,9 +91,9 @@ const resume = (
 
 /** A stream as whole chunks, the usage in one of its own at the end. */
 export async function* toChunks(stream: ChatStream): AsyncGenerator<ChatChunk> {
-  for await (const batch of stream.batches) for (const choice of batch) yield { ...stream.head, choices: [choice] }
+  for await (const batch of stream.batches) for (const choice of batch) yield extend(stream.head, { choices: [choice] })
   const usage = stream.usage()
-  if (usage) yield { ...stream.head, choices: [], usage }
+  if (usage) yield extend(stream.head, { choices: [], usage })
 }
 
 /**

@@ -41,7 +41,7 @@ const withoutNulls = <T extends object>(given: T): T =>
 /** The request with `null` as what it means, absent: in itself, its messages and its tools, but not within their JSON Schemas. */
 function normalise(request: ChatRequest): ChatRequest {
   const tidy = (tool: ToolDefinition): ToolDefinition =>
-    tool.type === 'function' ? { ...tool, function: withoutNulls(tool.function) } : tool
+    tool.type === 'function' ? extend(tool, { function: withoutNulls(tool.function) }) : tool
   const normal: ChatRequest = extend(withoutNulls(request), { messages: request.messages.map(withoutNulls) })
   if (normal.tools) normal.tools = normal.tools.map(tidy)
   return normal

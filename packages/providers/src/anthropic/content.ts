@@ -2,6 +2,7 @@ import type { ChatCompletionRequest, ChatMessage, ContentPart } from '@turnpike/
 import type { Media } from '../data-url.js'
 import { parseDataUrl } from '../data-url.js'
 import { invalid, unsupported } from '../invalid.js'
+import { parseArguments } from '../request-fields.js'
 import { toolIds } from '../tool-ids.js'
 
 /** A content block of the Messages API. */
@@ -36,14 +37,6 @@ const cached = (part: Record<string, unknown>): { cache_control?: unknown } =>
 
 const isBlank = (text: string): boolean => text.trim() === ''
 
-function toMedia(url: string): Media | undefined {
-  try {
-    return parseDataUrl(url)
-  } catch {
-    throw invalid('A data URL is malformed')
-  }
-}
-
 /** Text from bytes in base64. */
 const toText = (data: string): string =>
   new TextDecoder().decode(Uint8Array.from(atob(data), (character) => character.charCodeAt(0)))
@@ -61,7 +54,7 @@ function remote(url: string): { type: 'url'; url: string } {
 }
 
 function imageBlock(url: string, extra: object): Block {
-  const media = toMedia(url)
+  const media = parseDataUrl(url)
   if (!media) return { type: 'image', source: remote(url), ...extra }
   if (media.type === 'application/pdf') return { type: 'document', source: documentOf(media), ...extra }
   if (!imageTypes.includes(media.type))
@@ -70,7 +63,7 @@ function imageBlock(url: string, extra: object): Block {
 }
 
 function documentBlock(url: string, title: unknown, extra: object): Block {
-  const media = toMedia(url)
+  const media = parseDataUrl(url)
   if (media && imageTypes.includes(media.type)) return imageBlock(url, extra)
   const source = media ? documentOf(media) : remote(url)
   return { type: 'document', source, ...(typeof title === 'string' && { title }), ...extra }
@@ -116,20 +109,6 @@ function toBlocks(content: string | ContentPart[], dropped: Set<string>): Block[
   return blocks
 }
 
-/** The arguments of a tool call as the object that the API wants. */
-export function toInput(name: string, text: string): object {
-  if (isBlank(text)) return {}
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    // As good as any other value that is no object.
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw invalid(`The arguments of the call of "${name}" are not a JSON object`)
-  return value
-}
-
 /** Right-trims what the assistant is to go on with: the API refuses white space at its end. */
 function trimPrefill(blocks: Block[]): void {
   const last = blocks.at(-1)
@@ -161,7 +140,7 @@ export function toConversation(request: ChatCompletionRequest): Conversation {
       if (call.type === 'custom') throw unsupported('Claude has no custom tools')
       const { name, arguments: text } = call.function
       called.add(name)
-      blocks.push({ type: 'tool_use', id: ids.call(call.id), name, input: toInput(name, text) })
+      blocks.push({ type: 'tool_use', id: ids.call(call.id), name, input: parseArguments(name, text) })
     }
   }
 

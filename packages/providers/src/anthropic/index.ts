@@ -1,27 +1,18 @@
 /** The Anthropic family: the Messages API of api.anthropic.com and of servers that speak it. @module */
 import type { Provider } from '@turnpike/core'
 import type { ChatAdapter } from '../adapter.js'
-import type { UpstreamLimits } from '../provider.js'
-import { createProvider } from '../provider.js'
-import type { Transport } from '../transport.js'
-import { fetchTransport } from '../transport.js'
+import type { FamilyOptions } from '../family.js'
+import { familyProvider } from '../family.js'
 import { errors } from './errors.js'
-import { anthropicModels, isAnthropicModel } from './models.js'
+import { anthropicCatalogue, isAnthropicModel } from './models.js'
 import { toRequest } from './request.js'
 import type { Message } from './response.js'
 import { toResponse } from './response.js'
 import { streamDecoder } from './stream.js'
 
-export interface AnthropicOptions {
-  apiKey: string
+export interface AnthropicOptions extends FamilyOptions {
   /** Where the API is, without `/v1`; default `https://api.anthropic.com`. */
   baseURL?: string
-  /** How callers name this provider; default `anthropic`. */
-  id?: string
-  /** How bytes leave; default {@link fetchTransport}. On Node, `undiciTransport()` costs a fraction of it. */
-  transport?: Transport
-  /** Bounds on what the upstream may send. */
-  limits?: UpstreamLimits
 }
 
 /** Chat Completions as Messages, and back. */
@@ -33,26 +24,17 @@ export const anthropicChat = (provider: string): ChatAdapter => ({
   errors,
 })
 
+const family = {
+  id: 'anthropic',
+  baseURL: 'https://api.anthropic.com',
+  headers: (apiKey: string) => ({ 'x-api-key': apiKey, 'anthropic-version': '2023-06-01' }),
+  chat: anthropicChat,
+  catalogue: anthropicCatalogue,
+  owns: isAnthropicModel,
+}
+
 /**
  * A provider of the Anthropic family.
  * @example anthropic({ apiKey: process.env.ANTHROPIC_API_KEY })
  */
-export function anthropic(options: AnthropicOptions): Provider {
-  const {
-    apiKey,
-    baseURL = 'https://api.anthropic.com',
-    id = 'anthropic',
-    transport = fetchTransport(),
-    limits,
-  } = options
-  return createProvider({
-    id,
-    baseURL: baseURL.replace(/\/+$/, ''),
-    headers: { 'x-api-key': apiKey, 'anthropic-version': '2023-06-01', 'user-agent': 'turnpike' },
-    chat: anthropicChat(id),
-    models: anthropicModels(id),
-    owns: isAnthropicModel,
-    transport,
-    limits,
-  })
-}
+export const anthropic = (options: AnthropicOptions): Provider => familyProvider(family, options)

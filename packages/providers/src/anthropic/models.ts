@@ -1,9 +1,6 @@
-import type { Capability, Model } from '@turnpike/core'
+import type { Capability } from '@turnpike/core'
 
-const tools: Capability[] = ['chat', 'tools', 'vision', 'json_schema', 'reasoning']
-
-/** When the list below was drawn up, in seconds: what `created` says of every model. Source: models.dev, 2026-07-02. */
-const CATALOGUED = Date.parse('2026-07-02') / 1000
+const capabilities: Capability[] = ['chat', 'tools', 'vision', 'json_schema', 'reasoning']
 
 /** The chat models of the family that are listed, with the most tokens that each gives out; ids that are not listed work as well. */
 const catalogue: Record<string, number> = {
@@ -29,16 +26,10 @@ const earlier: Record<string, number> = {
   'claude-3-haiku': 4_096,
 }
 
-/** The catalogue of the family under a provider's id. */
-export const anthropicModels = (provider: string): Model[] =>
-  Object.keys(catalogue).map((id) => ({
-    id,
-    object: 'model',
-    created: CATALOGUED,
-    owned_by: 'anthropic',
-    provider,
-    capabilities: tools,
-  }))
+/** What each listed model can do. */
+export const anthropicCatalogue: Record<string, Capability[]> = Object.fromEntries(
+  Object.keys(catalogue).map((id) => [id, capabilities]),
+)
 
 /** Ids of the family by their look: `claude-…`. */
 export const isAnthropicModel = (model: string): boolean => model.startsWith('claude-')

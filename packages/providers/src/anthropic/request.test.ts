@@ -130,6 +130,13 @@ describe('parameters', () => {
     expect(notes({ response_format }, 'claude-sonnet-4-20250514')).toEqual(['emulated response_format'])
   })
 
+  it('refuses a form that nobody knows', () => {
+    expect(refusal({ response_format: { type: 'grammar' } })).toMatchObject({
+      status: 400,
+      code: 'unsupported_parameter',
+    })
+  })
+
   it('asks for JSON in words', () => {
     expect(body({ response_format: { type: 'json_object' } })['system']).toEqual([
       text('Answer with a single JSON object and nothing else.'),

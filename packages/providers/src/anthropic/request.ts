@@ -1,6 +1,9 @@
-import type { ChatCompletionRequest, Note, ToolDefinition } from '@turnpike/core'
+import type { ChatCompletionRequest, ToolDefinition } from '@turnpike/core'
+import { extend } from '@turnpike/core'
 import type { UpstreamRequest } from '../adapter.js'
 import { invalid, unsupported } from '../invalid.js'
+import type { Effort, NoteDown } from '../request-fields.js'
+import { allowedTools, effortOf, formatOf, takeNotes } from '../request-fields.js'
 import type { Block, Conversation } from './content.js'
 import { toConversation } from './content.js'
 import type { Traits } from './models.js'
@@ -12,7 +15,7 @@ const DEFAULT_OUTPUT = 8_192
 const UNKNOWN_OUTPUT = 4_096
 
 /** Tokens to think with, by effort, for models that take a budget. Ours: the family leaves it open. */
-const budgets: Record<string, number> = {
+const budgets: Record<Exclude<Effort, 'none'>, number> = {
   minimal: 1_024,
   low: 2_048,
   medium: 8_192,
@@ -24,15 +27,8 @@ const LEAST_BUDGET = 1_024
 
 const JSON_ONLY = 'Answer with a single JSON object and nothing else.'
 
-/** Fields that are read here, or are the gateway's own; every other is dropped by name. */
-const known = new Set([
-  'model',
-  'messages',
-  'system',
-  'provider',
-  'stream',
-  'stream_options',
-  'n',
+/** Fields that are read here. */
+const read = new Set([
   'max_tokens',
   'max_completion_tokens',
   'temperature',
@@ -49,9 +45,6 @@ const known = new Set([
   'service_tier',
 ])
 
-/** Notes what becomes of a field. */
-type NoteDown = (field: string, action: Note['action']) => void
-
 interface Tool {
   name: string
   description?: string
@@ -61,12 +54,6 @@ interface Tool {
 }
 
 type Choice = { type: 'auto' | 'any' | 'tool' | 'none'; name?: string; disable_parallel_tool_use?: true }
-
-type JsonSchemaFormat = { type: 'json_schema'; json_schema?: { name?: string; schema?: unknown } }
-type ResponseFormat = { type: 'text' } | { type: 'json_object' } | JsonSchemaFormat
-
-const formatOf = (request: ChatCompletionRequest): ResponseFormat =>
-  (request['response_format'] as ResponseFormat | undefined) ?? { type: 'text' }
 
 /**
  * The tool whose input is the answer, for models that do not hold to a JSON Schema otherwise; undefined where none is needed.
@@ -100,11 +87,6 @@ function toTool(tool: ToolDefinition, traits: Traits, note: NoteDown): Tool {
   }
 }
 
-interface AllowedTools {
-  mode?: string
-  tools?: { function?: { name?: string } }[]
-}
-
 /** The tools and which of them to call. */
 function toTools(
   request: ChatCompletionRequest,
@@ -132,14 +114,13 @@ function toTools(
       throw invalid(`tool_choice names "${name}", which is not among the tools`)
     choice = { type: 'tool', name }
   } else if (tool_choice?.type === 'allowed_tools') {
-    const { mode, tools: allowed = [] } = tool_choice.allowed_tools as AllowedTools
-    const names = allowed.map((tool) => tool.function?.name)
+    const { names, required } = allowedTools(tool_choice)
     tools = tools.filter(({ name }) => names.includes(name))
     if (tools.length === 0) throw invalid('tool_choice allows none of the tools')
-    choice = { type: mode === 'required' ? 'any' : 'auto' }
+    choice = { type: required ? 'any' : 'auto' }
   } else if (tool_choice) throw unsupported('Claude has no custom tools')
   if (request['parallel_tool_calls'] === false && choice?.type !== 'none')
-    choice = { ...(choice ?? { type: 'auto' }), disable_parallel_tool_use: true }
+    choice = extend(choice ?? { type: 'auto' as const }, { disable_parallel_tool_use: true as const })
   return { tools, choice }
 }
 
@@ -160,15 +141,13 @@ interface Thinking {
 
 /** How much to think, and the tokens that the answer may then have. */
 function toThinking(
-  effort: string | undefined,
+  effort: Effort | undefined,
   traits: Traits,
   { forced, answersCalls }: { forced: boolean; answersCalls: boolean },
   maxTokens: number,
   note: NoteDown,
 ): Thinking {
   if (effort === undefined) return { maxTokens }
-  if (effort !== 'none' && budgets[effort] === undefined)
-    throw invalid('reasoning_effort must be none, minimal, low, medium, high, xhigh or max')
   if (effort === 'none')
     return traits.thinking === 'none' ? { maxTokens } : { thinking: { type: 'disabled' }, maxTokens }
   // A forced call excludes thinking, and so does a turn whose earlier thoughts OpenAI's form could not keep.
@@ -182,7 +161,7 @@ function toThinking(
     return { thinking: { type: 'adaptive' }, effort: known, maxTokens }
   }
   const most = traits.maxOutput ?? Infinity
-  const budget = Math.max(LEAST_BUDGET, Math.min(budgets[effort]!, most - maxTokens))
+  const budget = Math.max(LEAST_BUDGET, Math.min(budgets[effort], most - maxTokens))
   return { thinking: { type: 'enabled', budget_tokens: budget }, maxTokens: Math.min(most, maxTokens + budget) }
 }
 
@@ -239,10 +218,7 @@ function toUserId(request: ChatCompletionRequest, note: NoteDown): string | unde
 
 /** The request as the Messages API takes it. @throws ApiError 400 for what it cannot be asked */
 export function toRequest(request: ChatCompletionRequest): UpstreamRequest {
-  const notes: Note[] = []
-  const note: NoteDown = (field, action) => void notes.push({ field, action })
-  for (const [field, value] of Object.entries(request))
-    if (!known.has(field) && value !== undefined && value !== null) note(field, 'dropped')
+  const { notes, note } = takeNotes(request, read)
 
   const traits = traitsOf(request.model)
   const { system, messages, called, answersCalls, dropped }: Conversation = toConversation(request)
@@ -266,7 +242,7 @@ export function toRequest(request: ChatCompletionRequest): UpstreamRequest {
 
   const forced = choice?.type === 'any' || choice?.type === 'tool'
   const { thinking, effort, maxTokens } = toThinking(
-    request['reasoning_effort'] as string | undefined,
+    effortOf(request),
     traits,
     { forced, answersCalls },
     toMaxTokens(request, traits, note),

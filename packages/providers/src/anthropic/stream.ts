@@ -2,6 +2,7 @@ import type { ChatCompletionRequest } from '@turnpike/core'
 import { UpstreamError } from '@turnpike/core'
 import type { ChatDecoder } from '../adapter.js'
 import { chunkBuilder } from '../chunk-builder.js'
+import { errorInStream } from '../stream-error.js'
 import type { UpstreamUsage } from './answer.js'
 import { toFinishReason, toUsage } from './answer.js'
 import { errors, statusOf } from './errors.js'
@@ -119,17 +120,8 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
       case 'message_stop':
         done = true
         break
-      case 'error': {
-        const status = statusOf(event.error?.type)
-        const { message, ...meaning } = errors({ status, header: () => undefined, body: event })
-        throw new UpstreamError(message ?? 'The upstream reported an error in the stream', {
-          provider,
-          kind: 'status',
-          status,
-          accepted: id !== undefined,
-          ...meaning,
-        })
-      }
+      case 'error':
+        throw errorInStream(provider, errors, { status: statusOf(event.error?.type), body: event }, id !== undefined)
     }
   }
 

@@ -1,6 +1,7 @@
 import type { ChatCompletionRequest, ChatMessage, ContentPart } from '@turnpike/core'
 import { parseDataUrl } from '../data-url.js'
 import { invalid, unsupported } from '../invalid.js'
+import { parseArguments } from '../request-fields.js'
 
 /** A part of a content, as it is sent. */
 export interface Part {
@@ -62,12 +63,7 @@ function inline(mimeType: string, data: string): Part {
 }
 
 function mediaPart(url: string): Part {
-  let media
-  try {
-    media = parseDataUrl(url)
-  } catch {
-    throw invalid('A data URL is malformed')
-  }
+  const media = parseDataUrl(url)
   if (media) return inline(media.type, media.data)
   if (isGoogles(url)) return { fileData: { fileUri: url } }
   if (url.startsWith('https://'))
@@ -124,25 +120,15 @@ function textOf(content: string | ContentPart[], role: string): string {
     .join('')
 }
 
-const parse = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-/** The arguments of a tool call as an object. */
-function toArguments(name: string, text: string): object {
-  const value = text.trim() === '' ? {} : parse(text)
-  if (!isObject(value)) throw invalid(`The arguments of the call of "${name}" are not a JSON object`)
-  return value
-}
-
 /** The result of a tool as an object: as it is, if it is one. */
 function toResult(text: string): object {
-  const value = parse(text)
-  return isObject(value) ? value : { output: text }
+  try {
+    const value: unknown = JSON.parse(text)
+    if (isObject(value)) return value
+  } catch {
+    // Text, as results mostly are.
+  }
+  return { output: text }
 }
 
 /** Gemini's own ids go back to it. Those that the gateway or another family made do not: Vertex AI refuses them. */
@@ -179,7 +165,7 @@ export function toConversation(request: ChatCompletionRequest, needsSignatures: 
       if (call.type === 'custom') throw unsupported('Gemini has no custom tools')
       const { name, arguments: text } = call.function
       calls.set(call.id, { turn, name, position: position++ })
-      const part: Part = { functionCall: { name, args: toArguments(name, text), id: upstreamId(call.id) } }
+      const part: Part = { functionCall: { name, args: parseArguments(name, text), id: upstreamId(call.id) } }
       const signature = signatureOf(call)
       if (signature) part.thoughtSignature = signature
       turn.parts.push(part)

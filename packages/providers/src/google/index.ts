@@ -1,27 +1,18 @@
 /** The Google family: generateContent of the Gemini API and of servers that speak it. @module */
 import type { Provider } from '@turnpike/core'
 import type { ChatAdapter } from '../adapter.js'
-import type { UpstreamLimits } from '../provider.js'
-import { createProvider } from '../provider.js'
-import type { Transport } from '../transport.js'
-import { fetchTransport } from '../transport.js'
+import type { FamilyOptions } from '../family.js'
+import { familyProvider } from '../family.js'
 import type { Answer } from './answer.js'
 import { errors } from './errors.js'
-import { googleModels, isGoogleModel } from './models.js'
+import { googleCatalogue, isGoogleModel } from './models.js'
 import { toRequest } from './request.js'
 import { toResponse } from './response.js'
 import { streamDecoder } from './stream.js'
 
-export interface GoogleOptions {
-  apiKey: string
+export interface GoogleOptions extends FamilyOptions {
   /** Where the API is, up to and with `/v1beta`; default `https://generativelanguage.googleapis.com/v1beta`. */
   baseURL?: string
-  /** How callers name this provider; default `google`. */
-  id?: string
-  /** How bytes leave; default {@link fetchTransport}. On Node, `undiciTransport()` costs a fraction of it. */
-  transport?: Transport
-  /** Bounds on what the upstream may send. */
-  limits?: UpstreamLimits
 }
 
 /** Chat Completions as generateContent, and back. */
@@ -34,27 +25,18 @@ export const googleChat = (provider: string): ChatAdapter => ({
   errors,
 })
 
+const family = {
+  id: 'google',
+  baseURL: 'https://generativelanguage.googleapis.com/v1beta',
+  // The key goes in a header: URLs end up in logs.
+  headers: (apiKey: string) => ({ 'x-goog-api-key': apiKey }),
+  chat: googleChat,
+  catalogue: googleCatalogue,
+  owns: isGoogleModel,
+}
+
 /**
  * A provider of the Google family.
  * @example google({ apiKey: process.env.GEMINI_API_KEY })
  */
-export function google(options: GoogleOptions): Provider {
-  const {
-    apiKey,
-    baseURL = 'https://generativelanguage.googleapis.com/v1beta',
-    id = 'google',
-    transport = fetchTransport(),
-    limits,
-  } = options
-  return createProvider({
-    id,
-    baseURL: baseURL.replace(/\/+$/, ''),
-    // The key goes in a header: URLs end up in logs.
-    headers: { 'x-goog-api-key': apiKey, 'user-agent': 'turnpike' },
-    chat: googleChat(id),
-    models: googleModels(id),
-    owns: isGoogleModel,
-    transport,
-    limits,
-  })
-}
+export const google = (options: GoogleOptions): Provider => familyProvider(family, options)

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { googleModels, isGoogleModel, traitsOf } from './models.js'
+import { listModels } from '../family.js'
+import { googleCatalogue, isGoogleModel, traitsOf } from './models.js'
 
 describe('models', () => {
   it('are listed under the id of the provider', () => {
-    expect(googleModels('mine')).toHaveLength(7)
-    expect(googleModels('mine')[1]).toEqual({
+    const models = listModels('google', 'mine', googleCatalogue)
+    expect(models).toHaveLength(7)
+    expect(models[1]).toEqual({
       id: 'gemini-2.5-flash',
       object: 'model',
       created: 1_782_950_400,

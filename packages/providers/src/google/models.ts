@@ -1,31 +1,17 @@
-import type { Capability, Model } from '@turnpike/core'
-
-/** When the list below was drawn up, in seconds: what `created` says of every model. Source: models.dev, 2026-07-02. */
-const CATALOGUED = Date.parse('2026-07-02') / 1000
+import type { Capability } from '@turnpike/core'
 
 const capabilities: Capability[] = ['chat', 'tools', 'vision', 'json_schema', 'reasoning']
 
 /** The chat models of the family that are listed; ids that are not listed work as well. */
-const catalogue = [
-  'gemini-2.5-flash-lite',
-  'gemini-2.5-flash',
-  'gemini-2.5-pro',
-  'gemini-3-flash-preview',
-  'gemini-3.1-flash-lite',
-  'gemini-3.1-pro-preview',
-  'gemini-3.5-flash',
-]
-
-/** The catalogue of the family under a provider's id. */
-export const googleModels = (provider: string): Model[] =>
-  catalogue.map((id) => ({
-    id,
-    object: 'model',
-    created: CATALOGUED,
-    owned_by: 'google',
-    provider,
-    capabilities,
-  }))
+export const googleCatalogue: Record<string, Capability[]> = {
+  'gemini-2.5-flash-lite': capabilities,
+  'gemini-2.5-flash': capabilities,
+  'gemini-2.5-pro': capabilities,
+  'gemini-3-flash-preview': capabilities,
+  'gemini-3.1-flash-lite': capabilities,
+  'gemini-3.1-pro-preview': capabilities,
+  'gemini-3.5-flash': capabilities,
+}
 
 /** Ids of the family by their look: `gemini-…`, `gemma-…`, also after `models/`, and `tunedModels/…`. */
 export const isGoogleModel = (model: string): boolean => /^((models\/)?(gemini|gemma)-|tunedModels\/)/.test(model)

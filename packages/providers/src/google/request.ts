@@ -1,7 +1,9 @@
-import type { ChatCompletionRequest, Note, ToolDefinition } from '@turnpike/core'
+import type { ChatCompletionRequest, ToolDefinition } from '@turnpike/core'
 import { ApiError } from '@turnpike/core'
 import type { UpstreamRequest } from '../adapter.js'
 import { invalid, unsupported } from '../invalid.js'
+import type { Effort, NoteDown } from '../request-fields.js'
+import { allowedTools, effortOf, formatOf, takeNotes } from '../request-fields.js'
 import type { Conversation } from './content.js'
 import { toConversation } from './content.js'
 import type { Traits } from './models.js'
@@ -11,7 +13,7 @@ import { traitsOf } from './models.js'
 const STOPS = 5
 
 /** Tokens to think with, by effort, for models that take a budget. Ours: the family leaves it open. */
-const budgets: Record<string, number> = {
+const budgets: Record<Effort, number> = {
   none: 0,
   minimal: 512,
   low: 1_024,
@@ -24,15 +26,8 @@ const budgets: Record<string, number> = {
 /** Efforts that are not levels themselves. */
 const levels: Record<string, string> = { none: 'minimal', xhigh: 'high', max: 'high' }
 
-/** Fields that are read here, or are the gateway's own; every other is dropped by name. */
-const known = new Set([
-  'model',
-  'messages',
-  'system',
-  'provider',
-  'stream',
-  'stream_options',
-  'n',
+/** Fields that are read here. */
+const read = new Set([
   'max_tokens',
   'max_completion_tokens',
   'temperature',
@@ -51,9 +46,6 @@ const known = new Set([
   'reasoning_effort',
   'modalities',
 ])
-
-/** Notes what becomes of a field. */
-type NoteDown = (field: string, action: Note['action']) => void
 
 /** What a model id may be made of: it becomes a part of the URL. */
 const modelId = /^\w[\w.@-]*(\/\w[\w.@-]*)*$/
@@ -83,11 +75,6 @@ interface CallingConfig {
   allowedFunctionNames?: string[]
 }
 
-interface AllowedTools {
-  mode?: string
-  tools?: ({ function?: { name?: string } } | null)[]
-}
-
 /** Which of the declared functions to call; undefined where that is left to the model. */
 function toCallingConfig(request: ChatCompletionRequest, declared: Declaration[]): CallingConfig | undefined {
   const { tools, tool_choice: choice = 'auto' } = request
@@ -101,10 +88,9 @@ function toCallingConfig(request: ChatCompletionRequest, declared: Declaration[]
       return { mode: 'ANY', allowedFunctionNames: [named(name)] }
     }
     if (choice?.type !== 'allowed_tools') throw unsupported('Gemini has no custom tools')
-    const { mode, tools: allowed } = choice.allowed_tools as AllowedTools
-    const names = Array.isArray(allowed) ? allowed.map((tool) => named(tool?.function?.name)) : []
+    const { names, required } = allowedTools(choice)
     if (names.length === 0) throw invalid('tool_choice allows none of the tools')
-    return { mode: mode === 'required' ? 'ANY' : 'VALIDATED', allowedFunctionNames: names }
+    return { mode: required ? 'ANY' : 'VALIDATED', allowedFunctionNames: names.map(named) }
   }
   if (declared.length === 0) {
     if (choice === 'required') throw invalid('tool_choice needs tools')
@@ -118,10 +104,8 @@ function toCallingConfig(request: ChatCompletionRequest, declared: Declaration[]
 
 /** Thinking as far as the model can be told; thoughts are asked for where the caller wants any. */
 function toThinking(request: ChatCompletionRequest, { thinking }: Traits, note: NoteDown): object | undefined {
-  const effort = request['reasoning_effort'] as string | undefined
+  const effort = effortOf(request)
   if (effort === undefined) return undefined
-  if (!Object.hasOwn(budgets, effort))
-    throw invalid('reasoning_effort must be none, minimal, low, medium, high, xhigh or max')
   const includeThoughts = effort === 'none' ? undefined : true
   if (!thinking) {
     if (includeThoughts) note('reasoning_effort', 'dropped')
@@ -134,7 +118,7 @@ function toThinking(request: ChatCompletionRequest, { thinking }: Traits, note: 
     return { thinkingLevel, includeThoughts }
   }
   const { least, most, off } = thinking
-  const wanted = budgets[effort]!
+  const wanted = budgets[effort]
   const thinkingBudget = wanted === 0 && off ? 0 : Math.min(most, Math.max(least, wanted))
   if (thinkingBudget !== wanted) note('reasoning_effort', 'clamped')
   return { thinkingBudget, includeThoughts }
@@ -148,10 +132,8 @@ interface Format {
 }
 
 function toFormat(request: ChatCompletionRequest, hasJsonMode: boolean, note: NoteDown): Format {
-  const format = request['response_format'] as { type?: unknown; json_schema?: { schema?: unknown } } | undefined
-  if (format === undefined || format.type === 'text') return {}
-  if (format.type !== 'json_object' && format.type !== 'json_schema')
-    throw unsupported('response_format must be text, json_object or json_schema')
+  const format = formatOf(request)
+  if (format.type === 'text') return {}
   const schema = format.type === 'json_schema' ? format.json_schema?.schema : undefined
   if (hasJsonMode) return { responseMimeType: 'application/json', responseJsonSchema: schema ?? undefined }
   note('response_format', 'emulated')
@@ -211,9 +193,7 @@ function prefix({ system, contents }: Conversation): void {
 
 /** The request as generateContent takes it. @throws ApiError 400 for what it cannot be asked */
 export function toRequest(request: ChatCompletionRequest): UpstreamRequest {
-  const notes: Note[] = []
-  const note: NoteDown = (field, action) => void notes.push({ field, action })
-  for (const field in request) if (!known.has(field) && request[field] !== undefined) note(field, 'dropped')
+  const { notes, note } = takeNotes(request, read)
   // Parallel calls are what Gemini does; they cannot be turned off.
   if (request['parallel_tool_calls'] === false) note('parallel_tool_calls', 'dropped')
 

@@ -1,7 +1,7 @@
 import type { ChatCompletionRequest, ChatDelta } from '@turnpike/core'
-import { UpstreamError } from '@turnpike/core'
 import type { ChatDecoder } from '../adapter.js'
 import { chunkBuilder } from '../chunk-builder.js'
+import { errorInStream } from '../stream-error.js'
 import type { Answer, AnswerPart, Candidate } from './answer.js'
 import { blockOf, idOf, malformed, toExtraContent, toFinishReason, toImage, toLogprobs, toUsage } from './answer.js'
 import { errorOf, errors } from './errors.js'
@@ -25,17 +25,10 @@ interface State {
   open?: OpenCall | undefined
 }
 
-function failure(provider: string, error: Record<string, unknown>, started: boolean): UpstreamError {
-  const code = Number(error['code'])
-  const status = code >= 400 && code <= 599 ? code : 500
-  const { message, ...meaning } = errors({ status, header: () => undefined, body: { error } })
-  return new UpstreamError(message ?? 'The upstream reported an error in the stream', {
-    provider,
-    kind: 'status',
-    status,
-    accepted: started,
-    ...meaning,
-  })
+/** The status that an error tells of itself. */
+function statusOf({ code }: Record<string, unknown>): number {
+  const status = Number(code)
+  return status >= 400 && status <= 599 ? status : 500
 }
 
 /**
@@ -111,7 +104,7 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
       throw malformed(provider, 'An event of the stream is not JSON', undefined, cause)
     }
     const error = errorOf(answer)
-    if (error) throw failure(provider, error, begun)
+    if (error) throw errorInStream(provider, errors, { status: statusOf(error), body: { error } }, begun)
     const usage = toUsage(answer?.usageMetadata)
     if (usage) builder.report(usage)
     const blocked = answer && blockOf(answer)
@@ -136,7 +129,7 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
       return
     }
     const error = errorOf(value)
-    if (error) throw failure(provider, error, begun)
+    if (error) throw errorInStream(provider, errors, { status: statusOf(error), body: { error } }, begun)
   }
 
   return {

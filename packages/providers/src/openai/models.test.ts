@@ -1,10 +1,11 @@
 import { Model } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
-import { isOpenaiModel, isReasoningModel, openaiModels } from './models.js'
+import { listModels } from '../family.js'
+import { isOpenaiModel, isReasoningModel, openaiCatalogue } from './models.js'
 
 describe('the OpenAI catalogue', () => {
   it('lists valid models once each, under the id of the provider', () => {
-    const models = openaiModels('mine')
+    const models = listModels('openai', 'mine', openaiCatalogue)
     for (const model of models) expect(Model['~standard'].validate(model)).not.toHaveProperty('issues')
     expect(new Set(models.map(({ id }) => id)).size).toBe(models.length)
     expect(new Set(models.map(({ provider }) => provider))).toEqual(new Set(['mine']))

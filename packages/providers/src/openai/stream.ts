@@ -3,6 +3,7 @@ import { UpstreamError } from '@turnpike/core'
 import type { ChatDecoder } from '../adapter.js'
 import type { ChunkBuilder } from '../chunk-builder.js'
 import { chunkBuilder } from '../chunk-builder.js'
+import { errorInStream } from '../stream-error.js'
 import { renameReasoning, toFinishReason, toUsage } from './chat.js'
 import { errors } from './errors.js'
 
@@ -68,17 +69,10 @@ function toolTracker(choice: number, builder: ChunkBuilder): (entry: UpstreamToo
   }
 }
 
-function failure(provider: string, error: unknown, started: boolean): UpstreamError {
+/** The status that an error event tells of itself. */
+function statusOf(error: unknown): number {
   const { code, status } = (typeof error === 'object' && error !== null ? error : {}) as Record<string, unknown>
-  const number = [code, status].map(Number).find((n) => n >= 400 && n <= 599) ?? 500
-  const { message, ...meaning } = errors({ status: number, header: () => undefined, body: { error } })
-  return new UpstreamError(message ?? 'The upstream reported an error in the stream', {
-    provider,
-    kind: 'status',
-    status: number,
-    accepted: started,
-    ...meaning,
-  })
+  return [code, status].map(Number).find((n) => n >= 400 && n <= 599) ?? 500
 }
 
 /** Whether a delta says anything besides its role. */
@@ -127,7 +121,7 @@ export function streamDecoder(provider: string, model: string): ChatDecoder {
       const message = 'An event of the stream is not JSON'
       throw new UpstreamError(message, { provider, kind: 'malformed', accepted: true, cause })
     }
-    if (chunk?.error) throw failure(provider, chunk.error, begun)
+    if (chunk?.error) throw errorInStream(provider, errors, { status: statusOf(chunk.error), body: chunk }, begun)
     if (!Array.isArray(chunk?.choices)) return
     if (chunk.usage) {
       const reported = toUsage(chunk.usage)

@@ -1,0 +1,66 @@
+import type { ChatCompletionRequest, Note } from '@turnpike/core'
+import { invalid, unsupported } from './invalid.js'
+
+/** Notes what becomes of a field. */
+export type NoteDown = (field: string, action: Note['action']) => void
+
+/** Fields that are the gateway's own, or that every adapter reads. */
+const everywhere = ['model', 'messages', 'system', 'provider', 'stream', 'stream_options', 'n']
+
+/** The notes of a request, beginning with each field that is neither in `read` nor the gateway's own: it is dropped. */
+export function takeNotes(
+  request: ChatCompletionRequest,
+  read: ReadonlySet<string>,
+): { notes: Note[]; note: NoteDown } {
+  const notes: Note[] = []
+  const note: NoteDown = (field, action) => void notes.push({ field, action })
+  for (const [field, value] of Object.entries(request))
+    if (!read.has(field) && !everywhere.includes(field) && value !== undefined && value !== null) note(field, 'dropped')
+  return { notes, note }
+}
+
+/** `response_format`. */
+export type ResponseFormat =
+  { type: 'text' } | { type: 'json_object' } | { type: 'json_schema'; json_schema?: { schema?: unknown } }
+
+/** The form that the answer is to have. @throws ApiError 400 for one that no adapter knows */
+export function formatOf(request: ChatCompletionRequest): ResponseFormat {
+  const format = (request['response_format'] ?? { type: 'text' }) as ResponseFormat
+  if (!['text', 'json_object', 'json_schema'].includes(format.type))
+    throw unsupported('response_format must be text, json_object or json_schema')
+  return format
+}
+
+const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
+export type Effort = (typeof efforts)[number]
+
+/** `reasoning_effort`; undefined where the request leaves it to the model. @throws ApiError 400 for a word that is none */
+export function effortOf(request: ChatCompletionRequest): Effort | undefined {
+  const effort = request['reasoning_effort'] as Effort | null | undefined
+  if (effort === undefined || effort === null) return undefined
+  if (!efforts.includes(effort)) throw invalid(`reasoning_effort must be one of ${efforts.join(', ')}`)
+  return effort
+}
+
+/** The arguments of a tool call as an object; none are an empty one. @throws ApiError 400 for anything else */
+export function parseArguments(name: string, text: string): object {
+  let value: unknown = {}
+  try {
+    if (text.trim() !== '') value = JSON.parse(text)
+  } catch {
+    value = undefined
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw invalid(`The arguments of the call of "${name}" are not a JSON object`)
+  return value
+}
+
+/** `tool_choice` of the type `allowed_tools`: the names that it allows, and whether one must be called. */
+export function allowedTools(choice: { allowed_tools?: unknown }): {
+  names: (string | undefined)[]
+  required: boolean
+} {
+  const { mode, tools } = (choice.allowed_tools ?? {}) as { mode?: unknown; tools?: unknown }
+  const list = (Array.isArray(tools) ? tools : []) as ({ function?: { name?: string } } | null)[]
+  return { names: list.map((tool) => tool?.function?.name), required: mode === 'required' }
+}
