@@ -1,26 +1,5 @@
-import type { ChatCompletionRequest } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
-import { toRequest } from './request.js'
-
-const user = { role: 'user' as const, content: 'Hi' }
-
-/** Notes and path of a request, and the body as it is sent. */
-function ask(fields: Record<string, unknown> = {}, model = 'gemini-2.5-flash') {
-  const request = { model, messages: [user], ...fields } as ChatCompletionRequest
-  const before = structuredClone(request)
-  const { path, body, notes } = toRequest(request)
-  expect(request).toEqual(before)
-  return { path, notes, body: JSON.parse(JSON.stringify(body)) as Record<string, unknown> }
-}
-
-const refusal = (fields: Record<string, unknown>, model?: string): unknown => {
-  try {
-    ask(fields, model)
-  } catch (error) {
-    return error
-  }
-  throw new Error('Nothing was thrown')
-}
+import { ask, contentsOf, refusal, user } from '../../../../test/support/google.js'
 
 const call = (id: string, name: string, text = '{}', more: object = {}) => ({
   id,
@@ -30,9 +9,8 @@ const call = (id: string, name: string, text = '{}', more: object = {}) => ({
 })
 const assistant = (calls: object[], content: unknown = null) => ({ role: 'assistant', content, tool_calls: calls })
 const result = (id: string, content: unknown) => ({ role: 'tool', tool_call_id: id, content })
-const contentsOf = (messages: object[], model?: string) => ask({ messages }, model).body['contents']
-const partOf = (part: object) => (contentsOf([{ role: 'user', content: [part] }]) as { parts: object[] }[])[0]!.parts[0]
 const signed = (signature: string) => ({ extra_content: { google: { thought_signature: signature } } })
+
 describe('messages', () => {
   it('#48 collects the system messages of every place', () => {
     const messages = [
@@ -253,83 +231,5 @@ describe('#55 signatures', () => {
   it('may be of any form in what a client sends', () => {
     for (const extra_content of [null, 'x', { google: null }, { google: { thought_signature: 1 } }])
       expect(signatures('gemini-2.5-pro', { extra_content }).join('')).toBe('')
-  })
-})
-
-describe('media', () => {
-  const image = (url: string) => ({ type: 'image_url', image_url: { url } })
-
-  it.each([
-    [image('data:image/jpg;base64,AA=='), { inlineData: { mimeType: 'image/jpeg', data: 'AA==' } }],
-    [image('data:application/pdf;base64,AA=='), { inlineData: { mimeType: 'application/pdf', data: 'AA==' } }],
-    [
-      { type: 'input_audio', input_audio: { data: 'AA==', format: 'wav' } },
-      { inlineData: { mimeType: 'audio/wav', data: 'AA==' } },
-    ],
-    [
-      { type: 'input_audio', input_audio: { data: 'AA==', format: 'mp3' } },
-      { inlineData: { mimeType: 'audio/mp3', data: 'AA==' } },
-    ],
-    [
-      { type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,AA==' } },
-      { inlineData: { mimeType: 'application/pdf', data: 'AA==' } },
-    ],
-    [
-      { type: 'video_url', video_url: { url: 'data:video/mp4;base64,AA==' } },
-      { inlineData: { mimeType: 'video/mp4', data: 'AA==' } },
-    ],
-    [
-      { type: 'document_url', document_url: 'data:text/plain;base64,AA==' },
-      { inlineData: { mimeType: 'text/plain', data: 'AA==' } },
-    ],
-    [
-      { type: 'video_url', video_url: { url: 'https://www.youtube.com/watch?v=1' } },
-      { fileData: { fileUri: 'https://www.youtube.com/watch?v=1' } },
-    ],
-    [image('https://youtu.be/1'), { fileData: { fileUri: 'https://youtu.be/1' } }],
-    [
-      { type: 'file', file: { file_id: 'https://generativelanguage.googleapis.com/v1beta/files/a' } },
-      { fileData: { fileUri: 'https://generativelanguage.googleapis.com/v1beta/files/a' } },
-    ],
-  ])('%j', (part, expected) => {
-    expect(partOf(part)).toEqual(expected)
-  })
-
-  it('#56 refuses an image of the web and names the option', () => {
-    for (const url of [
-      'https://example.com/a.png',
-      'https://notyoutube.com/a',
-      'https://generativelanguage.googleapis.com/a',
-    ])
-      expect(refusal({ messages: [{ role: 'user', content: [image(url)] }] })).toMatchObject({
-        status: 400,
-        code: 'unsupported_parameter',
-        message: expect.stringContaining('remoteContent') as string,
-      })
-  })
-
-  it.each([
-    image('http://169.254.169.254/'),
-    image('http://youtu.be/1'),
-    image('file:///etc/passwd'),
-    image('gs://bucket/a'),
-    image('no url'),
-    image('data:text/plain,%ZZ'),
-    image('data:image/svg+xml;base64,AA=='),
-    image('data:application/zip;base64,AA=='),
-    { type: 'file', file: { file_id: 'file-1' } },
-    { type: 'file' },
-    { type: 'input_audio', input_audio: { data: 'AA==' } },
-    { type: 'video' },
-    { type: 'document', document: { title: 'x' } },
-  ])('refuses %j', (part) => {
-    expect(refusal({ messages: [{ role: 'user', content: [part] }] })).toMatchObject({ status: 400 })
-  })
-
-  it('names the detail that it drops', () => {
-    const part = (detail: string) => ({ type: 'image_url', image_url: { url: 'data:image/png;base64,AA==', detail } })
-    const notes = (detail: string) => ask({ messages: [{ role: 'user', content: [part(detail)] }] }).notes
-    expect(notes('high')).toEqual([{ field: 'messages.content.image_url.detail', action: 'dropped' }])
-    expect(notes('auto')).toEqual([])
   })
 })

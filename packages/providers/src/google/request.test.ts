@@ -1,26 +1,5 @@
-import type { ChatCompletionRequest } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
-import { toRequest } from './request.js'
-
-const user = { role: 'user' as const, content: 'Hi' }
-
-/** Notes and path of a request, and the body as it is sent. */
-function ask(fields: Record<string, unknown> = {}, model = 'gemini-2.5-flash') {
-  const request = { model, messages: [user], ...fields } as ChatCompletionRequest
-  const before = structuredClone(request)
-  const { path, body, notes } = toRequest(request)
-  expect(request).toEqual(before)
-  return { path, notes, body: JSON.parse(JSON.stringify(body)) as Record<string, unknown> }
-}
-
-const refusal = (fields: Record<string, unknown>, model?: string): unknown => {
-  try {
-    ask(fields, model)
-  } catch (error) {
-    return error
-  }
-  throw new Error('Nothing was thrown')
-}
+import { ask, refusal } from '../../../../test/support/google.js'
 
 const tool = (name: string, more: object = {}) => ({ type: 'function', function: { name, ...more } })
 

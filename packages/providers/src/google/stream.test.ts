@@ -1,7 +1,6 @@
 import type { ChatCompletionRequest } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
 import { decodeReads } from '../../../../test/support/decode.js'
-import { addArgument, emptyArguments } from './partial-arguments.js'
 import { streamDecoder } from './stream.js'
 
 const request: ChatCompletionRequest = { model: 'gemini-2.5-flash', messages: [{ role: 'user', content: 'Hi' }] }
@@ -296,36 +295,5 @@ describe('a stream that fails', () => {
 
   it('by an event that is not JSON', () => {
     expect(run('{"candidates":').error).toMatchObject({ failure: { kind: 'malformed' } })
-  })
-})
-
-describe('partial arguments', () => {
-  const built = (...pieces: [path: string, value: string][]): string => {
-    const root = emptyArguments()
-    for (const [jsonPath, stringValue] of pieces) addArgument(root, { jsonPath, stringValue })
-    return JSON.stringify(root)
-  }
-
-  it('keep keys of prototypes as data', () => {
-    expect(built(['$.__proto__.a', 'x'], ['$.constructor.prototype.b', 'y'])).toBe(
-      '{"__proto__":{"a":"x"},"constructor":{"prototype":{"b":"y"}}}',
-    )
-    expect(({} as Record<string, unknown>)['a']).toBeUndefined()
-    expect(built(['$.a[0]', 'x'], ['$.a.__proto__.b', 'y'])).toBe('{"a":["x"]}')
-    expect(([] as unknown as Record<string, unknown>)['b']).toBeUndefined()
-  })
-
-  it('never reach a prototype', () => {
-    addArgument({}, { jsonPath: '$.__proto__.a', stringValue: 'x' })
-    addArgument({}, { jsonPath: '$.constructor.prototype.a', stringValue: 'x' })
-    expect(({} as Record<string, unknown>)['a']).toBeUndefined()
-  })
-
-  it('let an array grow by one at most', () => {
-    expect(built(['$.a[4294967290]', 'x'], ['$.a[1]', 'y'])).toBe('{"a":["x","y"]}')
-  })
-
-  it('pass over a path that leads nowhere', () => {
-    expect(built(['$', 'x'], ['', 'y'])).toBe('{}')
   })
 })

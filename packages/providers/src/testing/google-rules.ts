@@ -1,19 +1,5 @@
-type Json = Record<string, unknown>
-
-/** What is wrong, in Google's own terms; undefined = nothing. */
-type Problem = string | undefined
-
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
-
-const first = <T>(items: readonly T[], check: (item: T, i: number) => Problem): Problem => {
-  for (const [i, item] of items.entries()) {
-    const problem = check(item, i)
-    if (problem) return problem
-  }
-  return undefined
-}
-
-const words = (text: string): string[] => text.split(/\s+/)
+import type { Json, Problem } from './rules.js'
+import { first, isObject, words } from './rules.js'
 
 /** Models that think by levels and sign their calls. */
 export const isGemini3 = (model: string): boolean => /^gemini-[3-9]/.test(model)

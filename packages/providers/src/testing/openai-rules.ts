@@ -1,4 +1,6 @@
 import { isReasoningModel } from '../openai/models.js'
+import type { Json } from './rules.js'
+import { isObject, words } from './rules.js'
 
 /** A refusal in OpenAI's own terms. */
 export interface Refusal {
@@ -7,22 +9,18 @@ export interface Refusal {
   code: string | null
 }
 
-type Json = Record<string, unknown>
-
 const refuse = (message: string, param: string | null = null, code: string | null = null): Refusal => ({
   message,
   param,
   code,
 })
 
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** Every parameter of the vendor's CreateChatCompletionRequest; any other is refused. */
 const parameters = new Set(
-  `messages model audio frequency_penalty function_call functions logit_bias logprobs max_completion_tokens max_tokens metadata modalities
+  words(`messages model audio frequency_penalty function_call functions logit_bias logprobs max_completion_tokens max_tokens metadata modalities
   moderation n parallel_tool_calls prediction presence_penalty prompt_cache_key prompt_cache_options prompt_cache_retention reasoning_effort
   response_format safety_identifier seed service_tier stop store stream stream_options temperature tool_choice tools top_logprobs top_p user
-  verbosity web_search_options`.split(/\s+/),
+  verbosity web_search_options`),
 )
 
 const ranges: [name: string, min: number, max: number, integer: boolean][] = [

@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest'
+import { addArgument, emptyArguments } from './partial-arguments.js'
+
+describe('partial arguments', () => {
+  const built = (...pieces: [path: string, value: string][]): string => {
+    const root = emptyArguments()
+    for (const [jsonPath, stringValue] of pieces) addArgument(root, { jsonPath, stringValue })
+    return JSON.stringify(root)
+  }
+
+  it('keep keys of prototypes as data', () => {
+    expect(built(['$.__proto__.a', 'x'], ['$.constructor.prototype.b', 'y'])).toBe(
+      '{"__proto__":{"a":"x"},"constructor":{"prototype":{"b":"y"}}}',
+    )
+    expect(({} as Record<string, unknown>)['a']).toBeUndefined()
+    expect(built(['$.a[0]', 'x'], ['$.a.__proto__.b', 'y'])).toBe('{"a":["x"]}')
+    expect(([] as unknown as Record<string, unknown>)['b']).toBeUndefined()
+  })
+
+  it('never reach a prototype', () => {
+    addArgument({}, { jsonPath: '$.__proto__.a', stringValue: 'x' })
+    addArgument({}, { jsonPath: '$.constructor.prototype.a', stringValue: 'x' })
+    expect(({} as Record<string, unknown>)['a']).toBeUndefined()
+  })
+
+  it('let an array grow by one at most', () => {
+    expect(built(['$.a[4294967290]', 'x'], ['$.a[1]', 'y'])).toBe('{"a":["x","y"]}')
+  })
+
+  it('pass over a path that leads nowhere', () => {
+    expect(built(['$', 'x'], ['', 'y'])).toBe('{}')
+  })
+})
