@@ -36,6 +36,7 @@ const nodeFiles = [
   'http/src/node.ts',
   'storage/src/fs.ts',
   'storage/src/testing.ts',
+  'providers/src/remote-content.ts',
   'providers/src/testing/fake-upstream.ts',
 ]
 

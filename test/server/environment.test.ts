@@ -17,6 +17,7 @@ describe('the environment', () => {
     HOST: '127.0.0.1',
     TRUSTED_HOPS: 0,
     LOG: 'info',
+    FETCH_IMAGES: 'false',
     STORAGE: 'fs:.turnpike',
     BOOTSTRAP_GATEWAY_RATE_LIMIT: 6000,
   }
@@ -40,6 +41,7 @@ describe('the environment', () => {
     ['OPENAI_API_KEY', 'sk-x', 'sk-x'],
     ['TRUSTED_HOPS', '2', 2],
     ['LOG', 'silent', 'silent'],
+    ['FETCH_IMAGES', 'true', 'true'],
     ['STORAGE', 'memory', 'memory'],
     ['STORAGE', 'fs:/var/lib/turnpike', 'fs:/var/lib/turnpike'],
     ['BOOTSTRAP_GATEWAY_KEY', `gw-${'x'.repeat(16)}`, `gw-${'x'.repeat(16)}`],
@@ -60,6 +62,7 @@ describe('the environment', () => {
     ['PORT', '65536', 'PORT must be at most 65535'],
     ['TRUSTED_HOPS', '101', 'TRUSTED_HOPS must be at most 100'],
     ['LOG', 'verbose', 'LOG must be one of silent, error, warn, info, debug'],
+    ['FETCH_IMAGES', 'yes', 'FETCH_IMAGES must be true or false'],
     ['STORAGE', 'redis://x', 'STORAGE must be "memory" or "fs:" and a folder, such as fs:/var/lib/turnpike'],
     ['STORAGE', 'fs:', 'STORAGE must be "memory" or "fs:" and a folder, such as fs:/var/lib/turnpike'],
     ['BASE_URL', 'gw.example', 'BASE_URL must be a URL that begins with http:// or https://'],

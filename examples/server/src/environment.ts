@@ -39,6 +39,7 @@ const Environment = v.object({
   ANTHROPIC_BASE_URL: url('ANTHROPIC_BASE_URL'),
   GEMINI_API_KEY: v.optional(v.string()),
   GEMINI_BASE_URL: url('GEMINI_BASE_URL'),
+  FETCH_IMAGES: v.optional(v.picklist(['true', 'false'], 'FETCH_IMAGES must be true or false'), 'false'),
   STORAGE: v.optional(
     v.pipe(
       v.string(),

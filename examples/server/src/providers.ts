@@ -1,6 +1,7 @@
 import type { Provider } from '@turnpike/core'
 import type { Transport } from '@turnpike/providers'
 import { anthropic, google, openai } from '@turnpike/providers'
+import { remoteContent } from '@turnpike/providers/remote-content'
 import { fakeAnthropic, fakeGoogle, fakeOpenAI } from '@turnpike/providers/testing'
 import type { Environment } from './environment.js'
 
@@ -16,17 +17,20 @@ export function createProviders(
   environment: Environment,
   transport: Transport,
 ): { providers: Provider[]; simulated: boolean } {
+  const images = environment.FETCH_IMAGES === 'true' ? { remoteContent: remoteContent() } : {}
   const providers: Provider[] = []
   for (const { name, make } of families) {
     const apiKey = environment[`${name}_API_KEY`]
     const baseURL = environment[`${name}_BASE_URL`]
     if (apiKey !== undefined || baseURL !== undefined)
-      providers.push(make({ apiKey: apiKey ?? '', transport, ...(baseURL && { baseURL }) }))
+      providers.push(make({ apiKey: apiKey ?? '', transport, ...images, ...(baseURL && { baseURL }) }))
   }
   return providers.length > 0
     ? { providers, simulated: false }
     : {
-        providers: families.map(({ make, simulated }) => make({ apiKey: 'simulated', transport: simulated() })),
+        providers: families.map(({ make, simulated }) =>
+          make({ apiKey: 'simulated', transport: simulated(), ...images }),
+        ),
         simulated: true,
       }
 }

@@ -1,5 +1,5 @@
 import type { ChatChunk, ChatCompletion, ChatCompletionRequest, Usage } from './schemas/chat.js'
-import type { Capability, Model } from './schemas/models.js'
+import type { Capability, Fidelity, Model } from './schemas/models.js'
 
 /** What an upstream call needs of an AbortSignal. Every AbortSignal is one; who makes one per request can do with less. */
 export interface Signal {
@@ -13,7 +13,7 @@ export interface Signal {
 export interface Note {
   /** As the caller wrote it, such as `logit_bias` or `messages.name`. */
   field: string
-  action: 'dropped' | 'clamped' | 'emulated'
+  action: Extract<Fidelity, 'dropped' | 'clamped' | 'emulated'>
 }
 
 /** What goes with one upstream call besides the request. */
@@ -67,6 +67,8 @@ export interface Provider {
   /** Whether a model id that no catalogue lists is of this family, such as `gpt-…`. Absent = never. */
   owns?(model: string): boolean
   models(call: UpstreamCall): Promise<Model[]>
+  /** What becomes of each field of a chat request to a model. */
+  fidelity?(model: string): Record<string, Fidelity>
   chat?: {
     /** @throws UpstreamError */
     complete(request: ChatCompletionRequest, call: UpstreamCall): Promise<Completion>
@@ -95,4 +97,6 @@ export interface Router {
   }): Promise<Target[]>
   /** The catalogue of the configured providers; with `provider`, that provider's part of it. */
   models(filter?: { provider?: string | undefined }): Promise<Model[]>
+  /** One model of the catalogue, by its id, bare or behind its provider's, with what becomes of each field of a request to it. */
+  model(id: string): Promise<Model | undefined>
 }

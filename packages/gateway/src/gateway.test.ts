@@ -1,5 +1,6 @@
 import type { Model } from '@turnpike/core'
 import { isUuid, memoryKV, ModelList } from '@turnpike/core'
+import { anthropic, createRouter } from '@turnpike/providers'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { answer, errorOf, testGateway } from '../../../test/support/gateway.js'
@@ -70,6 +71,22 @@ describe('the models', () => {
   it.each(['gpt-4o', 'openai/gpt-4o', 'openai%2Fgpt-4o'])('include %s', async (id) => {
     const response = await (await testGateway()).send('GET', `/v1/models/${id}`)
     expect([response.status, await response.json()]).toMatchObject([200, { id: 'gpt-4o', object: 'model' }])
+  })
+
+  it('say what becomes of each field, of a single model only', async () => {
+    const { send } = await testGateway({
+      router: createRouter({ providers: [anthropic({ apiKey: 'none' })] }),
+    })
+    const { data } = (await (await send('GET', '/v1/models')).json()) as { data: Model[] }
+    expect(data.filter((model) => 'fidelity' in model)).toEqual([])
+    const model = (await (await send('GET', '/v1/models/claude-sonnet-4-5')).json()) as Model
+    expect(model.fidelity).toMatchObject({
+      'temperature above 1': 'clamped',
+      seed: 'dropped',
+      'response_format json_object': 'emulated',
+      'audio (input_audio)': 'refused',
+      stop: 'kept',
+    })
   })
 
   it.each(['gpt-99', 'anthropic/gpt-4o', 'gpt-4o/', '%', '__proto__'])('do not include %s', async (id) => {

@@ -1,4 +1,4 @@
-import type { ChatCompletionRequest, ChunkChoice, ChunkHead, Completion, Note, Usage } from '@turnpike/core'
+import type { ChatCompletionRequest, ChunkChoice, ChunkHead, Completion, Note, Signal, Usage } from '@turnpike/core'
 import type { UpstreamEvent } from './events.js'
 
 /** An upstream's answer that is not a success. */
@@ -56,12 +56,14 @@ export interface ChatDecoder extends StreamDecoder<ChunkChoice> {
 }
 
 /**
- * The translation between OpenAI's form and one family's: four pure functions, no I/O.
+ * The translation between OpenAI's form and one family's: four pure functions.
  * A family is added by writing these and handing them to {@link createProvider}.
  */
 export interface ChatAdapter {
   /** True where the family gives one answer to a call; `n` is then made of as many calls. */
   oneChoice: boolean
+  /** Gets what the family does not get by itself, such as images at addresses: the one step that may wait. */
+  prepare?(request: ChatCompletionRequest, signal: Signal): Promise<ChatCompletionRequest>
   /** @throws ApiError 400 for what the family cannot be asked, before anything is sent */
   request(request: ChatCompletionRequest): UpstreamRequest
   /** @throws UpstreamError `malformed` for an answer that is none */

@@ -1,5 +1,5 @@
 import type { Model, Provider, Router, Target } from '@turnpike/core'
-import { ApiError } from '@turnpike/core'
+import { ApiError, extend } from '@turnpike/core'
 
 export interface RouterOptions {
   /** In order of preference; `auto` takes the first that serves the model. */
@@ -66,6 +66,11 @@ export function createRouter({ providers }: RouterOptions): Router {
     async models({ provider } = {}) {
       const all = await listed()
       return provider === undefined ? all : all.filter((model) => model.provider === find(provider)?.id)
+    },
+    async model(id) {
+      const model = (await listed()).find((one) => one.id === id || `${one.provider}/${one.id}` === id)
+      const fidelity = model && byId.get(model.provider)!.fidelity?.(model.id)
+      return fidelity ? extend(model, { fidelity }) : model
     },
   }
 }

@@ -15,6 +15,10 @@ export const Capability = v.picklist([
 ])
 export type Capability = v.InferOutput<typeof Capability>
 
+/** What becomes of a field of a chat request on its way to an upstream. Our own: spec.md shows no such record. */
+export const Fidelity = v.picklist(['kept', 'clamped', 'emulated', 'dropped', 'refused'])
+export type Fidelity = v.InferOutput<typeof Fidelity>
+
 export const Model = v.looseObject({
   id: v.string(),
   object: v.literal('model'),
@@ -22,6 +26,8 @@ export const Model = v.looseObject({
   capabilities: v.array(Capability),
   created: v.pipe(v.number(), v.integer()),
   owned_by: v.string(),
+  /** By field; told of a single model, not in the list. */
+  fidelity: v.optional(v.record(v.string(), Fidelity)),
 })
 export type Model = v.InferOutput<typeof Model>
 

@@ -1,4 +1,4 @@
-import type { Model as ModelRecord, Router } from '@turnpike/core'
+import type { Router } from '@turnpike/core'
 import { ApiError, Model, ModelList } from '@turnpike/core'
 import { operation } from '@turnpike/http'
 import * as v from 'valibot'
@@ -18,8 +18,6 @@ export const listModels = (router: Router) =>
     }),
   })
 
-const isCalled = (model: ModelRecord, id: string): boolean => model.id === id || `${model.provider}/${model.id}` === id
-
 /** GET /v1/models/{model}: bare or prefixed by its provider; the id may hold a slash, raw or encoded. */
 export const getModel = (router: Router) =>
   operation({
@@ -29,7 +27,7 @@ export const getModel = (router: Router) =>
     params: v.object({ model: v.string() }),
     output: Model,
     async run(_: Caller, { params }) {
-      const model = (await router.models()).find((candidate) => isCalled(candidate, params.model))
+      const model = await router.model(params.model)
       if (!model) throw new ApiError(404, 'not_found_error', 'There is no model with this id', { code: 'not_found' })
       return model
     },

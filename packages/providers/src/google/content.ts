@@ -49,7 +49,7 @@ const isTaken = (type: string): boolean =>
   type === 'application/pdf' || (/^(image|audio|video|text)\//.test(type) && type !== 'image/svg+xml')
 
 /** Whether Google gets what is at an address by itself: files of its Files API, and videos of YouTube. */
-function isGoogles(url: string): boolean {
+export function isGoogles(url: string): boolean {
   if (!URL.canParse(url)) return false
   const { protocol, hostname, pathname } = new URL(url)
   if (protocol !== 'https:') return false

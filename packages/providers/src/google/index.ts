@@ -7,18 +7,25 @@ import type { Answer } from './answer.js'
 import { errors } from './errors.js'
 import { googleCatalogue, isGoogleModel } from './models.js'
 import { toRequest } from './request.js'
+import type { RemoteContent } from './remote-content.js'
+import { withRemoteContent } from './remote-content.js'
 import { toResponse } from './response.js'
 import { streamDecoder } from './stream.js'
 
 export interface GoogleOptions extends FamilyOptions {
   /** Where the API is, up to and with `/v1beta`; default `https://generativelanguage.googleapis.com/v1beta`. */
   baseURL?: string
+  /** Gets images at https URLs, which Gemini does not read by itself; absent, they are refused. See `@turnpike/providers/remote-content`. */
+  remoteContent?: RemoteContent
 }
 
+export type { RemoteContent, RemoteImage } from './remote-content.js'
+
 /** Chat Completions as generateContent, and back. */
-export const googleChat = (provider: string): ChatAdapter => ({
+export const googleChat = (provider: string, remoteContent?: RemoteContent): ChatAdapter => ({
   // Many models refuse a candidateCount above 1.
   oneChoice: true,
+  ...(remoteContent && { prepare: (request, signal) => withRemoteContent(request, remoteContent, signal) }),
   request: toRequest,
   response: (body, request) => toResponse(provider, body as Answer, request),
   stream: (request) => streamDecoder(provider, request),
@@ -30,7 +37,6 @@ const family = {
   baseURL: 'https://generativelanguage.googleapis.com/v1beta',
   // The key goes in a header: URLs end up in logs.
   headers: (apiKey: string) => ({ 'x-goog-api-key': apiKey }),
-  chat: googleChat,
   catalogue: googleCatalogue,
   owns: isGoogleModel,
 }
@@ -39,4 +45,5 @@ const family = {
  * A provider of the Google family.
  * @example google({ apiKey: process.env.GEMINI_API_KEY })
  */
-export const google = (options: GoogleOptions): Provider => familyProvider(family, options)
+export const google = (options: GoogleOptions): Provider =>
+  familyProvider({ ...family, chat: (provider) => googleChat(provider, options.remoteContent) }, options)

@@ -1,0 +1,83 @@
+import type { ChatCompletionRequest } from '@turnpike/core'
+import { describe, expect, it } from 'vitest'
+import { fakeGoogle } from '../testing/index.js'
+import type { RemoteContent } from './index.js'
+import { google } from './index.js'
+
+const { signal } = new AbortController()
+const image = (url: string) => ({ type: 'image_url' as const, image_url: { url } })
+const request = (...urls: string[]): ChatCompletionRequest => ({
+  model: 'gemini-2.5-flash',
+  messages: [
+    { role: 'system', content: 'Look' },
+    { role: 'user', content: [{ type: 'text', text: 'What is this?' }, ...urls.map(image)] },
+  ],
+})
+
+/** A provider whose images are their URLs' lengths in zeros, and what it was asked for. */
+function setUp() {
+  const upstream = fakeGoogle()
+  const asked: [url: string, limit: number][] = []
+  const remoteContent: RemoteContent = async (url, { limit }) => {
+    asked.push([url, limit])
+    return { type: 'image/png', bytes: new Uint8Array(url.length) }
+  }
+  return { asked, upstream, provider: google({ apiKey: 'x', transport: upstream.transport, remoteContent }) }
+}
+
+const MB = 1024 * 1024
+
+describe('remote images', () => {
+  it('are sent within the request, each address fetched once, with what is left of 15 MiB', async () => {
+    const { asked, upstream, provider } = setUp()
+    const given = request('https://a.example/1', 'https://a.example/1', 'https://b.example/22')
+    const before = JSON.stringify(given)
+    await provider.chat!.complete(given, { signal })
+    expect(JSON.stringify(given)).toBe(before)
+    expect(asked).toEqual([
+      ['https://a.example/1', 15 * MB],
+      ['https://b.example/22', 15 * MB - 19],
+    ])
+    const sent = { inlineData: { mimeType: 'image/png', data: 'AAAAAAAAAAAAAAAAAAAAAAAAAA==' } }
+    expect(upstream.requests[0]!.body).toMatchObject({
+      contents: [
+        {
+          role: 'user',
+          parts: [
+            { text: 'What is this?' },
+            sent,
+            sent,
+            { inlineData: { mimeType: 'image/png', data: 'AAAAAAAAAAAAAAAAAAAAAAAAAAA=' } },
+          ],
+        },
+      ],
+    })
+  })
+
+  it('are fetched once for all choices', async () => {
+    const { asked, upstream, provider } = setUp()
+    await provider.chat!.complete({ ...request('https://a.example/1'), n: 3 }, { signal })
+    expect([asked.length, upstream.requests.length]).toEqual([1, 3])
+  })
+
+  it('are not fetched where Google reads them, or the request has them', async () => {
+    const { asked, upstream, provider } = setUp()
+    const file = 'https://generativelanguage.googleapis.com/v1beta/files/abc'
+    await provider.chat!.complete(request(file, 'data:image/png;base64,iVBORw0='), { signal })
+    expect(asked).toEqual([])
+    expect(JSON.stringify(upstream.requests[0]!.body)).toContain(`"fileUri":"${file}"`)
+  })
+
+  it('are at most 16 addresses', async () => {
+    const { asked, provider } = setUp()
+    const urls = Array.from({ length: 17 }, (_, at) => `https://a.example/${at}`)
+    await expect(provider.chat!.complete(request(...urls), { signal })).rejects.toMatchObject({ status: 400 })
+    expect(asked).toEqual([])
+  })
+
+  it('are kept, as the provider tells of its models', () => {
+    const field = 'image as an https URL'
+    expect(setUp().provider.fidelity!('gemini-2.5-flash')[field]).toBe('kept')
+    expect(google({ apiKey: 'x' }).fidelity!('gemini-2.5-flash')[field]).toBe('refused')
+  })
+})

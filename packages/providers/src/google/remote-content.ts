@@ -1,0 +1,66 @@
+import type { ChatCompletionRequest, ChatMessage, ContentPart, Signal } from '@turnpike/core'
+import { extend } from '@turnpike/core'
+import { invalid } from '../invalid.js'
+import { isGoogles } from './content.js'
+
+/** An image that was at an address. */
+export interface RemoteImage {
+  /** Such as `image/png`. */
+  type: string
+  bytes: Uint8Array
+}
+
+/**
+ * Gets the image at an https URL that a caller wrote; whoever implements it answers for where it goes.
+ * On Node and Bun, `remoteContent()` of `@turnpike/providers/remote-content` keeps to public addresses.
+ * @throws ApiError 400 for what is not to be had, or has more than `limit` bytes
+ */
+export type RemoteContent = (url: string, options: { signal: Signal; limit: number }) => Promise<RemoteImage>
+
+/** Bytes of all images of a request: Gemini takes 20 MB, and base64 makes four characters of three bytes. */
+const BYTES = 15 * 1024 * 1024
+/** Addresses of a request. */
+const ADDRESSES = 16
+
+type ImagePart = Extract<ContentPart, { type: 'image_url' }>
+
+const isRemote = (part: ContentPart): part is ImagePart =>
+  part.type === 'image_url' &&
+  (part as ImagePart).image_url.url.startsWith('https://') &&
+  !isGoogles((part as ImagePart).image_url.url)
+
+function toDataUrl({ type, bytes }: RemoteImage): string {
+  const letters = Array.from(bytes, (byte) => String.fromCharCode(byte))
+  return `data:${type};base64,${btoa(letters.join(''))}`
+}
+
+/** The same request with its remote images within it; what Google reads by itself stays where it is. */
+export async function withRemoteContent(
+  request: ChatCompletionRequest,
+  get: RemoteContent,
+  signal: Signal,
+): Promise<ChatCompletionRequest> {
+  const parts = request.messages.flatMap(({ content }) => (Array.isArray(content) ? content : []))
+  const urls = new Set(parts.filter(isRemote).map(({ image_url }) => image_url.url))
+  if (urls.size === 0) return request
+  if (urls.size > ADDRESSES) throw invalid(`At most ${ADDRESSES} images can be given by https URL`)
+
+  // One after the other: what a request can make us fetch and hold is bounded.
+  const fetched = new Map<string, string>()
+  let limit = BYTES
+  for (const url of urls) {
+    const image = await get(url, { signal, limit })
+    limit -= image.bytes.length
+    fetched.set(url, toDataUrl(image))
+  }
+  const inline = (part: ContentPart): ContentPart => {
+    if (!isRemote(part)) return part
+    return extend(part, { image_url: extend(part.image_url, { url: fetched.get(part.image_url.url)! }) })
+  }
+  const messages = request.messages.map((message) =>
+    Array.isArray(message.content)
+      ? (extend(message, { content: message.content.map(inline) }) as ChatMessage)
+      : message,
+  )
+  return extend(request, { messages })
+}

@@ -1,0 +1,143 @@
+/** Images at addresses that callers wrote, on Node and Bun, without a way into the network that the gateway stands in. @module */
+import { lookup } from 'node:dns'
+import { get } from 'node:https'
+import type { LookupFunction } from 'node:net'
+import { BlockList, isIP } from 'node:net'
+import { concat } from '@turnpike/core'
+import type { RemoteContent } from './google/remote-content.js'
+import { invalid } from './invalid.js'
+
+export interface RemoteContentOptions {
+  /** Milliseconds for one image; default 10,000. */
+  timeout?: number
+  /** Which addresses may be reached; default the public ones. */
+  allows?: (address: string) => boolean
+}
+
+/** Special-purpose addresses (IANA's registries for IPv4 and IPv6). */
+const special = new BlockList()
+for (const [network, prefix] of [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.88.99.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
+  ['224.0.0.0', 3],
+] as const)
+  special.addSubnet(network, prefix, 'ipv4')
+for (const [network, prefix] of [
+  ['2001::', 23],
+  ['2001:db8::', 32],
+  ['2002::', 16],
+  ['3fff::', 20],
+] as const)
+  special.addSubnet(network, prefix, 'ipv6')
+
+const unicast = new BlockList()
+unicast.addSubnet('2000::', 3, 'ipv6')
+
+/** Whether an IP address is one of the public internet. Addresses of IPv6 that hold one of IPv4 are not. */
+export function isPublic(address: string): boolean {
+  switch (isIP(address)) {
+    case 4:
+      return !special.check(address, 'ipv4')
+    case 6:
+      return unicast.check(address, 'ipv6') && !special.check(address, 'ipv6')
+    default:
+      return false
+  }
+}
+
+const ascii = (bytes: Uint8Array, from: number, to: number): string => String.fromCharCode(...bytes.subarray(from, to))
+
+/** What the bytes are, whatever the server said; undefined for anything but an image that models take. */
+function sniff(bytes: Uint8Array): string | undefined {
+  const start = ascii(bytes, 0, 12)
+  if (start.startsWith('\x89PNG\r\n\x1a\n')) return 'image/png'
+  if (start.startsWith('\xff\xd8\xff')) return 'image/jpeg'
+  if (start.startsWith('GIF8')) return 'image/gif'
+  if (start.startsWith('RIFF') && start.endsWith('WEBP')) return 'image/webp'
+  if (/ftyp(heic|heix)$/.test(start)) return 'image/heic'
+  if (/ftypmif1$/.test(start)) return 'image/heif'
+  return undefined
+}
+
+/** One message for all that goes wrong on the way, so that nobody can ask about addresses that he cannot reach himself. */
+const unreachable = () => invalid('An image could not be fetched from its URL')
+
+/**
+ * Fetches images over https from public addresses only: every address of a name is checked, and the one that was checked is the one that
+ * is connected to. Redirects are not followed.
+ * @example google({ apiKey, remoteContent: remoteContent() })
+ */
+export function remoteContent(options: RemoteContentOptions = {}): RemoteContent {
+  const { timeout = 10_000, allows = isPublic } = options
+
+  const checkedLookup: LookupFunction = (hostname, asked, callback) =>
+    lookup(hostname, { all: true, family: asked.family ?? 0 }, (error, addresses) => {
+      const [first] = addresses ?? []
+      if (error || !first || !addresses.every(({ address }) => allows(address)))
+        callback(error ?? new Error('Not a public address'), '', 0)
+      else if (asked.all) callback(null, addresses)
+      else callback(null, first.address, first.family)
+    })
+
+  return (given, { signal, limit }) =>
+    new Promise((resolve, reject) => {
+      const url = URL.canParse(given) ? new URL(given) : undefined
+      if (url?.protocol !== 'https:' || url.username || url.password) {
+        reject(invalid('Images are fetched from https URLs without credentials only'))
+        return
+      }
+      // No name is looked up for an address that is written out.
+      const host = url.hostname.replace(/^\[|\]$/g, '')
+      if (isIP(host) && !allows(host)) {
+        reject(unreachable())
+        return
+      }
+      if (signal.aborted) {
+        reject(signal.reason)
+        return
+      }
+      const end = (settle: () => void): void => {
+        clearTimeout(timer)
+        signal.removeEventListener('abort', abort)
+        settle()
+        request.destroy()
+      }
+      const fail = (error: unknown): void => end(() => reject(error))
+      const abort = (): void => fail(signal.reason)
+      const headers = { 'user-agent': 'turnpike', accept: 'image/*' }
+      const request = get(url, { lookup: checkedLookup, agent: false, headers }, (response) => {
+        if (response.statusCode !== 200) {
+          fail(invalid(`An image's URL answered with status ${response.statusCode}`))
+          return
+        }
+        const pieces: Uint8Array[] = []
+        let size = 0
+        response.on('data', (piece: Uint8Array) => {
+          pieces.push(piece)
+          size += piece.length
+          if (size > limit) fail(invalid('The images of a request are too large'))
+        })
+        response.on('end', () => {
+          const bytes = concat(pieces, size)
+          const type = sniff(bytes)
+          if (type) end(() => resolve({ type, bytes }))
+          else fail(invalid("What is at an image's URL is not an image of a known kind"))
+        })
+        response.on('error', () => fail(unreachable()))
+      })
+      request.on('error', () => fail(unreachable()))
+      const timer = setTimeout(() => fail(unreachable()), timeout)
+      signal.addEventListener('abort', abort)
+    })
+}

@@ -1,0 +1,13 @@
+// Run by images.test.ts as a process of its own, so that it trusts the test's certificate: fetches each URL of the arguments.
+import { remoteContent } from '@turnpike/providers/remote-content'
+
+const [allows, ...urls] = process.argv.slice(2)
+const get = remoteContent({ timeout: 1_000, ...(allows === 'any' && { allows: () => true }) })
+const { signal } = new AbortController()
+for (const url of urls) {
+  const outcome = await get(url, { signal, limit: 100_000 }).then(
+    ({ type, bytes }) => `${type} ${bytes.length}`,
+    (error) => `${error.status} ${error.message}`,
+  )
+  console.log(outcome)
+}

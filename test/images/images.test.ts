@@ -1,0 +1,82 @@
+import { execFile, execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync } from 'node:fs'
+import type { Server } from 'node:https'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runtime, runtimePath } from '../support/runtime.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'turnpike-images-'))
+const png = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.alloc(50)])
+const script = fileURLToPath(new URL('fetch.mjs', import.meta.url))
+
+/** By path: what the server sends. */
+const answers: Record<string, { status?: number; headers?: Record<string, string>; body: Buffer | string }> = {
+  '/image.png': { headers: { 'content-type': 'text/html' }, body: png },
+  '/jpeg': { body: Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xe0]), Buffer.alloc(10)]) },
+  '/page': { headers: { 'content-type': 'image/png' }, body: '<html></html>' },
+  '/drawing.svg': { headers: { 'content-type': 'image/svg+xml' }, body: '<svg xmlns="http://www.w3.org/2000/svg"/>' },
+  '/empty': { body: '' },
+  '/large': { body: Buffer.concat([png, Buffer.alloc(100_000)]) },
+  '/moved': { status: 302, headers: { location: '/image.png' }, body: '' },
+  '/absent': { status: 404, body: 'no' },
+}
+
+let server: Server
+let connections = 0
+let origin: string
+beforeAll(async () => {
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
+  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost']
+  const kind = ['-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2']
+  execFileSync('openssl', ['req', ...kind, ...subject, '-keyout', key, '-out', cert], { stdio: 'ignore' })
+  server = createServer({ key: readFileSync(key), cert: readFileSync(cert) }, ({ url = '' }, response) => {
+    if (url === '/silent') return
+    const { status = 200, headers = {}, body } = answers[url]!
+    response.writeHead(status, headers).end(body)
+  })
+  server.on('connection', () => connections++)
+  await once(server.listen(0, 'localhost'), 'listening')
+  origin = `https://localhost:${(server.address() as AddressInfo).port}`
+})
+afterAll(() => server.close().closeAllConnections())
+
+/** What became of each path, fetched by the runtime under test. */
+async function fetched(allows: 'any' | 'public', paths: string[]): Promise<string[]> {
+  const environment = { ...process.env, NODE_EXTRA_CA_CERTS: join(folder, 'cert.pem') }
+  const urls = paths.map((path) => origin + path)
+  const { stdout } = await promisify(execFile)(runtimePath(), [script, allows, ...urls], { env: environment })
+  return stdout.trim().split('\n')
+}
+
+describe(`images at addresses, on ${runtime}`, () => {
+  it('are what their bytes say', async () => {
+    expect(await fetched('any', ['/image.png', '/jpeg'])).toEqual(['image/png 58', 'image/jpeg 14'])
+  })
+
+  it('are refused where they are none, too large, elsewhere or not there', async () => {
+    const unknown = "400 What is at an image's URL is not an image of a known kind"
+    expect(await fetched('any', ['/page', '/drawing.svg', '/empty', '/large', '/moved', '/absent', '/silent'])).toEqual(
+      [
+        unknown,
+        unknown,
+        unknown,
+        '400 The images of a request are too large',
+        "400 An image's URL answered with status 302",
+        "400 An image's URL answered with status 404",
+        '400 An image could not be fetched from its URL',
+      ],
+    )
+  })
+
+  it('are not fetched where a name leads into our own network: nothing is connected to', async () => {
+    const before = connections
+    expect(await fetched('public', ['/image.png'])).toEqual(['400 An image could not be fetched from its URL'])
+    expect(connections).toBe(before)
+  })
+})
