@@ -1,0 +1,204 @@
+import { expect, it } from 'vitest'
+import { answer, asked, claudeTool, completion, expectRefused, expectSent, says, tool } from './claude.js'
+import { pass, whole } from './pass.js'
+
+it('#9 takes stop as a list of what can be seen', async () => {
+  await expectSent({ stop: 'X' }, { stop_sequences: ['X'] })
+  await expectSent({ stop: ['\n', 'X'] }, { stop_sequences: ['X'] }, 'clamped=stop')
+  await expectSent({ stop: null }, {})
+})
+
+it('#10 always sends max_tokens', async () => {
+  await expectSent({}, { max_tokens: 8192 })
+  await expectSent({ model: 'claude-unheard-of' }, { model: 'claude-unheard-of', max_tokens: 4096 })
+  await expectSent({ max_completion_tokens: 50, max_tokens: 100 }, { max_tokens: 50 })
+})
+
+it('#11 clamps temperature, and sends none unasked', async () => {
+  const model = 'claude-opus-4-8'
+  await expectSent({ temperature: 1.7 }, { temperature: 1 }, 'clamped=temperature')
+  await expectSent({ model, temperature: 1.7 }, { model }, 'dropped=temperature')
+  await expectSent({}, {})
+  await expectSent({ model }, { model })
+})
+
+it('#12 sends temperature without top_p', () =>
+  expectSent({ temperature: 0.2, top_p: 0.9 }, { temperature: 0.2 }, 'dropped=top_p'))
+
+const two = { tools: [tool('f'), tool('g')] }
+const sentTwo = { tools: [claudeTool('f'), claudeTool('g')] }
+const named = (name: string) => ({ type: 'function', function: { name } })
+
+it('#13 translates tool_choice and keeps the tools', async () => {
+  await expectSent({ ...two, tool_choice: 'required' }, { ...sentTwo, tool_choice: { type: 'any' } })
+  await expectSent({ ...two, tool_choice: named('g') }, { ...sentTwo, tool_choice: { type: 'tool', name: 'g' } })
+  await expectSent({ ...two, tool_choice: 'none' }, { ...sentTwo, tool_choice: { type: 'none' } })
+  await expectSent({ ...two, tool_choice: 'auto' }, { ...sentTwo, tool_choice: { type: 'auto' } })
+  await expectRefused({ ...two, tool_choice: named('h') }, 'tool_choice names "h", which is not among the tools')
+})
+
+it('#14 forbids parallel calls without a tool_choice', () =>
+  expectSent(
+    { ...two, parallel_tool_calls: false },
+    { ...sentTwo, tool_choice: { type: 'auto', disable_parallel_tool_use: true } },
+  ))
+
+it('#15 hands over the schema of a tool whole', () => {
+  const parameters = {
+    type: 'object',
+    description: 'Where and how',
+    $defs: { unit: { type: 'string', enum: ['C', 'F'] } },
+    properties: {
+      place: { anyOf: [{ type: 'string', minLength: 1 }, { type: 'null' }] },
+      unit: { $ref: '#/$defs/unit' },
+      detail: {
+        type: 'object',
+        properties: { level: { enum: ['low', 'high', 3, null] } },
+        additionalProperties: false,
+      },
+    },
+    required: ['place'],
+    additionalProperties: false,
+  }
+  return expectSent(
+    { tools: [{ type: 'function', function: { name: 'f', description: 'Looks', parameters } }] },
+    { tools: [{ name: 'f', description: 'Looks', input_schema: parameters }] },
+  )
+})
+
+it('#16 gives a tool without parameters an empty object', () =>
+  expectSent(
+    { tools: [tool('f'), { type: 'function', function: { name: 'g', parameters: null } }] },
+    {
+      tools: [
+        { name: 'f', input_schema: { type: 'object', properties: {} } },
+        { name: 'g', input_schema: { type: 'object', properties: {} } },
+      ],
+    },
+  ))
+
+it('#20 holds the answer to a JSON Schema, by a tool where the model cannot', async () => {
+  const schema = {
+    type: 'object',
+    properties: { n: { type: 'integer', minimum: 1, maximum: 5 } },
+    required: ['n'],
+  }
+  const response_format = { type: 'json_schema', json_schema: { name: 'count', schema } }
+
+  const newer = await pass('anthropic', { response_format }, answer({ content: [says('{"n":3}')] }))
+  const held = {
+    type: 'object',
+    properties: { n: { type: 'integer', description: '(minimum: 1, maximum: 5)' } },
+    required: ['n'],
+    additionalProperties: false,
+  }
+  expect(newer.sent.map(({ body }) => body)).toEqual([
+    { ...asked, output_config: { format: { type: 'json_schema', schema: held } } },
+  ])
+
+  const model = 'claude-sonnet-4-20250514'
+  const content = [{ type: 'tool_use', id: 'toolu_1', name: 'json', input: { n: 3 } }]
+  const older = await pass('anthropic', { model, response_format }, answer({ content, stop_reason: 'tool_use' }))
+  expect(older.sent.map(({ body }) => body)).toEqual([
+    {
+      ...asked,
+      model,
+      tools: [{ name: 'json', description: 'Gives the answer.', input_schema: schema }],
+      tool_choice: { type: 'any', disable_parallel_tool_use: true },
+    },
+  ])
+  expect(older.headers.get('x-gateway-warnings')).toBe('emulated=response_format')
+
+  for (const { status, text } of [newer, older]) {
+    expect(status).toBe(200)
+    expect(text).toBe(completion('"content":"{\\"n\\":3}","refusal":null', 'stop'))
+  }
+})
+
+it('#21 makes two calls for two choices, and adds up their usage', async () => {
+  const answers = [
+    answer({ content: [says('One.')] }),
+    answer({ content: [says('Two.')], usage: { input_tokens: 12, cache_read_input_tokens: 5, output_tokens: 7 } }),
+  ]
+  const { status, text, sent, records } = await pass('anthropic', { n: 2 }, () => answers.shift()!)
+  expect(sent.map(({ body }) => body)).toEqual([asked, asked])
+  expect(status).toBe(200)
+  expect(text).toBe(
+    '{"id":"msg_1","object":"chat.completion","created":0,"model":"claude-sonnet-4-5-20250929","choices":[' +
+      '{"index":0,"message":{"role":"assistant","content":"One.","refusal":null},"logprobs":null,"finish_reason":"stop"},' +
+      '{"index":1,"message":{"role":"assistant","content":"Two.","refusal":null},"logprobs":null,"finish_reason":"stop"}],' +
+      '"usage":{"prompt_tokens":29,"completion_tokens":37,"total_tokens":66,' +
+      '"prompt_tokens_details":{"cached_tokens":5,"cache_write_tokens":0},"completion_tokens_details":{"reasoning_tokens":0}}}',
+  )
+  expect(records).toMatchObject([{ prompt_tokens: 29, completion_tokens: 37, accuracy: 'reported' }])
+})
+
+it('#22 adds what is thought to max_tokens, and sends no temperature', () =>
+  expectSent(
+    { reasoning_effort: 'high', max_tokens: 500, temperature: 0.5 },
+    { thinking: { type: 'enabled', budget_tokens: 16_384 }, max_tokens: 16_884 },
+    'dropped=temperature',
+  ))
+
+it('#23 does not forward what Claude does not know', () =>
+  expectSent(
+    { logit_bias: { 50256: -100 }, store: true, metadata: { team: 'red' }, heard_of: 'never' },
+    {},
+    'dropped=logit_bias,store,metadata,heard_of',
+  ))
+
+it('#24 forwards neither provider nor the system shorthand, to any family', async () => {
+  await expectSent({ provider: 'anthropic' }, {})
+  await expectSent({ provider: 'auto', system: 'Be brief' }, { system: [says('Be brief')] })
+
+  const openai = await pass(
+    'openai',
+    { provider: 'openai', system: 'Be brief' },
+    whole({
+      id: 'chatcmpl-1',
+      object: 'chat.completion',
+      created: 5,
+      model: 'gpt-4o-2024-08-06',
+      choices: [{ index: 0, message: { role: 'assistant', content: 'Hello.', refusal: null }, finish_reason: 'stop' }],
+      usage: { prompt_tokens: 12, completion_tokens: 30, total_tokens: 42 },
+    }),
+  )
+  expect(openai.sent.map(({ body }) => body)).toEqual([
+    {
+      model: 'gpt-4o',
+      messages: [
+        { role: 'system', content: 'Be brief' },
+        { role: 'user', content: 'Hi' },
+      ],
+    },
+  ])
+  expect(openai.status).toBe(200)
+  expect(openai.text).toBe(
+    '{"id":"chatcmpl-1","object":"chat.completion","created":0,"model":"gpt-4o-2024-08-06","choices":[{"index":0,' +
+      '"message":{"role":"assistant","content":"Hello.","refusal":null},"finish_reason":"stop"}],' +
+      '"usage":{"prompt_tokens":12,"completion_tokens":30,"total_tokens":42}}',
+  )
+
+  const google = await pass(
+    'google',
+    { provider: 'gemini', system: 'Be brief' },
+    whole({
+      candidates: [{ content: { role: 'model', parts: [{ text: 'Hello.' }] }, finishReason: 'STOP', index: 0 }],
+      usageMetadata: { promptTokenCount: 12, candidatesTokenCount: 30, totalTokenCount: 42 },
+      modelVersion: 'gemini-2.5-flash',
+    }),
+  )
+  expect(google.sent.map(({ body }) => body)).toEqual([
+    {
+      systemInstruction: { parts: [{ text: 'Be brief' }] },
+      contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
+    },
+  ])
+  expect(google.status).toBe(200)
+  expect(google.text).toBe(
+    '{"id":"chatcmpl-new","object":"chat.completion","created":0,"model":"gemini-2.5-flash","choices":[{"index":0,' +
+      '"message":{"role":"assistant","content":"Hello.","refusal":null},"logprobs":null,"finish_reason":"stop"}],' +
+      '"usage":{"prompt_tokens":12,"completion_tokens":30,"total_tokens":42,' +
+      '"prompt_tokens_details":{"cached_tokens":0,"audio_tokens":0},"completion_tokens_details":{"reasoning_tokens":0}}}',
+  )
+})
