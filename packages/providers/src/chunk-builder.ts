@@ -12,6 +12,12 @@ export const newToolCallId = (): string => `call_${randomText(24)}`
 /** An id for an answer whose upstream gave none. */
 export const newCompletionId = (): string => `chatcmpl-${randomText(24)}`
 
+/** Why a choice ended, told by whether it called tools: some upstreams say "stop" after a call, and nobody can act on calls that are not there. */
+export const finishOf = (given: FinishReason, called: boolean): FinishReason => {
+  if (given === 'stop' && called) return 'tool_calls'
+  return given === 'tool_calls' && !called ? 'stop' : given
+}
+
 /** Tool arguments as the client is to see them: JSON, with `{}` for none, unless the answer was cut off and they are as received. */
 export function checkArguments(text: string, finish: FinishReason, provider: string): string {
   if (finish !== 'tool_calls') return text

@@ -99,8 +99,12 @@ export function decodeStream<Item>(
     open = false
   }
 
-  const fail = (error: unknown): void => {
+  const fail = (thrown: unknown): void => {
     close()
+    // Any other error is of a decoder that met what no upstream should send.
+    const error = UpstreamError.is(thrown)
+      ? thrown
+      : new UpstreamError('The stream makes no sense', { provider, kind: 'malformed', accepted: true, cause: thrown })
     const rest = [...last, ...decoder.rest()]
     if (rest.length === 0) reject(error)
     else {

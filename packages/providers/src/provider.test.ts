@@ -145,6 +145,7 @@ describe('a whole answer', () => {
     ['is null', ['null'], 'malformed'],
     ['is empty', [], 'malformed'],
     ['has no choices', ['{}'], 'malformed'],
+    ['has no choice that is one', ['{"choices":[null]}'], 'malformed'],
     ['breaks off', ['{"choices":', new Error('ECONNRESET')], 'truncated'],
   ])('that %s is an accepted failure', async (_, body, kind) => {
     await expect(setUp({ body }).complete()).rejects.toMatchObject(failure({ kind, accepted: true }))
@@ -194,6 +195,7 @@ describe('a streamed answer', () => {
     ['is empty', { headers: sse }, 'truncated'],
     ['is only comments', { headers: sse, body: [': ping\n\n'] }, 'truncated'],
     ['is only [DONE]', { headers: sse, body: ['data: [DONE]\n\n'] }, 'truncated'],
+    ['begins with an event that is none', { headers: sse, body: ['data: {"choices":[null]}\n\n'] }, 'malformed'],
     ['begins with nonsense', { headers: sse, body: ['data: <html>\n\n'] }, 'malformed'],
     ['breaks before its first event', { headers: sse, body: ['data: {', new Error('x')] }, 'truncated'],
   ])('that %s is refused before it begins', async (_, answer, kind) => {

@@ -177,7 +177,11 @@ export function createProvider(options: ProviderOptions): Provider {
     if (text === undefined) throw malformed(`The answer is larger than ${answerLimit} bytes`)
     const value = parse(text)
     if (typeof value !== 'object' || value === null) throw malformed('The answer is not JSON')
-    return chat.response(value, request)
+    try {
+      return chat.response(value, request)
+    } catch (error) {
+      throw UpstreamError.is(error) ? error : malformed('The answer makes no sense', error)
+    }
   }
 
   const stream = async (request: ChatCompletionRequest, call: UpstreamCall): Promise<ChatStream> => {

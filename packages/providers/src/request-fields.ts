@@ -42,13 +42,13 @@ export function effortOf(request: ChatCompletionRequest): Effort | undefined {
   return effort
 }
 
-/** The arguments of a tool call as an object; none are an empty one. @throws ApiError 400 for anything else */
+/** The arguments of a tool call as an object; none, or null, are an empty one. @throws ApiError 400 for anything else */
 export function parseArguments(name: string, text: string): object {
-  let value: unknown = {}
+  let value: unknown
   try {
-    if (text.trim() !== '') value = JSON.parse(text)
+    value = text.trim() === '' ? {} : (JSON.parse(text) ?? {})
   } catch {
-    value = undefined
+    // Not JSON.
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw invalid(`The arguments of the call of "${name}" are not a JSON object`)

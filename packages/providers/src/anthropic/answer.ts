@@ -1,4 +1,5 @@
 import type { FinishReason, Usage } from '@turnpike/core'
+import { count } from '../count.js'
 
 /** Why the family stopped, in OpenAI's words; what it adds one day is `stop`. */
 export function toFinishReason(reason: unknown): FinishReason {
@@ -16,26 +17,20 @@ export function toFinishReason(reason: unknown): FinishReason {
 }
 
 /** Token counts as the family reports them; each may be null. */
-export interface UpstreamUsage {
-  input_tokens?: number | null
-  cache_creation_input_tokens?: number | null
-  cache_read_input_tokens?: number | null
-  output_tokens?: number | null
-  output_tokens_details?: { thinking_tokens?: number | null } | null
-  [field: string]: unknown
-}
+export type UpstreamUsage = Record<string, unknown>
 
 /** The prompt is what was read anew, what was written to the cache and what was read from it: three disjoint counts. */
 export function toUsage(usage: UpstreamUsage): Usage {
-  const written = usage.cache_creation_input_tokens ?? 0
-  const cached = usage.cache_read_input_tokens ?? 0
-  const prompt_tokens = (usage.input_tokens ?? 0) + written + cached
-  const completion_tokens = usage.output_tokens ?? 0
+  const written = count(usage['cache_creation_input_tokens']) ?? 0
+  const cached = count(usage['cache_read_input_tokens']) ?? 0
+  const prompt_tokens = (count(usage['input_tokens']) ?? 0) + written + cached
+  const completion_tokens = count(usage['output_tokens']) ?? 0
+  const details = usage['output_tokens_details'] as { thinking_tokens?: unknown } | null | undefined
   return {
     prompt_tokens,
     completion_tokens,
     total_tokens: prompt_tokens + completion_tokens,
     prompt_tokens_details: { cached_tokens: cached, cache_write_tokens: written },
-    completion_tokens_details: { reasoning_tokens: usage.output_tokens_details?.thinking_tokens ?? 0 },
+    completion_tokens_details: { reasoning_tokens: count(details?.thinking_tokens) ?? 0 },
   }
 }

@@ -85,13 +85,14 @@ describe('messages as the Messages API has them', () => {
       tools: [tool('f')],
       messages: [...hi, { role: 'assistant', content: null, tool_calls: [call('a', 'f', args)] }],
     })
-    expect(body(asked(''))['messages']).toEqual([user(text('Hi')), assistant(use('a', 'f', {}))])
+    for (const none of ['', ' ', 'null'])
+      expect(body(asked(none))['messages']).toEqual([user(text('Hi')), assistant(use('a', 'f', {}))])
     expect(body(asked('{"x":{"__proto__":1}}'))['messages']).toEqual(
       JSON.parse(
         '[{"role":"user","content":[{"type":"text","text":"Hi"}]},{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{"x":{"__proto__":1}}}]}]',
       ),
     )
-    for (const bad of ['[1]', '{bad', '"text"', 'null', '7'])
+    for (const bad of ['[1]', '{bad', '"text"', '7'])
       expect(refusal(asked(bad))).toMatchObject({
         status: 400,
         code: 'invalid_body',
@@ -171,6 +172,19 @@ describe('messages as the Messages API has them', () => {
       message: 'A user message has no content',
     })
     expect(refusal({ messages: [{ role: 'system', content: 'Be kind' }] })).toMatchObject({ status: 400 })
+  })
+
+  it('refuses what is no text in a system message, and text that is not base64', () => {
+    const image = { type: 'image_url', image_url: { url: 'https://a.example/b.png' } }
+    expect(refusal({ messages: [{ role: 'system', content: [image] as never }, ...hi] })).toMatchObject({
+      status: 400,
+      message: 'Claude takes only text in system messages',
+    })
+    const file = { type: 'file', file: { file_data: 'data:text/plain;base64,%%%' } }
+    expect(refusal({ messages: [{ role: 'user', content: [file] as never }] })).toMatchObject({
+      status: 400,
+      message: 'A data URL is not base64',
+    })
   })
 
   it('passes cache_control on', () => {

@@ -38,8 +38,15 @@ const cached = (part: Record<string, unknown>): { cache_control?: unknown } =>
 const isBlank = (text: string): boolean => text.trim() === ''
 
 /** Text from bytes in base64. */
-const toText = (data: string): string =>
-  new TextDecoder().decode(Uint8Array.from(atob(data), (character) => character.charCodeAt(0)))
+function toText(data: string): string {
+  let bytes: string
+  try {
+    bytes = atob(data)
+  } catch {
+    throw invalid('A data URL is not base64')
+  }
+  return new TextDecoder().decode(Uint8Array.from(bytes, (character) => character.charCodeAt(0)))
+}
 
 function documentOf({ type, data }: Media): object {
   if (type === 'application/pdf') return { type: 'base64', media_type: type, data }
@@ -170,6 +177,7 @@ export function toConversation(request: ChatCompletionRequest): Conversation {
     }
   }
 
+  if (system.some(({ type }) => type !== 'text')) throw unsupported('Claude takes only text in system messages')
   const said = turns.map(({ role, results, blocks }) => ({ role, content: [...results, ...blocks] }))
   // Without it the assistant would go on with its own words, which nobody asked for.
   if (said.some(({ role, content }) => role === 'user' && content.length === 0))

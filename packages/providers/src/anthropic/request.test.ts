@@ -130,6 +130,11 @@ describe('parameters', () => {
     expect(notes({ response_format }, 'claude-sonnet-4-20250514')).toEqual(['emulated response_format'])
   })
 
+  it('refuses a schema that no tool can have', () => {
+    const list = { type: 'json_schema', json_schema: { name: 'x', schema: { type: 'array' } } }
+    expect(() => body({ response_format: list }, 'claude-sonnet-4-20250514')).toThrow('whose root is an object')
+  })
+
   it('refuses a form that nobody knows', () => {
     expect(refusal({ response_format: { type: 'grammar' } })).toMatchObject({
       status: 400,

@@ -230,6 +230,8 @@ export function toRequest(request: ChatCompletionRequest): UpstreamRequest {
   const schema = format.type === 'json_schema' ? (format.json_schema?.schema ?? { type: 'object' }) : undefined
   const tool = jsonTool(request)
   if (tool) {
+    if ((schema as { type?: unknown }).type !== 'object')
+      throw unsupported('This model answers only with JSON Schemas whose root is an object')
     note('response_format', 'emulated')
     tools.push({ name: tool, description: 'Gives the answer.', input_schema: schema as object })
     choice = { type: 'any', disable_parallel_tool_use: true }

@@ -34,6 +34,15 @@ describe('a whole answer', () => {
     expect(answer).toMatchObject({ id: 'msg_1', object: 'chat.completion', model: 'claude-x' })
   })
 
+  it('counts only what is a count', () => {
+    const counted = choice({ content: [text('Hi')], usage: { input_tokens: '5', output_tokens: 3 } })
+    expect(counted.usage).toMatchObject({ prompt_tokens: 0, completion_tokens: 3, total_tokens: 3 })
+  })
+
+  it('ends with calls only where it has some', () => {
+    expect(choice({ content: [text('Hi')], stop_reason: 'tool_use' }).finish).toBe('stop')
+  })
+
   it('#25 has text and calls', () => {
     const content = [text('Let me see.'), use('a', 'f', { x: 1 }), use('b', 'g')]
     expect(choice({ content, stop_reason: 'tool_use' })).toMatchObject({

@@ -1,6 +1,6 @@
 import type { ChatCompletionRequest, Completion, ToolCall } from '@turnpike/core'
 import { UpstreamError } from '@turnpike/core'
-import { checkArguments, newCompletionId, newToolCallId } from '../chunk-builder.js'
+import { checkArguments, finishOf, newCompletionId, newToolCallId } from '../chunk-builder.js'
 import type { UpstreamUsage } from './answer.js'
 import { toFinishReason, toUsage } from './answer.js'
 import { jsonTool } from './request.js'
@@ -30,25 +30,22 @@ export function toResponse(provider: string, body: Message, request: ChatComplet
   if (!Array.isArray(body.content))
     throw new UpstreamError('The answer has no content', { provider, kind: 'malformed', accepted: true })
   const json = jsonTool(request)
-  const given = toFinishReason(body.stop_reason)
+  const reason = toFinishReason(body.stop_reason)
   const calls: ToolCall[] = []
   let text = ''
   let thoughts = ''
-  let answered = false
   for (const block of body.content) {
     if (block.type === 'text') text += block.text ?? ''
     else if (block.type === 'thinking') thoughts += block.thinking ?? ''
     else if (block.type === 'tool_use') {
       const { id = newToolCallId(), name = '' } = block
       const input = JSON.stringify(block.input ?? {})
-      if (name === json) {
-        text = input
-        answered = true
-      } else calls.push({ id, type: 'function', function: { name, arguments: checkArguments(input, given, provider) } })
+      if (name === json) text = input
+      else calls.push({ id, type: 'function', function: { name, arguments: checkArguments(input, reason, provider) } })
     }
   }
-  const refusal = given === 'content_filter' ? body.stop_details?.explanation : undefined
-  const finish = calls.length > 0 && given === 'stop' ? 'tool_calls' : given
+  const refusal = reason === 'content_filter' ? body.stop_details?.explanation : undefined
+  const called = calls.length > 0
   return {
     id: body.id || newCompletionId(),
     object: 'chat.completion',
@@ -59,13 +56,13 @@ export function toResponse(provider: string, body: Message, request: ChatComplet
         index: 0,
         message: {
           role: 'assistant',
-          content: text || (calls.length > 0 || refusal ? null : ''),
+          content: text || (called || refusal ? null : ''),
           refusal: refusal ?? null,
           ...(thoughts && { reasoning_content: thoughts }),
-          ...(calls.length > 0 && { tool_calls: calls }),
+          ...(called && { tool_calls: calls }),
         },
         logprobs: null,
-        finish_reason: finish === 'tool_calls' && answered && calls.length === 0 ? 'stop' : finish,
+        finish_reason: finishOf(reason, called),
       },
     ],
     usage: body.usage ? toUsage(body.usage) : undefined,

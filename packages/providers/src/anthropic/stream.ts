@@ -1,7 +1,7 @@
 import type { ChatCompletionRequest } from '@turnpike/core'
 import { UpstreamError } from '@turnpike/core'
 import type { ChatDecoder } from '../adapter.js'
-import { chunkBuilder } from '../chunk-builder.js'
+import { chunkBuilder, finishOf } from '../chunk-builder.js'
 import { errorInStream } from '../stream-error.js'
 import type { UpstreamUsage } from './answer.js'
 import { toFinishReason, toUsage } from './answer.js'
@@ -99,7 +99,7 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
     if (!stop_reason) return
     const given = toFinishReason(stop_reason)
     if (given === 'content_filter' && stop_details?.explanation) builder.delta(0, { refusal: stop_details.explanation })
-    builder.finish(0, given === 'tool_calls' && tools === 0 ? 'stop' : given)
+    builder.finish(0, finishOf(given, tools > 0))
   }
 
   const onEvent = (event: StreamEvent): void => {

@@ -1,6 +1,7 @@
 import type { FinishReason, Usage } from '@turnpike/core'
 import { UpstreamError } from '@turnpike/core'
 import { newCompletionId } from '../chunk-builder.js'
+import { count } from '../count.js'
 import type { PartialArgument } from './partial-arguments.js'
 
 /** A part of an answer; kinds that a client of OpenAI's form cannot be shown are left out. */
@@ -79,9 +80,6 @@ export function toFinishReason(reason: string | undefined, usable: boolean, prov
       return 'stop'
   }
 }
-
-const count = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
 
 const audioOf = (details: unknown): number =>
   Array.isArray(details)

@@ -1,5 +1,5 @@
 import type { ChatCompletionRequest, Completion, ToolCall } from '@turnpike/core'
-import { newToolCallId } from '../chunk-builder.js'
+import { finishOf, newToolCallId } from '../chunk-builder.js'
 import type { Answer, AnswerPart, Candidate } from './answer.js'
 import { blockOf, idOf, malformed, toExtraContent, toFinishReason, toImage, toLogprobs, toUsage } from './answer.js'
 
@@ -36,7 +36,7 @@ function toChoice(provider: string, candidate: Candidate, position: number): Cho
     index,
     message,
     logprobs: toLogprobs(candidate),
-    finish_reason: called && finish === 'stop' ? 'tool_calls' : finish,
+    finish_reason: finishOf(finish, called),
   }
 }
 

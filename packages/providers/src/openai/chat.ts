@@ -1,7 +1,8 @@
 import type { ChatCompletionRequest, Completion, FinishReason, ToolCall, Usage } from '@turnpike/core'
 import { extend, UpstreamError } from '@turnpike/core'
 import type { ChatAdapter } from '../adapter.js'
-import { checkArguments, newCompletionId, newToolCallId } from '../chunk-builder.js'
+import { checkArguments, finishOf, newCompletionId, newToolCallId } from '../chunk-builder.js'
+import { count } from '../count.js'
 import { errors } from './errors.js'
 import { isReasoningModel } from './models.js'
 import { streamDecoder } from './stream.js'
@@ -43,9 +44,6 @@ export function renameReasoning(fields: Record<string, unknown>): void {
   fields['reasoning_content'] ??= fields['reasoning']
   delete fields['reasoning']
 }
-
-const count = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
 
 /**
  * An upstream's usage, or nothing where it does not say how many tokens there were. The parts always add up to the total:
@@ -92,8 +90,7 @@ function toResponse(provider: string, body: Loose, request: ChatCompletionReques
       const { tool_calls, ...message } = (choice['message'] ?? {}) as Loose
       const calls = Array.isArray(tool_calls) && tool_calls.length > 0 ? (tool_calls as Loose[]) : undefined
       const textless = calls || message['refusal'] || message['audio']
-      const given = toFinishReason(choice['finish_reason'])
-      const finish = calls && given === 'stop' ? 'tool_calls' : given
+      const finish = finishOf(toFinishReason(choice['finish_reason']), calls !== undefined)
       renameReasoning(message)
       return extend(choice, {
         index: count(choice['index']) ?? position,
