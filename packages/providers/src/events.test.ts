@@ -119,9 +119,15 @@ describe('decodeStream', () => {
 
   it('is truncated where the connection breaks', async () => {
     const cause = new Error('ECONNRESET')
-    const { batches, error } = await read(['data: 1\n\ndata: 2', cause])
+    const { batches, error } = await read(['data: 1\n\ndata: {"a"', cause])
     expect(batches).toEqual([['1']])
     expect(error).toMatchObject({ failure: { provider: 'openai', kind: 'truncated', accepted: true, cause } })
+  })
+
+  it('takes a whole last event also where the connection breaks', async () => {
+    const { batches, error } = await read(['data: 1\n\n', 'data: {"a":1}', new Error('ECONNRESET')])
+    expect(batches).toEqual([['1'], ['{"a":1}']])
+    expect(error).toMatchObject({ failure: { kind: 'truncated' } })
   })
 
   it('reads the rest after its last event, so that the connection can be used again', async () => {

@@ -53,8 +53,7 @@ function pieceDecoder(): (bytes: Uint8Array) => string {
 }
 
 /**
- * Decodes a body of server-sent events: what one read brings comes together.
- * A last event without its blank line counts if it is whole. Written by hand, because a generator costs more than the rest of a chunk.
+ * Decodes a body of server-sent events: what one read brings comes together. Written by hand, because a generator costs more than the rest of a chunk.
  * @throws UpstreamError `malformed` for an event over `limit` characters, `truncated` where the connection broke, and what the decoder throws
  */
 export function decodeStream<Item>(
@@ -129,17 +128,18 @@ export function decodeStream<Item>(
     return items
   }
 
-  const takeLast = (): Item[] => {
+  /** What the end of the body leaves: a last event without its blank line counts if it is whole. @returns whether that ends the stream */
+  const takeLast = (): boolean => {
     open = false
     ended = true
     parser.feed('\n\n')
     last = decoder.push(events.filter(({ data }) => isWhole(data)))
-    return decoder.done() ? last : [...last, ...decoder.end()]
+    return decoder.done()
   }
 
   const onPiece = ({ done, value }: IteratorResult<Uint8Array>): void => {
     try {
-      const items = done ? takeLast() : take(value)
+      const items = done ? (takeLast() ? last : [...last, ...decoder.end()]) : take(value)
       if (items) resolve({ done: false, value: items })
       else read()
     } catch (error) {
@@ -148,10 +148,12 @@ export function decodeStream<Item>(
   }
 
   const onBroken = (cause: unknown): void => {
-    open = false
     try {
-      // It may have been told why before it broke.
-      decoder.push([])
+      // It may have been told that it is done, or why it is not, before it broke.
+      if (takeLast()) {
+        resolve({ done: false, value: last })
+        return
+      }
     } catch (error) {
       fail(error)
       return

@@ -151,6 +151,14 @@ describe('a whole answer', () => {
     await expect(setUp({ body }).complete()).rejects.toMatchObject(failure({ kind, accepted: true }))
   })
 
+  it('that is an error after all has the status that it tells', async () => {
+    const body = ['{"error":{"message":"Slow down","code":429}}']
+    await expect(setUp({ body }).complete()).rejects.toMatchObject({
+      message: 'Slow down',
+      ...failure({ kind: 'status', status: 429, accepted: false }),
+    })
+  })
+
   it('is bounded', async () => {
     const body = ['{"choices":[{"message":{"content":"', 'x'.repeat(100), '"}}]}']
     const { state, complete } = setUp({ body }, { answer: 100 })
@@ -218,6 +226,11 @@ describe('a streamed answer', () => {
     }
     await expect(all()).rejects.toMatchObject(failure({ kind: 'truncated', accepted: true }))
     expect(got).toHaveLength(2)
+  })
+
+  it('is whole once it says so, whatever becomes of the connection', async () => {
+    const { stream } = setUp({ headers: sse, body: [chunk('a', 'stop'), 'data: [DONE]', new Error('ECONNRESET')] })
+    expect(await read(await stream())).toBe('a')
   })
 
   it('has bounded events', async () => {

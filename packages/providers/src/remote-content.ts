@@ -65,8 +65,8 @@ function sniff(bytes: Uint8Array): string | undefined {
   if (start.startsWith('\xff\xd8\xff')) return 'image/jpeg'
   if (start.startsWith('GIF8')) return 'image/gif'
   if (start.startsWith('RIFF') && start.endsWith('WEBP')) return 'image/webp'
-  if (/ftyp(heic|heix)$/.test(start)) return 'image/heic'
-  if (/ftypmif1$/.test(start)) return 'image/heif'
+  if (start.endsWith('ftypheic')) return 'image/heic'
+  if (start.endsWith('ftypmif1')) return 'image/heif'
   return undefined
 }
 

@@ -1,4 +1,6 @@
+import type { UpstreamError } from '@turnpike/core'
 import type { ErrorAnswer, ErrorMeaning } from '../adapter.js'
+import { errorWithin } from '../error-within.js'
 import { retryAfter } from '../retry-after.js'
 
 /** The status that each error of the family has; a stream tells of an error by its type alone. */
@@ -15,9 +17,6 @@ const statuses: Record<string, number> = {
   overloaded_error: 529,
 }
 
-/** The status of an error that came within a stream. */
-export const statusOf = (type: unknown): number => (typeof type === 'string' ? statuses[type] : undefined) ?? 500
-
 /** Statuses that tell of a fault in the caller's own request. 404 is one only in the family's own form: a wrong base URL answers it too. */
 const callerStatuses = [400, 409, 413, 422]
 const credentialStatuses = [401, 402, 403]
@@ -33,4 +32,11 @@ export function errors({ status, header, body }: ErrorAnswer): ErrorMeaning {
     code: undefined,
     retryAfter: retryAfter(header),
   }
+}
+
+/** The error that a whole answer with status 200, or an event of a stream, turns out to be; undefined where it is none. */
+export function toldError(provider: string, body: unknown, begun: boolean): UpstreamError | undefined {
+  const { type, error } = (body ?? {}) as { type?: unknown; error?: { type?: string } | null }
+  if (type !== 'error') return undefined
+  return errorWithin(provider, errors, { status: statuses[error?.type ?? ''] ?? 500, body }, begun)
 }

@@ -34,6 +34,13 @@ describe('a whole answer', () => {
     expect(answer).toMatchObject({ id: 'msg_1', object: 'chat.completion', model: 'claude-x' })
   })
 
+  it('can be an error after all', () => {
+    const overloaded = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } } as Message
+    expect(() => choice(overloaded)).toThrow(
+      expect.objectContaining({ message: 'Overloaded', failure: expect.objectContaining({ status: 529 }) as object }),
+    )
+  })
+
   it('counts only what is a count', () => {
     const counted = choice({ content: [text('Hi')], usage: { input_tokens: '5', output_tokens: 3 } })
     expect(counted.usage).toMatchObject({ prompt_tokens: 0, completion_tokens: 3, total_tokens: 3 })

@@ -3,6 +3,7 @@ import { UpstreamError } from '@turnpike/core'
 import { checkArguments, finishOf, newCompletionId, newToolCallId } from '../chunk-builder.js'
 import type { UpstreamUsage } from './answer.js'
 import { toFinishReason, toUsage } from './answer.js'
+import { toldError } from './errors.js'
 import { jsonTool } from './request.js'
 
 /** A content block of an answer; kinds that no client of ours could act on are passed over. */
@@ -25,10 +26,13 @@ export interface Message {
   usage?: UpstreamUsage | null
 }
 
-/** @throws UpstreamError `malformed` for a body without content */
+/** @throws UpstreamError for an error in place of an answer, and `malformed` for a body without content */
 export function toResponse(provider: string, body: Message, request: ChatCompletionRequest): Completion {
   if (!Array.isArray(body.content))
-    throw new UpstreamError('The answer has no content', { provider, kind: 'malformed', accepted: true })
+    throw (
+      toldError(provider, body, false) ??
+      new UpstreamError('The answer has no content', { provider, kind: 'malformed', accepted: true })
+    )
   const json = jsonTool(request)
   const reason = toFinishReason(body.stop_reason)
   const calls: ToolCall[] = []

@@ -2,10 +2,9 @@ import type { ChatCompletionRequest } from '@turnpike/core'
 import { UpstreamError } from '@turnpike/core'
 import type { ChatDecoder } from '../adapter.js'
 import { chunkBuilder, finishOf } from '../chunk-builder.js'
-import { errorInStream } from '../stream-error.js'
 import type { UpstreamUsage } from './answer.js'
 import { toFinishReason, toUsage } from './answer.js'
-import { errors, statusOf } from './errors.js'
+import { toldError } from './errors.js'
 import { jsonTool } from './request.js'
 import type { AnswerBlock, Message } from './response.js'
 
@@ -24,7 +23,6 @@ interface StreamEvent {
     stop_details?: { explanation?: string | null } | null
   }
   usage?: UpstreamUsage | null
-  error?: { type?: string; message?: string }
 }
 
 /** An open block: text, thoughts, the input of a tool that is the answer (`json`), a tool call, or one that is passed over. */
@@ -121,7 +119,7 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
         done = true
         break
       case 'error':
-        throw errorInStream(provider, errors, { status: statusOf(event.error?.type), body: event }, id !== undefined)
+        throw toldError(provider, event, id !== undefined)!
     }
   }
 

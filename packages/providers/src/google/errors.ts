@@ -1,4 +1,6 @@
+import type { UpstreamError } from '@turnpike/core'
 import type { ErrorAnswer, ErrorMeaning } from '../adapter.js'
+import { errorWithin } from '../error-within.js'
 import { retryAfter } from '../retry-after.js'
 
 type Loose = Record<string, unknown>
@@ -6,7 +8,7 @@ type Loose = Record<string, unknown>
 const isObject = (value: unknown): value is Loose => typeof value === 'object' && value !== null
 
 /** The error of a body: `{error: …}`, or `[{error: …}]` where a stream was not asked for as events. Undefined where there is none. */
-export function errorOf(body: unknown): Loose | undefined {
+function errorOf(body: unknown): Loose | undefined {
   const first: unknown = Array.isArray(body) ? body[0] : body
   return isObject(first) && isObject(first['error']) ? first['error'] : undefined
 }
@@ -37,4 +39,13 @@ export function errors({ status, header, body }: ErrorAnswer): ErrorMeaning {
     code: typeof word === 'string' ? word : undefined,
     retryAfter: delayOf(known) ?? retryAfter(header),
   }
+}
+
+/** The error that a whole answer with status 200, or an event of a stream, turns out to be; undefined where it is none. */
+export function toldError(provider: string, body: unknown, begun: boolean): UpstreamError | undefined {
+  const error = errorOf(body)
+  if (!error) return undefined
+  const code = Number(error['code'])
+  const status = code >= 400 && code <= 599 ? code : 500
+  return errorWithin(provider, errors, { status, body: { error } }, begun)
 }

@@ -151,16 +151,30 @@ describe('a whole answer', () => {
     expect(() => respond(answerOf([], reason))).toThrow(expect.objectContaining(expected) as Error)
   })
 
+  it('can be an error after all, also in a list', () => {
+    const error = { code: 429, message: 'Quota', status: 'RESOURCE_EXHAUSTED' }
+    for (const body of [{ error }, [{ error }]])
+      expect(() => respond(body)).toThrow(
+        expect.objectContaining({ message: 'Quota', failure: expect.objectContaining({ status: 429 }) as object }),
+      )
+  })
+
   it('#66 puts candidates in order', () => {
     const candidate = (text: string, index?: number) => ({
       content: { parts: [{ text }] },
       index,
       finishReason: 'STOP',
     })
-    const indices = (...candidates: object[]) =>
-      respond({ candidates, usageMetadata }).choices.map(({ index }) => index)
-    expect(indices(candidate('a'), candidate('b'))).toEqual([0, 1])
-    expect(indices(candidate('a', 1), candidate('b', 0))).toEqual([1, 0])
+    const said = (...candidates: object[]) =>
+      respond({ candidates, usageMetadata }).choices.map(({ index, message }) => [index, message.content])
+    expect(said(candidate('a'), candidate('b'))).toEqual([
+      [0, 'a'],
+      [1, 'b'],
+    ])
+    expect(said(candidate('b', 1), candidate('a', 0))).toEqual([
+      [0, 'a'],
+      [1, 'b'],
+    ])
   })
 
   it.each([

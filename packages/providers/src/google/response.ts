@@ -1,6 +1,7 @@
 import type { ChatCompletionRequest, Completion, ToolCall } from '@turnpike/core'
 import { finishOf, newToolCallId } from '../chunk-builder.js'
 import type { Answer, AnswerPart, Candidate } from './answer.js'
+import { toldError } from './errors.js'
 import { blockOf, idOf, malformed, toExtraContent, toFinishReason, toImage, toLogprobs, toUsage } from './answer.js'
 
 type Choice = Completion['choices'][number]
@@ -48,11 +49,12 @@ const refusal = (reason: string): Choice => ({
   finish_reason: 'content_filter',
 })
 
-/** A whole answer in OpenAI's form. @throws UpstreamError `malformed` for one that says nothing */
+/** A whole answer in OpenAI's form. @throws UpstreamError for an error in its place, and `malformed` for one that says nothing */
 export function toResponse(provider: string, answer: Answer, request: ChatCompletionRequest): Completion {
   const { candidates, usageMetadata } = answer
   const blocked = blockOf(answer)
-  if (!blocked && !candidates?.length) throw malformed(provider, 'The answer has no candidates')
+  if (!blocked && !candidates?.length)
+    throw toldError(provider, answer, false) ?? malformed(provider, 'The answer has no candidates')
   return {
     id: idOf(answer),
     object: 'chat.completion',
@@ -60,7 +62,9 @@ export function toResponse(provider: string, answer: Answer, request: ChatComple
     model: request.model,
     choices: blocked
       ? [refusal(blocked)]
-      : candidates!.map((candidate, position) => toChoice(provider, candidate, position)),
+      : candidates!
+          .map((candidate, position) => toChoice(provider, candidate, position))
+          .toSorted((one, other) => one.index - other.index),
     usage: toUsage(usageMetadata),
   }
 }

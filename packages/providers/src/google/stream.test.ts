@@ -272,7 +272,7 @@ describe('a stream that fails', () => {
     const { batches, error } = run(event([text('a')], 'STOP'), { error: { code: 429, status: 'RESOURCE_EXHAUSTED' } })
     expect(batches.flat()).toHaveLength(1)
     expect(error).toMatchObject({
-      message: 'The upstream reported an error in the stream',
+      message: 'The upstream reported an error in its answer',
       failure: { kind: 'status', status: 429, accepted: true },
     })
     expect(run({ error: { code: 7 } }).error).toMatchObject({ failure: { status: 500, accepted: false } })

@@ -1,10 +1,9 @@
 import type { ChatCompletionRequest, ChatDelta } from '@turnpike/core'
 import type { ChatDecoder } from '../adapter.js'
 import { chunkBuilder } from '../chunk-builder.js'
-import { errorInStream } from '../stream-error.js'
 import type { Answer, AnswerPart, Candidate } from './answer.js'
 import { blockOf, idOf, malformed, toExtraContent, toFinishReason, toImage, toLogprobs, toUsage } from './answer.js'
-import { errorOf, errors } from './errors.js'
+import { toldError } from './errors.js'
 import { addArgument, emptyArguments } from './partial-arguments.js'
 
 /** Most characters of a bare JSON error that are read. */
@@ -23,12 +22,6 @@ interface State {
   /** Whether it said or called anything. */
   usable: boolean
   open?: OpenCall | undefined
-}
-
-/** The status that an error tells of itself. */
-function statusOf({ code }: Record<string, unknown>): number {
-  const status = Number(code)
-  return status >= 400 && status <= 599 ? status : 500
 }
 
 /**
@@ -103,8 +96,8 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
     } catch (cause) {
       throw malformed(provider, 'An event of the stream is not JSON', undefined, cause)
     }
-    const error = errorOf(answer)
-    if (error) throw errorInStream(provider, errors, { status: statusOf(error), body: { error } }, begun)
+    const error = toldError(provider, answer, begun)
+    if (error) throw error
     const usage = toUsage(answer?.usageMetadata)
     if (usage) builder.report(usage)
     const blocked = answer && blockOf(answer)
@@ -128,8 +121,8 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
       // Not all of it, or no JSON: whether the stream is whole is for the candidates to say.
       return
     }
-    const error = errorOf(value)
-    if (error) throw errorInStream(provider, errors, { status: statusOf(error), body: { error } }, begun)
+    const error = toldError(provider, value, begun)
+    if (error) throw error
   }
 
   return {

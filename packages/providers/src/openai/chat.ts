@@ -3,7 +3,7 @@ import { extend, UpstreamError } from '@turnpike/core'
 import type { ChatAdapter } from '../adapter.js'
 import { checkArguments, finishOf, newCompletionId, newToolCallId } from '../chunk-builder.js'
 import { count } from '../count.js'
-import { errors } from './errors.js'
+import { errors, toldError } from './errors.js'
 import { isReasoningModel } from './models.js'
 import { streamDecoder } from './stream.js'
 
@@ -80,7 +80,10 @@ function toToolCall(call: Loose, finish: FinishReason, provider: string): ToolCa
 function toResponse(provider: string, body: Loose, request: ChatCompletionRequest): Completion {
   const { choices } = body
   if (!Array.isArray(choices) || choices.length === 0)
-    throw new UpstreamError('The answer has no choices', { provider, kind: 'malformed', accepted: true })
+    throw (
+      toldError(provider, body, false) ??
+      new UpstreamError('The answer has no choices', { provider, kind: 'malformed', accepted: true })
+    )
   return extend(body, {
     id: (body['id'] as string) || newCompletionId(),
     object: 'chat.completion' as const,

@@ -1,4 +1,6 @@
+import type { UpstreamError } from '@turnpike/core'
 import type { ErrorAnswer, ErrorMeaning } from '../adapter.js'
+import { errorWithin } from '../error-within.js'
 import { retryAfter } from '../retry-after.js'
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
@@ -19,4 +21,13 @@ export function errors({ status, header, body }: ErrorAnswer): ErrorMeaning {
     code: textOf(detail.code),
     retryAfter: retryAfter(header),
   }
+}
+
+/** The error that a whole answer with status 200, or an event of a stream, turns out to be; undefined where it is none. */
+export function toldError(provider: string, body: unknown, begun: boolean): UpstreamError | undefined {
+  const { error } = (body ?? {}) as { error?: unknown }
+  if (!error) return undefined
+  const { code, status } = (typeof error === 'object' ? error : {}) as Record<string, unknown>
+  const told = [code, status].map(Number).find((number) => number >= 400 && number <= 599)
+  return errorWithin(provider, errors, { status: told ?? 500, body }, begun)
 }

@@ -3,9 +3,8 @@ import { UpstreamError } from '@turnpike/core'
 import type { ChatDecoder } from '../adapter.js'
 import type { ChunkBuilder } from '../chunk-builder.js'
 import { chunkBuilder } from '../chunk-builder.js'
-import { errorInStream } from '../stream-error.js'
 import { renameReasoning, toFinishReason, toUsage } from './chat.js'
-import { errors } from './errors.js'
+import { toldError } from './errors.js'
 
 interface UpstreamToolCall {
   index?: number | null
@@ -69,12 +68,6 @@ function toolTracker(choice: number, builder: ChunkBuilder): (entry: UpstreamToo
   }
 }
 
-/** The status that an error event tells of itself. */
-function statusOf(error: unknown): number {
-  const { code, status } = (typeof error === 'object' && error !== null ? error : {}) as Record<string, unknown>
-  return [code, status].map(Number).find((n) => n >= 400 && n <= 599) ?? 500
-}
-
 /** Whether a delta says anything besides its role. */
 function says(delta: Record<string, unknown>): boolean {
   for (const key in delta) if (delta[key] !== undefined && delta[key] !== null && delta[key] !== '') return true
@@ -121,7 +114,7 @@ export function streamDecoder(provider: string, model: string): ChatDecoder {
       const message = 'An event of the stream is not JSON'
       throw new UpstreamError(message, { provider, kind: 'malformed', accepted: true, cause })
     }
-    if (chunk?.error) throw errorInStream(provider, errors, { status: statusOf(chunk.error), body: chunk }, begun)
+    if (chunk?.error) throw toldError(provider, chunk, begun)!
     if (!Array.isArray(chunk?.choices)) return
     if (chunk.usage) {
       const reported = toUsage(chunk.usage)

@@ -2,7 +2,7 @@ import type { Json, Problem } from './rules.js'
 import { first, isObject, words } from './rules.js'
 
 /** Models that think by levels and sign their calls. */
-export const isGemini3 = (model: string): boolean => /^gemini-[3-9]/.test(model)
+export const isGemini3 = (model: string): boolean => /^gemini-([3-9]|[1-9]\d|.*latest$)/.test(model)
 
 /** An object of known fields; anything else is refused. Absent is fine. */
 function known(value: unknown, fields: string[], at = ''): Problem {

@@ -1,20 +1,20 @@
 import { UpstreamError } from '@turnpike/core'
 import type { ChatAdapter } from './adapter.js'
 
-/** An error that an upstream tells of within a stream, where it has a status only as far as its body says so. */
-export function errorInStream(
+/** An error that an upstream tells of after it has answered with status 200; the status is then what its body says of itself. */
+export function errorWithin(
   provider: string,
   errors: ChatAdapter['errors'],
   answer: { status: number; body: unknown },
-  started: boolean,
+  begun: boolean,
 ): UpstreamError {
   const { status, body } = answer
   const { message, ...meaning } = errors({ status, header: () => undefined, body })
-  return new UpstreamError(message ?? 'The upstream reported an error in the stream', {
+  return new UpstreamError(message ?? 'The upstream reported an error in its answer', {
     provider,
     kind: 'status',
     status,
-    accepted: started,
+    accepted: begun,
     ...meaning,
   })
 }
