@@ -1,9 +1,9 @@
 import { createOpenAI } from '@ai-sdk/openai'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import type { LanguageModel, LanguageModelUsage } from 'ai'
-import { APICallError, generateText, stepCountIs, streamText, tool } from 'ai'
-import { z } from 'zod'
+import { APICallError, generateText, Output, stepCountIs, streamText, tool } from 'ai'
 import type { Answer, Ask, Client, ClientKind, Mode, Tokens } from './client.js'
+import { inputSchema } from './client.js'
 
 type Model = (id: string, usage: boolean) => LanguageModel
 
@@ -14,19 +14,30 @@ const tokens = ({ inputTokens, outputTokens, totalTokens }: LanguageModelUsage):
 
 const parameters = (ask: Ask, model: Model, maxRetries: number) => ({
   model: model(ask.model ?? 'gpt-4o-mini', ask.usage ?? false),
-  prompt: ask.text,
+  messages: [
+    {
+      role: 'user' as const,
+      content: [
+        { type: 'text' as const, text: ask.text },
+        ...(ask.image === undefined ? [] : [{ type: 'image' as const, image: ask.image }]),
+      ],
+    },
+  ],
   maxRetries,
   ...(ask.system !== undefined && { system: ask.system }),
   ...(ask.temperature !== undefined && { temperature: ask.temperature }),
   ...(ask.maxTokens !== undefined && { maxOutputTokens: ask.maxTokens }),
-  ...(ask.tool && {
-    tools: {
-      [ask.tool.name]: tool({
-        description: 'Answers.',
-        inputSchema: z.object({ city: z.string() }),
-        execute: async (input) => ask.tool!.run(input),
-      }),
-    },
+  ...(ask.tools && {
+    tools: Object.fromEntries(
+      ask.tools.map((one) => [
+        one.name,
+        tool({
+          description: 'Answers.',
+          inputSchema: inputSchema(one),
+          execute: async (input) => one.run(input),
+        }),
+      ]),
+    ),
     stopWhen: stepCountIs(3),
   }),
 })
@@ -69,6 +80,10 @@ const connect = (model: Model, maxRetries: number): Client => ({
     const options = parameters(ask, model, maxRetries)
     return mode.stream ? stream(options, mode.onText ?? (() => undefined)) : generate(options)
   },
+  async extract(ask, schema, { stream }) {
+    const options = { ...parameters(ask, model, maxRetries), output: Output.object({ schema }) }
+    return stream ? streamText(options).output : (await generateText(options)).output
+  },
 })
 
 interface Body {
@@ -95,10 +110,18 @@ export const aiCompatibleClient: ClientKind = {
   ...common,
   name: 'ai with @ai-sdk/openai-compatible',
   alwaysUsage: false,
+  keepsSignatures: true,
   connect: ({ url, key, maxRetries = 0 }) =>
     connect(
       (id, includeUsage) =>
-        createOpenAICompatible({ name: 'turnpike', baseURL: url, apiKey: key, includeUsage }).chatModel(id),
+        createOpenAICompatible({
+          // Under any other name it does not send Gemini's signatures back.
+          name: 'google',
+          baseURL: url,
+          apiKey: key,
+          includeUsage,
+          supportsStructuredOutputs: true,
+        }).chatModel(id),
       maxRetries,
     ),
 }
@@ -107,6 +130,7 @@ export const aiOpenaiClient: ClientKind = {
   ...common,
   name: 'ai with @ai-sdk/openai',
   alwaysUsage: true,
+  keepsSignatures: false,
   connect: ({ url, key, maxRetries = 0 }) =>
     connect((id) => createOpenAI({ baseURL: url, apiKey: key }).chat(id), maxRetries),
 }

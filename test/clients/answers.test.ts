@@ -109,7 +109,7 @@ describe.each(kinds)(`$name against ${runtime}`, ({ connect, alwaysUsage }) => {
       const run = vi.fn(() => secret)
       const text = `The tools answered: ${secret}`
       const answer = await connect({ url, key }).ask(
-        { text: 'Use look_up_weather for me', tool: { name: 'look_up_weather', run } },
+        { text: 'Use look_up_weather for me', tools: [{ name: 'look_up_weather', inputs: ['city'], run }] },
         { stream },
       )
       expect(run.mock.calls).toEqual([[{ city: 'city' }]])

@@ -1,21 +1,29 @@
+import { z } from 'zod'
+
 /** What a scenario asks, whatever the client. */
 export interface Ask {
   text: string
+  /** A data URL. */
+  image?: string
   /** Default `gpt-4o-mini`. */
   model?: string
   system?: string
   temperature?: number
   maxTokens?: number
-  tool?: Tool
+  tools?: Tool[]
   /** Asks for usage in a stream, where the client leaves a choice; default false. */
   usage?: boolean
 }
 
-/** A tool with one parameter, `city`. */
 export interface Tool {
   name: string
-  run(input: { city: string }): string
+  /** Names of its parameters, all of them text. */
+  inputs: string[]
+  run(input: Record<string, string>): string
 }
+
+/** The parameters of a tool. */
+export const inputSchema = ({ inputs }: Tool) => z.object(Object.fromEntries(inputs.map((name) => [name, z.string()])))
 
 export interface Tokens {
   prompt: number
@@ -57,6 +65,8 @@ export interface Mode {
 /** A client that a user of the gateway has, under one face. */
 export interface Client {
   ask(ask: Ask, mode: Mode): Promise<Answer>
+  /** Asks for an object that fits a schema. */
+  extract(ask: Ask, schema: z.ZodType, mode: Mode): Promise<unknown>
 }
 
 /** A kind of client. */
@@ -65,6 +75,8 @@ export interface ClientKind {
   connect(options: { url: string; key: string; maxRetries?: number }): Client
   /** True where the client asks for usage in every stream. */
   alwaysUsage: boolean
+  /** True where the client sends tool calls back with what OpenAI's own do not have, such as Gemini's signatures. */
+  keepsSignatures: boolean
   /** The class of the error that a status must become. */
   errorClass(status: number): new (...values: never[]) => Error
   /** @throws the error itself where it is none of the client's own */

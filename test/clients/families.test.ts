@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { runtime } from '../support/runtime.js'
 import type { Server } from '../support/server.js'
 import { startServer } from '../support/server.js'
+import { models } from './families-stack.js'
 import { kinds } from './kinds.js'
 
 const key = 'gw-families-0123456789abcdef'
@@ -13,19 +14,10 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-const models = [
-  'gpt-4o-mini',
-  'claude-sonnet-4-5',
-  'claude-opus-4-8',
-  'anthropic/claude-sonnet-4-20250514',
-  'gemini-2.5-flash',
-  'google/gemini-3-flash-preview',
-]
-
 describe.each(kinds)(`$name against ${runtime}`, ({ connect }) => {
   const client = () => connect({ url: `${server.url}/v1`, key })
 
-  describe.each(models)('asks %s', (model) => {
+  describe.each(models)('asks $model', ({ model }) => {
     it.each([false, true])('a question, streamed: %s', async (stream) => {
       const answer = await client().ask({ model, text: 'Hello 🙂', system: 'Be brief.', usage: true }, { stream })
       expect(answer).toMatchObject({ text: 'This is a simulated answer. You said: Hello 🙂', finish: 'stop' })
@@ -38,8 +30,8 @@ describe.each(kinds)(`$name against ${runtime}`, ({ connect }) => {
     it.each([false, true])('to use a tool, streamed: %s', async (stream) => {
       const secret = randomUUID()
       const run = vi.fn(() => secret)
-      const tool = { name: 'look_up_weather', run }
-      const answer = await client().ask({ model, text: 'Use look_up_weather for me', tool }, { stream })
+      const tools = [{ name: 'look_up_weather', inputs: ['city'], run }]
+      const answer = await client().ask({ model, text: 'Use look_up_weather for me', tools }, { stream })
       expect(run).toHaveBeenCalledTimes(1)
       // Each family has its own form for a result; the simulated model repeats what it got.
       expect(answer.text).toMatch(/^The tools answered: /)
