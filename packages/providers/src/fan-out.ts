@@ -16,7 +16,7 @@ function follow(signal: Signal): AbortController {
 
 /** Sums every count, also those of details. */
 function addUsage(a: Usage, b: Usage): Usage {
-  const sum: Record<string, unknown> = Object.assign({}, a)
+  const sum: Record<string, unknown> = extend(a, {})
   for (const [key, value] of Object.entries(b)) {
     const before = sum[key]
     if (typeof value === 'number') sum[key] = (typeof before === 'number' ? before : 0) + value

@@ -7,7 +7,7 @@ const modern = (given: object) =>
   JSON.parse(JSON.stringify(modernise({ model: 'm', messages: [hi], ...given } as ChatCompletionRequest))) as object
 
 describe("OpenAI's deprecated functions", () => {
-  it('#90 are tools', () => {
+  it('are tools', () => {
     const f = { name: 'f', parameters: { type: 'object' } }
     expect(modern({ functions: [f], function_call: { name: 'f' } })).toEqual({
       model: 'm',
@@ -18,7 +18,7 @@ describe("OpenAI's deprecated functions", () => {
     expect(modern({ functions: [f], function_call: 'none' })).toMatchObject({ tool_choice: 'none' })
   })
 
-  it('#90 are tools in a history', () => {
+  it('are tools in a history', () => {
     const called = (x: string) => ({ role: 'assistant', content: null, function_call: { name: 'f', arguments: x } })
     const result = (content: string) => ({ role: 'function', name: 'f', content })
     const toolCall = (id: string, x: string) => ({

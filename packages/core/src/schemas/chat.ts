@@ -109,6 +109,13 @@ export const ChatCompletionRequest = v.looseObject({
   tool_choice: v.nullish(ToolChoice),
   provider: v.nullish(v.string()),
   n: v.nullish(v.pipe(integer, v.minValue(1), v.maxValue(128))),
+  // Not of spec.md: numbers that clients send and every family reads; their bounds are the upstream's to judge.
+  max_completion_tokens: v.nullish(v.pipe(integer, v.minValue(1))),
+  seed: v.nullish(integer),
+  top_k: v.nullish(v.number()),
+  top_logprobs: v.nullish(integer),
+  frequency_penalty: v.nullish(v.number()),
+  presence_penalty: v.nullish(v.number()),
 })
 export type ChatCompletionRequest = v.InferOutput<typeof ChatCompletionRequest>
 

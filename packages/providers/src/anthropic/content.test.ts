@@ -17,7 +17,7 @@ import {
 } from '../../../../test/support/anthropic.js'
 
 describe('messages as the Messages API has them', () => {
-  it('#1 gathers system messages, the shorthand first', () => {
+  it('gathers system messages, the shorthand first', () => {
     const made = body({
       system: 'zero',
       messages: [
@@ -33,14 +33,14 @@ describe('messages as the Messages API has them', () => {
     expect(made['messages']).toEqual([user(text('Hi')), assistant(text('Hello')), user(text('Bye'))])
   })
 
-  it('#2 keeps the parts of a system message, and leaves blank ones out', () => {
+  it('keeps the parts of a system message, and leaves blank ones out', () => {
     const made = body({
       messages: [{ role: 'system', content: [text('a'), text(' '), text('b')] as never }, ...hi],
     })
     expect(made['system']).toEqual([text('a'), text('b')])
   })
 
-  it('#3 merges messages of one role', () => {
+  it('merges messages of one role', () => {
     const made = body({
       messages: [
         { role: 'user', content: 'a' },
@@ -53,7 +53,7 @@ describe('messages as the Messages API has them', () => {
     expect(made['messages']).toEqual([user(text('a'), text('b')), assistant(text('c'), text('d')), user(text('e'))])
   })
 
-  it('#4 puts all results of a turn first into one user message', () => {
+  it('puts all results of a turn first into one user message', () => {
     const made = body({
       tools: [tool('f')],
       messages: [
@@ -72,7 +72,7 @@ describe('messages as the Messages API has them', () => {
     ])
   })
 
-  it('#5 has no empty text beside a call', () => {
+  it('has no empty text beside a call', () => {
     const made = body({
       tools: [tool('f')],
       messages: [...hi, { role: 'assistant', content: '', tool_calls: [call('a', 'f')] }],
@@ -80,7 +80,7 @@ describe('messages as the Messages API has them', () => {
     expect(made['messages']).toEqual([user(text('Hi')), assistant(use('a', 'f'))])
   })
 
-  it('#6 wants arguments that are an object', () => {
+  it('wants arguments that are an object', () => {
     const asked = (args: string): Partial<ChatCompletionRequest> => ({
       tools: [tool('f')],
       messages: [...hi, { role: 'assistant', content: null, tool_calls: [call('a', 'f', args)] }],
@@ -100,7 +100,7 @@ describe('messages as the Messages API has them', () => {
       })
   })
 
-  it('#7 writes an id alike in call and result', () => {
+  it('writes an id alike in call and result', () => {
     const long = `call.1:2/3${'x'.repeat(50)}`
     const made = body({
       tools: [tool('f')],
@@ -138,7 +138,7 @@ describe('messages as the Messages API has them', () => {
     ])
   })
 
-  it('#8 refuses a result without its call', () => {
+  it('refuses a result without its call', () => {
     const asked = { messages: [...hi, { role: 'tool', tool_call_id: 'call_9', content: 'x' }] as Messages }
     expect(refusal(asked)).toMatchObject({
       status: 400,
@@ -209,7 +209,7 @@ describe('media', () => {
   const refused = (given: object) => refusal({ messages: [{ role: 'user', content: [given] as never }] })
   const image = (url: string) => ({ type: 'image_url', image_url: { url } })
 
-  it('#17 takes images by data and https, and no other way', () => {
+  it('takes images by data and https, and no other way', () => {
     expect(part(image('data:image/jpg;base64,/9j/'))).toEqual([
       user({ type: 'image', source: { type: 'base64', media_type: 'image/jpeg', data: '/9j/' } }),
     ])
@@ -220,7 +220,7 @@ describe('media', () => {
       expect(refused(image(url))).toMatchObject({ status: 400 })
   })
 
-  it('#18 takes a PDF as a document', () => {
+  it('takes a PDF as a document', () => {
     const file = { type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,JVBERi0=' } }
     expect(part(file)).toEqual([
       user({
@@ -235,7 +235,7 @@ describe('media', () => {
     expect(refused({ type: 'file', file: { file_id: 'file-1' } })).toMatchObject({ code: 'unsupported_parameter' })
   })
 
-  it.each(['input_audio', 'audio', 'video_url'])('#19 refuses %s', (type) => {
+  it.each(['input_audio', 'audio', 'video_url'])('refuses %s', (type) => {
     expect(refused({ type })).toMatchObject({ status: 400, code: 'unsupported_parameter' })
   })
 })

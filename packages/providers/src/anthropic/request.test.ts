@@ -3,7 +3,7 @@ import type { Messages } from '../../../../test/support/anthropic.js'
 import { hi, body, notes, refusal, text, call, tool, noArguments } from '../../../../test/support/anthropic.js'
 
 describe('parameters', () => {
-  it('#9 takes stop as a string or a list, without blanks', () => {
+  it('takes stop as a string or a list, without blanks', () => {
     expect(body({ stop: 'X' })['stop_sequences']).toEqual(['X'])
     expect(body({ stop: ['\n', 'X'] })['stop_sequences']).toEqual(['X'])
     expect(notes({ stop: ['\n', 'X'] })).toEqual(['clamped stop'])
@@ -21,11 +21,11 @@ describe('parameters', () => {
     [{ max_tokens: 100, max_completion_tokens: 50 }, 'claude-sonnet-4-5', 50],
     [{ max_tokens: 999_999 }, 'claude-sonnet-4-5', 64_000],
     [{ max_tokens: 999_999 }, 'claude-unheard-of', 999_999],
-  ])('#10 always has max_tokens: %j for %s is %i', (given, model, most) => {
+  ])('always has max_tokens: %j for %s is %i', (given, model, most) => {
     expect(body(given, model)['max_tokens']).toBe(most)
   })
 
-  it('#11 clamps temperature, and sends none of its own', () => {
+  it('clamps temperature, and sends none of its own', () => {
     expect(body({ temperature: 1.7 })['temperature']).toBe(1)
     expect(notes({ temperature: 1.7 })).toEqual(['clamped temperature'])
     expect(body({ temperature: 0.3 })['temperature']).toBe(0.3)
@@ -35,7 +35,7 @@ describe('parameters', () => {
     expect(notes({ temperature: 1 }, 'claude-fable-5')).toEqual([])
   })
 
-  it('#12 sends temperature or top_p', () => {
+  it('sends temperature or top_p', () => {
     expect(body({ temperature: 0.2, top_p: 0.9 })).toMatchObject({ temperature: 0.2 })
     expect(body({ temperature: 0.2, top_p: 0.9 })).not.toHaveProperty('top_p')
     expect(notes({ temperature: 0.2, top_p: 0.9 })).toEqual(['dropped top_p'])
@@ -51,13 +51,13 @@ describe('parameters', () => {
       { type: 'tool', name: 'f' },
     ],
     [undefined, undefined],
-  ])('#13 puts tool_choice %j as %j and keeps the tools', (tool_choice, made) => {
+  ])('puts tool_choice %j as %j and keeps the tools', (tool_choice, made) => {
     const sent = body({ tools: [tool('f')], tool_choice } as never)
     expect(sent['tool_choice']).toEqual(made)
     expect(sent['tools']).toEqual([{ name: 'f', input_schema: noArguments }])
   })
 
-  it('#13 refuses a tool that is not there', () => {
+  it('refuses a tool that is not there', () => {
     expect(refusal({ tools: [tool('f')], tool_choice: { type: 'function', function: { name: 'g' } } })).toMatchObject({
       status: 400,
     })
@@ -70,7 +70,7 @@ describe('parameters', () => {
     expect(sent).toMatchObject({ tools: [{ name: 'g' }], tool_choice: { type: 'any' } })
   })
 
-  it('#14 forbids parallel calls', () => {
+  it('forbids parallel calls', () => {
     expect(body({ tools: [tool('f')], parallel_tool_calls: false })['tool_choice']).toEqual({
       type: 'auto',
       disable_parallel_tool_use: true,
@@ -81,7 +81,7 @@ describe('parameters', () => {
     expect(notes({ parallel_tool_calls: false })).toEqual(['dropped parallel_tool_calls'])
   })
 
-  it('#15 hands a schema over whole', () => {
+  it('hands a schema over whole', () => {
     const parameters = {
       type: 'object',
       $defs: { unit: { enum: ['C', 'F'] } },
@@ -92,7 +92,7 @@ describe('parameters', () => {
     expect(body({ tools: [tool('f', parameters)] })['tools']).toEqual([{ name: 'f', input_schema: parameters }])
   })
 
-  it('#16 gives a tool without parameters an empty object', () => {
+  it('gives a tool without parameters an empty object', () => {
     expect(body({ tools: [tool('f'), tool('g', {})] })['tools']).toEqual([
       { name: 'f', input_schema: noArguments },
       { name: 'g', input_schema: noArguments },
@@ -105,7 +105,7 @@ describe('parameters', () => {
   }
   const response_format = { type: 'json_schema', json_schema: { name: 'x', schema } }
 
-  it('#20 holds newer models to a schema', () => {
+  it('holds newer models to a schema', () => {
     expect(body({ response_format })['output_config']).toEqual({
       format: {
         type: 'json_schema',
@@ -122,7 +122,7 @@ describe('parameters', () => {
     expect(notes({ response_format })).toEqual([])
   })
 
-  it('#20 has older models call a tool', () => {
+  it('has older models call a tool', () => {
     const sent = body({ response_format }, 'claude-sonnet-4-20250514')
     expect(sent['tools']).toEqual([{ name: 'json', description: 'Gives the answer.', input_schema: schema }])
     expect(sent['tool_choice']).toEqual({ type: 'any', disable_parallel_tool_use: true })
@@ -148,7 +148,7 @@ describe('parameters', () => {
     ])
   })
 
-  it('#22 thinks with a budget, within max_tokens', () => {
+  it('thinks with a budget, within max_tokens', () => {
     const sent = body({ reasoning_effort: 'high', max_tokens: 500, temperature: 0.5 })
     expect(sent).toMatchObject({ thinking: { type: 'enabled', budget_tokens: 16_384 }, max_tokens: 16_884 })
     expect(sent).not.toHaveProperty('temperature')
@@ -183,7 +183,7 @@ describe('parameters', () => {
     expect(notes({ reasoning_effort: 'high', tools: [tool('f')], messages })).toEqual(['dropped reasoning_effort'])
   })
 
-  it('#23 drops what the family has not, by name', () => {
+  it('drops what the family has not, by name', () => {
     const given = { logit_bias: { 1: 2 }, store: true, metadata: { a: 'b' }, seed: 7, made_up: 1, verbosity: null }
     expect(Object.keys(body(given))).toEqual(['model', 'max_tokens', 'messages'])
     expect(notes(given)).toEqual([
@@ -195,7 +195,7 @@ describe('parameters', () => {
     ])
   })
 
-  it('#24 keeps provider and system to itself', () => {
+  it('keeps provider and system to itself', () => {
     const sent = body({ provider: 'anthropic', system: 'S' })
     expect(sent).not.toHaveProperty('provider')
     expect(sent['system']).toEqual([text('S')])

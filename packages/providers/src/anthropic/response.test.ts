@@ -50,7 +50,7 @@ describe('a whole answer', () => {
     expect(choice({ content: [text('Hi')], stop_reason: 'tool_use' }).finish).toBe('stop')
   })
 
-  it('#25 has text and calls', () => {
+  it('has text and calls', () => {
     const content = [text('Let me see.'), use('a', 'f', { x: 1 }), use('b', 'g')]
     expect(choice({ content, stop_reason: 'tool_use' })).toMatchObject({
       content: 'Let me see.',
@@ -63,14 +63,14 @@ describe('a whole answer', () => {
     expect(choice({ content: [use('a', 'f')], stop_reason: 'tool_use' }).content).toBeNull()
   })
 
-  it('#26 joins its texts', () => {
+  it('joins its texts', () => {
     expect(choice({ content: [text('a'), text('b')], stop_reason: 'end_turn' })).toMatchObject({
       content: 'ab',
       finish: 'stop',
     })
   })
 
-  it('#27 keeps thoughts apart', () => {
+  it('keeps thoughts apart', () => {
     const content = [{ type: 'thinking', thinking: 'Hm.', signature: 's' }, { type: 'redacted_thinking' }, text('Yes')]
     expect(choice({ content, stop_reason: 'end_turn' })).toMatchObject({ content: 'Yes', reasoning_content: 'Hm.' })
     expect(choice({ content: [text('Yes')] })).not.toHaveProperty('reasoning_content')
@@ -87,12 +87,12 @@ describe('a whole answer', () => {
     ['compaction', 'stop'],
     ['something_new', 'stop'],
     [null, 'stop'],
-  ])('#28 that stopped for %s has finished for %s', (stop_reason, finish) => {
+  ])('that stopped for %s has finished for %s', (stop_reason, finish) => {
     const content = stop_reason === 'tool_use' ? [use('a', 'f')] : [text('x')]
     expect(choice({ content, stop_reason }).finish).toBe(finish)
   })
 
-  it('#29 may refuse without a word', () => {
+  it('may refuse without a word', () => {
     const stop_details = { explanation: 'Not this.' }
     expect(choice({ content: [], stop_reason: 'refusal', stop_details })).toMatchObject({
       content: null,
@@ -102,11 +102,11 @@ describe('a whole answer', () => {
     expect(choice({ content: [], stop_reason: 'refusal' })).toMatchObject({ content: '', refusal: null })
   })
 
-  it('#30 cut off in a call is cut off', () => {
+  it('cut off in a call is cut off', () => {
     expect(choice({ content: [text('a'), use('a', 'f', { x: 1 })], stop_reason: 'max_tokens' }).finish).toBe('length')
   })
 
-  it('#31 counts what was cached', () => {
+  it('counts what was cached', () => {
     const counts = {
       input_tokens: 12,
       cache_read_input_tokens: 10_000,
@@ -124,7 +124,7 @@ describe('a whole answer', () => {
     })
   })
 
-  it('#32 counts null as none', () => {
+  it('counts null as none', () => {
     const nulls = {
       input_tokens: 5,
       cache_read_input_tokens: null,
@@ -139,7 +139,7 @@ describe('a whole answer', () => {
     expect(choice({ content: [text('x')], usage: null }).usage).toBeUndefined()
   })
 
-  it('#33 passes over what the provider did itself', () => {
+  it('passes over what the provider did itself', () => {
     const content = ['server_tool_use', 'web_search_tool_result', 'mcp_tool_use', 'container_upload', 'new_thing'].map(
       (type) => ({ type, id: 'x', name: 'f', input: {} }),
     )

@@ -64,14 +64,14 @@ describe('a stream of Claude', () => {
     ])
   })
 
-  it('#34 counts tools apart from blocks, and says {} for no arguments', () => {
+  it('counts tools apart from blocks, and says {} for no arguments', () => {
     expect(deltas(start(), ...text(0, 'Now'), ...tool(1, 'toolu_1', 'now', ''), end('tool_use'), last)).toMatchObject({
       deltas: [role, { content: 'Now' }, toolStart(0, 'toolu_1', 'now'), toolPart(0, '{}')],
       finish: 'tool_calls',
     })
   })
 
-  it('#35 says nothing for a ping', () => {
+  it('says nothing for a ping', () => {
     const ping = { type: 'ping' }
     expect(deltas(ping, start(), ping, ...text(0, 'a'), ping, end('end_turn'), ping, last).deltas).toEqual([
       role,
@@ -79,7 +79,7 @@ describe('a stream of Claude', () => {
     ])
   })
 
-  it('#36 keeps texts and tools in order', () => {
+  it('keeps texts and tools in order', () => {
     const events = [...text(0, 'a'), ...tool(1, 'x', 'f', '{"q"', ':1}'), ...text(2, 'b'), ...tool(3, 'y', 'g', '{}')]
     expect(deltas(start(), ...events, end('tool_use'), last).deltas).toEqual([
       role,
@@ -93,7 +93,7 @@ describe('a stream of Claude', () => {
     ])
   })
 
-  it('#37 takes the later count', () => {
+  it('takes the later count', () => {
     const { usage } = deltas(
       start({ input_tokens: 43, cache_read_input_tokens: 5, output_tokens: 1 }),
       ...text(0, 'a'),
@@ -135,11 +135,11 @@ describe('a stream of Claude', () => {
     ])
   })
 
-  it('#44 may begin twice, as the same', () => {
+  it('may begin twice, as the same', () => {
     expect(deltas(start(), start(), ...text(0, 'a'), end('end_turn'), last).deltas).toEqual([role, { content: 'a' }])
   })
 
-  it('#45 cut off in a tool has its arguments as they came', () => {
+  it('cut off in a tool has its arguments as they came', () => {
     const open = tool(0, 'x', 'f', '{"a": 1').slice(0, -1)
     expect(deltas(start(), ...open, end('max_tokens'), last)).toMatchObject({
       deltas: [{ ...role }, toolStart(0, 'x', 'f'), toolPart(0, '{"a": 1')],
@@ -147,7 +147,7 @@ describe('a stream of Claude', () => {
     })
   })
 
-  it('#46 passes over what it does not know, and what the provider did itself', () => {
+  it('passes over what it does not know, and what the provider did itself', () => {
     const search = [
       block(0, { type: 'server_tool_use', id: 's', name: 'web_search', input: {} }),
       delta(0, { type: 'input_json_delta', partial_json: '{"q":1}' }),
@@ -208,13 +208,13 @@ describe('a stream of Claude that fails', () => {
     ['api_error', 500],
     ['invalid_request_error', 400],
     ['new_error', 500],
-  ])('#40 at once by %s has its status', (type, status) => {
+  ])('at once by %s has its status', (type, status) => {
     const error = { type: 'error', error: { type, message: 'No' } }
     expect(failure(error)).toMatchObject({ kind: 'status', status, accepted: false, chunks: 0 })
     expect(failure({ type: 'ping' }, error)).toMatchObject({ status, chunks: 0 })
   })
 
-  it('#41 in the middle keeps what came', () => {
+  it('in the middle keeps what came', () => {
     const error = { type: 'error', error: { type: 'overloaded_error', message: 'No' } }
     expect(failure(start(), ...text(0, 'a', 'b'), error)).toMatchObject({
       kind: 'status',
@@ -229,11 +229,11 @@ describe('a stream of Claude that fails', () => {
     ['says that it is done without a reason', [start(), ...text(0, 'a'), end(null), last]],
     ['is empty', []],
     ['is only pings', [{ type: 'ping' }, { type: 'ping' }]],
-  ])('#42 is truncated where it %s', (_, events) => {
+  ])('is truncated where it %s', (_, events) => {
     expect(failure(...events)).toMatchObject({ kind: 'truncated', accepted: true })
   })
 
-  it('#44 is malformed where another answer is spliced in', () => {
+  it('is malformed where another answer is spliced in', () => {
     expect(failure(start(), ...text(0, 'a'), start({}, 'msg_2'))).toMatchObject({ kind: 'malformed', chunks: 2 })
   })
 

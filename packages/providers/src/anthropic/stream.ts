@@ -74,11 +74,15 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
     }
   }
 
-  const onDelta = (block: Open, { text, thinking, partial_json }: NonNullable<StreamEvent['delta']>): void => {
-    if (block.kind === 'text' && text) builder.delta(0, { content: text })
-    else if (block.kind === 'thinking' && thinking) builder.delta(0, { reasoning_content: thinking })
-    else if (block.kind === 'json' && partial_json) builder.delta(0, { content: partial_json })
-    else if (block.kind === 'tool' && !block.whole && partial_json) builder.toolArguments(0, block.tool, partial_json)
+  const onDelta = (block: Open, delta: NonNullable<StreamEvent['delta']>): void => {
+    const { type, text, thinking, partial_json } = delta
+    if (type === 'text_delta' && block.kind === 'text' && text) builder.delta(0, { content: text })
+    else if (type === 'thinking_delta' && block.kind === 'thinking' && thinking)
+      builder.delta(0, { reasoning_content: thinking })
+    else if (type === 'input_json_delta' && partial_json) {
+      if (block.kind === 'json') builder.delta(0, { content: partial_json })
+      else if (block.kind === 'tool' && !block.whole) builder.toolArguments(0, block.tool, partial_json)
+    }
   }
 
   const start = (message: Message): void => {

@@ -12,7 +12,7 @@ const result = (id: string, content: unknown) => ({ role: 'tool', tool_call_id: 
 const signed = (signature: string) => ({ extra_content: { google: { thought_signature: signature } } })
 
 describe('messages', () => {
-  it('#48 collects the system messages of every place', () => {
+  it('collects the system messages of every place', () => {
     const messages = [
       { role: 'system', content: 'one' },
       user,
@@ -26,7 +26,7 @@ describe('messages', () => {
     })
   })
 
-  it('#48 refuses a conversation of system messages alone', () => {
+  it('refuses a conversation of system messages alone', () => {
     expect(refusal({ messages: [{ role: 'system', content: 'x' }] })).toMatchObject({
       status: 400,
       code: 'invalid_body',
@@ -77,7 +77,7 @@ describe('messages', () => {
     expect(notes).toEqual([{ field: 'messages.name', action: 'dropped' }])
   })
 
-  it('#49 keeps text beside calls, and puts all results into one content', () => {
+  it('keeps text beside calls, and puts all results into one content', () => {
     const messages = [
       user,
       assistant([call('call_a', 'weather', '{"city":"Bonn"}'), call('call_b', 'time')], 'Let me see'),
@@ -106,7 +106,7 @@ describe('messages', () => {
     ])
   })
 
-  it('#50 gives results in the order of their calls', () => {
+  it('gives results in the order of their calls', () => {
     const messages = [
       user,
       assistant([call('call_a', 'weather', '{"city":"Bonn"}'), call('call_b', 'weather', '{"city":"Kiel"}')]),
@@ -127,7 +127,7 @@ describe('messages', () => {
     ['toolu_01A', undefined],
     ['', undefined],
     ['function-call-17', 'function-call-17'],
-  ])('#50 sends back an id only if it is of Gemini: %j', (id, sent) => {
+  ])('sends back an id only if it is of Gemini: %j', (id, sent) => {
     const contents = contentsOf([user, assistant([call(id, 'f')]), result(id, 'x')])
     const expected = sent === undefined ? {} : { id: sent }
     expect(contents).toMatchObject([{}, { parts: [{ functionCall: { name: 'f', args: {}, ...expected } }] }, {}])
@@ -149,7 +149,7 @@ describe('messages', () => {
       ],
       { output: '22C' },
     ],
-  ])('#51 the result %j of a tool', (content, response) => {
+  ])('the result %j of a tool', (content, response) => {
     expect(contentsOf([user, assistant([call('call_a', 'f')]), result('call_a', content)])).toMatchObject([
       {},
       {},
@@ -176,14 +176,14 @@ describe('messages', () => {
     expect(refusal({ messages })).toMatchObject({ status: 400, code: 'unsupported_parameter' })
   })
 
-  it('#101 keeps keys of prototypes as data', () => {
+  it('keeps keys of prototypes as data', () => {
     const text = '{"__proto__":{"a":1},"constructor":2}'
     const contents = JSON.stringify(contentsOf([user, assistant([call('call_a', 'f', text)]), result('call_a', text)]))
     expect(contents.split(text)).toHaveLength(3)
     expect(({} as Record<string, unknown>)['a']).toBeUndefined()
   })
 
-  it('#103 numbers that a double cannot hold lose digits in arguments, not in text results', () => {
+  it('numbers that a double cannot hold lose digits in arguments, not in text results', () => {
     const contents = contentsOf([
       user,
       assistant([call('call_a', 'f', '{"n":12345678901234567890}')]),
@@ -196,14 +196,14 @@ describe('messages', () => {
     ])
   })
 
-  it('#102 takes lone surrogates and NUL', () => {
+  it('takes lone surrogates and NUL', () => {
     expect(contentsOf([{ role: 'user', content: 'a\ud800\0' }])).toEqual([
       { role: 'user', parts: [{ text: 'a\ud800\0' }] },
     ])
   })
 })
 
-describe('#55 signatures', () => {
+describe('signatures', () => {
   const history = (first: object, second: object) => [
     user,
     assistant([call('call_a', 'f', '{}', first), call('call_b', 'g', '{}', second)], 'Wait'),

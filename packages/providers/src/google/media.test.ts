@@ -42,7 +42,7 @@ describe('media', () => {
     expect(partOf(part)).toEqual(expected)
   })
 
-  it('#56 refuses an image of the web and names the option', () => {
+  it('refuses an image of the web and names the option', () => {
     for (const url of [
       'https://example.com/a.png',
       'https://notyoutube.com/a',

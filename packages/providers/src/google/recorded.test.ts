@@ -61,7 +61,7 @@ describe('the provider', () => {
   const event = (text: string, finishReason?: string) =>
     JSON.stringify({ candidates: [{ content: { parts: [{ text }] }, finishReason }] })
 
-  it('#59 sends its key in a header', async () => {
+  it('sends its key in a header', async () => {
     const seen: TransportRequest[] = []
     const transport = answering(event('a', 'STOP'), { type: 'application/json', seen })
     await google({ apiKey: 'secret', baseURL: 'https://proxy.test/v1beta/', transport }).chat!.complete(request, {
@@ -81,7 +81,7 @@ describe('the provider', () => {
     expect(await provider.models({ signal })).toHaveLength(7)
   })
 
-  it.each([undefined, 1, 5])('#74 finds a bare error after everything else, cut at every %s bytes', async (size) => {
+  it.each([undefined, 1, 5])('finds a bare error after everything else, cut at every %s bytes', async (size) => {
     const error = { error: { code: 503, message: 'Overloaded', status: 'UNAVAILABLE' } }
     for (const tail of [
       JSON.stringify(error),
@@ -94,7 +94,7 @@ describe('the provider', () => {
     }
   })
 
-  it('#76 refuses an empty body', async () => {
+  it('refuses an empty body', async () => {
     await expect(stream('')).rejects.toMatchObject({ failure: { kind: 'truncated' } })
   })
 
@@ -102,7 +102,7 @@ describe('the provider', () => {
     expect(finishesOf(await stream(framed([event('ä€😀', 'STOP')]).trim(), 1))).toEqual(['stop'])
   })
 
-  it('#84 reads an error whatever its type says it is', async () => {
+  it('reads an error whatever its type says it is', async () => {
     const text = '{"error":{"code":404,"message":"No such model","status":"NOT_FOUND"}}'
     const provider = google({ apiKey: 'x', transport: answering(text, { status: 404 }) })
     await expect(provider.chat!.stream({ ...request, stream: true }, { signal })).rejects.toMatchObject({

@@ -17,7 +17,7 @@ describe('path', () => {
   })
 })
 describe('tools', () => {
-  it('#52 #53 gives schemas as they are', () => {
+  it('gives schemas as they are', () => {
     const parameters = {
       $schema: 'http://json-schema.org/draft-07/schema#',
       type: 'object',
@@ -30,7 +30,7 @@ describe('tools', () => {
     ])
   })
 
-  it('#101 keeps keys of prototypes in schemas', () => {
+  it('keeps keys of prototypes in schemas', () => {
     const parameters = JSON.parse(
       '{"type":"object","properties":{"__proto__":{"type":"string"},"constructor":{}}}',
     ) as object
@@ -51,7 +51,7 @@ describe('tools', () => {
     [named('g'), { mode: 'ANY', allowedFunctionNames: ['g'] }],
     [allowed('auto', 'f'), { mode: 'VALIDATED', allowedFunctionNames: ['f'] }],
     [allowed('required', 'f', 'g'), { mode: 'ANY', allowedFunctionNames: ['f', 'g'] }],
-  ])('#54 tool_choice %j', (tool_choice, config) => {
+  ])('tool_choice %j', (tool_choice, config) => {
     const { body } = ask({ tools: [tool('f'), tool('g')], ...(tool_choice && { tool_choice }) })
     expect(body['toolConfig']).toEqual(config && { functionCallingConfig: config })
     expect(body['tools']).toEqual([{ functionDeclarations: [{ name: 'f' }, { name: 'g' }] }])
@@ -89,7 +89,7 @@ describe('settings', () => {
     return { config: body['generationConfig'], notes }
   }
 
-  it('#57 are renamed', () => {
+  it('are renamed', () => {
     const fields = {
       max_tokens: 50,
       temperature: 0,
@@ -117,7 +117,7 @@ describe('settings', () => {
     })
   })
 
-  it('#57 penalties go to models that take them', () => {
+  it('penalties go to models that take them', () => {
     const fields = { frequency_penalty: 1, presence_penalty: -1 }
     expect(configOf(fields, 'gemini-2.0-flash')).toEqual({
       config: { frequencyPenalty: 1, presencePenalty: -1 },
@@ -178,14 +178,14 @@ describe('settings', () => {
     ['gemini-2.5-flash-lite', 'minimal', { thinkingBudget: 512, includeThoughts: true }, false],
     ['gemini-2.5-pro', 'none', { thinkingBudget: 128 }, true],
     ['gemini-2.5-pro', 'xhigh', { thinkingBudget: 32_768, includeThoughts: true }, false],
-  ])('#58 %s thinks with effort %s', (model, reasoning_effort, thinkingConfig, clamped) => {
+  ])('%s thinks with effort %s', (model, reasoning_effort, thinkingConfig, clamped) => {
     expect(configOf({ reasoning_effort }, model)).toEqual({
       config: { thinkingConfig },
       notes: clamped ? [{ field: 'reasoning_effort', action: 'clamped' }] : [],
     })
   })
 
-  it('#58 leaves models alone that do not think', () => {
+  it('leaves models alone that do not think', () => {
     for (const model of ['gemini-2.0-flash', 'gemma-3-27b-it', 'gemini-2.5-flash-image'])
       expect(configOf({ reasoning_effort: 'low' }, model)).toEqual({
         config: undefined,

@@ -48,7 +48,7 @@ describe('a whole answer', () => {
     expect(id).toMatch(/^chatcmpl-\w{24}$/)
   })
 
-  it('#60 gives tool calls with ids of their own', () => {
+  it('gives tool calls with ids of their own', () => {
     const part = { functionCall: { name: 'f', args: { a: 1 } } }
     const { message, finish_reason } = only(answerOf([{ text: 'Wait' }, part, part], 'STOP'))
     expect(finish_reason).toBe('tool_calls')
@@ -63,7 +63,7 @@ describe('a whole answer', () => {
     })
   })
 
-  it('#55 #61 keeps the id and the signature of a call, and gives {} for no arguments', () => {
+  it('keeps the id and the signature of a call, and gives {} for no arguments', () => {
     const part = { functionCall: { name: 'f', id: 'function-call-1' }, thoughtSignature: 'sig' }
     expect(only(answerOf([part], 'STOP')).message).toEqual({
       role: 'assistant',
@@ -80,14 +80,14 @@ describe('a whole answer', () => {
     })
   })
 
-  it('#62 keeps thoughts apart', () => {
+  it('keeps thoughts apart', () => {
     expect(only(answerOf([{ text: 'Hm', thought: true }, { text: 'Yes' }], 'STOP')).message).toMatchObject({
       content: 'Yes',
       reasoning_content: 'Hm',
     })
   })
 
-  it('#63 tells of an answer whose tokens all went into thoughts', () => {
+  it('tells of an answer whose tokens all went into thoughts', () => {
     const metadata = { promptTokenCount: 5, totalTokenCount: 24, thoughtsTokenCount: 19 }
     const { choices, usage } = respond(answerOf(undefined, 'MAX_TOKENS', { usageMetadata: metadata }))
     expect(choices[0]).toMatchObject({ message: { content: '' }, finish_reason: 'length' })
@@ -99,7 +99,7 @@ describe('a whole answer', () => {
     })
   })
 
-  it('#64 answers a prompt that was blocked', () => {
+  it('answers a prompt that was blocked', () => {
     const metadata = { promptTokenCount: 5, totalTokenCount: 5 }
     const { choices, usage } = respond({ promptFeedback: { blockReason: 'SAFETY' }, usageMetadata: metadata })
     expect(choices).toEqual([
@@ -136,7 +136,7 @@ describe('a whole answer', () => {
     ['IMAGE_OTHER', 'stop'],
     ['OF_THE_FUTURE', 'stop'],
     [undefined, 'stop'],
-  ])('#65 %s with text means %s', (reason, finish) => {
+  ])('%s with text means %s', (reason, finish) => {
     expect(only(answerOf([{ text: 'x' }], reason))).toMatchObject({ message: { content: 'x' }, finish_reason: finish })
   })
 
@@ -146,7 +146,7 @@ describe('a whole answer', () => {
     'TOO_MANY_TOOL_CALLS',
     'MISSING_THOUGHT_SIGNATURE',
     'MALFORMED_RESPONSE',
-  ])('#65 %s without text is a failure', (reason) => {
+  ])('%s without text is a failure', (reason) => {
     const expected = { failure: { kind: 'malformed', provider: 'google', accepted: true, code: reason } }
     expect(() => respond(answerOf([], reason))).toThrow(expect.objectContaining(expected) as Error)
   })
@@ -159,7 +159,7 @@ describe('a whole answer', () => {
       )
   })
 
-  it('#66 puts candidates in order', () => {
+  it('puts candidates in order', () => {
     const candidate = (text: string, index?: number) => ({
       content: { parts: [{ text }] },
       index,
@@ -179,7 +179,7 @@ describe('a whole answer', () => {
 
   it.each([
     [
-      '#67 thoughts beside candidates',
+      'thoughts beside candidates',
       {
         promptTokenCount: 30,
         cachedContentTokenCount: 8,
@@ -232,13 +232,13 @@ describe('a whole answer', () => {
     expect(usageOf({ promptTokenCount: 'x', totalTokenCount: 1 })).toBeUndefined()
   })
 
-  it.each([{}, { candidates: [] }, { candidates: [], promptFeedback: {} }])('#68 refuses %j', (answer) => {
+  it.each([{}, { candidates: [] }, { candidates: [], promptFeedback: {} }])('refuses %j', (answer) => {
     expect(() => respond(answer)).toThrow(
       expect.objectContaining({ failure: expect.objectContaining({ kind: 'malformed' }) as object }) as Error,
     )
   })
 
-  it('#69 gives images apart from the text, and leaves out drafts and other media', () => {
+  it('gives images apart from the text, and leaves out drafts and other media', () => {
     const media = (mimeType: string, more: object = {}) => ({ inlineData: { mimeType, data: 'AA==' }, ...more })
     const parts = [
       { text: 'Here' },

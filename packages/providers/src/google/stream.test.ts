@@ -80,7 +80,7 @@ describe('a stream', () => {
     ])
   })
 
-  it('#70 counts what was reported last', () => {
+  it('counts what was reported last', () => {
     const usage = (promptTokenCount: number, more: object = {}) => ({ usageMetadata: { promptTokenCount, ...more } })
     const { batches } = run(
       event([text('a')], undefined, usage(16)),
@@ -89,7 +89,7 @@ describe('a stream', () => {
     expect(batches.flat().at(-1)!.usage).toMatchObject({ prompt_tokens: 13, completion_tokens: 2, total_tokens: 15 })
   })
 
-  it('#71 says nothing for an empty text with a signature', () => {
+  it('says nothing for an empty text with a signature', () => {
     const last = event([text('', { thoughtSignature: 'sig' })], 'STOP')
     expect(choices(event([text('a')]), last)).toEqual([
       { index: 0, delta: { role: 'assistant', content: 'a' }, finish_reason: null },
@@ -98,7 +98,7 @@ describe('a stream', () => {
     expect(finishes(event([text('a')], 'STOP'), last)).toEqual(['stop'])
   })
 
-  it('#72 counts calls over the whole stream', () => {
+  it('counts calls over the whole stream', () => {
     const joined = calls(event([call('f', { args: { a: 1 } })]), event([call('g'), call('h', { id: 'own' })]), stop)
     expect(joined.map(({ name, arguments: args }) => [name, args])).toEqual([
       ['f', '{"a":1}'],
@@ -111,14 +111,14 @@ describe('a stream', () => {
     expect(finishes(event([call('f')]), stop)).toEqual(['tool_calls'])
   })
 
-  it('#73 gives text before the call of the same event', () => {
+  it('gives text before the call of the same event', () => {
     const [first, second, ...rest] = deltas(event([text('Wait'), call('f')], 'STOP'))
     expect(first).toEqual({ role: 'assistant', content: 'Wait' })
     expect(second!.tool_calls![0]).toMatchObject({ index: 0, type: 'function', function: { name: 'f', arguments: '' } })
     expect(rest).toHaveLength(2)
   })
 
-  it('#55 gives the signature with the call that it belongs to', () => {
+  it('gives the signature with the call that it belongs to', () => {
     const parts = [{ ...call('f'), thoughtSignature: 'sig' }, call('g')]
     expect(calls(event(parts), stop)).toMatchObject([
       { name: 'f', arguments: '{}', extra: { google: { thought_signature: 'sig' } } },
@@ -127,14 +127,14 @@ describe('a stream', () => {
     expect(calls(event(parts), stop)[1]).not.toHaveProperty('extra')
   })
 
-  it('#77 keeps thoughts apart', () => {
+  it('keeps thoughts apart', () => {
     expect(choices(event([text('Hm', { thought: true })]), stop)).toEqual([
       { index: 0, delta: { role: 'assistant', content: '', reasoning_content: 'Hm' }, finish_reason: null },
       { index: 0, delta: {}, finish_reason: 'stop' },
     ])
   })
 
-  it('#78 joins arguments that come in pieces', () => {
+  it('joins arguments that come in pieces', () => {
     const piece = (more: object) => ({ functionCall: more })
     const value = (jsonPath: string, more: object) =>
       piece({ partialArgs: [{ jsonPath, ...more }], willContinue: true })
@@ -159,7 +159,7 @@ describe('a stream', () => {
     expect(calls(event([piece({}), call('g')], 'STOP'))).toMatchObject([{ name: 'g' }])
   })
 
-  it('#64 answers a prompt that was blocked', () => {
+  it('answers a prompt that was blocked', () => {
     expect(choices({ promptFeedback: { blockReason: 'JAILBREAK' }, usageMetadata: { promptTokenCount: 5 } })).toEqual([
       { index: 0, delta: { role: 'assistant', content: '', refusal: 'JAILBREAK' }, finish_reason: null },
       { index: 0, delta: {}, finish_reason: 'content_filter' },
@@ -177,7 +177,7 @@ describe('a stream', () => {
     expect(batches.flat()).toHaveLength(3)
   })
 
-  it('#66 keeps candidates apart', () => {
+  it('keeps candidates apart', () => {
     const both = (finishReason?: string) => ({
       candidates: ['a', 'b'].map((value) => ({
         content: { parts: [text(value)] },
@@ -194,7 +194,7 @@ describe('a stream', () => {
     ])
   })
 
-  it('#69 gives images apart from the text', () => {
+  it('gives images apart from the text', () => {
     const part = { inlineData: { mimeType: 'image/png', data: 'AA==' } }
     expect(deltas(event([part], 'STOP'))[0]).toEqual({
       role: 'assistant',
@@ -218,11 +218,11 @@ describe('a stream', () => {
     ['SAFETY', 'content_filter'],
     ['MALFORMED_FUNCTION_CALL', 'stop'],
     ['OF_THE_FUTURE', 'stop'],
-  ])('#65 %s means %s', (reason, finish) => {
+  ])('%s means %s', (reason, finish) => {
     expect(finishes(event([text('a')]), event([], reason))).toEqual([finish])
   })
 
-  it('#63 ends without a text where the tokens are used up', () => {
+  it('ends without a text where the tokens are used up', () => {
     expect(choices({ candidates: [{ content: { role: 'model' }, finishReason: 'MAX_TOKENS' }] })).toEqual([
       { index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null },
       { index: 0, delta: {}, finish_reason: 'length' },
@@ -231,7 +231,7 @@ describe('a stream', () => {
 })
 
 describe('a stream that fails', () => {
-  it('#65 by a tool call that cannot be read', () => {
+  it('by a tool call that cannot be read', () => {
     expect(run(event([text('Hm', { thought: true })]), event([], 'MALFORMED_FUNCTION_CALL')).error).toMatchObject({
       failure: { kind: 'malformed', code: 'MALFORMED_FUNCTION_CALL' },
     })
@@ -257,7 +257,7 @@ describe('a stream that fails', () => {
     ['pretty', JSON.stringify({ error: failure }, null, 2)],
     ['compact', JSON.stringify({ error: failure })],
     ['in a list', JSON.stringify([{ error: failure }])],
-  ])('#74 by bare JSON, %s', (_, tail) => {
+  ])('by bare JSON, %s', (_, tail) => {
     const expected = (accepted: boolean) => ({
       message: 'Overloaded',
       failure: { kind: 'status', status: 503, accepted, code: 'UNAVAILABLE', caller: false, credential: false },
@@ -268,7 +268,7 @@ describe('a stream that fails', () => {
     expect(thrown(() => withTail(tail, event([text('a')], 'STOP')).end())).toMatchObject(expected(true))
   })
 
-  it('#74 by an error as an event', () => {
+  it('by an error as an event', () => {
     const { batches, error } = run(event([text('a')], 'STOP'), { error: { code: 429, status: 'RESOURCE_EXHAUSTED' } })
     expect(batches.flat()).toHaveLength(1)
     expect(error).toMatchObject({
@@ -283,13 +283,13 @@ describe('a stream that fails', () => {
       expect(withTail(tail, event([text('a')], 'STOP')).end()).toHaveLength(1)
   })
 
-  it('#75 by an end without a finish', () => {
+  it('by an end without a finish', () => {
     for (const tail of ['', '{"error":'])
       expect(thrown(() => withTail(tail, event([text('a')])).end())).toMatchObject({ failure: { kind: 'truncated' } })
     expect(run(event([call('f', { willContinue: true })])).error).toMatchObject({ failure: { kind: 'truncated' } })
   })
 
-  it('#76 by an empty body', () => {
+  it('by an empty body', () => {
     expect(run().error).toMatchObject({ failure: { kind: 'truncated' } })
   })
 

@@ -1,6 +1,6 @@
 import type { ChatCompletion, ChatCompletionRequest, UpstreamError } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
-import { openaiChat, toFinishReason, toRequest, toUsage } from './chat.js'
+import { openaiChat, toFinishReason, toUsage } from './chat.js'
 
 const messages: ChatCompletionRequest['messages'] = [{ role: 'user', content: 'Hi' }]
 const request = (fields: Partial<ChatCompletionRequest> = {}): ChatCompletionRequest => ({
@@ -8,6 +8,9 @@ const request = (fields: Partial<ChatCompletionRequest> = {}): ChatCompletionReq
   messages,
   ...fields,
 })
+
+const { request: ask } = openaiChat('openai')
+const toRequest = (given: ChatCompletionRequest): object => ask(given).body
 
 describe('a request to OpenAI', () => {
   it('goes to /chat/completions as it is', () => {
@@ -53,7 +56,7 @@ describe('a request to OpenAI', () => {
       expect(toRequest(request(fields))).toHaveProperty('stream_options', undefined)
   })
 
-  it.each(['gpt-5', 'gpt-5-mini', 'o1', 'o3-mini', 'o4-mini'])('to %s has max_completion_tokens only', (model) => {
+  it.each(['gpt-5.1', 'o1', 'o3-mini', 'o4-mini'])('to %s has max_completion_tokens only', (model) => {
     expect(toRequest(request({ model, max_tokens: 5, temperature: 0.2 }))).toEqual({
       model,
       messages,
@@ -65,6 +68,19 @@ describe('a request to OpenAI', () => {
       messages,
       max_completion_tokens: 9,
     })
+  })
+
+  it.each(['gpt-5', 'gpt-5-nano', 'gpt-5-mini-2025-08-07'])('to %s has no temperature but 1, and says so', (model) => {
+    const { body, notes } = ask(request({ model, temperature: 0.2 }))
+    expect([body, notes]).toEqual([{ model, messages }, [{ field: 'temperature', action: 'dropped' }]])
+    expect(ask(request({ model, temperature: 1 }))).toMatchObject({ body: { temperature: 1 }, notes: [] })
+  })
+
+  it('to models that reason has no penalties, and says so', () => {
+    const penalties = { frequency_penalty: 0.5, presence_penalty: -1 }
+    const { body, notes } = ask(request({ model: 'o3', ...penalties }))
+    expect([body, notes.map(({ field }) => field)]).toEqual([{ model: 'o3', messages }, Object.keys(penalties)])
+    expect(toRequest(request(penalties))).toMatchObject(penalties)
   })
 
   it.each(['gpt-4o', 'gpt-4.1-nano', 'gpt-3.5-turbo', 'my-o1'])('to %s keeps max_tokens', (model) => {
@@ -213,6 +229,24 @@ describe('an answer of OpenAI', () => {
     ])
     const custom = { id: 'c', type: 'custom', custom: { name: 'f', input: 'x' } }
     expect(calls(custom)).toEqual([custom])
+  })
+
+  it('has a call in the deprecated form as a tool call', () => {
+    const { message, finish_reason } = choice({ content: null, function_call: { name: 'f', arguments: '{}' } })
+    expect([message, finish_reason]).toEqual([
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [
+          {
+            id: expect.stringMatching(/^call_\w{24}$/) as string,
+            type: 'function',
+            function: { name: 'f', arguments: '{}' },
+          },
+        ],
+      },
+      'tool_calls',
+    ])
   })
 
   it('is refused with arguments that are not JSON, unless it was cut off', () => {

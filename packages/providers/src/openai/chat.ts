@@ -1,15 +1,16 @@
-import type { ChatCompletionRequest, Completion, FinishReason, ToolCall, Usage } from '@turnpike/core'
+import type { ChatCompletionRequest, Completion, FinishReason, Note, ToolCall, Usage } from '@turnpike/core'
 import { extend, UpstreamError } from '@turnpike/core'
-import type { ChatAdapter } from '../adapter.js'
+import type { ChatAdapter, UpstreamRequest } from '../adapter.js'
 import { checkArguments, finishOf, newCompletionId, newToolCallId } from '../chunk-builder.js'
 import { count } from '../count.js'
 import { errors, toldError } from './errors.js'
-import { isReasoningModel } from './models.js'
+import { hasTemperature, isReasoningModel } from './models.js'
 import { streamDecoder } from './stream.js'
 
 /** The request as OpenAI takes it: `system` becomes the first message, `provider` stays with us, usage is always asked for. */
-export function toRequest(request: ChatCompletionRequest): object {
-  const { system, stream, stream_options, messages, max_tokens } = request
+function toRequest(request: ChatCompletionRequest): UpstreamRequest {
+  const { model, system, stream, stream_options, messages, max_tokens, temperature } = request
+  const notes: Note[] = []
   // Undefined fields are not sent; removing them would cost more than all the rest.
   const upstream: Record<string, unknown> = extend(request, {
     messages: system ? [{ role: 'system', content: system }, ...messages] : messages,
@@ -17,11 +18,19 @@ export function toRequest(request: ChatCompletionRequest): object {
     provider: undefined,
     stream_options: stream ? extend(stream_options ?? {}, { include_usage: true }) : undefined,
   })
-  if (max_tokens && isReasoningModel(request.model)) {
-    upstream['max_completion_tokens'] ??= max_tokens
-    upstream['max_tokens'] = undefined
+  const drop = (field: string): void => {
+    upstream[field] = undefined
+    notes.push({ field, action: 'dropped' })
   }
-  return upstream
+  if (isReasoningModel(model)) {
+    if (max_tokens) {
+      upstream['max_completion_tokens'] ??= max_tokens
+      upstream['max_tokens'] = undefined
+    }
+    for (const penalty of ['frequency_penalty', 'presence_penalty']) if (request[penalty]) drop(penalty)
+    if (!hasTemperature(model) && (temperature ?? 1) !== 1) drop('temperature')
+  }
+  return { path: '/chat/completions', body: upstream, notes }
 }
 
 /** The four reasons of spec.md; what compatible servers add means `stop`. */
@@ -90,8 +99,11 @@ function toResponse(provider: string, body: Loose, request: ChatCompletionReques
     created: count(body['created']) || Math.floor(Date.now() / 1000),
     model: (body['model'] as string) || request.model,
     choices: choices.map((choice: Loose, position) => {
-      const { tool_calls, ...message } = (choice['message'] ?? {}) as Loose
-      const calls = Array.isArray(tool_calls) && tool_calls.length > 0 ? (tool_calls as Loose[]) : undefined
+      const { tool_calls, function_call, ...message } = (choice['message'] ?? {}) as Loose
+      const given = (tool_calls as Loose[] | null | undefined) ?? []
+      // The deprecated form, which some compatible servers still give.
+      const called = given.length === 0 && function_call ? [{ function: function_call }] : given
+      const calls = called.length > 0 ? called : undefined
       const textless = calls || message['refusal'] || message['audio']
       const finish = finishOf(toFinishReason(choice['finish_reason']), calls !== undefined)
       renameReasoning(message)
@@ -112,7 +124,7 @@ function toResponse(provider: string, body: Loose, request: ChatCompletionReques
 /** OpenAI's own form: near-identity, with the quirks of compatible servers made regular. */
 export const openaiChat = (provider: string): ChatAdapter => ({
   oneChoice: false,
-  request: (request) => ({ path: '/chat/completions', body: toRequest(request), notes: [] }),
+  request: toRequest,
   response: (body, request) => toResponse(provider, body as Loose, request),
   stream: (request) => streamDecoder(provider, request.model),
   errors,

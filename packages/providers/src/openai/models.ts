@@ -26,5 +26,8 @@ export const openaiCatalogue: Record<string, Capability[]> = {
 export const isOpenaiModel = (model: string): boolean =>
   /^(gpt-|chatgpt-|o\d|text-embedding-|tts-|whisper-|dall-e-)/.test(model)
 
-/** Models that take `max_completion_tokens` and refuse `max_tokens`. */
+/** Models that sample as they please. Source: wire-formats.md 5.3. */
+export const hasTemperature = (model: string): boolean => !/^gpt-5(-mini|-nano)?(-\d{4}|$)/.test(model)
+
+/** Models that take `max_completion_tokens` and refuse `max_tokens` and penalties. */
 export const isReasoningModel = (model: string): boolean => /^(o\d|gpt-[5-9])/.test(model)

@@ -137,6 +137,17 @@ describe('a stream of OpenAI', () => {
     ])
   })
 
+  it('makes calls in the deprecated form regular', async () => {
+    const called = [{ name: 'f', arguments: '' }, { arguments: '{"a"' }, { arguments: ':1}' }]
+    const id = expect.stringMatching(/^call_\w{24}$/) as string
+    expect(await choices(...called.map((function_call) => chunk({ function_call })), finish('function_call'))).toEqual([
+      begun(toolStart(0, id, 'f')),
+      toolPart(0, '{"a"'),
+      toolPart(0, ':1}'),
+      finished,
+    ])
+  })
+
   it('makes function_call and unknown reasons regular', async () => {
     expect((await choices(chunk({ content: '' }), finish('function_call'))).at(-1)).toMatchObject({
       finish_reason: 'tool_calls',

@@ -17,7 +17,11 @@ interface UpstreamToolCall {
 
 interface UpstreamChoice {
   index?: number
-  delta?: Record<string, unknown> & { tool_calls?: UpstreamToolCall[] | null }
+  delta?: Record<string, unknown> & {
+    tool_calls?: UpstreamToolCall[] | null
+    /** The deprecated form, which some compatible servers still give. */
+    function_call?: UpstreamToolCall['function'] | null
+  }
   finish_reason?: string | null
 }
 
@@ -85,16 +89,18 @@ export function streamDecoder(provider: string, model: string): ChatDecoder {
     choice.index ??= position
     choice.delta ??= {}
     // Nearly every chunk is one of text: it goes on as the object that it came as.
-    if (!choice.finish_reason && !choice.delta.tool_calls && choice.delta['reasoning'] === undefined) {
+    const { tool_calls: entries, function_call: legacy } = choice.delta
+    if (!choice.finish_reason && !entries && !legacy && choice.delta['reasoning'] === undefined) {
       choice.finish_reason = null
       builder.relay(choice as ChunkChoice)
       return
     }
     const { index, delta: given, finish_reason, ...extra } = choice
-    const { role: _, tool_calls, ...delta } = given
+    const { role: _, tool_calls: __, function_call: ___, ...delta } = given
     renameReasoning(delta)
-    if (!tool_calls || says(delta)) builder.delta(index, delta as ChatDelta, extra)
-    for (const entry of tool_calls ?? []) {
+    const calls = entries ?? (legacy ? [{ index: 0, function: legacy }] : [])
+    if (calls.length === 0 || says(delta)) builder.delta(index, delta as ChatDelta, extra)
+    for (const entry of calls) {
       if (entry.custom) {
         builder.delta(index, { tool_calls: [entry] } as ChatDelta, extra)
         continue
