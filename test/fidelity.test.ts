@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { anthropic, google, openai } from '@turnpike/providers'
+import { anthropic, createRouter, google, openai } from '@turnpike/providers'
 import { expect, it } from 'vitest'
 
 /** The table of docs/providers.md. `UPDATE=1` writes it anew; otherwise it must be what the page says. */
@@ -8,21 +8,16 @@ const begin = '<!-- table: test/fidelity.test.ts -->'
 const end = '<!-- end -->'
 
 const apiKey = 'none'
-const columns = [
-  [openai({ apiKey }), 'gpt-4o'],
-  [anthropic({ apiKey }), 'claude-sonnet-4-5'],
-  [anthropic({ apiKey }), 'claude-opus-4-8'],
-  [google({ apiKey }), 'gemini-2.5-flash'],
-  [google({ apiKey }), 'gemini-3-flash-preview'],
-] as const
+const router = createRouter({ providers: [openai({ apiKey }), anthropic({ apiKey }), google({ apiKey })] })
+const models = ['gpt-4o', 'gpt-5', 'claude-sonnet-4-5', 'claude-opus-4-8', 'gemini-2.5-flash', 'gemini-3-flash-preview']
 
 const row = (cells: string[]): string => `| ${cells.join(' | ')} |`
 
-it('says in docs/providers.md what becomes of each field', () => {
-  const outcomes = columns.map(([provider, model]) => provider.fidelity!(model))
+it('says in docs/providers.md what becomes of each field', async () => {
+  const outcomes = await Promise.all(models.map(async (model) => (await router.model(model))!.fidelity!))
   const table = [
-    row(['Field', ...columns.map(([, model]) => `\`${model}\``)]),
-    row(['---', ...columns.map(() => '---')]),
+    row(['Field', ...models.map((model) => `\`${model}\``)]),
+    row(['---', ...models.map(() => '---')]),
     ...Object.keys(outcomes[0]!).map((field) => row([field, ...outcomes.map((outcome) => outcome[field]!)])),
   ].join('\n')
   const text = readFileSync(page, 'utf8')

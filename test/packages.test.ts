@@ -26,7 +26,7 @@ interface Manifest {
 const arrows: Record<string, string[]> = {
   core: ['valibot'],
   http: ['@turnpike/core', '@hattip/core', 'valibot'],
-  providers: ['@turnpike/core', 'eventsource-parser', 'undici'],
+  providers: ['@turnpike/core', 'undici'],
   storage: ['@turnpike/core'],
   gateway: ['@turnpike/core', '@turnpike/http', 'valibot'],
 }

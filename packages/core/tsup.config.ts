@@ -1,7 +1,9 @@
 import { defineConfig } from 'tsup'
 
 export default defineConfig({
-  entry: ['src/index.ts'],
+  // A file each: whoever uses a part of it, such as an adapter alone, is not given all schemas with it.
+  entry: ['src/**/*.ts', '!src/**/*.test.ts'],
+  bundle: false,
   format: 'esm',
   dts: false,
   clean: true,

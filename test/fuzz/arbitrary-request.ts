@@ -1,157 +1,126 @@
 import type { ChatCompletionRequest } from '@turnpike/core'
 import * as fc from 'fast-check'
+import type { Message } from './arbitrary-messages.js'
+import { conversation, file, image } from './arbitrary-messages.js'
+import { maybe, objectSchema, text, toolset } from './arbitrary-tools.js'
 
-/** Any text that JSON can carry, blank and broken ones among it. */
-const text = fc.oneof(
-  fc.string({ unit: 'grapheme', maxLength: 20 }),
-  fc.constantFrom('Hello', '', ' ', '\n', '\ud800', '\u0000', '{"a":1}', '[1]', '"x"'),
-)
-const names = ['look_up', 'json', 'a', '_private', 'with-dash']
-const name = fc.constantFrom(...names)
+const count = fc.integer({ min: 1, max: 200_000 })
+const penalty = fc.double({ min: -2, max: 2, noNaN: true })
 
-/** A JSON Schema with most of what the language has. */
-const { schema } = fc.letrec<{ schema: Record<string, unknown> }>((tie) => ({
-  schema: fc.oneof(
-    { maxDepth: 3, withCrossShrink: true },
-    fc.record(
-      {
-        type: fc.constant('string'),
-        enum: fc.constant(['x', 'y']),
-        minLength: fc.nat(9),
-        format: fc.constantFrom('date', 'odd'),
-      },
-      { requiredKeys: ['type'] },
+const options = fc
+  .record({
+    system: maybe(text),
+    stream: maybe(fc.boolean()),
+    stream_options: maybe(fc.record({ include_usage: fc.boolean(), include_obfuscation: fc.boolean() })),
+    max_tokens: maybe(count),
+    max_completion_tokens: maybe(count),
+    temperature: maybe(fc.double({ min: 0, max: 2, noNaN: true })),
+    top_p: maybe(fc.double({ min: 0, max: 1, noNaN: true })),
+    stop: maybe(fc.oneof(text, fc.array(text, { maxLength: 4 }))),
+    response_format: maybe(
+      fc.oneof(
+        fc.constantFrom({ type: 'text' }, { type: 'json_object' }),
+        objectSchema.map((schema) => ({ type: 'json_schema', json_schema: { name: 'answer', schema } })),
+      ),
     ),
-    fc.record({ type: fc.constantFrom('integer', 'number'), minimum: fc.integer() }, { requiredKeys: ['type'] }),
-    fc.record({ type: fc.constant(['string', 'null']), description: text }, { requiredKeys: ['type'] }),
-    fc.record(
-      { type: fc.constant('array'), items: tie('schema'), maxItems: fc.nat(9) },
-      { requiredKeys: ['type', 'items'] },
-    ),
-    fc.record({ anyOf: fc.array(tie('schema'), { minLength: 1, maxLength: 2 }) }),
-    fc.record({ oneOf: fc.array(tie('schema'), { minLength: 1, maxLength: 2 }) }),
-    fc.record(
-      {
-        type: fc.constant('object'),
-        properties: fc.dictionary(fc.constantFrom('p', 'q', '__proto__', 'constructor'), tie('schema'), { maxKeys: 3 }),
-        additionalProperties: fc.boolean(),
-      },
-      { requiredKeys: ['type', 'properties'] },
-    ),
-  ),
-}))
-const parameters = fc.record(
-  {
-    type: fc.constant('object'),
-    properties: fc.dictionary(fc.constantFrom('p', 'q', 'r'), schema, { maxKeys: 3 }),
-    additionalProperties: fc.boolean(),
-    $schema: fc.constant('http://json-schema.org/draft-07/schema#'),
-  },
-  { requiredKeys: ['type', 'properties'] },
-)
+    reasoning_effort: fc.constantFrom(undefined, 'none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'),
+    user: maybe(text),
+    safety_identifier: maybe(fc.constantFrom('hash', 'a@example.com')),
+    metadata: maybe(fc.constant({ a: 'b' })),
+    store: maybe(fc.boolean()),
+    service_tier: maybe(fc.constantFrom('auto', 'default', 'flex', 'priority')),
+    verbosity: maybe(fc.constantFrom('low', 'high')),
+    modalities: maybe(fc.constant(['text'])),
+    seed: maybe(fc.maxSafeInteger()),
+    logit_bias: maybe(fc.constant({ 1: 2 })),
+    frequency_penalty: maybe(penalty),
+    presence_penalty: maybe(penalty),
+    logprobs: maybe(fc.boolean()),
+    top_logprobs: maybe(fc.nat(20)),
+    n: maybe(fc.integer({ min: 1, max: 3 })),
+  })
+  // As OpenAI has it: these in streams only, and JSON where a message asks for it.
+  .map(({ stream_options, ...rest }) => ({
+    ...rest,
+    ...(rest.stream && { stream_options }),
+    ...(rest.response_format?.type === 'json_object' && { system: 'Answer in JSON' }),
+  }))
 
-const tool = fc.record(
-  {
-    name,
-    description: text,
-    parameters: fc.oneof(parameters, fc.constant({})),
-    strict: fc.boolean(),
-  },
-  { requiredKeys: ['name'] },
-)
-const tools = fc
-  .uniqueArray(tool, { selector: (one) => one.name, maxLength: 3 })
-  .map((all) => all.map((one) => ({ type: 'function', function: one })))
+const foreignOptions = fc
+  .record({
+    top_k: maybe(fc.integer({ min: 1, max: 100 })),
+    made_up: maybe(fc.jsonValue()),
+    stops: fc.option(fc.array(text, { minLength: 5, maxLength: 6 }), { freq: 2 }),
+  })
+  .map(({ stops, ...rest }) => ({ ...rest, ...(stops && { stop: stops }) }))
 
-const part = fc.oneof(
-  text.map((value) => ({ type: 'text', text: value })),
-  fc
-    .constantFrom(
-      'data:image/png;base64,iVBORw0=',
-      'data:image/jpg;base64,/9j/',
-      'https://example.com/a.png',
-      'http://10.0.0.1/',
-    )
-    .map((url) => ({ type: 'image_url', image_url: { url } })),
-  fc.constant({ type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,JVBERi0=' } }),
-  fc.constant({ type: 'input_audio', input_audio: { data: 'UklGRg==', format: 'wav' } }),
-)
-const content = fc.oneof({ arbitrary: text, weight: 3 }, { arbitrary: fc.array(part, { maxLength: 3 }), weight: 1 })
-const id = fc.oneof(fc.constantFrom('call_1', 'call_2', 'call.1:2', 'function-call-0'), fc.string({ maxLength: 60 }))
-const args = fc.oneof(
-  {
-    arbitrary: fc.dictionary(fc.constantFrom('p', '__proto__'), fc.jsonValue()).map((value) => JSON.stringify(value)),
-    weight: 9,
-  },
-  { arbitrary: fc.constantFrom('', '{}', '[1]', '{bad'), weight: 1 },
-)
-
-/** A turn of the conversation: something said, or calls with their results, in any order. */
-const turn = fc.oneof(
-  content.map((said) => [{ role: 'user', content: said }]),
-  text.map((said) => [{ role: 'assistant', content: said }]),
-  fc.tuple(fc.constantFrom('system', 'developer'), text).map(([role, said]) => [{ role, content: said }]),
-  fc
+/**
+ * Any request in OpenAI's form, with what a family may refuse among it.
+ * @param foreign whether it may have what OpenAI itself has not, which that family is sent untouched
+ */
+export function arbitraryRequest(models: string[], foreign = true): fc.Arbitrary<ChatCompletionRequest> {
+  const cached: fc.Arbitrary<object> = foreign
+    ? fc.constantFrom({}, { cache_control: { type: 'ephemeral' } }, { cache_control: { type: 'ephemeral', ttl: '1h' } })
+    : fc.constant({})
+  return fc
     .tuple(
-      fc.option(text),
-      fc.uniqueArray(fc.tuple(id, name, args, text), { selector: ([one]) => one, minLength: 1, maxLength: 3 }),
-      fc.boolean(),
+      fc.constantFrom(...models),
+      conversation(foreign, cached),
+      toolset(foreign, cached),
+      options,
+      foreign ? foreignOptions : fc.constant({}),
     )
-    .map(([said, calls, reverse]) => {
-      const results = calls.map(([tool_call_id, , , result]) => ({ role: 'tool', tool_call_id, content: result }))
-      return [
-        {
-          role: 'assistant',
-          content: said,
-          tool_calls: calls.map(([callId, called, text]) => ({
-            id: callId,
-            type: 'function',
-            function: { name: called, arguments: text },
-          })),
-        },
-        ...(reverse ? results.toReversed() : results),
-      ]
-    }),
-)
+    .map(
+      ([model, messages, tools, given, more]) =>
+        ({ model, messages, ...tools, ...given, ...more }) as unknown as ChatCompletionRequest,
+    )
+}
 
-const options = fc.record(
-  {
-    system: text,
-    stream: fc.boolean(),
-    max_tokens: fc.integer({ min: 1, max: 200_000 }),
-    max_completion_tokens: fc.integer({ min: 1, max: 200_000 }),
-    temperature: fc.double({ min: 0, max: 2, noNaN: true }),
-    top_p: fc.double({ min: 0, max: 1, noNaN: true }),
-    stop: fc.oneof(text, fc.array(text, { maxLength: 6 })),
-    tools,
-    tool_choice: fc.oneof(
-      fc.constantFrom('auto', 'none', 'required'),
-      name.map((one) => ({ type: 'function', function: { name: one } })),
-    ),
-    parallel_tool_calls: fc.boolean(),
-    response_format: fc.oneof(
-      fc.constantFrom({ type: 'text' }, { type: 'json_object' }),
-      parameters.map((one) => ({ type: 'json_schema', json_schema: { name: 'answer', schema: one } })),
-    ),
-    reasoning_effort: fc.constantFrom('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'),
-    user: text,
-    seed: fc.integer(),
-    logit_bias: fc.constant({ 1: 2 }),
-    frequency_penalty: fc.double({ min: -2, max: 2, noNaN: true }),
-    logprobs: fc.boolean(),
-    n: fc.integer({ min: 1, max: 4 }),
-    made_up: fc.jsonValue(),
-  },
-  { requiredKeys: [] },
-)
+const say = (...messages: Message[]) => ({ messages: [...messages, { role: 'user', content: 'Hi' }] })
+const show = (part: object) => ({ messages: [{ role: 'user', content: [part] }] })
+const call = (args: string): Message => ({
+  role: 'assistant',
+  tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'f', arguments: args } }],
+})
+const result = { role: 'tool', tool_call_id: 'call_1', content: '1' }
+const none = { functions: null, function_call: null }
+const tools = [{ type: 'function', function: { name: 'f' } }]
 
-/** Any request that the gateway would let pass to a model of the family. It ends with the user, because newer models refuse to go on by themselves. */
-export const arbitraryRequest = (models: string[]): fc.Arbitrary<ChatCompletionRequest> =>
-  fc
-    .tuple(fc.constantFrom(...models), fc.array(turn, { maxLength: 5 }), fc.boolean(), options)
-    .map(([model, turns, asks, given]) => {
-      const messages = turns.flat()
-      const last = messages.at(-1)?.role
-      if (asks || (last !== 'user' && last !== 'tool')) messages.push({ role: 'user', content: 'Go on' })
-      return { model, messages, ...given } as ChatCompletionRequest
-    })
+/** What no family but OpenAI takes, each with the words that it is refused with. */
+export const flaws: Record<string, [fields: object, refusal: RegExp]> = {
+  'a custom tool': [{ ...none, tools: [{ type: 'custom', custom: { name: 'f' } }] }, /custom tools/],
+  'a choice of a custom tool': [
+    { ...none, tools, tool_choice: { type: 'custom', custom: { name: 'f' } } },
+    /custom tools/,
+  ],
+  'a call of a custom tool': [
+    say(
+      { role: 'assistant', tool_calls: [{ id: 'call_1', type: 'custom', custom: { name: 'f', input: '' } }] },
+      result,
+    ),
+    /custom tools/,
+  ],
+  'a choice that is not among the tools': [
+    { ...none, tools, tool_choice: { type: 'function', function: { name: 'g' } } },
+    /"g", which is not among the tools/,
+  ],
+  'a choice without tools': [{ ...none, tools: [], tool_choice: 'required' }, /needs tools/],
+  'no allowed tools': [
+    { ...none, tools, tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [] } } },
+    /allows none of the tools/,
+  ],
+  'arguments that are a list': [say(call('[1]'), result), /not a JSON object/],
+  'arguments that are no JSON': [say(call('{bad'), result), /not a JSON object/],
+  'a result without its call': [say(result), /No tool call has the id "call_1"/],
+  'a function message without its call': [
+    say({ role: 'function', name: 'f', content: '1' }),
+    /No call of the function/,
+  ],
+  'audio of an earlier answer': [say({ role: 'assistant', audio: { id: 'audio_1' } }), /audio of an earlier answer/],
+  'an unknown format': [{ response_format: { type: 'grammar' } }, /response_format must be/],
+  'an unknown effort': [{ reasoning_effort: 'extreme' }, /reasoning_effort must be/],
+  'an address that is not https': [show(image('http://10.0.0.1/a.png')), /Only https and data URLs/],
+  'an image of another type': [show(image('data:image/svg+xml;base64,PHN2Zy8+')), /image\/svg\+xml/],
+  'a file by its id': [show(file({ file_id: 'file-1' })), /takes files as file_data/],
+  'nothing but system messages': [{ messages: [{ role: 'system', content: 'Hi' }] }, /no content besides system/],
+}

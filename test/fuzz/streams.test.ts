@@ -5,8 +5,8 @@ import { anthropic, google, openai, toChunks } from '@turnpike/providers'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { checkChunk } from '../support/decode.js'
+import { parameters } from './parameters.js'
 
-const numRuns = Number(process.env['FUZZ_RUNS'] ?? 300)
 const utf8 = new TextEncoder()
 const { signal } = new AbortController()
 
@@ -14,10 +14,12 @@ const text = fc.oneof(fc.string({ unit: 'grapheme', maxLength: 8 }), fc.constant
 const json = fc.constantFrom('{}', '{"a":1}', '{"a":', '1}', '')
 const count = fc.oneof(fc.nat(99), fc.constant(null))
 const index = fc.nat(2)
+const rarely = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | null> =>
+  fc.oneof({ arbitrary: fc.constant(null), weight: 3 }, { arbitrary: value, weight: 1 })
 
 const claude = (() => {
   const usage = fc.record(
-    { input_tokens: count, output_tokens: count, cache_read_input_tokens: count },
+    { input_tokens: count, output_tokens: count, cache_read_input_tokens: count, cache_creation_input_tokens: count },
     { requiredKeys: [] },
   )
   const block = fc.oneof(
@@ -36,7 +38,7 @@ const claude = (() => {
     fc.record({ type: fc.constant('input_json_delta'), partial_json: json }),
     fc.record({ type: fc.constantFrom('thinking_delta', 'new_delta'), thinking: text }),
   )
-  const reason = fc.constantFrom('end_turn', 'tool_use', 'max_tokens', 'refusal', 'new', null)
+  const reason = fc.constantFrom('end_turn', 'tool_use', 'tool_use', 'max_tokens', 'refusal', 'new', null)
   const start = usage.map((given) => ({
     type: 'message_start',
     message: { id: 'm', model: 'c', content: [], usage: given },
@@ -61,12 +63,40 @@ const claude = (() => {
     { arbitrary: fc.constantFrom({ type: 'ping' }, { type: 'new_event' }), weight: 1 },
     { arbitrary: start, weight: 1 },
   )
-  const broken = fc.constantFrom(
+  /** Blocks as the vendor sends them, one after another. */
+  const sound = fc
+    .array(
+      fc.oneof(
+        text.map((given) => [
+          { type: 'text', text: '' },
+          { type: 'text_delta', text: given },
+        ]),
+        fc.constantFrom('', '{}', '{"a":1}').map((given) => [
+          { type: 'tool_use', id: 'a', name: 'f', input: {} },
+          { type: 'input_json_delta', partial_json: given },
+        ]),
+      ),
+      { minLength: 1, maxLength: 3 },
+    )
+    .map((blocks) =>
+      blocks.flatMap(([content_block, delta], at) => [
+        { type: 'content_block_start', index: at, content_block },
+        { type: 'content_block_delta', index: at, delta },
+        { type: 'content_block_stop', index: at },
+      ]),
+    )
+  const broken = fc.constantFrom<object>(
     { type: 'error', error: { type: 'overloaded_error', message: 'No' } },
     { type: 'message_stop' },
   )
   return fc
-    .tuple(start, fc.array(any, { maxLength: 8 }), fc.option(broken, { freq: 4 }), end, fc.boolean())
+    .tuple(
+      fc.oneof({ arbitrary: start, weight: 5 }, { arbitrary: broken, weight: 1 }),
+      fc.oneof<fc.Arbitrary<object[]>[]>(fc.array(any, { maxLength: 8 }), sound),
+      rarely(broken),
+      end,
+      fc.boolean(),
+    )
     .map(([first, middle, odd, last, stops]) => [
       first,
       ...middle,
@@ -87,15 +117,20 @@ const gemini = (() => {
       { inlineData: { mimeType: 'image/png', data: 'iVBORw0=' } },
     ),
   )
-  const usageMetadata = fc.record(
-    {
-      promptTokenCount: fc.nat(99),
-      candidatesTokenCount: fc.nat(99),
-      thoughtsTokenCount: fc.nat(99),
-      cachedContentTokenCount: fc.nat(9),
-    },
-    { requiredKeys: [] },
-  )
+  const usageMetadata = fc
+    .record(
+      {
+        promptTokenCount: fc.integer({ min: 9, max: 99 }),
+        candidatesTokenCount: fc.nat(99),
+        thoughtsTokenCount: fc.nat(99),
+        cachedContentTokenCount: fc.nat(9),
+      },
+      { requiredKeys: [] },
+    )
+    // What was cached is a part of the prompt.
+    .map(({ cachedContentTokenCount, ...rest }) =>
+      rest.promptTokenCount === undefined ? rest : { ...rest, cachedContentTokenCount },
+    )
   const reason = fc.constantFrom('STOP', 'MAX_TOKENS', 'SAFETY', 'MALFORMED_FUNCTION_CALL', 'NEW')
   const event = fc.record(
     {
@@ -122,7 +157,7 @@ const gemini = (() => {
     usageMetadata: given,
   }))
   return fc
-    .tuple(fc.array(event, { maxLength: 6 }), fc.option(odd, { freq: 4 }), fc.option(last))
+    .tuple(fc.array(event, { maxLength: 6 }), rarely(odd), fc.option(last))
     .map(([events, strange, end]) => [...events, ...(strange ? [strange] : []), ...(end ? [end] : [])])
 })()
 
@@ -155,14 +190,39 @@ const gpt = (() => {
   const odd = fc.constantFrom({ error: { message: 'No' } }, { choices: 'no' }, {})
   const finish = { choices: [0, 1].map((at) => ({ index: at, delta: {}, finish_reason: 'stop' })) }
   return fc
-    .tuple(fc.array(event, { maxLength: 8 }), fc.option(odd, { freq: 4 }), fc.boolean())
+    .tuple(fc.array(event, { maxLength: 8 }), rarely(odd), fc.boolean())
     .map(([events, strange, ends]) => [...events, ...(strange ? [strange] : []), ...(ends ? [finish] : [])])
 })()
 
-const families: { name: string; make: (transport: Transport) => Provider; events: fc.Arbitrary<object[]> }[] = [
-  { name: 'OpenAI', make: (transport) => openai({ apiKey: 'x', transport }), events: gpt },
-  { name: 'Claude', make: (transport) => anthropic({ apiKey: 'x', transport }), events: claude },
-  { name: 'Gemini', make: (transport) => google({ apiKey: 'x', transport }), events: gemini },
+/** Classes of tokens, which are parts of the counts. */
+interface Details {
+  prompt_tokens_details?: { cached_tokens?: number; cache_write_tokens?: number }
+  completion_tokens_details?: { reasoning_tokens?: number }
+}
+
+interface Family {
+  name: string
+  make: (transport: Transport) => Provider
+  events: fc.Arbitrary<object[]>
+  /** Kinds of streams that the events make. */
+  kinds: string[]
+}
+
+const common = ['whole', 'failed', 'failed after chunks', 'whole with a tool call', 'whole with usage']
+const families: Family[] = [
+  {
+    name: 'OpenAI',
+    make: (transport) => openai({ apiKey: 'x', transport }),
+    events: gpt,
+    kinds: [...common, 'whole with choices'],
+  },
+  { name: 'Claude', make: (transport) => anthropic({ apiKey: 'x', transport }), events: claude, kinds: common },
+  {
+    name: 'Gemini',
+    make: (transport) => google({ apiKey: 'x', transport }),
+    events: gemini,
+    kinds: [...common, 'whole with choices'],
+  },
 ]
 
 /** A body that is cut at any places. */
@@ -183,9 +243,9 @@ async function read(provider: Provider): Promise<{ chunks: ChatChunk[]; error?: 
   return { chunks }
 }
 
-describe.each(families)('any stream of $name', ({ make, events }) => {
+describe.each(families)('any stream of $name', ({ make, events, kinds }) => {
   it('has one end, however it is cut', async () => {
-    let whole = 0
+    const seen = new Set<string>()
     await fc.assert(
       fc.asyncProperty(
         events,
@@ -221,21 +281,30 @@ describe.each(families)('any stream of $name', ({ make, events }) => {
             }
           if (error !== undefined) {
             expect(UpstreamError.is(error)).toBe(true)
+            seen.add(chunks.length > 0 ? 'failed after chunks' : 'failed')
             return
           }
-          whole++
-          expect(finished.size).toBe(
-            new Set(chunks.flatMap(({ choices }) => choices.map((choice) => choice.index))).size,
-          )
+          const indices = new Set(chunks.flatMap(({ choices }) => choices.map((choice) => choice.index)))
+          expect(finished.size).toBe(indices.size)
+          seen.add('whole')
+          if (indices.size > 1) seen.add('whole with choices')
           for (const [call, args] of calls)
-            if (finished.get(Number(call.split(' ')[0])) === 'tool_calls')
+            if (finished.get(Number(call.split(' ')[0])) === 'tool_calls') {
+              seen.add('whole with a tool call')
               expect(() => void JSON.parse(args)).not.toThrow()
+            }
           const usage = chunks.at(-1)!.usage
-          if (usage) expect(usage.total_tokens).toBe(usage.prompt_tokens + usage.completion_tokens)
+          if (!usage) return
+          seen.add('whole with usage')
+          expect(usage.total_tokens).toBe(usage.prompt_tokens + usage.completion_tokens)
+          const { prompt_tokens_details: prompt, completion_tokens_details: completion } = usage as Details
+          const cached = (prompt?.cached_tokens ?? 0) + (prompt?.cache_write_tokens ?? 0)
+          expect(cached).toBeLessThanOrEqual(usage.prompt_tokens)
+          expect(completion?.reasoning_tokens ?? 0).toBeLessThanOrEqual(usage.completion_tokens)
         },
       ),
-      { numRuns },
+      parameters,
     )
-    expect(whole / numRuns).toBeGreaterThan(0.05)
+    expect(kinds.filter((kind) => !seen.has(kind))).toEqual([])
   }, 600_000)
 })

@@ -67,9 +67,12 @@ export interface Provider {
   /** Whether a model id that no catalogue lists is of this family, such as `gpt-…`. Absent = never. */
   owns?(model: string): boolean
   models(call: UpstreamCall): Promise<Model[]>
-  /** What becomes of each field of a chat request to a model. */
-  fidelity?(model: string): Record<string, Fidelity>
   chat?: {
+    /**
+     * What of a request would not reach the upstream as it was given; nothing is sent.
+     * @throws ApiError 400 for what the upstream cannot be asked
+     */
+    preview(request: ChatCompletionRequest): Note[]
     /** @throws UpstreamError */
     complete(request: ChatCompletionRequest, call: UpstreamCall): Promise<Completion>
     /**

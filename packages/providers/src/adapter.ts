@@ -1,5 +1,5 @@
 import type { ChatCompletionRequest, ChunkChoice, ChunkHead, Completion, Note, Signal, Usage } from '@turnpike/core'
-import type { UpstreamEvent } from './events.js'
+import type { UpstreamEvent } from './event-parser.js'
 
 /** An upstream's answer that is not a success. */
 export interface ErrorAnswer {

@@ -1,6 +1,6 @@
 import { UpstreamError } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
-import type { UpstreamEvent } from './events.js'
+import type { UpstreamEvent } from './event-parser.js'
 import { decodeStream } from './events.js'
 
 /** The events themselves, as a decoder hands them on that decodes nothing. */
@@ -74,10 +74,18 @@ describe('decodeStream', () => {
     expect(await datas('data: {"a":\ndata: 1}\n\n')).toEqual(['{"a":\n1}'])
   })
 
-  it('tells the name of an event', async () => {
-    const { value } = await readEvents(body(['event: delta\ndata: 1\n\n']).iterable, 'openai', 100).next()
-    expect(value).toMatchObject([{ event: 'delta', data: '1' }])
+  it('takes a line break that is cut between reads for one', async () => {
+    expect(await datas('data: 1\r', '\ndata: 2\r', '', '\n\r', '\n')).toEqual(['1\n2'])
+    expect(await datas('data: 1\r', 'data: 2\r', '\r')).toEqual(['1\n2'])
   })
+
+  it.each([
+    ['data:1', '1'],
+    ['data:  1', ' 1'],
+    ['data', ''],
+    ['data: a\ndata\ndata: b', 'a\n\nb'],
+    ['event\nid\nretry\ndata: 1', '1'],
+  ])('reads %j', async (text, data) => expect(await datas(`${text}\n\n`)).toEqual([data]))
 
   it('joins characters that are cut between reads', async () => {
     const bytes = utf8.encode('data: "ü€😀"\n\n')

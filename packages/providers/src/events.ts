@@ -1,10 +1,7 @@
 import { UpstreamError } from '@turnpike/core'
-import { createParser } from 'eventsource-parser'
-import type { EventSourceMessage } from 'eventsource-parser'
 import type { StreamDecoder } from './adapter.js'
-
-/** One server-sent event of an upstream. */
-export type UpstreamEvent = EventSourceMessage
+import type { UpstreamEvent } from './event-parser.js'
+import { eventParser } from './event-parser.js'
 
 /** How long the rest of a body is read after its last event, in milliseconds, so that the connection can be used again. */
 const TAIL_MS = 1_000
@@ -66,20 +63,17 @@ export function decodeStream<Item>(
   let oversized = false
   /** A line that is no part of an event has come since the decoder was asked. */
   let stray = false
-  const parser = createParser({
-    onEvent: (event) => {
+  const parser = eventParser(
+    (event) => {
       if (event.data.length > limit) oversized = true
       events.push(event)
     },
-    onError: ({ type, line }) => {
-      if (type === 'max-buffer-size-exceeded') oversized = true
-      else if (line !== undefined && decoder.stray) {
-        decoder.stray(line)
-        stray = true
-      }
+    (line) => {
+      if (!decoder.stray) return
+      decoder.stray(line)
+      stray = true
     },
-    maxBufferSize: limit,
-  })
+  )
   const decode = pieceDecoder()
   const pieces = body[Symbol.asyncIterator]()
   /** True while the body may bring more. */
@@ -115,7 +109,7 @@ export function decodeStream<Item>(
   /** The items of a piece; undefined where it ends no event. */
   const take = (piece: Uint8Array): Item[] | undefined => {
     parser.feed(decode(piece))
-    if (oversized) {
+    if (oversized || parser.size() > limit) {
       const message = `An event is larger than ${limit} characters`
       throw new UpstreamError(message, { provider, kind: 'malformed', accepted: true })
     }

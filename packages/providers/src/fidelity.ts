@@ -1,6 +1,5 @@
-import type { ChatCompletionRequest, Fidelity } from '@turnpike/core'
+import type { ChatCompletionRequest, Fidelity, Provider } from '@turnpike/core'
 import { ApiError } from '@turnpike/core'
-import type { ChatAdapter } from './adapter.js'
 
 const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object', properties: {} } } }]
 const schema = { type: 'object', properties: { n: { type: 'integer' } } }
@@ -8,14 +7,12 @@ const answer = { type: 'json_schema', json_schema: { name: 'answer', schema } }
 const part = (given: object) => ({ messages: [{ role: 'user', content: [given] }] })
 const image = (url: string) => part({ type: 'image_url', image_url: { url } })
 
-const REMOTE_IMAGE = 'image as an https URL'
-
 /** By the name of a field or of a way to use it: what is added to a plain request. */
 const probes: Record<string, object> = {
   'system, system and developer messages': { system: 'Be brief.' },
   'tools, tool calls and results': { tools, tool_choice: 'auto' },
   'image as a data URL': image('data:image/png;base64,iVBORw0='),
-  [REMOTE_IMAGE]: image('https://example.com/a.png'),
+  'image as an https URL': image('https://example.com/a.png'),
   'PDF (file)': part({ type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,JVBERi0=' } }),
   'audio (input_audio)': part({ type: 'input_audio', input_audio: { data: 'UklGRg==', format: 'wav' } }),
   'video (video_url)': part({ type: 'video_url', video_url: { url: 'data:video/mp4;base64,AAAA' } }),
@@ -49,25 +46,19 @@ const probes: Record<string, object> = {
 const strongest: Fidelity[] = ['dropped', 'clamped', 'emulated']
 
 /**
- * What becomes of each field with a model, found by asking the adapter for one request per field (ruling 20).
+ * What becomes of each field with a model, found by asking its provider for one request per field (ruling 20).
  * The table of docs/providers.md and `GET /v1/models/{model}` say the same.
  */
-export function fidelityOf(adapter: ChatAdapter, model: string): Record<string, Fidelity> {
+export function fidelityOf(chat: NonNullable<Provider['chat']>, model: string): Record<string, Fidelity> {
   const outcome = (added: object): Fidelity => {
     const request = { model, messages: [{ role: 'user', content: 'Hi' }], ...added } as ChatCompletionRequest
     try {
-      const actions = adapter.request(request).notes.map(({ action }) => action)
+      const actions = chat.preview(request).map(({ action }) => action)
       return strongest.find((word) => actions.some((action) => action === word)) ?? 'kept'
     } catch (error) {
       if (ApiError.is(error) && error.status === 400) return 'refused'
       throw error
     }
   }
-  return Object.fromEntries(
-    Object.entries(probes).map(([name, added]) => {
-      // It is fetched before the adapter is asked.
-      const isFetched = name === REMOTE_IMAGE && adapter.prepare
-      return [name, isFetched ? 'kept' : outcome(added)]
-    }),
-  )
+  return Object.fromEntries(Object.entries(probes).map(([name, added]) => [name, outcome(added)]))
 }

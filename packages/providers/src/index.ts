@@ -2,7 +2,7 @@
 export * from './adapter.js'
 export * from './anthropic/index.js'
 export * from './chunk-builder.js'
-export type { UpstreamEvent } from './events.js'
+export type { UpstreamEvent } from './event-parser.js'
 export * from './google/index.js'
 export * from './openai/index.js'
 export * from './provider.js'

@@ -11,9 +11,7 @@ import type {
 import { concat, extend, UpstreamError } from '@turnpike/core'
 import type { ChatAdapter, UpstreamRequest } from './adapter.js'
 import { decodeStream } from './events.js'
-import { fidelityOf } from './fidelity.js'
 import { fanOut, fanOutStream } from './fan-out.js'
-import { modernise } from './legacy-functions.js'
 import { neverSent } from './network-errors.js'
 import type { Transport, TransportResponse } from './transport.js'
 
@@ -204,11 +202,6 @@ export function createProvider(options: ProviderOptions): Provider {
     }
   }
 
-  const prepare = async (given: ChatCompletionRequest, { signal }: UpstreamCall): Promise<ChatCompletionRequest> => {
-    const request = modernise(given)
-    return chat.prepare ? chat.prepare(request, signal) : request
-  }
-
   /** How many calls make up a request. */
   const callsOf = ({ n }: ChatCompletionRequest): number => (chat.oneChoice ? (n ?? 1) : 1)
 
@@ -216,17 +209,17 @@ export function createProvider(options: ProviderOptions): Provider {
     id: provider,
     owns,
     models: async () => models,
-    fidelity: (model) => fidelityOf(chat, model),
     chat: {
+      preview: (request) => chat.request(request).notes,
       async complete(given, call) {
-        const request = await prepare(given, call)
+        const request = chat.prepare ? await chat.prepare(given, call.signal) : given
         const n = callsOf(request)
         return n === 1
           ? complete(request, call)
           : fanOut(n, call.signal, (signal) => complete(request, extend(call, { signal })))
       },
       async stream(given, call) {
-        const request = await prepare(given, call)
+        const request = chat.prepare ? await chat.prepare(given, call.signal) : given
         const n = callsOf(request)
         return n === 1
           ? stream(request, call)

@@ -1,5 +1,6 @@
 import type { Model, Provider, Router, Target } from '@turnpike/core'
 import { ApiError, extend } from '@turnpike/core'
+import { fidelityOf } from './fidelity.js'
 
 export interface RouterOptions {
   /** In order of preference; `auto` takes the first that serves the model. */
@@ -69,8 +70,8 @@ export function createRouter({ providers }: RouterOptions): Router {
     },
     async model(id) {
       const model = (await listed()).find((one) => one.id === id || `${one.provider}/${one.id}` === id)
-      const fidelity = model && byId.get(model.provider)!.fidelity?.(model.id)
-      return fidelity ? extend(model, { fidelity }) : model
+      const chat = model && byId.get(model.provider)!.chat
+      return chat ? extend(model, { fidelity: fidelityOf(chat, model.id) }) : model
     },
   }
 }

@@ -13,6 +13,7 @@ import type { Call, EventStream } from '@turnpike/http'
 import { operation, sse } from '@turnpike/http'
 import type { Caller } from '../caller.js'
 import { chunkText } from '../chunk-text.js'
+import { modernise } from '../legacy-functions.js'
 import type { Metered } from '../meter.js'
 import { meterAnswer, streamMeter } from '../meter.js'
 import type { UpstreamWatches } from '../upstream-watch.js'
@@ -38,13 +39,13 @@ const withoutNulls = <T extends object>(given: T): T =>
     ? (Object.fromEntries(Object.entries(given).filter(([key]) => !isNull(given, key))) as T)
     : given
 
-/** The request with `null` as what it means, absent: in itself, its messages and its tools, but not within their JSON Schemas. */
+/** The request with `null` as what it means, absent: in itself, its messages and its tools, but not within their JSON Schemas; and without deprecated fields. */
 function normalise(request: ChatRequest): ChatRequest {
   const tidy = (tool: ToolDefinition): ToolDefinition =>
     tool.type === 'function' ? extend(tool, { function: withoutNulls(tool.function) }) : tool
   const normal: ChatRequest = extend(withoutNulls(request), { messages: request.messages.map(withoutNulls) })
   if (normal.tools) normal.tools = normal.tools.map(tidy)
-  return normal
+  return modernise(normal)
 }
 
 /** A tag header that is fit to be stored: a UUID, else ''. */

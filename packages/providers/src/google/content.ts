@@ -48,14 +48,22 @@ const isObject = (value: unknown): value is object =>
 const isTaken = (type: string): boolean =>
   type === 'application/pdf' || (/^(image|audio|video|text)\//.test(type) && type !== 'image/svg+xml')
 
+export type ImagePart = Extract<ContentPart, { type: 'image_url' }>
+
 /** Whether Google gets what is at an address by itself: files of its Files API, and videos of YouTube. */
-export function isGoogles(url: string): boolean {
+function isGoogles(url: string): boolean {
   if (!URL.canParse(url)) return false
   const { protocol, hostname, pathname } = new URL(url)
   if (protocol !== 'https:') return false
   if (hostname === 'generativelanguage.googleapis.com') return pathname.includes('/files/')
   return hostname === 'youtu.be' || hostname === 'youtube.com' || hostname.endsWith('.youtube.com')
 }
+
+/** An image that Gemini does not get by itself. */
+export const isRemote = (part: ContentPart): part is ImagePart =>
+  part.type === 'image_url' &&
+  (part as ImagePart).image_url.url.startsWith('https://') &&
+  !isGoogles((part as ImagePart).image_url.url)
 
 function inline(mimeType: string, data: string): Part {
   if (!isTaken(mimeType)) throw unsupported(`Gemini does not take ${mimeType}`)
@@ -66,8 +74,7 @@ function mediaPart(url: string): Part {
   const media = parseDataUrl(url)
   if (media) return inline(media.type, media.data)
   if (isGoogles(url)) return { fileData: { fileUri: url } }
-  if (url.startsWith('https://'))
-    throw unsupported('Gemini does not fetch https URLs; the gateway does so only with the option remoteContent')
+  if (url.startsWith('https://')) throw unsupported('Gemini reads no https URLs but those of Google')
   throw invalid('Only https and data URLs are accepted')
 }
 
@@ -99,7 +106,8 @@ function toParts(content: string | ContentPart[], dropped: Set<string>): Part[] 
       case 'image_url': {
         const { url, detail } = part.image_url
         if (detail && detail !== 'auto') dropped.add('messages.content.image_url.detail')
-        return mediaPart(url)
+        // Without `remoteContent` it has been refused; with it, it has been fetched before anything is sent.
+        return isRemote(part) ? { fileData: { fileUri: url } } : mediaPart(url)
       }
       case 'file':
         return filePart((part['file'] ?? {}) as object)

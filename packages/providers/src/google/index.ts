@@ -8,7 +8,7 @@ import { errors } from './errors.js'
 import { googleCatalogue, isGoogleModel } from './models.js'
 import { toRequest } from './request.js'
 import type { RemoteContent } from './remote-content.js'
-import { withRemoteContent } from './remote-content.js'
+import { refuseRemote, withRemoteContent } from './remote-content.js'
 import { toResponse } from './response.js'
 import { streamDecoder } from './stream.js'
 
@@ -26,7 +26,10 @@ export const googleChat = (provider: string, remoteContent?: RemoteContent): Cha
   // Many models refuse a candidateCount above 1.
   oneChoice: true,
   ...(remoteContent && { prepare: (request, signal) => withRemoteContent(request, remoteContent, signal) }),
-  request: toRequest,
+  request(request) {
+    if (!remoteContent) refuseRemote(request)
+    return toRequest(request)
+  },
   response: (body, request) => toResponse(provider, body as Answer, request),
   stream: (request) => streamDecoder(provider, request),
   errors,

@@ -75,9 +75,13 @@ describe('remote images', () => {
     expect(asked).toEqual([])
   })
 
-  it('are kept, as the provider tells of its models', () => {
-    const field = 'image as an https URL'
-    expect(setUp().provider.fidelity!('gemini-2.5-flash')[field]).toBe('kept')
-    expect(google({ apiKey: 'x' }).fidelity!('gemini-2.5-flash')[field]).toBe('refused')
+  it('are refused where nobody fetches them', async () => {
+    const { transport, requests } = fakeGoogle()
+    const provider = google({ apiKey: 'x', transport })
+    const asked = request('https://a.example/1')
+    await expect(provider.chat!.complete(asked, { signal })).rejects.toMatchObject({ status: 400 })
+    expect(requests).toEqual([])
+    expect(() => provider.chat!.preview(asked)).toThrow('remoteContent')
+    expect(setUp().provider.chat!.preview(asked)).toEqual([])
   })
 })

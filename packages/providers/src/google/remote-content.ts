@@ -1,7 +1,8 @@
 import type { ChatCompletionRequest, ChatMessage, ContentPart, Signal } from '@turnpike/core'
 import { extend } from '@turnpike/core'
-import { invalid } from '../invalid.js'
-import { isGoogles } from './content.js'
+import { invalid, unsupported } from '../invalid.js'
+import type { ImagePart } from './content.js'
+import { isRemote } from './content.js'
 
 /** An image that was at an address. */
 export interface RemoteImage {
@@ -22,12 +23,14 @@ const BYTES = 15 * 1024 * 1024
 /** Addresses of a request. */
 const ADDRESSES = 16
 
-type ImagePart = Extract<ContentPart, { type: 'image_url' }>
+const remoteParts = ({ messages }: ChatCompletionRequest): ImagePart[] =>
+  messages.flatMap(({ content }) => (Array.isArray(content) ? content : [])).filter(isRemote)
 
-const isRemote = (part: ContentPart): part is ImagePart =>
-  part.type === 'image_url' &&
-  (part as ImagePart).image_url.url.startsWith('https://') &&
-  !isGoogles((part as ImagePart).image_url.url)
+/** @throws ApiError 400 for a request with an image that nobody would fetch */
+export function refuseRemote(request: ChatCompletionRequest): void {
+  if (remoteParts(request).length > 0)
+    throw unsupported('Gemini does not fetch https URLs; the gateway does so only with the option remoteContent')
+}
 
 function toDataUrl({ type, bytes }: RemoteImage): string {
   const letters = Array.from(bytes, (byte) => String.fromCharCode(byte))
@@ -40,8 +43,7 @@ export async function withRemoteContent(
   get: RemoteContent,
   signal: Signal,
 ): Promise<ChatCompletionRequest> {
-  const parts = request.messages.flatMap(({ content }) => (Array.isArray(content) ? content : []))
-  const urls = new Set(parts.filter(isRemote).map(({ image_url }) => image_url.url))
+  const urls = new Set(remoteParts(request).map(({ image_url }) => image_url.url))
   if (urls.size === 0) return request
   if (urls.size > ADDRESSES) throw invalid(`At most ${ADDRESSES} images can be given by https URL`)
 

@@ -1,6 +1,8 @@
 import type { ChatCompletionRequest, ChatMessage } from '@turnpike/core'
-import { extend } from '@turnpike/core'
-import { invalid } from './invalid.js'
+import { ApiError, extend } from '@turnpike/core'
+
+const invalid = (message: string): ApiError =>
+  new ApiError(400, 'invalid_request_error', message, { code: 'invalid_body' })
 
 interface FunctionCall {
   name: string
