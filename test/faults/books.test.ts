@@ -7,24 +7,9 @@ import type { Step } from '../support/raw-upstream.js'
 import { end } from '../support/raw-upstream.js'
 import type { LocalGateway } from './gateway.js'
 import { startGateway } from './gateway.js'
+import { completion, given, hello, helloSeen, refused, seen, usageGiven } from './openai.js'
 import { expectAnswer, expectError, expectStream } from './replies.js'
-import {
-  answer,
-  begun,
-  completion,
-  done,
-  errorEvent,
-  errors,
-  event,
-  given,
-  hello,
-  helloSeen,
-  piece,
-  refused,
-  seen,
-  stream,
-  usageGiven,
-} from './wire.js'
+import { answer, begun, done, errorEvent, errors, event, piece, stream } from './wire.js'
 
 let at: LocalGateway
 afterEach(() => at.close())

@@ -6,7 +6,7 @@ import type { Gateway, GatewayOptions } from '@turnpike/gateway'
 import { createGateway } from '@turnpike/gateway'
 import { createServer } from '@turnpike/http/node'
 import type { Transport } from '@turnpike/providers'
-import { createRouter, openai } from '@turnpike/providers'
+import { anthropic, createRouter, google, openai } from '@turnpike/providers'
 import { undiciTransport } from '@turnpike/providers/undici'
 import type { RawUpstream } from '../support/raw-upstream.js'
 import { rawUpstream } from '../support/raw-upstream.js'
@@ -27,9 +27,13 @@ export async function startGateway(
 ): Promise<LocalGateway> {
   const { transport = undiciTransport(), wrap = (kv) => kv, ...rest } = options
   const upstream = await rawUpstream()
-  const provider = openai({ apiKey: 'sk-upstream', baseURL: `${upstream.url}/v1`, transport })
+  const providers = [
+    openai({ apiKey: 'sk-upstream', baseURL: `${upstream.url}/v1`, transport }),
+    anthropic({ apiKey: 'sk-ant-upstream', baseURL: upstream.url, transport }),
+    google({ apiKey: 'AIza-upstream', baseURL: `${upstream.url}/v1beta`, transport }),
+  ]
   const kv = await memoryKV()
-  const gateway = createGateway({ router: createRouter({ providers: [provider] }), kv: wrap(kv), ...rest })
+  const gateway = createGateway({ router: createRouter({ providers }), kv: wrap(kv), ...rest })
   const user = (await createUser(kv, {}))!
   const { key } = (await gateway.keys.create(user.id, { name: 'faults' }))!
   const server = createServer(gateway)

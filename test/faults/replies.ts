@@ -2,6 +2,7 @@ import { expect } from 'vitest'
 import { uuidv7Pattern } from '../support/patterns.js'
 import type { RawReply } from '../support/raw-client.js'
 import { parseStream } from '../support/sse.js'
+import { error, errors } from './wire.js'
 
 /** An error in place of an answer: the exact body and the headers that tell a client whether and when to ask again. */
 export interface ErrorReply {
@@ -12,6 +13,21 @@ export interface ErrorReply {
   /** Of `x-should-retry`; default none. */
   shouldRetry?: string
 }
+
+/** The upstream failed before it can have accepted anything. */
+export const failed: ErrorReply = { status: 502, body: errors.failed }
+/** After a generation may have been accepted the clients are told not to ask again. */
+const accepted = (body: string): ErrorReply => ({ status: 502, body, shouldRetry: 'false' })
+export const senseless = accepted(errors.senseless)
+export const truncated = accepted(errors.truncated)
+export const unreachable = accepted(errors.unreachable)
+export const late = accepted(errors.late)
+export const limited = (retryAfter: string): ErrorReply => ({ status: 429, body: errors.limited, retryAfter })
+/** The fault is the caller's. */
+export const invalid = (message: string, code = 'invalid_body'): ErrorReply => ({
+  status: 400,
+  body: error('invalid_request_error', code, message),
+})
 
 const id = expect.stringMatching(uuidv7Pattern) as unknown as string
 

@@ -4,13 +4,24 @@ import { rawUpstream } from '../support/raw-upstream.js'
 import type { Server } from '../support/server.js'
 import { startServer } from '../support/server.js'
 
+/** The reference server with every family's upstream at `url`. */
+export const startServerFor = (url: string): Promise<Server> =>
+  startServer({
+    OPENAI_API_KEY: 'sk-upstream',
+    OPENAI_BASE_URL: `${url}/v1`,
+    ANTHROPIC_API_KEY: 'sk-ant-upstream',
+    ANTHROPIC_BASE_URL: url,
+    GEMINI_API_KEY: 'AIza-upstream',
+    GEMINI_BASE_URL: `${url}/v1beta`,
+  })
+
 /** The reference server as a process, in front of an upstream that plays scripts; for all tests of a file. */
 export function useServer(): { readonly server: Server; readonly upstream: RawUpstream } {
   let server: Server
   let upstream: RawUpstream
   beforeAll(async () => {
     upstream = await rawUpstream()
-    server = await startServer({ OPENAI_API_KEY: 'sk-upstream', OPENAI_BASE_URL: `${upstream.url}/v1` })
+    server = await startServerFor(upstream.url)
   })
   beforeEach(() => {
     upstream.requests = 0

@@ -5,8 +5,9 @@ import { chat, openChat } from '../support/raw-client.js'
 import { rawUpstream } from '../support/raw-upstream.js'
 import { startServer } from '../support/server.js'
 import { startGateway } from './gateway.js'
+import { completion, hello, helloSeen } from './openai.js'
 import { expectAnswer, expectStream } from './replies.js'
-import { answer, begun, completion, done, errorEvent, errors, hello, helloSeen, piece } from './wire.js'
+import { answer, begun, done, errorEvent, errors, piece } from './wire.js'
 
 /** A promise, and what fulfils it. */
 function gate(): { passed: Promise<void>; open: () => void } {

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { chat } from '../support/raw-client.js'
+import { completion, given, seen } from './openai.js'
 import { expectAnswer, expectError, expectStream } from './replies.js'
 import { useServer } from './server.js'
-import { answer, completion, done, errorEvent, errors, given, seen, stream } from './wire.js'
+import { answer, done, errorEvent, errors, stream } from './wire.js'
 
 const at = useServer()
 

@@ -1,17 +1,10 @@
 import type { Step } from '../support/raw-upstream.js'
 
-// What upstreams send, to the byte, and what the gateway is to make of it.
+// What upstreams send, to the byte, whatever their family, and the words in which the gateway tells of what went wrong.
 
 /** An answer with a declared length. */
 export const answer = (status: number, body: string, headers: string[] = ['content-type: application/json']): string =>
   [`HTTP/1.1 ${status} Status`, ...headers, `content-length: ${Buffer.byteLength(body)}`, '', body].join('\r\n')
-
-/** An OpenAI-style refusal. */
-export const refused = (status: number, message: string, headers: string[] = [], code: string | null = null): string =>
-  answer(status, JSON.stringify({ error: { message, type: 'upstream_type', param: null, code } }), [
-    'content-type: application/json',
-    ...headers,
-  ])
 
 const head = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n'
 /** The head of a stream in chunks. */
@@ -31,45 +24,24 @@ export const begun = (texts: string[], ...rest: Step[]): Step[] => [chunkedHead,
 /** Every byte in a write of its own. */
 export const bytewise = (text: string): Step[] => [...Buffer.from(text)].map((byte) => Uint8Array.of(byte))
 
+/** Every character of more than one byte in as many writes, each alone on its way. */
+export function inCharacters(text: string): Step[] {
+  const bytes = Buffer.from(text)
+  const cuts = [0, ...[...bytes.keys()].filter((at) => bytes[at]! >> 6 === 0b10), bytes.length]
+  return cuts.slice(1).flatMap((cut, i) => [bytes.subarray(cuts[i], cut), 10])
+}
+
 export const event = (value: object): string => `data: ${JSON.stringify(value)}\n\n`
 export const done = 'data: [DONE]\n\n'
 
-const id = 'chatcmpl-fault'
-const created = 1_770_933_892
-const model = 'gpt-4o-mini'
-const object = 'chat.completion.chunk'
+/** When the answers of all tests were made. */
+export const created = 1_770_933_892
 
-/** A chunk as the upstream sends it. */
-export const given = (delta: object, finish_reason: string | null = null, more: object = {}): string =>
-  event({ id, object, created, model, choices: [{ index: 0, delta, finish_reason }], ...more })
-
-/** The same chunk as the client is to see it. */
-export const seen = (delta: object, finish_reason: string | null = null): string =>
-  event({ id, created, model, object, choices: [{ index: 0, delta, finish_reason }] })
-
-export const usage = { prompt_tokens: 9, completion_tokens: 2, total_tokens: 11 }
-export const usageGiven = event({ id, object, created, model, choices: [], usage })
-
-/** An answer of two words, as events. */
-export const hello = {
-  start: [given({ role: 'assistant', content: '' }), given({ content: 'Hello' }), given({ content: ' world' })],
-  finish: given({}, 'stop'),
-  seen: [seen({ role: 'assistant', content: '' }), seen({ content: 'Hello' }), seen({ content: ' world' })].join(''),
-  seenEnd: seen({}, 'stop') + done,
-}
-export const helloStream = [...hello.start, hello.finish, done]
-export const helloSeen = hello.seen + hello.seenEnd
-
-/** A whole answer, not streamed. */
-export const completion = (message: object, finish_reason = 'stop'): string =>
-  JSON.stringify({
-    id,
-    object: 'chat.completion',
-    created,
-    model,
-    choices: [{ index: 0, message: { role: 'assistant', ...message }, finish_reason }],
-    usage,
-  })
+/** What makes the chunks of one answer, as clients are to see them. */
+export const chunksOf =
+  (id: string, model: string) =>
+  (delta: object, finish_reason: string | null = null): string =>
+    event({ id, created, model, object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason }] })
 
 export const error = (type: string, code: string, message: string): string =>
   JSON.stringify({ error: { type, message, code } })

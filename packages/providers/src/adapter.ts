@@ -60,7 +60,7 @@ export interface ChatDecoder extends StreamDecoder<ChunkChoice> {
  * A family is added by writing these and handing them to {@link createProvider}.
  */
 export interface ChatAdapter {
-  /** True where the family gives one answer to a call; `n` is then made of as many calls. */
+  /** True where the family gives one answer to a call. */
   oneChoice: boolean
   /** Gets what the family does not get by itself, such as images at addresses: the one step that may wait. */
   prepare?(request: ChatCompletionRequest, signal: Signal): Promise<ChatCompletionRequest>

@@ -1,5 +1,5 @@
 import type { ChatDelta, ChunkChoice, ChunkHead, FinishReason, ToolCallDelta, Usage } from '@turnpike/core'
-import { UpstreamError } from '@turnpike/core'
+import { malformed, truncated } from './failures.js'
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 
@@ -26,12 +26,7 @@ export function checkArguments(text: string, finish: FinishReason, provider: str
     JSON.parse(text)
     return text
   } catch (cause) {
-    throw new UpstreamError('The model called a tool with arguments that are not JSON', {
-      provider,
-      kind: 'malformed',
-      accepted: true,
-      cause,
-    })
+    throw malformed(provider, 'The model called a tool with arguments that are not JSON', cause)
   }
 }
 
@@ -158,12 +153,7 @@ export function chunkBuilder(provider: string): ChunkBuilder {
     take,
     end() {
       const unfinished = choices.size === 0 || [...choices.values()].some(({ finish }) => !finish)
-      if (unfinished)
-        throw new UpstreamError('The upstream ended the stream before the answer was whole', {
-          provider,
-          kind: 'truncated',
-          accepted: true,
-        })
+      if (unfinished) throw truncated(provider, 'The upstream ended the stream before the answer was whole')
       for (const [index, { tools, finish }] of choices) {
         const { reason: given, extra } = finish!
         const reason = given === 'stop' && tools.length > 0 ? 'tool_calls' : given

@@ -2,6 +2,7 @@ import { UpstreamError } from '@turnpike/core'
 import type { StreamDecoder } from './adapter.js'
 import type { UpstreamEvent } from './event-parser.js'
 import { eventParser } from './event-parser.js'
+import { malformed, truncated } from './failures.js'
 
 /** How long the rest of a body is read after its last event, in milliseconds, so that the connection can be used again. */
 const TAIL_MS = 1_000
@@ -95,9 +96,7 @@ export function decodeStream<Item>(
   const fail = (thrown: unknown): void => {
     close()
     // Any other error is of a decoder that met what no upstream should send.
-    const error = UpstreamError.is(thrown)
-      ? thrown
-      : new UpstreamError('The stream makes no sense', { provider, kind: 'malformed', accepted: true, cause: thrown })
+    const error = UpstreamError.is(thrown) ? thrown : malformed(provider, 'The stream makes no sense', thrown)
     const rest = [...last, ...decoder.rest()]
     if (rest.length === 0) reject(error)
     else {
@@ -109,10 +108,7 @@ export function decodeStream<Item>(
   /** The items of a piece; undefined where it ends no event. */
   const take = (piece: Uint8Array): Item[] | undefined => {
     parser.feed(decode(piece))
-    if (oversized || parser.size() > limit) {
-      const message = `An event is larger than ${limit} characters`
-      throw new UpstreamError(message, { provider, kind: 'malformed', accepted: true })
-    }
+    if (oversized || parser.size() > limit) throw malformed(provider, `An event is larger than ${limit} characters`)
     if (events.length === 0 && !stray) return undefined
     stray = false
     const items = decoder.push(events)
@@ -152,8 +148,7 @@ export function decodeStream<Item>(
       fail(error)
       return
     }
-    const message = 'The connection broke during the stream'
-    fail(new UpstreamError(message, { provider, kind: 'truncated', accepted: true, cause }))
+    fail(truncated(provider, 'The connection broke during the stream', cause))
   }
 
   const read = (): void => void pieces.next().then(onPiece, onBroken)

@@ -1,5 +1,6 @@
 import type { ChatChunk, ChatCompletionRequest, ChatStream } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
+import { anthropic } from './anthropic/index.js'
 import { openai } from './openai/index.js'
 import { toChunks } from './provider.js'
 import type { Transport, TransportRequest } from './transport.js'
@@ -135,6 +136,15 @@ describe.each(['complete', 'stream'] as const)('%s', (way) => {
     const { controller, ...calls } = setUp(new Error('aborted'))
     controller.abort(reason)
     await expect(calls[way]()).rejects.toBe(reason)
+  })
+})
+
+it('refuses n where the family gives one answer to a call, before it calls', async () => {
+  const transport: Transport = () => Promise.reject(new Error('called'))
+  const { chat } = anthropic({ apiKey: 'x', transport })
+  await expect(chat!.complete({ ...request, n: 2 }, new AbortController())).rejects.toMatchObject({
+    status: 400,
+    message: 'anthropic gives one answer to a call',
   })
 })
 

@@ -11,7 +11,8 @@ import type {
 import { concat, extend, UpstreamError } from '@turnpike/core'
 import type { ChatAdapter, UpstreamRequest } from './adapter.js'
 import { decodeStream } from './events.js'
-import { fanOut, fanOutStream } from './fan-out.js'
+import { malformed, truncated } from './failures.js'
+import { unsupported } from './invalid.js'
 import { neverSent } from './network-errors.js'
 import type { Transport, TransportResponse } from './transport.js'
 
@@ -106,9 +107,6 @@ export function createProvider(options: ProviderOptions): Provider {
   const forWhole = { ...options.headers, 'content-type': 'application/json', accept: 'application/json' }
   const forStream = { ...forWhole, accept: 'text/event-stream' }
 
-  const malformed = (message: string, cause?: unknown): UpstreamError =>
-    new UpstreamError(message, { provider, kind: 'malformed', accepted: true, cause })
-
   const errorOf = async (response: TransportResponse): Promise<UpstreamError> => {
     const { status, header } = response
     const text = await readText(response, ERROR_LIMIT).catch(() => undefined)
@@ -122,8 +120,9 @@ export function createProvider(options: ProviderOptions): Provider {
     })
   }
 
-  const ask = (request: ChatCompletionRequest, { onNotes }: UpstreamCall): UpstreamRequest => {
-    const asked = chat.request(request)
+  const ask = async (given: ChatCompletionRequest, { signal, onNotes }: UpstreamCall): Promise<UpstreamRequest> => {
+    if (chat.oneChoice && (given.n ?? 1) > 1) throw unsupported(`${provider} gives one answer to a call`)
+    const asked = chat.request(chat.prepare ? await chat.prepare(given, signal) : given)
     if (asked.notes.length > 0) onNotes?.(asked.notes)
     return asked
   }
@@ -158,73 +157,55 @@ export function createProvider(options: ProviderOptions): Provider {
   }
 
   const complete = async (request: ChatCompletionRequest, call: UpstreamCall): Promise<Completion> => {
-    const { path, body } = ask(request, call)
+    const { path, body } = await ask(request, call)
     const response = await send(path, body, forWhole, call)
     let text: string | undefined
     try {
       text = await readText(response, answerLimit)
     } catch (cause) {
       if (call.signal.aborted) throw call.signal.reason
-      throw new UpstreamError('The connection broke during the answer', {
-        provider,
-        kind: 'truncated',
-        accepted: true,
-        cause,
-      })
+      throw truncated(provider, 'The connection broke during the answer', cause)
     }
-    if (text === undefined) throw malformed(`The answer is larger than ${answerLimit} bytes`)
+    if (text === undefined) throw malformed(provider, `The answer is larger than ${answerLimit} bytes`)
     const value = parse(text)
-    if (typeof value !== 'object' || value === null) throw malformed('The answer is not JSON')
+    if (typeof value !== 'object' || value === null) throw malformed(provider, 'The answer is not JSON')
     try {
       return chat.response(value, request)
     } catch (error) {
-      throw UpstreamError.is(error) ? error : malformed('The answer makes no sense', error)
+      throw UpstreamError.is(error) ? error : malformed(provider, 'The answer makes no sense', error)
     }
   }
 
   const stream = async (request: ChatCompletionRequest, call: UpstreamCall): Promise<ChatStream> => {
-    const { path, body } = ask(request, call)
+    const { path, body } = await ask(request, call)
     const response = await send(path, body, forStream, call)
     const type = response.header('content-type')
     if (type !== undefined && !/^text\/event-stream/i.test(type)) {
       void response.body[Symbol.asyncIterator]().return?.()
-      throw malformed(`The upstream answered a stream with ${type}`)
+      throw malformed(provider, `The upstream answered a stream with ${type}`)
     }
     const decoder = chat.stream(request)
     const iterator = decodeStream(response.body, decoder, provider, eventLimit)
     try {
       let first = await iterator.next()
       while (first.value?.length === 0) first = await iterator.next()
-      if (first.done) throw malformed('The upstream sent an empty stream')
+      if (first.done) throw malformed(provider, 'The upstream sent an empty stream')
       return { head: decoder.head(), batches: resume(first, iterator), usage: decoder.usage }
     } catch (error) {
       throw call.signal.aborted ? call.signal.reason : error
     }
   }
 
-  /** How many calls make up a request. */
-  const callsOf = ({ n }: ChatCompletionRequest): number => (chat.oneChoice ? (n ?? 1) : 1)
-
   return {
     id: provider,
     owns,
     models: async () => models,
     chat: {
+      oneChoice: chat.oneChoice,
+      ...(chat.prepare && { prepare: chat.prepare }),
       preview: (request) => chat.request(request).notes,
-      async complete(given, call) {
-        const request = chat.prepare ? await chat.prepare(given, call.signal) : given
-        const n = callsOf(request)
-        return n === 1
-          ? complete(request, call)
-          : fanOut(n, call.signal, (signal) => complete(request, extend(call, { signal })))
-      },
-      async stream(given, call) {
-        const request = chat.prepare ? await chat.prepare(given, call.signal) : given
-        const n = callsOf(request)
-        return n === 1
-          ? stream(request, call)
-          : fanOutStream(n, call.signal, (signal) => stream(request, extend(call, { signal })))
-      },
+      complete,
+      stream,
     },
   }
 }

@@ -17,7 +17,7 @@ function provider(id: string, models: string[], family?: RegExp, chat = true): P
     id,
     models: async () => models.map((name) => model(id, name)),
     ...(family && { owns: (name: string) => family.test(name) }),
-    ...(chat && { chat: { preview: () => [], complete: refuse, stream: refuse } }),
+    ...(chat && { chat: { oneChoice: false, preview: () => [], complete: refuse, stream: refuse } }),
   }
 }
 

@@ -13,6 +13,7 @@ import type { Call, EventStream } from '@turnpike/http'
 import { operation, sse } from '@turnpike/http'
 import type { Caller } from '../caller.js'
 import { chunkText } from '../chunk-text.js'
+import { complete, stream } from '../fan-out.js'
 import { modernise } from '../legacy-functions.js'
 import type { Metered } from '../meter.js'
 import { meterAnswer, streamMeter } from '../meter.js'
@@ -43,9 +44,9 @@ const withoutNulls = <T extends object>(given: T): T =>
 function normalise(request: ChatRequest): ChatRequest {
   const tidy = (tool: ToolDefinition): ToolDefinition =>
     tool.type === 'function' ? extend(tool, { function: withoutNulls(tool.function) }) : tool
-  const normal: ChatRequest = extend(withoutNulls(request), { messages: request.messages.map(withoutNulls) })
+  const normal = modernise(extend(withoutNulls(request), { messages: request.messages.map(withoutNulls) }))
   if (normal.tools) normal.tools = normal.tools.map(tidy)
-  return modernise(normal)
+  return normal
 }
 
 /** A tag header that is fit to be stored: a UUID, else ''. */
@@ -110,7 +111,7 @@ export function chatCompletions(options: ChatOptions) {
       if (!request.stream)
         try {
           watch.expect(firstEventMs)
-          const answer = await provider.chat!.complete(request, upstream)
+          const answer = await complete(provider.chat!, request, upstream)
           watch.relax()
           const metered = meterAnswer(request, answer)
           await book(metered, 'complete')
@@ -121,10 +122,10 @@ export function chatCompletions(options: ChatOptions) {
           await watch.end()
         }
 
-      let stream: ChatStream
+      let opened: ChatStream
       try {
         watch.expect(firstEventMs)
-        stream = await provider.chat!.stream(request, upstream)
+        opened = await stream(provider.chat!, request, upstream)
         watch.relax()
       } catch (error) {
         const reason = reasonOf(error)
@@ -133,9 +134,9 @@ export function chatCompletions(options: ChatOptions) {
       }
 
       const withUsage = request.stream_options?.include_usage === true
-      const text = chunkText(stream.head, withUsage)
-      const meter = streamMeter(request, stream)
-      const batches = stream.batches[Symbol.asyncIterator]()
+      const text = chunkText(opened.head, withUsage)
+      const meter = streamMeter(request, opened)
+      const batches = opened.batches[Symbol.asyncIterator]()
       const close = (outcome: Outcome): Promise<void> => {
         if (outcome !== 'complete') watch.abort()
         return watch.end(book(meter.used(outcome === 'complete'), outcome))

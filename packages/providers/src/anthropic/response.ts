@@ -1,6 +1,6 @@
 import type { ChatCompletionRequest, Completion, ToolCall } from '@turnpike/core'
-import { UpstreamError } from '@turnpike/core'
 import { checkArguments, finishOf, newCompletionId, newToolCallId } from '../chunk-builder.js'
+import { malformed } from '../failures.js'
 import type { UpstreamUsage } from './answer.js'
 import { toFinishReason, toUsage } from './answer.js'
 import { toldError } from './errors.js'
@@ -29,10 +29,7 @@ export interface Message {
 /** @throws UpstreamError for an error in place of an answer, and `malformed` for a body without content */
 export function toResponse(provider: string, body: Message, request: ChatCompletionRequest): Completion {
   if (!Array.isArray(body.content))
-    throw (
-      toldError(provider, body, false) ??
-      new UpstreamError('The answer has no content', { provider, kind: 'malformed', accepted: true })
-    )
+    throw toldError(provider, body, false) ?? malformed(provider, 'The answer has no content')
   const json = jsonTool(request)
   const reason = toFinishReason(body.stop_reason)
   const calls: ToolCall[] = []

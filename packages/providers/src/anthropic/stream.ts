@@ -1,7 +1,7 @@
 import type { ChatCompletionRequest } from '@turnpike/core'
-import { UpstreamError } from '@turnpike/core'
 import type { ChatDecoder } from '../adapter.js'
 import { chunkBuilder, finishOf } from '../chunk-builder.js'
+import { malformed } from '../failures.js'
 import type { UpstreamUsage } from './answer.js'
 import { toFinishReason, toUsage } from './answer.js'
 import { toldError } from './errors.js'
@@ -39,9 +39,6 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
   let usage: UpstreamUsage = {}
   let tools = 0
   let done = false
-
-  const malformed = (message: string, cause?: unknown): UpstreamError =>
-    new UpstreamError(message, { provider, kind: 'malformed', accepted: true, cause })
 
   /** Counts are cumulative: a later report replaces an earlier one, except where it says nothing. */
   const report = (later: UpstreamUsage | null | undefined): void => {
@@ -87,7 +84,7 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
 
   const start = (message: Message): void => {
     if (id !== undefined) {
-      if (message.id !== id) throw malformed('The upstream began another answer within the stream')
+      if (message.id !== id) throw malformed(provider, 'The upstream began another answer within the stream')
       return
     }
     id = message.id ?? ''
@@ -131,7 +128,7 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
     try {
       return (JSON.parse(data) ?? {}) as StreamEvent
     } catch (cause) {
-      throw malformed('An event of the stream is not JSON', cause)
+      throw malformed(provider, 'An event of the stream is not JSON', cause)
     }
   }
 

@@ -1,7 +1,7 @@
 import type { FinishReason, Usage } from '@turnpike/core'
-import { UpstreamError } from '@turnpike/core'
 import { newCompletionId } from '../chunk-builder.js'
 import { count } from '../count.js'
+import { malformed } from '../failures.js'
 import type { PartialArgument } from './partial-arguments.js'
 
 /** A part of an answer; kinds that a client of OpenAI's form cannot be shown are left out. */
@@ -47,10 +47,6 @@ export const idOf = ({ responseId }: Answer): string => (responseId ? `chatcmpl-
 export const blockOf = ({ candidates, promptFeedback }: Answer): string | undefined =>
   candidates?.length ? undefined : promptFeedback?.blockReason
 
-/** A failure of the model itself: an answer that is none. */
-export const malformed = (provider: string, message: string, code?: string, cause?: unknown): UpstreamError =>
-  new UpstreamError(message, { provider, kind: 'malformed', accepted: true, code, cause })
-
 /**
  * A finish reason as `stop` before it is known whether tools were called. An answer of which nothing can be used, because its tool call
  * cannot be read, is a failure.
@@ -74,7 +70,7 @@ export function toFinishReason(reason: string | undefined, usable: boolean, prov
     case 'TOO_MANY_TOOL_CALLS':
     case 'MISSING_THOUGHT_SIGNATURE':
     case 'MALFORMED_RESPONSE':
-      if (!usable) throw malformed(provider, `The model gave no usable answer: ${reason}`, reason)
+      if (!usable) throw malformed(provider, `The model gave no usable answer: ${reason}`, undefined, reason)
       return 'stop'
     default:
       return 'stop'

@@ -54,12 +54,6 @@ describe('remote images', () => {
     })
   })
 
-  it('are fetched once for all choices', async () => {
-    const { asked, upstream, provider } = setUp()
-    await provider.chat!.complete({ ...request('https://a.example/1'), n: 3 }, { signal })
-    expect([asked.length, upstream.requests.length]).toEqual([1, 3])
-  })
-
   it('are not fetched where Google reads them, or the request has them', async () => {
     const { asked, upstream, provider } = setUp()
     const file = 'https://generativelanguage.googleapis.com/v1beta/files/abc'

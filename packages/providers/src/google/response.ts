@@ -1,8 +1,9 @@
 import type { ChatCompletionRequest, Completion, ToolCall } from '@turnpike/core'
 import { finishOf, newToolCallId } from '../chunk-builder.js'
+import { malformed } from '../failures.js'
 import type { Answer, AnswerPart, Candidate } from './answer.js'
 import { toldError } from './errors.js'
-import { blockOf, idOf, malformed, toExtraContent, toFinishReason, toImage, toLogprobs, toUsage } from './answer.js'
+import { blockOf, idOf, toExtraContent, toFinishReason, toImage, toLogprobs, toUsage } from './answer.js'
 
 type Choice = Completion['choices'][number]
 

@@ -1,8 +1,9 @@
 import type { ChatCompletionRequest, ChatDelta } from '@turnpike/core'
 import type { ChatDecoder } from '../adapter.js'
 import { chunkBuilder } from '../chunk-builder.js'
+import { malformed } from '../failures.js'
 import type { Answer, AnswerPart, Candidate } from './answer.js'
-import { blockOf, idOf, malformed, toExtraContent, toFinishReason, toImage, toLogprobs, toUsage } from './answer.js'
+import { blockOf, idOf, toExtraContent, toFinishReason, toImage, toLogprobs, toUsage } from './answer.js'
 import { toldError } from './errors.js'
 import { addArgument, emptyArguments } from './partial-arguments.js'
 
@@ -94,7 +95,7 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
     try {
       answer = JSON.parse(data) as Answer
     } catch (cause) {
-      throw malformed(provider, 'An event of the stream is not JSON', undefined, cause)
+      throw malformed(provider, 'An event of the stream is not JSON', cause)
     }
     const error = toldError(provider, answer, begun)
     if (error) throw error

@@ -1,8 +1,9 @@
 import type { ChatCompletionRequest, Completion, FinishReason, Note, ToolCall, Usage } from '@turnpike/core'
-import { extend, UpstreamError } from '@turnpike/core'
+import { extend } from '@turnpike/core'
 import type { ChatAdapter, UpstreamRequest } from '../adapter.js'
 import { checkArguments, finishOf, newCompletionId, newToolCallId } from '../chunk-builder.js'
 import { count } from '../count.js'
+import { malformed } from '../failures.js'
 import { errors, toldError } from './errors.js'
 import { hasTemperature, isReasoningModel } from './models.js'
 import { streamDecoder } from './stream.js'
@@ -89,10 +90,7 @@ function toToolCall(call: Loose, finish: FinishReason, provider: string): ToolCa
 function toResponse(provider: string, body: Loose, request: ChatCompletionRequest): Completion {
   const { choices } = body
   if (!Array.isArray(choices) || choices.length === 0)
-    throw (
-      toldError(provider, body, false) ??
-      new UpstreamError('The answer has no choices', { provider, kind: 'malformed', accepted: true })
-    )
+    throw toldError(provider, body, false) ?? malformed(provider, 'The answer has no choices')
   return extend(body, {
     id: (body['id'] as string) || newCompletionId(),
     object: 'chat.completion' as const,

@@ -1,8 +1,8 @@
 import type { ChatDelta, ChunkChoice } from '@turnpike/core'
-import { UpstreamError } from '@turnpike/core'
 import type { ChatDecoder } from '../adapter.js'
 import type { ChunkBuilder } from '../chunk-builder.js'
 import { chunkBuilder } from '../chunk-builder.js'
+import { malformed } from '../failures.js'
 import { renameReasoning, toFinishReason, toUsage } from './chat.js'
 import { toldError } from './errors.js'
 
@@ -117,8 +117,7 @@ export function streamDecoder(provider: string, model: string): ChatDecoder {
     try {
       chunk = JSON.parse(data) as UpstreamChunk
     } catch (cause) {
-      const message = 'An event of the stream is not JSON'
-      throw new UpstreamError(message, { provider, kind: 'malformed', accepted: true, cause })
+      throw malformed(provider, 'An event of the stream is not JSON', cause)
     }
     if (chunk?.error) throw toldError(provider, chunk, begun)!
     if (!Array.isArray(chunk?.choices)) return

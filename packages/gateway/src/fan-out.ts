@@ -1,4 +1,13 @@
-import type { ChatStream, ChunkChoice, Completion, Signal, Usage } from '@turnpike/core'
+import type {
+  ChatCompletionRequest,
+  ChatStream,
+  ChunkChoice,
+  Completion,
+  Provider,
+  Signal,
+  UpstreamCall,
+  Usage,
+} from '@turnpike/core'
 import { extend } from '@turnpike/core'
 
 /** Calls of one request that run at the same time. */
@@ -120,4 +129,34 @@ export async function fanOutStream(
     batches: merge(),
     usage: () => sumUsage(Array.from({ length: n }, (_, index) => streams[index]?.usage())),
   }
+}
+
+type Chat = NonNullable<Provider['chat']>
+
+/** How many calls make up a request. */
+const callsOf = (chat: Chat, { n }: ChatCompletionRequest): number => (chat.oneChoice ? (n ?? 1) : 1)
+
+/** What each of several calls asks for. */
+async function oneOf(
+  chat: Chat,
+  request: ChatCompletionRequest,
+  { signal }: UpstreamCall,
+): Promise<ChatCompletionRequest> {
+  return extend(chat.prepare ? await chat.prepare(request, signal) : request, { n: undefined })
+}
+
+/** A whole answer, of as many calls as it takes. */
+export async function complete(chat: Chat, request: ChatCompletionRequest, call: UpstreamCall): Promise<Completion> {
+  const n = callsOf(chat, request)
+  if (n === 1) return chat.complete(request, call)
+  const one = await oneOf(chat, request, call)
+  return fanOut(n, call.signal, (signal) => chat.complete(one, extend(call, { signal })))
+}
+
+/** A streamed answer, of as many calls as it takes. */
+export async function stream(chat: Chat, request: ChatCompletionRequest, call: UpstreamCall): Promise<ChatStream> {
+  const n = callsOf(chat, request)
+  if (n === 1) return chat.stream(request, call)
+  const one = await oneOf(chat, request, call)
+  return fanOutStream(n, call.signal, (signal) => chat.stream(one, extend(call, { signal })))
 }

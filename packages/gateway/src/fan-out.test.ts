@@ -1,7 +1,7 @@
-import type { ChatStream, ChunkChoice, Completion, Signal } from '@turnpike/core'
-import { describe, expect, it } from 'vitest'
-import { fanOut, fanOutStream } from './fan-out.js'
-import { toChunks } from './provider.js'
+import type { ChatCompletionRequest, ChatStream, ChunkChoice, Completion, Signal } from '@turnpike/core'
+import { toChunks } from '@turnpike/providers'
+import { describe, expect, it, vi } from 'vitest'
+import { complete, fanOut, fanOutStream } from './fan-out.js'
 
 const { signal } = new AbortController()
 const usage = (n: number) => ({
@@ -140,5 +140,32 @@ describe('n streams', () => {
     })
     for await (const _ of stream.batches) break
     expect(given.aborted).toBe(true)
+  })
+})
+
+describe('a request for n', () => {
+  const request: ChatCompletionRequest = { model: 'm', messages: [{ role: 'user', content: 'Hi' }], n: 3 }
+  const chatOf = (oneChoice: boolean) => {
+    const asked: ChatCompletionRequest[] = []
+    const prepare = vi.fn(async (given: ChatCompletionRequest) => ({ ...given, prepared: true }))
+    const ask = async (given: ChatCompletionRequest) => {
+      asked.push(given)
+      return answer('a', 1)
+    }
+    const stream = () => Promise.reject(new Error('not called'))
+    return { asked, prepare, chat: { oneChoice, prepare, preview: () => [], complete: ask, stream } }
+  }
+
+  it('is one call where that gives n answers', async () => {
+    const { asked, prepare, chat } = chatOf(false)
+    await complete(chat, request, { signal })
+    expect([asked, prepare.mock.calls]).toEqual([[request], []])
+  })
+
+  it('is n calls for one otherwise, prepared once', async () => {
+    const { asked, prepare, chat } = chatOf(true)
+    expect((await complete(chat, request, { signal })).choices).toHaveLength(3)
+    expect(asked).toEqual(Array.from({ length: 3 }, () => ({ ...request, n: undefined, prepared: true })))
+    expect(prepare).toHaveBeenCalledTimes(1)
   })
 })
