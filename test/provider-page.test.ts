@@ -137,13 +137,10 @@ describe('the provider of docs/providers.md', () => {
     })
   })
 
-  it('gives n answers by as many calls', async () => {
+  it('leaves n to the gateway', async () => {
     const { complete, sent } = setUp('{"text":"Hello","tokens":{"in":3,"out":2}}')
-    expect(await complete({ n: 2 })).toMatchObject({
-      choices: [{ index: 0 }, { index: 1 }],
-      usage: { total_tokens: 10 },
-    })
-    expect(sent).toHaveLength(2)
+    await expect(complete({ n: 2 })).rejects.toMatchObject({ status: 400 })
+    expect(sent).toEqual([])
   })
 
   it('streams', async () => {

@@ -135,7 +135,7 @@ it('#17 takes images by data URL and by https', async () => {
   )
   await expectRefused(
     shows('data:image/svg+xml;base64,PHN2Zy8+'),
-    'Claude takes images as image/jpeg, image/png, image/gif, image/webp, not image/svg+xml',
+    'Claude does not take image/svg+xml content',
     'unsupported_parameter',
   )
   for (const url of ['http://169.254.169.254/latest/meta-data/', 'file:///etc/passwd'])

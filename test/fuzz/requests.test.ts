@@ -47,7 +47,7 @@ const expectations: Expectation[] = [
   {
     family: 'Claude',
     accepted: [...foreign, 'image_url of user by https'],
-    refused: [/input_audio/, /video_url/, /not by file_id/],
+    refused: [/input_audio/, /video_url/, /file without data/],
     dropped: list(
       'seed, frequency_penalty, presence_penalty, logprobs, logit_bias, metadata, store, verbosity, made_up',
     ),
@@ -90,12 +90,14 @@ describe.each(expectations)('any request to $family', ({ family, accepted, refus
   }, 600_000)
 })
 
-// The fake has no calls of custom tools: forced to one, it throws, and the gateway takes it for unreachable.
-it.fails('OpenAI is asked with the choice of a custom tool', async () => {
+it('OpenAI is asked with the choice of a custom tool, and its call comes back', async () => {
   const custom = { type: 'custom', custom: { name: 'free' } }
   const ask = await gatewayTo(families.OpenAI)
-  const { status } = await ask({ model: 'gpt-4o', tools: [custom], tool_choice: custom })
-  expect(status).toBe(200)
+  for (const stream of [false, true]) {
+    const { status, text } = await ask({ model: 'gpt-4o', tools: [custom], tool_choice: custom, stream })
+    expect(status).toBe(200)
+    expect(text).toContain('"custom":{"name":"free"')
+  }
 })
 
 describe.each(['Claude', 'Gemini'] as const)('any request to %s', (family) => {

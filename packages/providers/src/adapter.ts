@@ -43,7 +43,7 @@ export interface StreamDecoder<Item> {
   end(): Item[]
   /** After a failure: the items that came before it in the same read. */
   rest(): Item[]
-  /** A line that is no part of an event, such as one of the bare JSON that Gemini ends a failed stream with. */
+  /** A line without data: of an event's name, a comment, or the bare JSON that Gemini ends a failed stream with. */
   stray?(line: string): void
 }
 

@@ -1,16 +1,18 @@
 import type { ChatDelta, ChunkChoice, ChunkHead, FinishReason, ToolCallDelta, Usage } from '@turnpike/core'
 import { malformed, truncated } from './failures.js'
+import { parseJson } from './json.js'
 
-const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
-
-const randomText = (length: number): string =>
-  Array.from(crypto.getRandomValues(new Uint8Array(length)), (byte) => alphabet[byte % alphabet.length]).join('')
+/** 24 random letters and digits. */
+const randomText = (): string => crypto.randomUUID().replaceAll('-', '').slice(8)
 
 /** An id for a tool call whose upstream gave none: 29 characters, because OpenAI refuses ids over 40 in a history. */
-export const newToolCallId = (): string => `call_${randomText(24)}`
+export const newToolCallId = (): string => `call_${randomText()}`
 
 /** An id for an answer whose upstream gave none. */
-export const newCompletionId = (): string => `chatcmpl-${randomText(24)}`
+export const newCompletionId = (): string => `chatcmpl-${randomText()}`
+
+/** What `created` of an answer says. */
+export const secondsNow = (): number => Math.floor(Date.now() / 1000)
 
 /** Why a choice ended, told by whether it called tools: some upstreams say "stop" after a call, and nobody can act on calls that are not there. */
 export const finishOf = (given: FinishReason, called: boolean): FinishReason => {
@@ -22,12 +24,9 @@ export const finishOf = (given: FinishReason, called: boolean): FinishReason => 
 export function checkArguments(text: string, finish: FinishReason, provider: string): string {
   if (finish !== 'tool_calls') return text
   if (text === '') return '{}'
-  try {
-    JSON.parse(text)
-    return text
-  } catch (cause) {
-    throw malformed(provider, 'The model called a tool with arguments that are not JSON', cause)
-  }
+  if (parseJson(text) === undefined)
+    throw malformed(provider, 'The model called a tool with arguments that are not JSON')
+  return text
 }
 
 /** A tool call, of which only the arguments are still of interest. */
@@ -84,7 +83,7 @@ export function chunkBuilder(provider: string): ChunkBuilder {
   const begin = ({ id, created, model = '', ...rest }: Partial<ChunkHead>): ChunkHead =>
     (head ??= {
       id: id || newCompletionId(),
-      created: created || Math.floor(Date.now() / 1000),
+      created: created || secondsNow(),
       model,
       ...rest,
       object: 'chat.completion.chunk',
@@ -153,7 +152,7 @@ export function chunkBuilder(provider: string): ChunkBuilder {
     take,
     end() {
       const unfinished = choices.size === 0 || [...choices.values()].some(({ finish }) => !finish)
-      if (unfinished) throw truncated(provider, 'The upstream ended the stream before the answer was whole')
+      if (unfinished) throw truncated(provider, 'The answer ended before it was whole')
       for (const [index, { tools, finish }] of choices) {
         const { reason: given, extra } = finish!
         const reason = given === 'stop' && tools.length > 0 ? 'tool_calls' : given

@@ -3,13 +3,10 @@ export interface UpstreamEvent {
   data: string
 }
 
-/** Lines of an event besides its data, and comments. */
-const ignored = /^(:|(event|id|retry)(:|$))/
-
 /**
  * Server-sent events out of text that comes in pieces (WHATWG HTML, 9.2.6): lines end with LF, CRLF or CR, an event with a blank line.
  * @param onEvent told of each event that has data
- * @param onStray told of each line that is no part of an event
+ * @param onStray told of each line that has no data
  */
 export function eventParser(onEvent: (event: UpstreamEvent) => void, onStray: (line: string) => void) {
   /** The line that has not ended. */
@@ -25,7 +22,7 @@ export function eventParser(onEvent: (event: UpstreamEvent) => void, onStray: (l
     } else if (line.startsWith('data:') || line === 'data') {
       const value = line.slice(line.startsWith(' ', 5) ? 6 : 5)
       data = data === undefined ? value : `${data}\n${value}`
-    } else if (!ignored.test(line)) onStray(line)
+    } else onStray(line)
   }
 
   return {

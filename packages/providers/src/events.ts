@@ -3,6 +3,7 @@ import type { StreamDecoder } from './adapter.js'
 import type { UpstreamEvent } from './event-parser.js'
 import { eventParser } from './event-parser.js'
 import { malformed, truncated } from './failures.js'
+import { parseJson } from './json.js'
 
 /** How long the rest of a body is read after its last event, in milliseconds, so that the connection can be used again. */
 const TAIL_MS = 1_000
@@ -18,15 +19,7 @@ async function discard(rest: AsyncIterator<Uint8Array>): Promise<void> {
   }
 }
 
-const isWhole = (data: string): boolean => {
-  if (data === '[DONE]') return true
-  try {
-    JSON.parse(data)
-    return true
-  } catch {
-    return false
-  }
-}
+const isWhole = (data: string): boolean => data === '[DONE]' || parseJson(data) !== undefined
 
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 
@@ -50,6 +43,12 @@ function pieceDecoder(): (bytes: Uint8Array) => string {
   }
 }
 
+/** What a body brings, read by read. */
+interface Events<Item> extends AsyncIterableIterator<Item[]> {
+  /** Has a result come once more. */
+  putBack(result: IteratorResult<Item[]>): void
+}
+
 /**
  * Decodes a body of server-sent events: what one read brings comes together. Written by hand, because a generator costs more than the rest of a chunk.
  * @throws UpstreamError `malformed` for an event over `limit` characters, `truncated` where the connection broke, and what the decoder throws
@@ -59,10 +58,10 @@ export function decodeStream<Item>(
   decoder: StreamDecoder<Item>,
   provider: string,
   limit: number,
-): AsyncIterableIterator<Item[]> {
+): Events<Item> {
   const events: UpstreamEvent[] = []
   let oversized = false
-  /** A line that is no part of an event has come since the decoder was asked. */
+  /** A line without data has come since the decoder was asked. */
   let stray = false
   const parser = eventParser(
     (event) => {
@@ -84,6 +83,7 @@ export function decodeStream<Item>(
   let failure: { error: unknown } | undefined
   /** What the end of the body brought, until it is known that the stream is whole. */
   let last: Item[] = []
+  let returned: IteratorResult<Item[]> | undefined
   let resolve!: (result: IteratorResult<Item[]>) => void
   let reject!: (error: unknown) => void
 
@@ -96,7 +96,7 @@ export function decodeStream<Item>(
   const fail = (thrown: unknown): void => {
     close()
     // Any other error is of a decoder that met what no upstream should send.
-    const error = UpstreamError.is(thrown) ? thrown : malformed(provider, 'The stream makes no sense', thrown)
+    const error = UpstreamError.is(thrown) ? thrown : malformed(provider, 'The answer makes no sense', thrown)
     const rest = [...last, ...decoder.rest()]
     if (rest.length === 0) reject(error)
     else {
@@ -148,7 +148,7 @@ export function decodeStream<Item>(
       fail(error)
       return
     }
-    fail(truncated(provider, 'The connection broke during the stream', cause))
+    fail(truncated(provider, 'The connection broke during the answer', cause))
   }
 
   const read = (): void => void pieces.next().then(onPiece, onBroken)
@@ -163,7 +163,15 @@ export function decodeStream<Item>(
     [Symbol.asyncIterator]() {
       return this
     },
+    putBack(result) {
+      returned = result
+    },
     next() {
+      if (returned) {
+        const result = returned
+        returned = undefined
+        return Promise.resolve(result)
+      }
       if (failure) {
         const { error } = failure
         failure = undefined

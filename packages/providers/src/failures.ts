@@ -1,5 +1,5 @@
 import { UpstreamError } from '@turnpike/core'
-import type { ChatAdapter } from './adapter.js'
+import type { ChatAdapter, ErrorAnswer } from './adapter.js'
 
 /** An answer that is none, or that nobody could use; the generation has been paid for. */
 export const malformed = (provider: string, message: string, cause?: unknown, code?: string): UpstreamError =>
@@ -9,20 +9,20 @@ export const malformed = (provider: string, message: string, cause?: unknown, co
 export const truncated = (provider: string, message: string, cause?: unknown): UpstreamError =>
   new UpstreamError(message, { provider, kind: 'truncated', accepted: true, cause })
 
-/** An error that an upstream tells of after it has answered with status 200; the status is then what its body says of itself. */
-export function errorWithin(
+/** What an upstream refused, or failed at, with a status of its own or one that its answer tells of. */
+export function statusError(
   provider: string,
   errors: ChatAdapter['errors'],
-  answer: { status: number; body: unknown },
-  begun: boolean,
+  answer: Omit<ErrorAnswer, 'header'> & Partial<Pick<ErrorAnswer, 'header'>>,
+  accepted: boolean,
 ): UpstreamError {
-  const { status, body } = answer
-  const { message, ...meaning } = errors({ status, header: () => undefined, body })
-  return new UpstreamError(message ?? 'The upstream reported an error in its answer', {
+  const { status } = answer
+  const { message, ...meaning } = errors({ header: () => undefined, ...answer })
+  return new UpstreamError(message ?? `The upstream answered with status ${status}`, {
     provider,
     kind: 'status',
     status,
-    accepted: begun,
+    accepted,
     ...meaning,
   })
 }

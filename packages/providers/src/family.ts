@@ -29,7 +29,7 @@ interface Family extends Pick<ProviderOptions, 'owns'> {
 }
 
 /** When the catalogues were drawn up, in seconds: what `created` says of every model. Source: models.dev, 2026-07-02. */
-const CATALOGUED = Date.parse('2026-07-02') / 1000
+const CATALOGUED = 1_782_950_400
 
 /** The catalogue of a family under a provider's id. */
 export const listModels = (family: string, provider: string, catalogue: Record<string, Capability[]>): Model[] =>

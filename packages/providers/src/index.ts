@@ -1,10 +1,15 @@
-/** Provider adapters, transports and the router of Turnpike. @module */
+/** Provider adapters, transports and the router of Turnpike, and what a family of one's own is made of. @module */
 export * from './adapter.js'
 export * from './anthropic/index.js'
 export * from './chunk-builder.js'
 export type { UpstreamEvent } from './event-parser.js'
+export * from './failures.js'
 export * from './google/index.js'
+export * from './invalid.js'
 export * from './openai/index.js'
 export * from './provider.js'
+export { takeNotes } from './request-fields.js'
+export type { NoteDown } from './request-fields.js'
+export * from './retry-after.js'
 export * from './router.js'
 export * from './transport.js'

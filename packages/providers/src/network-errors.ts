@@ -1,20 +1,12 @@
-/** Codes of Node, undici and Bun for a connection that never came about. */
-const codes = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
-  'ConnectionRefused',
-  'FailedToOpenSocket',
-])
+/** Codes of Node, undici and Bun for a connection that never came about, or for one whose TLS did not. */
+const codes =
+  /^(E(CONNREFUSED|NOTFOUND|AI_AGAIN|HOSTUNREACH|NETUNREACH)|UND_ERR_CONNECT_TIMEOUT|ConnectionRefused|FailedToOpenSocket)$|CERT|^ERR_(SSL|TLS)|_TLS_/
 
 /** Whether a failed call cannot have reached the upstream: no connection, no address, or no TLS. `fetch` hides the code in `cause`. */
 export function neverSent(error: unknown): boolean {
   for (let cause = error; typeof cause === 'object' && cause !== null; cause = (cause as Error).cause) {
     const { code } = cause as { code?: unknown }
-    if (typeof code === 'string' && (codes.has(code) || /CERT|^ERR_(SSL|TLS)|_TLS_/.test(code))) return true
+    if (codes.test(String(code))) return true
   }
   return false
 }

@@ -2,17 +2,17 @@ import type {
   ChatChunk,
   ChatCompletionRequest,
   ChatStream,
-  ChunkChoice,
   Completion,
   Model,
   Provider,
   UpstreamCall,
 } from '@turnpike/core'
 import { concat, extend, UpstreamError } from '@turnpike/core'
-import type { ChatAdapter, UpstreamRequest } from './adapter.js'
+import type { ChatAdapter } from './adapter.js'
 import { decodeStream } from './events.js'
-import { malformed, truncated } from './failures.js'
+import { malformed, statusError, truncated } from './failures.js'
 import { unsupported } from './invalid.js'
+import { parseJson } from './json.js'
 import { neverSent } from './network-errors.js'
 import type { Transport, TransportResponse } from './transport.js'
 
@@ -62,33 +62,6 @@ async function readText({ header, body, bytes }: TransportResponse, limit: numbe
   return utf8.decode(concat(pieces, size))
 }
 
-const parse = (text: string | undefined): unknown => {
-  try {
-    return text === undefined ? undefined : JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-/** An iterable that begins with a result already taken from it. */
-const resume = (
-  first: IteratorResult<ChunkChoice[]>,
-  rest: AsyncIterator<ChunkChoice[]>,
-): AsyncIterable<ChunkChoice[]> => ({
-  [Symbol.asyncIterator]() {
-    let pending: IteratorResult<ChunkChoice[]> | undefined = first
-    return {
-      next() {
-        if (!pending) return rest.next()
-        const result = pending
-        pending = undefined
-        return Promise.resolve(result)
-      },
-      return: async () => (await rest.return?.()) ?? { done: true, value: undefined },
-    }
-  },
-})
-
 /** A stream as whole chunks, the usage in one of its own at the end. */
 export async function* toChunks(stream: ChatStream): AsyncGenerator<ChatChunk> {
   for await (const batch of stream.batches) for (const choice of batch) yield extend(stream.head, { choices: [choice] })
@@ -110,30 +83,18 @@ export function createProvider(options: ProviderOptions): Provider {
   const errorOf = async (response: TransportResponse): Promise<UpstreamError> => {
     const { status, header } = response
     const text = await readText(response, ERROR_LIMIT).catch(() => undefined)
-    const { message, ...meaning } = chat.errors({ status, header, body: parse(text) })
-    return new UpstreamError(message ?? `The upstream answered with status ${status}`, {
-      provider,
-      kind: 'status',
-      status,
-      accepted: false,
-      ...meaning,
-    })
-  }
-
-  const ask = async (given: ChatCompletionRequest, { signal, onNotes }: UpstreamCall): Promise<UpstreamRequest> => {
-    if (chat.oneChoice && (given.n ?? 1) > 1) throw unsupported(`${provider} gives one answer to a call`)
-    const asked = chat.request(chat.prepare ? await chat.prepare(given, signal) : given)
-    if (asked.notes.length > 0) onNotes?.(asked.notes)
-    return asked
+    return statusError(provider, chat.errors, { status, header, body: parseJson(text ?? '') }, false)
   }
 
   /** Sends a chat request and resolves with a 2xx answer. */
   const send = async (
-    path: string,
-    body: object,
+    given: ChatCompletionRequest,
+    { signal, onNotes }: UpstreamCall,
     headers: Record<string, string>,
-    { signal }: UpstreamCall,
   ): Promise<TransportResponse> => {
+    if (chat.oneChoice && (given.n ?? 1) > 1) throw unsupported(`${provider} gives one answer to a call`)
+    const { path, body, notes } = chat.request(chat.prepare ? await chat.prepare(given, signal) : given)
+    if (notes.length > 0) onNotes?.(notes)
     let response: TransportResponse
     try {
       response = await transport({
@@ -157,8 +118,7 @@ export function createProvider(options: ProviderOptions): Provider {
   }
 
   const complete = async (request: ChatCompletionRequest, call: UpstreamCall): Promise<Completion> => {
-    const { path, body } = await ask(request, call)
-    const response = await send(path, body, forWhole, call)
+    const response = await send(request, call, forWhole)
     let text: string | undefined
     try {
       text = await readText(response, answerLimit)
@@ -167,7 +127,7 @@ export function createProvider(options: ProviderOptions): Provider {
       throw truncated(provider, 'The connection broke during the answer', cause)
     }
     if (text === undefined) throw malformed(provider, `The answer is larger than ${answerLimit} bytes`)
-    const value = parse(text)
+    const value = parseJson(text)
     if (typeof value !== 'object' || value === null) throw malformed(provider, 'The answer is not JSON')
     try {
       return chat.response(value, request)
@@ -177,8 +137,7 @@ export function createProvider(options: ProviderOptions): Provider {
   }
 
   const stream = async (request: ChatCompletionRequest, call: UpstreamCall): Promise<ChatStream> => {
-    const { path, body } = await ask(request, call)
-    const response = await send(path, body, forStream, call)
+    const response = await send(request, call, forStream)
     const type = response.header('content-type')
     if (type !== undefined && !/^text\/event-stream/i.test(type)) {
       void response.body[Symbol.asyncIterator]().return?.()
@@ -189,8 +148,9 @@ export function createProvider(options: ProviderOptions): Provider {
     try {
       let first = await iterator.next()
       while (first.value?.length === 0) first = await iterator.next()
-      if (first.done) throw malformed(provider, 'The upstream sent an empty stream')
-      return { head: decoder.head(), batches: resume(first, iterator), usage: decoder.usage }
+      if (first.done) throw malformed(provider, 'The answer is empty')
+      iterator.putBack(first)
+      return { head: decoder.head(), batches: iterator, usage: decoder.usage }
     } catch (error) {
       throw call.signal.aborted ? call.signal.reason : error
     }

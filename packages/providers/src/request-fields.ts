@@ -1,5 +1,6 @@
 import type { ChatCompletionRequest, Note } from '@turnpike/core'
 import { invalid, unsupported } from './invalid.js'
+import { parseJson } from './json.js'
 
 /** Notes what becomes of a field. */
 export type NoteDown = (field: string, action: Note['action']) => void
@@ -44,15 +45,11 @@ export function effortOf(request: ChatCompletionRequest): Effort | undefined {
 
 /** The arguments of a tool call as an object; none, or null, are an empty one. @throws ApiError 400 for anything else */
 export function parseArguments(name: string, text: string): object {
-  let value: unknown
-  try {
-    value = text.trim() === '' ? {} : (JSON.parse(text) ?? {})
-  } catch {
-    // Not JSON.
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
+  const value = text.trim() === '' ? null : parseJson(text)
+  if (value === null) return {}
+  if (typeof value !== 'object' || Array.isArray(value))
     throw invalid(`The arguments of the call of "${name}" are not a JSON object`)
-  return value
+  return value as object
 }
 
 /** `tool_choice` of the type `allowed_tools`: the names that it allows, and whether one must be called. */

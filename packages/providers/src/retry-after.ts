@@ -1,9 +1,9 @@
 /** `retry-after-ms` of OpenAI, else `retry-after` in seconds or as a date; whole seconds, rounded up. */
 export function retryAfter(header: (name: string) => string | undefined, now: number = Date.now()): number | undefined {
-  const ms = Number(header('retry-after-ms') ?? NaN)
+  const ms = Number(header('retry-after-ms'))
   if (ms >= 0) return Math.ceil(ms / 1000)
   const text = header('retry-after')
   if (text === undefined) return undefined
-  const seconds = /^\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : (Date.parse(text) - now) / 1000
+  const seconds = isNaN(Number(text)) ? (Date.parse(text) - now) / 1000 : Number(text)
   return seconds >= 0 ? Math.ceil(seconds) : undefined
 }

@@ -33,6 +33,7 @@ export function fetchTransport(options: { fetch?: typeof globalThis.fetch } = {}
     // Cancelling the body alone leaves the socket open on Bun; aborting the request closes it everywhere.
     const controller = new AbortController()
     const abort = (): void => controller.abort(signal.reason)
+    const letGo = (): void => signal.removeEventListener('abort', abort)
     if (signal.aborted) abort()
     else signal.addEventListener('abort', abort)
     const init: RequestInit = { method, headers, signal: controller.signal, redirect: 'manual' }
@@ -43,7 +44,7 @@ export function fetchTransport(options: { fetch?: typeof globalThis.fetch } = {}
       header: (name) => response.headers.get(name) ?? undefined,
       bytes: async () => {
         const bytes = new Uint8Array(await response.arrayBuffer())
-        signal.removeEventListener('abort', abort)
+        letGo()
         return bytes
       },
       body: {
@@ -53,13 +54,13 @@ export function fetchTransport(options: { fetch?: typeof globalThis.fetch } = {}
             next: async () => {
               const { done, value } = (await reader?.read()) ?? { done: true }
               if (done || !value) {
-                signal.removeEventListener('abort', abort)
+                letGo()
                 return { done: true, value: undefined }
               }
               return { done: false, value }
             },
             return: async () => {
-              signal.removeEventListener('abort', abort)
+              letGo()
               controller.abort()
               return { done: true, value: undefined }
             },

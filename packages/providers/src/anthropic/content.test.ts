@@ -178,7 +178,7 @@ describe('messages as the Messages API has them', () => {
     const image = { type: 'image_url', image_url: { url: 'https://a.example/b.png' } }
     expect(refusal({ messages: [{ role: 'system', content: [image] as never }, ...hi] })).toMatchObject({
       status: 400,
-      message: 'Claude takes only text in system messages',
+      message: 'Claude does not take more than text in system messages',
     })
     const file = { type: 'file', file: { file_data: 'data:text/plain;base64,%%%' } }
     expect(refusal({ messages: [{ role: 'user', content: [file] as never }] })).toMatchObject({

@@ -1,5 +1,4 @@
 import type { ChatCompletionRequest, ChatMessage, ContentPart } from '@turnpike/core'
-import type { Media } from '../data-url.js'
 import { parseDataUrl } from '../data-url.js'
 import { invalid, unsupported } from '../invalid.js'
 import { parseArguments } from '../request-fields.js'
@@ -29,11 +28,11 @@ export interface Conversation {
 
 const imageTypes = ['image/jpeg', 'image/png', 'image/gif', 'image/webp']
 
-/** `cache_control` of a part, which the caller may set for this family. */
-const cached = (part: Record<string, unknown>): { cache_control?: unknown } =>
-  typeof part['cache_control'] === 'object' && part['cache_control'] !== null
-    ? { cache_control: part['cache_control'] }
-    : {}
+/** What the caller may set of any part for this family. Undefined fields are not sent. */
+const cached = (part: Record<string, unknown>) => ({ cache_control: part['cache_control'] ?? undefined })
+
+/** 400 for what the family has not. */
+export const refused = (what: string) => unsupported(`Claude does not take ${what}`)
 
 const isBlank = (text: string): boolean => text.trim() === ''
 
@@ -48,32 +47,20 @@ function toText(data: string): string {
   return new TextDecoder().decode(Uint8Array.from(bytes, (character) => character.charCodeAt(0)))
 }
 
-function documentOf({ type, data }: Media): object {
-  if (type === 'application/pdf') return { type: 'base64', media_type: type, data }
-  if (type.startsWith('text/')) return { type: 'text', media_type: 'text/plain', data: toText(data) }
-  throw unsupported(`Claude takes PDF and text documents, not ${type}`)
-}
-
-/** An address that the provider fetches itself. */
-function remote(url: string): { type: 'url'; url: string } {
-  if (!url.startsWith('https://')) throw invalid('Only https and data URLs are accepted')
-  return { type: 'url', url }
-}
-
-function imageBlock(url: string, extra: object): Block {
+/** An image or a document: by its type where the URL holds it, else what the part calls it, which the provider then fetches. */
+function mediaBlock(url: string, called: 'image' | 'document', extra: object, title?: unknown): Block {
   const media = parseDataUrl(url)
-  if (!media) return { type: 'image', source: remote(url), ...extra }
-  if (media.type === 'application/pdf') return { type: 'document', source: documentOf(media), ...extra }
-  if (!imageTypes.includes(media.type))
-    throw unsupported(`Claude takes images as ${imageTypes.join(', ')}, not ${media.type}`)
-  return { type: 'image', source: { type: 'base64', media_type: media.type, data: media.data }, ...extra }
-}
-
-function documentBlock(url: string, title: unknown, extra: object): Block {
-  const media = parseDataUrl(url)
-  if (media && imageTypes.includes(media.type)) return imageBlock(url, extra)
-  const source = media ? documentOf(media) : remote(url)
-  return { type: 'document', source, ...(typeof title === 'string' && { title }), ...extra }
+  if (!media) {
+    if (url.startsWith('https://'))
+      return { type: called, source: { type: 'url', url }, title: title ?? undefined, ...extra }
+    throw invalid('Only https and data URLs are accepted')
+  }
+  const { type: media_type, data } = media
+  if (imageTypes.includes(media_type)) return { type: 'image', source: { type: 'base64', media_type, data }, ...extra }
+  const document = (source: object): Block => ({ type: 'document', source, title: title ?? undefined, ...extra })
+  if (media_type === 'application/pdf') return document({ type: 'base64', media_type, data })
+  if (media_type.startsWith('text/')) return document({ type: 'text', media_type: 'text/plain', data: toText(data) })
+  throw refused(`${media_type} content`)
 }
 
 /** The parts of a message as blocks; blank text, which the API refuses, is left out. */
@@ -92,25 +79,24 @@ function toBlocks(content: string | ContentPart[], dropped: Set<string>): Block[
       case 'image_url': {
         const { url, detail } = part.image_url
         if (detail && detail !== 'auto') dropped.add('messages.content.image_url.detail')
-        blocks.push(imageBlock(url, extra))
+        blocks.push(mediaBlock(url, 'image', extra))
         break
       }
-      case 'file': {
-        const { file_data, filename } = (part['file'] ?? {}) as { file_data?: unknown; filename?: unknown }
-        if (typeof file_data !== 'string') throw unsupported('Claude takes files as file_data, not by file_id')
-        blocks.push(documentBlock(file_data, filename, extra))
-        break
-      }
+      case 'file':
       case 'document':
       case 'document_url': {
-        const given = part['document_url'] ?? part['document']
-        const url = typeof given === 'string' ? given : (given as { url?: unknown } | undefined)?.url
-        if (typeof url !== 'string') throw invalid(`A ${part.type} part needs a url`)
-        blocks.push(documentBlock(url, part['title'], extra))
+        const given = part[part.type]
+        const { file_data, url, filename } = (typeof given === 'string' ? { url: given } : (given ?? {})) as Record<
+          string,
+          unknown
+        >
+        const source = file_data ?? url
+        if (typeof source !== 'string') throw refused(`a ${part.type} without data and URL`)
+        blocks.push(mediaBlock(source, 'document', extra, filename ?? part['title']))
         break
       }
       default:
-        throw unsupported(`Claude does not take ${part.type} content`)
+        throw refused(`${part.type} content`)
     }
   }
   return blocks
@@ -142,9 +128,9 @@ export function toConversation(request: ChatCompletionRequest): Conversation {
     const { blocks } = turn('assistant')
     if (message.content) blocks.push(...toBlocks(message.content, dropped))
     if (typeof message['refusal'] === 'string') blocks.push(...toBlocks(message['refusal'], dropped))
-    if (message['audio']) throw unsupported('Claude does not take audio of an earlier answer')
+    if (message['audio']) throw refused('audio of an earlier answer')
     for (const call of message.tool_calls ?? []) {
-      if (call.type === 'custom') throw unsupported('Claude has no custom tools')
+      if (call.type === 'custom') throw refused('custom tools')
       const { name, arguments: text } = call.function
       called.add(name)
       blocks.push({ type: 'tool_use', id: ids.call(call.id), name, input: parseArguments(name, text) })
@@ -173,11 +159,11 @@ export function toConversation(request: ChatCompletionRequest): Conversation {
         break
       }
       case 'function':
-        throw invalid('A function message needs a call that it answers')
+        throw refused('function messages')
     }
   }
 
-  if (system.some(({ type }) => type !== 'text')) throw unsupported('Claude takes only text in system messages')
+  if (system.some(({ type }) => type !== 'text')) throw refused('more than text in system messages')
   const said = turns.map(({ role, results, blocks }) => ({ role, content: [...results, ...blocks] }))
   // Without it the assistant would go on with its own words, which nobody asked for.
   if (said.some(({ role, content }) => role === 'user' && content.length === 0))

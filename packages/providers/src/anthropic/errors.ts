@@ -1,6 +1,6 @@
 import type { UpstreamError } from '@turnpike/core'
 import type { ErrorAnswer, ErrorMeaning } from '../adapter.js'
-import { errorWithin } from '../failures.js'
+import { statusError } from '../failures.js'
 import { retryAfter } from '../retry-after.js'
 
 /** The status that each error of the family has; a stream tells of an error by its type alone. */
@@ -12,7 +12,6 @@ const statuses: Record<string, number> = {
   not_found_error: 404,
   request_too_large: 413,
   rate_limit_error: 429,
-  api_error: 500,
   timeout_error: 504,
   overloaded_error: 529,
 }
@@ -38,5 +37,5 @@ export function errors({ status, header, body }: ErrorAnswer): ErrorMeaning {
 export function toldError(provider: string, body: unknown, begun: boolean): UpstreamError | undefined {
   const { type, error } = (body ?? {}) as { type?: unknown; error?: { type?: string } | null }
   if (type !== 'error') return undefined
-  return errorWithin(provider, errors, { status: statuses[error?.type ?? ''] ?? 500, body }, begun)
+  return statusError(provider, errors, { status: Number(statuses[error?.type ?? '']) || 500, body }, begun)
 }

@@ -132,7 +132,7 @@ describe('parameters', () => {
 
   it('refuses a schema that no tool can have', () => {
     const list = { type: 'json_schema', json_schema: { name: 'x', schema: { type: 'array' } } }
-    expect(() => body({ response_format: list }, 'claude-sonnet-4-20250514')).toThrow('whose root is an object')
+    expect(() => body({ response_format: list }, 'claude-sonnet-4-20250514')).toThrow('whose root is no object')
   })
 
   it('refuses a form that nobody knows', () => {

@@ -1,11 +1,11 @@
 import type { ChatCompletionRequest, ToolDefinition } from '@turnpike/core'
 import { extend } from '@turnpike/core'
 import type { UpstreamRequest } from '../adapter.js'
-import { invalid, unsupported } from '../invalid.js'
+import { invalid } from '../invalid.js'
 import type { Effort, NoteDown } from '../request-fields.js'
 import { allowedTools, effortOf, formatOf, takeNotes } from '../request-fields.js'
 import type { Block, Conversation } from './content.js'
-import { toConversation } from './content.js'
+import { refused, toConversation } from './content.js'
 import type { Traits } from './models.js'
 import { traitsOf } from './models.js'
 import { strictSchema } from './schema.js'
@@ -47,9 +47,9 @@ const read = new Set([
 
 interface Tool {
   name: string
-  description?: string
+  description?: string | undefined
   input_schema: object
-  strict?: true
+  strict?: true | undefined
   cache_control?: unknown
 }
 
@@ -61,29 +61,23 @@ type Choice = { type: 'auto' | 'any' | 'tool' | 'none'; name?: string; disable_p
  */
 export function jsonTool(request: ChatCompletionRequest): string | undefined {
   if (formatOf(request).type !== 'json_schema' || traitsOf(request.model).schemas) return undefined
-  const names = [
-    ...(request.tools ?? []).map((tool) => (tool.type === 'function' ? tool.function.name : '')),
-    ...request.messages.flatMap((message) =>
-      message.role === 'assistant'
-        ? (message.tool_calls ?? []).map((call) => (call.type === 'function' ? call.function.name : ''))
-        : [],
-    ),
-  ]
-  return names.includes('json') ? 'json_answer' : 'json'
+  const calls = request.messages.map((message) => message.role === 'assistant' && message.tool_calls)
+  const isTaken = JSON.stringify([request.tools, calls]).includes('"name":"json"')
+  return isTaken ? 'json_answer' : 'json'
 }
 
 function toTool(tool: ToolDefinition, traits: Traits, note: NoteDown): Tool {
-  if (tool.type === 'custom') throw unsupported('Claude has no custom tools')
+  if (tool.type === 'custom') throw refused('custom tools')
   const { name, description, parameters, strict } = tool.function
   const held = strict === true && traits.schemas
   if (strict && !held) note('tools.function.strict', 'dropped')
   const schema = parameters?.['type'] ? parameters : { type: 'object', properties: {}, ...parameters }
   return {
     name,
-    ...(description && { description }),
+    description: description || undefined,
     input_schema: held ? (strictSchema(schema) as object) : schema,
-    ...(held && { strict }),
-    ...(tool['cache_control'] !== undefined && { cache_control: tool['cache_control'] }),
+    strict: held || undefined,
+    cache_control: tool['cache_control'] ?? undefined,
   }
 }
 
@@ -118,7 +112,7 @@ function toTools(
     tools = tools.filter(({ name }) => names.includes(name))
     if (tools.length === 0) throw invalid('tool_choice allows none of the tools')
     choice = { type: required ? 'any' : 'auto' }
-  } else if (tool_choice) throw unsupported('Claude has no custom tools')
+  } else if (tool_choice) throw refused('custom tools')
   if (request['parallel_tool_calls'] === false && choice?.type !== 'none')
     choice = extend(choice ?? { type: 'auto' as const }, { disable_parallel_tool_use: true as const })
   return { tools, choice }
@@ -166,13 +160,12 @@ function toThinking(
 }
 
 function toMaxTokens(request: ChatCompletionRequest, { maxOutput }: Traits, note: NoteDown): number {
-  const field = request['max_completion_tokens'] !== undefined ? 'max_completion_tokens' : 'max_tokens'
-  const wanted = request[field] as number | undefined
-  if (wanted === undefined) {
+  const field = request.max_completion_tokens ? 'max_completion_tokens' : 'max_tokens'
+  const wanted = request[field]
+  if (!wanted) {
     const most = maxOutput ?? UNKNOWN_OUTPUT
     return request.stream ? most : Math.min(most, DEFAULT_OUTPUT)
   }
-  if (!Number.isInteger(wanted) || wanted < 1) throw invalid(`${field} must be a positive integer`)
   if (maxOutput === undefined || wanted <= maxOutput) return wanted
   note(field, 'clamped')
   return maxOutput
@@ -184,26 +177,22 @@ function toSampling(
   traits: Traits,
   thinks: boolean,
   note: NoteDown,
-): { temperature?: number; top_p?: number; top_k?: unknown } {
-  const { temperature, top_p, top_k } = request as { temperature?: number; top_p?: number; top_k?: unknown }
-  const sampling: ReturnType<typeof toSampling> = {}
+): { temperature?: number | undefined; top_p?: number | undefined; top_k?: number | undefined } {
+  const { temperature, top_p, top_k } = request
+  /** A value that is taken; otherwise it is dropped, and said so if it is not what the model does anyway. */
+  const take = (field: string, value: number | null | undefined, taken: boolean, preset?: number) => {
+    if (taken) return value ?? undefined
+    if ((value ?? preset) !== preset) note(field, 'dropped')
+    return undefined
+  }
   const free = traits.sampling && !thinks
-  if (temperature !== undefined) {
-    if (free) {
-      sampling.temperature = Math.min(temperature, 1)
-      if (temperature > 1) note('temperature', 'clamped')
-    } else if (temperature !== 1) note('temperature', 'dropped')
-  }
-  if (top_p !== undefined) {
+  if (free && temperature! > 1) note('temperature', 'clamped')
+  return {
+    temperature: take('temperature', free && temperature! > 1 ? 1 : temperature, free, 1),
     // Known models refuse both at once.
-    if (free && temperature === undefined) sampling.top_p = top_p
-    else if (top_p !== 1) note('top_p', 'dropped')
+    top_p: take('top_p', top_p, free && (temperature ?? undefined) === undefined, 1),
+    top_k: take('top_k', top_k, free),
   }
-  if (top_k !== undefined) {
-    if (free) sampling.top_k = top_k
-    else note('top_k', 'dropped')
-  }
-  return sampling
 }
 
 /** An opaque id of the end user. What looks like an address of a person is kept back. */
@@ -230,8 +219,7 @@ export function toRequest(request: ChatCompletionRequest): UpstreamRequest {
   const schema = format.type === 'json_schema' ? (format.json_schema?.schema ?? { type: 'object' }) : undefined
   const tool = jsonTool(request)
   if (tool) {
-    if ((schema as { type?: unknown }).type !== 'object')
-      throw unsupported('This model answers only with JSON Schemas whose root is an object')
+    if ((schema as { type?: unknown }).type !== 'object') throw refused('a JSON Schema whose root is no object')
     note('response_format', 'emulated')
     tools.push({ name: tool, description: 'Gives the answer.', input_schema: schema as object })
     choice = { type: 'any', disable_parallel_tool_use: true }

@@ -1,5 +1,5 @@
 import type { ChatCompletionRequest, Completion, ToolCall } from '@turnpike/core'
-import { checkArguments, finishOf, newCompletionId, newToolCallId } from '../chunk-builder.js'
+import { checkArguments, finishOf, newCompletionId, newToolCallId, secondsNow } from '../chunk-builder.js'
 import { malformed } from '../failures.js'
 import type { UpstreamUsage } from './answer.js'
 import { toFinishReason, toUsage } from './answer.js'
@@ -50,7 +50,7 @@ export function toResponse(provider: string, body: Message, request: ChatComplet
   return {
     id: body.id || newCompletionId(),
     object: 'chat.completion',
-    created: Math.floor(Date.now() / 1000),
+    created: secondsNow(),
     model: body.model || request.model,
     choices: [
       {

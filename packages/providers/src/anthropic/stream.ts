@@ -1,7 +1,8 @@
-import type { ChatCompletionRequest } from '@turnpike/core'
+import type { ChatCompletionRequest, ChatDelta } from '@turnpike/core'
 import type { ChatDecoder } from '../adapter.js'
 import { chunkBuilder, finishOf } from '../chunk-builder.js'
 import { malformed } from '../failures.js'
+import { parseJson } from '../json.js'
 import type { UpstreamUsage } from './answer.js'
 import { toFinishReason, toUsage } from './answer.js'
 import { toldError } from './errors.js'
@@ -25,10 +26,11 @@ interface StreamEvent {
   usage?: UpstreamUsage | null
 }
 
-/** An open block: text, thoughts, the input of a tool that is the answer (`json`), a tool call, or one that is passed over. */
-type Open = { kind: 'text' | 'thinking' | 'json' | 'other' } | { kind: 'tool'; tool: number; whole: boolean }
-
-const OTHER: Open = { kind: 'other' }
+/** A block that is open: which deltas it takes, and where their text goes. */
+interface Open {
+  takes: string
+  add(text: string): void
+}
 
 /** Decodes the events of one stream of the Messages API. */
 export function streamDecoder(provider: string, request: ChatCompletionRequest): ChatDecoder {
@@ -47,44 +49,40 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
     builder.report(toUsage(usage))
   }
 
-  const open = (index: number, block: AnswerBlock): void => {
-    if (block.type === 'text') {
-      blocks.set(index, { kind: 'text' })
-      if (block.text) builder.delta(0, { content: block.text })
-    } else if (block.type === 'thinking') {
-      blocks.set(index, { kind: 'thinking' })
-      if (block.thinking) builder.delta(0, { reasoning_content: block.thinking })
-    } else if (block.type !== 'tool_use') blocks.set(index, OTHER)
-    else {
-      const { name = '', input } = block
+  const say = (content: string): void => builder.delta(0, { content })
+  const think = (reasoning_content: string): void => builder.delta(0, { reasoning_content } as ChatDelta)
+
+  /** Kinds of blocks that no client of ours could act on are passed over. */
+  const open = (index: number, { type, text, thinking, id, name = '', input }: AnswerBlock): void => {
+    if (type === 'text') {
+      blocks.set(index, { takes: 'text_delta', add: say })
+      if (text) say(text)
+    } else if (type === 'thinking') {
+      blocks.set(index, { takes: 'thinking_delta', add: think })
+      if (thinking) think(thinking)
+    } else if (type === 'tool_use') {
+      let add = say
+      if (name !== json) {
+        const tool = builder.tool(0, { id, name })
+        tools++
+        add = (fragment) => builder.toolArguments(0, tool, fragment)
+      }
       // Calls that a program made come with their input whole.
       const given = typeof input === 'object' && input !== null && Object.keys(input).length > 0
-      if (name === json) {
-        blocks.set(index, { kind: 'json' })
-        if (given) builder.delta(0, { content: JSON.stringify(input) })
-        return
-      }
-      const tool = builder.tool(0, { id: block.id, name })
-      tools++
-      blocks.set(index, { kind: 'tool', tool, whole: given })
-      if (given) builder.toolArguments(0, tool, JSON.stringify(input))
-    }
+      blocks.set(index, { takes: given ? '' : 'input_json_delta', add })
+      if (given) add(JSON.stringify(input))
+    } else blocks.delete(index)
   }
 
-  const onDelta = (block: Open, delta: NonNullable<StreamEvent['delta']>): void => {
-    const { type, text, thinking, partial_json } = delta
-    if (type === 'text_delta' && block.kind === 'text' && text) builder.delta(0, { content: text })
-    else if (type === 'thinking_delta' && block.kind === 'thinking' && thinking)
-      builder.delta(0, { reasoning_content: thinking })
-    else if (type === 'input_json_delta' && partial_json) {
-      if (block.kind === 'json') builder.delta(0, { content: partial_json })
-      else if (block.kind === 'tool' && !block.whole) builder.toolArguments(0, block.tool, partial_json)
-    }
+  const onDelta = (index: number, { type, text, thinking, partial_json }: NonNullable<StreamEvent['delta']>): void => {
+    const block = blocks.get(index)
+    const fragment = text ?? thinking ?? partial_json
+    if (fragment && block && block.takes === type) block.add(fragment)
   }
 
   const start = (message: Message): void => {
     if (id !== undefined) {
-      if (message.id !== id) throw malformed(provider, 'The upstream began another answer within the stream')
+      if (message.id !== id) throw malformed(provider, 'Another answer begins within the answer')
       return
     }
     id = message.id ?? ''
@@ -101,7 +99,10 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
     builder.finish(0, finishOf(given, tools > 0))
   }
 
-  const onEvent = (event: StreamEvent): void => {
+  const onEvent = (data: string): void => {
+    const value = parseJson(data)
+    if (value === undefined) throw malformed(provider, 'An event of the answer is not JSON')
+    const event = (value ?? {}) as StreamEvent
     switch (event.type) {
       case 'message_start':
         start(event.message ?? {})
@@ -110,7 +111,7 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
         open(event.index ?? 0, event.content_block ?? { type: '' })
         break
       case 'content_block_delta':
-        onDelta(blocks.get(event.index ?? 0) ?? OTHER, event.delta ?? {})
+        onDelta(event.index ?? 0, event.delta ?? {})
         break
       case 'message_delta':
         report(event.usage)
@@ -124,18 +125,10 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
     }
   }
 
-  const parse = (data: string): StreamEvent => {
-    try {
-      return (JSON.parse(data) ?? {}) as StreamEvent
-    } catch (cause) {
-      throw malformed(provider, 'An event of the stream is not JSON', cause)
-    }
-  }
-
   return {
     push(events) {
       for (const { data } of events) {
-        onEvent(parse(data))
+        onEvent(data)
         if (done) return builder.end()
       }
       return builder.take()

@@ -1,6 +1,7 @@
 import type { ChatCompletionRequest, ChatMessage, ContentPart } from '@turnpike/core'
 import { parseDataUrl } from '../data-url.js'
 import { invalid, unsupported } from '../invalid.js'
+import { parseJson } from '../json.js'
 import { parseArguments } from '../request-fields.js'
 
 /** A part of a content, as it is sent. */
@@ -65,7 +66,11 @@ export const isRemote = (part: ContentPart): part is ImagePart =>
   (part as ImagePart).image_url.url.startsWith('https://') &&
   !isGoogles((part as ImagePart).image_url.url)
 
-function inline(mimeType: string, data: string): Part {
+/** Gemini's names of types that have others as well. */
+const aliases: Record<string, string> = { 'audio/mpeg': 'audio/mp3', 'audio/x-wav': 'audio/wav' }
+
+function inline(type: string, data: string): Part {
+  const mimeType = aliases[type] ?? type
   if (!isTaken(mimeType)) throw unsupported(`Gemini does not take ${mimeType}`)
   return { inlineData: { mimeType, data } }
 }
@@ -98,6 +103,7 @@ function filePart({ file_data, file_id }: { file_data?: unknown; file_id?: unkno
 function toParts(content: string | ContentPart[], dropped: Set<string>): Part[] {
   if (typeof content === 'string') return content === '' ? [] : [{ text: content }]
   return content.flatMap((part): Part | Part[] => {
+    if (part['cache_control']) dropped.add('messages.content.cache_control')
     switch (part.type) {
       case 'text':
         return part.text === '' ? [] : { text: part.text }
@@ -130,13 +136,8 @@ function textOf(content: string | ContentPart[], role: string): string {
 
 /** The result of a tool as an object: as it is, if it is one. */
 function toResult(text: string): object {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (isObject(value)) return value
-  } catch {
-    // Text, as results mostly are.
-  }
-  return { output: text }
+  const value = parseJson(text)
+  return isObject(value) ? value : { output: text }
 }
 
 /** Gemini's own ids go back to it. Those that the gateway or another family made do not: Vertex AI refuses them. */

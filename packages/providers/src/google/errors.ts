@@ -1,6 +1,6 @@
 import type { UpstreamError } from '@turnpike/core'
 import type { ErrorAnswer, ErrorMeaning } from '../adapter.js'
-import { errorWithin } from '../failures.js'
+import { statusError } from '../failures.js'
 import { retryAfter } from '../retry-after.js'
 
 type Loose = Record<string, unknown>
@@ -10,7 +10,8 @@ const isObject = (value: unknown): value is Loose => typeof value === 'object' &
 /** The error of a body: `{error: …}`, or `[{error: …}]` where a stream was not asked for as events. Undefined where there is none. */
 function errorOf(body: unknown): Loose | undefined {
   const first: unknown = Array.isArray(body) ? body[0] : body
-  return isObject(first) && isObject(first['error']) ? first['error'] : undefined
+  if (!isObject(first) || !first['error']) return undefined
+  return isObject(first['error']) ? first['error'] : {}
 }
 
 /** The delay of a RetryInfo, such as `34.4s`, in whole seconds. */
@@ -47,5 +48,5 @@ export function toldError(provider: string, body: unknown, begun: boolean): Upst
   if (!error) return undefined
   const code = Number(error['code'])
   const status = code >= 400 && code <= 599 ? code : 500
-  return errorWithin(provider, errors, { status, body: { error } }, begun)
+  return statusError(provider, errors, { status, body: { error } }, begun)
 }

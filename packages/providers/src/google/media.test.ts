@@ -73,6 +73,16 @@ describe('media', () => {
     expect(refusal({ messages: [{ role: 'user', content: [part] }] })).toMatchObject({ status: 400 })
   })
 
+  it('names the cache_control that it drops', () => {
+    const cache_control = { type: 'ephemeral' }
+    const content = [{ type: 'text', text: 'Hi', cache_control }]
+    const tools = [{ type: 'function', function: { name: 'f' }, cache_control }]
+    expect(ask({ messages: [{ role: 'user', content }], tools }).notes).toEqual([
+      { field: 'messages.content.cache_control', action: 'dropped' },
+      { field: 'tools.cache_control', action: 'dropped' },
+    ])
+  })
+
   it('names the detail that it drops', () => {
     const part = (detail: string) => ({ type: 'image_url', image_url: { url: 'data:image/png;base64,AA==', detail } })
     const notes = (detail: string) => ask({ messages: [{ role: 'user', content: [part(detail)] }] }).notes

@@ -201,6 +201,7 @@ export function toRequest(request: ChatCompletionRequest): UpstreamRequest {
   const traits = traitsOf(request.model)
   const conversation = toConversation(request, traits.gemini3)
   const { system, contents, dropped } = conversation
+  if (request.tools?.some((tool) => tool['cache_control'])) dropped.add('tools.cache_control')
   for (const field of dropped) note(field, 'dropped')
 
   const declarations = (request.tools ?? []).map(toDeclaration)

@@ -1,5 +1,5 @@
 import type { ChatCompletionRequest, Completion, ToolCall } from '@turnpike/core'
-import { finishOf, newToolCallId } from '../chunk-builder.js'
+import { finishOf, newToolCallId, secondsNow } from '../chunk-builder.js'
 import { malformed } from '../failures.js'
 import type { Answer, AnswerPart, Candidate } from './answer.js'
 import { toldError } from './errors.js'
@@ -59,7 +59,7 @@ export function toResponse(provider: string, answer: Answer, request: ChatComple
   return {
     id: idOf(answer),
     object: 'chat.completion',
-    created: Math.floor(Date.now() / 1000),
+    created: secondsNow(),
     model: request.model,
     choices: blocked
       ? [refusal(blocked)]

@@ -272,19 +272,28 @@ describe('a stream that fails', () => {
     const { batches, error } = run(event([text('a')], 'STOP'), { error: { code: 429, status: 'RESOURCE_EXHAUSTED' } })
     expect(batches.flat()).toHaveLength(1)
     expect(error).toMatchObject({
-      message: 'The upstream reported an error in its answer',
+      message: 'The upstream answered with status 429',
       failure: { kind: 'status', status: 429, accepted: true },
     })
+    expect(run({ error: 'Secret' }).error).toMatchObject({ failure: { status: 500, caller: false } })
     expect(run({ error: { code: 7 } }).error).toMatchObject({ failure: { status: 500, accepted: false } })
   })
 
   it('takes no notice of other lines', () => {
-    for (const tail of ['{', '{}', 'x', 'x'.repeat(70_000) + '\n{'])
+    for (const tail of ['{}', 'x', 'x'.repeat(70_000) + '\n{'])
       expect(withTail(tail, event([text('a')], 'STOP')).end()).toHaveLength(1)
   })
 
+  it('by an error that is cut off, or longer than anybody would read', () => {
+    const long = `{"error":{"code":503,"message":"${'x'.repeat(70_000)}"}}`
+    for (const tail of ['{', ' [{"error"', `${long.slice(0, 66_000)}\n${long.slice(66_000)}`])
+      expect(thrown(() => withTail(tail, event([text('a')], 'STOP')).end())).toMatchObject({
+        failure: { kind: 'truncated' },
+      })
+  })
+
   it('by an end without a finish', () => {
-    for (const tail of ['', '{"error":'])
+    for (const tail of ['', 'x'])
       expect(thrown(() => withTail(tail, event([text('a')])).end())).toMatchObject({ failure: { kind: 'truncated' } })
     expect(run(event([call('f', { willContinue: true })])).error).toMatchObject({ failure: { kind: 'truncated' } })
   })

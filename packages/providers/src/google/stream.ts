@@ -1,7 +1,8 @@
 import type { ChatCompletionRequest, ChatDelta } from '@turnpike/core'
 import type { ChatDecoder } from '../adapter.js'
 import { chunkBuilder } from '../chunk-builder.js'
-import { malformed } from '../failures.js'
+import { malformed, truncated } from '../failures.js'
+import { parseJson } from '../json.js'
 import type { Answer, AnswerPart, Candidate } from './answer.js'
 import { blockOf, idOf, toExtraContent, toFinishReason, toImage, toLogprobs, toUsage } from './answer.js'
 import { toldError } from './errors.js'
@@ -24,6 +25,9 @@ interface State {
   usable: boolean
   open?: OpenCall | undefined
 }
+
+/** Comments, and lines of an event besides its data. */
+const noise = /^(:|(event|id|retry)(:|$))/
 
 /**
  * The chunks of a Gemini stream: each event is an answer with only new parts. The stream says of itself neither that it is done nor,
@@ -91,12 +95,8 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
   }
 
   const onEvent = (data: string): void => {
-    let answer: Answer
-    try {
-      answer = JSON.parse(data) as Answer
-    } catch (cause) {
-      throw malformed(provider, 'An event of the stream is not JSON', cause)
-    }
+    const answer = parseJson(data) as Answer | null | undefined
+    if (answer === undefined) throw malformed(provider, 'An event of the answer is not JSON')
     const error = toldError(provider, answer, begun)
     if (error) throw error
     const usage = toUsage(answer?.usageMetadata)
@@ -114,15 +114,7 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
 
   /** @throws UpstreamError where the lines that are no events make up an error */
   const checkTail = (): void => {
-    if (tail === '') return
-    let value: unknown
-    try {
-      value = JSON.parse(tail)
-    } catch {
-      // Not all of it, or no JSON: whether the stream is whole is for the candidates to say.
-      return
-    }
-    const error = toldError(provider, value, begun)
+    const error = tail === '' ? undefined : toldError(provider, parseJson(tail), begun)
     if (error) throw error
   }
 
@@ -137,11 +129,13 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
     usage: builder.usage,
     end() {
       checkTail()
+      if (/^\s*[{[]/.test(tail) && parseJson(tail) === undefined)
+        throw truncated(provider, 'The answer ended within an error')
       return builder.end()
     },
     rest: builder.take,
     stray(line) {
-      if (tail.length < TAIL) tail += `${line}\n`
+      if (tail.length < TAIL && !noise.test(line)) tail += `${line}\n`
     },
   }
 }

@@ -1,7 +1,7 @@
 import type { ChatCompletionRequest, Completion, FinishReason, Note, ToolCall, Usage } from '@turnpike/core'
 import { extend } from '@turnpike/core'
 import type { ChatAdapter, UpstreamRequest } from '../adapter.js'
-import { checkArguments, finishOf, newCompletionId, newToolCallId } from '../chunk-builder.js'
+import { checkArguments, finishOf, newCompletionId, newToolCallId, secondsNow } from '../chunk-builder.js'
 import { count } from '../count.js'
 import { malformed } from '../failures.js'
 import { errors, toldError } from './errors.js'
@@ -94,7 +94,7 @@ function toResponse(provider: string, body: Loose, request: ChatCompletionReques
   return extend(body, {
     id: (body['id'] as string) || newCompletionId(),
     object: 'chat.completion' as const,
-    created: count(body['created']) || Math.floor(Date.now() / 1000),
+    created: count(body['created']) || secondsNow(),
     model: (body['model'] as string) || request.model,
     choices: choices.map((choice: Loose, position) => {
       const { tool_calls, function_call, ...message } = (choice['message'] ?? {}) as Loose

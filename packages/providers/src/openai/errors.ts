@@ -1,6 +1,6 @@
 import type { UpstreamError } from '@turnpike/core'
 import type { ErrorAnswer, ErrorMeaning } from '../adapter.js'
-import { errorWithin } from '../failures.js'
+import { statusError } from '../failures.js'
 import { retryAfter } from '../retry-after.js'
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
@@ -29,5 +29,5 @@ export function toldError(provider: string, body: unknown, begun: boolean): Upst
   if (!error) return undefined
   const { code, status } = (typeof error === 'object' ? error : {}) as Record<string, unknown>
   const told = [code, status].map(Number).find((number) => number >= 400 && number <= 599)
-  return errorWithin(provider, errors, { status: told ?? 500, body }, begun)
+  return statusError(provider, errors, { status: told ?? 500, body }, begun)
 }

@@ -37,7 +37,7 @@ describe('a stream that fails', () => {
     [{ message: 'Bad', code: '400' }, 400, 'Bad'],
     [{ message: 'Down', status: 503 }, 503, 'Down'],
     ['Broken', 500, 'Broken'],
-    [{}, 500, 'The upstream reported an error in its answer'],
+    [{}, 500, 'The upstream answered with status 500'],
   ])('by an event %j has its status and message', async (error, status, message) => {
     const before = await failure([{ error }])
     expect(before).toMatchObject({ kind: 'status', status, message, accepted: false, batches: [] })

@@ -3,6 +3,7 @@ import type { ChatDecoder } from '../adapter.js'
 import type { ChunkBuilder } from '../chunk-builder.js'
 import { chunkBuilder } from '../chunk-builder.js'
 import { malformed } from '../failures.js'
+import { parseJson } from '../json.js'
 import { renameReasoning, toFinishReason, toUsage } from './chat.js'
 import { toldError } from './errors.js'
 
@@ -113,12 +114,8 @@ export function streamDecoder(provider: string, model: string): ChatDecoder {
   }
 
   const onEvent = (data: string): void => {
-    let chunk: UpstreamChunk
-    try {
-      chunk = JSON.parse(data) as UpstreamChunk
-    } catch (cause) {
-      throw malformed(provider, 'An event of the stream is not JSON', cause)
-    }
+    const chunk = parseJson(data) as UpstreamChunk | null | undefined
+    if (chunk === undefined) throw malformed(provider, 'An event of the answer is not JSON')
     if (chunk?.error) throw toldError(provider, chunk, begun)!
     if (!Array.isArray(chunk?.choices)) return
     if (chunk.usage) {

@@ -20,9 +20,20 @@ interface ChatBody {
   n?: number
   max_tokens?: number
   max_completion_tokens?: number
-  tools?: { type: string; function: { name: string; parameters?: unknown } }[]
-  tool_choice?: string | { function?: { name: string } }
+  tools?: Tool[]
+  tool_choice?: string | Choice
   response_format?: { type: string; json_schema?: { schema?: unknown } }
+}
+
+interface Tool {
+  type: string
+  function?: { name: string; parameters?: unknown }
+  custom?: { name: string }
+}
+
+/** An object as `tool_choice`. */
+interface Choice extends Tool {
+  allowed_tools?: { mode: string; tools: Tool[] }
 }
 
 const created = 1_770_933_892
@@ -51,8 +62,9 @@ const textOf = (content: unknown): string =>
 
 interface ToolCall {
   id: string
-  type: 'function'
-  function: { name: string; arguments: string }
+  type: string
+  function?: { name: string; arguments: string }
+  custom?: { name: string; input: string }
 }
 
 interface Generation {
@@ -61,14 +73,18 @@ interface Generation {
   finish: 'stop' | 'length' | 'tool_calls'
 }
 
+const nameOf = (tool: Tool): string => (tool.function ?? tool.custom)?.name ?? ''
+
 /** The tool that the model calls: the one that is forced, or one that the user names; none once there is a result. */
-function chosenTool({ tools = [], tool_choice = 'auto', messages }: ChatBody): (typeof tools)[number] | undefined {
+function chosenTool({ tools = [], tool_choice = 'auto', messages }: ChatBody): Tool | undefined {
   const last = messages.at(-1)!
-  if (typeof tool_choice === 'object') return tools.find((tool) => tool.function?.name === tool_choice.function?.name)
+  const { allowed_tools: allowed, ...forced } = typeof tool_choice === 'object' ? tool_choice : ({} as Choice)
+  if (nameOf(forced)) return tools.find((tool) => nameOf(tool) === nameOf(forced))
   if (last.role === 'tool' || tool_choice === 'none') return undefined
-  if (tool_choice === 'required') return tools[0]
+  const free = allowed ? tools.filter((tool) => allowed.tools.some((one) => nameOf(one) === nameOf(tool))) : tools
+  if (tool_choice === 'required' || allowed?.mode === 'required') return free[0]
   const asked = textOf(last.content)
-  return tools.find((tool) => tool.function && asked.includes(tool.function.name))
+  return free.find((tool) => asked.includes(nameOf(tool)))
 }
 
 /** What the model says: the same for the same conversation, with tool results and the user's own words in it. */
@@ -76,13 +92,13 @@ function generate(body: ChatBody, index: number): Generation {
   const { messages, response_format, max_completion_tokens = body.max_tokens } = body
   const tool = chosenTool(body)
   if (tool) {
-    const { name, parameters } = tool.function
-    const call = { name, arguments: JSON.stringify(sampleJson(parameters)) }
-    return {
-      content: null,
-      toolCalls: [{ id: `call_simulated${messages.length}x${index}`, type: 'function', function: call }],
-      finish: 'tool_calls',
-    }
+    const { type, function: definition } = tool
+    const name = nameOf(tool)
+    const id = `call_simulated${messages.length}x${index}`
+    const call: ToolCall = definition
+      ? { id, type, function: { name, arguments: JSON.stringify(sampleJson(definition.parameters)) } }
+      : { id, type, custom: { name, input: 'simulated' } }
+    return { content: null, toolCalls: [call], finish: 'tool_calls' }
   }
   const results = messages
     .slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1)
@@ -152,17 +168,14 @@ function whole(body: ChatBody, generations: Generation[]): FakeAnswer {
 function* deltas({ content, toolCalls, finish }: Generation): Generator<[delta: object, finish: string | null]> {
   yield [{ role: 'assistant', content: content === null ? null : '', refusal: null }, null]
   for (const word of content?.match(/\s*\S+\s*$|\s*\S+/g) ?? []) yield [{ content: word }, null]
-  for (const [
-    index,
-    {
-      id,
-      type,
-      function: { name, arguments: text },
-    },
-  ] of toolCalls.entries()) {
-    yield [{ tool_calls: [{ index, id, type, function: { name, arguments: '' } }] }, null]
-    for (const fragment of text.match(/[^]{1,8}/g) ?? [])
-      yield [{ tool_calls: [{ index, function: { arguments: fragment } }] }, null]
+  for (const [index, { id, type, function: call, custom }] of toolCalls.entries()) {
+    const part = (text: string) => (call ? { function: { arguments: text } } : { custom: { input: text } })
+    const named = call
+      ? { function: { name: call.name, arguments: '' } }
+      : { custom: { name: custom!.name, input: '' } }
+    yield [{ tool_calls: [{ index, id, type, ...named }] }, null]
+    for (const fragment of (call?.arguments ?? custom!.input).match(/[^]{1,8}/g) ?? [])
+      yield [{ tool_calls: [{ index, ...part(fragment) }] }, null]
   }
   yield [{}, finish]
 }
