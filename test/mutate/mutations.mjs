@@ -1,5 +1,5 @@
 /**
- * Ten faults of one line each, and the test that must catch it: `line` stands once in `file`, `red` is part of the name of a test in
+ * Faults of one line each, ten in the gateway and ten in the adapters, and the test that must catch it: `line` stands once in `file`, `red` is part of the name of a test in
  * `test` that fails with `broken` in its place.
  */
 export const mutations = [
@@ -82,5 +82,85 @@ export const mutations = [
     broken: '',
     test: 'packages/gateway/src/operations/chat-stop.test.ts',
     red: 'a client that leaves while the upstream is waited for',
+  },
+  {
+    name: 'claude-results-after-text',
+    file: 'packages/providers/src/anthropic/content.ts',
+    line: 'content: [...results, ...blocks]',
+    broken: 'content: [...blocks, ...results]',
+    test: 'test/cases/claude-messages.test.ts',
+    red: '#4 ',
+  },
+  {
+    name: 'claude-ids-unsanitised',
+    file: 'packages/providers/src/tool-ids.ts',
+    line: "id.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, MOST)",
+    broken: 'id.slice(0, MOST)',
+    test: 'test/cases/claude-messages.test.ts',
+    red: '#7 ',
+  },
+  {
+    name: 'claude-cache-outside-prompt',
+    file: 'packages/providers/src/anthropic/answer.ts',
+    line: "(count(usage['input_tokens']) ?? 0) + written + cached",
+    broken: "count(usage['input_tokens']) ?? 0",
+    test: 'test/cases/claude-responses.test.ts',
+    red: '#31 ',
+  },
+  {
+    name: 'claude-spliced-stream',
+    file: 'packages/providers/src/anthropic/stream.ts',
+    line: 'if (message.id !== id) throw',
+    broken: 'if (false) throw',
+    test: 'test/cases/claude-streams.test.ts',
+    red: '#44 ',
+  },
+  {
+    name: 'claude-json-tool-as-call',
+    file: 'packages/providers/src/anthropic/response.ts',
+    line: 'if (name === json) text = input',
+    broken: 'if (false) text = input',
+    test: 'test/cases/claude-requests.test.ts',
+    red: '#20 ',
+  },
+  {
+    name: 'gemini-tail-unread',
+    file: 'packages/providers/src/google/stream.ts',
+    line: "const error = tail === '' ? undefined : toldError(provider, parseJson(tail), begun)",
+    broken: 'const error = undefined',
+    test: 'test/cases/gemini-streams.test.ts',
+    red: '#74 ',
+  },
+  {
+    name: 'gemini-thoughts-uncounted',
+    file: 'packages/providers/src/google/answer.ts',
+    line: '(candidates ?? 0) + (inclusive ? 0 : thoughts)',
+    broken: 'candidates ?? 0',
+    test: 'test/cases/gemini-responses.test.ts',
+    red: '#67 ',
+  },
+  {
+    name: 'gemini-unsigned-call',
+    file: 'packages/providers/src/google/content.ts',
+    line: 'if (first) first.thoughtSignature ??= UNSIGNED',
+    broken: '',
+    test: 'test/cases/gemini-requests.test.ts',
+    red: '#55 ',
+  },
+  {
+    name: 'gemini-stop-after-call',
+    file: 'packages/providers/src/google/response.ts',
+    line: 'finish_reason: finishOf(finish, called),',
+    broken: 'finish_reason: finish,',
+    test: 'test/cases/gemini-responses.test.ts',
+    red: '#60 ',
+  },
+  {
+    name: 'gemini-results-unordered',
+    file: 'packages/providers/src/google/content.ts',
+    line: 'results.toSorted((one, other) => one.position - other.position)',
+    broken: 'results',
+    test: 'test/cases/gemini-requests.test.ts',
+    red: '#50 ',
   },
 ]
