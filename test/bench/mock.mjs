@@ -1,6 +1,6 @@
-/** The mock upstream: OpenAI's answers over bare sockets, ready-made, so that the core it shares is left to the load generator. */
+/** The mock upstream: OpenAI's answers, and Claude's and Gemini's streams, over bare sockets, ready-made, so that the core it shares is left to the load generator. */
 import { createServer } from 'node:net'
-import { chatResponse, streamEvents } from './payload.mjs'
+import { chatResponse, claudeEvents, geminiEvents, streamEvents } from './payload.mjs'
 
 const ok = (headers) => `HTTP/1.1 200 OK\r\n${headers.join('\r\n')}\r\n\r\n`
 const httpChunk = (text) => `${text.length.toString(16)}\r\n${text}\r\n`
@@ -9,26 +9,36 @@ const LAST = '0\r\n\r\n'
 const answer = ok(['content-type: application/json', `content-length: ${chatResponse.length}`]) + chatResponse
 const streamHead = ok(['content-type: text/event-stream; charset=utf-8', 'transfer-encoding: chunked'])
 
+/** By the path that a family is asked at. */
+const families = [
+  [/^POST \S*\/messages /, claudeEvents],
+  [/^POST \S*:streamGenerateContent/, geminiEvents],
+  [/^POST /, streamEvents],
+]
 const streams = new Map()
-/** The pieces of a stream as they are written: one event each, one HTTP chunk each; `[DONE]` rides with the usage event. */
-function piecesOf(chunks) {
-  let pieces = streams.get(chunks)
+/** The pieces of a stream as they are written: one event each, one HTTP chunk each; what ends it rides with the event before. */
+function piecesOf(events, chunks) {
+  const key = `${events.name} ${chunks}`
+  let pieces = streams.get(key)
   if (!pieces) {
-    const events = streamEvents(chunks).map(httpChunk)
-    const done = events.pop()
-    pieces = [...events.slice(0, -1), events.at(-1) + done + LAST]
-    streams.set(chunks, pieces)
+    const given = events(chunks)
+    const last = given.pop()
+    given.push(given.pop() + last)
+    pieces = given.map(httpChunk)
+    pieces.push(pieces.pop() + LAST)
+    streams.set(key, pieces)
   }
   return pieces
 }
 
 function respond(socket, request) {
-  const [, chunks, ms] = /"user":"stream-(\d+)-(\d+)"/.exec(request) ?? []
+  const [, chunks, ms] = /stream-(\d+)-(\d+)/.exec(request) ?? []
   if (chunks === undefined) {
     socket.write(answer, 'latin1')
     return
   }
-  const pieces = piecesOf(Number(chunks))
+  const [, events] = families.find(([path]) => path.test(request))
+  const pieces = piecesOf(events, Number(chunks))
   if (ms === '0') {
     socket.write(streamHead + pieces.join(''), 'latin1')
     return

@@ -13,16 +13,16 @@ function sized(bytes, make) {
   return JSON.stringify(make(pad(bytes - bare)))
 }
 
-/** A request of 830 bytes; `stream` = { chunks, ms } travels to the mock upstream in the field `user`, which gateways pass on. */
-export const chatRequest = (stream) =>
+/** A request of 830 bytes; `stream` = { chunks, ms } travels to the mock upstream in the system message, which every family has. */
+export const chatRequest = (stream, model = 'gpt-4o-mini') =>
   sized(REQUEST_BYTES, (content) => ({
-    model: 'gpt-4o-mini',
-    user: stream ? `stream-${stream.chunks}-${stream.ms}` : 'bench',
+    model,
+    user: 'bench',
     temperature: 0.7,
     max_tokens: 512,
     ...(stream && { stream: true, stream_options: { include_usage: true } }),
     messages: [
-      { role: 'system', content: 'You are a helpful assistant.' },
+      { role: 'system', content: `You are helpful${stream ? ` stream-${stream.chunks}-${stream.ms}` : ''}.` },
       { role: 'user', content },
     ],
   }))
@@ -41,6 +41,46 @@ export const chatResponse = sized(RESPONSE_BYTES, (content) => ({
   system_fingerprint: 'fp_bench12345',
 }))
 
+const words = (n) => Array.from({ length: n - 3 }, (_, i) => ` word${i}`)
+const frame = (event) => `data: ${JSON.stringify(event)}\n\n`
+
+/** The same stream as `streamEvents` in Claude's form. */
+export function claudeEvents(n) {
+  const counts = { input_tokens: usage.prompt_tokens, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 }
+  const message = { id: 'msg_01BenchBenchBenchBench12', type: 'message', role: 'assistant', model: 'claude-sonnet-4-5' }
+  const named = (event) => `event: ${event.type}\n${frame(event)}`
+  const start = { ...message, content: [], stop_reason: null, usage: { ...counts, output_tokens: 1 } }
+  return [
+    named({ type: 'message_start', message: start }) +
+      named({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
+    ...words(n).map((text) => named({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } })),
+    named({ type: 'content_block_stop', index: 0 }) +
+      named({
+        type: 'message_delta',
+        delta: { stop_reason: 'end_turn', stop_sequence: null },
+        usage: { ...counts, output_tokens: usage.completion_tokens },
+      }),
+    named({ type: 'message_stop' }),
+  ]
+}
+
+/** The same stream as `streamEvents` in Gemini's form, whose every event has the usage so far. */
+export function geminiEvents(n) {
+  const event = (text, finishReason, candidatesTokenCount) =>
+    frame({
+      candidates: [{ content: { parts: [{ text }], role: 'model' }, ...(finishReason && { finishReason }), index: 0 }],
+      usageMetadata: {
+        promptTokenCount: usage.prompt_tokens,
+        candidatesTokenCount,
+        totalTokenCount: usage.prompt_tokens + candidatesTokenCount,
+        promptTokensDetails: [{ modality: 'TEXT', tokenCount: usage.prompt_tokens }],
+      },
+      modelVersion: 'gemini-2.5-flash',
+      responseId: 'BenchBenchBenchBench1234',
+    })
+  return [...words(n).map((text, i) => event(text, undefined, i + 1)), event('', 'STOP', usage.completion_tokens), '']
+}
+
 /** The server-sent events of a stream of `n` chunks: the role, words, the finish, the usage; then `[DONE]`. */
 export function streamEvents(n) {
   const chunk = (more) => ({
@@ -52,14 +92,13 @@ export function streamEvents(n) {
   })
   const choice = (delta, finish_reason = null) =>
     chunk({ choices: [{ index: 0, delta, logprobs: null, finish_reason }], usage: null })
-  const words = Array.from({ length: n - 3 }, (_, i) => choice({ content: ` word${i}` }))
   const events = [
     choice({ role: 'assistant', content: '' }),
-    ...words,
+    ...words(n).map((content) => choice({ content })),
     choice({}, 'stop'),
     chunk({ choices: [], usage }),
   ]
-  return [...events.map((event) => `data: ${JSON.stringify(event)}\n\n`), 'data: [DONE]\n\n']
+  return [...events.map(frame), 'data: [DONE]\n\n']
 }
 
 /** What matters of an answer: gateways may order keys and repeat a head as they like. */
@@ -76,7 +115,10 @@ function streamGist(text) {
   return {
     content: choices.map(({ delta }) => delta.content ?? '').join(''),
     finish: choices.map(({ finish_reason }) => finish_reason).filter(Boolean),
-    usage: chunks.map(({ usage }) => usage).filter(Boolean),
+    // Families add details to it.
+    usage: chunks.flatMap(({ usage }) =>
+      usage ? [[usage.prompt_tokens, usage.completion_tokens, usage.total_tokens]] : [],
+    ),
     done: data.at(-1) === 'data: [DONE]',
   }
 }

@@ -84,8 +84,10 @@ async function runServer(round, name) {
   const count = tally()
   const results = {}
   try {
-    for (const scenario of WARM_UP) await measure(server.target, scenario, count)
-    for (const scenario of scenarioNames) {
+    // Only streams are measured of what is not OpenAI's.
+    const serves = (scenario) => !server.target.model || scenario.stream
+    for (const scenario of WARM_UP.filter(serves)) await measure(server.target, scenario, count)
+    for (const scenario of scenarioNames.filter((one) => serves(scenarios[one]))) {
       const profiled = flags.profile && server.control && name !== 'bun'
       results[scenario] = await measure(server.target, scenarioOf(scenario), count, {
         cpu: server.cpu,

@@ -62,7 +62,7 @@ async function openSession(target, { connections, spread = 0 }, count) {
   return {
     /** Runs until each connection sent `times`, or `ms` are over. @returns the answers that are right */
     async run({ stream, times = Infinity, ms = Infinity }) {
-      const bytes = chatBytes(target, chatRequest(stream))
+      const bytes = chatBytes(target, chatRequest(stream, target.model))
       const check = bodyCheck(stream)
       const answers = []
       const until = performance.now() + ms

@@ -23,8 +23,9 @@ const bun = () =>
     stdio: ['ignore', 'pipe', 'ignore'],
   }).trim())
 
-const turnpike = (MODE, runtime) => ({
+const turnpike = (MODE, runtime, model) => ({
   command: () => [runtime(), file('turnpike.mjs')],
+  model,
   env: { MODE, KEY },
   headers: () => ({ authorization: `Bearer ${KEY}` }),
   control: true,
@@ -45,6 +46,8 @@ export const servers = {
   floor: { command: () => [node, file('floor.mjs')], env: {}, headers: () => ({}) },
   hattip: turnpike('hattip', () => node),
   listener: turnpike('listener', () => node),
+  claude: turnpike('listener', () => node, 'claude-sonnet-4-5'),
+  gemini: turnpike('listener', () => node, 'gemini-2.5-flash'),
   bun: turnpike('bun', bun),
   portkey: portkeyOn(() => node),
   'portkey-bun': portkeyOn(bun),
@@ -93,7 +96,7 @@ export async function startMock() {
 
 /** Starts a server on its own core. `ask` sends a line to one that takes them and resolves with its answer. */
 export async function startServer(name, upstream) {
-  const { command, env, headers, control = false } = servers[name]
+  const { command, env, headers, model, control = false } = servers[name]
   const port = await freePort()
   // taskset becomes the server, so that the process id is the server's.
   const child = spawn('taskset', ['-c', SERVER_CORE, ...command(port)], {
@@ -116,7 +119,7 @@ export async function startServer(name, upstream) {
   }
   const lines = control && createInterface({ input: child.stdout })
   return {
-    target: { port, headers: headers(upstream) },
+    target: { port, headers: headers(upstream), model },
     control,
     cpu: () => cpuSeconds(child.pid),
     async ask(line) {

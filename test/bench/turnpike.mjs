@@ -14,12 +14,13 @@ const load = (name) => import(resolve(name))
 
 const { createUser, memoryKV, usageLedger } = await load('@turnpike/core')
 const { createGateway } = await load('@turnpike/gateway')
-const { createRouter, fetchTransport, openai } = await load('@turnpike/providers')
+const { anthropic, createRouter, fetchTransport, google, openai } = await load('@turnpike/providers')
 
 const transport = MODE === 'bun' ? fetchTransport() : (await load('@turnpike/providers/undici')).undiciTransport()
 const kv = await memoryKV()
+const to = (path) => ({ apiKey: 'bench', baseURL: UPSTREAM + path, transport })
 const gateway = createGateway({
-  router: createRouter({ providers: [openai({ apiKey: 'bench', baseURL: `${UPSTREAM}/v1`, transport })] }),
+  router: createRouter({ providers: [openai(to('/v1')), anthropic(to('')), google(to('/v1beta'))] }),
   kv,
   ledger: usageLedger(kv),
   onError: (error) => console.error(error),

@@ -85,6 +85,12 @@ const audioOf = (details: unknown): number =>
       ) ?? 0)
     : 0
 
+/** Whether a report of usage counts anything. */
+export const hasCounts = (value: object | null | undefined): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  ('promptTokenCount' in value || 'candidatesTokenCount' in value || 'thoughtsTokenCount' in value)
+
 /** Usage in OpenAI's form; undefined where no tokens were counted. Thoughts belong to the completion, and some models count them as candidates already. */
 export function toUsage(value: object | undefined): Usage | undefined {
   const metadata = (value ?? {}) as Record<string, unknown>

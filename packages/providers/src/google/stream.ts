@@ -4,7 +4,7 @@ import { chunkBuilder } from '../chunk-builder.js'
 import { malformed, truncated } from '../failures.js'
 import { parseJson } from '../json.js'
 import type { Answer, AnswerPart, Candidate } from './answer.js'
-import { blockOf, idOf, toExtraContent, toFinishReason, toImage, toLogprobs, toUsage } from './answer.js'
+import { blockOf, idOf, toExtraContent, toFinishReason, hasCounts, toImage, toLogprobs, toUsage } from './answer.js'
 import { toldError } from './errors.js'
 import { addArgument, emptyArguments } from './partial-arguments.js'
 
@@ -38,6 +38,8 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
   const states = new Map<number, State>()
   let begun = false
   let tail = ''
+  /** The last report of usage: nearly every event has one, and only the last one counts. */
+  let metadata: object | undefined
 
   const begin = (answer: Answer): void => {
     if (begun) return
@@ -99,8 +101,7 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
     if (answer === undefined) throw malformed(provider, 'An event of the answer is not JSON')
     const error = toldError(provider, answer, begun)
     if (error) throw error
-    const usage = toUsage(answer?.usageMetadata)
-    if (usage) builder.report(usage)
+    if (answer && hasCounts(answer.usageMetadata)) metadata = answer.usageMetadata
     const blocked = answer && blockOf(answer)
     if (blocked) {
       begin(answer)
@@ -126,7 +127,7 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
     },
     done: () => false,
     head: builder.head,
-    usage: builder.usage,
+    usage: () => toUsage(metadata),
     end() {
       checkTail()
       if (/^\s*[{[]/.test(tail) && parseJson(tail) === undefined)
