@@ -4,10 +4,8 @@ import type { ChatCompletionCreateParams } from 'openai/resources/chat/completio
 
 export type OpenAI = ChatCompletionCreateParams
 
-/**
- * The SDK speaks version 2026-10-21 of the API, which has no sampling any more; we speak 2023-06-01, where models up to Claude 4.6 have it.
- */
-export type Claude = MessageCreateParams & { temperature?: number; top_p?: number; top_k?: number }
+/** The last SDK before it went to a later version of the API than the one that we speak, 2023-06-01. */
+export type Claude = MessageCreateParams
 
 /** JSON has an enum's value, which TypeScript takes for no member of it: each enum becomes its values, at any depth. */
 type Json<T> = T extends string ? `${T}` : T extends object ? { [Key in keyof T]: Json<T[Key]> } : T
