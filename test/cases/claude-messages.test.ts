@@ -100,8 +100,7 @@ it('#6 takes no arguments for an empty object, and refuses what is not an object
     tools: [claudeTool('f')],
     messages: [user(says('Hi')), assistant(use('c1', 'f', {})), user(result('c1', 'one'))],
   })
-  for (const args of ['[1]', '{bad'])
-    await expectRefused(request(args), 'The arguments of the call of "f" are not a JSON object')
+  for (const args of ['[1]', '{bad']) await expectRefused(request(args), 'The arguments of "f" are no JSON object')
 })
 
 it('#7 cleans the id of a call and of its result alike', () =>
@@ -114,7 +113,7 @@ it('#7 cleans the id of a call and of its result alike', () =>
   ))
 
 it('#8 refuses a result without a call, and names it', async () => {
-  const message = 'No tool call has the id "c2" that a tool message answers'
+  const message = 'No tool call has the id "c2"'
   await expectRefused({ tools: [tool('f')], messages: [ask, calls(call('c1', 'f')), answers('c2', 'two')] }, message)
   await expectRefused({ tools: [tool('f')], messages: [ask, answers('c2', 'two'), calls(call('c2', 'f'))] }, message)
 })

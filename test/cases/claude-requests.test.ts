@@ -34,7 +34,7 @@ it('#13 translates tool_choice and keeps the tools', async () => {
   await expectSent({ ...two, tool_choice: named('g') }, { ...sentTwo, tool_choice: { type: 'tool', name: 'g' } })
   await expectSent({ ...two, tool_choice: 'none' }, { ...sentTwo, tool_choice: { type: 'none' } })
   await expectSent({ ...two, tool_choice: 'auto' }, { ...sentTwo, tool_choice: { type: 'auto' } })
-  await expectRefused({ ...two, tool_choice: named('h') }, 'tool_choice names "h", which is not among the tools')
+  await expectRefused({ ...two, tool_choice: named('h') }, 'tool_choice names "h", which is no tool')
 })
 
 it('#14 forbids parallel calls without a tool_choice', () =>

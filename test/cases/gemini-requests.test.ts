@@ -67,7 +67,7 @@ it('#48 takes system messages from anywhere, and refuses a request of nothing el
   await expectRefused(
     { messages: [{ role: 'system', content: 'One.' }] },
     'invalid_body',
-    'The messages have no content besides system messages',
+    'The messages have no content',
   )
 })
 

@@ -1,10 +1,24 @@
+import { createServer as createHttpServer, ServerResponse } from 'node:http'
 import { createServer } from '@turnpike/http/node'
+import { expect } from 'vitest'
 import { gatewaySuite } from './gateway-suite.js'
 import { listen, serve } from './setup.js'
 
 gatewaySuite('node:http', (gateway) => serve((request, response) => void gateway.node(request, response)))
 
 gatewaySuite('createServer', (gateway) => listen(createServer(gateway)))
+
+class OwnResponse extends ServerResponse {
+  override write(piece: unknown): boolean {
+    expect(piece).not.toMatch(/^[\da-f]+\r\n/)
+    return super.write(piece)
+  }
+}
+gatewaySuite('node:http with a response of its own', (gateway) =>
+  listen(
+    createHttpServer({ ServerResponse: OwnResponse }, (request, response) => void gateway.node(request, response)),
+  ),
+)
 
 gatewaySuite('node:http behind a middleware that writes in its own way', (gateway) =>
   serve((request, response) => {

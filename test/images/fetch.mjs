@@ -6,7 +6,7 @@ const get = remoteContent({ timeout: 1_000, ...(allows === 'any' && { allows: ()
 const { signal } = new AbortController()
 for (const url of urls) {
   const outcome = await get(url, { signal, limit: 100_000 }).then(
-    ({ type, bytes }) => `${type} ${bytes.length}`,
+    ({ type, data }) => `${type} ${Buffer.from(data, 'base64').length}`,
     (error) => `${error.status} ${error.message}`,
   )
   console.log(outcome)

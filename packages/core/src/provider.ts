@@ -70,7 +70,10 @@ export interface Provider {
   chat?: {
     /** True where a call gives one answer and `n` above 1 is refused: more answers are more calls, which the gateway makes. */
     readonly oneChoice: boolean
-    /** Gets what the upstream does not get by itself, such as images at addresses. Who makes several calls of a request does it once before them. */
+    /**
+     * Gets what the upstream does not get by itself, such as images at addresses; what is prepared already stays as it is.
+     * Who makes several calls of a request does it once before them.
+     */
     prepare?(request: ChatCompletionRequest, signal: Signal): Promise<ChatCompletionRequest>
     /**
      * What of a request would not reach the upstream as it was given; nothing is sent.

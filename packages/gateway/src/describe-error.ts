@@ -19,6 +19,7 @@ function describeUpstream(error: UpstreamError): ApiError {
     return new ApiError(429, 'rate_limit_error', 'The upstream provider is rate limiting; try again later', {
       code: 'rate_limit_exceeded',
       retryAfter: Math.max(1, retryAfter ?? RETRY_AFTER_S),
+      shouldRetry: accepted ? false : undefined,
       cause: error,
     })
   if (kind === 'status' && caller)

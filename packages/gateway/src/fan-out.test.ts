@@ -1,6 +1,7 @@
 import type { ChatCompletionRequest, ChatStream, ChunkChoice, Completion, Signal } from '@turnpike/core'
+import { UpstreamError } from '@turnpike/core'
 import { toChunks } from '@turnpike/providers'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { complete, fanOut, fanOutStream } from './fan-out.js'
 
 const { signal } = new AbortController()
@@ -53,6 +54,20 @@ describe('n answers', () => {
     }
     await expect(fanOut(3, signal, ask)).rejects.toThrow('broke')
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, true, true])
+  })
+
+  it('are not to be asked for again where one was accepted', async () => {
+    const busy = () => new UpstreamError('Busy', { provider: 'p', kind: 'status', status: 503, accepted: false })
+    let calls = 0
+    const later = async (): Promise<Completion> => {
+      if (calls++ === 0) return answer('a', 1)
+      await new Promise((resolve) => setTimeout(resolve, 1))
+      throw busy()
+    }
+    await expect(fanOut(2, signal, later)).rejects.toMatchObject({ failure: { status: 503, accepted: true } })
+    await expect(fanOut(2, signal, () => Promise.reject(busy()))).rejects.toMatchObject({
+      failure: { accepted: false },
+    })
   })
 
   it('stop with the signal that they were given', async () => {
@@ -112,6 +127,32 @@ describe('n streams', () => {
     }
     await expect(fanOutStream(3, signal, open)).rejects.toThrow('broke')
     expect(signals.every(({ aborted }) => aborted)).toBe(true)
+  })
+
+  it('break off without a word where nobody asks any more', async () => {
+    const unhandled = vi.fn()
+    process.on('unhandledRejection', unhandled)
+    onTestFinished(() => void process.off('unhandledRejection', unhandled))
+    const controller = new AbortController()
+    async function* waiting(one: Signal): AsyncGenerator<ChunkChoice[]> {
+      yield [choice('x')]
+      await new Promise((_, reject) => one.addEventListener('abort', () => reject(one.reason as Error)))
+    }
+    const stream = await fanOutStream(2, controller.signal, async (one) => opened(waiting(one)))
+    await stream.batches[Symbol.asyncIterator]().next()
+    controller.abort(new Error('left'))
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    expect(unhandled).not.toHaveBeenCalled()
+  })
+
+  it('are not stopped once they are whole', async () => {
+    let given!: Signal
+    const stream = await fanOutStream(2, signal, async (one) => {
+      given = one
+      return opened(saying('a'))
+    })
+    for await (const _ of stream.batches);
+    expect(given.aborted).toBe(false)
   })
 
   it('fail together in the middle', async () => {

@@ -8,20 +8,25 @@ import type {
   UpstreamCall,
   Usage,
 } from '@turnpike/core'
-import { extend } from '@turnpike/core'
+import { extend, UpstreamError } from '@turnpike/core'
 
 /** Calls of one request that run at the same time. */
 const AT_ONCE = 8
 
-/** A signal that aborts with another, and by itself. */
-function follow(signal: Signal): AbortController {
+/** A signal that aborts with another, and by itself, until it lets go of that. */
+function follow(signal: Signal): { controller: AbortController; letGo(): void } {
   const controller = new AbortController()
   const abort = (): void => controller.abort(signal.reason)
   if (signal.aborted) abort()
   else signal.addEventListener('abort', abort)
-  controller.signal.addEventListener('abort', () => signal.removeEventListener('abort', abort))
-  return controller
+  return { controller, letGo: () => signal.removeEventListener('abort', abort) }
 }
+
+/** What one call failed of, where another was accepted: whoever asks again pays for that one twice (ruling 16). */
+const withOthers = (error: unknown, others: unknown[]): unknown =>
+  UpstreamError.is(error) && others.length > 0
+    ? new UpstreamError(error.message, extend(error.failure, { accepted: true }))
+    : error
 
 /** Sums every count, also those of details. */
 function addUsage(a: Usage, b: Usage): Usage {
@@ -47,7 +52,7 @@ export async function fanOut(
   signal: Signal,
   ask: (signal: Signal) => Promise<Completion>,
 ): Promise<Completion> {
-  const controller = follow(signal)
+  const { controller, letGo } = follow(signal)
   const answers: Completion[] = []
   let next = 0
   const work = async (): Promise<void> => {
@@ -58,8 +63,11 @@ export async function fanOut(
   }
   try {
     await Promise.all(Array.from({ length: Math.min(n, AT_ONCE) }, work))
-  } finally {
+  } catch (error) {
     controller.abort()
+    throw withOthers(error, answers.filter(Boolean))
+  } finally {
+    letGo()
   }
   return extend(answers[0]!, {
     choices: answers.flatMap(({ choices }, index) => choices.map((choice) => extend(choice, { index }))),
@@ -76,7 +84,7 @@ export async function fanOutStream(
   signal: Signal,
   open: (signal: Signal) => Promise<ChatStream>,
 ): Promise<ChatStream> {
-  const controller = follow(signal)
+  const { controller, letGo } = follow(signal)
   const streams: ChatStream[] = []
   const start = async (index: number): Promise<AsyncIterator<ChunkChoice[]>> => {
     const stream = await open(controller.signal)
@@ -89,38 +97,47 @@ export async function fanOutStream(
     begun = await Promise.all(Array.from({ length: first }, (_, index) => start(index)))
   } catch (error) {
     controller.abort()
-    throw error
+    letGo()
+    throw withOthers(error, streams.filter(Boolean))
   }
 
+  type Step = { index: number; iterator: AsyncIterator<ChunkChoice[]>; result: IteratorResult<ChunkChoice[]> }
+  const step = async (index: number, iterator: AsyncIterator<ChunkChoice[]>): Promise<Step> => ({
+    index,
+    iterator,
+    result: await iterator.next(),
+  })
+
   async function* merge(): AsyncGenerator<ChunkChoice[]> {
+    const pending = new Map<number, Promise<Step>>()
+    const add = (index: number, promise: Promise<Step>): void => {
+      // It may fail while nobody asks, such as when the client leaves.
+      promise.catch(() => undefined)
+      pending.set(index, promise)
+    }
+    for (const [index, iterator] of begun.entries()) add(index, step(index, iterator))
     let next = first
-    const step = async (index: number, iterator: AsyncIterator<ChunkChoice[]>) => ({
-      index,
-      iterator,
-      result: await iterator.next(),
-    })
-    const pending = new Map(begun.map((iterator, index) => [index, step(index, iterator)]))
     try {
       while (pending.size > 0) {
         const { index, iterator, result } = await Promise.race(pending.values())
         if (!result.done) {
-          pending.set(index, step(index, iterator))
+          add(index, step(index, iterator))
           yield result.value.map((choice) => extend(choice, { index }))
           continue
         }
         pending.delete(index)
         if (next < n) {
           const following = next++
-          pending.set(
+          add(
             following,
-            start(following).then((opened) => step(following, opened)),
+            start(following).then((iterator) => step(following, iterator)),
           )
         }
       }
     } finally {
-      controller.abort()
-      // What the others fail of now is that they were stopped.
-      for (const step of pending.values()) step.catch(() => undefined)
+      // Those that are whole may still be reading their ends, so that their connections can be used again.
+      if (pending.size > 0) controller.abort()
+      letGo()
     }
   }
 

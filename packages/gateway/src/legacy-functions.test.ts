@@ -43,8 +43,24 @@ describe("OpenAI's deprecated functions", () => {
     expect(modernise(request)).toBe(request)
   })
 
+  it('come after the tools and calls that there are already', () => {
+    const tool = { type: 'function', function: { name: 't' } }
+    const call = { id: 'c', type: 'function', function: { name: 't', arguments: '{}' } }
+    expect(modern({ tools: [tool], functions: [] })).toMatchObject({ tools: [tool] })
+    const old = { name: 'f', arguments: '{}' }
+    expect(
+      modern({
+        tools: [tool],
+        functions: [{ name: 'f' }],
+        messages: [hi, { role: 'assistant', content: null, tool_calls: [call], function_call: old }],
+      }),
+    ).toMatchObject({
+      tools: [tool, { type: 'function', function: { name: 'f' } }],
+      messages: [hi, { tool_calls: [call, { id: 'call_function_1', function: old }] }],
+    })
+  })
+
   it('are refused where they make no sense', () => {
     expect(() => modern({ messages: [{ role: 'function', name: 'f', content: 'a' }] })).toThrow('"f"')
-    expect(() => modern({ functions: 'f' })).toThrow('array')
   })
 })

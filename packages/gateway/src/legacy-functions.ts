@@ -4,28 +4,18 @@ import { ApiError, extend } from '@turnpike/core'
 const invalid = (message: string): ApiError =>
   new ApiError(400, 'invalid_request_error', message, { code: 'invalid_body' })
 
-interface FunctionCall {
-  name: string
-  arguments: string
-}
-
-const legacyCall = (message: ChatMessage): FunctionCall | undefined =>
-  message.role === 'assistant'
-    ? ((message['function_call'] as FunctionCall | null | undefined) ?? undefined)
-    : undefined
-
 /** Calls of functions and their results as calls of tools; ids are counted, so that a history has the same each time. */
 function toToolMessages(messages: ChatMessage[]): ChatMessage[] {
   /** By name, the id of the latest call. */
   const ids = new Map<string, string>()
   let calls = 0
   return messages.map((message): ChatMessage => {
-    const call = legacyCall(message)
+    const call = message.role === 'assistant' ? message.function_call : undefined
     if (call && message.role === 'assistant') {
       const id = `call_function_${++calls}`
       ids.set(call.name, id)
-      const { function_call: _, ...rest } = message
-      return extend(rest, { role: 'assistant', tool_calls: [{ id, type: 'function', function: call }] }) as ChatMessage
+      const { function_call: _, tool_calls, ...rest } = message
+      return extend(rest, { tool_calls: [...(tool_calls ?? []), { id, type: 'function' as const, function: call }] })
     }
     if (message.role !== 'function') return message
     const id = ids.get(message.name)
@@ -34,24 +24,23 @@ function toToolMessages(messages: ChatMessage[]): ChatMessage[] {
   })
 }
 
-const choiceOf = (given: unknown): unknown =>
-  typeof given === 'object' && given !== null
-    ? { type: 'function', function: { name: (given as { name?: unknown }).name } }
-    : given
-
 /** OpenAI's deprecated `functions`, `function_call` and function messages as tools, for every family alike. */
 export function modernise(request: ChatCompletionRequest): ChatCompletionRequest {
-  const { functions, function_call, messages } = request
-  const inMessages = messages.some((message) => message.role === 'function' || legacyCall(message))
-  if (!functions && !function_call && !inMessages) return request
-  if (functions && !Array.isArray(functions)) throw invalid('functions must be an array')
-  const tools = (functions as object[] | undefined)?.map((definition) => ({ type: 'function', function: definition }))
-  const modern = extend(request, {
+  const { functions, function_call: choice, messages } = request
+  const inMessages = messages.some(
+    (message) => message.role === 'function' || (message.role === 'assistant' && message.function_call),
+  )
+  if (!functions && !choice && !inMessages) return request
+  const modern: ChatCompletionRequest = extend(request, {
     messages: inMessages ? toToolMessages(messages) : messages,
     functions: undefined,
     function_call: undefined,
   })
-  if (tools) modern.tools = tools as never
-  if (function_call) modern.tool_choice = choiceOf(function_call) as never
+  if (functions?.length)
+    modern.tools = [
+      ...(request.tools ?? []),
+      ...functions.map((definition) => ({ type: 'function' as const, function: definition })),
+    ]
+  if (choice) modern.tool_choice = typeof choice === 'string' ? choice : { type: 'function', function: choice }
   return modern
 }

@@ -119,6 +119,9 @@ const drained = (response: NodeResponse): Promise<void> =>
     response.once('close', done)
   })
 
+/** node:http's own; undefined in other runtimes. */
+const nodeWrite = globalThis.process?.getBuiltinModule?.('node:http').OutgoingMessage.prototype.write
+
 /** One piece in the chunked coding (RFC 9112, section 7.1), in which an empty one would be the end. */
 function writeChunk(response: NodeResponse, piece: string | Uint8Array): boolean {
   if (piece.length === 0) return true
@@ -136,7 +139,7 @@ function writeChunk(response: NodeResponse, piece: string | Uint8Array): boolean
  * in one write, unless somebody such as a compressing middleware has put a `write` of his own in the way.
  */
 async function stream(response: NodeResponse, body: AsyncIterable<string | Uint8Array>): Promise<void> {
-  const byHand = response.chunkedEncoding === true && !Object.hasOwn(response, 'write')
+  const byHand = response.chunkedEncoding === true && response.write === nodeWrite
   if (byHand) response.chunkedEncoding = false
   try {
     for await (const piece of body) {

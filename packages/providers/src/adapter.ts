@@ -43,8 +43,8 @@ export interface StreamDecoder<Item> {
   end(): Item[]
   /** After a failure: the items that came before it in the same read. */
   rest(): Item[]
-  /** A line without data: of an event's name, a comment, or the bare JSON that Gemini ends a failed stream with. */
-  stray?(line: string): void
+  /** A line without data: of an event's name, a comment, or the bare JSON that Gemini ends a failed stream with. @returns whether it says anything */
+  stray?(line: string): boolean
 }
 
 /** The decoder of one chat stream. */
@@ -62,7 +62,7 @@ export interface ChatDecoder extends StreamDecoder<ChunkChoice> {
 export interface ChatAdapter {
   /** True where the family gives one answer to a call. */
   oneChoice: boolean
-  /** Gets what the family does not get by itself, such as images at addresses: the one step that may wait. */
+  /** Gets what the family does not get by itself, such as images at addresses: the one step that may wait. What is prepared already stays as it is. */
   prepare?(request: ChatCompletionRequest, signal: Signal): Promise<ChatCompletionRequest>
   /** @throws ApiError 400 for what the family cannot be asked, before anything is sent */
   request(request: ChatCompletionRequest): UpstreamRequest

@@ -27,7 +27,7 @@ describe('checkArguments', () => {
     expect(checkArguments('', 'tool_calls', 'p')).toBe('{}')
     expect(checkArguments('', 'length', 'p')).toBe('')
     expect(checkArguments('{"a', 'length', 'p')).toBe('{"a')
-    expect(() => checkArguments('{"a', 'tool_calls', 'p')).toThrow('arguments that are not JSON')
+    expect(() => checkArguments('{"a', 'tool_calls', 'p')).toThrow('arguments of a call are not JSON')
   })
 })
 

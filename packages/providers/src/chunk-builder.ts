@@ -24,8 +24,7 @@ export const finishOf = (given: FinishReason, called: boolean): FinishReason => 
 export function checkArguments(text: string, finish: FinishReason, provider: string): string {
   if (finish !== 'tool_calls') return text
   if (text === '') return '{}'
-  if (parseJson(text) === undefined)
-    throw malformed(provider, 'The model called a tool with arguments that are not JSON')
+  if (parseJson(text) === undefined) throw malformed(provider, 'The arguments of a call are not JSON')
   return text
 }
 
@@ -36,6 +35,8 @@ interface Tool {
 
 interface Choice {
   tools: Tool[]
+  /** Whether any call was shown, also one that is not counted here. */
+  called: boolean
   /** Set once the upstream gave a reason; sent when the stream is whole, so that nothing follows it. */
   finish?: { reason: FinishReason; extra: object }
 }
@@ -91,7 +92,7 @@ export function chunkBuilder(provider: string): ChunkBuilder {
 
   /** The first delta of a choice, with what clients expect of it. */
   const first = (index: number, delta: ChatDelta): ChatDelta => {
-    choices.set(index, { tools: [] })
+    choices.set(index, { tools: [], called: false })
     const whole: ChatDelta = { role: 'assistant', content: null, ...delta }
     whole.role = 'assistant'
     whole.content ??= whole.tool_calls ? null : ''
@@ -105,6 +106,7 @@ export function chunkBuilder(provider: string): ChunkBuilder {
       if (delta.role !== undefined) delete delta.role
       if (isEmpty(delta)) return
     }
+    if (delta.tool_calls) choices.get(index)!.called = true
     added.push(choice)
   }
 
@@ -155,9 +157,9 @@ export function chunkBuilder(provider: string): ChunkBuilder {
     end() {
       const unfinished = choices.size === 0 || [...choices.values()].some(({ finish }) => !finish)
       if (unfinished) throw truncated(provider, 'The answer ended before it was whole')
-      for (const [index, { tools, finish }] of choices) {
-        const { reason: given, extra } = finish!
-        const reason = given === 'stop' && tools.length > 0 ? 'tool_calls' : given
+      for (const [index, { tools, called, finish }] of choices) {
+        const reason = finishOf(finish!.reason, called)
+        const { extra } = finish!
         for (const [tool, state] of tools.entries()) {
           const whole = checkArguments(state.arguments, reason, provider)
           if (whole !== state.arguments) addArguments(index, tool, whole)

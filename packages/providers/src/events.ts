@@ -69,9 +69,7 @@ export function decodeStream<Item>(
       events.push(event)
     },
     (line) => {
-      if (!decoder.stray) return
-      decoder.stray(line)
-      stray = true
+      if (decoder.stray?.(line)) stray = true
     },
   )
   const decode = pieceDecoder()

@@ -169,6 +169,25 @@ describe('a whole answer', () => {
     })
   })
 
+  it('is bounded where it is compressed, whose length says nothing', async () => {
+    const transport: Transport = async () => ({
+      status: 200,
+      header: (name) => ({ 'content-length': '10', 'content-encoding': 'gzip' })[name],
+      bytes: () => Promise.reject(new Error('read at once')),
+      body: (async function* () {
+        yield utf8.encode('x'.repeat(200))
+      })(),
+    })
+    const { chat } = openai({ apiKey: 'x', transport, limits: { answer: 100 } })
+    await expect(chat!.complete(request, new AbortController())).rejects.toThrow('larger than 100 bytes')
+  })
+
+  it('takes null for what is absent', async () => {
+    const { chat } = anthropic({ apiKey: 'x' })
+    const nulls = { tool_choice: null, max_completion_tokens: null, safety_identifier: null, user: 'u', made_up: null }
+    expect(chat!.preview({ ...request, ...nulls, max_tokens: 5 })).toEqual([])
+  })
+
   it('is bounded', async () => {
     const body = ['{"choices":[{"message":{"content":"', 'x'.repeat(100), '"}}]}']
     const { state, complete } = setUp({ body }, { answer: 100 })

@@ -7,7 +7,7 @@ import type {
   Provider,
   UpstreamCall,
 } from '@turnpike/core'
-import { concat, extend, UpstreamError } from '@turnpike/core'
+import { concat, extend, UpstreamError, withoutNulls } from '@turnpike/core'
 import type { ChatAdapter } from './adapter.js'
 import { decodeStream } from './events.js'
 import { malformed, statusError, truncated } from './failures.js'
@@ -46,12 +46,9 @@ const utf8 = new TextDecoder()
 
 /** The whole body as text; undefined where it is larger than `limit` bytes. */
 async function readText({ header, body, bytes }: TransportResponse, limit: number): Promise<string | undefined> {
-  const declared = Number(header('content-length') ?? NaN)
-  if (declared > limit) {
-    void body[Symbol.asyncIterator]().return?.()
-    return undefined
-  }
-  if (bytes && declared <= limit) return utf8.decode(await bytes())
+  // Of what is compressed, the length says nothing.
+  if (bytes && Number(header('content-length')) <= limit && !header('content-encoding'))
+    return utf8.decode(await bytes())
   const pieces: Uint8Array[] = []
   let size = 0
   for await (const piece of body) {
@@ -93,7 +90,8 @@ export function createProvider(options: ProviderOptions): Provider {
     headers: Record<string, string>,
   ): Promise<TransportResponse> => {
     if (chat.oneChoice && (given.n ?? 1) > 1) throw unsupported(`${provider} gives one answer to a call`)
-    const { path, body, notes } = chat.request(chat.prepare ? await chat.prepare(given, signal) : given)
+    const request = withoutNulls(given)
+    const { path, body, notes } = chat.request(chat.prepare ? await chat.prepare(request, signal) : request)
     if (notes.length > 0) onNotes?.(notes)
     let response: TransportResponse
     try {
@@ -141,7 +139,7 @@ export function createProvider(options: ProviderOptions): Provider {
     const type = response.header('content-type')
     if (type !== undefined && !/^text\/event-stream/i.test(type)) {
       void response.body[Symbol.asyncIterator]().return?.()
-      throw malformed(provider, `The upstream answered a stream with ${type}`)
+      throw malformed(provider, `The answer is no stream but ${type}`)
     }
     const decoder = chat.stream(request)
     const iterator = decodeStream(response.body, decoder, provider, eventLimit)
@@ -163,7 +161,7 @@ export function createProvider(options: ProviderOptions): Provider {
     chat: {
       oneChoice: chat.oneChoice,
       ...(chat.prepare && { prepare: chat.prepare }),
-      preview: (request) => chat.request(request).notes,
+      preview: (request) => chat.request(withoutNulls(request)).notes,
       complete,
       stream,
     },

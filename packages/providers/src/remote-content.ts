@@ -3,7 +3,6 @@ import { lookup } from 'node:dns'
 import { get } from 'node:https'
 import type { LookupFunction } from 'node:net'
 import { BlockList, isIP } from 'node:net'
-import { concat } from '@turnpike/core'
 import type { RemoteContent } from './google/remote-content.js'
 import { invalid } from './invalid.js'
 
@@ -70,7 +69,7 @@ function sniff(bytes: Uint8Array): string | undefined {
   return undefined
 }
 
-/** One message for all that goes wrong on the way, so that nobody can ask about addresses that he cannot reach himself. */
+/** One message for all that goes wrong before an answer, so that nobody can ask about addresses that he cannot reach himself. */
 const unreachable = () => invalid('An image could not be fetched from its URL')
 
 /**
@@ -121,17 +120,17 @@ export function remoteContent(options: RemoteContentOptions = {}): RemoteContent
           fail(invalid(`An image's URL answered with status ${response.statusCode}`))
           return
         }
-        const pieces: Uint8Array[] = []
+        const pieces: Buffer[] = []
         let size = 0
-        response.on('data', (piece: Uint8Array) => {
+        response.on('data', (piece: Buffer) => {
           pieces.push(piece)
           size += piece.length
           if (size > limit) fail(invalid('The images of a request are too large'))
         })
         response.on('end', () => {
-          const bytes = concat(pieces, size)
+          const bytes = Buffer.concat(pieces, size)
           const type = sniff(bytes)
-          if (type) end(() => resolve({ type, bytes }))
+          if (type) end(() => resolve({ type, data: bytes.toString('base64') }))
           else fail(invalid("What is at an image's URL is not an image of a known kind"))
         })
         response.on('error', () => fail(unreachable()))

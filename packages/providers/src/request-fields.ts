@@ -16,7 +16,7 @@ export function takeNotes(
   const notes: Note[] = []
   const note: NoteDown = (field, action) => void notes.push({ field, action })
   for (const [field, value] of Object.entries(request))
-    if (!read.has(field) && !everywhere.includes(field) && value !== undefined && value !== null) note(field, 'dropped')
+    if (!read.has(field) && !everywhere.includes(field) && value !== undefined) note(field, 'dropped')
   return { notes, note }
 }
 
@@ -28,7 +28,7 @@ export type ResponseFormat =
 export function formatOf(request: ChatCompletionRequest): ResponseFormat {
   const format = (request['response_format'] ?? { type: 'text' }) as ResponseFormat
   if (!['text', 'json_object', 'json_schema'].includes(format.type))
-    throw unsupported('response_format must be text, json_object or json_schema')
+    throw unsupported('There is no such response_format')
   return format
 }
 
@@ -37,8 +37,8 @@ export type Effort = (typeof efforts)[number]
 
 /** `reasoning_effort`; undefined where the request leaves it to the model. @throws ApiError 400 for a word that is none */
 export function effortOf(request: ChatCompletionRequest): Effort | undefined {
-  const effort = request['reasoning_effort'] as Effort | null | undefined
-  if (effort === undefined || effort === null) return undefined
+  const effort = request['reasoning_effort'] as Effort | undefined
+  if (effort === undefined) return undefined
   if (!efforts.includes(effort)) throw invalid(`reasoning_effort must be one of ${efforts.join(', ')}`)
   return effort
 }
@@ -47,8 +47,7 @@ export function effortOf(request: ChatCompletionRequest): Effort | undefined {
 export function parseArguments(name: string, text: string): object {
   const value = text.trim() === '' ? null : parseJson(text)
   if (value === null) return {}
-  if (typeof value !== 'object' || Array.isArray(value))
-    throw invalid(`The arguments of the call of "${name}" are not a JSON object`)
+  if (typeof value !== 'object' || Array.isArray(value)) throw invalid(`The arguments of "${name}" are no JSON object`)
   return value as object
 }
 

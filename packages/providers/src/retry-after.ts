@@ -5,5 +5,5 @@ export function retryAfter(header: (name: string) => string | undefined, now: nu
   const text = header('retry-after')
   if (text === undefined) return undefined
   const seconds = isNaN(Number(text)) ? (Date.parse(text) - now) / 1000 : Number(text)
-  return seconds >= 0 ? Math.ceil(seconds) : undefined
+  return seconds >= 0 && seconds < Infinity ? Math.ceil(seconds) : undefined
 }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { fetchTransport } from './transport.js'
 
 const utf8 = new TextEncoder()
@@ -68,6 +68,15 @@ describe('fetchTransport', () => {
     const before = setUp(pieces('a'))
     before.controller.abort(reason)
     await expect(before.send()).rejects.toBe(reason)
+  })
+
+  it('lets go of the signal of a call that fails', async () => {
+    const { signal } = new AbortController()
+    const added = vi.spyOn(signal, 'addEventListener')
+    const removed = vi.spyOn(signal, 'removeEventListener')
+    const send = fetchTransport({ fetch: () => Promise.reject(new Error('refused')) })
+    await expect(send({ url: 'http://x', method: 'GET', headers: {}, signal })).rejects.toThrow('refused')
+    expect(removed.mock.calls).toEqual(added.mock.calls)
   })
 
   it('lets go of the signal when the body is done', async () => {

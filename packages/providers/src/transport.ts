@@ -38,14 +38,15 @@ export function fetchTransport(options: { fetch?: typeof globalThis.fetch } = {}
     else signal.addEventListener('abort', abort)
     const init: RequestInit = { method, headers, signal: controller.signal, redirect: 'manual' }
     if (body !== undefined) init.body = body
-    const response = await send(url, init)
+    const response = await send(url, init).catch((error: unknown) => {
+      letGo()
+      throw error
+    })
     return {
       status: response.status,
       header: (name) => response.headers.get(name) ?? undefined,
       bytes: async () => {
-        const bytes = new Uint8Array(await response.arrayBuffer())
-        letGo()
-        return bytes
+        return new Uint8Array(await response.arrayBuffer().finally(letGo))
       },
       body: {
         [Symbol.asyncIterator]() {

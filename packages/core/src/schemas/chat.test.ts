@@ -56,6 +56,10 @@ describe('a chat request', () => {
     expect(refusedAt({ stream_options: { include_usage: 'true' } })).toBe('stream_options.include_usage')
     expect(refusedAt({ tools: [tool, { type: 'function', function: { name: '' } }] })).toBe('tools.1.function.name')
     expect(refusedAt({ tools: [{ type: 'search' }] })).toBe('tools.0.type')
+    expect(refusedAt({ functions: [null] })).toBe('functions.0')
+    expect(refusedAt({ function_call: 5 })).toBe('function_call')
+    for (const function_call of [5, {}, { name: 'f' }])
+      expect(refusedAt({ messages: [user, { role: 'assistant', function_call }] })).toMatch(/^messages.1.function_call/)
     expect(refusedAt({ messages: [user, { role: 'robot', content: 'x' }] })).toBe('messages.1.role')
   })
 

@@ -49,6 +49,7 @@ const AssistantMessage = v.looseObject({
   content: v.nullish(content),
   name,
   tool_calls: v.nullish(v.array(v.variant('type', [ToolCall, CustomToolCall]))),
+  function_call: v.nullish(FunctionCall),
 })
 const ToolMessage = v.looseObject({ role: v.literal('tool'), content, tool_call_id: v.string(), name })
 /** The deprecated form of a tool message, still sent by old clients. */
@@ -68,14 +69,13 @@ const isObject = (value: unknown): boolean => typeof value === 'object' && value
 /** Any JSON object, handed on as it is: valibot's own objects leave out keys such as `constructor`, which a JSON Schema may have. */
 const jsonObject = v.custom<Record<string, unknown>>(isObject, 'Expected an object')
 
-const FunctionTool = v.looseObject({
-  type: v.literal('function'),
-  function: v.looseObject({
-    name: v.pipe(v.string(), v.minLength(1)),
-    description: v.nullish(v.string()),
-    parameters: v.nullish(jsonObject),
-  }),
+const FunctionDefinition = v.looseObject({
+  name: v.pipe(v.string(), v.minLength(1)),
+  description: v.nullish(v.string()),
+  parameters: v.nullish(jsonObject),
 })
+
+const FunctionTool = v.looseObject({ type: v.literal('function'), function: FunctionDefinition })
 
 export const ToolDefinition = v.variant('type', [
   FunctionTool,
@@ -109,6 +109,14 @@ export const ChatCompletionRequest = v.looseObject({
   tool_choice: v.nullish(ToolChoice),
   provider: v.nullish(v.string()),
   n: v.nullish(v.pipe(integer, v.minValue(1), v.maxValue(128))),
+  // Not of spec.md: OpenAI's deprecated form of tools.
+  functions: v.nullish(v.array(FunctionDefinition)),
+  function_call: v.nullish(
+    v.union(
+      [v.picklist(['auto', 'none']), v.looseObject({ name: v.string() })],
+      'Expected "auto", "none" or {"name":…}',
+    ),
+  ),
   // Not of spec.md: numbers that clients send and every family reads; their bounds are the upstream's to judge.
   max_completion_tokens: v.nullish(v.pipe(integer, v.minValue(1))),
   seed: v.nullish(integer),

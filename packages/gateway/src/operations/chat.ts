@@ -8,7 +8,7 @@ import type {
   UpstreamCall,
   UsageLedger,
 } from '@turnpike/core'
-import { ChatCompletion, ChatCompletionRequest, extend, isUuid, UpstreamError } from '@turnpike/core'
+import { ChatCompletion, ChatCompletionRequest, extend, isUuid, UpstreamError, withoutNulls } from '@turnpike/core'
 import type { Call, EventStream } from '@turnpike/http'
 import { operation, sse } from '@turnpike/http'
 import type { Caller } from '../caller.js'
@@ -30,15 +30,6 @@ export interface ChatOptions {
   betweenEventsMs: number
   now: () => number
 }
-
-/** Whether a field is null; a message's content may be, as every family takes that for none. */
-const isNull = (given: object, key: string): boolean =>
-  (given as Record<string, unknown>)[key] === null && key !== 'content'
-
-const withoutNulls = <T extends object>(given: T): T =>
-  Object.keys(given).some((key) => isNull(given, key))
-    ? (Object.fromEntries(Object.entries(given).filter(([key]) => !isNull(given, key))) as T)
-    : given
 
 /** The request with `null` as what it means, absent: in itself, its messages and its tools, but not within their JSON Schemas; and without deprecated fields. */
 function normalise(request: ChatRequest): ChatRequest {

@@ -96,7 +96,7 @@ describe('messages as the Messages API has them', () => {
       expect(refusal(asked(bad))).toMatchObject({
         status: 400,
         code: 'invalid_body',
-        message: 'The arguments of the call of "f" are not a JSON object',
+        message: 'The arguments of "f" are no JSON object',
       })
   })
 
@@ -142,7 +142,7 @@ describe('messages as the Messages API has them', () => {
     const asked = { messages: [...hi, { role: 'tool', tool_call_id: 'call_9', content: 'x' }] as Messages }
     expect(refusal(asked)).toMatchObject({
       status: 400,
-      message: 'No tool call has the id "call_9" that a tool message answers',
+      message: 'No tool call has the id "call_9"',
     })
   })
 
@@ -183,7 +183,7 @@ describe('messages as the Messages API has them', () => {
     const file = { type: 'file', file: { file_data: 'data:text/plain;base64,%%%' } }
     expect(refusal({ messages: [{ role: 'user', content: [file] as never }] })).toMatchObject({
       status: 400,
-      message: 'A data URL is not base64',
+      message: 'A data URL is malformed',
     })
   })
 

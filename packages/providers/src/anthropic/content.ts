@@ -42,7 +42,7 @@ function toText(data: string): string {
   try {
     bytes = atob(data)
   } catch {
-    throw invalid('A data URL is not base64')
+    throw invalid('A data URL is malformed')
   }
   return new TextDecoder().decode(Uint8Array.from(bytes, (character) => character.charCodeAt(0)))
 }
@@ -153,7 +153,7 @@ export function toConversation(request: ChatCompletionRequest): Conversation {
       case 'tool': {
         const { content, tool_call_id } = message
         const id = ids.result(tool_call_id)
-        if (id === undefined) throw invalid(`No tool call has the id "${tool_call_id}" that a tool message answers`)
+        if (id === undefined) throw invalid(`No tool call has the id "${tool_call_id}"`)
         const answer = typeof content === 'string' ? content : toBlocks(content, dropped)
         turn('user').results.push({ type: 'tool_result', tool_use_id: id, content: answer, ...cached(message) })
         break
@@ -169,7 +169,7 @@ export function toConversation(request: ChatCompletionRequest): Conversation {
   if (said.some(({ role, content }) => role === 'user' && content.length === 0))
     throw invalid('A user message has no content')
   const messages = said.filter(({ content }) => content.length > 0)
-  if (messages.length === 0) throw invalid('The messages have no content besides system messages')
+  if (messages.length === 0) throw invalid('The messages have no content')
   const last = messages.at(-1)!
   if (last.role === 'assistant') trimPrefill(last.content)
   return { system, messages, called, answersCalls: last.content[0]?.type === 'tool_result', dropped }

@@ -14,15 +14,12 @@ const catalogue: Record<string, number> = {
   'claude-fable-5': 128_000,
 }
 
-/** The same of models that are not listed any more. */
+/** The same of models that are not listed any more, but still answer. */
 const earlier: Record<string, number> = {
   'claude-opus-4-1': 32_000,
   'claude-opus-4': 32_000,
   'claude-sonnet-4': 64_000,
   'claude-3-7-sonnet': 64_000,
-  'claude-3-5-sonnet': 8_192,
-  'claude-3-5-haiku': 8_192,
-  'claude-3-opus': 4_096,
   'claude-3-haiku': 4_096,
 }
 

@@ -122,6 +122,20 @@ describe('parameters', () => {
     expect(notes({ response_format })).toEqual([])
   })
 
+  it('tells of map types in words, which it cannot hold to', () => {
+    const json_schema = { name: 'x', schema: { type: 'object', additionalProperties: { type: 'number' } } }
+    expect(body({ response_format: { type: 'json_schema', json_schema } })['output_config']).toEqual({
+      format: {
+        type: 'json_schema',
+        schema: {
+          type: 'object',
+          additionalProperties: false,
+          description: '(additionalProperties: {"type":"number"})',
+        },
+      },
+    })
+  })
+
   it('has older models call a tool', () => {
     const sent = body({ response_format }, 'claude-sonnet-4-20250514')
     expect(sent['tools']).toEqual([{ name: 'json', description: 'Gives the answer.', input_schema: schema }])
@@ -144,7 +158,7 @@ describe('parameters', () => {
 
   it('asks for JSON in words', () => {
     expect(body({ response_format: { type: 'json_object' } })['system']).toEqual([
-      text('Answer with a single JSON object and nothing else.'),
+      text('Answer with a JSON object and nothing else.'),
     ])
   })
 
@@ -184,7 +198,7 @@ describe('parameters', () => {
   })
 
   it('drops what the family has not, by name', () => {
-    const given = { logit_bias: { 1: 2 }, store: true, metadata: { a: 'b' }, seed: 7, made_up: 1, verbosity: null }
+    const given = { logit_bias: { 1: 2 }, store: true, metadata: { a: 'b' }, seed: 7, made_up: 1 }
     expect(Object.keys(body(given))).toEqual(['model', 'max_tokens', 'messages'])
     expect(notes(given)).toEqual([
       'dropped logit_bias',

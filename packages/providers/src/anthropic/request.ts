@@ -25,7 +25,7 @@ const budgets: Record<Exclude<Effort, 'none'>, number> = {
 }
 const LEAST_BUDGET = 1_024
 
-const JSON_ONLY = 'Answer with a single JSON object and nothing else.'
+const JSON_ONLY = 'Answer with a JSON object and nothing else.'
 
 /** Fields that are read here. */
 const read = new Set([
@@ -104,8 +104,7 @@ function toTools(
   else if (tool_choice === 'auto' || tool_choice === 'none') choice = { type: tool_choice }
   else if (tool_choice?.type === 'function') {
     const { name } = tool_choice.function as { name: string }
-    if (!tools.some((tool) => tool.name === name))
-      throw invalid(`tool_choice names "${name}", which is not among the tools`)
+    if (!tools.some((tool) => tool.name === name)) throw invalid(`tool_choice names "${name}", which is no tool`)
     choice = { type: 'tool', name }
   } else if (tool_choice?.type === 'allowed_tools') {
     const { names, required } = allowedTools(tool_choice)
@@ -120,8 +119,7 @@ function toTools(
 
 /** Only strings with something to see in them are taken. */
 function toStops(stop: string | string[] | null | undefined, note: NoteDown): string[] | undefined {
-  if (stop === undefined || stop === null) return undefined
-  const given = typeof stop === 'string' ? [stop] : stop
+  const given = typeof stop === 'string' ? [stop] : (stop ?? [])
   const taken = given.filter((text) => text.trim() !== '')
   if (taken.length < given.length) note('stop', taken.length === 0 ? 'dropped' : 'clamped')
   return taken.length > 0 ? taken : undefined
@@ -141,9 +139,8 @@ function toThinking(
   maxTokens: number,
   note: NoteDown,
 ): Thinking {
-  if (effort === undefined) return { maxTokens }
-  if (effort === 'none')
-    return traits.thinking === 'none' ? { maxTokens } : { thinking: { type: 'disabled' }, maxTokens }
+  if (effort === undefined || (effort === 'none' && traits.thinking === 'none')) return { maxTokens }
+  if (effort === 'none') return { thinking: { type: 'disabled' }, maxTokens }
   // A forced call excludes thinking, and so does a turn whose earlier thoughts OpenAI's form could not keep.
   if (traits.thinking === 'none' || forced || answersCalls) {
     note('reasoning_effort', 'dropped')
@@ -177,11 +174,11 @@ function toSampling(
   traits: Traits,
   thinks: boolean,
   note: NoteDown,
-): { temperature?: number | undefined; top_p?: number | undefined; top_k?: number | undefined } {
+): Pick<ChatCompletionRequest, 'temperature' | 'top_p' | 'top_k'> {
   const { temperature, top_p, top_k } = request
   /** A value that is taken; otherwise it is dropped, and said so if it is not what the model does anyway. */
   const take = (field: string, value: number | null | undefined, taken: boolean, preset?: number) => {
-    if (taken) return value ?? undefined
+    if (taken) return value
     if ((value ?? preset) !== preset) note(field, 'dropped')
     return undefined
   }
@@ -190,7 +187,7 @@ function toSampling(
   return {
     temperature: take('temperature', free && temperature! > 1 ? 1 : temperature, free, 1),
     // Known models refuse both at once.
-    top_p: take('top_p', top_p, free && (temperature ?? undefined) === undefined, 1),
+    top_p: take('top_p', top_p, free && temperature === undefined, 1),
     top_k: take('top_k', top_k, free),
   }
 }
@@ -255,7 +252,7 @@ export function toRequest(request: ChatCompletionRequest): UpstreamRequest {
     thinking,
     output_config: effort || strict ? { effort, format: strict } : undefined,
     metadata: userId ? { user_id: userId } : undefined,
-    service_tier: tier === undefined || tier === null ? undefined : tier === 'auto' ? 'auto' : 'standard_only',
+    service_tier: tier && (tier === 'auto' ? tier : 'standard_only'),
     stream: request.stream || undefined,
     ...toSampling(request, traits, thinks, note),
   }

@@ -8,31 +8,31 @@ const formats = /^(date-time|time|date|duration|email|hostname|uri|ipv4|ipv6|uui
 const isSchema = (value: unknown): value is Schema =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-const mapValues = (schemas: Schema): Schema =>
-  Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, strictSchema(schema)]))
+/** Keywords whose values are schemas by name, and those whose values are schemas or lists of them. */
+const named = /^(properties|\$defs|definitions)$/
+const nested = /^(oneOf|anyOf|allOf|items)$/
 
 /**
  * A JSON Schema in the part of the language that the family holds answers to: objects are closed, `oneOf` is `anyOf`,
  * and what it cannot hold to stands in the description, so that nothing is lost on the model.
  */
 export function strictSchema(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(strictSchema)
   if (!isSchema(schema)) return schema
+  const { description, additionalProperties, ...rest } = schema
   const words: string[] = []
-  const entries: [string, unknown][] = []
-  for (const [key, value] of Object.entries(schema)) {
-    const unknownFormat = key === 'format' && !formats.test(String(value))
-    if (unenforced.test(key) || unknownFormat) words.push(`${key}: ${JSON.stringify(value)}`)
-    else if (key === 'properties' || key === '$defs' || key === 'definitions')
-      entries.push([key, isSchema(value) ? mapValues(value) : value])
-    else if (key === 'oneOf' || key === 'anyOf' || key === 'allOf')
-      entries.push([key === 'oneOf' ? 'anyOf' : key, Array.isArray(value) ? value.map(strictSchema) : value])
-    else if (key === 'items') entries.push([key, strictSchema(value)])
-    else if (key !== 'additionalProperties' && key !== 'description') entries.push([key, value])
+  const made: Schema = {}
+  const say = (key: string, value: unknown): void => void words.push(`${key}: ${JSON.stringify(value)}`)
+  for (const [key, value] of Object.entries(rest)) {
+    if (unenforced.test(key) || (key === 'format' && !formats.test(String(value)))) say(key, value)
+    else if (named.test(key) && isSchema(value))
+      made[key] = Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, strictSchema(inner)]))
+    else made[key === 'oneOf' ? 'anyOf' : key] = nested.test(key) ? strictSchema(value) : value
   }
-  if (schema['type'] === 'object' || isSchema(schema['properties'])) entries.push(['additionalProperties', false])
-  const description = [schema['description'], ...(words.length > 0 ? [`(${words.join(', ')})`] : [])]
-    .filter(Boolean)
-    .join(' ')
-  if (description) entries.push(['description', description])
-  return Object.fromEntries(entries)
+  if (isSchema(additionalProperties)) say('additionalProperties', additionalProperties)
+  if (rest['type'] === 'object' || isSchema(rest['properties'])) made['additionalProperties'] = false
+  if (words.length > 0)
+    made['description'] = `${(description as string | undefined) ?? ''} (${words.join(', ')})`.trim()
+  else if (description) made['description'] = description
+  return made
 }

@@ -193,6 +193,9 @@ describe('a stream of Claude', () => {
     expect(choices.map(({ delta: given }) => given.content ?? '').join('')).toBe('{"ok":true}')
     expect(choices.at(-1)!.finish_reason).toBe('stop')
     expect(JSON.stringify(choices)).not.toContain('tool_calls')
+    // Input without fields comes without a delta.
+    const empty = decode([[start()], tool(0, 'x', 'json'), [end('tool_use'), last]], asked).batches.flat()
+    expect(empty.map(({ choices: [choice] }) => choice?.delta.content ?? '').join('')).toBe('{}')
   })
 })
 

@@ -1,6 +1,6 @@
 import type { ChatCompletionRequest, ChatDelta } from '@turnpike/core'
 import type { ChatDecoder } from '../adapter.js'
-import { chunkBuilder, finishOf } from '../chunk-builder.js'
+import { chunkBuilder } from '../chunk-builder.js'
 import { malformed } from '../failures.js'
 import { parseJson } from '../json.js'
 import type { UpstreamUsage } from './answer.js'
@@ -39,7 +39,7 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
   const blocks = new Map<number, Open>()
   let id: string | undefined
   let usage: UpstreamUsage = {}
-  let tools = 0
+  let said = false
   let done = false
 
   /** Counts are cumulative: a later report replaces an earlier one, except where it says nothing. */
@@ -49,7 +49,10 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
     builder.report(toUsage(usage))
   }
 
-  const say = (content: string): void => builder.delta(0, { content })
+  const say = (content: string): void => {
+    said = true
+    builder.delta(0, { content })
+  }
   const think = (reasoning_content: string): void => builder.delta(0, { reasoning_content } as ChatDelta)
 
   /** Kinds of blocks that no client of ours could act on are passed over. */
@@ -64,7 +67,6 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
       let add = say
       if (name !== json) {
         const tool = builder.tool(0, { id, name })
-        tools++
         add = (fragment) => builder.toolArguments(0, tool, fragment)
       }
       // Calls that a program made come with their input whole.
@@ -94,9 +96,12 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
 
   const end = ({ stop_reason, stop_details }: NonNullable<StreamEvent['delta']>): void => {
     if (!stop_reason) return
-    const given = toFinishReason(stop_reason)
-    if (given === 'content_filter' && stop_details?.explanation) builder.delta(0, { refusal: stop_details.explanation })
-    builder.finish(0, finishOf(given, tools > 0))
+    const reason = toFinishReason(stop_reason)
+    if (reason === 'content_filter' && stop_details?.explanation)
+      builder.delta(0, { refusal: stop_details.explanation })
+    // As the input of a call would be.
+    if (json && reason === 'tool_calls' && !said) say('{}')
+    builder.finish(0, reason)
   }
 
   const onEvent = (data: string): void => {

@@ -183,7 +183,7 @@ export function toConversation(request: ChatCompletionRequest, needsSignatures: 
 
   const addResult = ({ tool_call_id, content }: Extract<ChatMessage, { role: 'tool' }>): void => {
     const call = calls.get(tool_call_id)
-    if (!call) throw invalid(`No tool call has the id "${tool_call_id}" that a tool message answers`)
+    if (!call) throw invalid(`No tool call has the id "${tool_call_id}"`)
     const { turn, name, position } = call
     const response = toResult(textOf(content, 'tool'))
     turn.results.push({ position, part: { functionResponse: { name, response, id: upstreamId(tool_call_id) } } })
@@ -211,7 +211,7 @@ export function toConversation(request: ChatCompletionRequest, needsSignatures: 
         throw invalid('A function message needs a call that it answers')
     }
   }
-  if (turns.length === 0) throw invalid('The messages have no content besides system messages')
+  if (turns.length === 0) throw invalid('The messages have no content')
 
   const contents = turns.flatMap(({ role, parts, results }): Content[] => {
     const first = needsSignatures ? parts.find(({ functionCall }) => functionCall) : undefined

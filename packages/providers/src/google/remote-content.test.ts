@@ -20,7 +20,7 @@ function setUp() {
   const asked: [url: string, limit: number][] = []
   const remoteContent: RemoteContent = async (url, { limit }) => {
     asked.push([url, limit])
-    return { type: 'image/png', bytes: new Uint8Array(url.length) }
+    return { type: 'image/png', data: btoa('\0'.repeat(url.length)) }
   }
   return { asked, upstream, provider: google({ apiKey: 'x', transport: upstream.transport, remoteContent }) }
 }
@@ -36,7 +36,7 @@ describe('remote images', () => {
     expect(JSON.stringify(given)).toBe(before)
     expect(asked).toEqual([
       ['https://a.example/1', 15 * MB],
-      ['https://b.example/22', 15 * MB - 19],
+      ['https://b.example/22', 15 * MB - 21],
     ])
     const sent = { inlineData: { mimeType: 'image/png', data: 'AAAAAAAAAAAAAAAAAAAAAAAAAA==' } }
     expect(upstream.requests[0]!.body).toMatchObject({

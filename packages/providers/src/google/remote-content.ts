@@ -8,7 +8,8 @@ import { isRemote } from './content.js'
 export interface RemoteImage {
   /** Such as `image/png`. */
   type: string
-  bytes: Uint8Array
+  /** In base64. */
+  data: string
 }
 
 /**
@@ -32,11 +33,6 @@ export function refuseRemote(request: ChatCompletionRequest): void {
     throw unsupported('Gemini does not fetch https URLs; the gateway does so only with the option remoteContent')
 }
 
-function toDataUrl({ type, bytes }: RemoteImage): string {
-  const letters = Array.from(bytes, (byte) => String.fromCharCode(byte))
-  return `data:${type};base64,${btoa(letters.join(''))}`
-}
-
 /** The same request with its remote images within it; what Google reads by itself stays where it is. */
 export async function withRemoteContent(
   request: ChatCompletionRequest,
@@ -51,9 +47,9 @@ export async function withRemoteContent(
   const fetched = new Map<string, string>()
   let limit = BYTES
   for (const url of urls) {
-    const image = await get(url, { signal, limit })
-    limit -= image.bytes.length
-    fetched.set(url, toDataUrl(image))
+    const { type, data } = await get(url, { signal, limit })
+    limit -= Math.ceil((data.length * 3) / 4)
+    fetched.set(url, `data:${type};base64,${data}`)
   }
   const inline = (part: ContentPart): ContentPart => {
     if (!isRemote(part)) return part

@@ -80,7 +80,7 @@ function toCallingConfig(request: ChatCompletionRequest, declared: Declaration[]
   const { tools, tool_choice: choice = 'auto' } = request
   const named = (name: string | undefined): string => {
     if (name !== undefined && declared.some((declaration) => declaration.name === name)) return name
-    throw invalid(`tool_choice names "${name}", which is not among the tools`)
+    throw invalid(`tool_choice names "${name}", which is no tool`)
   }
   if (typeof choice === 'object') {
     if (choice?.type === 'function') {
@@ -142,8 +142,7 @@ function toFormat(request: ChatCompletionRequest, hasJsonMode: boolean, note: No
 }
 
 function toStops({ stop }: ChatCompletionRequest, note: NoteDown): string[] | undefined {
-  if (stop === undefined || stop === null) return undefined
-  const given = typeof stop === 'string' ? [stop] : stop
+  const given = typeof stop === 'string' ? [stop] : (stop ?? [])
   const taken = given.filter((text) => text !== '').slice(0, STOPS)
   if (taken.length < given.length) note('stop', taken.length === 0 ? 'dropped' : 'clamped')
   return taken.length > 0 ? taken : undefined

@@ -136,7 +136,9 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
     },
     rest: builder.take,
     stray(line) {
-      if (tail.length < TAIL && !noise.test(line)) tail += `${line}\n`
+      if (noise.test(line)) return false
+      if (tail.length < TAIL) tail += `${line}\n`
+      return true
     },
   }
 }

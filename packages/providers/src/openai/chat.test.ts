@@ -251,7 +251,7 @@ describe('an answer of OpenAI', () => {
 
   it('is refused with arguments that are not JSON, unless it was cut off', () => {
     const broken = { ...call, function: { name: 'f', arguments: '{"a":' } }
-    expect(() => choice({ tool_calls: [broken] }, 'tool_calls')).toThrow('arguments that are not JSON')
+    expect(() => choice({ tool_calls: [broken] }, 'tool_calls')).toThrow('arguments of a call are not JSON')
     expect(choice({ tool_calls: [broken] }, 'length').message.tool_calls).toEqual([broken])
   })
 

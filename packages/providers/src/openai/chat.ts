@@ -77,13 +77,14 @@ type Loose = Record<string, unknown>
 function toToolCall(call: Loose, finish: FinishReason, provider: string): ToolCall {
   if (call['type'] === 'custom') return call as ToolCall
   const given = (call['function'] ?? {}) as { name?: string; arguments?: unknown }
+  if (!given.name) throw malformed(provider, 'A tool call has no name')
   const text =
     typeof given.arguments === 'object' ? JSON.stringify(given.arguments ?? {}) : String(given.arguments ?? '')
   return {
     ...call,
     id: (call['id'] as string) || newToolCallId(),
     type: 'function',
-    function: { ...given, name: given.name ?? '', arguments: checkArguments(text, finish, provider) },
+    function: { ...given, name: given.name, arguments: checkArguments(text, finish, provider) },
   }
 }
 

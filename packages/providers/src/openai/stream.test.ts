@@ -148,9 +148,16 @@ describe('a stream of OpenAI', () => {
     ])
   })
 
+  it('is senseless with a call whose name never comes', async () => {
+    const { error } = await run([entry({ index: 0, id: 'a' }, undefined, '{}')], [finish('tool_calls')], ['[DONE]'])
+    expect(error).toMatchObject({ message: 'A tool call has no name', failure: { kind: 'malformed' } })
+  })
+
   it('makes function_call and unknown reasons regular', async () => {
-    expect((await choices(chunk({ content: '' }), finish('function_call'))).at(-1)).toMatchObject({
-      finish_reason: 'tool_calls',
+    expect((await choices(entry({ index: 0 }, 'f', '{}'), finish('function_call'))).at(-1)).toEqual(finished)
+    // Nobody can act on a call that is not there.
+    expect((await choices(chunk({ content: '' }), finish('tool_calls'))).at(-1)).toMatchObject({
+      finish_reason: 'stop',
     })
     expect((await choices(chunk({ content: '' }), finish('eos'))).at(-1)).toMatchObject({ finish_reason: 'stop' })
   })

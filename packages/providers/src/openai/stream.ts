@@ -51,14 +51,14 @@ const textOf = (value: unknown): string =>
  * The tool calls of one choice. Compatible servers count them from 1, leave the index out, give parallel calls the same one,
  * or send the name late; an entry belongs to the call with its index unless it brings another id and a name.
  */
-function toolTracker(choice: number, builder: ChunkBuilder): (entry: UpstreamToolCall) => void {
+function toolTracker(choice: number, builder: ChunkBuilder) {
   const tools: OpenTool[] = []
   /** By its index; without one by its id; with neither it goes on with the last call. */
   const find = ({ index, id }: UpstreamToolCall): OpenTool | undefined => {
     if (typeof index === 'number') return tools.findLast((tool) => tool.index === index)
     return id ? tools.findLast((tool) => tool.id === id) : tools.at(-1)
   }
-  return (entry) => {
+  const track = (entry: UpstreamToolCall): void => {
     const { index = null, id, function: call = {} } = entry
     let tool = find(entry)
     const another = tool?.id && id && id !== tool.id && call.name
@@ -71,6 +71,7 @@ function toolTracker(choice: number, builder: ChunkBuilder): (entry: UpstreamToo
       builder.toolArguments(choice, tool.ours, tool.held)
     } else builder.toolArguments(choice, tool.ours, textOf(call.arguments))
   }
+  return { track, isWhole: () => tools.every(({ ours }) => ours !== undefined) }
 }
 
 /** Whether a delta says anything besides its role. */
@@ -82,7 +83,7 @@ function says(delta: Record<string, unknown>): boolean {
 /** The chunks of an OpenAI-style stream, made regular; obfuscation padding and Azure's empty first chunk are left out. */
 export function streamDecoder(provider: string, model: string): ChatDecoder {
   const builder = chunkBuilder(provider)
-  const trackers = new Map<number, (entry: UpstreamToolCall) => void>()
+  const trackers = new Map<number, ReturnType<typeof toolTracker>>()
   let begun = false
   let done = false
 
@@ -99,16 +100,16 @@ export function streamDecoder(provider: string, model: string): ChatDecoder {
     const { index, delta: given, finish_reason, ...extra } = choice
     const { role: _, tool_calls: __, function_call: ___, ...delta } = given
     renameReasoning(delta)
-    const calls = entries ?? (legacy ? [{ index: 0, function: legacy }] : [])
+    const calls = entries?.length ? entries : legacy ? [{ index: 0, function: legacy }] : []
     if (calls.length === 0 || says(delta)) builder.delta(index, delta as ChatDelta, extra)
     for (const entry of calls) {
       if (entry.custom) {
         builder.delta(index, { tool_calls: [entry] } as ChatDelta, extra)
         continue
       }
-      let track = trackers.get(index)
-      if (!track) trackers.set(index, (track = toolTracker(index, builder)))
-      track(entry)
+      let tracker = trackers.get(index)
+      if (!tracker) trackers.set(index, (tracker = toolTracker(index, builder)))
+      tracker.track(entry)
     }
     if (finish_reason) builder.finish(index, toFinishReason(finish_reason), extra)
   }
@@ -130,12 +131,17 @@ export function streamDecoder(provider: string, model: string): ChatDecoder {
     chunk.choices.forEach(onChoice)
   }
 
+  const end = (): ChunkChoice[] => {
+    for (const { isWhole } of trackers.values()) if (!isWhole()) throw malformed(provider, 'A tool call has no name')
+    return builder.end()
+  }
+
   return {
     push(events) {
       for (const { data } of events) {
         if (data === '[DONE]') {
           done = true
-          return builder.end()
+          return end()
         }
         onEvent(data)
       }
@@ -144,7 +150,7 @@ export function streamDecoder(provider: string, model: string): ChatDecoder {
     done: () => done,
     head: builder.head,
     usage: builder.usage,
-    end: builder.end,
+    end,
     rest: builder.take,
   }
 }

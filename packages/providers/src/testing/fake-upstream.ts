@@ -51,14 +51,18 @@ async function* until(signal: Signal, body: string | AsyncIterable<string>): Asy
     return
   }
   const iterator = body[Symbol.asyncIterator]()
-  const aborted = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason))
-  })
+  let abort!: () => void
+  const aborted = new Promise<never>((_, reject) => (abort = () => reject(signal.reason)))
   aborted.catch(() => undefined)
-  for (;;) {
-    const { done, value } = await Promise.race([iterator.next(), aborted])
-    if (done) return
-    yield utf8.encode(value)
+  signal.addEventListener('abort', abort)
+  try {
+    for (;;) {
+      const { done, value } = await Promise.race([iterator.next(), aborted])
+      if (done) return
+      yield utf8.encode(value)
+    }
+  } finally {
+    signal.removeEventListener('abort', abort)
   }
 }
 
@@ -85,6 +89,7 @@ export function fakeUpstream(vendor: FakeVendor): FakeUpstream {
       yield* pieces
     } finally {
       leave()
+      signal.removeEventListener('abort', leave)
     }
   }
 
