@@ -196,6 +196,13 @@ describe('OpenAI refuses', () => {
       null,
     ],
     [
+      'a choice of allowed tools that are none',
+      { tools: [tool], tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [null] } } },
+      "Invalid type for 'tool_choice.tools'",
+      'tool_choice.tools',
+      null,
+    ],
+    [
       'parallel calls without tools',
       { parallel_tool_calls: true },
       "Invalid value for 'parallel_tool_calls'",

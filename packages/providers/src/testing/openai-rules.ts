@@ -163,7 +163,13 @@ function checkTools({ tools, tool_choice, parallel_tool_calls }: Json): Refusal 
       )
     names.push(name)
   }
-  const chosen = isObject(tool_choice) ? (tool_choice['function'] as Json | undefined)?.['name'] : undefined
+  const choice = isObject(tool_choice) ? tool_choice : {}
+  if (choice['type'] === 'allowed_tools') {
+    const allowed = isObject(choice['allowed_tools']) ? choice['allowed_tools']['tools'] : undefined
+    if (!Array.isArray(allowed) || !allowed.every(isObject))
+      return refuse("Invalid type for 'tool_choice.tools': expected an array of objects.", 'tool_choice.tools')
+  }
+  const chosen = (choice['function'] as Json | undefined)?.['name']
   if (chosen !== undefined && !names.includes(chosen))
     return refuse(
       `Invalid value for 'tool_choice': no tool named '${String(chosen)}' was specified in the 'tools' parameter.`,
