@@ -62,8 +62,8 @@ export const mutations = [
   {
     name: 'retry-what-is-paid',
     file: 'packages/gateway/src/describe-error.ts',
-    line: 'shouldRetry: accepted ? false : undefined,',
-    broken: 'shouldRetry: undefined,',
+    line: 'what was accepted once.\n    shouldRetry: accepted ? false : undefined,',
+    broken: 'what was accepted once.\n    shouldRetry: undefined,',
     test: 'packages/gateway/src/operations/chat-errors.test.ts',
     red: 'must not be asked again',
   },
