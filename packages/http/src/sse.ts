@@ -8,14 +8,18 @@ export const sseHeaders = {
 const DONE = 'data: [DONE]\n\n'
 const PING = ': ping\n\n'
 
+/** What stands before and after an event's line of JSON, for who writes many events. */
+export const EVENT_START = 'data: '
+export const EVENT_END = '\n\n'
+
 /** One event as it goes over the wire; `json` is a line of JSON. */
-export const sseEvent = (json: string): string => `data: ${json}\n\n`
+export const sseEvent = (json: string): string => EVENT_START + json + EVENT_END
 
 /** A stream of events as an operation makes it. Exactly one of `complete`, `fail` and `leave` is called, once. */
 export interface EventStream<Batch = unknown> {
   /** The next batch; asked for only while the client reads. */
   next(): Promise<IteratorResult<Batch, unknown>>
-  /** The events of a batch, made by {@link sseEvent}, which leave in one write; '' for none. */
+  /** The events of a batch, each as {@link sseEvent} makes it, which leave in one write; '' for none. */
   encode(batch: Batch): string
   /** `next` is done. Resolves with the last events, which `[DONE]` follows; rejects with what the client is told in its place. */
   complete(): Promise<string>
