@@ -8,6 +8,21 @@ export type NoteDown = (field: string, action: Note['action']) => void
 /** Fields that are the gateway's own, or that every adapter reads. */
 const everywhere = ['model', 'messages', 'system', 'provider', 'stream', 'stream_options', 'n']
 
+/** Fields that are read for Claude and for Gemini. */
+export const sharedFields = [
+  'max_tokens',
+  'max_completion_tokens',
+  'temperature',
+  'top_p',
+  'top_k',
+  'stop',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'response_format',
+  'reasoning_effort',
+]
+
 /** The notes of a request, beginning with each field that is neither in `read` nor the gateway's own: it is dropped. */
 export function takeNotes(
   request: ChatCompletionRequest,

@@ -3,7 +3,7 @@ import { extend } from '@turnpike/core'
 import type { UpstreamRequest } from '../adapter.js'
 import { invalid } from '../invalid.js'
 import type { Effort, NoteDown } from '../request-fields.js'
-import { allowedTools, effortOf, formatOf, takeNotes } from '../request-fields.js'
+import { allowedTools, effortOf, formatOf, sharedFields, takeNotes } from '../request-fields.js'
 import type { Block, Conversation } from './content.js'
 import { refused, toConversation } from './content.js'
 import type { Traits } from './models.js'
@@ -28,22 +28,7 @@ const LEAST_BUDGET = 1_024
 const JSON_ONLY = 'Answer with a JSON object and nothing else.'
 
 /** Fields that are read here. */
-const read = new Set([
-  'max_tokens',
-  'max_completion_tokens',
-  'temperature',
-  'top_p',
-  'top_k',
-  'stop',
-  'tools',
-  'tool_choice',
-  'parallel_tool_calls',
-  'response_format',
-  'reasoning_effort',
-  'user',
-  'safety_identifier',
-  'service_tier',
-])
+const read = new Set([...sharedFields, 'user', 'safety_identifier', 'service_tier'])
 
 interface Tool {
   name: string

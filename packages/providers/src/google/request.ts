@@ -3,7 +3,7 @@ import { ApiError } from '@turnpike/core'
 import type { UpstreamRequest } from '../adapter.js'
 import { invalid, unsupported } from '../invalid.js'
 import type { Effort, NoteDown } from '../request-fields.js'
-import { allowedTools, effortOf, formatOf, takeNotes } from '../request-fields.js'
+import { allowedTools, effortOf, formatOf, sharedFields, takeNotes } from '../request-fields.js'
 import type { Conversation } from './content.js'
 import { toConversation } from './content.js'
 import type { Traits } from './models.js'
@@ -28,22 +28,12 @@ const levels: Record<string, string> = { none: 'minimal', xhigh: 'high', max: 'h
 
 /** Fields that are read here. */
 const read = new Set([
-  'max_tokens',
-  'max_completion_tokens',
-  'temperature',
-  'top_p',
-  'top_k',
-  'stop',
+  ...sharedFields,
   'seed',
   'frequency_penalty',
   'presence_penalty',
   'logprobs',
   'top_logprobs',
-  'tools',
-  'tool_choice',
-  'parallel_tool_calls',
-  'response_format',
-  'reasoning_effort',
   'modalities',
 ])
 

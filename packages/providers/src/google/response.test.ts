@@ -1,5 +1,6 @@
 import type { ChatCompletionRequest, Completion } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
+import { usageSeen } from '../../../../test/support/google.js'
 import type { Answer } from './answer.js'
 import { toResponse } from './response.js'
 
@@ -33,13 +34,7 @@ describe('a whole answer', () => {
           finish_reason: 'stop',
         },
       ],
-      usage: {
-        prompt_tokens: 3,
-        completion_tokens: 4,
-        total_tokens: 7,
-        prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 },
-        completion_tokens_details: { reasoning_tokens: 0 },
-      },
+      usage: usageSeen,
     })
   })
 

@@ -1,26 +1,7 @@
-import type { ChatCompletionRequest } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
-import { decodeReads } from '../../../../test/support/decode.js'
-import { streamDecoder } from './stream.js'
+import { call, event, run, text, usageSeen } from '../../../../test/support/google.js'
 
-const request: ChatCompletionRequest = { model: 'gemini-2.5-flash', messages: [{ role: 'user', content: 'Hi' }] }
-const decoder = () => streamDecoder('google', request)
-
-const event = (parts: object[], finishReason?: string, more: object = {}) => ({
-  candidates: [{ content: { role: 'model', parts }, ...(finishReason && { finishReason }), index: 0 }],
-  responseId: 'abc',
-  ...more,
-})
-const text = (value: string, more: object = {}) => ({ text: value, ...more })
-const call = (name: string, more: object = {}) => ({ functionCall: { name, ...more } })
 const stop = event([], 'STOP')
-
-/** What came of events that arrive one by one. */
-const run = (...events: (object | string)[]) =>
-  decodeReads(
-    decoder(),
-    events.map((one) => [one]),
-  )
 
 /** The choices of a stream that is whole. */
 function choices(...events: (object | string)[]) {
@@ -45,8 +26,6 @@ function calls(...events: (object | string)[]) {
   return joined
 }
 
-const failure = { code: 503, message: 'Overloaded', status: 'UNAVAILABLE' }
-
 describe('a stream', () => {
   it('has the form of OpenAI', () => {
     const { batches, error } = run(
@@ -69,13 +48,7 @@ describe('a stream', () => {
       {
         ...head,
         choices: [],
-        usage: {
-          prompt_tokens: 3,
-          completion_tokens: 4,
-          total_tokens: 7,
-          prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 },
-          completion_tokens_details: { reasoning_tokens: 0 },
-        },
+        usage: usageSeen,
       },
     ])
   })
@@ -227,82 +200,5 @@ describe('a stream', () => {
       { index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null },
       { index: 0, delta: {}, finish_reason: 'length' },
     ])
-  })
-})
-
-describe('a stream that fails', () => {
-  it('by a tool call that cannot be read', () => {
-    expect(run(event([text('Hm', { thought: true })]), event([], 'MALFORMED_FUNCTION_CALL')).error).toMatchObject({
-      failure: { kind: 'malformed', code: 'MALFORMED_FUNCTION_CALL' },
-    })
-  })
-
-  /** A decoder that has had events and then lines that are none. */
-  function withTail(tail: string, ...events: object[]) {
-    const one = decoder()
-    for (const data of events) one.push([{ data: JSON.stringify(data) }])
-    for (const line of tail.split('\n')) one.stray!(line)
-    return one
-  }
-  const thrown = (action: () => unknown): unknown => {
-    try {
-      action()
-    } catch (error) {
-      return error
-    }
-    throw new Error('Nothing was thrown')
-  }
-
-  it.each([
-    ['pretty', JSON.stringify({ error: failure }, null, 2)],
-    ['compact', JSON.stringify({ error: failure })],
-    ['in a list', JSON.stringify([{ error: failure }])],
-  ])('by bare JSON, %s', (_, tail) => {
-    const expected = (accepted: boolean) => ({
-      message: 'Overloaded',
-      failure: { kind: 'status', status: 503, accepted, code: 'UNAVAILABLE', caller: false, credential: false },
-    })
-    expect(thrown(() => withTail(tail).end())).toMatchObject(expected(false))
-    expect(thrown(() => withTail(tail).push([]))).toMatchObject(expected(false))
-    expect(thrown(() => withTail(tail, event([text('a')])).end())).toMatchObject(expected(true))
-    expect(thrown(() => withTail(tail, event([text('a')], 'STOP')).end())).toMatchObject(expected(true))
-  })
-
-  it('by an error as an event', () => {
-    const { batches, error } = run(event([text('a')], 'STOP'), { error: { code: 429, status: 'RESOURCE_EXHAUSTED' } })
-    expect(batches.flat()).toHaveLength(1)
-    expect(error).toMatchObject({
-      message: 'The upstream answered with status 429',
-      failure: { kind: 'status', status: 429, accepted: true },
-    })
-    expect(run({ error: 'Secret' }).error).toMatchObject({ failure: { status: 500, caller: false } })
-    expect(run({ error: { code: 7 } }).error).toMatchObject({ failure: { status: 500, accepted: false } })
-  })
-
-  it('takes no notice of other lines', () => {
-    for (const tail of ['{}', 'x', 'x'.repeat(70_000) + '\n{'])
-      expect(withTail(tail, event([text('a')], 'STOP')).end()).toHaveLength(1)
-  })
-
-  it('by an error that is cut off, or longer than anybody would read', () => {
-    const long = `{"error":{"code":503,"message":"${'x'.repeat(70_000)}"}}`
-    for (const tail of ['{', ' [{"error"', `${long.slice(0, 66_000)}\n${long.slice(66_000)}`])
-      expect(thrown(() => withTail(tail, event([text('a')], 'STOP')).end())).toMatchObject({
-        failure: { kind: 'truncated' },
-      })
-  })
-
-  it('by an end without a finish', () => {
-    for (const tail of ['', 'x'])
-      expect(thrown(() => withTail(tail, event([text('a')])).end())).toMatchObject({ failure: { kind: 'truncated' } })
-    expect(run(event([call('f', { willContinue: true })])).error).toMatchObject({ failure: { kind: 'truncated' } })
-  })
-
-  it('by an empty body', () => {
-    expect(run().error).toMatchObject({ failure: { kind: 'truncated' } })
-  })
-
-  it('by an event that is not JSON', () => {
-    expect(run('{"candidates":').error).toMatchObject({ failure: { kind: 'malformed' } })
   })
 })
