@@ -93,7 +93,7 @@ describe('the provider of docs/providers.md', () => {
         headers: { 'acme-key': 'k-1', 'content-type': 'application/json', accept: 'application/json' },
       },
     ])
-    expect(JSON.parse(sent[0]!.body!)).toEqual({
+    expect(JSON.parse(sent[0]!.body as string)).toEqual({
       engine: 'acme-1',
       turns: [
         { by: 'guide', text: 'Be brief.' },
@@ -147,7 +147,7 @@ describe('the provider of docs/providers.md', () => {
     const all = events({ ref: 'r1' }, { text: 'Hel' }, { text: 'lo' }, { ended: 'stop', tokens: { in: 3, out: 2 } })
     const { stream, chunks, sent } = setUp(all, { headers: { 'content-type': 'text/event-stream' } })
     await stream()
-    expect(JSON.parse(sent[0]!.body!)).toMatchObject({ live: true })
+    expect(JSON.parse(sent[0]!.body as string)).toMatchObject({ live: true })
     expect(chunks.map(({ choices }) => choices)).toEqual([
       [{ index: 0, delta: { role: 'assistant', content: 'Hel' }, finish_reason: null }],
       [{ index: 0, delta: { content: 'lo' }, finish_reason: null }],

@@ -35,7 +35,7 @@ it('#85 leaves the upstream within a second of its client leaving, and books wha
     for (const { texts, used } of streams) {
       const sent: unknown[] = []
       const transport: Transport = (request) => {
-        sent.push(JSON.parse(request.body!))
+        sent.push(JSON.parse(request.body as string))
         return send(request)
       }
       const at = await startGateway({ transport })

@@ -105,7 +105,7 @@ it('#80 is 502 where the upstream is ill, cannot be reached, or is silent', asyn
   for (const stream of [false, true]) {
     const sent: unknown[] = []
     const silent: Transport = ({ body, signal }) => {
-      sent.push(JSON.parse(body!))
+      sent.push(JSON.parse(body as string))
       return new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted'))))
     }
     const router = createRouter({ providers: [openai({ apiKey: 'sk-upstream', transport: silent })] })

@@ -86,7 +86,7 @@ export async function pass(
   const { provider, model, refusal } = families[family]
   const sent: Sent[] = []
   const transport: Transport = async ({ url, headers, body }) => {
-    const received = { url, headers, body: JSON.parse(body!) as unknown }
+    const received = { url, headers, body: JSON.parse(body as string) as unknown }
     sent.push(received)
     const refused = refusal(url, received.body)
     if (refused) throw new Error(`The vendor would refuse this: ${JSON.stringify(refused)}`)

@@ -1,4 +1,8 @@
+import type { Price } from './prices/price.js'
+import type { SpeechRequest, TranscriptionFields } from './schemas/audio.js'
 import type { ChatChunk, ChatCompletion, ChatCompletionRequest, Usage } from './schemas/chat.js'
+import type { EmbeddingRequest, EmbeddingResponse } from './schemas/embeddings.js'
+import type { ImageRequest } from './schemas/images.js'
 import type { Capability, Fidelity, Model } from './schemas/models.js'
 
 /** What an upstream call needs of an AbortSignal. Every AbortSignal is one; who makes one per request can do with less. */
@@ -60,6 +64,44 @@ export interface ChatStream {
   usage(): Usage | undefined
 }
 
+/** Vectors in the encoding that was asked for; the upstream may have reported no usage. */
+export type EmbeddingAnswer = Omit<EmbeddingResponse, 'usage'> & { usage: Usage | undefined }
+
+/** Pictures as the upstream made them. */
+export interface ImageAnswer {
+  images: { base64: string; revised_prompt?: string | undefined }[]
+  usage: Usage | undefined
+}
+
+/** Spoken text, as it arrives. */
+export interface SpeechAnswer {
+  /** Such as `audio/mpeg`. */
+  contentType: string
+  /** Resolved with its first piece already there. Returning its iterator early closes the connection. */
+  body: AsyncIterable<Uint8Array>
+  usage: Usage | undefined
+}
+
+/** A file that can be read more than once, so that a call can be repeated. */
+export interface FileInput {
+  /** As the caller named it, with its extension. */
+  name: string
+  type: string
+  /** In bytes. */
+  size: number
+  read(): AsyncIterable<Uint8Array>
+}
+
+export type TranscriptionRequest = TranscriptionFields & { file: FileInput }
+
+export interface TranscriptionAnswer {
+  /** The text, or with `srt` and `vtt` the whole document. */
+  text: string
+  /** How long the audio is, if the upstream tells. */
+  seconds: number | undefined
+  usage: Usage | undefined
+}
+
 /** An upstream. A capability that it lacks is a property that it lacks. */
 export interface Provider {
   /** The word that callers use in `provider` and as the prefix of a model id. */
@@ -88,12 +130,24 @@ export interface Provider {
      */
     stream(request: ChatCompletionRequest, call: UpstreamCall): Promise<ChatStream>
   }
+  /** @throws UpstreamError */
+  embeddings?(request: EmbeddingRequest, call: UpstreamCall): Promise<EmbeddingAnswer>
+  /** Makes one picture. @throws UpstreamError */
+  images?(request: ImageRequest & { model: string }, call: UpstreamCall): Promise<ImageAnswer>
+  /** Resolves with the first piece of audio: before that nothing was sent. @throws UpstreamError */
+  speech?(request: SpeechRequest, call: UpstreamCall): Promise<SpeechAnswer>
+  /** @throws UpstreamError */
+  transcription?(request: TranscriptionRequest, call: UpstreamCall): Promise<TranscriptionAnswer>
 }
 
 /** A provider and the model id to ask it for. */
 export interface Target {
   provider: Provider
   model: string
+  /** The price at this moment; undefined where it is not known. */
+  price: Price | undefined
+  /** Version of the table that it is from. */
+  catalogue: string
 }
 
 export interface Router {

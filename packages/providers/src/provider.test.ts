@@ -75,7 +75,7 @@ describe('a call', () => {
     const { sent, stream } = setUp({ headers: sse, body: [chunk('a', 'stop')] })
     await stream()
     expect(sent[0]!.headers['accept']).toBe('text/event-stream')
-    expect(JSON.parse(sent[0]!.body!)).toMatchObject({ stream: true, stream_options: { include_usage: true } })
+    expect(JSON.parse(sent[0]!.body as string)).toMatchObject({ stream: true, stream_options: { include_usage: true } })
   })
 
   it('has a provider with id, models and family', async () => {

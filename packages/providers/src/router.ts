@@ -60,7 +60,8 @@ export function createRouter({ providers }: RouterOptions): Router {
         found = catalogue.get(model) ?? providers.filter((provider) => provider.owns?.(model))
       }
       const targets: Target[] = []
-      for (const provider of found) if (capability in provider) targets.push({ provider, model })
+      for (const provider of found)
+        if (capability in provider) targets.push({ provider, model, price: undefined, catalogue: '' })
       if (model === '' || targets.length === 0) throw unknownModel(request.model)
       return targets
     },

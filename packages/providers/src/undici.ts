@@ -131,7 +131,8 @@ export function undiciTransport(options: UndiciOptions = {}): Transport {
       const done = (): void => signal.removeEventListener('abort', abort)
       signal.addEventListener('abort', abort)
       dispatcher.dispatch(
-        { origin, path, method, headers, body: body ?? null },
+        // Any iterable is taken (the types tell only of Readable), and read as fast as the socket takes it.
+        { origin, path, method, headers, body: (body ?? null) as string | null },
         {
           onRequestStart(started) {
             controller = started

@@ -1,0 +1,49 @@
+/** What a request can be billed for. The classes are disjoint: a token that was read from the cache is no `input` as well. */
+export const unitClasses = [
+  /** Prompt tokens that none of the classes below counts. */
+  'input',
+  'input_audio',
+  'input_image',
+  'cache_read',
+  /** Written to a cache that lasts minutes. */
+  'cache_write',
+  /** Written to a cache that lasts an hour. */
+  'cache_write_1h',
+  /** Completion tokens that none of the classes below counts. */
+  'output',
+  'reasoning',
+  'output_audio',
+  'output_image',
+  /** Of a text that is spoken. */
+  'characters',
+  /** Of audio that is transcribed. */
+  'seconds',
+  /** Pictures that were made. */
+  'images',
+] as const
+export type UnitClass = (typeof unitClasses)[number]
+
+/** How much of each class a request used; absent = none. */
+export type Units = Partial<Record<UnitClass, number>>
+
+/** US dollars for a million units of each class. */
+export type Rates = Partial<Record<UnitClass, number>>
+
+/** What a model costs. */
+export interface Price extends Rates {
+  /** Rates that hold for a whole request whose prompt has more than `above` tokens, cached ones included. */
+  tiers?: (Rates & { above: number })[]
+}
+
+/** The prices of one moment. */
+export interface PriceTable {
+  /** Hash of everything in the table. */
+  readonly version: string
+  /** Undefined where the price of the provider's model is not known. */
+  price(provider: string, model: string): Price | undefined
+}
+
+/** Where prices come from; asked for each request, so that a request is charged what was in force when it was made. */
+export interface PriceSource {
+  table(): PriceTable
+}

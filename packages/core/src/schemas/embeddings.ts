@@ -1,0 +1,43 @@
+/** The embeddings shapes of spec.md ("Gateway chat shapes", EmbeddingRequest; "Endpoints"). Loose: what spec.md does not name travels through. */
+import * as v from 'valibot'
+
+const integer = v.pipe(v.number(), v.integer())
+const count = v.pipe(integer, v.minValue(0))
+const tokens = v.pipe(v.array(count), v.minLength(1))
+const text = v.pipe(v.string(), v.minLength(1, 'Expected a text that is not empty'))
+
+/** OpenAI's own bound. */
+const MAX_INPUTS = 2_048
+
+export const EmbeddingRequest = v.looseObject({
+  input: v.union(
+    [
+      text,
+      v.pipe(v.array(text), v.minLength(1), v.maxLength(MAX_INPUTS)),
+      // Not of spec.md: LangChain and others send tokens, which only OpenAI's family reads.
+      tokens,
+      v.pipe(v.array(tokens), v.minLength(1), v.maxLength(MAX_INPUTS)),
+    ],
+    `Expected a text or 1 to ${MAX_INPUTS} texts, none of them empty`,
+  ),
+  model: v.pipe(v.string(), v.minLength(1)),
+  dimensions: v.nullish(v.pipe(integer, v.minValue(1), v.maxValue(3_072))),
+  encoding_format: v.nullish(v.picklist(['float', 'base64'])),
+  provider: v.nullish(v.string()),
+})
+export type EmbeddingRequest = v.InferOutput<typeof EmbeddingRequest>
+
+export const EmbeddingResponse = v.looseObject({
+  object: v.literal('list'),
+  data: v.array(
+    v.looseObject({
+      object: v.literal('embedding'),
+      index: count,
+      /** Numbers, or with `encoding_format: 'base64'` little-endian 32-bit floats. */
+      embedding: v.union([v.array(v.number()), v.string()]),
+    }),
+  ),
+  model: v.string(),
+  usage: v.looseObject({ prompt_tokens: count, total_tokens: count }),
+})
+export type EmbeddingResponse = v.InferOutput<typeof EmbeddingResponse>

@@ -1,0 +1,29 @@
+/** The image shapes of spec.md ("Gateway chat shapes", ImageGenRequest). Loose: what spec.md does not name travels through. */
+import * as v from 'valibot'
+
+const integer = v.pipe(v.number(), v.integer())
+
+export const ImageRequest = v.looseObject({
+  prompt: v.pipe(v.string(), v.minLength(1)),
+  model: v.nullish(v.pipe(v.string(), v.minLength(1))),
+  n: v.nullish(v.pipe(integer, v.minValue(1), v.maxValue(10))),
+  size: v.nullish(v.picklist(['256x256', '512x512', '1024x1024', '1024x1792', '1792x1024'])),
+  quality: v.nullish(v.picklist(['standard', 'hd'])),
+  style: v.nullish(v.picklist(['natural', 'vivid'])),
+  response_format: v.nullish(v.picklist(['url', 'b64_json'])),
+  provider: v.nullish(v.string()),
+})
+export type ImageRequest = v.InferOutput<typeof ImageRequest>
+
+export const ImageResponse = v.looseObject({
+  created: v.pipe(integer, v.minValue(0)),
+  data: v.array(
+    v.looseObject({
+      /** A data URL. */
+      url: v.optional(v.string()),
+      b64_json: v.optional(v.string()),
+      revised_prompt: v.optional(v.string()),
+    }),
+  ),
+})
+export type ImageResponse = v.InferOutput<typeof ImageResponse>
