@@ -10,7 +10,8 @@ export const tooLarge = (limit: number): ApiError =>
 export const cutShort = (cause?: unknown): ApiError =>
   new ApiError(400, 'invalid_request_error', 'The request body was cut short', { code: 'invalid_body', cause })
 
-const invalid = (message: string, code: 'invalid_json' | 'invalid_body'): ApiError =>
+/** 400 for a body that is not what it should be. */
+export const invalid = (message: string, code: 'invalid_json' | 'invalid_body'): ApiError =>
   new ApiError(400, 'invalid_request_error', message, { code })
 
 /** Reads a whole body piece by piece and stops at the limit. */
@@ -68,10 +69,15 @@ export function parseJson(bytes: Uint8Array, depth: number): unknown {
   }
 }
 
-/** @throws ApiError 400 where the headers announce a body that is not plain JSON */
-export function requireJson(contentType: string | undefined, contentEncoding: string | undefined): void {
+/** @throws ApiError 400 for a compressed body */
+export function requireIdentity(contentEncoding: string | undefined): void {
   if (contentEncoding !== undefined && contentEncoding.toLowerCase() !== 'identity')
     throw invalid(`Content-Encoding "${contentEncoding}" is not supported; send the body uncompressed`, 'invalid_body')
+}
+
+/** @throws ApiError 400 where the headers announce a body that is not plain JSON */
+export function requireJson(contentType: string | undefined, contentEncoding: string | undefined): void {
+  requireIdentity(contentEncoding)
   if (contentType !== undefined && !/^\s*application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType))
     throw invalid('Content-Type must be application/json', 'invalid_body')
 }

@@ -7,6 +7,7 @@ import type { CorsOptions } from './cors.js'
 import { corsHeaders } from './cors.js'
 import type { Exchange, Handler, Reply, Servable } from './exchange.js'
 import { matcher } from './match.js'
+import type { Form } from './multipart.js'
 import type { Access, Route } from './operation.js'
 import { isAnswer } from './operation.js'
 import { sseBody, sseHeaders } from './sse.js'
@@ -142,6 +143,36 @@ export function createHandler<Actor>(options: HandlerOptions<Actor>): Servable {
     })
   }
 
+  /** Bytes as they come; the log line ends with them, and what goes wrong is reported before the connection ends of it. */
+  async function* watched(
+    body: AsyncIterable<Uint8Array>,
+    requestId: string,
+    onEnd: () => void,
+  ): AsyncGenerator<Uint8Array> {
+    try {
+      yield* body
+    } catch (error) {
+      report(error, requestId)
+      throw error
+    } finally {
+      onEnd()
+    }
+  }
+
+  const toReply = (value: unknown, route: Route<Actor>, requestId: string, log: LogLine | undefined): Reply => {
+    const { status } = route
+    if (!isAnswer(value)) return json(status, value)
+    if (value.kind === 'json') return json(value.status, value.value)
+    const onEnd = (): void => log?.end(status)
+    if (value.kind === 'bytes') {
+      const { body, contentType } = value
+      const headers = { 'content-type': contentType }
+      return { status, headers, body: typeof body === 'string' ? body : watched(body, requestId, onEnd) }
+    }
+    const errorEvent = (error: unknown) => options.errorBody(report(error, requestId))
+    return { status, headers: { ...sseHeaders }, body: sseBody(value.events, { errorEvent, heartbeatMs, onEnd }) }
+  }
+
   /** Authenticate, limit, parse, run. */
   const answer = async (
     exchange: Exchange,
@@ -155,27 +186,24 @@ export function createHandler<Actor>(options: HandlerOptions<Actor>): Servable {
     const actor = await options.authenticate(exchange, operation.access)
     const params = operation.params ? parse(operation.params, pathParams, 'path') : pathParams
     const query = operation.query && parse(operation.query, parseQuery(exchange.query), 'query')
+    const { onLeave, header } = exchange
+    const call = { requestId, onLeave, header, setHeader, log: log ? log.add : ignore }
     let body: unknown
-    if (operation.body) {
-      requireJson(exchange.header('content-type'), exchange.header('content-encoding'))
+    let form: Form | undefined
+    if (operation.form) {
+      const { readForm } = await import('./multipart.js')
+      form = await readForm(exchange, operation.form)
+      body = form.fields
+    } else if (operation.body) {
+      requireJson(header('content-type'), header('content-encoding'))
       // The body is handed on as it came: a body's schema transforms nothing, and valibot's copy lacks keys such as `constructor`.
       body = parseJson(await exchange.bytes(bodyLimit), jsonDepth)
-      parse(operation.body, body, 'request body')
     }
-    const { onLeave, header } = exchange
-    const value = await operation.run(
-      actor,
-      { params, query, body },
-      { requestId, onLeave, header, setHeader, log: log ? log.add : ignore },
-    )
-    if (!isAnswer(value)) return json(route.status, value)
-    if (value.kind === 'json') return json(value.status, value.value)
-    const errorEvent = (error: unknown) => options.errorBody(report(error, requestId))
-    const onEnd = (): void => log?.end(route.status)
-    return {
-      status: route.status,
-      headers: { ...sseHeaders },
-      body: sseBody(value.events, { errorEvent, heartbeatMs, onEnd }),
+    try {
+      if (operation.body) parse(operation.body, body, form ? 'form' : 'request body')
+      return toReply(await operation.run(actor, { params, query, body }, call), route, requestId, log)
+    } finally {
+      if (form) await form.dispose()
     }
   }
 

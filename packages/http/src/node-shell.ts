@@ -4,7 +4,7 @@ import type { Exchange, Handler, Reply, ShellOptions } from './exchange.js'
 import { clientIp } from './exchange.js'
 
 /** The part of node:http's IncomingMessage that the shell reads; structural, so that no Node types are needed elsewhere. */
-export interface NodeRequest extends AsyncIterable<Uint8Array> {
+export interface NodeRequest {
   method?: string | undefined
   url?: string | undefined
   headers: Record<string, string | string[] | undefined>
@@ -16,6 +16,7 @@ export interface NodeRequest extends AsyncIterable<Uint8Array> {
   on(event: string, listener: (...values: never[]) => void): unknown
   removeAllListeners(event: string): unknown
   read(): Uint8Array | null
+  iterator(options: { destroyOnReturn: boolean }): AsyncIterable<Uint8Array>
   resume(): unknown
 }
 
@@ -93,7 +94,8 @@ function toExchange(request: NodeRequest, response: NodeResponse, optional: bool
     path: mark === -1 ? url : url.slice(0, mark),
     query: mark === -1 ? '' : url.slice(mark + 1),
     header,
-    body: () => request,
+    // Who stops reading still answers: the connection must outlive the iterator.
+    body: () => request.iterator({ destroyOnReturn: false }),
     bytes: (limit) => readBytes(request, limit),
     onLeave(listener) {
       if (response.destroyed) listener()

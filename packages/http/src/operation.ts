@@ -16,7 +16,15 @@ export interface Call {
 }
 
 /** The kinds of callers that an operation can ask for. */
-export type Access = 'open' | 'key'
+export type Access = 'open' | 'key' | 'admin'
+
+/** A form in place of a JSON body. */
+export interface FormOptions {
+  /** Name of its one file, which becomes a `FileInput`; all other fields are texts. */
+  file: string
+  /** Bytes of the file. */
+  limit: number
+}
 
 /** Something that can be asked of Turnpike, apart from how it is asked. */
 export interface Operation<Actor, Params = unknown, Query = unknown, Body = unknown> {
@@ -29,6 +37,8 @@ export interface Operation<Actor, Params = unknown, Query = unknown, Body = unkn
   params?: GenericSchema<unknown, Params>
   query?: GenericSchema<unknown, Query>
   body?: GenericSchema<unknown, Body>
+  /** Where the body is a multipart/form-data form; default it is JSON. */
+  form?: FormOptions
   /** Schema of what `run` returns; absent for streams and bytes. */
   output?: GenericSchema
   run(actor: Actor, input: { params: Params; query: Query; body: Body }, call: Call): unknown
@@ -52,11 +62,21 @@ const answer = Symbol.for('turnpike.answer')
 
 /** What `run` may return in place of a plain value, which is answered as JSON with the route's status. */
 export type Answer = { readonly [answer]: true } & (
-  { kind: 'sse'; events: EventStream } | { kind: 'json'; status: number; value: unknown }
+  | { kind: 'sse'; events: EventStream }
+  | { kind: 'json'; status: number; value: unknown }
+  | { kind: 'bytes'; body: string | AsyncIterable<Uint8Array>; contentType: string }
 )
 
 /** Answers with server-sent events. */
 export const sse = (events: EventStream): Answer => ({ [answer]: true, kind: 'sse', events })
+
+/** Answers with what is not JSON: a text, or bytes as they come. What throws on the way ends the connection, so that the client can tell. */
+export const bytes = (body: string | AsyncIterable<Uint8Array>, contentType: string): Answer => ({
+  [answer]: true,
+  kind: 'bytes',
+  body,
+  contentType,
+})
 
 /** Answers `value` as JSON with another status than the route's, such as 503 from a health check. */
 export const withStatus = (status: number, value: unknown): Answer => ({ [answer]: true, kind: 'json', status, value })

@@ -1,8 +1,9 @@
 import type { Capability, Model, Provider } from '@turnpike/core'
-import type { ProviderOptions, UpstreamLimits } from './provider.js'
+import type { ProviderOptions } from './provider.js'
 import { createProvider } from './provider.js'
 import type { Transport } from './transport.js'
 import { fetchTransport } from './transport.js'
+import type { UpstreamLimits } from './upstream.js'
 
 /** What the makers of all families take. */
 export interface FamilyOptions {
@@ -18,7 +19,7 @@ export interface FamilyOptions {
 }
 
 /** A family, apart from where and by whom it is called. */
-interface Family extends Pick<ProviderOptions, 'owns'> {
+interface Family extends Pick<ProviderOptions, 'owns' | 'endpoints'> {
   id: string
   baseURL: string
   /** The headers that carry the key. */
@@ -50,6 +51,7 @@ export function familyProvider(family: Family, options: FamilyOptions): Provider
     baseURL: baseURL.replace(/\/+$/, ''),
     headers: { ...family.headers(apiKey), 'user-agent': 'turnpike' },
     chat: family.chat(id),
+    endpoints: family.endpoints,
     models: listModels(family.id, id, family.catalogue),
     owns: family.owns,
     transport,

@@ -24,10 +24,7 @@ export const sharedFields = [
 ]
 
 /** The notes of a request, beginning with each field that is neither in `read` nor the gateway's own: it is dropped. */
-export function takeNotes(
-  request: ChatCompletionRequest,
-  read: ReadonlySet<string>,
-): { notes: Note[]; note: NoteDown } {
+export function takeNotes(request: object, read: ReadonlySet<string>): { notes: Note[]; note: NoteDown } {
   const notes: Note[] = []
   const note: NoteDown = (field, action) => void notes.push({ field, action })
   for (const [field, value] of Object.entries(request))

@@ -6,7 +6,7 @@ export interface TransportRequest {
   method: 'GET' | 'POST'
   headers: Record<string, string>
   /** Pieces go out as the upstream takes them. */
-  body?: string | AsyncIterable<Uint8Array>
+  body?: string | ReadableStream<Uint8Array>
   /** Aborting it closes the connection, before the answer and during it. */
   signal: Signal
 }
@@ -24,24 +24,6 @@ export interface TransportResponse {
 /** Sends one request and resolves with the head of its answer; redirects are answers, not followed. */
 export type Transport = (request: TransportRequest) => Promise<TransportResponse>
 
-/** Pieces as a web stream, which is read as fast as the upstream takes them. */
-function toStream(pieces: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
-  const iterator = pieces[Symbol.asyncIterator]()
-  return new ReadableStream(
-    {
-      async pull(controller) {
-        const { done, value } = await iterator.next()
-        if (done) controller.close()
-        else controller.enqueue(value)
-      },
-      async cancel() {
-        await iterator.return?.()
-      },
-    },
-    { highWaterMark: 0 },
-  )
-}
-
 /**
  * The transport of every runtime that has `fetch`.
  * @param options.fetch default `globalThis.fetch`
@@ -55,12 +37,15 @@ export function fetchTransport(options: { fetch?: typeof globalThis.fetch } = {}
     const letGo = (): void => signal.removeEventListener('abort', abort)
     if (signal.aborted) abort()
     else signal.addEventListener('abort', abort)
-    const init: RequestInit & { duplex?: 'half' } = { method, headers, signal: controller.signal, redirect: 'manual' }
-    if (typeof body === 'string') init.body = body
-    else if (body) {
-      init.body = toStream(body)
-      init.duplex = 'half'
+    // Without `duplex`, a stream is refused.
+    const init: RequestInit & { duplex: 'half' } = {
+      method,
+      headers,
+      signal: controller.signal,
+      redirect: 'manual',
+      duplex: 'half',
     }
+    if (body !== undefined) init.body = body
     const response = await send(url, init).catch((error: unknown) => {
       letGo()
       throw error

@@ -4,19 +4,25 @@ import type { ChatAdapter } from '../adapter.js'
 import type { FamilyOptions } from '../family.js'
 import { familyProvider } from '../family.js'
 import type { Answer } from './answer.js'
+import { embeddings } from './embeddings.js'
 import { errors } from './errors.js'
-import { googleCatalogue, isGoogleModel } from './models.js'
+import { images } from './images.js'
+import { audioCatalogue, googleCatalogue, isGoogleModel } from './models.js'
 import { toRequest } from './request.js'
 import type { RemoteContent } from './remote-content.js'
 import { refuseRemote, withRemoteContent } from './remote-content.js'
 import { toResponse } from './response.js'
+import { speech } from './speech.js'
 import { streamDecoder } from './stream.js'
+import { transcription } from './transcription.js'
 
 export interface GoogleOptions extends FamilyOptions {
   /** Where the API is, up to and with `/v1beta`; default `https://generativelanguage.googleapis.com/v1beta`. */
   baseURL?: string
   /** Gets images at https URLs, which Gemini does not read by itself; absent, they are refused. See `@turnpike/providers/remote-content`. */
   remoteContent?: RemoteContent
+  /** Speaks and transcribes as well, by models that do so in WAV and without times; default false. */
+  audio?: boolean
 }
 
 export type { RemoteContent, RemoteImage } from './remote-content.js'
@@ -40,7 +46,6 @@ const family = {
   baseURL: 'https://generativelanguage.googleapis.com/v1beta',
   // The key goes in a header: URLs end up in logs.
   headers: (apiKey: string) => ({ 'x-goog-api-key': apiKey }),
-  catalogue: googleCatalogue,
   owns: isGoogleModel,
 }
 
@@ -48,5 +53,19 @@ const family = {
  * A provider of the Google family.
  * @example google({ apiKey: process.env.GEMINI_API_KEY })
  */
-export const google = (options: GoogleOptions): Provider =>
-  familyProvider({ ...family, chat: (provider) => googleChat(provider, options.remoteContent) }, options)
+export function google(options: GoogleOptions): Provider {
+  const { audio, remoteContent } = options
+  return familyProvider(
+    {
+      ...family,
+      chat: (provider) => googleChat(provider, remoteContent),
+      endpoints: (upstream) => ({
+        embeddings: embeddings(upstream),
+        images: images(upstream),
+        ...(audio && { speech: speech(upstream), transcription: transcription(upstream) }),
+      }),
+      catalogue: audio ? { ...googleCatalogue, ...audioCatalogue } : googleCatalogue,
+    },
+    options,
+  )
+}

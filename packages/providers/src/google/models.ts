@@ -1,8 +1,9 @@
 import type { Capability } from '@turnpike/core'
+import { ApiError } from '@turnpike/core'
 
 const capabilities: Capability[] = ['chat', 'tools', 'vision', 'json_schema', 'reasoning']
 
-/** The chat models of the family that are listed; ids that are not listed work as well. */
+/** The models of the family that are listed; ids that are not listed work as well. */
 export const googleCatalogue: Record<string, Capability[]> = {
   'gemini-2.5-flash-lite': capabilities,
   'gemini-2.5-flash': capabilities,
@@ -11,10 +12,34 @@ export const googleCatalogue: Record<string, Capability[]> = {
   'gemini-3.1-flash-lite': capabilities,
   'gemini-3.1-pro-preview': capabilities,
   'gemini-3.5-flash': capabilities,
+  'gemini-embedding-001': ['embeddings'],
+  'gemini-2.5-flash-image': ['images'],
+  'gemini-3.1-flash-image-preview': ['images'],
+  'gemini-3-pro-image-preview': ['images'],
+}
+
+/** The models that are listed as well where the family is to speak and to listen; any of its chat models listens. */
+export const audioCatalogue: Record<string, Capability[]> = {
+  'gemini-2.5-flash': [...capabilities, 'transcription'],
+  'gemini-2.5-flash-preview-tts': ['speech'],
+  'gemini-2.5-pro-preview-tts': ['speech'],
 }
 
 /** Ids of the family by their look: `gemini-…`, `gemma-…`, also after `models/`, and `tunedModels/…`. */
 export const isGoogleModel = (model: string): boolean => /^((models\/)?(gemini|gemma)-|tunedModels\/)/.test(model)
+
+/** What a model id may be made of: it becomes a part of the URL. */
+const modelId = /^\w[\w.@-]*(\/\w[\w.@-]*)*$/
+
+/** A model as requests name it, such as `models/gemini-2.5-flash`. @throws ApiError 400 for an id that no model has */
+export function toName(model: string): string {
+  if (!modelId.test(model))
+    throw new ApiError(400, 'invalid_request_error', 'No model of Gemini has such an id', { code: 'model_not_found' })
+  return model.includes('/') ? model : `models/${model}`
+}
+
+/** Where a method of a model is. @throws ApiError 400 for an id that no model has */
+export const toPath = (model: string, method: string): string => `/${toName(model)}:${method}`
 
 /** How a model is told to think: by a level, lowest first, or by a budget of tokens. */
 export type Thinking =

@@ -1,5 +1,4 @@
 import type { ChatCompletionRequest, ToolDefinition } from '@turnpike/core'
-import { ApiError } from '@turnpike/core'
 import type { UpstreamRequest } from '../adapter.js'
 import { invalid, unsupported } from '../invalid.js'
 import type { Effort, NoteDown } from '../request-fields.js'
@@ -7,7 +6,7 @@ import { allowedTools, effortOf, formatOf, sharedFields, takeNotes } from '../re
 import type { Conversation } from './content.js'
 import { toConversation } from './content.js'
 import type { Traits } from './models.js'
-import { traitsOf } from './models.js'
+import { toPath, traitsOf } from './models.js'
 
 /** Most stop sequences that are taken. */
 const STOPS = 5
@@ -36,16 +35,6 @@ const read = new Set([
   'top_logprobs',
   'modalities',
 ])
-
-/** What a model id may be made of: it becomes a part of the URL. */
-const modelId = /^\w[\w.@-]*(\/\w[\w.@-]*)*$/
-
-function toPath({ model, stream }: ChatCompletionRequest): string {
-  if (!modelId.test(model))
-    throw new ApiError(400, 'invalid_request_error', 'No model of Gemini has such an id', { code: 'model_not_found' })
-  const name = model.includes('/') ? model : `models/${model}`
-  return stream ? `/${name}:streamGenerateContent?alt=sse` : `/${name}:generateContent`
-}
 
 interface Declaration {
   name: string
@@ -186,7 +175,7 @@ export function toRequest(request: ChatCompletionRequest): UpstreamRequest {
   // Parallel calls are what Gemini does; they cannot be turned off.
   if (request['parallel_tool_calls'] === false) note('parallel_tool_calls', 'dropped')
 
-  const path = toPath(request)
+  const path = toPath(request.model, request.stream ? 'streamGenerateContent?alt=sse' : 'generateContent')
   const traits = traitsOf(request.model)
   const conversation = toConversation(request, traits.gemini3)
   const { system, contents, dropped } = conversation

@@ -2,8 +2,13 @@
 import type { Provider } from '@turnpike/core'
 import type { FamilyOptions } from '../family.js'
 import { familyProvider } from '../family.js'
+import type { Upstream } from '../upstream.js'
 import { openaiChat } from './chat.js'
+import { embeddings } from './embeddings.js'
+import { images } from './images.js'
 import { isOpenaiModel, openaiCatalogue } from './models.js'
+import { speech } from './speech.js'
+import { transcription } from './transcription.js'
 
 export { openaiChat }
 
@@ -17,6 +22,12 @@ const family = {
   baseURL: 'https://api.openai.com/v1',
   headers: (apiKey: string) => ({ authorization: `Bearer ${apiKey}` }),
   chat: openaiChat,
+  endpoints: (upstream: Upstream) => ({
+    embeddings: embeddings(upstream),
+    images: images(upstream),
+    speech: speech(upstream),
+    transcription: transcription(upstream),
+  }),
   catalogue: openaiCatalogue,
   owns: isOpenaiModel,
 }

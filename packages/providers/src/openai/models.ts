@@ -3,7 +3,7 @@ import type { Capability } from '@turnpike/core'
 const vision: Capability[] = ['chat', 'tools', 'vision', 'json_schema']
 const reasoning: Capability[] = [...vision, 'reasoning']
 
-/** The chat models of the family that are listed; ids that are not listed work as well. */
+/** The models of the family that are listed; ids that are not listed work as well. */
 export const openaiCatalogue: Record<string, Capability[]> = {
   'gpt-4o-mini': vision,
   'gpt-4o': vision,
@@ -20,6 +20,14 @@ export const openaiCatalogue: Record<string, Capability[]> = {
   'gpt-5.5': reasoning,
   o3: reasoning,
   'o4-mini': reasoning,
+  'text-embedding-3-small': ['embeddings'],
+  'text-embedding-3-large': ['embeddings'],
+  'text-embedding-ada-002': ['embeddings'],
+  'gpt-image-2': ['images'],
+  'dall-e-3': ['images'],
+  'tts-1': ['speech'],
+  'tts-1-hd': ['speech'],
+  'whisper-1': ['transcription'],
 }
 
 /** Ids of the family by their look: `gpt-…`, `chatgpt-…`, `o1`, `text-embedding-…`, `tts-…`, `whisper-…`, `dall-e-…`. */

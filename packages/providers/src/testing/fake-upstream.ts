@@ -101,7 +101,12 @@ export function fakeUpstream(vendor: FakeVendor): FakeUpstream {
     transport: async ({ url, method, headers, body, signal }) => {
       if (signal.aborted) throw signal.reason
       const { pathname, search } = new URL(url)
-      const reply = answer({ method, path: pathname + search, headers, body: parse((body as string | undefined) ?? '') })
+      const reply = answer({
+        method,
+        path: pathname + search,
+        headers,
+        body: parse((body as string | undefined) ?? ''),
+      })
       return {
         status: reply.status,
         header: (name) => reply.headers[name],

@@ -1,0 +1,92 @@
+import type { BusboyFileStream } from '@fastify/busboy'
+import { Busboy } from '@fastify/busboy'
+import { ApiError } from '@turnpike/core'
+import { cutShort, invalid, requireIdentity } from './body.js'
+import type { Exchange } from './exchange.js'
+import type { FormOptions } from './operation.js'
+import type { Spooled } from './spool.js'
+import { spool } from './spool.js'
+
+/** Bytes of all that is around the file: other fields, heads, boundaries. */
+const OVERHEAD = 1024 * 1024
+/** Fields besides the file, and bytes of each. */
+const FIELDS = 64
+const FIELD_BYTES = 64 * 1024
+
+/** A form whose fields are checked next. */
+export interface Form {
+  /** Texts by name, in an array where a name comes more than once, and under its own name the file. */
+  fields: Record<string, unknown>
+  /** Gives back what its file takes up. */
+  dispose(): Promise<void>
+}
+
+/**
+ * Reads a multipart/form-data body with one file, which may be read again afterwards.
+ * @throws ApiError 400 for a body that is no such form, is cut short, or has a file over `limit` bytes
+ */
+export async function readForm(exchange: Exchange, { file: fileField, limit }: FormOptions): Promise<Form> {
+  const type = exchange.header('content-type') ?? ''
+  if (!/^\s*multipart\/form-data\s*;.*boundary=/i.test(type))
+    throw invalid('Content-Type must be multipart/form-data with a boundary', 'invalid_body')
+  requireIdentity(exchange.header('content-encoding'))
+  const tooLarge = (): ApiError =>
+    new ApiError(400, 'invalid_request_error', `The file is larger than ${limit} bytes`, { code: 'request_too_large' })
+  if (Number(exchange.header('content-length')) > limit + OVERHEAD) throw tooLarge()
+
+  const texts = new Map<string, string[]>()
+  let file: { name: string; type: string; spooled: Promise<Spooled> } | undefined
+  let fail!: (error: unknown) => void
+  const failed = new Promise<never>((_, reject) => (fail = reject))
+  failed.catch(() => undefined)
+
+  const limits = { files: 1, fields: FIELDS, fieldSize: FIELD_BYTES, fieldNameSize: 100, headerSize: 16 * 1024 }
+  const busboy = new Busboy({ headers: { 'content-type': type }, limits })
+  const finished = new Promise<void>((resolve) => busboy.on('finish', resolve))
+  let streaming: BusboyFileStream | undefined
+  busboy.on('file', (name, stream, filename, _, mime) => {
+    if (name !== fileField) {
+      fail(invalid(`The form has a file "${name.slice(0, 40)}"; only "${fileField}" is expected`, 'invalid_body'))
+      return
+    }
+    streaming = stream
+    file = { name: filename ?? '', type: mime, spooled: spool(stream, limit, tooLarge) }
+    file.spooled.catch(fail)
+  })
+  busboy.on('field', (name, value, nameCut, valueCut) => {
+    if (nameCut || valueCut) fail(invalid('A field of the form is too long', 'invalid_body'))
+    texts.set(name, [...(texts.get(name) ?? []), value])
+  })
+  busboy.on('filesLimit', () => fail(invalid('The form has more than one file', 'invalid_body')))
+  busboy.on('fieldsLimit', () => fail(invalid('The form has too many fields', 'invalid_body')))
+  // Its own words tell of what it was doing, such as "Unexpected end of multipart data".
+  busboy.on('error', (cause) => fail(cutShort(cause)))
+
+  const pump = async (): Promise<void> => {
+    let bytes = 0
+    for await (const piece of exchange.body()) {
+      bytes += piece.length
+      if (bytes > limit + OVERHEAD) throw tooLarge()
+      await Promise.race([new Promise((taken) => busboy.write(piece, taken)), failed])
+    }
+    busboy.end()
+    await Promise.race([finished, failed])
+  }
+  try {
+    await pump()
+    if (!file) throw invalid(`The form has no file "${fileField}"`, 'invalid_body')
+    const { spooled, ...named } = file
+    const { size, read, dispose } = await spooled
+    const fields = Object.fromEntries<unknown>([...texts].map(([name, all]) => [name, all.length > 1 ? all : all[0]]))
+    fields[fileField] = { ...named, size, read }
+    return { fields, dispose }
+  } catch (error) {
+    const reason = ApiError.is(error) ? error : cutShort(error)
+    streaming?.destroy(reason)
+    await file?.spooled.then(
+      ({ dispose }) => dispose(),
+      () => undefined,
+    )
+    throw reason
+  }
+}

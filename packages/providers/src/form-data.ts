@@ -1,0 +1,41 @@
+import type { FileInput } from '@turnpike/core'
+
+const utf8 = new TextEncoder()
+
+/** A name as it may stand in quotes (WHATWG HTML, multipart/form-data). */
+const quoted = (name: string): string =>
+  `"${name.replaceAll('\n', '%0A').replaceAll('\r', '%0D').replaceAll('"', '%22')}"`
+
+/** Text fields and a file as multipart/form-data, the file last and read only as fast as it is taken. */
+export function formData(
+  fields: Record<string, unknown>,
+  file: FileInput,
+): { type: string; body: ReadableStream<Uint8Array> } {
+  const boundary = `turnpike-${crypto.randomUUID()}`
+  const part = (head: string): string => `--${boundary}\r\nContent-Disposition: form-data; ${head}\r\n\r\n`
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    let head = ''
+    for (const [name, value] of Object.entries(fields))
+      for (const one of Array.isArray(value) ? value : [value])
+        if (one !== undefined) head += `${part(`name=${quoted(name)}`)}${String(one)}\r\n`
+    head += part(`name="file"; filename=${quoted(file.name)}\r\nContent-Type: ${file.type}`)
+    yield utf8.encode(head)
+    yield* file.read()
+    yield utf8.encode(`\r\n--${boundary}--\r\n`)
+  }
+  const iterator = pieces()
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await iterator.next()
+        if (done) controller.close()
+        else controller.enqueue(value)
+      },
+      async cancel() {
+        await iterator.return(undefined)
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  return { type: `multipart/form-data; boundary=${boundary}`, body }
+}

@@ -1,0 +1,71 @@
+import type { ImageAnswer, ImageRequest, Provider } from '@turnpike/core'
+import { UpstreamError } from '@turnpike/core'
+import type { UpstreamRequest } from '../adapter.js'
+import { malformed } from '../failures.js'
+import { takeNotes } from '../request-fields.js'
+import type { Upstream } from '../upstream.js'
+import { callJson } from '../upstream.js'
+import type { Answer } from './answer.js'
+import { blockOf, toUsage } from './answer.js'
+import { toldError } from './errors.js'
+import { toPath } from './models.js'
+
+/** The nearest shape that the family has; the sizes of its pictures are its own. */
+const ratios: Record<NonNullable<ImageRequest['size']>, string> = {
+  '256x256': '1:1',
+  '512x512': '1:1',
+  '1024x1024': '1:1',
+  '1024x1792': '9:16',
+  '1792x1024': '16:9',
+}
+
+const read = new Set(['prompt', 'size', 'quality', 'response_format'])
+
+function toRequest(request: ImageRequest & { model: string }): UpstreamRequest {
+  const { model, prompt, size, quality } = request
+  const { notes, note } = takeNotes(request, read)
+  // Only the latest models take a size, and only the large one of them makes more pixels of it.
+  const hd = quality === 'hd' && /^gemini-3.*-pro-image/.test(model)
+  if (quality === 'hd' && !hd) note('quality', 'dropped')
+  const imageConfig = { aspectRatio: ratios[size ?? '1024x1024'], imageSize: hd ? '2K' : undefined }
+  return {
+    path: toPath(model, 'generateContent'),
+    body: {
+      contents: [{ role: 'user', parts: [{ text: prompt }] }],
+      generationConfig: { responseModalities: ['IMAGE'], imageConfig },
+    },
+    notes,
+  }
+}
+
+const refusals =
+  /^(SAFETY|IMAGE_SAFETY|PROHIBITED_CONTENT|IMAGE_PROHIBITED_CONTENT|BLOCKLIST|RECITATION|IMAGE_RECITATION|SPII)$/
+
+/** @throws UpstreamError for a refusal, which is the prompt's fault, and for an answer without a picture */
+function toAnswer(provider: string, answer: Answer): ImageAnswer {
+  const told = toldError(provider, answer, false)
+  if (told) throw told
+  const [candidate] = answer.candidates ?? []
+  const pictures = (candidate?.content?.parts ?? []).flatMap(({ thought, inlineData }) =>
+    !thought && inlineData?.data && inlineData.mimeType?.startsWith('image/') ? [{ base64: inlineData.data }] : [],
+  )
+  const [picture] = pictures
+  if (picture) return { images: [picture], usage: toUsage(answer.usageMetadata) }
+  const reason = blockOf(answer) ?? candidate?.finishReason ?? ''
+  if (blockOf(answer) || refusals.test(reason))
+    throw new UpstreamError(`No picture was made of this prompt: ${reason}`, {
+      provider,
+      kind: 'status',
+      status: 400,
+      caller: true,
+      accepted: true,
+      code: reason,
+    })
+  throw malformed(provider, 'The answer has no picture', undefined, reason)
+}
+
+/** generateContent of the family's image models; the first picture that is no draft. */
+export const images =
+  (upstream: Upstream): NonNullable<Provider['images']> =>
+  (request, call) =>
+    callJson(upstream, toRequest(request), call, (body) => toAnswer(upstream.id, body as Answer))

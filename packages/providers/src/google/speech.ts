@@ -1,0 +1,87 @@
+import type { Provider, SpeechRequest } from '@turnpike/core'
+import { concat } from '@turnpike/core'
+import { malformed } from '../failures.js'
+import { unsupported } from '../invalid.js'
+import { takeNotes } from '../request-fields.js'
+import type { Upstream } from '../upstream.js'
+import { callJson } from '../upstream.js'
+import type { Answer } from './answer.js'
+import { toUsage } from './answer.js'
+import { toldError } from './errors.js'
+import { toPath } from './models.js'
+
+/** For each voice of spec.md one of the family's that is like it; any other name is the family's own. */
+const voices: Record<string, string> = {
+  alloy: 'Kore',
+  echo: 'Charon',
+  fable: 'Puck',
+  onyx: 'Orus',
+  nova: 'Aoede',
+  shimmer: 'Leda',
+}
+
+const read = new Set(['input', 'voice', 'response_format', 'speed'])
+
+const HEADER = 44
+
+/** 16-bit mono samples as a WAV file. */
+function toWav(samples: Uint8Array, rate: number): Uint8Array {
+  const header = new DataView(new ArrayBuffer(HEADER))
+  const text = (at: number, word: string): void => {
+    for (let i = 0; i < word.length; i++) header.setUint8(at + i, word.charCodeAt(i))
+  }
+  text(0, 'RIFF')
+  header.setUint32(4, HEADER - 8 + samples.length, true)
+  text(8, 'WAVEfmt ')
+  header.setUint32(16, 16, true)
+  // Uncompressed, one channel.
+  header.setUint16(20, 1, true)
+  header.setUint16(22, 1, true)
+  header.setUint32(24, rate, true)
+  header.setUint32(28, rate * 2, true)
+  header.setUint16(32, 2, true)
+  header.setUint16(34, 16, true)
+  text(36, 'data')
+  header.setUint32(40, samples.length, true)
+  return concat([new Uint8Array(header.buffer), samples], HEADER + samples.length)
+}
+
+function toRequest(request: SpeechRequest) {
+  const { model, input, voice, response_format: format, speed } = request
+  if (format !== 'wav') throw unsupported('Gemini speaks in WAV only; ask for "response_format": "wav"')
+  const { notes, note } = takeNotes(request, read)
+  if ((speed ?? 1) !== 1) note('speed', 'dropped')
+  const voiceName = voices[voice ?? 'alloy'] ?? voice
+  return {
+    path: toPath(model, 'generateContent'),
+    body: {
+      contents: [{ role: 'user', parts: [{ text: input }] }],
+      generationConfig: {
+        responseModalities: ['AUDIO'],
+        speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName } } },
+      },
+    },
+    notes,
+  }
+}
+
+/** generateContent of the family's speech models, whose bare samples become a WAV file. */
+export const speech =
+  (upstream: Upstream): NonNullable<Provider['speech']> =>
+  (request, call) =>
+    callJson(upstream, toRequest(request), call, (body) => {
+      const answer = body as Answer
+      const parts = answer.candidates?.[0]?.content?.parts ?? []
+      const audio = parts.flatMap(({ inlineData }) => (inlineData?.mimeType?.startsWith('audio/') ? [inlineData] : []))
+      const rate = Number(/rate=(\d+)/.exec(audio[0]?.mimeType ?? '')?.[1] ?? 24_000)
+      const samples = audio.map(({ data = '' }) => Uint8Array.from(atob(data), (character) => character.charCodeAt(0)))
+      const size = samples.reduce((sum, { length }) => sum + length, 0)
+      if (size === 0) throw toldError(upstream.id, body, false) ?? malformed(upstream.id, 'The answer has no audio')
+      return {
+        contentType: 'audio/wav',
+        body: (async function* () {
+          yield toWav(concat(samples, size), rate)
+        })(),
+        usage: toUsage(answer.usageMetadata),
+      }
+    })

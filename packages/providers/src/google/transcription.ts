@@ -1,0 +1,53 @@
+import type { Provider, TranscriptionAnswer, TranscriptionRequest } from '@turnpike/core'
+import { malformed } from '../failures.js'
+import { unsupported } from '../invalid.js'
+import { takeNotes } from '../request-fields.js'
+import type { Upstream } from '../upstream.js'
+import { callJson } from '../upstream.js'
+import type { Answer } from './answer.js'
+import { toUsage } from './answer.js'
+import { toldError } from './errors.js'
+import { toPath } from './models.js'
+
+const read = new Set(['file', 'language', 'prompt', 'response_format'])
+
+/** Bytes to turn into base64 at a time: a multiple of three, and few enough to be arguments. */
+const STEP = 3 * 8 * 1024
+
+/** A file in base64. */
+async function toBase64({ size, read: pieces }: TranscriptionRequest['file']): Promise<string> {
+  const bytes = new Uint8Array(size)
+  let at = 0
+  for await (const piece of pieces()) {
+    bytes.set(piece, at)
+    at += piece.length
+  }
+  let text = ''
+  for (let i = 0; i < size; i += STEP) text += btoa(String.fromCharCode(...bytes.subarray(i, i + STEP)))
+  return text
+}
+
+async function toRequest(request: TranscriptionRequest) {
+  const { model, file, language, prompt, response_format: format } = request
+  if (format === 'srt' || format === 'vtt') throw unsupported('Gemini gives no times; ask for json or text')
+  const { notes } = takeNotes(request, read)
+  const text = [
+    'Write down what is said in this recording, word for word, and nothing else.',
+    ...(language ? [`It is in the language with the ISO 639-1 code "${language}".`] : []),
+    ...(prompt ? [`What comes before it, or words that may occur in it: ${prompt}`] : []),
+  ].join('\n')
+  const parts = [{ inlineData: { mimeType: file.type, data: await toBase64(file) } }, { text }]
+  return { path: toPath(model, 'generateContent'), body: { contents: [{ role: 'user', parts }] }, notes }
+}
+
+/** generateContent with the recording in the prompt. */
+export const transcription =
+  (upstream: Upstream): NonNullable<Provider['transcription']> =>
+  async (request, call) =>
+    callJson(upstream, await toRequest(request), call, (body): TranscriptionAnswer => {
+      const { candidates, usageMetadata } = body as Answer
+      const parts = candidates?.[0]?.content?.parts
+      if (!parts) throw toldError(upstream.id, body, false) ?? malformed(upstream.id, 'The answer has no text')
+      const text = parts.map(({ thought, text: said }) => (thought ? '' : (said ?? ''))).join('')
+      return { text: text.trim(), seconds: undefined, usage: toUsage(usageMetadata) }
+    })

@@ -1,0 +1,39 @@
+import type { EmbeddingAnswer, Provider } from '@turnpike/core'
+import { extend } from '@turnpike/core'
+import { count } from '../count.js'
+import type { Upstream } from '../upstream.js'
+import { callJson } from '../upstream.js'
+import { encodeVector } from '../vectors.js'
+
+/** An answer of `/embeddings`. */
+interface Answer {
+  data: { index?: unknown; embedding: unknown }[]
+  model?: string
+  usage?: { prompt_tokens?: unknown } | null
+}
+
+/** `/embeddings`: near-identity, with the encoding that was asked for also from servers that know only one. */
+export const embeddings =
+  (upstream: Upstream): NonNullable<Provider['embeddings']> =>
+  (request, call) => {
+    const { encoding_format: encoding, input } = request
+    const expected = Array.isArray(input) && typeof input[0] !== 'number' ? input.length : 1
+    const body = extend(request, { provider: undefined })
+    return callJson(upstream, { path: '/embeddings', body, notes: [] }, call, (answer): EmbeddingAnswer => {
+      const { data, model, usage } = answer as Answer
+      if (data.length !== expected) throw new TypeError(`Expected ${expected} embeddings`)
+      const prompt = count(usage?.prompt_tokens)
+      return {
+        object: 'list',
+        data: data
+          .map(({ index, embedding }, position) => ({
+            object: 'embedding' as const,
+            index: count(index) ?? position,
+            embedding: encodeVector(embedding, encoding),
+          }))
+          .sort((a, b) => a.index - b.index),
+        model: model || request.model,
+        usage: prompt === undefined ? undefined : { prompt_tokens: prompt, completion_tokens: 0, total_tokens: prompt },
+      }
+    })
+  }

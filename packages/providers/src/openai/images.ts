@@ -1,0 +1,109 @@
+import type { ImageAnswer, ImageRequest, Note, Provider, Usage } from '@turnpike/core'
+import { extend } from '@turnpike/core'
+import type { UpstreamRequest } from '../adapter.js'
+import { count } from '../count.js'
+import type { Upstream } from '../upstream.js'
+import { callJson } from '../upstream.js'
+
+type Size = NonNullable<ImageRequest['size']>
+
+/** What a model of the family takes. */
+interface Traits {
+  /** By size of spec.md, the nearest that the model makes. */
+  sizes: Record<Size, string>
+  /** By quality of spec.md, the model's own word; undefined where it has none. */
+  qualities: Record<'standard' | 'hd', string> | undefined
+  /** Whether it takes `style`. */
+  style: boolean
+  /** What makes it answer with a PNG in base64. */
+  output: Record<string, string>
+}
+
+const square = { '256x256': '1024x1024', '512x512': '1024x1024', '1024x1024': '1024x1024' }
+
+const gptImage: Traits = {
+  sizes: { ...square, '1024x1792': '1024x1536', '1792x1024': '1536x1024' },
+  qualities: { standard: 'medium', hd: 'high' },
+  style: false,
+  // These models always answer in base64, and refuse to be asked for it.
+  output: { output_format: 'png' },
+}
+
+const dallE3: Traits = {
+  sizes: { ...square, '1024x1792': '1024x1792', '1792x1024': '1792x1024' },
+  qualities: { standard: 'standard', hd: 'hd' },
+  style: true,
+  output: { response_format: 'b64_json' },
+}
+
+const dallE2: Traits = {
+  sizes: {
+    '256x256': '256x256',
+    '512x512': '512x512',
+    '1024x1024': '1024x1024',
+    '1024x1792': '1024x1024',
+    '1792x1024': '1024x1024',
+  },
+  qualities: undefined,
+  style: false,
+  output: { response_format: 'b64_json' },
+}
+
+const traitsOf = (model: string): Traits =>
+  model.startsWith('dall-e-2') ? dallE2 : model.startsWith('dall-e') ? dallE3 : gptImage
+
+function toRequest(request: ImageRequest & { model: string }): UpstreamRequest {
+  const { model, size, quality, style } = request
+  const { sizes, qualities, style: hasStyle, output } = traitsOf(model)
+  const notes: Note[] = []
+  if (size && sizes[size] !== size) notes.push({ field: 'size', action: 'clamped' })
+  if (quality === 'hd' && !qualities) notes.push({ field: 'quality', action: 'dropped' })
+  if (style && !hasStyle) notes.push({ field: 'style', action: 'dropped' })
+  const body = extend(request, {
+    provider: undefined,
+    n: 1,
+    size: size ? sizes[size] : undefined,
+    quality: quality ? qualities?.[quality] : undefined,
+    style: hasStyle ? style : undefined,
+    response_format: undefined,
+    ...output,
+  })
+  return { path: '/images/generations', body, notes }
+}
+
+/** An answer of `/images/generations`. */
+interface Answer {
+  data: { b64_json?: unknown; revised_prompt?: unknown }[]
+  usage?: { input_tokens?: unknown; output_tokens?: unknown; input_tokens_details?: Record<string, unknown> | null }
+}
+
+/** Tokens in the form of a chat's usage; what comes out of these models is pictures. */
+function toUsage(usage: Answer['usage']): Usage | undefined {
+  const prompt = count(usage?.input_tokens)
+  const completion = count(usage?.output_tokens)
+  if (prompt === undefined || completion === undefined) return undefined
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+    prompt_tokens_details: {
+      image_tokens: count(usage?.input_tokens_details?.['image_tokens']) ?? 0,
+      cached_tokens: count(usage?.input_tokens_details?.['cached_tokens']) ?? 0,
+    },
+    completion_tokens_details: { image_tokens: completion },
+  }
+}
+
+/** `/images/generations`, in the words that each model of the family takes. */
+export const images =
+  (upstream: Upstream): NonNullable<Provider['images']> =>
+  (request, call) =>
+    callJson(upstream, toRequest(request), call, (answer): ImageAnswer => {
+      const { data, usage } = answer as Answer
+      const pictures = data.map(({ b64_json, revised_prompt }) => {
+        if (typeof b64_json !== 'string' || b64_json === '') throw new TypeError('A picture is missing')
+        return { base64: b64_json, revised_prompt: typeof revised_prompt === 'string' ? revised_prompt : undefined }
+      })
+      if (pictures.length === 0) throw new TypeError('There is no picture')
+      return { images: pictures, usage: toUsage(usage) }
+    })

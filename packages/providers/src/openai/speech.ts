@@ -1,0 +1,67 @@
+import type { Provider, SpeechFormat, UpstreamCall } from '@turnpike/core'
+import { extend } from '@turnpike/core'
+import { malformed, truncated } from '../failures.js'
+import type { Upstream } from '../upstream.js'
+import { send } from '../upstream.js'
+
+/** The content types of spec.md, and those that it has no words for. */
+const types: Record<SpeechFormat, string> = {
+  mp3: 'audio/mpeg',
+  opus: 'audio/ogg',
+  aac: 'audio/aac',
+  flac: 'audio/flac',
+  wav: 'audio/wav',
+}
+
+/** The same types under the names that upstreams have for them. */
+const otherNames: Record<string, string> = {
+  'audio/mp3': 'audio/mpeg',
+  'audio/opus': 'audio/ogg',
+  'audio/x-wav': 'audio/wav',
+  'audio/wave': 'audio/wav',
+  'audio/x-flac': 'audio/flac',
+}
+
+/** The pieces of an answer, once the first of them is there. @throws UpstreamError where there is none */
+async function begun(
+  body: AsyncIterable<Uint8Array>,
+  { id }: Upstream,
+  { signal }: UpstreamCall,
+): Promise<AsyncIterable<Uint8Array>> {
+  const iterator = body[Symbol.asyncIterator]()
+  const next = async (): Promise<IteratorResult<Uint8Array>> => {
+    try {
+      return await iterator.next()
+    } catch (cause) {
+      throw signal.aborted ? signal.reason : truncated(id, 'The connection broke during the answer', cause)
+    }
+  }
+  const first = await next()
+  if (first.done) throw malformed(id, 'The answer is empty')
+  return (async function* () {
+    try {
+      for (let piece: IteratorResult<Uint8Array> = first; !piece.done; piece = await next()) yield piece.value
+    } finally {
+      await iterator.return?.()
+    }
+  })()
+}
+
+/** `/audio/speech`: bytes as they come. */
+export const speech =
+  (upstream: Upstream): NonNullable<Provider['speech']> =>
+  async (request, call) => {
+    const { response_format: format } = request
+    const body = extend(request, { provider: undefined })
+    const response = await send(upstream, { path: '/audio/speech', body, notes: [] }, call, '*/*')
+    const told = response.header('content-type')?.split(';', 1)[0]!.trim().toLowerCase() ?? ''
+    if (/json|^text\//.test(told)) {
+      void response.body[Symbol.asyncIterator]().return?.()
+      throw malformed(upstream.id, `The answer is no audio but ${told}`)
+    }
+    return {
+      contentType: told.startsWith('audio/') ? (otherNames[told] ?? told) : types[format ?? 'mp3'],
+      body: await begun(response.body, upstream, call),
+      usage: undefined,
+    }
+  }

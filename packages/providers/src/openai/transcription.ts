@@ -1,0 +1,62 @@
+import type { Provider, TranscriptionAnswer, TranscriptionRequest, Usage } from '@turnpike/core'
+import { count } from '../count.js'
+import { formData } from '../form-data.js'
+import type { Upstream } from '../upstream.js'
+import { callJson, send, wholeText } from '../upstream.js'
+
+/** A JSON answer of `/audio/transcriptions`. */
+interface Answer {
+  text?: unknown
+  duration?: unknown
+  usage?: Record<string, unknown> | null
+}
+
+const seconds = (value: unknown): number | undefined => {
+  const number = typeof value === 'string' ? Number(value) : value
+  return typeof number === 'number' && number >= 0 && number < Infinity ? number : undefined
+}
+
+/** Tokens in the form of a chat's usage; undefined where the upstream counts seconds. */
+function toUsage(usage: Answer['usage']): Usage | undefined {
+  const prompt = count(usage?.['input_tokens'])
+  if (prompt === undefined) return undefined
+  const completion = count(usage?.['output_tokens']) ?? 0
+  const details = usage?.['input_token_details'] as { audio_tokens?: unknown } | null | undefined
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+    prompt_tokens_details: { audio_tokens: count(details?.audio_tokens) ?? 0 },
+  }
+}
+
+function fromJson(body: object): TranscriptionAnswer {
+  const { text, duration, usage } = body as Answer
+  if (typeof text !== 'string') throw new TypeError('There is no text')
+  return { text, seconds: seconds(duration) ?? seconds(usage?.['seconds']), usage: toUsage(usage) }
+}
+
+/** The end of the last cue of subtitles (`00:01:02,500` or `01:02.500`), in seconds. */
+function lastCue(document: string): number | undefined {
+  const [end] = [...document.matchAll(/-->\s*(?:(\d+):)?(\d\d):(\d\d)[.,](\d{3})/g)].slice(-1)
+  if (!end) return undefined
+  const [, hours = '0', minutes, rest, ms] = end
+  return Number(hours) * 3600 + Number(minutes) * 60 + Number(rest) + Number(ms) / 1000
+}
+
+/**
+ * `/audio/transcriptions`. Whisper is billed by the second, so that it is asked for the answer that says how long the audio is,
+ * unless that is to be subtitles.
+ */
+export const transcription =
+  (upstream: Upstream): NonNullable<Provider['transcription']> =>
+  async (request: TranscriptionRequest, call) => {
+    const { file, response_format: format = 'json', provider: _, ...fields } = request
+    const subtitles = format === 'srt' || format === 'vtt'
+    const asked = subtitles ? format : request.model.includes('whisper') ? 'verbose_json' : 'json'
+    const { type, body } = formData({ ...fields, response_format: asked }, file)
+    const outgoing = { path: '/audio/transcriptions', body, notes: [] }
+    if (!subtitles) return callJson(upstream, outgoing, call, fromJson, type)
+    const text = await wholeText(upstream, await send(upstream, outgoing, call, 'text/plain', type), call)
+    return { text, seconds: lastCue(text), usage: undefined }
+  }

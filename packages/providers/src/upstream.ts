@@ -1,0 +1,121 @@
+import type { UpstreamCall } from '@turnpike/core'
+import { concat, UpstreamError } from '@turnpike/core'
+import type { ChatAdapter, UpstreamRequest } from './adapter.js'
+import { malformed, statusError, truncated } from './failures.js'
+import { parseJson } from './json.js'
+import { neverSent } from './network-errors.js'
+import type { Transport, TransportResponse } from './transport.js'
+
+/** Bounds on what an upstream may send. */
+export interface UpstreamLimits {
+  /** Bytes of a whole answer; default 64 MiB. */
+  answer?: number
+  /** Characters of one server-sent event; default 16 MiB. */
+  event?: number
+}
+
+/** Where and how a provider is reached. */
+export interface Upstream {
+  id: string
+  /** The base URL without a slash at its end. */
+  baseURL: string
+  /** Headers of every call, the credential among them. */
+  headers: Record<string, string>
+  errors: ChatAdapter['errors']
+  transport: Transport
+  limits?: UpstreamLimits | undefined
+}
+
+const ANSWER_LIMIT = 64 * 1024 * 1024
+/** Bytes of an error answer that are read for its message. */
+const ERROR_LIMIT = 64 * 1024
+
+const utf8 = new TextDecoder()
+
+/** The whole body as text; undefined where it is larger than `limit` bytes. */
+async function readText({ header, body, bytes }: TransportResponse, limit: number): Promise<string | undefined> {
+  // Of what is compressed, the length says nothing.
+  if (bytes && Number(header('content-length')) <= limit && !header('content-encoding'))
+    return utf8.decode(await bytes())
+  const pieces: Uint8Array[] = []
+  let size = 0
+  for await (const piece of body) {
+    size += piece.length
+    if (size > limit) return undefined
+    pieces.push(piece)
+  }
+  return utf8.decode(concat(pieces, size))
+}
+
+/**
+ * Tells what does not reach the upstream, sends the rest and resolves with a 2xx answer.
+ * @param request.body sent as JSON, or as it is where it is a stream
+ * @throws UpstreamError
+ */
+export async function send(
+  { id, baseURL, headers, errors, transport }: Upstream,
+  { path, body, notes }: UpstreamRequest,
+  { signal, onNotes }: UpstreamCall,
+  accept: string,
+  type = 'application/json',
+): Promise<TransportResponse> {
+  if (notes.length > 0) onNotes?.(notes)
+  let response: TransportResponse
+  try {
+    response = await transport({
+      url: baseURL + path,
+      method: 'POST',
+      headers: { ...headers, 'content-type': type, accept },
+      body: body instanceof ReadableStream ? body : JSON.stringify(body),
+      signal,
+    })
+  } catch (cause) {
+    if (signal.aborted) throw signal.reason
+    throw new UpstreamError('The upstream could not be reached', {
+      provider: id,
+      kind: 'unavailable',
+      accepted: !neverSent(cause),
+      cause,
+    })
+  }
+  const { status, header } = response
+  if (status >= 200 && status <= 299) return response
+  const text = await readText(response, ERROR_LIMIT).catch(() => undefined)
+  throw statusError(id, errors, { status, header, body: parseJson(text ?? '') }, false)
+}
+
+/** A whole answer as text. @throws UpstreamError where it breaks off or is too large */
+export async function wholeText(
+  { id, limits }: Upstream,
+  response: TransportResponse,
+  { signal }: UpstreamCall,
+): Promise<string> {
+  const limit = limits?.answer ?? ANSWER_LIMIT
+  let text: string | undefined
+  try {
+    text = await readText(response, limit)
+  } catch (cause) {
+    if (signal.aborted) throw signal.reason
+    throw truncated(id, 'The connection broke during the answer', cause)
+  }
+  if (text === undefined) throw malformed(id, `The answer is larger than ${limit} bytes`)
+  return text
+}
+
+/** Sends and resolves with what `read` makes of the JSON that comes back; whatever that stumbles over is malformed. @throws UpstreamError */
+export async function callJson<T>(
+  upstream: Upstream,
+  request: UpstreamRequest,
+  call: UpstreamCall,
+  read: (body: object) => T,
+  type?: string,
+): Promise<T> {
+  const response = await send(upstream, request, call, 'application/json', type)
+  const value = parseJson(await wholeText(upstream, response, call))
+  if (typeof value !== 'object' || value === null) throw malformed(upstream.id, 'The answer is not JSON')
+  try {
+    return read(value)
+  } catch (error) {
+    throw UpstreamError.is(error) ? error : malformed(upstream.id, 'The answer makes no sense', error)
+  }
+}
