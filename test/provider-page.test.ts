@@ -193,8 +193,8 @@ describe('the provider of docs/providers.md', () => {
     const { provider } = setUp('')
     const router = createRouter({ providers: [provider] })
     for (const model of ['acme-1', 'acme-2', 'acme/acme-1'])
-      expect(await router.candidates({ capability: 'chat', request: { ...request, model } })).toMatchObject([
-        { provider: { id: 'acme' } },
-      ])
+      expect(await router.candidates({ task: 'chat', request: { model }, expected: () => ({}) })).toMatchObject({
+        targets: [{ provider: { id: 'acme' } }],
+      })
   })
 })

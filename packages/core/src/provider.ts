@@ -1,9 +1,10 @@
-import type { Price } from './prices/price.js'
+import type { UpstreamFailure } from './errors.js'
+import type { Price, Units } from './prices/price.js'
 import type { SpeechRequest, TranscriptionFields } from './schemas/audio.js'
 import type { ChatChunk, ChatCompletion, ChatCompletionRequest, Usage } from './schemas/chat.js'
 import type { EmbeddingRequest, EmbeddingResponse } from './schemas/embeddings.js'
 import type { ImageRequest } from './schemas/images.js'
-import type { Capability, Fidelity, Model } from './schemas/models.js'
+import type { Fidelity, Model } from './schemas/models.js'
 
 /** What an upstream call needs of an AbortSignal. Every AbortSignal is one; who makes one per request can do with less. */
 export interface Signal {
@@ -150,17 +151,72 @@ export interface Target {
   catalogue: string
 }
 
+/** What a provider can be asked to do: names of {@link Provider}'s methods. */
+export type Task = 'chat' | 'embeddings' | 'images' | 'speech' | 'transcription'
+
+/** What a request needs of whoever serves it. */
+export interface Need {
+  task: Task
+  request: { model: string; provider?: string | null | undefined }
+  /** What a target will probably use for it; asked only where prices are compared. */
+  expected(target: Target): Units
+  /** Whether a target can do it as it is asked; asked only where prices are compared; `listed` is its entry in the catalogue. Default: yes. */
+  fits?(target: Target, listed: Model | undefined): boolean
+}
+
+/** One that could have served a request whose provider was chosen by price. */
+export type Considered = {
+  provider: string
+  model: string
+  /** What the request was expected to cost; null where the price is not known. */
+  expected_nano_usd: number | null
+  /** Why it was not to be had; absent where it was. */
+  excluded?: 'unfit' | 'context' | 'unhealthy'
+}
+
+/** Who is to serve a request. */
+export interface Choice {
+  /** Best first; never empty. */
+  targets: Target[]
+  /** All that were compared, best first; absent where price did not decide. */
+  considered?: Considered[]
+}
+
+/** How a provider has been doing. */
+export interface ProviderHealth {
+  id: string
+  /** `unhealthy` = it is not asked until `next_try`. */
+  status: 'healthy' | 'unhealthy'
+  /** Failures since its last success. */
+  failures: number
+  /** Kind of the last of them. */
+  last_failure: UpstreamFailure['kind'] | null
+  /** When one request may try it again. */
+  next_try: string | null
+}
+
 export interface Router {
   /**
-   * Who can serve a request, best first; never empty.
-   * @throws ApiError 400 for an unknown model or provider, 502 where no provider is left
+   * Who can serve a request.
+   * @throws ApiError 400 for an unknown model or provider, and UpstreamError where no provider is healthy
    */
-  candidates(need: {
-    capability: Capability
-    request: { model: string; provider?: string | null | undefined }
-  }): Promise<Target[]>
+  candidates(need: Need): Promise<Choice>
+  /**
+   * Runs a call with the first target, and where it surely was not accepted, with the next, or again.
+   * How a call went that this resolves with is to be told by `report`.
+   * @throws what `run` threw for the first target
+   */
+  attempt<T>(
+    targets: Target[],
+    signal: Signal,
+    run: (target: Target) => Promise<T>,
+  ): Promise<{ value: T; target: Target; attempts: number }>
+  /** How a call that was accepted ended; without `error`, well. */
+  report(target: Target, error?: unknown): void
   /** The catalogue of the configured providers; with `provider`, that provider's part of it. */
   models(filter?: { provider?: string | undefined }): Promise<Model[]>
   /** One model of the catalogue, by its id, bare or behind its provider's, with what becomes of each field of a request to it. */
   model(id: string): Promise<Model | undefined>
+  /** How the providers have been doing, in the order in which they were configured. */
+  health(): ProviderHealth[]
 }

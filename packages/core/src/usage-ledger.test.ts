@@ -13,12 +13,18 @@ const record = (request_id: string, fields: Partial<UsageRecord> = {}): UsageRec
   conversation_id: '',
   task_id: '',
   project_id: '',
+  task: 'chat',
   model: 'gpt-4o',
   provider: 'openai',
+  attempts: 1,
   prompt_tokens: 10,
   completion_tokens: 3,
   tokens: 13,
   accuracy: 'reported',
+  units: { input: 10, output: 3 },
+  rates: { input: 2.5, output: 10 },
+  catalogue: 'v1',
+  cost_nano_usd: 55_000,
   outcome: 'complete',
   timestamp: '2026-01-02T00:00:00.000Z',
   ...fields,
@@ -51,7 +57,13 @@ afterEach(() => vi.useRealTimers())
 describe('the usage ledger', () => {
   it('knows nothing of a new user', async () => {
     const { ledger } = await setUp()
-    expect(await ledger.totals('ada')).toEqual({ requests: 0, prompt_tokens: 0, completion_tokens: 0, tokens: 0 })
+    expect(await ledger.totals('ada')).toEqual({
+      requests: 0,
+      prompt_tokens: 0,
+      completion_tokens: 0,
+      tokens: 0,
+      cost_nano_usd: 0,
+    })
     expect(await ledger.records('ada')).toEqual({ items: [] })
   })
 
@@ -59,11 +71,18 @@ describe('the usage ledger', () => {
     const { ledger } = await setUp()
     await Promise.all([
       ledger.append(record('a')),
-      ledger.append(record('b', { prompt_tokens: 100, completion_tokens: 50, tokens: 150 })),
+      ledger.append(record('b', { prompt_tokens: 100, completion_tokens: 50, tokens: 150, cost_nano_usd: null })),
       ledger.append(record('c', { user_id: 'bob', prompt_tokens: 1, completion_tokens: 0, tokens: 1 })),
     ])
-    expect(await ledger.totals('ada')).toEqual({ requests: 2, prompt_tokens: 110, completion_tokens: 53, tokens: 163 })
-    expect(await ledger.totals('bob')).toEqual({ requests: 1, prompt_tokens: 1, completion_tokens: 0, tokens: 1 })
+    expect(await ledger.totals('ada')).toEqual({
+      requests: 2,
+      prompt_tokens: 110,
+      completion_tokens: 53,
+      tokens: 163,
+      // A price that is not known adds nothing.
+      cost_nano_usd: 55_000,
+    })
+    expect(await ledger.totals('bob')).toMatchObject({ requests: 1, prompt_tokens: 1, completion_tokens: 0, tokens: 1 })
     expect((await ledger.records('bob')).items).toEqual([
       record('c', { user_id: 'bob', prompt_tokens: 1, completion_tokens: 0, tokens: 1 }),
     ])
@@ -80,8 +99,8 @@ describe('the usage ledger', () => {
       ['bob', ['d']],
     ])
     expect(sum).toEqual([
-      { key: ['usage-total', 'ada'], add: { requests: 3, prompt_tokens: 30, completion_tokens: 9 } },
-      { key: ['usage-total', 'bob'], add: { requests: 1, prompt_tokens: 10, completion_tokens: 3 } },
+      { key: ['usage-total', 'ada'], add: { requests: 3, prompt_tokens: 30, completion_tokens: 9, cost_nano_usd: 165_000 } },
+      { key: ['usage-total', 'bob'], add: { requests: 1, prompt_tokens: 10, completion_tokens: 3, cost_nano_usd: 55_000 } },
     ])
   })
 
@@ -136,7 +155,7 @@ describe('a failing store', () => {
       await ledger.append(record('a'))
       expect(commits).toHaveLength(2)
       expect(commits[1]).toEqual(commits[0])
-      expect(await ledger.totals('ada')).toEqual({ requests: 1, prompt_tokens: 10, completion_tokens: 3, tokens: 13 })
+      expect(await ledger.totals('ada')).toMatchObject({ requests: 1, prompt_tokens: 10, completion_tokens: 3, tokens: 13, cost_nano_usd: 55_000 })
       expect((await ledger.records('ada')).items).toEqual([record('a')])
       expect(lost).toEqual([])
     }

@@ -1,11 +1,13 @@
 import { ApiError, StorageError } from './errors.js'
 import { uuidv7 } from './ids.js'
 import type { Key, KV } from './kv/kv.js'
+import type { Rates, Units } from './prices/price.js'
+import type { Considered, Task } from './provider.js'
 
 /** How a request to an upstream ended; every stream ends in exactly one of these. */
 export type Outcome = 'complete' | 'upstream_error' | 'truncated' | 'client_abort' | 'idle_timeout' | 'server_shutdown'
 
-/** One request's use of a model, with the fields of spec.md's usage record that do not depend on a price. */
+/** One request's use of a model, and what it cost at the price in force when it was made. */
 export type UsageRecord = {
   /** The request id that the caller was given. */
   request_id: string
@@ -16,19 +18,39 @@ export type UsageRecord = {
   conversation_id: string
   task_id: string
   project_id: string
+  task: Task
   model: string
   provider: string
+  /** Calls of upstreams that it took. */
+  attempts: number
+  /** Who was compared, where price decided. */
+  considered?: Considered[]
   prompt_tokens: number
   completion_tokens: number
   /** prompt_tokens + completion_tokens. */
   tokens: number
   /** `reported` by the upstream, `partial` where it ended before its report was whole, or `estimated` by us. */
   accuracy: 'reported' | 'partial' | 'estimated'
+  /** What was used, by class. */
+  units: Units
+  /** US dollars for a million units of each class, as charged; empty where the price is not known. */
+  rates: Rates
+  /** Version of the prices that these are from. */
+  catalogue: string
+  /** Billionths of a US dollar; null where the price is not known. */
+  cost_nano_usd: number | null
   outcome: Outcome
   timestamp: string
 }
 
-export type UsageTotals = { requests: number; prompt_tokens: number; completion_tokens: number; tokens: number }
+/** Sums over records; what was used at a price that is not known adds nothing to the cost. */
+export type UsageTotals = {
+  requests: number
+  prompt_tokens: number
+  completion_tokens: number
+  tokens: number
+  cost_nano_usd: number
+}
 
 export interface UsageLedger {
   /** Resolves once the record is durable; to be awaited before the caller is told that the response is whole. */
@@ -86,10 +108,11 @@ export function usageLedger(
     }
     const segments = [...byUser].map(([user, value]) => ({ key: ['usage', user, flushId] as Key, value }))
     const sum = [...byUser].map(([user, list]) => {
-      const add = { requests: list.length, prompt_tokens: 0, completion_tokens: 0 }
+      const add = { requests: list.length, prompt_tokens: 0, completion_tokens: 0, cost_nano_usd: 0 }
       for (const record of list) {
         add.prompt_tokens += record.prompt_tokens
         add.completion_tokens += record.completion_tokens
+        add.cost_nano_usd += record.cost_nano_usd ?? 0
       }
       return { key: ['usage-total', user] as Key, add }
     })
@@ -145,8 +168,8 @@ export function usageLedger(
     },
     async totals(userId) {
       const sums = (await kv.get<Partial<UsageTotals>>(['usage-total', userId]))?.value
-      const { requests = 0, prompt_tokens = 0, completion_tokens = 0 } = sums ?? {}
-      return { requests, prompt_tokens, completion_tokens, tokens: prompt_tokens + completion_tokens }
+      const { requests = 0, prompt_tokens = 0, completion_tokens = 0, cost_nano_usd = 0 } = sums ?? {}
+      return { requests, prompt_tokens, completion_tokens, tokens: prompt_tokens + completion_tokens, cost_nano_usd }
     },
     async records(userId, { after, limit = 100 } = {}) {
       const prefix = ['usage', userId]

@@ -29,6 +29,8 @@ export function callerOf(
         code: 'rate_limit_exceeded',
         retryAfter,
       })
+    if (access === 'admin' && holder.user.role !== 'admin')
+      throw new ApiError(403, 'permission_error', 'This is for keys of administrators', { code: 'forbidden' })
     return holder
   }
 }

@@ -17,3 +17,24 @@ export const RETRY_AFTER_S = 1
 
 /** "time-outs: not shown": milliseconds that running requests have to end after a shutdown began. */
 export const DRAIN_MS = 30_000
+
+/** "The value `auto` routes to the cheapest provider": tokens that an answer is taken to have where the request bounds none. */
+export const EXPECTED_OUTPUT_TOKENS = 1_024
+
+/** "Platform documents are embedded with a 768-dimension embedding model": that model, and what it gives where `dimensions` is left open. */
+export const EMBEDDING = { model: 'gemini-embedding-001', dimensions: 768 }
+
+/** "model (string, a closed list of three ids, with a default; ids … are not carried here)": the default first. */
+export const IMAGE_MODELS = ['gemini-2.5-flash-image', 'gpt-image-2', 'dall-e-3']
+
+/** "model: tts-1 | tts-1-hd": shown, and an option for hosts with other models. */
+export const SPEECH_MODELS = ['tts-1', 'tts-1-hd']
+
+/** "voice: alloy | echo | fable | onyx | nova | shimmer": shown, and an option; the first is taken where it is left open. */
+export const VOICES = ['alloy', 'echo', 'fable', 'onyx', 'nova', 'shimmer']
+
+/** "model (required, single allowed value)": its id is not shown. */
+export const TRANSCRIPTION_MODELS = ['whisper-1']
+
+/** "25 MB": taken as 25 · 1024² bytes, as OpenAI does. */
+export const AUDIO_LIMIT = 25 * 1024 * 1024

@@ -24,8 +24,13 @@ describe('GET /', () => {
           'An OpenAI-compatible AI gateway in front of OpenAI-style, Claude-style and Gemini-style providers',
         endpoints: {
           'chat.completions': 'POST /v1/chat/completions',
+          embeddings: 'POST /v1/embeddings',
+          'images.generations': 'POST /v1/images/generations',
+          'audio.speech': 'POST /v1/audio/speech',
+          'audio.transcriptions': 'POST /v1/audio/transcriptions',
           'models.list': 'GET /v1/models',
           'models.get': 'GET /v1/models/{model}',
+          'health.providers': 'GET /health/providers',
           health: 'GET /health',
           info: 'GET /',
         },
@@ -39,7 +44,8 @@ describe('GET /', () => {
     for (const [id, endpoint] of Object.entries(endpoints)) {
       const [method, path] = endpoint.split(' ') as [string, string]
       const response = await send(method, path.replace('{model}', 'gpt-4o'), method === 'POST' ? {} : undefined)
-      expect(response.status, id).toBe(method === 'POST' ? 400 : 200)
+      // The key of the test is no administrator's.
+      expect(response.status, id).toBe(id === 'health.providers' ? 403 : method === 'POST' ? 400 : 200)
     }
   })
 })

@@ -13,14 +13,22 @@ import type {
 import { createHandler, fetchShell, hattipShell, nodeShell, route } from '@turnpike/http'
 import type { Caller } from './caller.js'
 import { callerOf } from './caller.js'
+import type { EMBEDDING } from './conventions.js'
 import { BETWEEN_EVENTS_MS, DRAIN_MS, FIRST_EVENT_MS } from './conventions.js'
 import { describeError } from './describe-error.js'
 import { chatCompletions } from './operations/chat.js'
+import { createEmbeddings } from './operations/embeddings.js'
+import type { ImageOptions } from './operations/images.js'
+import { createImage } from './operations/images.js'
 import { getModel, listModels } from './operations/models.js'
-import { health, info } from './operations/status.js'
+import type { SpeechOptions } from './operations/speech.js'
+import { createSpeech } from './operations/speech.js'
+import { health, info, providersHealth } from './operations/status.js'
+import type { TranscriptionOptions } from './operations/transcription.js'
+import { createTranscription } from './operations/transcription.js'
 import { upstreamWatches } from './upstream-watch.js'
 
-export interface GatewayOptions extends ShellOptions {
+export interface GatewayOptions extends ShellOptions, ImageOptions, SpeechOptions, TranscriptionOptions {
   /** Finds the upstream of a request, such as `createRouter({ providers })`. */
   router: Router
   /** Where keys, users and usage are. */
@@ -37,7 +45,9 @@ export interface GatewayOptions extends ShellOptions {
   firstEventMs?: number
   /** Milliseconds between two events of an upstream's stream; default 120,000. */
   betweenEventsMs?: number
-  /** Largest request body in bytes; default 20 MiB. */
+  /** The embedding model of the platform's documents, and its dimensions where a request leaves them open; default {@link EMBEDDING}. */
+  embedding?: typeof EMBEDDING
+  /** Largest JSON body in bytes; default 20 MiB. */
   bodyLimit?: number
   /** Milliseconds of silence after which a stream carries a comment; default 15,000. */
   heartbeatMs?: number
@@ -83,16 +93,18 @@ export function createGateway(options: GatewayOptions): Gateway {
   const rateLimiter = options.rateLimiter ?? memoryRateLimiter({ now })
   const { firstEventMs = FIRST_EVENT_MS, betweenEventsMs = BETWEEN_EVENTS_MS } = options
   const watches = upstreamWatches()
+  const upstream = { ...options, ledger, watches, firstEventMs, betweenEventsMs, now }
   let draining = false
 
   const routes: Route<Caller>[] = [
-    route(
-      'POST',
-      '/v1/chat/completions',
-      chatCompletions({ router, ledger, watches, firstEventMs, betweenEventsMs, now }),
-    ),
+    route('POST', '/v1/chat/completions', chatCompletions(upstream)),
+    route('POST', '/v1/embeddings', createEmbeddings(upstream, options.embedding)),
+    route('POST', '/v1/images/generations', createImage(upstream)),
+    route('POST', '/v1/audio/speech', createSpeech(upstream)),
+    route('POST', '/v1/audio/transcriptions', createTranscription(upstream)),
     route('GET', '/v1/models', listModels(router)),
     route('GET', '/v1/models/{model+}', getModel(router)),
+    route('GET', '/health/providers', providersHealth(router)),
     route('GET', '/health', health({ kv, ledger, simulated, draining: () => draining })),
     route(
       'GET',

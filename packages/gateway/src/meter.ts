@@ -1,9 +1,12 @@
-import type { ChatCompletionRequest, ChatStream, ChunkChoice, Completion, Usage, UsageRecord } from '@turnpike/core'
+import type { ChatCompletionRequest, ChatStream, ChunkChoice, Completion, Usage } from '@turnpike/core'
+import { unitsOf } from '@turnpike/core'
+import type { Used } from './upstream-request.js'
 
 /** Characters per token where an upstream reports no usage (ruling 28). */
 const CHARACTERS_PER_TOKEN = 4
 
-const tokens = (characters: number): number => Math.ceil(characters / CHARACTERS_PER_TOKEN)
+/** Tokens of a text, where nobody has counted them. */
+export const tokens = (characters: number): number => Math.ceil(characters / CHARACTERS_PER_TOKEN)
 
 /** Characters of all text in a part of a request or answer, whatever its shape; keys and data URLs are no text. */
 function characters(value: unknown): number {
@@ -14,23 +17,31 @@ function characters(value: unknown): number {
   return sum
 }
 
-const promptTokens = ({ messages, system, tools }: ChatCompletionRequest): number =>
+/** Tokens of a prompt, estimated. */
+export const promptTokens = ({ messages, system, tools }: ChatCompletionRequest): number =>
   tokens(characters(messages.map(({ content }) => content)) + characters(system) + characters(tools))
 
 /** Used tokens, and how exactly they are known. */
-export type Metered = { usage: Usage; accuracy: UsageRecord['accuracy'] }
+export type Metered = Used & { usage: Usage }
+
+/** Tokens as they were counted, by class. */
+export const metered = (usage: Usage, accuracy: Used['accuracy']): Metered => ({
+  usage,
+  units: unitsOf(usage),
+  accuracy,
+})
 
 const estimate = (request: ChatCompletionRequest, completionCharacters: number): Metered => {
   const prompt_tokens = promptTokens(request)
   const completion_tokens = tokens(completionCharacters)
   const usage = { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens }
-  return { usage, accuracy: 'estimated' }
+  return metered(usage, 'estimated')
 }
 
 /** The usage of a whole answer: as reported, or estimated. */
 export const meterAnswer = (request: ChatCompletionRequest, answer: Completion): Metered =>
   answer.usage
-    ? { usage: answer.usage, accuracy: 'reported' }
+    ? metered(answer.usage, 'reported')
     : estimate(
         request,
         characters(
@@ -59,7 +70,7 @@ export function streamMeter(request: ChatCompletionRequest, stream: ChatStream):
     },
     used(complete) {
       const usage = stream.usage()
-      return usage ? { usage, accuracy: complete ? 'reported' : 'partial' } : estimate(request, seen)
+      return usage ? metered(usage, complete ? 'reported' : 'partial') : estimate(request, seen)
     },
   }
 }

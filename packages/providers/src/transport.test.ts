@@ -37,7 +37,7 @@ describe('fetchTransport', () => {
     const { signal: _, ...init } = calls[0]!.init
     expect([calls[0]!.url, init]).toEqual([
       'https://up/x',
-      { method: 'POST', headers: { a: 'b' }, redirect: 'manual', body: '{}' },
+      { method: 'POST', headers: { a: 'b' }, redirect: 'manual', duplex: 'half', body: '{}' },
     ])
   })
 

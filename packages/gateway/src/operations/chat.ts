@@ -1,35 +1,25 @@
 import type {
+  Capability,
   ChatCompletionRequest as ChatRequest,
-  ChatStream,
   ChunkChoice,
+  Model,
   Outcome,
-  Router,
+  Target,
   ToolDefinition,
-  UpstreamCall,
-  UsageLedger,
+  Usage,
 } from '@turnpike/core'
-import { ChatCompletion, ChatCompletionRequest, extend, isUuid, UpstreamError, withoutNulls } from '@turnpike/core'
-import type { Call, EventStream } from '@turnpike/http'
+import { ChatCompletion, ChatCompletionRequest, extend, withoutNulls } from '@turnpike/core'
+import type { EventStream } from '@turnpike/http'
 import { operation, sse } from '@turnpike/http'
 import type { Caller } from '../caller.js'
 import { chunkText } from '../chunk-text.js'
+import { EXPECTED_OUTPUT_TOKENS } from '../conventions.js'
 import { complete, stream } from '../fan-out.js'
 import { modernise } from '../legacy-functions.js'
-import type { Metered } from '../meter.js'
-import { meterAnswer, streamMeter } from '../meter.js'
-import type { UpstreamWatches } from '../upstream-watch.js'
-import { warnings } from '../warnings.js'
-
-export interface ChatOptions {
-  router: Router
-  ledger: UsageLedger
-  watches: UpstreamWatches
-  /** Milliseconds until the upstream's first event or whole answer. */
-  firstEventMs: number
-  /** Milliseconds between two events. */
-  betweenEventsMs: number
-  now: () => number
-}
+import { meterAnswer, promptTokens, streamMeter } from '../meter.js'
+import { outcomeOf } from '../outcome.js'
+import type { Cost, UpstreamOptions } from '../upstream-request.js'
+import { upstreamRequest } from '../upstream-request.js'
 
 /** The request with `null` as what it means, absent: in itself, its messages and its tools, but not within their JSON Schemas; and without deprecated fields. */
 function normalise(request: ChatRequest): ChatRequest {
@@ -40,20 +30,29 @@ function normalise(request: ChatRequest): ChatRequest {
   return normal
 }
 
-/** A tag header that is fit to be stored: a UUID, else ''. */
-const tag = (call: Call, name: string): string => {
-  const value = call.header(name)
-  return value !== undefined && isUuid(value) ? value.toLowerCase() : ''
+/** What a model must be able to do, of what the catalogue tells. */
+function abilities({ tools, messages, ...request }: ChatRequest): Capability[] {
+  const needed: Capability[] = []
+  if (tools?.length) needed.push('tools')
+  const parts = messages.flatMap(({ content }) => (Array.isArray(content) ? content : []))
+  if (parts.some(({ type }) => type === 'image_url')) needed.push('vision')
+  if ((request['response_format'] as { type?: unknown } | undefined)?.type === 'json_schema') needed.push('json_schema')
+  return needed
 }
 
-function outcomeOf(error: unknown): Outcome {
-  return UpstreamError.is(error) && error.failure.kind === 'truncated' ? 'truncated' : 'upstream_error'
+/** Whether a target takes a request as it is. */
+function fits(request: ChatRequest, { provider, model }: Target, listed: Model | undefined): boolean {
+  if (listed && !abilities(request).every((ability) => listed.capabilities.includes(ability))) return false
+  try {
+    provider.chat!.preview(extend(request, { model }))
+    return true
+  } catch {
+    return false
+  }
 }
 
-/** POST /v1/chat/completions: one upstream call, whole or streamed, booked before the caller is told that it is complete. */
-export function chatCompletions(options: ChatOptions) {
-  const { router, ledger, watches, firstEventMs, betweenEventsMs, now } = options
-
+/** POST /v1/chat/completions: one answer, whole or streamed, booked before the caller is told that it is complete. */
+export function chatCompletions(options: UpstreamOptions) {
   return operation<Caller, never, never, typeof ChatCompletionRequest>({
     id: 'chat.completions',
     summary: 'Answers a conversation, at once or as a stream.',
@@ -61,80 +60,43 @@ export function chatCompletions(options: ChatOptions) {
     body: ChatCompletionRequest,
     output: ChatCompletion,
     async run(caller, { body }, call) {
-      const { key, user } = caller!
       const request = normalise(body)
-      const [target] = await router.candidates({ capability: 'chat', request })
-      const { provider, model } = target!
-      request.model = model
-      await ledger.ready()
-      call.log({ key_id: key.id, user_id: user.id, provider: provider.id, model, stream: request.stream === true })
+      call.log({ stream: request.stream === true })
+      const upstream = await upstreamRequest(options, caller, call, {
+        task: 'chat',
+        request,
+        expected({ provider }) {
+          const { n = 1, max_completion_tokens: most = request.max_tokens } = request
+          // Where each answer is a call of its own, each pays for the prompt.
+          const prompts = provider.chat!.oneChoice ? n! : 1
+          return { input: promptTokens(request) * prompts, output: (most ?? EXPECTED_OUTPUT_TOKENS) * n! }
+        },
+        fits: (target, listed) => fits(request, target, listed),
+      })
+      /** The request to the model that a target has. */
+      const to = ({ model }: Target): ChatRequest => (model === request.model ? request : extend(request, { model }))
+      /** Usage as the caller is told it: with its cost, where that was asked for. */
+      const told = (usage: Usage, cost: Cost): Usage => (upstream.explained ? extend(usage, cost) : usage)
 
-      const book = async ({ usage, accuracy }: Metered, outcome: Outcome): Promise<void> => {
-        const { prompt_tokens, completion_tokens } = usage
-        call.log({ outcome, prompt_tokens, completion_tokens })
-        await ledger.append({
-          request_id: call.requestId,
-          user_id: user.id,
-          key_id: key.id,
-          session_id: tag(call, 'x-session-id'),
-          conversation_id: tag(call, 'x-conversation-id'),
-          task_id: tag(call, 'x-task-id'),
-          project_id: tag(call, 'x-project-id'),
-          model,
-          provider: provider.id,
-          prompt_tokens,
-          completion_tokens,
-          tokens: prompt_tokens + completion_tokens,
-          accuracy,
-          outcome,
-          timestamp: new Date(now()).toISOString(),
-        })
+      if (!request.stream) {
+        const { answer, used, cost } = await upstream.whole(
+          (target, call) => complete(target.provider.chat!, to(target), call),
+          (answer) => meterAnswer(request, answer),
+        )
+        return extend(answer, { usage: told(used.usage, cost) })
       }
 
-      const watch = watches.watch(call)
-      const upstream: UpstreamCall = {
-        signal: watch.signal,
-        onNotes: (notes) => call.setHeader('x-gateway-warnings', warnings(notes)),
-      }
-      /** What went wrong, told by whoever stopped the call rather than by the connection that broke of it. */
-      const reasonOf = (error: unknown): unknown => watch.stop()?.error ?? error
-
-      if (!request.stream)
-        try {
-          watch.expect(firstEventMs)
-          const answer = await complete(provider.chat!, request, upstream)
-          watch.relax()
-          const metered = meterAnswer(request, answer)
-          await book(metered, 'complete')
-          return extend(answer, { usage: metered.usage })
-        } catch (error) {
-          throw reasonOf(error)
-        } finally {
-          await watch.end()
-        }
-
-      let opened: ChatStream
-      try {
-        watch.expect(firstEventMs)
-        opened = await stream(provider.chat!, request, upstream)
-        watch.relax()
-      } catch (error) {
-        const reason = reasonOf(error)
-        await watch.end()
-        throw reason
-      }
-
+      const opened = await upstream.begin((target, call) => stream(target.provider.chat!, to(target), call))
+      const { watch } = upstream
       const withUsage = request.stream_options?.include_usage === true
       const text = chunkText(opened.head, withUsage)
       const meter = streamMeter(request, opened)
       const batches = opened.batches[Symbol.asyncIterator]()
-      const close = (outcome: Outcome): Promise<void> => {
-        if (outcome !== 'complete') watch.abort()
-        return watch.end(book(meter.used(outcome === 'complete'), outcome))
-      }
+      const close = (outcome: Outcome, error?: unknown): Promise<Cost> =>
+        upstream.close(outcome, meter.used(outcome === 'complete'), error)
       const events: EventStream<ChunkChoice[]> = {
         next() {
-          watch.expect(betweenEventsMs)
+          watch.expect(options.betweenEventsMs)
           return batches.next()
         },
         encode(batch) {
@@ -143,15 +105,15 @@ export function chatCompletions(options: ChatOptions) {
           return text.choices(batch)
         },
         async complete() {
-          await close('complete')
-          return withUsage ? text.usage(meter.used(true).usage) : ''
+          const cost = await close('complete')
+          return withUsage ? text.usage(told(meter.used(true).usage, cost)) : ''
         },
         async fail(error) {
-          const reason = reasonOf(error)
-          await close(watch.stop()?.outcome ?? outcomeOf(error))
+          const reason = upstream.reasonOf(error)
+          await close(watch.stop()?.outcome ?? outcomeOf(error), reason)
           return reason
         },
-        leave: () => close('client_abort'),
+        leave: async () => void (await close('client_abort')),
       }
       return sse(events)
     },

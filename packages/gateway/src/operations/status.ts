@@ -1,4 +1,4 @@
-import type { KV, UsageLedger } from '@turnpike/core'
+import type { KV, Router, UsageLedger } from '@turnpike/core'
 import type { Route } from '@turnpike/http'
 import { operation, withStatus } from '@turnpike/http'
 import * as v from 'valibot'
@@ -32,6 +32,35 @@ export const health = (options: { kv: KV; ledger: UsageLedger; simulated: boolea
       }
       const status = draining() ? 'draining' : (await stores()) ? 'ok' : 'unavailable'
       return withStatus(status === 'ok' ? 200 : 503, { status, version: VERSION, simulated })
+    },
+  })
+
+/** spec.md, ProviderHealth: "fields not shown". */
+export const ProvidersHealth = v.object({
+  /** `ok` while all are healthy, `unavailable` while none is. */
+  status: v.picklist(['ok', 'degraded', 'unavailable']),
+  providers: v.array(
+    v.object({
+      id: v.string(),
+      status: v.picklist(['healthy', 'unhealthy']),
+      failures: v.number(),
+      last_failure: v.nullable(v.string()),
+      next_try: v.nullable(v.string()),
+    }),
+  ),
+})
+
+/** GET /health/providers: what real traffic has shown of each provider; nothing is asked of them for it. */
+export const providersHealth = (router: Router) =>
+  operation<Caller>({
+    id: 'health.providers',
+    summary: 'Tells how the providers have been doing.',
+    access: 'admin',
+    output: ProvidersHealth,
+    run() {
+      const providers = router.health()
+      const healthy = providers.filter(({ status }) => status === 'healthy').length
+      return { status: healthy === providers.length ? 'ok' : healthy > 0 ? 'degraded' : 'unavailable', providers }
     },
   })
 

@@ -31,9 +31,9 @@ const router = createRouter({
 })
 
 const targets = async (from: Router, wanted: string, named?: string | null): Promise<string[]> =>
-  (await from.candidates({ capability: 'chat', request: { model: wanted, provider: named } })).map(
-    (target) => `${target.provider.id}: ${target.model}`,
-  )
+  (
+    await from.candidates({ task: 'chat', request: { model: wanted, provider: named }, expected: () => ({ input: 1 }) })
+  ).targets.map((target) => `${target.provider.id}: ${target.model}`)
 
 describe('the router', () => {
   it.each<[model: string, provider: string | null | undefined, found: string[]]>([

@@ -1,0 +1,48 @@
+import { EmbeddingRequest, EmbeddingResponse, extend, withoutNulls } from '@turnpike/core'
+import { operation } from '@turnpike/http'
+import type { Caller } from '../caller.js'
+import { EMBEDDING } from '../conventions.js'
+import { metered, tokens } from '../meter.js'
+import type { UpstreamOptions } from '../upstream-request.js'
+import { upstreamRequest } from '../upstream-request.js'
+
+/** Tokens of what is to be embedded: counted where it is tokens, else estimated. */
+function inputTokens(input: EmbeddingRequest['input']): number {
+  if (typeof input === 'string') return tokens(input.length)
+  let sum = 0
+  for (const item of input)
+    sum += typeof item === 'number' ? 1 : typeof item === 'string' ? tokens(item.length) : item.length
+  return sum
+}
+
+/** POST /v1/embeddings. */
+export function createEmbeddings(options: UpstreamOptions, preset: typeof EMBEDDING = EMBEDDING) {
+  return operation<Caller, never, never, typeof EmbeddingRequest>({
+    id: 'embeddings',
+    summary: 'Turns texts into vectors.',
+    access: 'key',
+    body: EmbeddingRequest,
+    output: EmbeddingResponse,
+    async run(caller, { body }, call) {
+      const request = withoutNulls(body)
+      const input = inputTokens(request.input)
+      const upstream = await upstreamRequest(options, caller, call, {
+        task: 'embeddings',
+        request,
+        expected: () => ({ input }),
+      })
+      const { answer, used, cost } = await upstream.whole(
+        ({ provider, model }, call) => {
+          const dimensions = request.dimensions ?? (model === preset.model ? preset.dimensions : undefined)
+          return provider.embeddings!(extend(request, { model, dimensions }), call)
+        },
+        ({ usage }) =>
+          usage
+            ? metered(usage, 'reported')
+            : metered({ prompt_tokens: input, completion_tokens: 0, total_tokens: input }, 'estimated'),
+      )
+      const { prompt_tokens, total_tokens } = used.usage
+      return extend(answer, { usage: { prompt_tokens, total_tokens, ...(upstream.explained && cost) } })
+    },
+  })
+}

@@ -1,0 +1,115 @@
+import type { Note } from '@turnpike/core'
+import { ApiError, extend, ImageRequest, ImageResponse, UpstreamError, withoutNulls } from '@turnpike/core'
+import { operation } from '@turnpike/http'
+import { requireModel } from '../allowed-models.js'
+import type { Caller } from '../caller.js'
+import { IMAGE_MODELS } from '../conventions.js'
+import { metered, tokens } from '../meter.js'
+import type { UpstreamOptions, UpstreamRequest, Used } from '../upstream-request.js'
+import { upstreamRequest } from '../upstream-request.js'
+
+export interface ImageOptions {
+  /** Ids that callers may name, the default first; default {@link IMAGE_MODELS}. */
+  imageModels?: string[]
+  /** Turns a picture of another format, such as JPEG, into a PNG; default none, and such a picture is a 502. */
+  toPng?: (picture: Uint8Array) => Promise<Uint8Array>
+}
+
+/** Tokens of a picture where nobody has counted them: those of Gemini's. */
+const PICTURE_TOKENS = 1_290
+
+/** How the base64 of every PNG begins: with the eight bytes of its signature. */
+const PNG = 'iVBORw0KGg'
+
+const fromBase64 = (text: string): Uint8Array => Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
+
+function toBase64(bytes: Uint8Array): string {
+  let binary = ''
+  for (const byte of bytes) binary += String.fromCharCode(byte)
+  return btoa(binary)
+}
+
+const unavailable = (message: string, cause?: unknown, retryAfter?: number): ApiError =>
+  new ApiError(503, 'upstream_error', message, { code: 'upstream_unavailable', cause, retryAfter })
+
+/** Statuses of this endpoint that differ from those of others (spec.md: 503 "gateway unavailable"). */
+const ownStatus = (error: unknown): unknown =>
+  UpstreamError.is(error) && error.failure.code === 'unhealthy'
+    ? unavailable('No provider that makes pictures is available', error, error.failure.retryAfter)
+    : error
+
+/** POST /v1/images/generations: one picture, as PNG. */
+export function createImage(options: UpstreamOptions & ImageOptions) {
+  const { imageModels = IMAGE_MODELS, toPng, router } = options
+
+  /** A picture as PNG in base64. */
+  const asPng = async (base64: string, provider: string): Promise<string> => {
+    if (base64.startsWith(PNG)) return base64
+    if (!toPng)
+      throw new UpstreamError('The picture is no PNG', { provider, kind: 'malformed', accepted: true, code: 'no_png' })
+    try {
+      return toBase64(await toPng(fromBase64(base64)))
+    } catch (cause) {
+      throw new UpstreamError('The picture cannot be read', { provider, kind: 'malformed', accepted: true, cause })
+    }
+  }
+
+  /** The first of the models that a configured provider has. */
+  const defaultModel = async (provider: string | null | undefined): Promise<string> => {
+    const listed = await router.models(provider && provider !== 'auto' ? { provider } : {})
+    const found = imageModels.find((id) => listed.some((model) => model.id === id))
+    if (found === undefined && !provider) throw unavailable('No configured provider makes pictures')
+    return found ?? imageModels[0]!
+  }
+
+  return operation<Caller, never, never, typeof ImageRequest>({
+    id: 'images.generations',
+    summary: 'Makes a picture.',
+    access: 'key',
+    body: ImageRequest,
+    output: ImageResponse,
+    async run(caller, { body }, call) {
+      const given = withoutNulls(body)
+      if (given['stream'])
+        throw new ApiError(400, 'invalid_request_error', 'Pictures are not streamed', { code: 'unsupported_parameter' })
+      const model = given.model ?? (await defaultModel(given.provider))
+      requireModel(model, imageModels)
+      const request = extend(given, { model })
+      const notes: Note[] = (request.n ?? 1) > 1 ? [{ field: 'n', action: 'clamped' }] : []
+      const input = tokens(request.prompt.length)
+      const need = {
+        task: 'images' as const,
+        request,
+        expected: () => ({ input, output_image: PICTURE_TOKENS, images: 1 }),
+      }
+      let upstream: UpstreamRequest
+      try {
+        upstream = await upstreamRequest(options, caller, call, need, notes)
+        const { answer } = await upstream.whole(
+          async ({ provider, model }, call) => {
+            const { images, usage } = await provider.images!(extend(request, { model }), call)
+            const { base64, revised_prompt } = images[0]!
+            return { base64, revised_prompt, usage, provider: provider.id }
+          },
+          ({ usage }): Used => {
+            const used = metered(
+              usage ?? { prompt_tokens: input, completion_tokens: 0, total_tokens: input },
+              usage ? 'reported' : 'estimated',
+            )
+            return extend(used, { units: { ...used.units, images: 1 } })
+          },
+        )
+        const { revised_prompt } = answer
+        const png = await asPng(answer.base64, answer.provider)
+        const picture =
+          request.response_format === 'b64_json' ? { b64_json: png } : { url: `data:image/png;base64,${png}` }
+        return {
+          created: Math.floor(options.now() / 1000),
+          data: [{ ...picture, ...(revised_prompt !== undefined && { revised_prompt }) }],
+        }
+      } catch (error) {
+        throw ownStatus(error)
+      }
+    },
+  })
+}

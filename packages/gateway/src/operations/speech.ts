@@ -1,0 +1,96 @@
+import { ApiError, extend, SpeechRequest, unitsOf, withoutNulls } from '@turnpike/core'
+import { bytes, operation } from '@turnpike/http'
+import { requireModel } from '../allowed-models.js'
+import type { Caller } from '../caller.js'
+import { SPEECH_MODELS, VOICES } from '../conventions.js'
+import { outcomeOf } from '../outcome.js'
+import type { UpstreamOptions, UpstreamRequest, Used } from '../upstream-request.js'
+import { upstreamRequest } from '../upstream-request.js'
+
+export interface SpeechOptions {
+  /** Ids that callers may name; default {@link SPEECH_MODELS}. */
+  speechModels?: string[]
+  /** Voices that callers may name, the default first; default {@link VOICES}. */
+  voices?: string[]
+}
+
+/** Tokens of audio for each character, where a model is paid by tokens: about 25 a second, in which 15 are said. */
+const TOKENS_PER_CHARACTER = 25 / 15
+
+/** Audio as it comes, booked before the caller is told that it is whole. */
+async function* booked(
+  upstream: UpstreamRequest,
+  body: AsyncIterable<Uint8Array>,
+  used: Used,
+  betweenEventsMs: number,
+): AsyncGenerator<Uint8Array> {
+  const { watch } = upstream
+  const iterator = body[Symbol.asyncIterator]()
+  let closed = false
+  try {
+    for (;;) {
+      watch.expect(betweenEventsMs)
+      const { done, value } = await iterator.next()
+      watch.relax()
+      if (done) break
+      yield value
+    }
+    closed = true
+    await upstream.close('complete', used)
+  } catch (error) {
+    if (closed) throw error
+    closed = true
+    const reason = upstream.reasonOf(error)
+    await upstream.close(watch.stop()?.outcome ?? outcomeOf(error), used, reason)
+    throw reason
+  } finally {
+    if (!closed) await upstream.close('client_abort', used)
+  }
+}
+
+/** POST /v1/audio/speech. */
+export function createSpeech(options: UpstreamOptions & SpeechOptions) {
+  const { speechModels = SPEECH_MODELS, voices = VOICES, betweenEventsMs } = options
+
+  return operation<Caller, never, never, typeof SpeechRequest>({
+    id: 'audio.speech',
+    summary: 'Speaks a text.',
+    access: 'key',
+    body: SpeechRequest,
+    async run(caller, { body }, call) {
+      const given = withoutNulls(body)
+      const { model, stream_format: streamed = 'audio' } = given
+      const voice = given.voice ?? voices[0]!
+      requireModel(model, speechModels)
+      if (!voices.includes(voice))
+        throw new ApiError(400, 'invalid_request_error', `The voice must be one of ${voices.join(', ')}`, {
+          code: 'invalid_body',
+        })
+      if (streamed !== 'audio')
+        throw new ApiError(400, 'invalid_request_error', 'Speech comes as audio, not as events', {
+          code: 'unsupported_parameter',
+        })
+      const request = extend(given, { voice })
+      const characters = [...request.input].length
+      const upstream = await upstreamRequest(options, caller, call, {
+        task: 'speech',
+        request,
+        expected: () => ({
+          characters,
+          input: Math.ceil(characters / 4),
+          output_audio: Math.ceil(characters * TOKENS_PER_CHARACTER),
+        }),
+      })
+      const spoken = await upstream.begin(({ provider, model }, call) =>
+        provider.speech!(extend(request, { model }), call),
+      )
+      const { usage } = spoken
+      const used: Used = {
+        usage: usage ?? { prompt_tokens: 0, completion_tokens: 0 },
+        units: { characters, ...(usage && unitsOf(usage)) },
+        accuracy: 'reported',
+      }
+      return bytes(booked(upstream, spoken.body, used, betweenEventsMs), spoken.contentType)
+    },
+  })
+}

@@ -1,0 +1,117 @@
+import type { FileInput, TranscriptionFormat, TranscriptionRequest } from '@turnpike/core'
+import { ApiError, extend, TranscriptionFields, TranscriptionResponse, unitsOf } from '@turnpike/core'
+import { bytes, operation } from '@turnpike/http'
+import * as v from 'valibot'
+import { requireModel } from '../allowed-models.js'
+import type { Caller } from '../caller.js'
+import { AUDIO_LIMIT, TRANSCRIPTION_MODELS } from '../conventions.js'
+import type { UpstreamOptions, Used } from '../upstream-request.js'
+import { upstreamRequest } from '../upstream-request.js'
+
+export interface TranscriptionOptions {
+  /** Ids that callers may name; default {@link TRANSCRIPTION_MODELS}. */
+  transcriptionModels?: string[]
+  /** Bytes of the file; default 25 MiB. */
+  audioLimit?: number
+}
+
+/** The formats of spec.md by their extensions. */
+const types: Record<string, string> = {
+  mp3: 'audio/mpeg',
+  mp4: 'audio/mp4',
+  mpeg: 'audio/mpeg',
+  mpga: 'audio/mpeg',
+  m4a: 'audio/mp4',
+  wav: 'audio/wav',
+  webm: 'audio/webm',
+}
+
+/** Extensions for files without one, such as those that browsers record. */
+const extensions: Record<string, string> = {
+  'audio/mpeg': 'mp3',
+  'audio/mp3': 'mp3',
+  'audio/mp4': 'mp4',
+  'video/mp4': 'mp4',
+  'audio/x-m4a': 'm4a',
+  'audio/m4a': 'm4a',
+  'audio/wav': 'wav',
+  'audio/wave': 'wav',
+  'audio/x-wav': 'wav',
+  'audio/webm': 'webm',
+  'video/webm': 'webm',
+}
+
+/** The file with a name whose extension tells its format, as upstreams expect. @throws ApiError 400 for other formats and for nothing */
+function audioOf(file: FileInput): FileInput {
+  const [, base = '', given = ''] = /^(.*?)(?:\.([^./\\]*))?$/s.exec(file.name) ?? []
+  const extension = (given || extensions[file.type.split(';', 1)[0]!.trim().toLowerCase()]) ?? ''
+  const type = Object.hasOwn(types, extension.toLowerCase()) ? types[extension.toLowerCase()] : undefined
+  if (type === undefined)
+    throw new ApiError(400, 'invalid_request_error', `The file must be one of ${Object.keys(types).join(', ')}`, {
+      code: 'invalid_body',
+    })
+  if (file.size === 0) throw new ApiError(400, 'invalid_request_error', 'The file is empty', { code: 'invalid_body' })
+  return { ...file, name: given ? file.name : `${base || 'audio'}.${extension}`, type }
+}
+
+/** The content types of answers that are no JSON; clients take anything else than JSON as text. */
+const contentTypes: Record<Exclude<TranscriptionFormat, 'json'>, string> = {
+  text: 'text/plain; charset=utf-8',
+  srt: 'application/x-subrip; charset=utf-8',
+  vtt: 'text/vtt; charset=utf-8',
+}
+
+/** Bytes of a second of audio where nobody tells how long it is: 128 kbit/s. */
+const BYTES_PER_SECOND = 16_000
+/** Tokens of a second of audio, and of what is said in it, where a model is paid by tokens. */
+const AUDIO_TOKENS = 32
+const TEXT_TOKENS = 3
+
+const Form = v.looseObject({
+  ...TranscriptionFields.entries,
+  file: v.custom<FileInput>(() => true),
+})
+
+/** POST /v1/audio/transcriptions. */
+export function createTranscription(options: UpstreamOptions & TranscriptionOptions) {
+  const { transcriptionModels = TRANSCRIPTION_MODELS, audioLimit = AUDIO_LIMIT } = options
+
+  return operation<Caller, never, never, typeof Form>({
+    id: 'audio.transcriptions',
+    summary: 'Writes down what is said in a recording.',
+    access: 'key',
+    form: { file: 'file', limit: audioLimit },
+    body: Form,
+    output: TranscriptionResponse,
+    async run(caller, { body }, call) {
+      const request: TranscriptionRequest = { ...body, file: audioOf(body.file) }
+      const { response_format: format = 'json', file, model } = request
+      requireModel(model, transcriptionModels)
+      if (request['stream'] !== undefined && request['stream'] !== 'false')
+        throw new ApiError(400, 'invalid_request_error', 'Transcriptions are not streamed', {
+          code: 'unsupported_parameter',
+        })
+      const guess = Math.ceil(file.size / BYTES_PER_SECOND)
+      const upstream = await upstreamRequest(options, caller, call, {
+        task: 'transcription',
+        request,
+        expected: () => ({ seconds: guess, input_audio: guess * AUDIO_TOKENS, output: guess * TEXT_TOKENS }),
+      })
+      const { answer, used } = await upstream.whole(
+        ({ provider, model }, call) => provider.transcription!(extend(request, { model }), call),
+        ({ seconds, usage }): Used => ({
+          usage: usage ?? { prompt_tokens: 0, completion_tokens: 0 },
+          // By the second begun, as OpenAI bills it.
+          units: usage ? unitsOf(usage) : { seconds: seconds === undefined ? guess : Math.ceil(seconds) },
+          accuracy: usage || seconds !== undefined ? 'reported' : 'estimated',
+        }),
+      )
+      const { text } = answer
+      if (format === 'json') {
+        const { seconds } = used.units
+        return { text, ...(seconds !== undefined && { usage: { type: 'duration', seconds } }) }
+      }
+      return bytes(text.endsWith('\n') ? text : `${text}\n`, contentTypes[format])
+    },
+  })
+}

@@ -1,0 +1,79 @@
+import type { Signal, Target } from '@turnpike/core'
+import { UpstreamError } from '@turnpike/core'
+import type { Health } from './health.js'
+
+export interface AttemptOptions {
+  /** How often those that were busy are asked again after all have been; default 1. */
+  retries?: number
+  /** Longest time to wait before that, in milliseconds; who asks for more is not asked again. Default 2,000. */
+  maxWaitMs?: number
+}
+
+/** Milliseconds before the first time that all are asked again, doubled each time, and up to half more at random. */
+const WAIT_MS = 250
+
+/** Whether surely nothing was accepted, so that somebody else may be asked (ruling 16). */
+function movesOn(error: unknown): error is UpstreamError {
+  if (!UpstreamError.is(error) || error.failure.accepted) return false
+  const { kind, status, credential } = error.failure
+  return kind === 'unavailable' || credential === true || status === 429 || status === 503 || status === 529
+}
+
+/** Resolves after `ms`, or rejects when the call is stopped. */
+const pause = (ms: number, signal: Signal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const stop = (): void => {
+      clearTimeout(timer)
+      reject(signal.reason)
+    }
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', stop)
+      resolve()
+    }, ms)
+    if (signal.aborted) stop()
+    else signal.addEventListener('abort', stop)
+  })
+
+/** 502 for a request that nobody is there to serve. */
+const nobody = (targets: Target[], health: Health): UpstreamError =>
+  new UpstreamError('No provider of this model is healthy', {
+    provider: targets[0]!.provider.id,
+    kind: 'unavailable',
+    accepted: false,
+    code: 'unhealthy',
+    retryAfter: health.secondsUntil(targets.map(({ provider }) => provider)),
+  })
+
+/** Runs a call with one target after the other until one accepts it. */
+export async function attempt<T>(
+  targets: Target[],
+  signal: Signal,
+  run: (target: Target) => Promise<T>,
+  health: Health,
+  { retries = 1, maxWaitMs = 2_000 }: AttemptOptions,
+): Promise<{ value: T; target: Target; attempts: number }> {
+  let attempts = 0
+  let first: UpstreamError | undefined
+  for (let round = 0; ; round++) {
+    const busy: Target[] = []
+    let wait = WAIT_MS * 2 ** round * (1 + Math.random() / 2)
+    for (const target of targets) {
+      if (!health.admit(target.provider)) continue
+      attempts++
+      try {
+        return { value: await run(target), target, attempts }
+      } catch (error) {
+        health.report(target, error)
+        if (!movesOn(error)) throw error
+        first ??= error
+        const { credential, retryAfter = 0 } = error.failure
+        if (credential || retryAfter * 1000 > maxWaitMs) continue
+        busy.push(target)
+        wait = Math.max(wait, retryAfter * 1000)
+      }
+    }
+    if (busy.length === 0 || round === retries) throw first ?? nobody(targets, health)
+    await pause(wait, signal)
+    targets = busy
+  }
+}

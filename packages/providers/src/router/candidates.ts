@@ -1,0 +1,59 @@
+import type { Choice, Considered, Model, Need, Target } from '@turnpike/core'
+import { cost, ratesFor } from '@turnpike/core'
+
+/** A target, and what is known of it at the moment. */
+export interface Candidate {
+  target: Target
+  /** Its entry in the catalogue; undefined where it has none. */
+  model: Model | undefined
+  /** Most tokens of prompt and completion together; undefined where that is not known. */
+  context: number | undefined
+  healthy: boolean
+  /** Whether it was rate limited a moment ago. */
+  limited: boolean
+}
+
+/** Puts those that were rate limited behind the others, and leaves out who is not healthy unless nobody is. */
+function usable(candidates: Candidate[]): Candidate[] {
+  const healthy = candidates.filter((candidate) => candidate.healthy)
+  const some = healthy.length > 0 ? healthy : candidates
+  return [...some.filter(({ limited }) => !limited), ...some.filter(({ limited }) => limited)]
+}
+
+const targetsOf = (candidates: Candidate[]): Target[] => candidates.map(({ target }) => target)
+
+/** In the order in which they are configured. */
+export const inOrder = (candidates: Candidate[]): Choice => ({ targets: targetsOf(usable(candidates)) })
+
+/** Cheaper first, an unknown price last, and the order of configuration among equals. */
+const cheaper = (a: Considered, b: Considered): number =>
+  (a.expected_nano_usd ?? Infinity) === (b.expected_nano_usd ?? Infinity)
+    ? 0
+    : (a.expected_nano_usd ?? Infinity) - (b.expected_nano_usd ?? Infinity)
+
+/**
+ * By what the request is expected to cost, among those that can do it.
+ * Targets are empty where none can.
+ */
+export function byCost(candidates: Candidate[], need: Need): Choice {
+  const rated = candidates.map((candidate) => {
+    const { target, model, context, healthy } = candidate
+    const units = need.expected(target)
+    const size = (units.input ?? 0) + (units.output ?? 0)
+    const considered: Considered = {
+      provider: target.provider.id,
+      model: target.model,
+      expected_nano_usd: target.price ? cost(units, ratesFor(target.price, units)) : null,
+    }
+    if (need.fits?.(target, model) === false) considered.excluded = 'unfit'
+    else if (need.task === 'chat' && context !== undefined && size > context) considered.excluded = 'context'
+    else if (!healthy) considered.excluded = 'unhealthy'
+    return { candidate, considered }
+  })
+  rated.sort((a, b) => cheaper(a.considered, b.considered))
+  const able = rated.filter(({ considered: { excluded } }) => excluded === undefined || excluded === 'unhealthy')
+  return {
+    targets: targetsOf(usable(able.map(({ candidate }) => candidate))),
+    considered: rated.map(({ considered }) => considered),
+  }
+}

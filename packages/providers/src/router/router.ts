@@ -1,0 +1,144 @@
+import type { Model, Need, PriceSource, Provider, Router, Target } from '@turnpike/core'
+import { ApiError, extend } from '@turnpike/core'
+import { builtInPrices, contextOf } from '../catalogue.js'
+import { fidelityOf } from '../fidelity.js'
+import { unsupported } from '../invalid.js'
+import type { AttemptOptions } from './attempt.js'
+import { attempt } from './attempt.js'
+import type { Candidate } from './candidates.js'
+import { byCost, inOrder } from './candidates.js'
+import type { HealthOptions } from './health.js'
+import { Health } from './health.js'
+
+export interface RouterOptions extends AttemptOptions, HealthOptions {
+  /**
+   * In order of preference. Several with one id are one provider with several keys or addresses, which take turns;
+   * where one is busy or refused, the next is asked.
+   */
+  providers: Provider[]
+  /** What models cost; default the prices that Turnpike comes with. */
+  prices?: PriceSource
+  /** Names that stand for models, such as `{ fast: ['openai/gpt-4o-mini', 'gemini-2.5-flash'] }`, in order of preference; default none. */
+  groups?: Record<string, string[]>
+}
+
+/** Other words for a provider's id. */
+const aliases: Record<string, string> = { gemini: 'google' }
+
+const never = new AbortController().signal
+
+const invalidModel = (message: string): ApiError =>
+  new ApiError(400, 'invalid_request_error', message, { code: 'model_not_found' })
+
+/** A model id, or whom to ask for it. */
+interface Place {
+  provider: Provider
+  model: string
+}
+
+/**
+ * Finds who serves a request: the `provider` field first, then the model id's prefix (`openai/gpt-4o`), then the catalogue,
+ * then the family that such ids belong to. Among several, `auto` takes the cheapest and anything else the first.
+ * @example createRouter({ providers: [openai({ apiKey })] })
+ */
+export function createRouter(options: RouterOptions): Router {
+  const { providers, prices = builtInPrices() } = options
+  const groups = new Map(Object.entries(options.groups ?? {}))
+  const health = new Health(options)
+  /** By id, the instances of a provider. */
+  const byId = new Map<string, Provider[]>()
+  for (const provider of providers) byId.set(provider.id, [...(byId.get(provider.id) ?? []), provider])
+
+  const idOf = (word: string): string | undefined =>
+    byId.has(word) ? word : byId.has(aliases[word] ?? '') ? aliases[word] : undefined
+
+  let turn = 0
+  /** The instances of a provider, each time beginning with the next. */
+  const instances = (id: string): Provider[] => {
+    const all = byId.get(id)!
+    if (all.length === 1) return all
+    const first = turn++ % all.length
+    return [...all.slice(first), ...all.slice(0, first)]
+  }
+
+  const listed = async (): Promise<Model[]> =>
+    (await Promise.all([...byId.values()].map(([provider]) => provider!.models({ signal: never })))).flat()
+
+  /** By model id and then by provider, what is listed. */
+  let catalogue: Map<string, Map<string, Model>> | undefined
+  const readCatalogue = async (): Promise<Map<string, Map<string, Model>>> => {
+    const read = new Map<string, Map<string, Model>>()
+    for (const model of await listed()) {
+      const of = read.get(model.id) ?? new Map<string, Model>()
+      read.set(model.id, of.set(model.provider, model))
+    }
+    return read
+  }
+
+  const serving = (known: Map<string, Map<string, Model>>, asked: string, wanted: string | undefined): Place[] => {
+    const slash = asked.indexOf('/')
+    const prefix = slash > 0 ? idOf(asked.slice(0, slash)) : undefined
+    const rest = prefix === undefined ? asked : asked.slice(slash + 1)
+    const at = (id: string, model: string): Place[] => instances(id).map((provider) => ({ provider, model }))
+    // Some providers have ids that begin with the name of another.
+    if (wanted !== undefined) return at(wanted, prefix !== wanted && known.get(asked)?.has(wanted) ? asked : rest)
+    if (prefix !== undefined) return at(prefix, rest)
+    const ids = known.get(asked)?.keys() ?? [...byId.keys()].filter((id) => byId.get(id)![0]!.owns?.(asked))
+    return [...ids].flatMap((id) => at(id, asked))
+  }
+
+  /** Who can be asked, in order of preference. */
+  const placesOf = (known: Map<string, Map<string, Model>>, { task, request }: Need): Place[] => {
+    const { model, provider: word } = request
+    const wanted = word && word !== 'auto' ? idOf(word) : undefined
+    if (word && word !== 'auto' && wanted === undefined) {
+      const allowed = [...byId.keys(), 'auto'].map((id) => `"${id}"`).join(', ')
+      throw new ApiError(400, 'invalid_request_error', `Unknown provider; the configured ones are ${allowed}`, {
+        code: 'invalid_body',
+      })
+    }
+    const group = groups.get(model)
+    const places = group
+      ? group.flatMap((id) => serving(known, id, undefined)).filter(({ provider: { id } }) => !wanted || id === wanted)
+      : serving(known, model, wanted)
+    const able = places.filter((place) => task in place.provider && place.model !== '')
+    if (able.length === 0) throw invalidModel(`No configured provider has the model "${model.slice(0, 100)}"`)
+    return able
+  }
+
+  return {
+    async candidates(need) {
+      const known = (catalogue ??= await readCatalogue())
+      const table = prices.table()
+      const places = placesOf(known, need)
+      const candidates = places.map(({ provider, model }): Candidate => {
+        const price = table.price(provider.id, model)
+        const target: Target = { provider, model, price, catalogue: table.version }
+        return {
+          target,
+          model: known.get(model)?.get(provider.id),
+          context: contextOf(provider.id, model),
+          healthy: health.available(provider),
+          limited: health.limited(target),
+        }
+      })
+      if (need.request.provider !== 'auto') return inOrder(candidates)
+      const choice = byCost(candidates, need)
+      if (choice.targets.length === 0)
+        throw unsupported(`No configured provider of "${need.request.model.slice(0, 100)}" can do what is asked for`)
+      return choice
+    },
+    attempt: (targets, signal, run) => attempt(targets, signal, run, health, options),
+    report: (target, error) => health.report(target, error),
+    async models({ provider } = {}) {
+      const all = await listed()
+      return provider === undefined ? all : all.filter((model) => model.provider === idOf(provider))
+    },
+    async model(id) {
+      const model = (await listed()).find((one) => one.id === id || `${one.provider}/${one.id}` === id)
+      const { chat } = model?.capabilities.includes('chat') ? byId.get(model.provider)![0]! : {}
+      return model && chat ? extend(model, { fidelity: fidelityOf(chat, model.id) }) : model
+    },
+    health: () => providers.map((provider) => health.describe(provider)),
+  }
+}
