@@ -99,8 +99,14 @@ describe('the usage ledger', () => {
       ['bob', ['d']],
     ])
     expect(sum).toEqual([
-      { key: ['usage-total', 'ada'], add: { requests: 3, prompt_tokens: 30, completion_tokens: 9, cost_nano_usd: 165_000 } },
-      { key: ['usage-total', 'bob'], add: { requests: 1, prompt_tokens: 10, completion_tokens: 3, cost_nano_usd: 55_000 } },
+      {
+        key: ['usage-total', 'ada'],
+        add: { requests: 3, prompt_tokens: 30, completion_tokens: 9, cost_nano_usd: 165_000 },
+      },
+      {
+        key: ['usage-total', 'bob'],
+        add: { requests: 1, prompt_tokens: 10, completion_tokens: 3, cost_nano_usd: 55_000 },
+      },
     ])
   })
 
@@ -155,7 +161,13 @@ describe('a failing store', () => {
       await ledger.append(record('a'))
       expect(commits).toHaveLength(2)
       expect(commits[1]).toEqual(commits[0])
-      expect(await ledger.totals('ada')).toMatchObject({ requests: 1, prompt_tokens: 10, completion_tokens: 3, tokens: 13, cost_nano_usd: 55_000 })
+      expect(await ledger.totals('ada')).toMatchObject({
+        requests: 1,
+        prompt_tokens: 10,
+        completion_tokens: 3,
+        tokens: 13,
+        cost_nano_usd: 55_000,
+      })
       expect((await ledger.records('ada')).items).toEqual([record('a')])
       expect(lost).toEqual([])
     }

@@ -2,6 +2,7 @@ import type { UsageLedger } from '@turnpike/core'
 import { ApiError, ChatCompletion, isUuid, memoryKV, StorageError } from '@turnpike/core'
 import * as v from 'valibot'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { builtInPrices } from '@turnpike/providers'
 import { answer, errorOf, OWNER, testGateway } from '../../../../test/support/gateway.js'
 
 const session = '01900000-AAAA-7000-8000-0000000000FF'
