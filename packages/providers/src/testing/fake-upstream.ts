@@ -10,17 +10,21 @@ export interface FakeRequest {
   headers: Record<string, string>
   /** The body as JSON; undefined where it is none. */
   body: unknown
+  /** The body as it came. */
+  bytes: Uint8Array
 }
+
+type Piece = string | Uint8Array
 
 /** A fake upstream's answer; an iterable is sent piece by piece. */
 export interface FakeAnswer {
   status: number
   headers: Record<string, string>
-  body: string | AsyncIterable<string>
+  body: Piece | AsyncIterable<Piece>
 }
 
 /** A vendor's behaviour as a function. */
-export type FakeVendor = (request: FakeRequest) => FakeAnswer
+export type FakeVendor = (request: FakeRequest) => FakeAnswer | Promise<FakeAnswer>
 
 /** A vendor that can be called, and that remembers what it was asked. */
 export interface FakeUpstream {
@@ -44,26 +48,44 @@ const parse = (text: string): unknown => {
 
 const utf8 = new TextEncoder()
 
-/** Pieces until the signal aborts; the wait for a piece ends at once then. */
-async function* until(signal: Signal, body: string | AsyncIterable<string>): AsyncGenerator<Uint8Array> {
-  if (typeof body === 'string') {
-    yield utf8.encode(body)
+const toBytes = (piece: Piece): Uint8Array => (typeof piece === 'string' ? utf8.encode(piece) : piece)
+
+/** Pieces until the signal aborts; the wait for a piece ends at once then, and the source is let go. */
+async function* until(signal: Signal, body: Piece | AsyncIterable<Piece>): AsyncGenerator<Uint8Array> {
+  if (typeof body === 'string' || body instanceof Uint8Array) {
+    yield toBytes(body)
     return
   }
   const iterator = body[Symbol.asyncIterator]()
   let abort!: () => void
   const aborted = new Promise<never>((_, reject) => (abort = () => reject(signal.reason)))
   aborted.catch(() => undefined)
-  signal.addEventListener('abort', abort)
+  if (signal.aborted) abort()
+  else signal.addEventListener('abort', abort)
   try {
     for (;;) {
       const { done, value } = await Promise.race([iterator.next(), aborted])
       if (done) return
-      yield utf8.encode(value)
+      yield toBytes(value)
     }
   } finally {
     signal.removeEventListener('abort', abort)
+    // Not awaited: a source that hangs would not answer.
+    iterator.return?.().catch(() => undefined)
   }
+}
+
+/** All pieces as one. */
+async function joined(pieces: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const all: Uint8Array[] = []
+  for await (const piece of pieces) all.push(piece)
+  const bytes = new Uint8Array(all.reduce((sum, piece) => sum + piece.length, 0))
+  let end = 0
+  for (const piece of all) {
+    bytes.set(piece, end)
+    end += piece.length
+  }
+  return bytes
 }
 
 /** Makes a vendor callable, by transport and by HTTP. */
@@ -71,7 +93,8 @@ export function fakeUpstream(vendor: FakeVendor): FakeUpstream {
   const requests: FakeRequest[] = []
   let active = 0
 
-  const answer = (request: FakeRequest): FakeAnswer => {
+  const answer = (head: Omit<FakeRequest, 'body' | 'bytes'>, bytes: Uint8Array): FakeAnswer | Promise<FakeAnswer> => {
+    const request = { ...head, body: parse(new TextDecoder().decode(bytes)), bytes }
     requests.push(request)
     return vendor(request)
   }
@@ -98,15 +121,12 @@ export function fakeUpstream(vendor: FakeVendor): FakeUpstream {
     get active() {
       return active
     },
-    transport: async ({ url, method, headers, body, signal }) => {
+    transport: async ({ url, method, headers, body = '', signal }) => {
       if (signal.aborted) throw signal.reason
       const { pathname, search } = new URL(url)
-      const reply = answer({
-        method,
-        path: pathname + search,
-        headers,
-        body: parse((body as string | undefined) ?? ''),
-      })
+      const bytes = await joined(until(signal, body))
+      const reply = await answer({ method, path: pathname + search, headers }, bytes)
+      if (signal.aborted) throw signal.reason
       return {
         status: reply.status,
         header: (name) => reply.headers[name],
@@ -118,10 +138,11 @@ export function fakeUpstream(vendor: FakeVendor): FakeUpstream {
       const server = createServer(async (request, response) => {
         const left = new AbortController()
         response.on('close', () => left.abort(new DOMException('The client left', 'AbortError')))
-        let text = ''
-        for await (const piece of request.setEncoding('utf8')) text += piece
+        const bytes = await joined(request).catch(() => undefined)
+        // The client left.
+        if (!bytes) return
         const { method = 'GET', url: path = '/' } = request
-        const reply = answer({ method, path, headers: request.headers as Record<string, string>, body: parse(text) })
+        const reply = await answer({ method, path, headers: request.headers as Record<string, string> }, bytes)
         response.writeHead(reply.status, reply.headers)
         try {
           for await (const piece of counted(left.signal, until(left.signal, reply.body)))
