@@ -1,29 +1,18 @@
 import { isReasoningModel } from '../openai/models.js'
+import type { NumberRange, Refusal } from './openai-refusals.js'
+import { checkNumbers, refuse, unknownParameter } from './openai-refusals.js'
 import type { Json } from './rules.js'
 import { isObject, words } from './rules.js'
 
-/** A refusal in OpenAI's own terms. */
-export interface Refusal {
-  message: string
-  param: string | null
-  code: string | null
-}
-
-const refuse = (message: string, param: string | null = null, code: string | null = null): Refusal => ({
-  message,
-  param,
-  code,
-})
-
 /** Every parameter of the vendor's CreateChatCompletionRequest; any other is refused. */
-const parameters = new Set(
-  words(`messages model audio frequency_penalty function_call functions logit_bias logprobs max_completion_tokens max_tokens metadata modalities
+const parameters = words(
+  `messages model audio frequency_penalty function_call functions logit_bias logprobs max_completion_tokens max_tokens metadata modalities
   moderation n parallel_tool_calls prediction presence_penalty prompt_cache_key prompt_cache_options prompt_cache_retention reasoning_effort
   response_format safety_identifier seed service_tier stop store stream stream_options temperature tool_choice tools top_logprobs top_p user
-  verbosity web_search_options`),
+  verbosity web_search_options`,
 )
 
-const ranges: [name: string, min: number, max: number, integer: boolean][] = [
+const ranges: NumberRange[] = [
   ['temperature', 0, 2, false],
   ['top_p', 0, 1, false],
   ['n', 1, 128, true],
@@ -33,22 +22,6 @@ const ranges: [name: string, min: number, max: number, integer: boolean][] = [
   ['frequency_penalty', -2, 2, false],
   ['top_logprobs', 0, 20, true],
 ]
-
-function checkRanges(body: Json): Refusal | undefined {
-  for (const [name, min, max, integer] of ranges) {
-    const value = body[name]
-    if (value === undefined || value === null) continue
-    if (typeof value !== 'number' || (integer && !Number.isInteger(value)))
-      return refuse(
-        `Invalid type for '${name}': expected ${integer ? 'an integer' : 'a decimal'}.`,
-        name,
-        'invalid_type',
-      )
-    if (value < min || value > max)
-      return refuse(`Invalid '${name}': expected a value between ${min} and ${max}, but got ${value} instead.`, name)
-  }
-  return undefined
-}
 
 const contentTypes: Record<string, string[]> = {
   system: ['text'],
@@ -198,8 +171,8 @@ function checkFormat({ response_format, messages }: Json): Refusal | undefined {
 /** What OpenAI has against a chat request; undefined = nothing. */
 export function openaiRefusal(body: unknown): Refusal | undefined {
   if (!isObject(body)) return refuse('We could not parse the JSON body of your request.')
-  for (const name of Object.keys(body))
-    if (!parameters.has(name)) return refuse(`Unknown parameter: '${name}'.`, name, 'unknown_parameter')
+  const unknown = unknownParameter(Object.keys(body), parameters)
+  if (unknown) return unknown
   if (typeof body['model'] !== 'string' || body['model'] === '') return refuse('you must provide a model parameter')
   if (isReasoningModel(body['model']) && body['max_tokens'] !== undefined)
     return refuse(
@@ -216,5 +189,5 @@ export function openaiRefusal(body: unknown): Refusal | undefined {
     )
   if (stream_options !== undefined && stream_options !== null && stream !== true)
     return refuse("The 'stream_options' parameter is only allowed when 'stream' is enabled.", 'stream_options')
-  return checkRanges(body) ?? checkMessages(body['messages']) ?? checkTools(body) ?? checkFormat(body)
+  return checkNumbers(body, ranges) ?? checkMessages(body['messages']) ?? checkTools(body) ?? checkFormat(body)
 }

@@ -1,0 +1,62 @@
+import type { FakeAnswer, FakeRequest } from './fake-upstream.js'
+import { refused, requestId } from './openai-answers.js'
+import type { Refusal } from './openai-refusals.js'
+import {
+  checkChoices,
+  checkNumbers,
+  checkText,
+  missing,
+  modelNotFound,
+  notJson,
+  unknownParameter,
+} from './openai-refusals.js'
+import { isObject, words } from './rules.js'
+import { silence } from './silence.js'
+
+const voices = words('alloy ash coral echo fable onyx nova sage shimmer')
+
+/** The models and their voices. */
+const models: Record<string, string[]> = {
+  'tts-1': voices,
+  'tts-1-hd': voices,
+  'gpt-4o-mini-tts': [...voices, ...words('ballad verse marin cedar')],
+}
+
+const parameters = words('model input voice response_format speed instructions')
+
+/** What OpenAI has against a request for speech; undefined = nothing. */
+export function openaiSpeechRefusal(body: unknown): Refusal | undefined {
+  if (!isObject(body)) return notJson
+  const { model, voice } = body
+  const unknown = unknownParameter(Object.keys(body), parameters)
+  if (unknown) return unknown
+  const allowed = models[model as string]
+  if (!allowed) return modelNotFound(model)
+  return (
+    checkText(body, 'input', 4_096) ??
+    (voice === undefined || voice === null ? missing('voice') : undefined) ??
+    checkChoices(body, { voice: allowed, response_format: Object.keys(silence) }) ??
+    checkNumbers(body, [['speed', 0.25, 4, false]])
+  )
+}
+
+/** Bytes in several pieces, as they come of a model that is still speaking. */
+async function* spoken(bytes: Uint8Array, delayMs: number): AsyncGenerator<Uint8Array> {
+  const size = Math.ceil(bytes.length / 4)
+  for (let i = 0; i < bytes.length; i += size) {
+    if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs))
+    yield bytes.subarray(i, i + size)
+  }
+}
+
+/** The fake's POST /audio/speech: a second of silence in the format that is asked for. */
+export function openaiSpeech({ body }: FakeRequest, delayMs: number): FakeAnswer {
+  const refusal = openaiSpeechRefusal(body)
+  if (refusal) return refused(refusal)
+  const format = (body as { response_format?: keyof typeof silence | null }).response_format ?? 'mp3'
+  return {
+    status: 200,
+    headers: { 'content-type': format === 'mp3' ? 'audio/mpeg' : `audio/${format}`, ...requestId },
+    body: spoken(silence[format](), delayMs),
+  }
+}

@@ -1,0 +1,66 @@
+/** A second of silence in the formats of speech, each a whole file that players take. @module */
+
+/** Samples a second: what OpenAI and Google both speak with. */
+export const SAMPLE_RATE = 24_000
+
+const fromHex = (hex: string): number[] => Array.from(hex.match(/\w\w/g)!, (byte) => Number.parseInt(byte, 16))
+
+const ascii = (text: string): number[] => Array.from(text, (letter) => letter.charCodeAt(0))
+
+const repeated = (bytes: number[], times: number): number[] => Array.from({ length: times }, () => bytes).flat()
+
+/** A second of 16-bit little-endian samples of one channel, without a header. */
+export const pcm = (): Uint8Array => new Uint8Array(SAMPLE_RATE * 2)
+
+function wav(): Uint8Array {
+  const samples = pcm()
+  const file = new Uint8Array(44 + samples.length)
+  const view = new DataView(file.buffer)
+  file.set(ascii('RIFF'), 0)
+  view.setUint32(4, file.length - 8, true)
+  file.set(ascii('WAVEfmt '), 8)
+  // The length of the format, PCM, one channel, samples and bytes a second, bytes and bits a sample.
+  view.setUint32(16, 16, true)
+  view.setUint16(20, 1, true)
+  view.setUint16(22, 1, true)
+  view.setUint32(24, SAMPLE_RATE, true)
+  view.setUint32(28, SAMPLE_RATE * 2, true)
+  view.setUint16(32, 2, true)
+  view.setUint16(34, 16, true)
+  file.set(ascii('data'), 36)
+  view.setUint32(40, samples.length, true)
+  return file
+}
+
+/** Frames of MPEG-2 layer III with 32 kbit/s, 96 bytes and 576 samples each; all zero is silence. */
+const mp3 = (): Uint8Array => Uint8Array.from(repeated([...fromHex('fff344c4'), ...repeated([0], 92)], 42))
+
+/** ADTS frames of AAC-LC, 1024 samples each: a channel without any bands, and the end. */
+const aac = (): Uint8Array => Uint8Array.from(repeated(fromHex('fff1584001 7ffc 00000007'), 24))
+
+/** The STREAMINFO block, and one frame of 24,000 samples whose only subframe is a constant. */
+const flac = (): Uint8Array =>
+  Uint8Array.from([
+    ...ascii('fLaC'),
+    ...fromHex('80000022 5dc05dc0 000000000000 05dc00f000005dc0 00000000000000000000000000000000'),
+    ...fromHex('fff87708005dbfe2 000000 a707'),
+  ])
+
+/** Three Ogg pages, the last of which has 50 packets of 20 ms; the checksum of each is in its head. */
+const opus = (): Uint8Array =>
+  Uint8Array.from([
+    ...fromHex('4f67675300020000000000000000010000000000 0000c51aadf70113'),
+    ...ascii('OpusHead'),
+    ...fromHex('01010000c05d0000000000'),
+    ...fromHex('4f67675300000000000000000000010000000100 0000f891dbff0118'),
+    ...ascii('OpusTags'),
+    ...fromHex('08000000'),
+    ...ascii('turnpike'),
+    ...fromHex('00000000'),
+    ...fromHex('4f676753000480bb000000000000010000000200 0000e95433c632'),
+    ...repeated([3], 50),
+    ...repeated(fromHex('f8fffe'), 50),
+  ])
+
+/** The formats and what each makes. */
+export const silence = { mp3, opus, aac, flac, wav, pcm }
