@@ -1,17 +1,10 @@
+import { known } from './google-fields.js'
+import { checkMedia } from './google-media-rules.js'
 import type { Json, Problem } from './rules.js'
 import { first, isObject, words } from './rules.js'
 
 /** Models that think by levels and sign their calls. */
 export const isGemini3 = (model: string): boolean => /^gemini-([3-9]|[1-9]\d|.*latest$)/.test(model)
-
-/** An object of known fields; anything else is refused. Absent is fine. */
-function known(value: unknown, fields: string[], at = ''): Problem {
-  const place = at && ` at '${at}'`
-  if (value === undefined) return undefined
-  if (!isObject(value)) return `Invalid value${place}: expected an object.`
-  const other = Object.keys(value).find((name) => !fields.includes(name))
-  return other && `Invalid JSON payload received. Unknown name "${other}"${place}: Cannot find field.`
-}
 
 const requestFields = words(
   'contents tools toolConfig safetySettings systemInstruction generationConfig cachedContent model serviceTier store',
@@ -272,6 +265,7 @@ export function googleRefusal(model: string, body: unknown): string | undefined 
     checkSignatures(body['contents'] as Content[], model) ??
     checkTools(body['tools']) ??
     checkToolConfig(body) ??
-    checkGeneration(body, model)
+    checkGeneration(body, model) ??
+    checkMedia(body, model)
   )
 }

@@ -1,0 +1,182 @@
+import type { FakeAnswer } from './fake-upstream.js'
+import { json, refused, tokens } from './google-answers.js'
+import type { InlineData } from './google-media.js'
+import { mediaOf, mediaTokens } from './google-media.js'
+import { googleRefusal, isGemini3 } from './google-rules.js'
+import { sampleJson } from './sample-json.js'
+
+interface Part {
+  text?: string
+  inlineData?: InlineData
+  thought?: true
+  thoughtSignature?: string
+  functionCall?: { name: string; args: unknown }
+  functionResponse?: { name: string; response: unknown }
+}
+
+interface Declaration {
+  name: string
+  parameters?: unknown
+  parametersJsonSchema?: unknown
+}
+
+interface ContentBody {
+  contents: { role: string; parts: Part[] }[]
+  tools?: { functionDeclarations?: Declaration[] }[]
+  toolConfig?: { functionCallingConfig?: { mode?: string; allowedFunctionNames?: string[] } }
+  generationConfig?: {
+    candidateCount?: number
+    maxOutputTokens?: number
+    responseMimeType?: string
+    responseSchema?: unknown
+    responseJsonSchema?: unknown
+    thinkingConfig?: { includeThoughts?: boolean }
+    responseModalities?: string[]
+  }
+}
+
+interface Generation {
+  parts: Part[]
+  finish: 'STOP' | 'MAX_TOKENS'
+}
+
+const signature = 'c2lnbmF0dXJl'
+const thought = 'A simulated thought.'
+
+const textOf = (parts: Part[] = []): string => parts.flatMap(({ text }) => text ?? []).join(' ')
+
+/** What is said to words, and what to a recording among them. */
+function replyTo(parts: Part[] = []): string {
+  const audio = parts.flatMap(({ inlineData }) => (inlineData?.mimeType.startsWith('audio/') ? inlineData : []))[0]
+  return audio
+    ? `This is a simulated transcription of ${audio.mimeType}.`
+    : `This is a simulated answer. You said: ${textOf(parts)}`
+}
+
+/** A sample of a JSON Schema or of Google's own Schema, whose types are in upper case. */
+const sample = (schema: unknown = {}): unknown =>
+  sampleJson(
+    JSON.parse(JSON.stringify(schema), (key, value: unknown) =>
+      key === 'type' && typeof value === 'string' ? value.toLowerCase() : value,
+    ),
+  )
+
+/** The tool that the model calls: the one that is forced, or one that the user names; none once there is a result. */
+function chosenTool({ tools = [], toolConfig, contents }: ContentBody): Declaration | undefined {
+  const { mode = 'AUTO', allowedFunctionNames: allowed } = toolConfig?.functionCallingConfig ?? {}
+  const declarations = tools
+    .flatMap(({ functionDeclarations = [] }) => functionDeclarations)
+    .filter(({ name }) => !allowed || allowed.includes(name))
+  const { parts } = contents.at(-1)!
+  if (mode === 'ANY' && allowed) return declarations[0]
+  if (mode === 'NONE' || parts.some(({ functionResponse }) => functionResponse)) return undefined
+  if (mode === 'ANY') return declarations[0]
+  const asked = textOf(parts)
+  return declarations.find(({ name }) => asked.includes(name))
+}
+
+/** What the model says: the same for the same conversation, with tool results and the user's own words in it. */
+function generate(model: string, body: ContentBody): Generation {
+  const { contents, generationConfig = {} } = body
+  const { maxOutputTokens, responseMimeType, responseSchema, responseJsonSchema, thinkingConfig } = generationConfig
+  const parts: Part[] = thinkingConfig?.includeThoughts ? [{ text: thought, thought: true }] : []
+  const signed = isGemini3(model) ? { thoughtSignature: signature } : {}
+  const tool = chosenTool(body)
+  if (tool) {
+    const args = sample(tool.parametersJsonSchema ?? tool.parameters)
+    parts.push({ functionCall: { name: tool.name, args }, ...signed })
+    return { parts, finish: 'STOP' }
+  }
+  const media = mediaOf(model, textOf(contents.at(-1)!.parts), generationConfig.responseModalities)
+  if (media) return { parts: media.map((part) => ({ ...part, ...(!part.thought && signed) })), finish: 'STOP' }
+  const results = contents.at(-1)!.parts.flatMap(({ functionResponse }) => functionResponse ?? [])
+  const schema = responseJsonSchema ?? responseSchema
+  let text: string
+  if (schema !== undefined) text = JSON.stringify(sample(schema))
+  else if (responseMimeType === 'application/json') text = '{"simulated":true}'
+  else if (results.length > 0)
+    text = `The tools answered: ${results.map(({ response }) => JSON.stringify(response)).join(', ')}`
+  else text = replyTo(contents.findLast(({ role }) => role === 'user')?.parts)
+  const cut = maxOutputTokens !== undefined && tokens(text) > maxOutputTokens
+  parts.push({ text: cut ? text.slice(0, maxOutputTokens * 4) : text, ...signed })
+  return { parts, finish: cut ? 'MAX_TOKENS' : 'STOP' }
+}
+
+/** Answers of one request: the parts that are new, and the usage of all parts so far. */
+function answering(model: string, body: ContentBody) {
+  const promptTokenCount = tokens(JSON.stringify(body.contents))
+  const thinks = isGemini3(model) || body.generationConfig?.thinkingConfig?.includeThoughts === true
+  const thoughtsTokenCount = thinks ? tokens(thought) : 0
+  const media = { IMAGE: 0, AUDIO: 0 }
+  let candidatesTokenCount = 0
+  return (candidates: { content: { parts: Part[] } }[]) => {
+    for (const { content } of candidates)
+      for (const { thought, inlineData, functionCall, text = JSON.stringify(functionCall) } of content.parts)
+        if (thought) continue
+        else if (inlineData) {
+          const modality = inlineData.mimeType.startsWith('audio/') ? 'AUDIO' : 'IMAGE'
+          media[modality] += mediaTokens[modality]
+          candidatesTokenCount += mediaTokens[modality]
+        } else candidatesTokenCount += tokens(text)
+    const details = Object.entries(media).flatMap(([modality, tokenCount]) =>
+      tokenCount > 0 ? { modality, tokenCount } : [],
+    )
+    const usageMetadata = {
+      promptTokenCount,
+      candidatesTokenCount,
+      totalTokenCount: promptTokenCount + candidatesTokenCount + thoughtsTokenCount,
+      promptTokensDetails: [{ modality: 'TEXT', tokenCount: promptTokenCount }],
+      ...(details.length > 0 && { candidatesTokensDetails: details }),
+      ...(thinks && { thoughtsTokenCount }),
+    }
+    return { candidates, usageMetadata, modelVersion: model, responseId: `simulated${body.contents.length}` }
+  }
+}
+
+const candidate = (index: number, parts: Part[], finishReason?: string) => ({
+  content: { parts, role: 'model' },
+  ...(finishReason && { finishReason }),
+  index,
+})
+
+/** The chunks of a stream as the vendor cuts them: a word each, calls whole; the last one has no words. */
+function chunks(model: string, body: ContentBody, generations: Generation[]): object[] {
+  const answer = answering(model, body)
+  return generations.flatMap(({ parts, finish }, index) => {
+    const pieces = parts.flatMap((part): Part[] => {
+      if (part.text === undefined) return [part]
+      const kind = part.thought && { thought: part.thought }
+      return (part.text.match(/\s*\S+\s*$|\s*\S+/g) ?? []).map((text) => ({ text, ...kind }))
+    })
+    const { text, thoughtSignature } = parts.at(-1)!
+    const last: Part = { text: '', ...(text !== undefined && thoughtSignature && { thoughtSignature }) }
+    return [...pieces.map((piece) => answer([candidate(index, [piece])])), answer([candidate(index, [last], finish)])]
+  })
+}
+
+async function* streamed(events: object[], delayMs: number): AsyncGenerator<string> {
+  for (const event of events) {
+    if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs))
+    yield `data: ${JSON.stringify(event)}\r\n\r\n`
+  }
+}
+
+/** The fake's generateContent, and with `streams` its streamGenerateContent: as events where they are asked for. */
+export function googleContent(
+  model: string,
+  given: unknown,
+  { streams, events, delayMs }: { streams: boolean; events: boolean; delayMs: number },
+): FakeAnswer {
+  const refusal = googleRefusal(model, given)
+  if (refusal) return refused(refusal)
+  const body = given as ContentBody
+  const count = body.generationConfig?.candidateCount ?? 1
+  const generations = Array.from({ length: count }, () => generate(model, body))
+  if (!streams) {
+    const candidates = generations.map(({ parts, finish }, index) => candidate(index, parts, finish))
+    return json(answering(model, body)(candidates))
+  }
+  const all = chunks(model, body, generations)
+  if (!events) return json(all)
+  return { status: 200, headers: { 'content-type': 'text/event-stream' }, body: streamed(all, delayMs) }
+}

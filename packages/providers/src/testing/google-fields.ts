@@ -1,0 +1,11 @@
+import type { Problem } from './rules.js'
+import { isObject } from './rules.js'
+
+/** An object of known fields; anything else is refused. Absent is fine. */
+export function known(value: unknown, fields: string[], at = ''): Problem {
+  const place = at && ` at '${at}'`
+  if (value === undefined) return undefined
+  if (!isObject(value)) return `Invalid value${place}: expected an object.`
+  const other = Object.keys(value).find((name) => !fields.includes(name))
+  return other && `Invalid JSON payload received. Unknown name "${other}"${place}: Cannot find field.`
+}
