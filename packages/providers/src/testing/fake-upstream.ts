@@ -1,4 +1,5 @@
 import type { Signal } from '@turnpike/core'
+import { concat } from '@turnpike/core'
 import type { Transport } from '../transport.js'
 
 /** A request as a fake upstream saw it. */
@@ -78,14 +79,12 @@ async function* until(signal: Signal, body: Piece | AsyncIterable<Piece>): Async
 /** All pieces as one. */
 async function joined(pieces: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const all: Uint8Array[] = []
-  for await (const piece of pieces) all.push(piece)
-  const bytes = new Uint8Array(all.reduce((sum, piece) => sum + piece.length, 0))
-  let end = 0
-  for (const piece of all) {
-    bytes.set(piece, end)
-    end += piece.length
+  let size = 0
+  for await (const piece of pieces) {
+    all.push(piece)
+    size += piece.length
   }
-  return bytes
+  return concat(all, size)
 }
 
 /** Makes a vendor callable, by transport and by HTTP. */
