@@ -30,7 +30,7 @@ async function* pieces(...given: Uint8Array[]): AsyncGenerator<Uint8Array> {
 }
 
 describe.each(ways)('a fake %s', (_, open) => {
-  const call = async (fake: FakeUpstream, body: string | AsyncIterable<Uint8Array>) => {
+  const call = async (fake: FakeUpstream, body: string | ReadableStream<Uint8Array>) => {
     const [url, transport] = await open(fake)
     const { signal } = new AbortController()
     const answer = await transport({ url: `${url}/x?y=1`, method: 'POST', headers: { 'x-a': 'b' }, body, signal })
@@ -41,7 +41,14 @@ describe.each(ways)('a fake %s', (_, open) => {
 
   it('sees bytes as they came, and JSON where they are that', async () => {
     const fake = fakeUpstream(() => ({ status: 200, headers: {}, body: '' }))
-    await call(fake, pieces(bytes.slice(0, 1), bytes.slice(1)))
+    const stream = new ReadableStream<Uint8Array>({
+      start(controller) {
+        controller.enqueue(bytes.slice(0, 1))
+        controller.enqueue(bytes.slice(1))
+        controller.close()
+      },
+    })
+    await call(fake, stream)
     await call(fake, '{"é":1}')
     const [raw, json] = fake.requests
     expect(raw).toMatchObject({ method: 'POST', path: '/x?y=1', headers: { 'x-a': 'b' }, body: undefined })
@@ -65,15 +72,10 @@ describe('a fake in process', () => {
     const fake = fakeUpstream(() => ({ status: 200, headers: {}, body: '' }))
     const controller = new AbortController()
     let released = 0
-    const hanging: AsyncIterable<Uint8Array> = {
-      [Symbol.asyncIterator]: () => ({
-        next: () => new Promise<never>(() => undefined),
-        return: async () => {
-          released++
-          return { done: true, value: undefined }
-        },
-      }),
-    }
+    const hanging = new ReadableStream<Uint8Array>({
+      pull: () => new Promise<never>(() => undefined),
+      cancel: () => void released++,
+    })
     const { signal } = controller
     const asked = fake.transport({ url: 'http://fake/', method: 'POST', headers: {}, body: hanging, signal })
     controller.abort(new Error('enough'))

@@ -76,6 +76,19 @@ async function* until(signal: Signal, body: Piece | AsyncIterable<Piece>): Async
   }
 }
 
+/** The pieces of a stream; other than with its own iterator, returning early cancels it even while a piece is awaited. */
+function piecesOf(stream: ReadableStream<Uint8Array>): AsyncIterable<Uint8Array> {
+  const reader = stream.getReader()
+  const iterator: AsyncIterator<Uint8Array> = {
+    next: () => reader.read() as Promise<IteratorResult<Uint8Array>>,
+    return: async () => {
+      await reader.cancel()
+      return { done: true, value: undefined }
+    },
+  }
+  return { [Symbol.asyncIterator]: () => iterator }
+}
+
 /** All pieces as one. */
 async function joined(pieces: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const all: Uint8Array[] = []
@@ -123,7 +136,7 @@ export function fakeUpstream(vendor: FakeVendor): FakeUpstream {
     transport: async ({ url, method, headers, body = '', signal }) => {
       if (signal.aborted) throw signal.reason
       const { pathname, search } = new URL(url)
-      const bytes = await joined(until(signal, body))
+      const bytes = await joined(until(signal, typeof body === 'string' ? body : piecesOf(body)))
       const reply = await answer({ method, path: pathname + search, headers }, bytes)
       if (signal.aborted) throw signal.reason
       return {

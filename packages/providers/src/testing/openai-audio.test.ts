@@ -138,7 +138,7 @@ describe.each(['in process', 'over HTTP'])('the fake’s audio %s', (way) => {
   })
   afterAll(() => close())
 
-  async function send(path: string, type: string, body: string | AsyncIterable<Uint8Array>) {
+  async function send(path: string, type: string, body: string | ReadableStream<Uint8Array>) {
     const { signal } = new AbortController()
     const headers = { authorization: 'Bearer any', 'content-type': type }
     const answer = await transport({ url: `${origin}/v1/audio/${path}`, method: 'POST', headers, body, signal })
@@ -153,7 +153,7 @@ describe.each(['in process', 'over HTTP'])('the fake’s audio %s', (way) => {
 
   const transcribe = (fields: Record<string, string | Blob | undefined> = {}, name?: string) => {
     const encoded = new Response(form(fields, name))
-    return send('transcriptions', encoded.headers.get('content-type')!, encoded.body as AsyncIterable<Uint8Array>)
+    return send('transcriptions', encoded.headers.get('content-type')!, encoded.body!)
   }
 
   it.each<[format: keyof typeof silence, type: string, length: number, start: string]>([
