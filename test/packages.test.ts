@@ -25,7 +25,7 @@ interface Manifest {
 /** What each package may import at run time (docs/design.md, section 2). */
 const arrows: Record<string, string[]> = {
   core: ['valibot'],
-  http: ['@turnpike/core', '@hattip/core', 'valibot'],
+  http: ['@turnpike/core', '@fastify/busboy', '@hattip/core', 'valibot'],
   providers: ['@turnpike/core', 'undici'],
   storage: ['@turnpike/core'],
   gateway: ['@turnpike/core', '@turnpike/http', 'valibot'],

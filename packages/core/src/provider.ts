@@ -170,8 +170,10 @@ export type Considered = {
   model: string
   /** What the request was expected to cost; null where the price is not known. */
   expected_nano_usd: number | null
-  /** Why it was not to be had; absent where it was. */
-  excluded?: 'unfit' | 'context' | 'unhealthy'
+  /** Why it cannot serve the request; absent where it can. */
+  excluded?: 'unfit' | 'context'
+  /** Why it was put behind dearer ones; absent where it was not. */
+  behind?: 'unhealthy' | 'limited'
 }
 
 /** Who is to serve a request. */
@@ -185,7 +187,7 @@ export interface Choice {
 /** How a provider has been doing. */
 export interface ProviderHealth {
   id: string
-  /** `unhealthy` = it is not asked until `next_try`. */
+  /** `unhealthy` = others are asked before it until `next_try`. */
   status: 'healthy' | 'unhealthy'
   /** Failures since its last success. */
   failures: number
@@ -198,7 +200,7 @@ export interface ProviderHealth {
 export interface Router {
   /**
    * Who can serve a request.
-   * @throws ApiError 400 for an unknown model or provider, and UpstreamError where no provider is healthy
+   * @throws ApiError 400 for an unknown model or provider, and where none can do what is asked for
    */
   candidates(need: Need): Promise<Choice>
   /**

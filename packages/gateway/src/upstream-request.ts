@@ -66,9 +66,9 @@ const tag = (call: Call, name: string): string => {
 /** Who was compared, as a header: `openai/gpt-4o-mini=0.00001; google/gemini-2.5-pro=0.002(unhealthy)`. */
 const comparison = (considered: Considered[]): string =>
   considered
-    .map(({ provider, model, expected_nano_usd: nano, excluded }) => {
+    .map(({ provider, model, expected_nano_usd: nano, excluded, behind }) => {
       const expected = nano === null ? 'unpriced' : decimal(toUsd(nano))
-      return `${provider}/${model.replace(/[^\w./:@-]/g, '_')}=${expected}${excluded ? `(${excluded})` : ''}`
+      return `${provider}/${model.replace(/[^\w./:@-]/g, '_')}=${expected}${excluded || behind ? `(${excluded ?? behind})` : ''}`
     })
     .join('; ')
 

@@ -29,13 +29,13 @@ function toBase64(bytes: Uint8Array): string {
   return btoa(binary)
 }
 
-const unavailable = (message: string, cause?: unknown, retryAfter?: number): ApiError =>
-  new ApiError(503, 'upstream_error', message, { code: 'upstream_unavailable', cause, retryAfter })
+const unavailable = (message: string, cause?: unknown): ApiError =>
+  new ApiError(503, 'upstream_error', message, { code: 'upstream_unavailable', cause })
 
 /** Statuses of this endpoint that differ from those of others (spec.md: 503 "gateway unavailable"). */
 const ownStatus = (error: unknown): unknown =>
-  UpstreamError.is(error) && error.failure.code === 'unhealthy'
-    ? unavailable('No provider that makes pictures is available', error, error.failure.retryAfter)
+  UpstreamError.is(error) && error.failure.kind === 'unavailable'
+    ? unavailable('No provider that makes pictures could be reached', error)
     : error
 
 /** POST /v1/images/generations: one picture, as PNG. */

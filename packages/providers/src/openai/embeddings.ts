@@ -31,7 +31,7 @@ export const embeddings =
             index: count(index) ?? position,
             embedding: encodeVector(embedding, encoding),
           }))
-          .sort((a, b) => a.index - b.index),
+          .toSorted((a, b) => a.index - b.index),
         model: model || request.model,
         usage: prompt === undefined ? undefined : { prompt_tokens: prompt, completion_tokens: 0, total_tokens: prompt },
       }

@@ -34,16 +34,6 @@ const pause = (ms: number, signal: Signal): Promise<void> =>
     else signal.addEventListener('abort', stop)
   })
 
-/** 502 for a request that nobody is there to serve. */
-const nobody = (targets: Target[], health: Health): UpstreamError =>
-  new UpstreamError('No provider of this model is healthy', {
-    provider: targets[0]!.provider.id,
-    kind: 'unavailable',
-    accepted: false,
-    code: 'unhealthy',
-    retryAfter: health.secondsUntil(targets.map(({ provider }) => provider)),
-  })
-
 /** Runs a call with one target after the other until one accepts it. */
 export async function attempt<T>(
   targets: Target[],
@@ -58,7 +48,7 @@ export async function attempt<T>(
     const busy: Target[] = []
     let wait = WAIT_MS * 2 ** round * (1 + Math.random() / 2)
     for (const target of targets) {
-      if (!health.admit(target.provider)) continue
+      health.begin(target.provider)
       attempts++
       try {
         return { value: await run(target), target, attempts }
@@ -72,7 +62,7 @@ export async function attempt<T>(
         wait = Math.max(wait, retryAfter * 1000)
       }
     }
-    if (busy.length === 0 || round === retries) throw first ?? nobody(targets, health)
+    if (busy.length === 0 || round === retries) throw first
     await pause(wait, signal)
     targets = busy
   }

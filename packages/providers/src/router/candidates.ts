@@ -13,12 +13,11 @@ export interface Candidate {
   limited: boolean
 }
 
-/** Puts those that were rate limited behind the others, and leaves out who is not healthy unless nobody is. */
-function usable(candidates: Candidate[]): Candidate[] {
-  const healthy = candidates.filter((candidate) => candidate.healthy)
-  const some = healthy.length > 0 ? healthy : candidates
-  return [...some.filter(({ limited }) => !limited), ...some.filter(({ limited }) => limited)]
-}
+/** How far behind a candidate is put: a rate limit passes sooner than what makes a provider fail. */
+const demerit = ({ healthy, limited }: Candidate): number => (healthy ? (limited ? 1 : 0) : 2)
+
+/** Nobody is left out: where no other is there, one that was failing is asked all the same. */
+const usable = (candidates: Candidate[]): Candidate[] => candidates.toSorted((a, b) => demerit(a) - demerit(b))
 
 const targetsOf = (candidates: Candidate[]): Target[] => candidates.map(({ target }) => target)
 
@@ -37,7 +36,7 @@ const cheaper = (a: Considered, b: Considered): number =>
  */
 export function byCost(candidates: Candidate[], need: Need): Choice {
   const rated = candidates.map((candidate) => {
-    const { target, model, context, healthy } = candidate
+    const { target, model, context, healthy, limited } = candidate
     const units = need.expected(target)
     const size = (units.input ?? 0) + (units.output ?? 0)
     const considered: Considered = {
@@ -47,11 +46,12 @@ export function byCost(candidates: Candidate[], need: Need): Choice {
     }
     if (need.fits?.(target, model) === false) considered.excluded = 'unfit'
     else if (need.task === 'chat' && context !== undefined && size > context) considered.excluded = 'context'
-    else if (!healthy) considered.excluded = 'unhealthy'
+    else if (!healthy) considered.behind = 'unhealthy'
+    else if (limited) considered.behind = 'limited'
     return { candidate, considered }
   })
   rated.sort((a, b) => cheaper(a.considered, b.considered))
-  const able = rated.filter(({ considered: { excluded } }) => excluded === undefined || excluded === 'unhealthy')
+  const able = rated.filter(({ considered }) => considered.excluded === undefined)
   return {
     targets: targetsOf(usable(able.map(({ candidate }) => candidate))),
     considered: rated.map(({ considered }) => considered),

@@ -2,7 +2,7 @@ import type { Provider, ProviderHealth, Target } from '@turnpike/core'
 import { UpstreamError } from '@turnpike/core'
 
 export interface HealthOptions {
-  /** Failures in a row after which a provider is left alone; default 5. */
+  /** Failures in a row after which a provider is left alone while there is another; default 5. */
   failures?: number
   /** Milliseconds for which it is left alone before one request tries it again; default 30,000. */
   restMs?: number
@@ -23,7 +23,7 @@ interface State {
 }
 
 /**
- * A circuit breaker per provider, fed by real traffic: after some failures in a row nobody asks it for a while, then one request does.
+ * A circuit breaker per provider, fed by real traffic: after some failures in a row it is asked last for a while, then one request tries it.
  * What is the caller's fault is no failure, and neither is a rate limit, which only puts the model behind others.
  */
 export class Health {
@@ -45,18 +45,16 @@ export class Health {
     return state
   }
 
-  /** Whether a request may be sent to a provider. */
+  /** Whether a provider is to be asked before those that are not available. */
   available(provider: Provider): boolean {
     const { nextTry, probing } = this.#of(provider)
     return nextTry === undefined || (nextTry <= this.#now() && !probing)
   }
 
-  /** Takes the place of the one request that tries a provider again; to be followed by `report`. @returns {@link available} */
-  admit(provider: Provider): boolean {
-    const available = this.available(provider)
+  /** A request is sent to a provider, maybe the one that tries it again; to be followed by `report`. */
+  begin(provider: Provider): void {
     const state = this.#of(provider)
-    if (available && state.nextTry !== undefined) state.probing = true
-    return available
+    if (state.nextTry !== undefined) state.probing = true
   }
 
   /** Whether a target was rate limited and has not had the time that it asked for. */
@@ -67,33 +65,22 @@ export class Health {
   report({ provider, model }: Target, error?: unknown): void {
     const state = this.#of(provider)
     state.probing = false
-    if (error === undefined) {
+    // A client that left says nothing of the provider.
+    if (error !== undefined && !UpstreamError.is(error)) return
+    if (error === undefined || error.failure.caller) {
       state.failures = 0
       state.nextTry = undefined
       return
     }
-    // A client that left says nothing of the provider.
-    if (!UpstreamError.is(error)) return
-    const { kind, status, caller, retryAfter = LIMITED_S } = error.failure
+    const { kind, status, retryAfter = LIMITED_S } = error.failure
     if (status === 429) {
       const limits = this.#limited.get(provider) ?? new Map<string, number>()
       this.#limited.set(provider, limits.set(model, this.#now() + retryAfter * 1000))
       return
     }
-    if (caller) {
-      state.failures = 0
-      state.nextTry = undefined
-      return
-    }
     state.failures++
     state.last = kind
     if (state.failures >= this.#most) state.nextTry = this.#now() + this.#restMs
-  }
-
-  /** Seconds until one of some providers may be tried again. */
-  secondsUntil(providers: Provider[]): number {
-    const next = Math.min(...providers.map((provider) => this.#of(provider).nextTry ?? 0))
-    return Math.max(1, Math.ceil((next - this.#now()) / 1000))
   }
 
   describe(provider: Provider): ProviderHealth {
