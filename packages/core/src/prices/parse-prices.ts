@@ -1,0 +1,71 @@
+import type { Price, Rates, UnitClass } from './price.js'
+import { unitClasses } from './price.js'
+
+/** The highest rates that are believed, in US dollars per million; no token costs more than 0.2 cents. */
+const TOKENS = 2_000
+const most: Partial<Record<UnitClass, number>> = {
+  /** 10 cents a second. */
+  seconds: 100_000,
+  /** 10 dollars a picture. */
+  images: 10_000_000,
+}
+
+type Fields = Record<string, unknown>
+
+const isObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function parseRates(fields: Fields): Rates {
+  const rates: Rates = {}
+  for (const [field, value] of Object.entries(fields)) {
+    const name = unitClasses.find((one) => one === field)
+    if (!name) throw new RangeError(`${field} is no class of units; expected one of ${unitClasses.join(', ')}`)
+    const limit = most[name] ?? TOKENS
+    if (typeof value !== 'number' || !(value >= 0 && value <= limit))
+      throw new RangeError(`${name} is ${String(value)}; expected US dollars per million, 0 to ${limit}`)
+    rates[name] = value
+  }
+  if (Object.keys(rates).length === 0) throw new RangeError('there are no rates')
+  const { input = Infinity, cache_read = 0 } = rates
+  if (cache_read > input) throw new RangeError(`cache_read is ${cache_read}; expected at most input, which is ${input}`)
+  return rates
+}
+
+function parseTier(json: unknown): Rates & { above: number } {
+  if (!isObject(json)) throw new RangeError('expected objects')
+  const { above, ...rates } = json
+  if (!Number.isSafeInteger(above) || (above as number) <= 0)
+    throw new RangeError(`above is ${String(above)}; expected a number of tokens`)
+  return { above: above as number, ...parseRates(rates) }
+}
+
+/** A price out of JSON; throws a RangeError that names the field where one cannot be right. */
+export function parsePrice(json: unknown): Price {
+  if (!isObject(json)) throw new RangeError('expected an object')
+  const { tiers, ...rates } = json
+  const price: Price = parseRates(rates)
+  if (tiers === undefined) return price
+  if (!Array.isArray(tiers)) throw new RangeError('tiers: expected an array')
+  try {
+    return { ...price, tiers: tiers.map(parseTier) }
+  } catch (error) {
+    throw new RangeError(`tiers: ${(error as Error).message}`)
+  }
+}
+
+/**
+ * Prices by `provider/model` out of a host's own JSON, in US dollars per million units; throws a RangeError that names the row and the
+ * field where one cannot be right.
+ */
+export function parsePrices(json: unknown): Record<string, Price> {
+  if (!isObject(json)) throw new RangeError('Prices: expected an object of rows by provider/model')
+  const rows: Record<string, Price> = {}
+  for (const [key, row] of Object.entries(json))
+    try {
+      if (!/^[^/]+\/./.test(key)) throw new RangeError('expected a name such as provider/model')
+      rows[key] = parsePrice(row)
+    } catch (error) {
+      throw new RangeError(`Price of ${key}: ${(error as Error).message}`)
+    }
+  return rows
+}

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest'
+import type { Price } from './price.js'
+import { priceTable } from './price-table.js'
+
+describe('a price table', () => {
+  const table = priceTable({
+    'openai/gpt-x': { input: 1 },
+    'openai/gpt-x-2024-05-13': { input: 5 },
+    'acme/models/y': { input: 3 },
+  })
+
+  it.each<[string, string, Price | undefined]>([
+    ['openai', 'gpt-x', { input: 1 }],
+    ['openai', 'gpt-x-20250929', { input: 1 }],
+    ['openai', 'gpt-x-2024-08-06', { input: 1 }],
+    ['openai', 'gpt-x-latest', { input: 1 }],
+    ['openai', 'gpt-x-2024-05-13', { input: 5 }],
+    ['acme', 'models/y', { input: 3 }],
+    ['openai', 'gpt-x-mini', undefined],
+    ['openai', 'gpt-x-2024', undefined],
+    ['openai', 'gpt-x-2024-08-06-preview', undefined],
+    ['anthropic', 'gpt-x', undefined],
+    ['__proto__', '__proto__', undefined],
+    ['', 'constructor', undefined],
+  ])('has of %s/%s: %j', (provider, model, price) => {
+    expect(table.price(provider, model)).toEqual(price)
+  })
+
+  it('has a version that tells what is in it, in whatever order', () => {
+    const version = (rows: Record<string, Price>) => priceTable(rows).version
+    const one = version({
+      'a/x': { input: 1, output: 2, tiers: [{ above: 10, input: 3 }] },
+      'b/y': { characters: 15 },
+    })
+    // FNV-1a of {"a/x":{"input":1,"output":2,"tiers":[{"above":10,"input":3}]},"b/y":{"characters":15}}
+    expect(one).toBe('895d6df2031908a5')
+    expect(
+      version({ 'b/y': { characters: 15 }, 'a/x': { tiers: [{ input: 3, above: 10 }], output: 2, input: 1 } }),
+    ).toBe(one)
+    expect(
+      version({ 'b/y': { characters: 15 }, 'a/x': { tiers: [{ input: 4, above: 10 }], output: 2, input: 1 } }),
+    ).not.toBe(one)
+  })
+
+  it('stays as it is when the rows change', () => {
+    const rows = { 'a/x': { input: 1, tiers: [{ above: 10, input: 3 }] } }
+    const frozen = priceTable(rows)
+    rows['a/x'].input = 9
+    rows['a/x'].tiers[0]!.input = 9
+    expect(frozen.price('a', 'x')).toEqual({ input: 1, tiers: [{ above: 10, input: 3 }] })
+  })
+
+  it('cannot be made of a row that is wrong', () => {
+    expect(() => priceTable({ 'a/x': { input: -1 } })).toThrow('Price of a/x: input is -1')
+  })
+})
