@@ -26,11 +26,16 @@ export function toUsage(usage: UpstreamUsage): Usage {
   const prompt_tokens = (count(usage['input_tokens']) ?? 0) + written + cached
   const completion_tokens = count(usage['output_tokens']) ?? 0
   const details = usage['output_tokens_details'] as { thinking_tokens?: unknown } | null | undefined
+  const kept = usage['cache_creation'] as { ephemeral_1h_input_tokens?: unknown } | null | undefined
   return {
     prompt_tokens,
     completion_tokens,
     total_tokens: prompt_tokens + completion_tokens,
-    prompt_tokens_details: { cached_tokens: cached, cache_write_tokens: written },
+    prompt_tokens_details: {
+      cached_tokens: cached,
+      cache_write_tokens: written,
+      cache_write_1h_tokens: count(kept?.ephemeral_1h_input_tokens) || undefined,
+    },
     completion_tokens_details: { reasoning_tokens: count(details?.thinking_tokens) ?? 0 },
   }
 }

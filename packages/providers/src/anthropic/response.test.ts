@@ -1,4 +1,4 @@
-import type { ChatCompletionRequest } from '@turnpike/core'
+import type { ChatCompletionRequest, Usage } from '@turnpike/core'
 import { UpstreamError } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
 import { checkCompletion } from '../../../../test/support/decode.js'
@@ -121,6 +121,22 @@ describe('a whole answer', () => {
       total_tokens: 12_042,
       prompt_tokens_details: { cached_tokens: 10_000, cache_write_tokens: 2_000 },
       completion_tokens_details: { reasoning_tokens: 8 },
+    })
+  })
+
+  it.each<[unknown, object]>([
+    [{ ephemeral_5m_input_tokens: 1_500, ephemeral_1h_input_tokens: 500 }, { cache_write_1h_tokens: 500 }],
+    [{ ephemeral_5m_input_tokens: 2_000, ephemeral_1h_input_tokens: 0 }, {}],
+    [{ ephemeral_1h_input_tokens: '500' }, {}],
+    [null, {}],
+  ])('counts apart what was written for an hour: %j', (cache_creation, more) => {
+    const counts = { input_tokens: 12, cache_creation_input_tokens: 2_000, cache_creation, output_tokens: 30 }
+    const told = JSON.stringify(choice({ content: [text('x')], usage: counts }).usage)
+    expect(JSON.parse(told)).toMatchObject({ prompt_tokens: 2_012 })
+    expect((JSON.parse(told) as Usage)['prompt_tokens_details']).toStrictEqual({
+      cached_tokens: 0,
+      cache_write_tokens: 2_000,
+      ...more,
     })
   })
 

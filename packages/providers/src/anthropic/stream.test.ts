@@ -108,6 +108,16 @@ describe('a stream of Claude', () => {
     })
   })
 
+  it('counts apart what was written to the cache for an hour', () => {
+    const written = { cache_creation_input_tokens: 9, cache_creation: { ephemeral_1h_input_tokens: 4 } }
+    const { usage } = deltas(start({ input_tokens: 3, ...written }), ...text(0, 'a'), end('end_turn'), last)
+    expect(usage).toMatchObject({
+      prompt_tokens: 12,
+      completion_tokens: 4,
+      prompt_tokens_details: { cached_tokens: 0, cache_write_tokens: 9, cache_write_1h_tokens: 4 },
+    })
+  })
+
   it('has thoughts under their own name', () => {
     const thought = [
       block(0, { type: 'thinking', thinking: '' }),

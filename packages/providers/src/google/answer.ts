@@ -77,11 +77,10 @@ export function toFinishReason(reason: string | undefined, usable: boolean, prov
   }
 }
 
-const audioOf = (details: unknown): number =>
+const modality = (details: unknown, name: string): number =>
   Array.isArray(details)
     ? (count(
-        (details as { modality?: unknown; tokenCount?: unknown }[]).find((part) => part?.modality === 'AUDIO')
-          ?.tokenCount,
+        (details as { modality?: unknown; tokenCount?: unknown }[]).find((part) => part?.modality === name)?.tokenCount,
       ) ?? 0)
     : 0
 
@@ -107,9 +106,14 @@ export function toUsage(value: object | undefined): Usage | undefined {
     total_tokens: prompt + completion,
     prompt_tokens_details: {
       cached_tokens: count(metadata['cachedContentTokenCount']) ?? 0,
-      audio_tokens: audioOf(metadata['promptTokensDetails']),
+      audio_tokens: modality(metadata['promptTokensDetails'], 'AUDIO'),
+      image_tokens: modality(metadata['promptTokensDetails'], 'IMAGE') || undefined,
     },
-    completion_tokens_details: { reasoning_tokens: thoughts },
+    completion_tokens_details: {
+      reasoning_tokens: thoughts,
+      audio_tokens: modality(metadata['candidatesTokensDetails'], 'AUDIO') || undefined,
+      image_tokens: modality(metadata['candidatesTokensDetails'], 'IMAGE') || undefined,
+    },
   }
 }
 

@@ -216,8 +216,41 @@ describe('a whole answer', () => {
       },
       { total_tokens: 40, prompt_tokens_details: { cached_tokens: 0, audio_tokens: 25 } },
     ],
+    [
+      'images and audio',
+      {
+        promptTokenCount: 600,
+        candidatesTokenCount: 1_400,
+        thoughtsTokenCount: 50,
+        promptTokensDetails: [
+          { modality: 'TEXT', tokenCount: 5 },
+          { modality: 'IMAGE', tokenCount: 595 },
+        ],
+        candidatesTokensDetails: [
+          { modality: 'IMAGE', tokenCount: 1_290 },
+          { modality: 'AUDIO', tokenCount: 110 },
+        ],
+      },
+      {
+        prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0, image_tokens: 595 },
+        completion_tokens_details: { reasoning_tokens: 50, audio_tokens: 110, image_tokens: 1_290 },
+      },
+    ],
   ])('usage: %s', (_, metadata, usage) => {
     expect(respond(answerOf([{ text: 'x' }], 'STOP', { usageMetadata: metadata })).usage).toMatchObject(usage)
+  })
+
+  it('says nothing of images and audio where there are none', () => {
+    const modalities = ['TEXT', 'IMAGE', 'AUDIO'].map((modality) => ({ modality, tokenCount: 0 }))
+    const metadata = { ...usageMetadata, promptTokensDetails: modalities, candidatesTokensDetails: modalities }
+    const { usage } = respond(answerOf([{ text: 'x' }], 'STOP', { usageMetadata: metadata }))
+    expect(JSON.parse(JSON.stringify(usage))).toStrictEqual({
+      prompt_tokens: 3,
+      completion_tokens: 4,
+      total_tokens: 7,
+      prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 },
+      completion_tokens_details: { reasoning_tokens: 0 },
+    })
   })
 
   it('has no usage where none is reported', () => {

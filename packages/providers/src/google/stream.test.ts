@@ -62,6 +62,16 @@ describe('a stream', () => {
     expect(batches.flat().at(-1)!.usage).toMatchObject({ prompt_tokens: 13, completion_tokens: 2, total_tokens: 15 })
   })
 
+  it('counts images and audio apart', () => {
+    const [told, made] = [25, 8].map((tokenCount) => [{ modality: 'IMAGE', tokenCount }])
+    const counts = { promptTokenCount: 30, candidatesTokenCount: 9, promptTokensDetails: told }
+    const { batches } = run(event([text('a')], 'STOP', { usageMetadata: { ...counts, candidatesTokensDetails: made } }))
+    expect(batches.flat().at(-1)!.usage).toMatchObject({
+      prompt_tokens_details: { image_tokens: 25 },
+      completion_tokens_details: { reasoning_tokens: 0, image_tokens: 8 },
+    })
+  })
+
   it('says nothing for an empty text with a signature', () => {
     const last = event([text('', { thoughtSignature: 'sig' })], 'STOP')
     expect(choices(event([text('a')]), last)).toEqual([
