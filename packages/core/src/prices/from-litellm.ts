@@ -1,0 +1,71 @@
+import type { Fields, ImportedPrices } from './imported-prices.js'
+import { fieldsOf, importPrices } from './imported-prices.js'
+import type { UnitClass } from './price.js'
+
+const tokenFields = new Map<string, UnitClass>([
+  ['input_cost_per_token', 'input'],
+  ['input_cost_per_audio_token', 'input_audio'],
+  ['input_cost_per_image_token', 'input_image'],
+  ['cache_read_input_token_cost', 'cache_read'],
+  ['cache_creation_input_token_cost', 'cache_write'],
+  ['cache_creation_input_token_cost_above_1hr', 'cache_write_1h'],
+  ['output_cost_per_token', 'output'],
+  ['output_cost_per_reasoning_token', 'reasoning'],
+  ['output_cost_per_audio_token', 'output_audio'],
+  ['output_cost_per_image_token', 'output_image'],
+])
+
+/** What is charged that is no token, by the mode of the model. The fields mean the same: a model that has several is charged once. */
+const measureFields = new Map<unknown, { name: UnitClass; fields: string[] }>([
+  ['audio_speech', { name: 'characters', fields: ['input_cost_per_character'] }],
+  ['audio_transcription', { name: 'seconds', fields: ['input_cost_per_second', 'output_cost_per_second'] }],
+  ['image_generation', { name: 'images', fields: ['output_cost_per_image', 'input_cost_per_image'] }],
+])
+
+/** Their name for a family whose name here is another. */
+const providers = new Map([['gemini', 'google']])
+
+/** Dollars per unit as dollars per million: the point is moved in the text, because 1e-7 x 1e6 is 0.09999999999999999. */
+function perMillion(value: unknown): unknown {
+  if (typeof value !== 'number') return value
+  const [mantissa, exponent = '0'] = String(value).split('e')
+  return Number(`${mantissa}e${Number(exponent) + 6}`)
+}
+
+function priceOf(row: Fields): Fields {
+  const rates: Fields = {}
+  const tiers = new Map<number, Fields>()
+  for (const [field, value] of Object.entries(row)) {
+    const [, base = field, thousands] = /^(.+)_above_(\d+)k_tokens$/.exec(field) ?? []
+    const name = tokenFields.get(base)
+    if (!name || value === null) continue
+    if (thousands === undefined) rates[name] = perMillion(value)
+    else {
+      const above = Number(thousands) * 1000
+      tiers.set(above, { ...tiers.get(above), above, [name]: perMillion(value) })
+    }
+  }
+  const measure = measureFields.get(row['mode'])
+  // Where tokens have a price, one by the piece is what they come to, and not to be paid as well.
+  if (measure && Object.values(rates).every((rate) => rate === 0)) {
+    const told = measure.fields.map((field) => row[field]).filter((value) => value !== undefined && value !== null)
+    if (told.length > 0) rates[measure.name] = perMillion(told.find((value) => value !== 0) ?? 0)
+  }
+  return tiers.size > 0 ? { ...rates, tiers: [...tiers.values()] } : rates
+}
+
+/**
+ * Prices out of litellm's model_prices_and_context_window.json. Rows of no provider, and the one that explains the others, are left out;
+ * rows without a price that is known here are rejected.
+ */
+export function fromLitellm(json: unknown): ImportedPrices {
+  const found: [string, Fields][] = []
+  for (const [key, value] of Object.entries(fieldsOf(json))) {
+    const row = fieldsOf(value)
+    const theirs = row['litellm_provider']
+    if (typeof theirs !== 'string' || key === 'sample_spec') continue
+    const model = key.startsWith(`${theirs}/`) ? key.slice(theirs.length + 1) : key
+    found.push([`${providers.get(theirs) ?? theirs}/${model}`, priceOf(row)])
+  }
+  return importPrices(found)
+}
