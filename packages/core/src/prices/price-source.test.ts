@@ -1,0 +1,153 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { parsePrices } from './parse-prices.js'
+import { fixedPrices, livePrices } from './price-source.js'
+import { priceTable } from './price-table.js'
+
+const first = priceTable({ 'a/x': { input: 1 }, 'a/y': { input: 2 } })
+const HOUR = 3_600_000
+
+beforeEach(() => vi.useFakeTimers())
+afterEach(() => vi.useRealTimers())
+
+/** Live prices whose loads answer one by one with what is given: JSON, or an error. */
+function setUp(answers: unknown[], everyMs?: number) {
+  const errors: string[] = []
+  const load = vi.fn(async () => {
+    const answer = answers.shift()
+    if (answer instanceof Error) throw answer
+    return answer
+  })
+  const prices = livePrices({
+    load,
+    parse: parsePrices,
+    first,
+    onError: (error) => errors.push((error as Error).message),
+    ...(everyMs !== undefined && { everyMs }),
+  })
+  const inputs = (...models: string[]) => models.map((model) => prices.table().price('a', model)?.input)
+  return { prices, load, errors, inputs }
+}
+
+it('keeps fixed prices as they are', () => {
+  expect(fixedPrices(first).table()).toBe(first)
+})
+
+describe('live prices', () => {
+  it('begin with the first table and load nothing by themselves until it is time', async () => {
+    const { prices, load } = setUp([])
+    await vi.advanceTimersByTimeAsync(6 * HOUR - 1)
+    expect(prices.table()).toBe(first)
+    expect(load).not.toHaveBeenCalled()
+  })
+
+  it('load every six hours, until they are closed', async () => {
+    const { prices, load, inputs } = setUp([{ 'a/x': { input: 10 } }, { 'a/x': { input: 20 } }])
+    await vi.advanceTimersByTimeAsync(6 * HOUR)
+    expect(inputs('x')).toEqual([10])
+    await vi.advanceTimersByTimeAsync(6 * HOUR)
+    expect(inputs('x')).toEqual([20])
+    prices.close()
+    await vi.advanceTimersByTimeAsync(24 * HOUR)
+    expect(load).toHaveBeenCalledTimes(2)
+    expect(inputs('x')).toEqual([20])
+  })
+
+  it('load as often as they are told to', async () => {
+    const { load, prices } = setUp([{ 'a/x': { input: 1 } }], HOUR)
+    await vi.advanceTimersByTimeAsync(HOUR)
+    expect(load).toHaveBeenCalledTimes(1)
+    prices.close()
+  })
+
+  it('keep no process alive', () => {
+    const intervals = vi.spyOn(globalThis, 'setInterval')
+    const { prices } = setUp([])
+    expect(intervals.mock.results.map(({ value }) => (value as NodeJS.Timeout).hasRef())).toEqual([false])
+    prices.close()
+  })
+
+  it('lie over the first table, with a version of their own', async () => {
+    const { prices, inputs } = setUp([
+      { 'a/x': { input: 10 }, 'a/z': { input: 30 } },
+      { 'a/x': { input: 11 }, 'a/z': { input: 30 } },
+      { 'a/z': { input: 30 }, 'a/x': { input: 10 } },
+    ])
+    await prices.refresh()
+    expect(inputs('x', 'y', 'z', 'w')).toEqual([10, 2, 30, undefined])
+    const { version } = prices.table()
+    expect(version).toMatch(/^[0-9a-f]{16}$/)
+    await prices.refresh()
+    expect(inputs('x')).toEqual([11])
+    expect(prices.table().version).not.toBe(version)
+    await prices.refresh()
+    expect(prices.table().version).toBe(version)
+    prices.close()
+  })
+
+  it('give out a table that stays as it is', async () => {
+    const { prices } = setUp([{ 'a/x': { input: 10 } }])
+    const before = prices.table()
+    await prices.refresh()
+    expect(before.price('a', 'x')).toEqual({ input: 1 })
+    prices.close()
+  })
+
+  it.each<[string, unknown, string]>([
+    ['cannot be loaded', new Error('offline'), 'offline'],
+    ['cannot be read', { 'a/x': { input: 'much' } }, 'Price of a/x: input is much; expected'],
+    ['is empty', {}, 'The loaded prices have no rows'],
+    [
+      'has lost more than half of its models',
+      { 'a/p': { input: 9 }, 'a/x': { input: 9 }, 'a/r': { input: 9 }, 'a/s': { input: 9 } },
+      'The loaded prices are without 2 of 3 models',
+    ],
+  ])('keep the last good table where the next one %s, and go on', async (_, answer, message) => {
+    const good = { 'a/x': { input: 10 }, 'a/y': { input: 20 }, 'a/z': { input: 30 } }
+    const { prices, errors, inputs } = setUp([good, answer, { 'a/x': { input: 11 }, 'a/y': { input: 21 } }])
+    await prices.refresh()
+    const { version } = prices.table()
+    await prices.refresh()
+    expect(errors).toEqual([expect.stringContaining(message)])
+    expect(inputs('x', 'y', 'z')).toEqual([10, 20, 30])
+    expect(prices.table().version).toBe(version)
+    await prices.refresh()
+    expect(errors).toHaveLength(1)
+    expect(inputs('x', 'y', 'z')).toEqual([11, 21, undefined])
+    prices.close()
+  })
+
+  it('keep the first table where nothing was loaded ever', async () => {
+    const { prices, errors } = setUp([new Error('offline')])
+    await prices.refresh()
+    expect(prices.table()).toBe(first)
+    expect(errors).toEqual(['offline'])
+    prices.close()
+  })
+
+  it('are loaded once at a time', async () => {
+    let answer = (_: unknown): void => undefined
+    const { prices, load, inputs } = setUp([new Promise((resolve) => (answer = resolve)), { 'a/x': { input: 20 } }])
+    const both = Promise.all([prices.refresh(), prices.refresh()])
+    await vi.advanceTimersByTimeAsync(12 * HOUR)
+    expect(load).toHaveBeenCalledTimes(1)
+    answer({ 'a/x': { input: 10 } })
+    await both
+    expect(inputs('x')).toEqual([10])
+    await prices.refresh()
+    expect(inputs('x')).toEqual([20])
+    prices.close()
+  })
+
+  it('outlive hooks that throw', async () => {
+    const fail = (): never => {
+      throw new Error('The hook failed')
+    }
+    const load = vi.fn(fail)
+    const prices = livePrices({ load, parse: parsePrices, first, onError: fail })
+    await prices.refresh()
+    await prices.refresh()
+    expect(load).toHaveBeenCalledTimes(2)
+    expect(prices.table()).toBe(first)
+    prices.close()
+  })
+})
