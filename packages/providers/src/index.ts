@@ -1,6 +1,7 @@
 /** Provider adapters, transports and the router of Turnpike, and what a family of one's own is made of. @module */
 export * from './adapter.js'
 export * from './anthropic/index.js'
+export * from './catalogue.js'
 export * from './chunk-builder.js'
 export type { UpstreamEvent } from './event-parser.js'
 export * from './failures.js'

@@ -125,7 +125,7 @@ describe('live prices', () => {
   })
 
   it('are loaded once at a time', async () => {
-    let answer = (_: unknown): void => undefined
+    let answer: (json: object) => void = () => undefined
     const { prices, load, inputs } = setUp([new Promise((resolve) => (answer = resolve)), { 'a/x': { input: 20 } }])
     const both = Promise.all([prices.refresh(), prices.refresh()])
     await vi.advanceTimersByTimeAsync(12 * HOUR)

@@ -1,0 +1,79 @@
+import { cost, ratesFor } from '@turnpike/core'
+import { describe, expect, it } from 'vitest'
+import { anthropicCatalogue, traitsOf } from './anthropic/models.js'
+import { builtInPrices, catalogue } from './catalogue.js'
+import { audioCatalogue, googleCatalogue } from './google/models.js'
+import { openaiCatalogue } from './openai/models.js'
+
+const listed = [
+  ...Object.keys(openaiCatalogue).map((id) => `openai/${id}`),
+  ...Object.keys(anthropicCatalogue).map((id) => `anthropic/${id}`),
+  ...Object.keys({ ...googleCatalogue, ...audioCatalogue }).map((id) => `google/${id}`),
+]
+
+describe('the catalogue', () => {
+  it('has every model that is listed, and no other', () => {
+    // What dall-e-3 costs depends on the size of the picture, which no class counts.
+    expect(Object.keys(catalogue).toSorted()).toEqual(listed.filter((id) => id !== 'openai/dall-e-3').toSorted())
+  })
+
+  it('agrees with what Claude’s adapter asks for at most', () => {
+    for (const id of Object.keys(anthropicCatalogue))
+      expect(catalogue[`anthropic/${id}`]!.maxOutput, id).toBe(traitsOf(id).maxOutput)
+  })
+
+  it('has rates of Claude as its price list writes them', () => {
+    expect(catalogue['anthropic/claude-sonnet-4-5']).toEqual({
+      context: 200_000,
+      maxOutput: 64_000,
+      price: { input: 3, output: 15, cache_read: 0.3, cache_write: 3.75, cache_write_1h: 6 },
+    })
+    const price = { input: 5, output: 25, cache_read: 0.5, cache_write: 6.25, cache_write_1h: 10 }
+    expect(catalogue['anthropic/claude-opus-4-5']!.price).toEqual(price)
+  })
+
+  it('has tiers, audio and images', () => {
+    expect(catalogue['google/gemini-2.5-pro']).toEqual({
+      context: 1_048_576,
+      maxOutput: 65_536,
+      price: {
+        input: 1.25,
+        output: 10,
+        cache_read: 0.125,
+        tiers: [{ above: 200_000, input: 2.5, output: 15, cache_read: 0.25 }],
+      },
+    })
+    expect(catalogue['google/gemini-2.5-flash']!.price).toMatchObject({ input: 0.3, input_audio: 1 })
+    expect(catalogue['google/gemini-2.5-flash-image']!.price).toMatchObject({ output: 2.5, output_image: 30 })
+    expect(catalogue['openai/gpt-image-2']!.price).toMatchObject({ input: 5, cache_read: 1.25, output_image: 30 })
+  })
+})
+
+describe('the built-in prices', () => {
+  const table = builtInPrices().table()
+
+  it.each([
+    ['openai', 'gpt-4o-2024-08-06', { input: 86, cache_read: 1_920, output: 300 }, 5_615_000],
+    [
+      'anthropic',
+      'claude-sonnet-4-5-20250929',
+      { input: 12, cache_read: 10_000, cache_write: 2_000, output: 30 },
+      10_986_000,
+    ],
+    ['google', 'gemini-2.5-flash', { input: 7, output: 153, reasoning: 45 }, 497_100],
+    ['openai', 'gpt-5.4', { input: 272_001, output: 10 }, 1_360_230_000],
+    ['openai', 'tts-1', { characters: 4_096 }, 61_440_000],
+    ['openai', 'tts-1-hd', { characters: 100 }, 3_000_000],
+    ['openai', 'whisper-1', { seconds: 37 }, 3_700_000],
+    ['openai', 'text-embedding-3-small', { input: 1_000 }, 20_000],
+    ['google', 'gemini-2.5-flash-image', { input: 10, output_image: 1_290 }, 38_703_000],
+  ])('charge %s/%s', (provider, id, units, nano) => {
+    const price = table.price(provider, id)!
+    expect(cost(units, ratesFor(price, units))).toBe(nano)
+  })
+
+  it('know nothing of other models', () => {
+    expect(table.price('openai', 'dall-e-3')).toBeUndefined()
+    expect(table.price('google', 'gpt-4o')).toBeUndefined()
+  })
+})

@@ -1,0 +1,90 @@
+import type { Price, PriceSource, Rates } from '@turnpike/core'
+import { fixedPrices, priceTable } from '@turnpike/core'
+
+/** What a model takes, gives and costs. */
+export interface ModelFacts {
+  /** Most tokens of a prompt and its answer together; undefined where the model counts none. */
+  context: number | undefined
+  /** Most tokens of an answer; undefined where there are none, or it is not known. */
+  maxOutput: number | undefined
+  /** In US dollars per million units. */
+  price: Price
+}
+
+const model = (
+  context: number | undefined,
+  maxOutput: number | undefined,
+  rates: Rates,
+  tier?: Rates & { above: number },
+): ModelFacts => ({ context, maxOutput, price: tier ? { ...rates, tiers: [tier] } : rates })
+
+const text = (input: number, output: number, cache_read: number): Rates => ({ input, output, cache_read })
+
+/** Listens as well, at a rate of its own. */
+const audio = (input_audio: number, rates: Rates): Rates => ({ ...rates, input_audio })
+
+/** Rates of Claude: each is a multiple of the input's. */
+const claude = (input: number): Rates => ({
+  ...text(input, input * 5, input / 10),
+  cache_write: input * 1.25,
+  cache_write_1h: input * 2,
+})
+
+/** What nearly all of Gemini take: 1,048,576 tokens. */
+const MI = 2 ** 20
+
+/**
+ * The models that are known, by `provider/model`. Source: models.dev at f3fc69229, 2026-07-02; `tts-…` and `whisper-1`: litellm's table of
+ * the same day; `gemini-2.5-flash-image`: text at the rate of OpenRouter's listing.
+ */
+export const catalogue: Record<string, ModelFacts> = {
+  'openai/gpt-4o': model(128_000, 16_384, text(2.5, 10, 1.25)),
+  'openai/gpt-4o-mini': model(128_000, 16_384, text(0.15, 0.6, 0.075)),
+  'openai/gpt-4.1': model(1_047_576, 32_768, text(2, 8, 0.5)),
+  'openai/gpt-4.1-mini': model(1_047_576, 32_768, text(0.4, 1.6, 0.1)),
+  'openai/gpt-4.1-nano': model(1_047_576, 32_768, text(0.1, 0.4, 0.025)),
+  'openai/gpt-5': model(400_000, 128_000, text(1.25, 10, 0.125)),
+  'openai/gpt-5-mini': model(400_000, 128_000, text(0.25, 2, 0.025)),
+  'openai/gpt-5-nano': model(400_000, 128_000, text(0.05, 0.4, 0.005)),
+  'openai/gpt-5.1': model(400_000, 128_000, text(1.25, 10, 0.125)),
+  'openai/gpt-5.2': model(400_000, 128_000, text(1.75, 14, 0.175)),
+  'openai/gpt-5.4': model(1_050_000, 128_000, text(2.5, 15, 0.25), { above: 272_000, ...text(5, 22.5, 0.5) }),
+  'openai/gpt-5.4-mini': model(400_000, 128_000, text(0.75, 4.5, 0.075)),
+  'openai/gpt-5.5': model(1_050_000, 128_000, text(5, 30, 0.5), { above: 272_000, ...text(10, 45, 1) }),
+  'openai/o3': model(200_000, 100_000, text(2, 8, 0.5)),
+  'openai/o4-mini': model(200_000, 100_000, text(1.1, 4.4, 0.275)),
+  'openai/text-embedding-3-small': model(8_191, undefined, { input: 0.02, output: 0 }),
+  'openai/text-embedding-3-large': model(8_191, undefined, { input: 0.13, output: 0 }),
+  'openai/text-embedding-ada-002': model(8_191, undefined, { input: 0.1, output: 0 }),
+  'openai/gpt-image-2': model(undefined, undefined, { ...text(5, 30, 1.25), output_image: 30 }),
+  'openai/tts-1': model(undefined, undefined, { characters: 15 }),
+  'openai/tts-1-hd': model(undefined, undefined, { characters: 30 }),
+  'openai/whisper-1': model(undefined, undefined, { seconds: 100 }),
+
+  'anthropic/claude-haiku-4-5': model(200_000, 64_000, claude(1)),
+  'anthropic/claude-sonnet-4-5': model(200_000, 64_000, claude(3)),
+  'anthropic/claude-sonnet-4-6': model(1_000_000, 64_000, claude(3)),
+  'anthropic/claude-sonnet-5': model(1_000_000, 128_000, claude(2)),
+  'anthropic/claude-opus-4-5': model(200_000, 64_000, claude(5)),
+  'anthropic/claude-opus-4-6': model(1_000_000, 128_000, claude(5)),
+  'anthropic/claude-opus-4-8': model(1_000_000, 128_000, claude(5)),
+  'anthropic/claude-fable-5': model(1_000_000, 128_000, claude(10)),
+
+  'google/gemini-2.5-flash-lite': model(MI, 65_536, audio(0.3, text(0.1, 0.4, 0.01))),
+  'google/gemini-2.5-flash': model(MI, 65_536, audio(1, text(0.3, 2.5, 0.03))),
+  'google/gemini-2.5-pro': model(MI, 65_536, text(1.25, 10, 0.125), { above: 200_000, ...text(2.5, 15, 0.25) }),
+  'google/gemini-3-flash-preview': model(MI, 65_536, audio(1, text(0.5, 3, 0.05))),
+  'google/gemini-3.1-flash-lite': model(MI, 65_536, audio(0.5, text(0.25, 1.5, 0.025))),
+  'google/gemini-3.1-pro-preview': model(MI, 65_536, text(2, 12, 0.2), { above: 200_000, ...text(4, 18, 0.4) }),
+  'google/gemini-3.5-flash': model(MI, 65_536, audio(1.5, text(1.5, 9, 0.15))),
+  'google/gemini-embedding-001': model(2_048, undefined, { input: 0.15, output: 0 }),
+  'google/gemini-2.5-flash-image': model(32_768, 32_768, { ...text(0.3, 2.5, 0.075), output_image: 30 }),
+  'google/gemini-3.1-flash-image-preview': model(65_536, undefined, { input: 0.5, output: 60, output_image: 60 }),
+  'google/gemini-3-pro-image-preview': model(131_072, undefined, { input: 2, output: 120, output_image: 120 }),
+  'google/gemini-2.5-flash-preview-tts': model(8_192, 16_384, { input: 0.5, output: 10, output_audio: 10 }),
+  'google/gemini-2.5-pro-preview-tts': model(8_192, 16_384, { input: 1, output: 20, output_audio: 20 }),
+}
+
+/** The prices of the {@link catalogue}. */
+export const builtInPrices = (): PriceSource =>
+  fixedPrices(priceTable(Object.fromEntries(Object.entries(catalogue).map(([id, { price }]) => [id, price]))))
