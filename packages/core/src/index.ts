@@ -1,4 +1,4 @@
-/** Schemas, ports, errors, keys, users and the usage ledger of Turnpike. @module */
+/** Schemas, ports, errors, keys, users, the usage ledger and prices of Turnpike. @module */
 export * from './bytes.js'
 export * from './conventions.js'
 export * from './entities/gateway-keys.js'
