@@ -1,5 +1,5 @@
 import type { Price, PriceSource, Rates } from '@turnpike/core'
-import { fixedPrices, priceTable } from '@turnpike/core'
+import { fixedPrices, priceTable, undated } from '@turnpike/core'
 
 /** What a model takes, gives and costs. */
 export interface ModelFacts {
@@ -84,6 +84,10 @@ export const catalogue: Record<string, ModelFacts> = {
   'google/gemini-2.5-flash-preview-tts': model(8_192, 16_384, { input: 0.5, output: 10, output_audio: 10 }),
   'google/gemini-2.5-pro-preview-tts': model(8_192, 16_384, { input: 1, output: 20, output_audio: 20 }),
 }
+
+/** Most tokens of a prompt and its answer together; undefined where that is not known. */
+export const contextOf = (provider: string, model: string): number | undefined =>
+  (catalogue[`${provider}/${model}`] ?? catalogue[`${provider}/${undated(model)}`])?.context
 
 /** The prices of the {@link catalogue}. */
 export const builtInPrices = (): PriceSource =>

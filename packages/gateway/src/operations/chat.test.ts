@@ -168,6 +168,7 @@ describe('the record of a completion', () => {
       prompt_tokens: 27,
       completion_tokens: 9,
       tokens: 36,
+      cost_nano_usd: 3 * 52_500,
     })
   })
 
