@@ -22,6 +22,7 @@ describe('prices of litellm', () => {
       output_cost_per_image_token: 0.00003,
       input_cost_per_token_priority: 3e-7,
       output_cost_per_image: null,
+      input_cost_per_token_above_128k_tokens: null,
     }
     expect(fromLitellm({ 'claude-x': row })).toEqual({
       rows: {
