@@ -7,7 +7,9 @@ import { createRouter } from '@turnpike/providers'
 import { fsKV } from '@turnpike/storage'
 import type { Environment } from './environment.js'
 import { createLog } from './log.js'
-import { createProviders } from './providers.js'
+import { toPng } from './png.js'
+import { openPrices } from './prices.js'
+import { createProviders, geminiAudio } from './providers.js'
 
 /** The administrator that the first start makes. */
 const ADMIN_ID = '00000000-0000-7000-8000-000000000001'
@@ -38,10 +40,13 @@ export async function createApp(environment: Environment, transport: Transport) 
   const log = createLog(environment.LOG)
   const { providers, simulated } = createProviders(environment, transport)
 
+  const prices = await openPrices(environment.PRICES, (error) => log.onError(error, { prices: environment.PRICES }))
   const kv = await openStorage(STORAGE)
   const gateway = createGateway({
-    router: createRouter({ providers }),
+    router: createRouter({ providers, prices }),
     kv,
+    toPng,
+    ...(environment.GEMINI_AUDIO && geminiAudio),
     // Metadata only, and the last chance to keep it.
     ledger: usageLedger(kv, { onLost: (records) => console.error(JSON.stringify({ lost_usage_records: records })) }),
     simulated,

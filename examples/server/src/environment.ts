@@ -24,6 +24,15 @@ const url = (name: string) =>
     ),
   )
 
+const flag = (name: string) =>
+  v.optional(
+    v.pipe(
+      v.picklist(['true', 'false'], `${name} must be true or false`),
+      v.transform((text) => text === 'true'),
+    ),
+    'false',
+  )
+
 const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const
 
 /** The environment of the reference server; the README has the same table in words. */
@@ -39,7 +48,9 @@ const Environment = v.object({
   ANTHROPIC_BASE_URL: url('ANTHROPIC_BASE_URL'),
   GEMINI_API_KEY: v.optional(v.string()),
   GEMINI_BASE_URL: url('GEMINI_BASE_URL'),
-  FETCH_IMAGES: v.optional(v.picklist(['true', 'false'], 'FETCH_IMAGES must be true or false'), 'false'),
+  FETCH_IMAGES: flag('FETCH_IMAGES'),
+  GEMINI_AUDIO: flag('GEMINI_AUDIO'),
+  PRICES: v.optional(v.string(), 'built-in'),
   STORAGE: v.optional(
     v.pipe(
       v.string(),

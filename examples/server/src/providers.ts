@@ -1,4 +1,5 @@
 import type { Provider } from '@turnpike/core'
+import { SPEECH_MODELS, TRANSCRIPTION_MODELS } from '@turnpike/gateway'
 import type { Transport } from '@turnpike/providers'
 import { anthropic, google, openai } from '@turnpike/providers'
 import { remoteContent } from '@turnpike/providers/remote-content'
@@ -7,29 +8,36 @@ import type { Environment } from './environment.js'
 
 /** The families that the server can offer: how each is made, and what stands in for it where nothing is configured. */
 const families = [
-  { name: 'OPENAI', make: openai, simulated: () => fakeOpenAI().transport },
-  { name: 'ANTHROPIC', make: anthropic, simulated: () => fakeAnthropic().transport },
-  { name: 'GEMINI', make: google, simulated: () => fakeGoogle().transport },
+  { name: 'OPENAI', make: openai, simulated: fakeOpenAI },
+  { name: 'ANTHROPIC', make: anthropic, simulated: fakeAnthropic },
+  { name: 'GEMINI', make: google, simulated: fakeGoogle },
 ] as const
+
+/** What callers may name besides the models and voices of the specification, where Gemini speaks and listens. */
+export const geminiAudio = {
+  speechModels: [...SPEECH_MODELS, 'gemini-2.5-flash-preview-tts', 'gemini-2.5-pro-preview-tts'],
+  transcriptionModels: [...TRANSCRIPTION_MODELS, 'gemini-2.5-flash'],
+}
 
 /** The providers that have a key or a base URL; with none configured, all of them, simulated. */
 export function createProviders(
   environment: Environment,
   transport: Transport,
 ): { providers: Provider[]; simulated: boolean } {
-  const images = environment.FETCH_IMAGES === 'true' ? { remoteContent: remoteContent() } : {}
+  const { FETCH_IMAGES, GEMINI_AUDIO: audio } = environment
+  const options = { audio, ...(FETCH_IMAGES && { remoteContent: remoteContent() }) }
   const providers: Provider[] = []
   for (const { name, make } of families) {
     const apiKey = environment[`${name}_API_KEY`]
     const baseURL = environment[`${name}_BASE_URL`]
     if (apiKey !== undefined || baseURL !== undefined)
-      providers.push(make({ apiKey: apiKey ?? '', transport, ...images, ...(baseURL && { baseURL }) }))
+      providers.push(make({ apiKey: apiKey ?? '', transport, ...options, ...(baseURL && { baseURL }) }))
   }
   return providers.length > 0
     ? { providers, simulated: false }
     : {
         providers: families.map(({ make, simulated }) =>
-          make({ apiKey: 'simulated', transport: simulated(), ...images }),
+          make({ apiKey: 'simulated', transport: simulated({ remember: 0 }).transport, ...options }),
         ),
         simulated: true,
       }

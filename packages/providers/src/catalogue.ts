@@ -35,10 +35,11 @@ const MI = 2 ** 20
 
 /**
  * The models that are known, by `provider/model`. Source: models.dev at f3fc69229, 2026-07-02; `tts-…` and `whisper-1`: litellm's table of
- * the same day; `gemini-2.5-flash-image`: text at the rate of OpenRouter's listing.
+ * the same day; `gemini-2.5-flash-image`: text at the rate of OpenRouter's listing; `gpt-4o-2024-05-13`: OpenAI's own price list.
  */
 export const catalogue: Record<string, ModelFacts> = {
   'openai/gpt-4o': model(128_000, 16_384, text(2.5, 10, 1.25)),
+  'openai/gpt-4o-2024-05-13': model(128_000, 4_096, { input: 5, output: 15 }),
   'openai/gpt-4o-mini': model(128_000, 16_384, text(0.15, 0.6, 0.075)),
   'openai/gpt-4.1': model(1_047_576, 32_768, text(2, 8, 0.5)),
   'openai/gpt-4.1-mini': model(1_047_576, 32_768, text(0.4, 1.6, 0.1)),

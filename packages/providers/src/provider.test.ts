@@ -173,7 +173,7 @@ describe('a whole answer', () => {
     const transport: Transport = async () => ({
       status: 200,
       header: (name) => ({ 'content-length': '10', 'content-encoding': 'gzip' })[name],
-      bytes: () => Promise.reject(new Error('read at once')),
+      text: () => Promise.reject(new Error('read at once')),
       body: (async function* () {
         yield utf8.encode('x'.repeat(200))
       })(),

@@ -17,8 +17,8 @@ export interface TransportResponse {
   header(name: string): string | undefined
   /** The body as it arrives, what came in one read as one piece. Returning its iterator early closes the connection. */
   body: AsyncIterable<Uint8Array>
-  /** The whole body at once, in place of `body`, where the runtime can give it for less than piece by piece. */
-  bytes?(): Promise<Uint8Array>
+  /** The whole body as text, in place of `body`, where the runtime can give it for less than piece by piece. */
+  text?(): Promise<string>
 }
 
 /** Sends one request and resolves with the head of its answer; redirects are answers, not followed. */
@@ -53,9 +53,7 @@ export function fetchTransport(options: { fetch?: typeof globalThis.fetch } = {}
     return {
       status: response.status,
       header: (name) => response.headers.get(name) ?? undefined,
-      bytes: async () => {
-        return new Uint8Array(await response.arrayBuffer().finally(letGo))
-      },
+      text: () => response.text().finally(letGo),
       body: {
         [Symbol.asyncIterator]() {
           const reader = response.body?.getReader()

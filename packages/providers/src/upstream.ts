@@ -33,10 +33,9 @@ const ERROR_LIMIT = 64 * 1024
 const utf8 = new TextDecoder()
 
 /** The whole body as text; undefined where it is larger than `limit` bytes. */
-async function readText({ header, body, bytes }: TransportResponse, limit: number): Promise<string | undefined> {
+async function readText({ header, body, text }: TransportResponse, limit: number): Promise<string | undefined> {
   // Of what is compressed, the length says nothing.
-  if (bytes && Number(header('content-length')) <= limit && !header('content-encoding'))
-    return utf8.decode(await bytes())
+  if (text && Number(header('content-length')) <= limit && !header('content-encoding')) return text()
   const pieces: Uint8Array[] = []
   let size = 0
   for await (const piece of body) {

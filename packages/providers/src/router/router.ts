@@ -112,7 +112,8 @@ export function createRouter(options: RouterOptions): Router {
       const table = prices.table()
       const places = placesOf(known, need)
       const candidates = places.map(({ provider, model }): Candidate => {
-        const price = table.price(provider.id, model)
+        // Google's own spelling of an id.
+        const price = table.price(provider.id, model.replace(/^models\//, ''))
         const target: Target = { provider, model, price, catalogue: table.version }
         return {
           target,

@@ -8,6 +8,8 @@ export interface FakeAnthropicOptions {
   apiKey?: string
   /** Milliseconds before each event of a stream; default 0, and all events arrive at once. */
   delayMs?: number
+  /** How many of the latest requests are remembered; default all. */
+  remember?: number
   /** Answers a request in place of the fake, such as with a fault; default never. */
   override?: (request: FakeRequest) => FakeAnswer | undefined
 }
@@ -209,5 +211,5 @@ export function fakeAnthropic(options: FakeAnthropicOptions = {}): FakeUpstream 
       headers: { 'content-type': 'text/event-stream; charset=utf-8', 'request-id': requestId },
       body: streamed(body, generation, delayMs),
     }
-  })
+  }, options)
 }

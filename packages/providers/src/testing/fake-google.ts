@@ -9,6 +9,8 @@ export interface FakeGoogleOptions {
   apiKey?: string
   /** Milliseconds before each chunk of a stream; default 0, and all chunks arrive at once. */
   delayMs?: number
+  /** How many of the latest requests are remembered; default all. */
+  remember?: number
   /** Answers a request in place of the fake, such as with a fault; default never. */
   override?: (request: FakeRequest) => FakeAnswer | undefined
 }
@@ -48,5 +50,5 @@ export function fakeGoogle(options: FakeGoogleOptions = {}): FakeUpstream {
           return googleBatchEmbedding(model, body)
       }
     return errorAnswer(404, 'NOT_FOUND', `${request.method} ${pathname} is not found for API version v1beta.`)
-  })
+  }, options)
 }

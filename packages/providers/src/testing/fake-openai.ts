@@ -13,6 +13,8 @@ export interface FakeOpenAIOptions {
   apiKey?: string
   /** Milliseconds before each chunk of a stream; default 0, and all chunks arrive at once. */
   delayMs?: number
+  /** How many of the latest requests are remembered; default all. */
+  remember?: number
   /** Answers a request in place of the fake, such as with a fault; default never. */
   override?: (request: FakeRequest) => FakeAnswer | undefined
 }
@@ -42,5 +44,5 @@ export function fakeOpenAI(options: FakeOpenAIOptions = {}): FakeUpstream {
       return refused(refuse(`Incorrect API key provided: ${key ?? ''}.`, null, 'invalid_api_key', 401))
     const [, answer] = endpoints.find(([end]) => method === 'POST' && path.endsWith(end)) ?? []
     return answer ? answer(request, delayMs) : refused(refuse(`Invalid URL (${method} ${path})`, null, null, 404))
-  })
+  }, options)
 }

@@ -29,7 +29,7 @@ export type FakeVendor = (request: FakeRequest) => FakeAnswer | Promise<FakeAnsw
 
 /** A vendor that can be called, and that remembers what it was asked. */
 export interface FakeUpstream {
-  /** All requests so far, oldest first. */
+  /** The requests so far, oldest first. */
   readonly requests: FakeRequest[]
   /** Requests that are being answered right now. */
   readonly active: number
@@ -100,14 +100,18 @@ async function joined(pieces: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   return concat(all, size)
 }
 
-/** Makes a vendor callable, by transport and by HTTP. */
-export function fakeUpstream(vendor: FakeVendor): FakeUpstream {
+/**
+ * Makes a vendor callable, by transport and by HTTP.
+ * @param options.remember how many of the latest requests `requests` has; default all
+ */
+export function fakeUpstream(vendor: FakeVendor, { remember = Infinity }: { remember?: number } = {}): FakeUpstream {
   const requests: FakeRequest[] = []
   let active = 0
 
   const answer = (head: Omit<FakeRequest, 'body' | 'bytes'>, bytes: Uint8Array): FakeAnswer | Promise<FakeAnswer> => {
     const request = { ...head, body: parse(new TextDecoder().decode(bytes)), bytes }
     requests.push(request)
+    if (requests.length > remember) requests.shift()
     return vendor(request)
   }
 

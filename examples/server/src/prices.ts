@@ -1,0 +1,44 @@
+import { readFile } from 'node:fs/promises'
+import type { PriceSource } from '@turnpike/core'
+import { fixedPrices, fromLitellm, fromModelsDev, livePrices, parsePrices, priceTable } from '@turnpike/core'
+import { builtInPrices, catalogue } from '@turnpike/providers'
+
+/** The public tables: where each is, and how it is read. */
+const tables = {
+  'models.dev': { url: 'https://models.dev/api.json', parse: (json: unknown) => fromModelsDev(json).rows },
+  litellm: {
+    url: 'https://raw.githubusercontent.com/BerriAI/litellm/main/model_prices_and_context_window.json',
+    parse: (json: unknown) => fromLitellm(json).rows,
+  },
+}
+
+const LOAD_MS = 30_000
+
+async function load(url: string): Promise<unknown> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(LOAD_MS) })
+  if (!response.ok) throw new Error(`The prices at ${url} answered with status ${response.status}`)
+  return response.json()
+}
+
+/**
+ * The prices of the setting `PRICES`: `built-in`, a public table, or the path of one's own.
+ * @param onError told when a public table cannot be loaded
+ */
+export async function openPrices(setting: string, onError: (error: unknown) => void): Promise<PriceSource> {
+  if (setting === 'built-in') return builtInPrices()
+  const [, name, own] = /^(models\.dev|litellm)(?::(.+))?$/.exec(setting) ?? []
+  if (name === undefined) {
+    const known = Object.fromEntries(Object.entries(catalogue).map(([id, { price }]) => [id, price]))
+    try {
+      const given = parsePrices(JSON.parse(await readFile(setting, 'utf8')))
+      return fixedPrices(priceTable({ ...known, ...given }))
+    } catch (error) {
+      throw new Error(`PRICES is no table: ${(error as Error).message}`, { cause: error })
+    }
+  }
+  const { url, parse } = tables[name as keyof typeof tables]
+  const prices = livePrices({ load: () => load(own ?? url), parse, first: builtInPrices().table(), onError })
+  // The built-in prices hold until it is there: a server starts without the network, too.
+  void prices.refresh()
+  return prices
+}
