@@ -35,21 +35,19 @@ describe.each([openaiClient, openai4Client])(`$name against ${runtime}`, ({ conn
   })
 
   it.each([
-    { title: 'an error of the upstream', status: 502, calls: 2, fault: () => refusal(500, 'Oops') },
+    { title: 'an error of the upstream', status: 502, fault: () => refusal(500, 'Oops') },
     {
       title: 'a rate limit of the upstream',
       status: 429,
-      // The gateway asks again itself, for each request of the client.
-      calls: 4,
       fault: () => refusal(429, 'Slow down', { headers: { 'retry-after': '1' } }),
     },
-  ])('retries after $title', async ({ status, calls, fault }) => {
+  ])('retries after $title', async ({ status, fault }) => {
     const before = stack.upstream.requests.length
     stack.fault = fault
     const client = connect({ url: stack.url, key: stack.key, maxRetries: 1 })
     const failure = tell(await rejection(client.ask({ text: 'Hello' }, { stream: false })))
     expect(failure.status).toBe(status)
     expect(failure.header('x-should-retry')).toBeUndefined()
-    expect(stack.upstream.requests.length - before).toBe(calls)
+    expect(stack.upstream.requests.length - before).toBe(2)
   })
 })

@@ -3,7 +3,7 @@ import { UpstreamError } from '@turnpike/core'
 import type { Health } from './health.js'
 
 export interface AttemptOptions {
-  /** How often those that were busy are asked again after all have been; default 1. */
+  /** How often those that were busy are asked again after all have been; default 0, because clients do so themselves. */
   retries?: number
   /** Longest time to wait before that, in milliseconds; who asks for more is not asked again. Default 2,000. */
   maxWaitMs?: number
@@ -40,7 +40,7 @@ export async function attempt<T>(
   signal: Signal,
   run: (target: Target) => Promise<T>,
   health: Health,
-  { retries = 1, maxWaitMs = 2_000 }: AttemptOptions,
+  { retries = 0, maxWaitMs = 2_000 }: AttemptOptions,
 ): Promise<{ value: T; target: Target; attempts: number }> {
   let attempts = 0
   let first: UpstreamError | undefined
