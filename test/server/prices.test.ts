@@ -1,0 +1,78 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, it, vi } from 'vitest'
+import { openPrices } from '../../examples/server/src/prices.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'turnpike-prices-'))
+const fail = (error: unknown): never => {
+  throw error
+}
+
+/** Serves a public table. */
+const pages: Record<string, string> = {}
+const server = createServer((request, response) => {
+  const page = pages[request.url!]
+  response.writeHead(page === undefined ? 404 : 200).end(page)
+}).listen(0, '127.0.0.1')
+const url = (path: string): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`
+
+afterAll(() => {
+  server.close()
+  rmSync(folder, { recursive: true })
+})
+
+function file(text: string): string {
+  const path = join(folder, 'prices.json')
+  writeFileSync(path, text)
+  return path
+}
+
+it('are those that Turnpike comes with', async () => {
+  const prices = await openPrices('built-in', fail)
+  expect(prices.table().price('openai', 'gpt-4o')).toEqual({ input: 2.5, output: 10, cache_read: 1.25 })
+})
+
+it('are those of a file, and where it has none, those that Turnpike comes with', async () => {
+  const path = file('{"openai/gpt-4o":{"input":9,"output":18},"acme/llama":{"input":0.5,"output":0.5}}')
+  const table = (await openPrices(path, fail)).table()
+  expect(table.price('openai', 'gpt-4o')).toEqual({ input: 9, output: 18 })
+  expect(table.price('acme', 'llama')).toEqual({ input: 0.5, output: 0.5 })
+  expect(table.price('openai', 'gpt-4o-mini')).toMatchObject({ input: 0.15 })
+})
+
+it.each([
+  ['no JSON', 'x'],
+  ['a price that cannot be right', '{"acme/llama":{"input":-1,"output":1}}'],
+])('do not let a server start with %s', async (_, text) => {
+  await expect(openPrices(file(text), fail)).rejects.toThrow(/^PRICES is no table: /)
+})
+
+it('do not let a server start without their file', async () => {
+  await expect(openPrices(join(folder, 'none.json'), fail)).rejects.toThrow(/^PRICES is no table: ENOENT/)
+})
+
+it.each([
+  ['models.dev', { openai: { id: 'openai', models: { 'gpt-4o': { id: 'gpt-4o', cost: { input: 7, output: 8 } } } } }],
+  [
+    'litellm',
+    {
+      'gpt-4o': { litellm_provider: 'openai', mode: 'chat', input_cost_per_token: 7e-6, output_cost_per_token: 8e-6 },
+    },
+  ],
+])('are loaded from %s', async (name, table) => {
+  pages['/table.json'] = JSON.stringify(table)
+  const prices = await openPrices(`${name}:${url('/table.json')}`, fail)
+  await vi.waitFor(() => expect(prices.table().price('openai', 'gpt-4o')).toEqual({ input: 7, output: 8 }))
+  expect(prices.table().price('openai', 'gpt-4o-mini')).toMatchObject({ input: 0.15 })
+})
+
+it('stay where a table cannot be had, and somebody is told', async () => {
+  const onError = vi.fn()
+  const prices = await openPrices(`litellm:${url('/none.json')}`, onError)
+  await vi.waitFor(() => expect(onError).toHaveBeenCalledOnce())
+  expect(String(onError.mock.calls[0]![0])).toMatch(/answered with status 404$/)
+  expect(prices.table().price('openai', 'gpt-4o')).toMatchObject({ input: 2.5 })
+})
