@@ -31,6 +31,7 @@ const rateOf = (name: UnitClass | undefined, rates: Rates): number | undefined =
 
 /** A number as its decimal digits and how many of them are behind the point, so that 0.0375 is just that. */
 function decimal(value: number): [digits: bigint, scale: number] {
+  if (Number.isSafeInteger(value)) return [BigInt(value), 0]
   const [mantissa, exponent = '0'] = String(value).split('e') as [string, string?]
   const [whole, fraction = ''] = mantissa.split('.') as [string, string?]
   const scale = fraction.length - Number(exponent)
