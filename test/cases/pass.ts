@@ -2,17 +2,39 @@ import type { Provider, UsageRecord } from '@turnpike/core'
 import type { Transport } from '@turnpike/providers'
 import { anthropic, createRouter, google, openai } from '@turnpike/providers'
 import { anthropicRefusal } from '../../packages/providers/src/testing/anthropic-rules.js'
+import { googleBatchEmbeddingRefusal } from '../../packages/providers/src/testing/google-embeddings.js'
 import { googleRefusal } from '../../packages/providers/src/testing/google-rules.js'
+import { openaiEmbeddingRefusal } from '../../packages/providers/src/testing/openai-embeddings.js'
+import { openaiImageRefusal } from '../../packages/providers/src/testing/openai-images.js'
 import { openaiRefusal } from '../../packages/providers/src/testing/openai-rules.js'
+import { openaiSpeechRefusal } from '../../packages/providers/src/testing/openai-speech.js'
+import { openaiTranscriptionRefusal } from '../../packages/providers/src/testing/openai-transcriptions.js'
+import type { TestOptions } from '../support/gateway.js'
 import { testGateway } from '../support/gateway.js'
 import { parseStream } from '../support/sse.js'
+
+/** What OpenAI says against a body, by the end of its URL. */
+const openaiRules: Record<string, (body: unknown) => unknown> = {
+  completions: openaiRefusal,
+  embeddings: openaiEmbeddingRefusal,
+  generations: openaiImageRefusal,
+  speech: openaiSpeechRefusal,
+  transcriptions: (body) => openaiTranscriptionRefusal(body as FormData),
+}
+
+/** What Google says against a body, by the method at the end of its URL. */
+const googleRules: Record<string, (model: string, body: unknown) => unknown> = {
+  generateContent: googleRefusal,
+  streamGenerateContent: googleRefusal,
+  batchEmbedContents: googleBatchEmbeddingRefusal,
+}
 
 /** What is known of a family: how its provider is made, a model of it, and what the vendor itself would say against a body. */
 const families = {
   openai: {
     provider: (transport: Transport): Provider => openai({ apiKey: 'sk-upstream', transport }),
     model: 'gpt-4o',
-    refusal: (_: string, body: unknown): unknown => openaiRefusal(body),
+    refusal: (url: string, body: unknown): unknown => openaiRules[/\w+$/.exec(url)![0]]!(body),
   },
   anthropic: {
     provider: (transport: Transport): Provider => anthropic({ apiKey: 'sk-ant-upstream', transport }),
@@ -22,7 +44,10 @@ const families = {
   google: {
     provider: (transport: Transport): Provider => google({ apiKey: 'AIza-upstream', transport }),
     model: 'gemini-2.5-flash',
-    refusal: (url: string, body: unknown): unknown => googleRefusal(/models\/([^:]+):/.exec(url)![1]!, body),
+    refusal(url: string, body: unknown): unknown {
+      const [, model, method] = /models\/([^:]+):(\w+)/.exec(url)!
+      return googleRules[method!]!(model!, body)
+    },
   },
 }
 
@@ -40,7 +65,15 @@ export interface Answer {
 export interface Sent {
   url: string
   headers: Record<string, string>
+  /** JSON, or the parts of a form. */
   body: unknown
+}
+
+/** A file in a form, with its bytes as text, a character for each. */
+export interface SentFile {
+  filename: string
+  type: string
+  bytes: string
 }
 
 /** What one request became on both sides of the gateway. */
@@ -51,6 +84,8 @@ export interface Passed {
   text: string
   /** The same, untouched. */
   raw: string
+  /** Of what is no text, a character for each byte. */
+  bytes: string
   /** Every upstream request, oldest first. */
   sent: Sent[]
   /** What was booked. */
@@ -74,21 +109,33 @@ export const stream = (...events: (object | string | Error)[]): Answer => ({
   ),
 })
 
-/**
- * Sends `request`, with a model and a message where it has none, through a whole gateway in front of an upstream of the family that gives
- * `answer`. Fails if the upstream is sent what the vendor would refuse, or if the client gets a stream that is not well formed.
- */
-export async function pass(
-  family: Family,
-  request: object,
-  answer: Answer | ((sent: Sent) => Answer),
-): Promise<Passed> {
-  const { provider, model, refusal } = families[family]
+const latin1 = (bytes: ArrayBuffer | Uint8Array<ArrayBuffer>): string =>
+  Buffer.from(bytes as ArrayBuffer).toString('latin1')
+
+/** The parts of a form by name and value, in their order. */
+const partsOf = (form: FormData): Promise<[name: string, value: string | SentFile][]> =>
+  Promise.all(
+    [...form].map(async ([name, value]) => [
+      name,
+      typeof value === 'string'
+        ? value
+        : { filename: value.name, type: value.type, bytes: latin1(await value.arrayBuffer()) },
+    ]),
+  )
+
+/** A gateway in front of an upstream of a family that gives `answer`, and all that this was sent. It throws at what the vendor would refuse. */
+export async function setUp(family: Family, answer: Answer | ((sent: Sent) => Answer), options: TestOptions = {}) {
+  const { provider, refusal } = families[family]
   const sent: Sent[] = []
   const transport: Transport = async ({ url, headers, body }) => {
-    const received = { url, headers, body: JSON.parse(body as string) as unknown }
+    const form =
+      typeof body === 'string'
+        ? undefined
+        : await new Response(body, { headers: { 'content-type': headers['content-type']! } }).formData()
+    const json = form ? undefined : (JSON.parse(body as string) as unknown)
+    const received: Sent = { url, headers, body: form ? await partsOf(form) : json }
     sent.push(received)
-    const refused = refusal(url, received.body)
+    const refused = refusal(url, form ?? json)
     if (refused) throw new Error(`The vendor would refuse this: ${JSON.stringify(refused)}`)
     const { status = 200, headers: head = {}, body: given } = typeof answer === 'function' ? answer(received) : answer
     return {
@@ -101,15 +148,42 @@ export async function pass(
       })(),
     }
   }
-  const { chat, records } = await testGateway({ router: createRouter({ providers: [provider(transport)] }) })
-  const response = await chat({ model, ...request })
-  const raw = await response.text()
+  // One call of the upstream for each of the client.
+  const router = createRouter({ providers: [provider(transport)], retries: 0 })
+  const at = await testGateway({ router, ...options })
+  return { ...at, sent }
+}
+
+/** Sends `request`, JSON or a form, to `path` of a gateway as {@link setUp} makes it. Fails if the client gets a stream that is not well formed. */
+export async function passTo(
+  family: Family,
+  path: string,
+  request: object,
+  answer: Answer | ((sent: Sent) => Answer),
+  init: RequestInit = {},
+): Promise<Passed> {
+  const { send, records, sent } = await setUp(family, answer)
+  const response = await send('POST', path, request, init)
+  const given = new Uint8Array(await response.arrayBuffer())
+  const raw = new TextDecoder().decode(given)
   if (response.headers.get('content-type')?.startsWith('text/event-stream')) parseStream(raw)
   const text = raw
     .replaceAll(/"created":\d+/g, '"created":0')
     .replaceAll(/chatcmpl-\w{24}(?=")/g, 'chatcmpl-new')
     .replaceAll(/call_\w{24}(?=")/g, 'call_new')
-  return { status: response.status, headers: response.headers, text, raw, sent, records: await records() }
+  const { status, headers } = response
+  return { status, headers, text, raw, bytes: latin1(given), sent, records: await records() }
+}
+
+/** Sends a chat `request`, with a model and a message where it has none, as {@link passTo} does. */
+export const pass = (
+  family: Family,
+  request: object,
+  answer: Answer | ((sent: Sent) => Answer),
+  init: RequestInit = {},
+): Promise<Passed> => {
+  const fields = { model: families[family].model, messages: [{ role: 'user', content: 'Hi' }], ...request }
+  return passTo(family, '/v1/chat/completions', fields, answer, init)
 }
 
 /** A stream's bytes as a client is to see them: a chunk of each choice, put behind what all have alike, and texts as they are. */

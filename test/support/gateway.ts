@@ -38,13 +38,21 @@ export async function testGateway({ upstream: override, rateLimit = 1_000, ...op
   await createUser(kv, { id: OWNER })
   const { key, id: keyId } = (await gateway.keys.create(OWNER, { name: 'test', rateLimit }))!
 
+  /** Sends JSON, also as a text, or a form. */
   const send = (method: string, path: string, body?: string | object, init: RequestInit = {}) =>
     gateway.fetch(
       new Request(`https://gw.example${path}`, {
         method,
-        ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+        ...(body !== undefined && {
+          body: typeof body === 'string' || body instanceof FormData ? body : JSON.stringify(body),
+        }),
         ...init,
-        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...init.headers },
+        headers: {
+          authorization: `Bearer ${key}`,
+          // A form's own tells its boundary.
+          ...(!(body instanceof FormData) && { 'content-type': 'application/json' }),
+          ...init.headers,
+        },
       } as RequestInit),
     )
 
