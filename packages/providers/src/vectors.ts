@@ -13,23 +13,30 @@ function toBase64(vector: number[]): string {
   return btoa(binary)
 }
 
-/** @throws TypeError where the text is no vector */
-function fromBase64(text: string): number[] {
-  const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
-  if (bytes.length === 0 || bytes.length % BYTES !== 0) throw new TypeError('The vector is cut short')
-  const view = new DataView(bytes.buffer)
-  return Array.from({ length: bytes.length / BYTES }, (_, i) => view.getFloat32(i * BYTES, true))
+/** The bytes of a vector, a character for each. @throws TypeError where the text is no vector */
+function unpack(text: string): string {
+  const binary = atob(text)
+  if (binary.length === 0 || binary.length % BYTES !== 0) throw new TypeError('The vector is cut short')
+  return binary
 }
 
-const isVector = (value: unknown): value is number[] =>
-  Array.isArray(value) && value.length > 0 && value.every((number) => Number.isFinite(number))
+function fromBytes(binary: string): number[] {
+  const view = new DataView(Uint8Array.from(binary, (character) => character.charCodeAt(0)).buffer)
+  return Array.from({ length: binary.length / BYTES }, (_, i) => view.getFloat32(i * BYTES, true))
+}
 
-/** A vector in the encoding that was asked for, whichever the upstream gave. @throws TypeError for what is no vector */
+/** @throws TypeError for what is no vector */
+export function toVector(value: unknown): number[] {
+  if (Array.isArray(value) && value.length > 0 && value.every((number) => Number.isFinite(number)))
+    return value as number[]
+  throw new TypeError('An embedding is no vector')
+}
+
+/** A vector in the encoding that was asked for, whichever the upstream gave. @throws where it is none */
 export function encodeVector(vector: unknown, encoding: Encoding): number[] | string {
-  const asked = encoding === 'base64' ? 'string' : 'object'
-  if (typeof vector === 'string') return asked === 'string' ? vector : fromBase64(vector)
-  if (!isVector(vector)) throw new TypeError('An embedding is no vector')
-  return asked === 'string' ? toBase64(vector) : vector
+  if (typeof vector !== 'string') return encoding === 'base64' ? toBase64(toVector(vector)) : toVector(vector)
+  const binary = unpack(vector)
+  return encoding === 'base64' ? vector : toVector(fromBytes(binary))
 }
 
 /** The vector at length 1, so that similarities compare whatever its dimensions; one of zeros as it is. */

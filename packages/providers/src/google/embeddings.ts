@@ -1,11 +1,12 @@
 import type { EmbeddingAnswer, EmbeddingRequest, Provider } from '@turnpike/core'
+import { extend, UpstreamError } from '@turnpike/core'
 import type { UpstreamRequest } from '../adapter.js'
 import { count } from '../count.js'
 import { unsupported } from '../invalid.js'
 import { takeNotes } from '../request-fields.js'
 import type { Upstream } from '../upstream.js'
 import { callJson } from '../upstream.js'
-import { encodeVector, normalise } from '../vectors.js'
+import { encodeVector, normalise, toVector } from '../vectors.js'
 import { toName, toPath } from './models.js'
 
 /** Most texts of one call. */
@@ -22,8 +23,21 @@ function textsOf({ input }: EmbeddingRequest): string[] {
   })
 }
 
+/** What calls that belong together come to. @throws what one of them failed of, told as accepted where another one was */
+async function all<T>(calls: Promise<T>[]): Promise<T[]> {
+  const settled = await Promise.allSettled(calls)
+  const failed = settled.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined
+  if (failed === undefined) return settled.map((one) => (one as PromiseFulfilledResult<T>).value)
+  const error: unknown = failed.reason
+  // Who asked again would pay again for what was embedded (ruling 16).
+  const spent = settled.some(({ status }) => status === 'fulfilled')
+  if (spent && UpstreamError.is(error))
+    throw new UpstreamError(error.message, extend(error.failure, { accepted: true }))
+  throw error
+}
+
 interface Batch {
-  vectors: unknown[]
+  vectors: number[][]
   tokens: number | undefined
 }
 
@@ -52,12 +66,12 @@ export const embeddings =
       return callJson(upstream, outgoing, call, (body) => {
         const { embeddings: given, usageMetadata } = body as Answer
         if (given.length !== some.length) throw new TypeError(`Expected ${some.length} embeddings`)
-        return { vectors: given.map(({ values }) => values), tokens: count(usageMetadata?.promptTokenCount) }
+        return { vectors: given.map(({ values }) => toVector(values)), tokens: count(usageMetadata?.promptTokenCount) }
       })
     }
     const calls: Promise<Batch>[] = []
     for (let i = 0; i < texts.length; i += BATCH) calls.push(embed(texts.slice(i, i + BATCH), i === 0))
-    const batches = await Promise.all(calls)
+    const batches = await all(calls)
 
     const tokens = batches.reduce<number | undefined>((sum, batch) => addKnown(sum, batch.tokens), 0)
     return {
@@ -68,7 +82,7 @@ export const embeddings =
           object: 'embedding' as const,
           index,
           // Shortened vectors of Gemini are not of length 1, as those of OpenAI are.
-          embedding: encodeVector(normalise(vector as number[]), encoding),
+          embedding: encodeVector(normalise(vector), encoding),
         })),
       model,
       usage: tokens === undefined ? undefined : { prompt_tokens: tokens, completion_tokens: 0, total_tokens: tokens },

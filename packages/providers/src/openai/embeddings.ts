@@ -22,16 +22,19 @@ export const embeddings =
     return callJson(upstream, { path: '/embeddings', body, notes: [] }, call, (answer): EmbeddingAnswer => {
       const { data, model, usage } = answer as Answer
       if (data.length !== expected) throw new TypeError(`Expected ${expected} embeddings`)
+      const vectors = data
+        .map(({ index, embedding }, position) => ({
+          object: 'embedding' as const,
+          index: count(index) ?? position,
+          embedding: encodeVector(embedding, encoding),
+        }))
+        .toSorted((a, b) => a.index - b.index)
+      if (vectors.some(({ index }, position) => index !== position))
+        throw new TypeError('An index is not that of an input')
       const prompt = count(usage?.prompt_tokens)
       return {
         object: 'list',
-        data: data
-          .map(({ index, embedding }, position) => ({
-            object: 'embedding' as const,
-            index: count(index) ?? position,
-            embedding: encodeVector(embedding, encoding),
-          }))
-          .toSorted((a, b) => a.index - b.index),
+        data: vectors,
         model: model || request.model,
         usage: prompt === undefined ? undefined : { prompt_tokens: prompt, completion_tokens: 0, total_tokens: prompt },
       }
