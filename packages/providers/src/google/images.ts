@@ -1,14 +1,14 @@
 import type { ImageAnswer, ImageRequest, Provider } from '@turnpike/core'
-import { UpstreamError } from '@turnpike/core'
 import type { UpstreamRequest } from '../adapter.js'
 import { malformed } from '../failures.js'
 import { takeNotes } from '../request-fields.js'
 import type { Upstream } from '../upstream.js'
 import { callJson } from '../upstream.js'
 import type { Answer } from './answer.js'
-import { blockOf, toUsage } from './answer.js'
+import { toUsage } from './answer.js'
 import { toldError } from './errors.js'
 import { toPath } from './models.js'
+import { refusalOf } from './refusals.js'
 
 /** The nearest shape that the family has; the sizes of its pictures are its own. */
 const ratios: Record<NonNullable<ImageRequest['size']>, string> = {
@@ -38,9 +38,6 @@ function toRequest(request: ImageRequest & { model: string }): UpstreamRequest {
   }
 }
 
-const refusals =
-  /^(SAFETY|IMAGE_SAFETY|PROHIBITED_CONTENT|IMAGE_PROHIBITED_CONTENT|BLOCKLIST|RECITATION|IMAGE_RECITATION|SPII)$/
-
 /** @throws UpstreamError for a refusal, which is the prompt's fault, and for an answer without a picture */
 function toAnswer(provider: string, answer: Answer): ImageAnswer {
   const told = toldError(provider, answer, false)
@@ -51,17 +48,9 @@ function toAnswer(provider: string, answer: Answer): ImageAnswer {
   )
   const [picture] = pictures
   if (picture) return { images: [picture], usage: toUsage(answer.usageMetadata) }
-  const reason = blockOf(answer) ?? candidate?.finishReason ?? ''
-  if (blockOf(answer) || refusals.test(reason))
-    throw new UpstreamError(`No picture was made of this prompt: ${reason}`, {
-      provider,
-      kind: 'status',
-      status: 400,
-      caller: true,
-      accepted: true,
-      code: reason,
-    })
-  throw malformed(provider, 'The answer has no picture', undefined, reason)
+  throw (
+    refusalOf(provider, answer) ?? malformed(provider, 'The answer has no picture', undefined, candidate?.finishReason)
+  )
 }
 
 /** generateContent of the family's image models; the first picture that is no draft. */

@@ -9,6 +9,7 @@ import type { Answer } from './answer.js'
 import { toUsage } from './answer.js'
 import { toldError } from './errors.js'
 import { toPath } from './models.js'
+import { refusalOf } from './refusals.js'
 
 /** For each voice of spec.md one of the family's that is like it; any other name is the family's own. */
 const voices: Record<string, string> = {
@@ -76,7 +77,12 @@ export const speech =
       const rate = Number(/rate=(\d+)/.exec(audio[0]?.mimeType ?? '')?.[1] ?? 24_000)
       const samples = audio.map(({ data = '' }) => Uint8Array.from(atob(data), (character) => character.charCodeAt(0)))
       const size = samples.reduce((sum, { length }) => sum + length, 0)
-      if (size === 0) throw toldError(upstream.id, body, false) ?? malformed(upstream.id, 'The answer has no audio')
+      if (size === 0)
+        throw (
+          toldError(upstream.id, body, false) ??
+          refusalOf(upstream.id, answer) ??
+          malformed(upstream.id, 'The answer has no audio')
+        )
       return {
         contentType: 'audio/wav',
         body: (async function* () {

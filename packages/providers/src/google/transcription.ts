@@ -8,6 +8,7 @@ import type { Answer } from './answer.js'
 import { toUsage } from './answer.js'
 import { toldError } from './errors.js'
 import { toPath } from './models.js'
+import { refusalOf } from './refusals.js'
 
 const read = new Set(['file', 'language', 'prompt', 'response_format'])
 
@@ -45,9 +46,14 @@ export const transcription =
   (upstream: Upstream): NonNullable<Provider['transcription']> =>
   async (request, call) =>
     callJson(upstream, await toRequest(request), call, (body): TranscriptionAnswer => {
-      const { candidates, usageMetadata } = body as Answer
-      const parts = candidates?.[0]?.content?.parts
-      if (!parts) throw toldError(upstream.id, body, false) ?? malformed(upstream.id, 'The answer has no text')
+      const answer = body as Answer
+      const parts = answer.candidates?.[0]?.content?.parts
+      if (!parts)
+        throw (
+          toldError(upstream.id, body, false) ??
+          refusalOf(upstream.id, answer) ??
+          malformed(upstream.id, 'The answer has no text')
+        )
       const text = parts.map(({ thought, text: said }) => (thought ? '' : (said ?? ''))).join('')
-      return { text: text.trim(), seconds: undefined, usage: toUsage(usageMetadata) }
+      return { text: text.trim(), seconds: undefined, usage: toUsage(answer.usageMetadata) }
     })

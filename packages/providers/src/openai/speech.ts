@@ -36,7 +36,8 @@ async function begun(
       throw signal.aborted ? signal.reason : truncated(id, 'The connection broke during the answer', cause)
     }
   }
-  const first = await next()
+  let first = await next()
+  while (first.value?.length === 0) first = await next()
   if (first.done) throw malformed(id, 'The answer is empty')
   return (async function* () {
     try {
