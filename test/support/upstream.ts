@@ -78,18 +78,19 @@ export function scriptedUpstream(answer: Given | Error | ((asked: Asked) => Give
 }
 
 /** A file as the gateway hands it on, in pieces of one byte, and how often it was read. */
-export function fileOf(text: string, name = 'talk.mp3', type = 'audio/mpeg'): FileInput & { reads: number } {
+export function fileOf(text: string, name = 'talk.mp3', type = 'audio/mpeg') {
   const bytes = utf8.encode(text)
-  return {
+  const file: FileInput & { reads: number } = {
     name,
     type,
     size: bytes.length,
     reads: 0,
     async *read() {
-      this.reads++
+      file.reads++
       for (const byte of bytes) yield Uint8Array.of(byte)
     },
   }
+  return file
 }
 
 /** All pieces as one, a character for each byte. */

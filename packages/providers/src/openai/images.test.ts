@@ -1,0 +1,149 @@
+import type { ImageRequest } from '@turnpike/core'
+import { describe, expect, it } from 'vitest'
+import type { Given } from '../../../../test/support/upstream.js'
+import { failure, scriptedUpstream, senseless } from '../../../../test/support/upstream.js'
+import { openaiImageRefusal } from '../testing/openai-images.js'
+import { openai } from './index.js'
+
+const usage = {
+  input_tokens: 10,
+  output_tokens: 1056,
+  total_tokens: 1066,
+  input_tokens_details: { text_tokens: 4, image_tokens: 6, cached_tokens: 3 },
+}
+const one: Given = { body: { created: 5, data: [{ b64_json: 'AAAA' }], usage } }
+
+function draw(given: Given | Error, fields: Partial<ImageRequest> & { model?: string } = {}) {
+  const at = scriptedUpstream(given)
+  const provider = openai({ apiKey: 'sk-test', transport: at.transport })
+  return { ...at, answer: provider.images!({ model: 'gpt-image-2', prompt: 'A cat', ...fields }, at.call) }
+}
+
+const clamped = { field: 'size', action: 'clamped' }
+const noStyle = { field: 'style', action: 'dropped' }
+const noQuality = { field: 'quality', action: 'dropped' }
+
+describe.each<[model: string, output: object, rows: [fields: object, body: object, notes: object[]][]]>([
+  [
+    'gpt-image-2',
+    { output_format: 'png' },
+    [
+      [{}, {}, []],
+      [{ size: '256x256' }, { size: '1024x1024' }, [clamped]],
+      [{ size: '512x512' }, { size: '1024x1024' }, [clamped]],
+      [{ size: '1024x1024' }, { size: '1024x1024' }, []],
+      [{ size: '1024x1792' }, { size: '1024x1536' }, [clamped]],
+      [{ size: '1792x1024' }, { size: '1536x1024' }, [clamped]],
+      [{ quality: 'standard' }, { quality: 'medium' }, []],
+      [{ quality: 'hd' }, { quality: 'high' }, []],
+      [{ style: 'vivid' }, {}, [noStyle]],
+      [{ response_format: 'url', n: 3, provider: 'openai' }, {}, []],
+      [{ user: 'x', background: 'opaque' }, { user: 'x', background: 'opaque' }, []],
+    ],
+  ],
+  [
+    'dall-e-3',
+    { response_format: 'b64_json' },
+    [
+      [{}, {}, []],
+      [{ size: '256x256' }, { size: '1024x1024' }, [clamped]],
+      [{ size: '512x512' }, { size: '1024x1024' }, [clamped]],
+      [{ size: '1024x1024' }, { size: '1024x1024' }, []],
+      [{ size: '1024x1792' }, { size: '1024x1792' }, []],
+      [{ size: '1792x1024' }, { size: '1792x1024' }, []],
+      [{ quality: 'standard' }, { quality: 'standard' }, []],
+      [{ quality: 'hd' }, { quality: 'hd' }, []],
+      [{ style: 'natural' }, { style: 'natural' }, []],
+      [{ response_format: 'url', n: 3 }, {}, []],
+    ],
+  ],
+  [
+    'dall-e-2',
+    { response_format: 'b64_json' },
+    [
+      [{}, {}, []],
+      [{ size: '256x256' }, { size: '256x256' }, []],
+      [{ size: '512x512' }, { size: '512x512' }, []],
+      [{ size: '1024x1024' }, { size: '1024x1024' }, []],
+      [{ size: '1024x1792' }, { size: '1024x1024' }, [clamped]],
+      [{ size: '1792x1024' }, { size: '1024x1024' }, [clamped]],
+      [{ quality: 'standard' }, {}, []],
+      [{ quality: 'hd' }, {}, [noQuality]],
+      [{ style: 'vivid' }, {}, [noStyle]],
+    ],
+  ],
+])('the request to %s', (model, output, rows) => {
+  it.each(rows)('of %j has %j', async (fields, body, notes) => {
+    const { answer, asked, notes: told } = draw(one, { model, ...fields })
+    await answer
+    expect(asked).toMatchObject([
+      { url: 'https://api.openai.com/v1/images/generations', headers: { authorization: 'Bearer sk-test' } },
+    ])
+    expect(asked[0]!.body).toEqual({ model, prompt: 'A cat', n: 1, ...body, ...output })
+    expect(openaiImageRefusal(asked[0]!.body)).toBeUndefined()
+    expect(told).toEqual(notes)
+  })
+})
+
+describe('the answer', () => {
+  it('has its pictures and what they used', async () => {
+    const data = [{ b64_json: 'AAAA', revised_prompt: 'A gray cat' }, { b64_json: 'BBBB' }]
+    expect(await draw({ body: { data, usage } }).answer).toEqual({
+      images: [
+        { base64: 'AAAA', revised_prompt: 'A gray cat' },
+        { base64: 'BBBB', revised_prompt: undefined },
+      ],
+      usage: {
+        prompt_tokens: 10,
+        completion_tokens: 1056,
+        total_tokens: 1066,
+        prompt_tokens_details: { image_tokens: 6, cached_tokens: 3 },
+        completion_tokens_details: { image_tokens: 1056 },
+      },
+    })
+  })
+
+  it('has counts of 0 where it tells none', async () => {
+    for (const input_tokens_details of [undefined, null, {}])
+      expect(
+        await draw({ body: { data: [{ b64_json: 'AAAA' }], usage: { ...usage, input_tokens_details } } }).answer,
+      ).toMatchObject({ usage: { prompt_tokens: 10, prompt_tokens_details: { image_tokens: 0, cached_tokens: 0 } } })
+  })
+
+  it.each([undefined, null, {}, { input_tokens: 1 }, { input_tokens: 1, output_tokens: '2' }])(
+    'has no usage where it tells %j',
+    async (told) =>
+      expect(await draw({ body: { data: [{ b64_json: 'AAAA' }], usage: told } }).answer).toMatchObject({
+        usage: undefined,
+      }),
+  )
+
+  it.each<[what: string, body: unknown]>([
+    ['no data', {}],
+    ['data that is null', { data: null }],
+    ['no picture', { data: [] }],
+    ['a picture that is null', { data: [null] }],
+    ['a picture without data', { data: [{ revised_prompt: 'A gray cat' }] }],
+    ['an empty picture', { data: [{ b64_json: '' }] }],
+    ['an address', { data: [{ url: 'https://images.example/1.png' }] }],
+    ['a picture that is no text', { data: [{ b64_json: 1 }] }],
+    ['an HTML page', '<html>'],
+    ['nothing', ''],
+  ])('with %s makes no sense', async (_, body) => expect(draw({ body }).answer).rejects.toMatchObject(senseless()))
+
+  it('of a refusal is the fault of the prompt', async () => {
+    const body = { error: { message: 'Rejected by our safety system', code: 'moderation_blocked' } }
+    await expect(draw({ status: 400, body }).answer).rejects.toMatchObject({
+      ...failure({ kind: 'status', status: 400, caller: true, accepted: false, code: 'moderation_blocked' }),
+      message: 'Rejected by our safety system',
+    })
+  })
+
+  it('is not waited for once the call is stopped', async () => {
+    const at = scriptedUpstream(one)
+    at.abort(new Error('Enough'))
+    const provider = openai({ apiKey: 'sk-test', transport: at.transport })
+    await expect(provider.images!({ model: 'gpt-image-2', prompt: 'x' }, at.call)).rejects.toThrow('Enough')
+    expect(at.asked).toEqual([])
+  })
+})
