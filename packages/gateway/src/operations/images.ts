@@ -32,9 +32,9 @@ function toBase64(bytes: Uint8Array): string {
 const unavailable = (message: string, cause?: unknown): ApiError =>
   new ApiError(503, 'upstream_error', message, { code: 'upstream_unavailable', cause })
 
-/** Statuses of this endpoint that differ from those of others (spec.md: 503 "gateway unavailable"). */
+/** Statuses of this endpoint that differ from those of others (spec.md: 503 "gateway unavailable"). What may have been paid for stays a 502. */
 const ownStatus = (error: unknown): unknown =>
-  UpstreamError.is(error) && error.failure.kind === 'unavailable'
+  UpstreamError.is(error) && error.failure.kind === 'unavailable' && !error.failure.accepted
     ? unavailable('No provider that makes pictures could be reached', error)
     : error
 

@@ -16,38 +16,42 @@ export interface TranscriptionOptions {
 }
 
 /** The formats of spec.md by their extensions. */
-const types: Record<string, string> = {
-  mp3: 'audio/mpeg',
-  mp4: 'audio/mp4',
-  mpeg: 'audio/mpeg',
-  mpga: 'audio/mpeg',
-  m4a: 'audio/mp4',
-  wav: 'audio/wav',
-  webm: 'audio/webm',
-}
+const types = new Map(
+  Object.entries({
+    mp3: 'audio/mpeg',
+    mp4: 'audio/mp4',
+    mpeg: 'audio/mpeg',
+    mpga: 'audio/mpeg',
+    m4a: 'audio/mp4',
+    wav: 'audio/wav',
+    webm: 'audio/webm',
+  }),
+)
 
 /** Extensions for files without one, such as those that browsers record. */
-const extensions: Record<string, string> = {
-  'audio/mpeg': 'mp3',
-  'audio/mp3': 'mp3',
-  'audio/mp4': 'mp4',
-  'video/mp4': 'mp4',
-  'audio/x-m4a': 'm4a',
-  'audio/m4a': 'm4a',
-  'audio/wav': 'wav',
-  'audio/wave': 'wav',
-  'audio/x-wav': 'wav',
-  'audio/webm': 'webm',
-  'video/webm': 'webm',
-}
+const extensions = new Map(
+  Object.entries({
+    'audio/mpeg': 'mp3',
+    'audio/mp3': 'mp3',
+    'audio/mp4': 'mp4',
+    'video/mp4': 'mp4',
+    'audio/x-m4a': 'm4a',
+    'audio/m4a': 'm4a',
+    'audio/wav': 'wav',
+    'audio/wave': 'wav',
+    'audio/x-wav': 'wav',
+    'audio/webm': 'webm',
+    'video/webm': 'webm',
+  }),
+)
 
 /** The file with a name whose extension tells its format, as upstreams expect. @throws ApiError 400 for other formats and for nothing */
 function audioOf(file: FileInput): FileInput {
   const [, base = '', given = ''] = /^(.*?)(?:\.([^./\\]*))?$/s.exec(file.name) ?? []
-  const extension = (given || extensions[file.type.split(';', 1)[0]!.trim().toLowerCase()]) ?? ''
-  const type = Object.hasOwn(types, extension.toLowerCase()) ? types[extension.toLowerCase()] : undefined
+  const extension = given || (extensions.get(file.type.split(';', 1)[0]!.trim().toLowerCase()) ?? '')
+  const type = types.get(extension.toLowerCase())
   if (type === undefined)
-    throw new ApiError(400, 'invalid_request_error', `The file must be one of ${Object.keys(types).join(', ')}`, {
+    throw new ApiError(400, 'invalid_request_error', `The file must be one of ${[...types.keys()].join(', ')}`, {
       code: 'invalid_body',
     })
   if (file.size === 0) throw new ApiError(400, 'invalid_request_error', 'The file is empty', { code: 'invalid_body' })
