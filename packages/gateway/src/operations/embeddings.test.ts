@@ -1,0 +1,92 @@
+import { builtInPrices } from '@turnpike/providers'
+import { describe, expect, it } from 'vitest'
+import { familiesGateway } from '../../../../test/support/families.js'
+import { answer, OWNER, testGateway } from '../../../../test/support/gateway.js'
+
+const path = '/v1/embeddings'
+const request = { model: 'text-embedding-3-small', input: 'Hi' }
+const told = (usage?: object, vectors = 1) =>
+  answer({
+    object: 'list',
+    data: Array.from({ length: vectors }, (_, index) => ({ object: 'embedding', index, embedding: [1] })),
+    model: 'text-embedding-3-small',
+    usage,
+  })
+
+describe('the record of an embedding', () => {
+  it('has all that is known', async () => {
+    const { send, records, keyId } = await testGateway({ upstream: () => told({ prompt_tokens: 7, total_tokens: 7 }) })
+    const response = await send('POST', path, request)
+    expect(await response.json()).toMatchObject({ usage: { prompt_tokens: 7, total_tokens: 7 } })
+    expect(await records()).toEqual([
+      {
+        request_id: response.headers.get('x-request-id'),
+        user_id: OWNER,
+        key_id: keyId,
+        session_id: '',
+        conversation_id: '',
+        task_id: '',
+        project_id: '',
+        task: 'embeddings',
+        model: 'text-embedding-3-small',
+        provider: 'openai',
+        attempts: 1,
+        prompt_tokens: 7,
+        completion_tokens: 0,
+        tokens: 7,
+        accuracy: 'reported',
+        units: { input: 7 },
+        rates: { input: 0.02, output: 0 },
+        catalogue: builtInPrices().table().version,
+        // 7 × $0.02 for a million
+        cost_nano_usd: 140,
+        outcome: 'complete',
+        timestamp: '2026-01-02T00:00:00.000Z',
+      },
+    ])
+  })
+
+  it.each<[input: unknown, vectors: number, tokens: number]>([
+    ['x'.repeat(41), 1, 11],
+    [['x', 'x'.repeat(5)], 2, 3],
+    [[1, 2, 3], 1, 3],
+    [[[1, 2, 3], [4]], 2, 4],
+  ])('of %j is estimated where the upstream counts nothing', async (input, vectors, tokens) => {
+    const { send, records } = await testGateway({ upstream: () => told(undefined, vectors) })
+    const response = await send('POST', path, { ...request, input })
+    expect(await response.json()).toMatchObject({ usage: { prompt_tokens: tokens, total_tokens: tokens } })
+    expect(await records()).toMatchObject([
+      { prompt_tokens: tokens, accuracy: 'estimated', units: { input: tokens }, cost_nano_usd: tokens * 20 },
+    ])
+  })
+})
+
+describe('the dimensions', () => {
+  const sent = async (fields: object, options = {}) => {
+    const { send, google } = await familiesGateway(options)
+    await send('POST', path, { ...request, model: 'gemini-embedding-001', ...fields })
+    const { requests } = google.requests[0]!.body as { requests: { outputDimensionality?: number }[] }
+    return requests[0]!.outputDimensionality
+  }
+
+  it('are 768 where the model of the platform is asked for none', async () => {
+    expect(await sent({})).toBe(768)
+    expect(await sent({ dimensions: null })).toBe(768)
+    expect(await sent({ model: 'google/gemini-embedding-001' })).toBe(768)
+    expect(await sent({ model: 'gemini-embedding-001', provider: 'gemini' })).toBe(768)
+    expect(await sent({ dimensions: 256 })).toBe(256)
+    expect(await sent({ model: 'gemini-embedding-2' })).toBeUndefined()
+  })
+
+  it('are the host’s own to choose', async () => {
+    const embedding = { model: 'gemini-embedding-2', dimensions: 1536 }
+    expect(await sent({}, { embedding })).toBeUndefined()
+    expect(await sent({ model: 'gemini-embedding-2' }, { embedding })).toBe(1536)
+  })
+})
+
+it('null is absent', async () => {
+  const { send, sent } = await testGateway()
+  await send('POST', path, { ...request, dimensions: null, encoding_format: null, provider: null })
+  expect(sent()).toEqual(request)
+})

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest'
+import { familiesGateway, generated, recording } from '../../../../test/support/families.js'
+import { answer, testGateway } from '../../../../test/support/gateway.js'
+
+const path = '/v1/audio/transcriptions'
+
+describe('the record of a transcription', () => {
+  it.each<[what: string, told: object, bytes: string, seconds: number, accuracy: string]>([
+    ['a duration', { duration: 2.5 }, 'audio', 3, 'reported'],
+    ['whole seconds', { duration: 3 }, 'audio', 3, 'reported'],
+    ['usage in seconds', { usage: { type: 'duration', seconds: 4 } }, 'audio', 4, 'reported'],
+    ['nothing', {}, 'a'.repeat(16_001), 2, 'estimated'],
+  ])('has seconds where the upstream tells %s', async (_, told, bytes, seconds, accuracy) => {
+    const { send, records } = await testGateway({ upstream: () => answer({ text: 'Hello', ...told }) })
+    const response = await send('POST', path, recording({}, bytes))
+    expect(await response.json()).toEqual({ text: 'Hello', usage: { type: 'duration', seconds } })
+    expect(await records()).toMatchObject([
+      {
+        task: 'transcription',
+        model: 'whisper-1',
+        provider: 'openai',
+        prompt_tokens: 0,
+        completion_tokens: 0,
+        accuracy,
+        units: { seconds },
+        rates: { seconds: 100 },
+        // $100 for a million seconds
+        cost_nano_usd: seconds * 100_000,
+        outcome: 'complete',
+      },
+    ])
+  })
+
+  it('has the seconds of subtitles', async () => {
+    const srt = '1\n00:00:00,000 --> 00:00:02,500\nHello\n\n'
+    const { send, records } = await testGateway({ upstream: () => answer(srt, 200, { 'content-type': 'text/plain' }) })
+    expect(await (await send('POST', path, recording({ response_format: 'srt' }))).text()).toBe(srt)
+    expect(await records()).toMatchObject([{ units: { seconds: 3 }, accuracy: 'reported', cost_nano_usd: 300_000 }])
+  })
+
+  it('has tokens where the upstream counts tokens, at their price if it is known', async () => {
+    const transcriptionModels = ['gpt-4o-transcribe', 'gemini-2.5-flash']
+    const usage = { type: 'tokens', input_tokens: 14, output_tokens: 45, input_token_details: { audio_tokens: 12 } }
+    const counted = {
+      promptTokenCount: 90,
+      candidatesTokenCount: 3,
+      totalTokenCount: 93,
+      promptTokensDetails: [{ modality: 'AUDIO', tokenCount: 64 }],
+    }
+    const { send, records } = await familiesGateway({
+      transcriptionModels,
+      answers: { openai: () => answer({ text: 'Hello', usage }), google: () => generated({ text: 'Hello' }, counted) },
+    })
+    for (const model of transcriptionModels) {
+      const response = await send('POST', path, recording({ model }))
+      expect(await response.json()).toEqual({ text: 'Hello' })
+    }
+    expect(await records()).toMatchObject([
+      {
+        model: 'gemini-2.5-flash',
+        prompt_tokens: 90,
+        completion_tokens: 3,
+        accuracy: 'reported',
+        units: { input: 26, input_audio: 64, output: 3 },
+        rates: { input: 0.3, input_audio: 1, output: 2.5 },
+        // 26 × $0.30, 64 × $1 and 3 × $2.50 for a million
+        cost_nano_usd: 79_300,
+      },
+      { model: 'gpt-4o-transcribe', units: { input: 2, input_audio: 12, output: 45 }, rates: {}, cost_nano_usd: null },
+    ])
+  })
+})
+
+it('a text ends with one line break', async () => {
+  for (const text of ['Hello', 'Hello\n']) {
+    const { send } = await testGateway({ upstream: () => answer({ text, duration: 1 }) })
+    expect(await (await send('POST', path, recording({ response_format: 'text' }))).text()).toBe('Hello\n')
+  }
+})
