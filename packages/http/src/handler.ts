@@ -143,8 +143,7 @@ export function createHandler<Actor>(options: HandlerOptions<Actor>): Servable {
     })
   }
 
-  /** Bytes as they come; the log line ends with them, and what goes wrong is reported before the connection ends of it. */
-  async function* watched(
+  async function* reported(
     body: AsyncIterable<Uint8Array>,
     requestId: string,
     onEnd: () => void,
@@ -158,6 +157,25 @@ export function createHandler<Actor>(options: HandlerOptions<Actor>): Servable {
       onEnd()
     }
   }
+
+  /** Bytes as they come; the log line ends with them, and what goes wrong is reported before the connection ends of it. */
+  const watched = (...parameters: Parameters<typeof reported>): AsyncIterable<Uint8Array> => ({
+    [Symbol.asyncIterator]() {
+      const iterator = reported(...parameters)
+      let begun = false
+      return {
+        next() {
+          begun = true
+          return iterator.next()
+        },
+        async return() {
+          // A generator that has not begun ends without a word: nobody would clean up, and nothing would be booked.
+          if (!begun) await iterator.next().catch(() => undefined)
+          return iterator.return(undefined)
+        },
+      }
+    },
+  })
 
   const toReply = (value: unknown, route: Route<Actor>, requestId: string, log: LogLine | undefined): Reply => {
     const { status } = route
