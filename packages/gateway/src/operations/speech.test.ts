@@ -1,0 +1,207 @@
+import type { UsageLedger, UsageRecord } from '@turnpike/core'
+import { ApiError } from '@turnpike/core'
+import type { FakeAnswer } from '@turnpike/providers/testing'
+import { describe, expect, it, vi } from 'vitest'
+import { familiesGateway, generated } from '../../../../test/support/families.js'
+import type { TestOptions } from '../../../../test/support/gateway.js'
+import { testGateway } from '../../../../test/support/gateway.js'
+
+const path = '/v1/audio/speech'
+const request = { model: 'tts-1', input: 'Hi' }
+
+/** Audio in these pieces; an error breaks it off, a promise is waited for. */
+const spoken = (...pieces: (string | Error | Promise<unknown>)[]): FakeAnswer => ({
+  status: 200,
+  headers: { 'content-type': 'audio/mpeg' },
+  body: (async function* () {
+    for (const piece of pieces)
+      if (piece instanceof Error) throw piece
+      else if (piece instanceof Promise) await piece
+      else yield piece
+  })(),
+})
+
+const speaking = (pieces: Parameters<typeof spoken>, options: TestOptions = {}) =>
+  testGateway({ upstream: () => spoken(...pieces), ...options })
+
+const forever = new Promise<never>(() => undefined)
+
+/** A ledger whose appends wait for `settle`. */
+function heldLedger() {
+  const records: UsageRecord[] = []
+  let settle!: { resolve(): void; reject(error: unknown): void }
+  const settled = new Promise<void>((resolve, reject) => (settle = { resolve, reject }))
+  const ledger = {
+    ready: async () => undefined,
+    append(record: UsageRecord) {
+      records.push(record)
+      return settled
+    },
+  } as unknown as UsageLedger
+  return { ledger, records, settle }
+}
+
+const text = (value: Uint8Array | undefined) => new TextDecoder().decode(value)
+
+describe('the record of speech', () => {
+  it('has its characters, an emoji as one', async () => {
+    const { send, records } = await testGateway()
+    await (await send('POST', path, { ...request, input: 'Hi 😀' })).arrayBuffer()
+    await (await send('POST', path, { ...request, model: 'tts-1-hd' })).arrayBuffer()
+    expect(await records()).toMatchObject([
+      { model: 'tts-1-hd', units: { characters: 2 }, rates: { characters: 30 }, cost_nano_usd: 60_000 },
+      {
+        task: 'speech',
+        model: 'tts-1',
+        provider: 'openai',
+        prompt_tokens: 0,
+        completion_tokens: 0,
+        accuracy: 'reported',
+        units: { characters: 4 },
+        rates: { characters: 15 },
+        // 4 × $15 for a million
+        cost_nano_usd: 60_000,
+        outcome: 'complete',
+      },
+    ])
+  })
+
+  it('has the tokens of a model that is paid by tokens', async () => {
+    const counted = {
+      promptTokenCount: 2,
+      candidatesTokenCount: 25,
+      totalTokenCount: 27,
+      candidatesTokensDetails: [{ modality: 'AUDIO', tokenCount: 25 }],
+    }
+    const model = 'gemini-2.5-flash-preview-tts'
+    const audio = generated({ inlineData: { mimeType: 'audio/L16;rate=24000', data: 'AQD//w==' } }, counted)
+    const { send, records } = await familiesGateway({ speechModels: [model], answers: { google: () => audio } })
+    const response = await send('POST', path, { ...request, model, response_format: 'wav' })
+    expect([response.headers.get('content-type'), (await response.arrayBuffer()).byteLength]).toEqual(['audio/wav', 48])
+    expect(await records()).toMatchObject([
+      {
+        units: { characters: 2, input: 2, output_audio: 25 },
+        rates: { input: 0.5, output: 10, output_audio: 10 },
+        // 2 × $0.50 and 25 × $10 for a million
+        cost_nano_usd: 251_000,
+      },
+    ])
+  })
+})
+
+describe('the voice', () => {
+  it('is the first where none is asked for', async () => {
+    for (const [options, voice] of [
+      [{}, 'alloy'],
+      [{ voices: ['nova', 'alloy'] }, 'nova'],
+    ] as const) {
+      const { send, sent } = await testGateway(options as TestOptions)
+      for (const fields of [{}, { voice: null }]) {
+        await send('POST', path, { ...request, ...fields, speed: null, response_format: null })
+        expect(sent()).toEqual({ ...request, voice })
+      }
+    }
+  })
+
+  it.each(['alloy', 'echo', 'fable', 'onyx', 'nova', 'shimmer'])('may be %s', async (voice) => {
+    const { send } = await testGateway()
+    expect((await send('POST', path, { ...request, voice })).status).toBe(200)
+  })
+})
+
+describe('speech', () => {
+  it('is booked before its end', async () => {
+    const { ledger, records, settle } = heldLedger()
+    const { send } = await speaking(['one', 'two'], { ledger })
+    const reader = (await send('POST', path, request)).body!.getReader()
+    expect([text((await reader.read()).value), text((await reader.read()).value)]).toEqual(['one', 'two'])
+    expect(records).toEqual([])
+    const end = reader.read()
+    await vi.waitFor(() => expect(records).toMatchObject([{ outcome: 'complete' }]))
+    expect(await Promise.race([end, Promise.resolve('held back')])).toBe('held back')
+    settle.resolve()
+    expect(await end).toEqual({ done: true, value: undefined })
+  })
+
+  it('breaks off where it cannot be booked', async () => {
+    const { ledger, settle } = heldLedger()
+    const { send, errors } = await speaking(['one'], { ledger })
+    settle.reject(new ApiError(500, 'server_error', 'Full', { code: 'ledger_unavailable' }))
+    const response = await send('POST', path, request)
+    expect(response.status).toBe(200)
+    await expect(response.arrayBuffer()).rejects.toThrow('Full')
+    expect(errors).toMatchObject([{ code: 'ledger_unavailable' }])
+  })
+
+  it('comes as it is spoken', async () => {
+    let go!: (value: unknown) => void
+    const wait = new Promise((resolve) => (go = resolve))
+    const { send } = await speaking(['one', wait, 'two'])
+    const reader = (await send('POST', path, request)).body!.getReader()
+    expect(text((await reader.read()).value)).toBe('one')
+    go(undefined)
+    expect(text((await reader.read()).value)).toBe('two')
+  })
+
+  it.each([0, 1])('that is left after %i pieces leaves the upstream within a second, and is booked', async (count) => {
+    const { send, records, signals, upstream, gateway } = await speaking(['one', forever])
+    const reader = (await send('POST', path, request)).body!.getReader()
+    for (let i = 0; i < count; i++) await reader.read()
+    const left = performance.now()
+    await reader.cancel()
+    await vi.waitFor(() => expect(signals.map(({ aborted }) => aborted)).toEqual([true]))
+    await vi.waitFor(() => expect(upstream.active).toBe(0))
+    expect(performance.now() - left).toBeLessThan(1_000)
+    await vi.waitFor(async () =>
+      expect(await records()).toMatchObject([
+        { outcome: 'client_abort', units: { characters: 2 }, cost_nano_usd: 30_000 },
+      ]),
+    )
+    await gateway.drain(50)
+  })
+
+  it('that is left while a piece is awaited leaves the upstream, and is booked', async () => {
+    const { send, records, signals, gateway } = await speaking(['one', forever])
+    const reader = (await send('POST', path, request)).body!.getReader()
+    await reader.read()
+    const pending = reader.read()
+    await reader.cancel()
+    await pending
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true])
+    await vi.waitFor(async () => expect(await records()).toMatchObject([{ outcome: 'client_abort' }]))
+    await gateway.drain(50)
+  })
+
+  it('that the upstream cuts breaks off, and is booked', async () => {
+    const { send, records, errors } = await speaking(['one', new Error('ECONNRESET')])
+    const response = await send('POST', path, request)
+    await expect(response.arrayBuffer()).rejects.toThrow()
+    expect(await records()).toMatchObject([{ outcome: 'truncated', cost_nano_usd: 30_000 }])
+    expect(errors).toMatchObject([{ failure: { kind: 'truncated' } }])
+  })
+
+  it('of an upstream that falls silent breaks off, and is booked', async () => {
+    const { send, records, errors } = await speaking(['one', forever], { betweenEventsMs: 20 })
+    const response = await send('POST', path, request)
+    await expect(response.arrayBuffer()).rejects.toThrow()
+    expect(await records()).toMatchObject([{ outcome: 'idle_timeout' }])
+    expect(errors).toMatchObject([{ failure: { kind: 'timeout' } }])
+  })
+
+  it('breaks off when the server stops, and is booked', async () => {
+    const { send, records, gateway } = await speaking(['one', forever])
+    const whole = (await send('POST', path, request)).arrayBuffer()
+    whole.catch(() => undefined)
+    await gateway.drain(20)
+    await expect(whole).rejects.toThrow()
+    expect(await records()).toMatchObject([{ outcome: 'server_shutdown' }])
+  })
+
+  it('is logged when it has ended', async () => {
+    const { send, logs } = await speaking(['one'])
+    const response = await send('POST', path, request)
+    expect(logs).toEqual([])
+    await response.arrayBuffer()
+    expect(logs).toMatchObject([{ route: path, status: 200, provider: 'openai', model: 'tts-1', outcome: 'complete' }])
+  })
+})
