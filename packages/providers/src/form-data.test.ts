@@ -55,9 +55,12 @@ describe('a form', () => {
       },
     }
     const reader = formData({}, file).body.getReader()
+    const idle = () => new Promise((resolve) => setImmediate(resolve))
     await reader.read()
+    await idle()
     expect(events).toEqual([])
     await reader.read()
+    await idle()
     expect(events).toEqual(['a'])
     await reader.cancel()
     expect(events).toEqual(['a', 'closed'])
