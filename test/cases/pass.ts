@@ -148,8 +148,7 @@ export async function setUp(family: Family, answer: Answer | ((sent: Sent) => An
       })(),
     }
   }
-  // One call of the upstream for each of the client.
-  const router = createRouter({ providers: [provider(transport)], retries: 0 })
+  const router = createRouter({ providers: [provider(transport)] })
   const at = await testGateway({ router, ...options })
   return { ...at, sent }
 }
