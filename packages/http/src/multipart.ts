@@ -21,14 +21,26 @@ export interface Form {
   dispose(): Promise<void>
 }
 
+const wrongType = (): ApiError => invalid('Content-Type must be multipart/form-data with a boundary', 'invalid_body')
+
+/** @throws ApiError 400 where there is no boundary, or one that nobody may use */
+function parserOf(type: string, limits: object) {
+  try {
+    return new Busboy({ headers: { 'content-type': type }, limits })
+  } catch {
+    throw wrongType()
+  }
+}
+
+const nameless = (): ApiError => invalid('A part of the form has no name', 'invalid_body')
+
 /**
  * Reads a multipart/form-data body with one file, which may be read again afterwards.
  * @throws ApiError 400 for a body that is no such form, is cut short, or has a file over `limit` bytes
  */
 export async function readForm(exchange: Exchange, { file: fileField, limit }: FormOptions): Promise<Form> {
   const type = exchange.header('content-type') ?? ''
-  if (!/^\s*multipart\/form-data\s*;.*boundary=/i.test(type))
-    throw invalid('Content-Type must be multipart/form-data with a boundary', 'invalid_body')
+  if (!/^\s*multipart\/form-data\s*;/i.test(type)) throw wrongType()
   requireIdentity(exchange.header('content-encoding'))
   const tooLarge = (): ApiError =>
     new ApiError(400, 'invalid_request_error', `The file is larger than ${limit} bytes`, { code: 'request_too_large' })
@@ -41,10 +53,15 @@ export async function readForm(exchange: Exchange, { file: fileField, limit }: F
   failed.catch(() => undefined)
 
   const limits = { files: 1, fields: FIELDS, fieldSize: FIELD_BYTES, fieldNameSize: 100, headerSize: 16 * 1024 }
-  const busboy = new Busboy({ headers: { 'content-type': type }, limits })
+  const busboy = parserOf(type, limits)
   const finished = new Promise<void>((resolve) => busboy.on('finish', resolve))
   let streaming: BusboyFileStream | undefined
-  busboy.on('file', (name, stream, filename, _, mime) => {
+  // The types do not tell of names that are missing.
+  busboy.on('file', (name: string | undefined, stream, filename, _, mime) => {
+    if (name === undefined) {
+      fail(nameless())
+      return
+    }
     if (name !== fileField) {
       fail(invalid(`The form has a file "${name.slice(0, 40)}"; only "${fileField}" is expected`, 'invalid_body'))
       return
@@ -53,7 +70,11 @@ export async function readForm(exchange: Exchange, { file: fileField, limit }: F
     file = { name: filename ?? '', type: mime, spooled: spool(stream, limit, tooLarge) }
     file.spooled.catch(fail)
   })
-  busboy.on('field', (name, value, nameCut, valueCut) => {
+  busboy.on('field', (name: string | undefined, value, nameCut, valueCut) => {
+    if (name === undefined) {
+      fail(nameless())
+      return
+    }
     if (nameCut || valueCut) fail(invalid('A field of the form is too long', 'invalid_body'))
     texts.set(name, [...(texts.get(name) ?? []), value])
   })
