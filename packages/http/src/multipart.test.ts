@@ -1,0 +1,214 @@
+import { describe, expect, it } from 'vitest'
+import { bytesOf, contents, exchangeOf, read, refusalOf } from '../../../test/support/form-reader.js'
+import type { Part } from '../../../test/support/forms.js'
+import { BOUNDARY, field, filePart, formBytes, formType, inPieces, noise } from '../../../test/support/forms.js'
+import { readForm } from './multipart.js'
+
+const parts = [field('model', 'whisper-1'), filePart('\r\n--form\r\n\r\nabc\r'), field('prompt', 'Ça va 🙂\r\n--')]
+const small = formBytes(parts)
+const seen = {
+  model: 'whisper-1',
+  file: { name: 'speech.mp3', type: 'audio/mpeg', size: 16, bytes: '\r\n--form\r\n\r\nabc\r' },
+  prompt: 'Ça va 🙂\r\n--',
+}
+const cutShort = '400 invalid_body The request body was cut short'
+
+const of = (...all: Part[]) => read([formBytes(all)])
+const audio = filePart('abc')
+
+describe('a form', () => {
+  it('is the same wherever it is cut in two', async () => {
+    for (let at = 0; at <= small.length; at++)
+      expect(await contents(await read([small.subarray(0, at), small.subarray(at)])), String(at)).toEqual(seen)
+  })
+
+  it.each([1, 2, 3, 7, 64, small.length])('is the same in pieces of %i', async (size) => {
+    expect(await contents(await read(inPieces(small, size)))).toEqual(seen)
+  })
+
+  it.each([1_000, 64 * 1024, 300_000])('has a large file as it came, in pieces of %i', async (size) => {
+    const bytes = noise(900_000)
+    const form = await read(inPieces(formBytes([field('model', 'm'), filePart(bytes), field('z', '1')]), size))
+    const file = form.fields['file'] as { size: number } & Parameters<typeof bytesOf>[0]
+    expect([file.size, form.fields['model'], form.fields['z']]).toEqual([900_000, 'm', '1'])
+    for (let time = 0; time < 2; time++) expect((await bytesOf(file)).equals(bytes)).toBe(true)
+    await form.dispose()
+  })
+
+  it('may have text before and after it', async () => {
+    const bytes = Buffer.concat([Buffer.from('A preamble\r\n'), small, Buffer.from('An epilogue\r\n--form-boundary')])
+    for (const size of [1, bytes.length]) expect(await contents(await read(inPieces(bytes, size)))).toEqual(seen)
+  })
+
+  it('has a field that comes twice as an array, and names of prototypes as its own', async () => {
+    const { fields } = await of(
+      field('a', '1'),
+      audio,
+      field('a', '2'),
+      field('__proto__', 'x'),
+      field('toString', 'y'),
+    )
+    expect(fields['a']).toEqual(['1', '2'])
+    expect(Object.entries(fields).filter(([name]) => name !== 'file' && name !== 'a')).toEqual([
+      ['__proto__', 'x'],
+      ['toString', 'y'],
+    ])
+  })
+
+  it('has its file under the name of it, whatever text is there as well', async () => {
+    const form = await of(field('file', 'text'), audio, field('file', 'more'))
+    expect(await contents(form)).toMatchObject({ file: { name: 'speech.mp3', bytes: 'abc' } })
+  })
+
+  it.each([
+    ['in quotes', `multipart/form-data; boundary="${BOUNDARY}"`],
+    ['in capitals', `Multipart/Form-Data; BOUNDARY=${BOUNDARY}`],
+    ['among others', `multipart/form-data; charset=utf-8; boundary=${BOUNDARY}; x=y`],
+  ])('may have its boundary %s', async (_, type) => {
+    expect(await contents(await read([small], { 'content-type': type }))).toEqual(seen)
+  })
+
+  it('may have a boundary of signs', async () => {
+    const boundary = "a'()+_,-./:=?z"
+    const headers = { 'content-type': formType(`"${boundary}"`) }
+    expect(await contents(await read([formBytes(parts, boundary)], headers))).toEqual(seen)
+  })
+})
+
+describe('the name of a file', () => {
+  const named = async (head: string, type = 'Content-Type: audio/mpeg'): Promise<unknown> => {
+    const form = await of({ head: [`Content-Disposition: form-data; name="file"; ${head}`, type], body: 'abc' })
+    return ((await contents(form))['file'] as { name: string }).name
+  }
+  it.each([
+    ['filename="Ça va 🙂.mp3"', 'Ça va 🙂.mp3'],
+    ['filename=bare.mp3', 'bare.mp3'],
+    ["filename*=UTF-8''%C3%87a%20va.mp3", 'Ça va.mp3'],
+    ['filename="a \\"quoted\\".mp3"', 'a "quoted".mp3'],
+    ['filename="a %22quoted%22%0D%0A.mp3"', 'a %22quoted%22%0D%0A.mp3'],
+    ['filename="../../etc/a.mp3"', 'a.mp3'],
+    ['filename="C:\\\\music\\\\a.mp3"', 'a.mp3'],
+    ['filename="a; name=b.mp3"', 'a; name=b.mp3'],
+    ['filename=""', ''],
+    ['filename=".."', ''],
+  ])('is read from %s', async (head, name) => expect(await named(head)).toBe(name))
+})
+
+describe('what is refused', () => {
+  it.each<[what: string, headers: Record<string, string>]>([
+    ['no type', {}],
+    ['JSON', { 'content-type': 'application/json' }],
+    ['no boundary', { 'content-type': 'multipart/form-data' }],
+    ['a parameter that only ends like one', { 'content-type': `multipart/form-data; xboundary=${BOUNDARY}` }],
+    ['a boundary within another value', { 'content-type': 'multipart/form-data; charset="boundary=x"' }],
+    ['a boundary that is too long', { 'content-type': formType('x'.repeat(300)) }],
+    ['another kind of multipart', { 'content-type': `multipart/mixed; boundary=${BOUNDARY}` }],
+    ['a kind that only begins so', { 'content-type': `multipart/form-data-x; boundary=${BOUNDARY}` }],
+  ])('%s', async (_, headers) => {
+    const exchange = exchangeOf([small], headers)
+    expect(await refusalOf(readForm(exchange, { file: 'file', limit: 1_000 }))).toBe(
+      '400 invalid_body Content-Type must be multipart/form-data with a boundary',
+    )
+    expect(exchange.taken).toBe(0)
+  })
+
+  it('a compressed body', async () => {
+    const headers = { 'content-type': formType(), 'content-encoding': 'gzip' }
+    expect(await refusalOf(read([small], headers))).toBe(
+      '400 invalid_body Content-Encoding "gzip" is not supported; send the body uncompressed',
+    )
+  })
+
+  it.each<[what: string, message: string, ...parts: Part[]]>([
+    ['no file', 'The form has no file "file"', field('model', 'm')],
+    ['nothing at all', 'The form has no file "file"'],
+    ['a text in place of the file', 'The form has no file "file"', field('file', 'abc')],
+    [
+      'a file of another name',
+      'The form has a file "audio"; only "file" is expected',
+      filePart('a', 'a.mp3', 'a/b', 'audio'),
+    ],
+    ['two files', 'The form has more than one file', audio, audio],
+    ['a field that is too long', 'A field of the form is too long', field('a', 'x'.repeat(64 * 1024 + 1)), audio],
+    ['too many fields', 'The form has too many fields', ...Array.from({ length: 100 }, (_, i) => field(`a${i}`, ''))],
+  ])('%s', async (_, message, ...all) => {
+    const bytes = formBytes(all)
+    for (const size of [bytes.length, 1_000, 10])
+      expect(await refusalOf(read(inPieces(bytes, size)))).toBe(`400 invalid_body ${message}`)
+  })
+
+  it('names that nobody gave', async () => {
+    for (const head of ['filename="a.mp3"', "filename*=UTF-8''a.mp3", 'x=y', ''])
+      expect(await refusalOf(of({ head: [`Content-Disposition: form-data; ${head}`], body: 'x' }, audio))).toBe(
+        '400 invalid_body A part of the form has no name',
+      )
+    expect(await refusalOf(read([small], { 'content-type': formType('""') }))).toBe(cutShort)
+  })
+
+  it('a body that ends anywhere before its end', async () => {
+    for (let at = 0; at < small.lastIndexOf('--'); at++) {
+      expect(await refusalOf(read([small.subarray(0, at)])), String(at)).toBe(cutShort)
+      expect(await refusalOf(read(inPieces(small.subarray(0, at), 5))), String(at)).toBe(cutShort)
+    }
+  })
+
+  it('a body that breaks off', async () => {
+    for (const at of [0, 30, 150, small.length])
+      expect(await refusalOf(read([small.subarray(0, at), new Error('ECONNRESET')]))).toBe(cutShort)
+  })
+
+  it('a wrong body that ends anywhere', async () => {
+    const wrong = [
+      [filePart('abc', 'a.mp3', 'a/b', 'audio'), audio],
+      [audio, audio],
+      [{ head: ['X-Junk'], body: 'abc' }, audio],
+      [{ head: ['Content-Disposition: attachment; name="file"; filename="a.mp3"'], body: 'abc' }],
+      [{ head: ['Content-Disposition: form-data; filename="a.mp3"'], body: 'abc' }, audio],
+      [{ head: [`X-Long: ${'x'.repeat(20_000)}`], body: 'abc' }],
+    ]
+    for (const all of wrong) {
+      const bytes = formBytes(all)
+      for (let at = 0; at < bytes.lastIndexOf('--'); at += at > 300 && at < bytes.length - 300 ? 1_000 : 1)
+        expect(await refusalOf(read([bytes.subarray(0, at)])), String(at)).toMatch(/^400 invalid_body /)
+    }
+  })
+})
+
+describe('the limit', () => {
+  const LIMIT = 1_000
+  const over = `400 request_too_large The file is larger than ${LIMIT} bytes`
+  const headers = (more = {}) => ({ 'content-type': formType(), ...more })
+
+  it('is of the file alone', async () => {
+    const form = await read([formBytes([field('a', 'x'.repeat(5_000)), filePart('x'.repeat(LIMIT))])], headers(), LIMIT)
+    expect(form.fields['file']).toMatchObject({ size: LIMIT })
+  })
+
+  it('is a byte over it too much, in whatever pieces', async () => {
+    const bytes = formBytes([filePart('x'.repeat(LIMIT + 1)), field('a', 'b')])
+    for (const size of [1, 100, bytes.length])
+      expect(await refusalOf(read(inPieces(bytes, size), headers(), LIMIT))).toBe(over)
+  })
+
+  it('is told of an announced length before anything is read', async () => {
+    const exchange = exchangeOf([small], headers({ 'content-length': String(LIMIT + 2 ** 20 + 1) }))
+    expect(await refusalOf(readForm(exchange, { file: 'file', limit: LIMIT }))).toBe(over)
+    expect(exchange.taken).toBe(0)
+  })
+
+  it('ends the reading', async () => {
+    const bytes = formBytes([filePart(noise(500_000))])
+    const exchange = exchangeOf(inPieces(bytes, 1_000), headers())
+    expect(await refusalOf(readForm(exchange, { file: 'file', limit: LIMIT }))).toBe(over)
+    expect(exchange.taken).toBeLessThan(100)
+  })
+
+  it('is of all that is around the file as well', async () => {
+    const junk = (function* () {
+      for (;;) yield Buffer.from('x'.repeat(1_000))
+    })()
+    const exchange = exchangeOf(junk, headers())
+    expect(await refusalOf(readForm(exchange, { file: 'file', limit: LIMIT }))).toBe(over)
+    expect(exchange.taken).toBeLessThan(1_100)
+  })
+})

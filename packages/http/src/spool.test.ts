@@ -1,0 +1,120 @@
+import { readdirSync, readlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { bytesOf } from '../../../test/support/form-reader.js'
+import { inPieces, noise } from '../../../test/support/forms.js'
+import { spool } from './spool.js'
+
+const LIMIT = 2 * 1024 * 1024
+/** More than is kept in memory. */
+const LARGE = 1_000_000
+
+async function* body(pieces: Iterable<Uint8Array | Error>): AsyncGenerator<Uint8Array> {
+  for (const piece of pieces) {
+    if (piece instanceof Error) throw piece
+    yield piece
+  }
+}
+
+const tooLarge = () => new Error('Too large')
+const received = (bytes: Uint8Array, size = 10_000) => spool(body(inPieces(bytes, size)), LIMIT, tooLarge)
+
+/** Temporary files that have a name. */
+const named = (): string[] => readdirSync(tmpdir()).filter((name) => name.startsWith('turnpike-'))
+
+/** Temporary files that this process has open; undefined where nobody tells. */
+const open = (): number | undefined =>
+  process.platform === 'linux'
+    ? readdirSync('/proc/self/fd').filter((fd) => {
+        try {
+          return readlinkSync(`/proc/self/fd/${fd}`).includes('/turnpike-')
+        } catch {
+          return false
+        }
+      }).length
+    : undefined
+
+const ifLinux = (count: number): number | undefined => (process.platform === 'linux' ? count : undefined)
+
+afterEach(() => vi.restoreAllMocks())
+
+describe('a spool', () => {
+  it.each([0, 1, 256 * 1024, 256 * 1024 + 1, LARGE, LIMIT])('gives %i bytes back as often as asked', async (size) => {
+    const bytes = noise(size)
+    const spooled = await received(bytes)
+    expect(spooled.size).toBe(size)
+    for (let time = 0; time < 3; time++) expect((await bytesOf(spooled)).equals(bytes)).toBe(true)
+    await spooled.dispose()
+  })
+
+  it('gives them to several readers at once', async () => {
+    const bytes = noise(LARGE)
+    const spooled = await received(bytes)
+    const all = await Promise.all([bytesOf(spooled), bytesOf(spooled), bytesOf(spooled)])
+    expect(all.every((one) => one.equals(bytes))).toBe(true)
+    await spooled.dispose()
+  })
+
+  it('keeps what is small in memory', async () => {
+    const spooled = await received(noise(256 * 1024))
+    expect(open()).toBe(ifLinux(0))
+    await spooled.dispose()
+  })
+
+  it('puts what is large into a file without a name, and closes it', async () => {
+    const before = named()
+    const spooled = await received(noise(LARGE))
+    expect([named(), open()]).toEqual([before, ifLinux(1)])
+    await spooled.dispose()
+    expect([named(), open()]).toEqual([before, ifLinux(0)])
+  })
+
+  it('hands its pieces on a few at a time', async () => {
+    const spooled = await received(noise(LARGE))
+    for await (const piece of spooled.read()) expect(piece.length).toBeLessThanOrEqual(64 * 1024)
+    await spooled.dispose()
+  })
+
+  it.each([100_000, LARGE])('leaves nothing of a body that breaks off after %i bytes', async (size) => {
+    const broken = spool(body([...inPieces(noise(size), 10_000), new Error('Broken')]), LIMIT, tooLarge)
+    await expect(broken).rejects.toThrow('Broken')
+    expect(open()).toBe(ifLinux(0))
+  })
+
+  it('takes the limit and no byte more, and leaves nothing of it', async () => {
+    let taken = 0
+    const endless = (function* () {
+      for (;;) {
+        taken++
+        yield new Uint8Array(LIMIT / 4)
+      }
+    })()
+    await expect(spool(body(endless), LIMIT, tooLarge)).rejects.toThrow('Too large')
+    expect([taken, open()]).toEqual([5, ifLinux(0)])
+    await expect(received(new Uint8Array(LIMIT + 1))).rejects.toThrow('Too large')
+  })
+
+  it('can be given back while it is read, and says so', async () => {
+    const spooled = await received(noise(LARGE))
+    const reading = bytesOf(spooled)
+    const failed = expect(reading).rejects.toThrow()
+    await spooled.dispose()
+    await failed
+    expect(open()).toBe(ifLinux(0))
+  })
+})
+
+describe('a spool where there are no files', () => {
+  it.each([
+    ['a runtime without the module', () => undefined],
+    ['no process', undefined],
+  ])('stays in memory: %s', async (_, builtin) => {
+    if (builtin) vi.spyOn(process, 'getBuiltinModule').mockImplementation(builtin as never)
+    else vi.stubGlobal('process', undefined)
+    const bytes = noise(LARGE)
+    const spooled = await received(bytes).finally(() => vi.unstubAllGlobals())
+    expect(open()).toBe(ifLinux(0))
+    for (let time = 0; time < 2; time++) expect((await bytesOf(spooled)).equals(bytes)).toBe(true)
+    await spooled.dispose()
+  })
+})
