@@ -1,0 +1,148 @@
+import { createHash } from 'node:crypto'
+import { describe, expect, it, vi } from 'vitest'
+import { field, filePart, formBytes, formType, noise } from './support/forms.js'
+import { runtime } from './support/runtime.js'
+import { beginUpload, refusal, upload, useUploads } from './support/uploads.js'
+
+const MIB = 1024 * 1024
+const LIMIT = 25 * MIB
+const linux = process.platform === 'linux'
+
+const at = useUploads()
+
+/** A megabyte that is sent again and again. */
+const block = noise(MIB)
+
+/** A form with a file of `size` bytes, in pieces, and what its file hashes to. */
+function large(size: number) {
+  const whole = formBytes([field('model', 'whisper-1'), filePart('|', 'Ça va.mp3'), field('prompt', 'after')])
+  const split = whole.indexOf('|')
+  const [head, tail] = [whole.subarray(0, split), whole.subarray(split + 1)]
+  const hash = createHash('sha256')
+  const blocks = Array.from({ length: Math.ceil(size / MIB) }, (_, i) =>
+    block.subarray(0, Math.min(MIB, size - i * MIB)),
+  )
+  for (const one of blocks) hash.update(one)
+  return { pieces: [head, ...blocks, tail], length: head.length + size + tail.length, sha256: hash.digest('hex') }
+}
+
+const within = large(Math.floor(24.9 * MIB))
+const whole = expect.objectContaining({ name: 'Ça va.mp3', type: 'audio/mpeg', sha256: within.sha256 }) as object
+
+describe(`an upload of 24.9 MiB on ${runtime}`, () => {
+  it.each([
+    ['with its length', { 'content-length': within.length }],
+    ['in chunks', {}],
+  ])('reaches the upstream to the byte, %s', async (_, headers) => {
+    const { status, body } = await upload(at.server, within.pieces, headers)
+    expect([status, JSON.parse(body)]).toEqual([
+      200,
+      { text: `${Math.floor(24.9 * MIB)} bytes`, usage: { type: 'duration', seconds: 2 } },
+    ])
+    expect(at.vendor.forms).toEqual([whole])
+    expect(at.vendor.forms[0]!.fields).toEqual({ model: 'whisper-1', prompt: 'after', response_format: 'verbose_json' })
+  })
+
+  it.runIf(linux)('is in a file without a name while the upstream takes it, and nowhere afterwards', async () => {
+    let read = (): void => undefined
+    at.vendor.hold = new Promise<void>((resolve) => (read = resolve))
+    const reply = upload(at.server, within.pieces)
+    await vi.waitFor(() => expect(at.vendor.calls).toBe(1), { timeout: 5_000 })
+    expect(at.open()).toEqual([expect.stringMatching(/\(deleted\)$/)])
+    expect(at.leftovers()).toEqual([])
+    read()
+    expect((await reply).status).toBe(200)
+    await vi.waitFor(() => expect(at.open()).toEqual([]))
+  })
+
+  it.runIf(linux)('takes no memory, one after another', { timeout: 60_000 }, async () => {
+    for (let i = 0; i < 6; i++) await upload(at.server, within.pieces)
+    const before = at.rss()
+    let most = before
+    const timer = setInterval(() => (most = Math.max(most, at.rss())), 20)
+    for (let i = 0; i < 5; i++) expect((await upload(at.server, within.pieces)).status).toBe(200)
+    clearInterval(timer)
+    const figures = `before ${before.toFixed()}, most ${most.toFixed()}, after ${at.rss().toFixed()} MiB`
+    console.log(`RSS of ${runtime}, five uploads in sequence: ${figures}`)
+    expect(at.rss() - before, figures).toBeLessThan(20)
+    expect(most - before, figures).toBeLessThan(60)
+  })
+
+  it.runIf(linux)('takes a bounded part of memory, eight at once', { timeout: 60_000 }, async () => {
+    const before = at.rss()
+    let most = before
+    let files = 0
+    const timer = setInterval(() => {
+      most = Math.max(most, at.rss())
+      files = Math.max(files, at.open().length)
+    }, 20)
+    const replies = await Promise.all(Array.from({ length: 8 }, () => upload(at.server, within.pieces)))
+    clearInterval(timer)
+    expect(replies.map(({ status }) => status)).toEqual(Array(8).fill(200))
+    expect(at.vendor.forms).toEqual(Array(8).fill(whole))
+    const figures = `before ${before.toFixed()}, most ${most.toFixed()} MiB, files ${files}`
+    console.log(`RSS of ${runtime}, eight uploads at once: ${figures}`)
+    // All of them together are 199 MiB.
+    expect(most - before, figures).toBeLessThan(100)
+    expect(files).toBeGreaterThan(1)
+    await vi.waitFor(() => expect(at.open()).toEqual([]))
+  })
+})
+
+describe(`an upload over 25 MiB on ${runtime}`, () => {
+  const over = large(LIMIT + 1)
+  const message = `The file is larger than ${LIMIT} bytes`
+
+  it.each([
+    ['with its length', { 'content-length': over.length }],
+    ['in chunks', {}],
+  ])('is a 400 before the upstream sees anything, %s', async (_, headers) => {
+    const reply = await upload(at.server, over.pieces, headers)
+    expect([reply.status, reply.body]).toEqual([400, refusal(message, 'request_too_large')])
+    expect(reply.headers['content-type']).toBe('application/json; charset=utf-8')
+    expect(at.vendor.calls).toBe(0)
+    if (linux) await vi.waitFor(() => expect(at.open()).toEqual([]))
+  })
+
+  it('is a 400 by its announced length, which clients see while they still send', async () => {
+    const reply = await fetch(`${at.server.url}/v1/audio/transcriptions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${at.server.key}`, 'content-type': formType() },
+      body: new Blob(large(40 * MIB).pieces as Uint8Array<ArrayBuffer>[]),
+    })
+    expect([reply.status, await reply.text()]).toEqual([400, refusal(message, 'request_too_large')])
+    expect(at.vendor.calls).toBe(0)
+  })
+
+  it('is taken at 25 MiB to the byte', async () => {
+    const { pieces, sha256 } = large(LIMIT)
+    expect((await upload(at.server, pieces)).status).toBe(200)
+    expect(at.vendor.forms).toEqual([expect.objectContaining({ size: LIMIT, sha256 })])
+  })
+})
+
+describe(`a client that leaves, on ${runtime}`, () => {
+  it('in the middle of its upload, leaves nothing behind', async () => {
+    const sent = beginUpload(at.server, { 'content-length': within.length })
+    sent.on('error', () => undefined)
+    for (const piece of within.pieces.slice(0, 10)) await new Promise((resolve) => sent.write(piece, resolve))
+    if (linux) await vi.waitFor(() => expect(at.open()).toHaveLength(1))
+    sent.destroy()
+    if (linux) await vi.waitFor(() => expect(at.open()).toEqual([]), { timeout: 2_000 })
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    expect(at.vendor.calls).toBe(0)
+  })
+
+  it('while the upstream takes the file, takes the call with it', async () => {
+    at.vendor.hold = new Promise(() => undefined)
+    const sent = beginUpload(at.server)
+    sent.on('error', () => undefined)
+    for (const piece of within.pieces) await new Promise((resolve) => sent.write(piece, resolve))
+    sent.end()
+    await vi.waitFor(() => expect(at.vendor.calls).toBe(1), { timeout: 5_000 })
+    sent.destroy()
+    if (linux) await vi.waitFor(() => expect(at.open()).toEqual([]), { timeout: 2_000 })
+    expect((await fetch(`${at.server.url}/health`)).status).toBe(200)
+    expect(at.server.output()).not.toMatch(/unhandled|uncaught/i)
+  })
+})
