@@ -1,4 +1,4 @@
-import type { FakeRequest, FakeUpstream } from '@turnpike/providers/testing'
+import type { FakeAnswer, FakeRequest, FakeUpstream } from '@turnpike/providers/testing'
 import { fakeAnthropic, fakeGoogle, fakeOpenAI } from '@turnpike/providers/testing'
 import { startServer } from '../support/server.js'
 import type { Script, VendorName } from './scripted-upstream.js'
@@ -24,13 +24,16 @@ export interface FamiliesStack {
   upstreams: Record<VendorName, FakeUpstream>
   /** What the models say in place of the fakes, until it is unset. */
   script: Script | undefined
+  /** Answers in place of script and fakes, until it is unset. */
+  fault: ((request: FakeRequest) => FakeAnswer | undefined) | undefined
   stop(): Promise<void>
 }
 
 export async function startFamilies(): Promise<FamiliesStack> {
   const options = (name: VendorName) => ({
     apiKey,
-    override: (request: FakeRequest) => stack.script && scripted(name, request, stack.script),
+    override: (request: FakeRequest) =>
+      stack.fault?.(request) ?? (stack.script && scripted(name, request, stack.script)),
   })
   const upstreams = {
     openai: fakeOpenAI(options('openai')),
@@ -53,6 +56,7 @@ export async function startFamilies(): Promise<FamiliesStack> {
     key: server.key,
     upstreams,
     script: undefined,
+    fault: undefined,
     async stop() {
       await server.stop()
       await Promise.all([openai.close(), anthropic.close(), google.close()])
