@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { held, never, streaming, textEvent } from '../support/faults.js'
 import { uuidv7Pattern } from '../support/patterns.js'
 import { joinText, parseStream } from '../support/sse.js'
+import { endpointCases } from './endpoint-cases.js'
 import type { Host, Setup } from './setup.js'
 import { BODY_LIMIT, setUp } from './setup.js'
 
@@ -271,6 +272,8 @@ export function gatewaySuite(
       const newest = async () => (await setup.gateway.ledger.records(setup.userId, { limit: 1 })).items[0]
       await vi.waitFor(async () => expect(await newest()).toMatchObject({ outcome: 'client_abort' }))
     })
+
+    endpointCases(() => setup, call)
 
     it('gives each request an id of its own', async () => {
       const responses = await Promise.all([call('/health'), call('/health'), call('/v1/models'), call('/v1/models/x')])
