@@ -146,3 +146,26 @@ describe(`a client that leaves, on ${runtime}`, () => {
     expect(at.server.output()).not.toMatch(/unhandled|uncaught/i)
   })
 })
+
+describe(`an upstream that does not take the file, on ${runtime}`, () => {
+  const answer = JSON.stringify({ error: { message: 'Too long', type: 'x', param: null, code: null } })
+  it.each([
+    ['refuses it at once', { close: false }],
+    ['refuses it at once and closes the connection', { close: true }],
+  ])('but %s, has its answer told', async (_, { close }) => {
+    at.vendor.instead = (response) => {
+      response.writeHead(400, { 'content-type': 'application/json', ...(close && { connection: 'close' }) }).end(answer)
+    }
+    const { status, body } = await upload(at.server, within.pieces)
+    expect([status, body]).toEqual([400, refusal('Too long')])
+    if (linux) await vi.waitFor(() => expect(at.open()).toEqual([]))
+  })
+
+  it('but breaks off, is a 502', async () => {
+    at.vendor.instead = (response) => void setTimeout(() => response.destroy(), 50)
+    const { status } = await upload(at.server, within.pieces)
+    expect(status).toBe(502)
+    expect(at.vendor.calls).toBe(1)
+    if (linux) await vi.waitFor(() => expect(at.open()).toEqual([]))
+  })
+})

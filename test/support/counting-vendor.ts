@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -23,6 +23,8 @@ export interface CountingVendor {
   forms: ReceivedForm[]
   /** Waits before it reads; default not at all. */
   hold: Promise<unknown> | undefined
+  /** What it does with a request in place of reading it; default nothing. */
+  instead: ((response: ServerResponse) => void) | undefined
   close(): Promise<void>
 }
 
@@ -56,6 +58,7 @@ async function readForm(request: IncomingMessage): Promise<ReceivedForm> {
 export async function countingVendor(): Promise<CountingVendor> {
   const server = createServer(async (request, response) => {
     vendor.calls++
+    if (vendor.instead) return vendor.instead(response)
     await vendor.hold
     // A gateway that leaves is what some tests are about.
     const form = await readForm(request).catch(() => undefined)
@@ -70,6 +73,7 @@ export async function countingVendor(): Promise<CountingVendor> {
     calls: 0,
     forms: [],
     hold: undefined,
+    instead: undefined,
     async close() {
       server.close()
       server.closeAllConnections()

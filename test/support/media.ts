@@ -12,7 +12,8 @@ interface Kind {
 }
 
 const kinds = {
-  png: { magic: /^\x89PNG\r\n\x1a\n\0\0\0\rIHDR/, mime: /^image\/png$/, codec: 'png' },
+  // Of the signature and the length of the header, what is no control character.
+  png: { magic: /^\x89PNG\r\n.\n...\rIHDR/s, mime: /^image\/png$/, codec: 'png' },
   mp3: { magic: /^(ID3|\xff[\xe2-\xff])/, mime: /^audio\/mpeg$/, codec: 'mp3' },
   opus: { magic: /^OggS.{24}OpusHead/s, mime: /^audio\/ogg$/, codec: 'opus' },
   aac: { magic: /^\xff[\xf0\xf1\xf8\xf9]/, mime: /^audio\/x-hx-aac-adts$/, codec: 'aac' },

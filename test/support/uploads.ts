@@ -88,6 +88,7 @@ export function useUploads() {
     vendor.calls = 0
     vendor.forms.length = 0
     vendor.hold = undefined
+    vendor.instead = undefined
   })
   afterEach(() => expect(at.leftovers()).toEqual([]))
   afterAll(async () => {
