@@ -32,11 +32,21 @@ function parserOf(type: string, limits: object) {
   }
 }
 
+/** A body whose end before its end is the fault of the client; what else fails is ours, such as a full disk. */
+async function* received(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body
+  } catch (cause) {
+    throw cutShort(cause)
+  }
+}
+
 const nameless = (): ApiError => invalid('A part of the form has no name', 'invalid_body')
 
 /**
  * Reads a multipart/form-data body with one file, which may be read again afterwards.
  * @throws ApiError 400 for a body that is no such form, is cut short, or has a file over `limit` bytes
+ * @throws what a temporary file fails with
  */
 export async function readForm(exchange: Exchange, { file: fileField, limit }: FormOptions): Promise<Form> {
   const type = exchange.header('content-type') ?? ''
@@ -85,7 +95,7 @@ export async function readForm(exchange: Exchange, { file: fileField, limit }: F
 
   const pump = async (): Promise<void> => {
     let bytes = 0
-    for await (const piece of exchange.body()) {
+    for await (const piece of received(exchange.body())) {
       bytes += piece.length
       if (bytes > limit + OVERHEAD) throw tooLarge()
       await Promise.race([new Promise((taken) => busboy.write(piece, taken)), failed])
@@ -102,12 +112,11 @@ export async function readForm(exchange: Exchange, { file: fileField, limit }: F
     fields[fileField] = { ...named, size, read }
     return { fields, dispose }
   } catch (error) {
-    const reason = ApiError.is(error) ? error : cutShort(error)
-    streaming?.destroy(reason)
+    streaming?.destroy(error as Error)
     await file?.spooled.then(
       ({ dispose }) => dispose(),
       () => undefined,
     )
-    throw reason
+    throw error
   }
 }
