@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { bytesOf, contents, exchangeOf, read, refusalOf } from '../../../test/support/form-reader.js'
 import type { Part } from '../../../test/support/forms.js'
 import { BOUNDARY, field, filePart, formBytes, formType, inPieces, noise } from '../../../test/support/forms.js'
@@ -210,5 +210,24 @@ describe('the limit', () => {
     const exchange = exchangeOf(junk, headers())
     expect(await refusalOf(readForm(exchange, { file: 'file', limit: LIMIT }))).toBe(over)
     expect(exchange.taken).toBeLessThan(1_100)
+  })
+})
+
+describe('a temporary file that fails', () => {
+  const large = formBytes([filePart(noise(900_000))])
+  afterEach(() => vi.unstubAllEnvs())
+
+  it('is no fault of the caller', async () => {
+    vi.stubEnv('TMPDIR', '/nowhere')
+    for (const size of [large.length, 10_000])
+      await expect(read(inPieces(large, size))).rejects.toMatchObject({ code: 'ENOENT' })
+  })
+
+  it('is not what a body that is cut short ends in', async () => {
+    for (const size of [large.length, 10_000])
+      expect(await refusalOf(read(inPieces(large.subarray(0, -50), size)))).toBe(cutShort)
+    expect(await refusalOf(read([...inPieces(large.subarray(0, 800_000), 10_000), new Error('ECONNRESET')]))).toBe(
+      cutShort,
+    )
   })
 })
