@@ -22,16 +22,15 @@ function movesOn(error: unknown): error is UpstreamError {
 /** Resolves after `ms`, or rejects when the call is stopped. */
 const pause = (ms: number, signal: Signal): Promise<void> =>
   new Promise((resolve, reject) => {
-    const stop = (): void => {
+    const end = (): void => {
       clearTimeout(timer)
-      reject(signal.reason)
+      signal.removeEventListener('abort', end)
+      if (signal.aborted) reject(signal.reason)
+      else resolve()
     }
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', stop)
-      resolve()
-    }, ms)
-    if (signal.aborted) stop()
-    else signal.addEventListener('abort', stop)
+    const timer = setTimeout(end, ms)
+    if (signal.aborted) end()
+    else signal.addEventListener('abort', end)
   })
 
 /** Runs a call with one target after the other until one accepts it. */
@@ -46,9 +45,10 @@ export async function attempt<T>(
   let first: UpstreamError | undefined
   for (let round = 0; ; round++) {
     const busy: Target[] = []
-    let wait = WAIT_MS * 2 ** round * (1 + Math.random() / 2)
-    for (const target of targets) {
-      health.begin(target.provider)
+    let wait = Math.min(maxWaitMs, WAIT_MS * 2 ** round * (1 + Math.random() / 2))
+    for (const left = [...targets]; left.length > 0;) {
+      const target = takeNext(left, health)
+      health.begin(target)
       attempts++
       try {
         return { value: await run(target), target, attempts }
@@ -62,7 +62,7 @@ export async function attempt<T>(
         wait = Math.max(wait, retryAfter * 1000)
       }
     }
-    if (busy.length === 0 || round === retries) throw first
+    if (busy.length === 0 || round >= retries) throw first
     await pause(wait, signal)
     targets = busy
   }
