@@ -33,6 +33,12 @@ const pause = (ms: number, signal: Signal): Promise<void> =>
     else signal.addEventListener('abort', end)
   })
 
+/** Takes the next to ask: one that another request is trying again by now comes after the others. */
+function takeNext(left: Target[], health: Health): Target {
+  const first = left.findIndex(({ provider }) => health.available(provider))
+  return left.splice(Math.max(first, 0), 1)[0]!
+}
+
 /** Runs a call with one target after the other until one accepts it. */
 export async function attempt<T>(
   targets: Target[],

@@ -18,8 +18,8 @@ interface State {
   last: ProviderHealth['last_failure']
   /** When it may be tried again; undefined while it is healthy. */
   nextTry: number | undefined
-  /** Whether a request is trying it right now. */
-  probing: boolean
+  /** The target of the request that is trying it right now. */
+  probe: Target | undefined
 }
 
 /**
@@ -41,20 +41,20 @@ export class Health {
 
   #of(provider: Provider): State {
     let state = this.#states.get(provider)
-    if (!state) this.#states.set(provider, (state = { failures: 0, last: null, nextTry: undefined, probing: false }))
+    if (!state) this.#states.set(provider, (state = { failures: 0, last: null, nextTry: undefined, probe: undefined }))
     return state
   }
 
   /** Whether a provider is to be asked before those that are not available. */
   available(provider: Provider): boolean {
-    const { nextTry, probing } = this.#of(provider)
-    return nextTry === undefined || (nextTry <= this.#now() && !probing)
+    const { nextTry, probe } = this.#of(provider)
+    return nextTry === undefined || (nextTry <= this.#now() && !probe)
   }
 
-  /** A request is sent to a provider, maybe the one that tries it again; to be followed by `report`. */
-  begin(provider: Provider): void {
-    const state = this.#of(provider)
-    if (state.nextTry !== undefined) state.probing = true
+  /** A request is sent to a target, maybe the one that tries its provider again; to be followed by `report` of the same target. */
+  begin(target: Target): void {
+    const state = this.#of(target.provider)
+    if (state.nextTry !== undefined && this.available(target.provider)) state.probe = target
   }
 
   /** Whether a target was rate limited and has not had the time that it asked for. */
@@ -62,9 +62,11 @@ export class Health {
     return (this.#limited.get(provider)?.get(model) ?? 0) > this.#now()
   }
 
-  report({ provider, model }: Target, error?: unknown): void {
+  report(target: Target, error?: unknown): void {
+    const { provider, model } = target
     const state = this.#of(provider)
-    state.probing = false
+    // Others may be under way to it because nobody else was there.
+    if (state.probe === target) state.probe = undefined
     // A client that left says nothing of the provider.
     if (error !== undefined && !UpstreamError.is(error)) return
     if (error === undefined || error.failure.caller) {
