@@ -77,6 +77,8 @@ export class Health {
     const { kind, status, retryAfter = LIMITED_S } = error.failure
     if (status === 429) {
       const limits = this.#limited.get(provider) ?? new Map<string, number>()
+      // Callers name models as they like: those whose time is over are forgotten.
+      for (const [one, until] of limits) if (until <= this.#now()) limits.delete(one)
       this.#limited.set(provider, limits.set(model, this.#now() + retryAfter * 1000))
       return
     }
