@@ -52,12 +52,14 @@ export function createRouter(options: RouterOptions): Router {
   const idOf = (word: string): string | undefined =>
     byId.has(word) ? word : byId.has(aliases[word] ?? '') ? aliases[word] : undefined
 
-  let turn = 0
+  /** By id, whose turn it is. */
+  const turns = new Map<string, number>()
   /** The instances of a provider, each time beginning with the next. */
   const instances = (id: string): Provider[] => {
     const all = byId.get(id)!
     if (all.length === 1) return all
-    const first = turn++ % all.length
+    const first = turns.get(id) ?? 0
+    turns.set(id, (first + 1) % all.length)
     return [...all.slice(first), ...all.slice(0, first)]
   }
 
