@@ -160,6 +160,8 @@ export interface Need {
   request: { model: string; provider?: string | null | undefined }
   /** What a target will probably use for it; asked only where prices are compared. */
   expected(target: Target): Units
+  /** Tokens of the prompt and one answer to it together; asked only where prices are compared. Default: no matter. */
+  size?(): number
   /** Whether a target can do it as it is asked; asked only where prices are compared; `listed` is its entry in the catalogue. Default: yes. */
   fits?(target: Target, listed: Model | undefined): boolean
 }
@@ -180,7 +182,7 @@ export type Considered = {
 export interface Choice {
   /** Best first; never empty. */
   targets: Target[]
-  /** All that were compared, best first; absent where price did not decide. */
+  /** All that were compared, cheapest first; absent where price did not decide. */
   considered?: Considered[]
 }
 
@@ -206,7 +208,7 @@ export interface Router {
   /**
    * Runs a call with the first target, and where it surely was not accepted, with the next, or again.
    * How a call went that this resolves with is to be told by `report`.
-   * @throws what `run` threw for the first target
+   * @throws what `run` threw for the first target, or for a later one where that may have been accepted or nobody else would take it
    */
   attempt<T>(
     targets: Target[],

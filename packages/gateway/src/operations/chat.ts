@@ -62,15 +62,18 @@ export function chatCompletions(options: UpstreamOptions) {
     async run(caller, { body }, call) {
       const request = normalise(body)
       call.log({ stream: request.stream === true })
+      const { n, max_completion_tokens, max_tokens } = request
+      const answers = n ?? 1
+      const output = max_completion_tokens ?? max_tokens ?? EXPECTED_OUTPUT_TOKENS
       const upstream = await upstreamRequest(options, caller, call, {
         task: 'chat',
         request,
         expected({ provider }) {
-          const { n = 1, max_completion_tokens: most = request.max_tokens } = request
           // Where each answer is a call of its own, each pays for the prompt.
-          const prompts = provider.chat!.oneChoice ? n! : 1
-          return { input: promptTokens(request) * prompts, output: (most ?? EXPECTED_OUTPUT_TOKENS) * n! }
+          const prompts = provider.chat!.oneChoice ? answers : 1
+          return { input: promptTokens(request) * prompts, output: output * answers }
         },
+        size: () => promptTokens(request) + output,
         fits: (target, listed) => fits(request, target, listed),
       })
       /** The request to the model that a target has. */

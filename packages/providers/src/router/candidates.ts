@@ -38,14 +38,13 @@ export function byCost(candidates: Candidate[], need: Need): Choice {
   const rated = candidates.map((candidate) => {
     const { target, model, context, healthy, limited } = candidate
     const units = need.expected(target)
-    const size = (units.input ?? 0) + (units.output ?? 0)
     const considered: Considered = {
       provider: target.provider.id,
       model: target.model,
       expected_nano_usd: target.price ? cost(units, ratesFor(target.price, units)) : null,
     }
     if (need.fits?.(target, model) === false) considered.excluded = 'unfit'
-    else if (need.task === 'chat' && context !== undefined && size > context) considered.excluded = 'context'
+    else if (context !== undefined && (need.size?.() ?? 0) > context) considered.excluded = 'context'
     else if (!healthy) considered.behind = 'unhealthy'
     else if (limited) considered.behind = 'limited'
     return { candidate, considered }
