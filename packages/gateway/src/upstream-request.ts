@@ -103,9 +103,9 @@ export async function upstreamRequest(
       watch.expect(firstEventMs)
       notes = ownNotes
       const onNotes = (more: Note[]): void => void (notes = [...ownNotes, ...more])
-      return run(candidate, { signal: watch.signal, onNotes })
+      // Between two attempts nobody is waited for who could be late.
+      return run(candidate, { signal: watch.signal, onNotes }).finally(watch.relax)
     })
-    watch.relax()
     target = attempted.target
     attempts = attempted.attempts
     const { provider, model } = target
