@@ -1,4 +1,5 @@
-import type { Model, Provider, Router } from '@turnpike/core'
+import type { Model, Need, Price, PriceTable, Provider, Router, Target } from '@turnpike/core'
+import { fixedPrices, priceTable, UpstreamError } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
 import { createRouter } from './router.js'
 
@@ -30,10 +31,14 @@ const router = createRouter({
   ],
 })
 
+const need = (wanted: string, named?: string | null, more: Partial<Need> = {}): Need => ({
+  task: 'chat',
+  request: { model: wanted, provider: named },
+  expected: () => ({ input: 1 }),
+  ...more,
+})
 const targets = async (from: Router, wanted: string, named?: string | null): Promise<string[]> =>
-  (
-    await from.candidates({ task: 'chat', request: { model: wanted, provider: named }, expected: () => ({ input: 1 }) })
-  ).targets.map((target) => `${target.provider.id}: ${target.model}`)
+  (await from.candidates(need(wanted, named))).targets.map((target) => `${target.provider.id}: ${target.model}`)
 
 describe('the router', () => {
   it.each<[model: string, provider: string | null | undefined, found: string[]]>([
@@ -109,5 +114,143 @@ describe('the router', () => {
     expect(await ids({ provider: 'gemini' })).toEqual(['gemini-2.5-pro', 'shared'])
     expect(await ids({ provider: 'unknown' })).toEqual([])
     expect(await ids({ provider: '' })).toEqual([])
+  })
+})
+
+describe('a group', () => {
+  const prices = fixedPrices(
+    priceTable({ 'openai/gpt-4o': { input: 9 }, 'google/gemini-2.5-pro': { input: 2 }, 'openai/shared': { input: 1 } }),
+  )
+  const providers = [
+    provider('openai', ['gpt-4o', 'shared'], /^gpt-/),
+    provider('google', ['gemini-2.5-pro', 'shared']),
+  ]
+  const grouped = createRouter({
+    providers,
+    prices,
+    groups: {
+      good: ['openai/gpt-4o', 'gemini-2.5-pro', 'shared'],
+      partly: ['nobody/has-it', 'unknown', 'gemini-2.5-pro'],
+      none: ['nobody/has-it'],
+      empty: [],
+      'gpt-4o': ['shared'],
+      nested: ['good'],
+    },
+  })
+
+  it.each<[group: string, provider: string | undefined, found: string[]]>([
+    ['good', undefined, ['openai: gpt-4o', 'google: gemini-2.5-pro', 'openai: shared', 'google: shared']],
+    ['good', 'auto', ['openai: shared', 'google: gemini-2.5-pro', 'openai: gpt-4o', 'google: shared']],
+    ['good', 'google', ['google: gemini-2.5-pro', 'google: shared']],
+    ['good', 'gemini', ['google: gemini-2.5-pro', 'google: shared']],
+    ['partly', undefined, ['google: gemini-2.5-pro']],
+    ['gpt-4o', undefined, ['openai: shared', 'google: shared']],
+    ['openai/gpt-4o', undefined, ['openai: gpt-4o']],
+  ])('%s of provider %s is %j', async (group, named, found) =>
+    expect(await targets(grouped, group, named)).toEqual(found),
+  )
+
+  it.each([
+    ['partly', 'openai'],
+    ['none', undefined],
+    ['none', 'auto'],
+    ['empty', undefined],
+    ['nested', undefined],
+    ['constructor', undefined],
+  ])('has nobody: %s of provider %s', async (group, named) => {
+    await expect(targets(grouped, group, named)).rejects.toMatchObject({ code: 'model_not_found' })
+  })
+})
+
+describe('an id that begins with the name of another provider', () => {
+  const broker = createRouter({
+    providers: [provider('openai', ['gpt-4o'], /^gpt-/), provider('broker', ['openai/gpt-4o', 'google/gemma'])],
+  })
+
+  it.each([
+    ['openai/gpt-4o', undefined, 'openai: gpt-4o'],
+    ['openai/gpt-4o', 'openai', 'openai: gpt-4o'],
+    ['openai/gpt-4o', 'broker', 'broker: openai/gpt-4o'],
+    ['broker/openai/gpt-4o', undefined, 'broker: openai/gpt-4o'],
+    ['broker/openai/gpt-4o', 'broker', 'broker: openai/gpt-4o'],
+    ['google/gemma', undefined, 'broker: google/gemma'],
+    ['openai/unlisted', 'broker', 'broker: unlisted'],
+    ['broker/openai/unlisted', 'broker', 'broker: openai/unlisted'],
+  ])('%s of provider %s is %s', async (wanted, named, found) =>
+    expect(await targets(broker, wanted, named)).toEqual([found]),
+  )
+})
+
+describe('several instances of a provider', () => {
+  const named = (id: string, key: string): Provider => Object.assign(provider(id, ['m']), { key })
+  const keys = async (from: Router, wanted: string, of?: string): Promise<string> =>
+    (await from.candidates(need(wanted, of))).targets
+      .map((target) => (target.provider as unknown as { key: string }).key)
+      .join('')
+  const instances = [named('a', '1'), named('b', 'x'), named('a', '2'), named('b', 'y'), named('a', '3')]
+  const prices = fixedPrices(priceTable({ 'a/m': { input: 2 }, 'b/m': { input: 1 } }))
+
+  it('take turns', async () => {
+    const router = createRouter({ providers: instances, prices })
+    for (const turn of ['123', '231', '312', '123']) expect(await keys(router, 'a/m')).toBe(turn)
+  })
+
+  it('take turns by provider, also where several are found at once', async () => {
+    const router = createRouter({ providers: instances, prices, groups: { all: ['a/m', 'b/m'] } })
+    for (const turn of ['123xy', '231yx', '312xy', '123yx']) expect(await keys(router, 'all')).toBe(turn)
+    for (const turn of ['xy231', 'yx312']) expect(await keys(router, 'm', 'auto')).toBe(turn)
+  })
+
+  it('are behind one by one', async () => {
+    const router = createRouter({ providers: instances, prices })
+    const limited = new UpstreamError('', { provider: 'a', kind: 'status', status: 429, accepted: false })
+    const [first] = (await router.candidates(need('a/m'))).targets
+    router.report(first!, limited)
+    for (const turn of ['231', '321', '231']) expect(await keys(router, 'a/m')).toBe(turn)
+    expect(router.health().map(({ id }) => id)).toEqual(['a', 'b', 'a', 'b', 'a'])
+  })
+
+  it('are listed once', async () => {
+    expect(await createRouter({ providers: instances }).models()).toHaveLength(2)
+  })
+})
+
+describe('the price of a target', () => {
+  const table = (price: Price): PriceTable => priceTable({ 'a/m': price, 'b/m': { input: 5 } })
+  let now = table({ input: 1 })
+  const priced = createRouter({
+    providers: [provider('b', ['m']), provider('a', ['m'])],
+    prices: { table: () => now },
+  })
+  const found = async (): Promise<Target> => (await priced.candidates(need('m', 'auto'))).targets[0]!
+
+  it('is that of the table in force, which the next request sees at once', async () => {
+    const before = now
+    const first = await found()
+    expect(first).toMatchObject({ provider: { id: 'a' }, price: { input: 1 }, catalogue: before.version })
+    now = table({ input: 9 })
+    expect(await found()).toMatchObject({ provider: { id: 'b' }, price: { input: 5 }, catalogue: now.version })
+    now = table({ input: 4 })
+    expect(await found()).toMatchObject({ provider: { id: 'a' }, price: { input: 4 }, catalogue: now.version })
+    expect(first).toMatchObject({ price: { input: 1 }, catalogue: before.version })
+  })
+
+  it('is of one table for all targets of a request', async () => {
+    let reads = 0
+    const router = createRouter({
+      providers: [provider('b', ['m']), provider('a', ['m'])],
+      prices: { table: () => (reads++ === 0 ? table({ input: 1 }) : priceTable({})) },
+    })
+    const { targets } = await router.candidates(need('m'))
+    expect(targets.map(({ price }) => price)).toEqual([{ input: 5 }, { input: 1 }])
+    expect(reads).toBe(1)
+  })
+})
+
+it('says so where auto finds nobody who can do it', async () => {
+  await expect(router.candidates(need('shared', 'auto', { fits: () => false }))).rejects.toMatchObject({
+    status: 400,
+    code: 'unsupported_parameter',
+    message: 'No configured provider of "shared" can do what is asked for',
   })
 })

@@ -1,0 +1,234 @@
+import type { Provider, Target, UpstreamFailure } from '@turnpike/core'
+import { ApiError, UpstreamError } from '@turnpike/core'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { AttemptOptions } from './attempt.js'
+import { attempt } from './attempt.js'
+import { Health } from './health.js'
+
+const target = (id: string): Target => ({
+  provider: { id, models: async () => [] } satisfies Provider,
+  model: 'm',
+  price: undefined,
+  catalogue: '',
+})
+const failed = (fields: Partial<UpstreamFailure> = {}): UpstreamError =>
+  new UpstreamError('failed', { provider: 'p', kind: 'status', accepted: false, ...fields })
+const refused = () => failed({ kind: 'unavailable' })
+const limited = (retryAfter?: number) => failed({ status: 429, retryAfter })
+
+interface Setup extends AttemptOptions {
+  signal?: AbortSignal
+  health?: Health
+}
+
+/** Runs a call whose targets fail as scripted, oldest first, and succeed after that. */
+function run(script: Record<string, unknown[]>, { signal, health, ...options }: Setup = {}) {
+  const asked: string[] = []
+  const targets = Object.keys(script).map(target)
+  const promise = attempt(
+    targets,
+    signal ?? new AbortController().signal,
+    async ({ provider: { id } }) => {
+      asked.push(id)
+      const error = script[id]!.shift()
+      if (error) throw error
+      return `by ${id}`
+    },
+    health ?? new Health({}),
+    options,
+  )
+  promise.catch(() => undefined)
+  return { asked, targets, promise }
+}
+
+beforeEach(() => {
+  vi.useFakeTimers()
+  vi.spyOn(Math, 'random').mockReturnValue(0)
+})
+afterEach(() => {
+  expect(vi.getTimerCount()).toBe(0)
+  vi.useRealTimers()
+  vi.restoreAllMocks()
+})
+
+const statuses = [400, 401, 403, 404, 408, 409, 422, 429, 500, 502, 503, 504, 529]
+const kinds = ['status', 'unavailable', 'timeout', 'truncated', 'malformed'] as const
+const failures: UpstreamFailure[] = kinds.flatMap((kind) =>
+  (kind === 'status' ? statuses : [undefined]).flatMap((status) =>
+    [false, true].flatMap((accepted) =>
+      [undefined, true].map((credential) => ({ provider: 'p', kind, status, accepted, credential })),
+    ),
+  ),
+)
+/** Written out, of those that were not accepted and whose credential was taken. */
+const moving = ['unavailable undefined', 'status 429', 'status 503', 'status 529']
+
+describe('another is asked', () => {
+  it.each(failures)('or not, after %o', async (fields) => {
+    const error = failed(fields)
+    const { asked, promise } = run({ a: [error], b: [] })
+    const moves = !fields.accepted && (fields.credential === true || moving.includes(`${fields.kind} ${fields.status}`))
+    if (moves) expect(await promise).toMatchObject({ value: 'by b', target: { provider: { id: 'b' } }, attempts: 2 })
+    else await expect(promise).rejects.toBe(error)
+    expect(asked).toEqual(moves ? ['a', 'b'] : ['a'])
+  })
+
+  it.each([
+    ['an error for the caller', new ApiError(400, 'invalid_request_error', 'No', { code: 'invalid_body' })],
+    ['an error of our own', new TypeError('x is undefined')],
+    ['no error at all', 'text'],
+  ])('not after %s', async (_, error) => {
+    const { asked, promise } = run({ a: [error], b: [] })
+    await expect(promise).rejects.toBe(error)
+    expect(asked).toEqual(['a'])
+  })
+
+  it('in the order of the targets, until one accepts', async () => {
+    const { asked, promise, targets } = run({ a: [refused()], b: [failed({ status: 503 })], c: [], d: [] })
+    expect(await promise).toEqual({ value: 'by c', target: targets[2], attempts: 3 })
+    expect(asked).toEqual(['a', 'b', 'c'])
+  })
+
+  it('never after one that may have accepted', async () => {
+    const accepted = failed({ kind: 'timeout', accepted: true })
+    const { asked, promise } = run({ a: [refused()], b: [accepted], c: [] })
+    await expect(promise).rejects.toBe(accepted)
+    expect(asked).toEqual(['a', 'b'])
+  })
+})
+
+describe('those that were busy', () => {
+  it('are asked again after all have been, and the first error is the one that is thrown', async () => {
+    const errors = [refused(), limited(), refused(), limited()]
+    const { asked, promise } = run({ a: [errors[0], errors[2]], b: [errors[1], errors[3]] })
+    await vi.advanceTimersByTimeAsync(249)
+    expect(asked).toEqual(['a', 'b'])
+    await vi.advanceTimersByTimeAsync(1)
+    expect(asked).toEqual(['a', 'b', 'a', 'b'])
+    await expect(promise).rejects.toBe(errors[0])
+  })
+
+  it.each([0, 1, 3, 1.5])('are asked again no more often than %d times', async (retries) => {
+    const { asked, promise } = run({ a: Array.from({ length: 10 }, refused) }, { retries })
+    await vi.advanceTimersByTimeAsync(10_000)
+    await expect(promise).rejects.toMatchObject({ failure: { kind: 'unavailable' } })
+    expect(asked).toHaveLength(1 + Math.ceil(retries))
+  })
+
+  it('wait twice as long each time, and up to half more at random', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0.96)
+    const { asked, promise } = run({ a: [refused(), refused()] }, { retries: 2 })
+    await vi.advanceTimersByTimeAsync(369)
+    expect(asked).toHaveLength(1)
+    await vi.advanceTimersByTimeAsync(1)
+    expect(asked).toHaveLength(2)
+    await vi.advanceTimersByTimeAsync(739)
+    expect(asked).toHaveLength(2)
+    await vi.advanceTimersByTimeAsync(1)
+    expect(await promise).toMatchObject({ attempts: 3 })
+  })
+
+  it('wait no longer than was allowed', async () => {
+    const { promise } = run({ a: [refused(), refused(), refused()] }, { retries: 3, maxWaitMs: 100 })
+    await vi.advanceTimersByTimeAsync(300)
+    expect(await promise).toMatchObject({ attempts: 4 })
+  })
+
+  it.each([1, 2])('wait the %i seconds that they want', async (seconds) => {
+    const { asked, promise } = run({ a: [limited(seconds)] })
+    await vi.advanceTimersByTimeAsync(seconds * 1000 - 1)
+    expect(asked).toEqual(['a'])
+    await vi.advanceTimersByTimeAsync(1)
+    expect(await promise).toMatchObject({ attempts: 2 })
+  })
+
+  it('wait for the one that wants most', async () => {
+    const { asked, promise } = run({ a: [limited(2)], b: [refused()] })
+    await vi.advanceTimersByTimeAsync(1_999)
+    expect(asked).toEqual(['a', 'b'])
+    await vi.advanceTimersByTimeAsync(1)
+    expect(await promise).toMatchObject({ value: 'by a', attempts: 3 })
+  })
+
+  it('are not asked again where they want more time than there is', async () => {
+    const error = limited(3)
+    const { asked, promise } = run({ a: [error] })
+    await expect(promise).rejects.toBe(error)
+    expect(asked).toEqual(['a'])
+    const among = run({ a: [limited(3)], b: [limited(1)] })
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(await among.promise).toMatchObject({ value: 'by b', attempts: 3 })
+    expect(among.asked).toEqual(['a', 'b', 'b'])
+  })
+
+  it('are not those whose credential was refused', async () => {
+    const error = failed({ status: 401, credential: true })
+    const { asked, promise } = run({ a: [error] })
+    await expect(promise).rejects.toBe(error)
+    expect(asked).toEqual(['a'])
+    const among = run({ a: [failed({ status: 403, credential: true })], b: [refused()] })
+    await vi.advanceTimersByTimeAsync(250)
+    expect(await among.promise).toMatchObject({ value: 'by b', attempts: 3 })
+  })
+})
+
+describe('a call that is stopped', () => {
+  const watched = () => {
+    const controller = new AbortController()
+    const added = vi.spyOn(controller.signal, 'addEventListener')
+    const removed = vi.spyOn(controller.signal, 'removeEventListener')
+    const listeners = () => added.mock.calls.length - new Set(removed.mock.calls.map(([, listener]) => listener)).size
+    return { controller, listeners }
+  }
+
+  it('while it waits rejects with the reason at once, and leaves nothing behind', async () => {
+    const { controller, listeners } = watched()
+    const { asked, promise } = run({ a: [refused()] }, { signal: controller.signal })
+    await vi.advanceTimersByTimeAsync(100)
+    expect([vi.getTimerCount(), listeners()]).toEqual([1, 1])
+    const reason = new Error('left')
+    controller.abort(reason)
+    await expect(promise).rejects.toBe(reason)
+    expect([asked, listeners()]).toEqual([['a'], 0])
+  })
+
+  it('before it waits rejects with the reason', async () => {
+    const controller = new AbortController()
+    controller.abort('left')
+    const { promise } = run({ a: [refused()] }, { signal: controller.signal })
+    await expect(promise).rejects.toBe('left')
+  })
+
+  it('leaves nothing behind when it was not', async () => {
+    const { controller, listeners } = watched()
+    const { promise } = run({ a: [refused()] }, { signal: controller.signal })
+    await vi.advanceTimersByTimeAsync(250)
+    await promise
+    expect(listeners()).toBe(0)
+  })
+})
+
+describe('the breaker', () => {
+  it('is told of every failure, and leaves success to who reads the answer', async () => {
+    const health = new Health({})
+    const report = vi.spyOn(health, 'report')
+    const { promise, targets } = run({ a: [refused()], b: [] }, { health })
+    await promise
+    expect(report.mock.calls).toEqual([[targets[0], expect.any(UpstreamError)]])
+  })
+
+  it('lets one of two requests try a provider again that both found first', async () => {
+    const clock = { now: 0 }
+    const health = new Health({ failures: 1, restMs: 10, now: () => clock.now })
+    const [a, b] = [target('a'), target('b')]
+    health.report(a, refused())
+    clock.now = 10
+    const signal = new AbortController().signal
+    const asked = () => attempt([{ ...a }, { ...b }], signal, async ({ provider: { id } }) => id, health, {})
+    const found = await Promise.all([asked(), asked(), asked()])
+    expect(found.map(({ value }) => value)).toEqual(['a', 'b', 'b'])
+    // All are as they were where nobody else is there.
+    const alone = await attempt([{ ...a }], signal, async ({ provider: { id } }) => id, health, {})
+    expect(alone.value).toBe('a')
+  })
+})

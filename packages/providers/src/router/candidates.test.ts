@@ -1,0 +1,148 @@
+import type { Model, Need, Price, Provider } from '@turnpike/core'
+import { describe, expect, it } from 'vitest'
+import type { Candidate } from './candidates.js'
+import { byCost, inOrder } from './candidates.js'
+
+const candidate = (id: string, price?: Price, more: Partial<Candidate> = {}): Candidate => {
+  const provider: Provider = { id, models: async () => [] }
+  const target = { provider, model: `${id}-1`, price, catalogue: 'v' }
+  return { target, model: undefined, context: undefined, healthy: true, limited: false, ...more }
+}
+const need = (input: number, output: number, more: Partial<Need> = {}): Need => ({
+  task: 'chat',
+  request: { model: 'x' },
+  expected: () => ({ input, output }),
+  size: () => input + output,
+  ...more,
+})
+const ids = ({ targets }: { targets: Candidate['target'][] }): string => targets.map((t) => t.provider.id).join(' ')
+
+describe('by cost', () => {
+  const [cheapIn, cheapOut] = [candidate('in', { input: 1, output: 10 }), candidate('out', { input: 5, output: 2 })]
+
+  it('the cheapest for this request is first', () => {
+    expect(ids(byCost([cheapIn, cheapOut], need(1_000, 10)))).toBe('in out')
+    expect(ids(byCost([cheapIn, cheapOut], need(10, 1_000)))).toBe('out in')
+  })
+
+  it('equal prices keep the order', () => {
+    const same = { input: 3, output: 3 }
+    expect(ids(byCost([candidate('b', same), candidate('a', same), candidate('c', same)], need(9, 9)))).toBe('b a c')
+  })
+
+  it('unknown prices are last, in their order, and free ones first', () => {
+    const all = [candidate('u'), candidate('v', {}), candidate('a', { input: 9 }), candidate('f', { input: 0 })]
+    const { considered, ...choice } = byCost(all, need(5, 0))
+    expect(ids(choice)).toBe('f a u v')
+    expect(considered!.map((one) => one.expected_nano_usd)).toEqual([0, 45_000, null, null])
+  })
+
+  it('a price that does not know what is used is unknown', () => {
+    const all = [candidate('half', { input: 1 }), candidate('full', { input: 900, output: 900 })]
+    expect(ids(byCost(all, need(5, 1)))).toBe('full half')
+    expect(ids(byCost(all, need(5, 0)))).toBe('half full')
+  })
+
+  it('a tier changes who is cheapest', () => {
+    const tiered = candidate('tiered', { input: 1, output: 1, tiers: [{ above: 1_000, input: 4 }] })
+    const flat = candidate('flat', { input: 2, output: 1 })
+    expect(ids(byCost([tiered, flat], need(1_000, 1)))).toBe('tiered flat')
+    expect(ids(byCost([tiered, flat], need(1_001, 1)))).toBe('flat tiered')
+  })
+
+  it('what a target uses may differ', () => {
+    const expected: Need['expected'] = ({ provider }) => ({ input: provider.id === 'a' ? 8 : 1 })
+    const all = [candidate('a', { input: 1 }), candidate('b', { input: 2 })]
+    const { considered, ...choice } = byCost(all, need(1, 0, { expected }))
+    expect(ids(choice)).toBe('b a')
+    expect(considered!.map((one) => one.expected_nano_usd)).toEqual([2_000, 8_000])
+  })
+
+  it('who is unfit is left out, and told with its entry of the catalogue', () => {
+    const listed = { id: 'a-1' } as Model
+    const seen: unknown[] = []
+    const fits: Need['fits'] = ({ provider }, model) => {
+      seen.push([provider.id, model])
+      return provider.id !== 'a'
+    }
+    const choice = byCost(
+      [candidate('a', { input: 1 }, { model: listed }), candidate('b', { input: 2 })],
+      need(1, 0, { fits }),
+    )
+    expect(ids(choice)).toBe('b')
+    expect(choice.considered).toEqual([
+      { provider: 'a', model: 'a-1', expected_nano_usd: 1_000, excluded: 'unfit' },
+      { provider: 'b', model: 'b-1', expected_nano_usd: 2_000 },
+    ])
+    expect(seen).toEqual([
+      ['a', listed],
+      ['b', undefined],
+    ])
+  })
+
+  it('a context that is just large enough is', () => {
+    const all = [candidate('a', { input: 1 }, { context: 99 }), candidate('b', { input: 2 }, { context: 100 })]
+    const choice = byCost([...all, candidate('c', { input: 3 })], need(90, 10))
+    expect(ids(choice)).toBe('b c')
+    expect(choice.considered![0]).toMatchObject({ provider: 'a', excluded: 'context' })
+  })
+
+  it('the context is that of one answer, whatever all of them use', () => {
+    const one = candidate('a', { input: 1, output: 1 }, { context: 100 })
+    expect(ids(byCost([one], need(720, 80, { size: () => 100 })))).toBe('a')
+    expect(byCost([one], need(1, 1, { size: () => 101 })).targets).toEqual([])
+    expect(ids(byCost([one], { task: 'embeddings', request: { model: 'x' }, expected: () => ({ input: 999 }) }))).toBe(
+      'a',
+    )
+  })
+
+  it('those that are limited or unhealthy are behind dearer ones, and not left out', () => {
+    const all = [
+      candidate('ill', { input: 1 }, { healthy: false }),
+      candidate('both', { input: 2 }, { healthy: false, limited: true }),
+      candidate('busy', { input: 3 }, { limited: true }),
+      candidate('busier', { input: 4 }, { limited: true }),
+      candidate('dear', { input: 100 }),
+      candidate('unknown'),
+    ]
+    const choice = byCost(all, need(1, 0))
+    expect(ids(choice)).toBe('dear unknown busy busier ill both')
+    expect(choice.considered!.map(({ provider, behind }) => [provider, behind])).toEqual([
+      ['ill', 'unhealthy'],
+      ['both', 'unhealthy'],
+      ['busy', 'limited'],
+      ['busier', 'limited'],
+      ['dear', undefined],
+      ['unknown', undefined],
+    ])
+  })
+
+  it('nobody is left where nobody can', () => {
+    const choice = byCost([candidate('a', { input: 1 })], need(1, 0, { fits: () => false }))
+    expect(choice).toEqual({
+      targets: [],
+      considered: [{ provider: 'a', model: 'a-1', expected_nano_usd: 1_000, excluded: 'unfit' }],
+    })
+  })
+})
+
+describe('in order', () => {
+  it('price, fitness and context are no matter, health is', () => {
+    const all = [
+      candidate('ill', { input: 1 }, { healthy: false }),
+      candidate('busy', { input: 1 }, { limited: true }),
+      candidate('dear', { input: 100 }, { context: 1 }),
+      candidate('cheap', { input: 1 }),
+    ]
+    const choice = inOrder(all)
+    expect(ids(choice)).toBe('dear cheap busy ill')
+    expect('considered' in choice).toBe(false)
+  })
+
+  it('what is handed in stays as it is', () => {
+    const all = [candidate('a', { input: 2 }, { healthy: false }), candidate('b', { input: 1 })]
+    byCost(all, need(1, 1))
+    inOrder(all)
+    expect(all.map(({ target }) => target.provider.id)).toEqual(['a', 'b'])
+  })
+})

@@ -1,0 +1,197 @@
+import type { Provider, Target, UpstreamFailure } from '@turnpike/core'
+import { ApiError, UpstreamError } from '@turnpike/core'
+import { describe, expect, it } from 'vitest'
+import { Health } from './health.js'
+
+const provider: Provider = { id: 'p', models: async () => [] }
+const target = (model = 'm', of = provider): Target => ({ provider: of, model, price: undefined, catalogue: '' })
+const failure = (fields: Partial<UpstreamFailure> = {}): UpstreamError =>
+  new UpstreamError('failed', { provider: 'p', kind: 'status', status: 500, accepted: false, ...fields })
+const left = new ApiError(499, 'server_error', 'The client went away', { code: 'internal_error' })
+
+function setup() {
+  const clock = { now: Date.UTC(2026, 0, 2) }
+  const health = new Health({ failures: 3, restMs: 10_000, now: () => clock.now })
+  /** One request that ends so. */
+  const call = (error?: unknown): void => {
+    const one = target()
+    health.begin(one)
+    health.report(one, error)
+  }
+  const open = (): void => {
+    for (let i = 0; i < 3; i++) call(failure())
+  }
+  return { clock, health, call, open }
+}
+
+describe('the circuit breaker', () => {
+  it('opens after so many failures in a row', () => {
+    const { health, call } = setup()
+    call(failure())
+    call(failure())
+    expect(health.available(provider)).toBe(true)
+    call(failure())
+    expect(health.available(provider)).toBe(false)
+  })
+
+  it('has defaults of 5 failures and 30 seconds', () => {
+    const clock = { now: 0 }
+    const health = new Health({ now: () => clock.now })
+    const after = (failures: number): boolean => {
+      for (let i = 0; i < failures; i++) health.report(target(), failure())
+      return health.available(provider)
+    }
+    expect([after(4), after(1)]).toEqual([true, false])
+    clock.now = 29_999
+    expect(health.available(provider)).toBe(false)
+    clock.now = 30_000
+    expect(health.available(provider)).toBe(true)
+  })
+
+  it.each([
+    ['a success', undefined],
+    ['a fault of the caller', failure({ status: 400, caller: true })],
+  ])('counts again from nothing after %s', (_, error) => {
+    const { health, call } = setup()
+    for (let i = 0; i < 3; i++) {
+      call(failure())
+      call(failure())
+      call(error)
+    }
+    expect(health.describe(provider)).toMatchObject({ status: 'healthy', failures: 0 })
+  })
+
+  it.each([
+    ['a client that left', left],
+    ['an error of our own', new TypeError('x is undefined')],
+    ['a rate limit', failure({ status: 429 })],
+  ])('neither counts %s nor forgets failures for it', (_, error) => {
+    const { health, call } = setup()
+    call(failure())
+    call(failure())
+    for (let i = 0; i < 5; i++) call(error)
+    expect(health.describe(provider)).toMatchObject({ status: 'healthy', failures: 2 })
+    call(failure())
+    expect(health.available(provider)).toBe(false)
+  })
+
+  it.each<Partial<UpstreamFailure>>([
+    { kind: 'unavailable', status: undefined },
+    { kind: 'timeout', status: undefined, accepted: true },
+    { kind: 'truncated', status: undefined, accepted: true },
+    { kind: 'malformed', status: undefined, accepted: true },
+    { status: 503 },
+    { status: 529 },
+    { status: 401, credential: true },
+  ])('counts %o', (fields) => {
+    const { health, call } = setup()
+    for (let i = 0; i < 3; i++) call(failure(fields))
+    expect(health.describe(provider)).toMatchObject({ status: 'unhealthy', last_failure: fields.kind ?? 'status' })
+  })
+
+  it('knows each provider object by itself, also with the same id', () => {
+    const { health, open } = setup()
+    open()
+    const twin: Provider = { ...provider }
+    expect([health.available(provider), health.available(twin)]).toEqual([false, true])
+  })
+})
+
+describe('after its rest, a provider', () => {
+  it('is tried by one request at a time', () => {
+    const { clock, health, open } = setup()
+    open()
+    clock.now += 9_999
+    expect(health.available(provider)).toBe(false)
+    clock.now += 1
+    expect(health.available(provider)).toBe(true)
+    const probe = target()
+    health.begin(probe)
+    expect(health.available(provider)).toBe(false)
+    clock.now += 60_000
+    expect(health.available(provider)).toBe(false)
+    health.report(probe)
+    expect(health.available(provider)).toBe(true)
+    health.begin(target())
+    expect(health.available(provider)).toBe(true)
+  })
+
+  it('rests again when the try fails, at once', () => {
+    const { clock, health, call, open } = setup()
+    open()
+    clock.now += 10_000
+    call(failure())
+    expect(health.describe(provider)).toMatchObject({ status: 'unhealthy', failures: 4 })
+    clock.now += 9_999
+    expect(health.available(provider)).toBe(false)
+    clock.now += 1
+    expect(health.available(provider)).toBe(true)
+  })
+
+  it.each([
+    ['left', left],
+    ['was rate limited', failure({ status: 429 })],
+  ])('may be tried by the next request when the first %s', (_, error) => {
+    const { clock, health, call, open } = setup()
+    open()
+    clock.now += 10_000
+    call(error)
+    expect(health.available(provider)).toBe(true)
+    expect(health.describe(provider).status).toBe('unhealthy')
+    call()
+    expect(health.describe(provider).status).toBe('healthy')
+  })
+
+  it('is not open to a second try because a request ends that was no try', () => {
+    const { clock, health, open } = setup()
+    open()
+    const early = target()
+    health.begin(early)
+    clock.now += 10_000
+    expect(health.available(provider)).toBe(true)
+    const [probe, other] = [target(), target()]
+    health.begin(probe)
+    health.begin(other)
+    health.report(early, left)
+    health.report(other, failure({ status: 429 }))
+    expect(health.available(provider)).toBe(false)
+    health.report(probe, left)
+    expect(health.available(provider)).toBe(true)
+  })
+})
+
+describe('a rate limit', () => {
+  it.each([
+    [1_000, undefined],
+    [7_000, 7],
+    [0, 0],
+  ])('puts the model behind for %i ms when told %s seconds', (ms, retryAfter) => {
+    const { clock, health, call } = setup()
+    call(failure({ status: 429, retryAfter }))
+    expect(health.available(provider)).toBe(true)
+    expect(health.limited(target('other'))).toBe(false)
+    expect(health.limited(target('m', { ...provider }))).toBe(false)
+    clock.now += Math.max(0, ms - 1)
+    expect(health.limited(target())).toBe(ms > 0)
+    clock.now += 1
+    expect(health.limited(target())).toBe(false)
+  })
+})
+
+describe('what is told of a provider', () => {
+  it('is its state, with the time of the next try', () => {
+    const { health, call, open } = setup()
+    const fresh = { id: 'p', status: 'healthy', failures: 0, last_failure: null, next_try: null }
+    expect(health.describe(provider)).toEqual(fresh)
+    open()
+    expect(health.describe(provider)).toEqual({
+      id: 'p',
+      status: 'unhealthy',
+      failures: 3,
+      last_failure: 'status',
+      next_try: '2026-01-02T00:00:10.000Z',
+    })
+    call()
+    expect(health.describe(provider)).toEqual({ ...fresh, last_failure: 'status' })
+  })
+})
