@@ -180,7 +180,8 @@ export async function upstreamRequest(
     },
     async close(outcome, used, error) {
       if (outcome !== 'complete') watch.abort()
-      router.report(target, outcome === 'complete' ? undefined : error)
+      // A client that left is no success either.
+      router.report(target, outcome === 'complete' ? undefined : (error ?? watch.stop()?.error))
       const booking = book(used, outcome)
       await watch.end(booking.then(() => undefined))
       return booking
