@@ -1,0 +1,147 @@
+import type { Price } from '@turnpike/core'
+import { expect } from 'vitest'
+import type { Outcome, Place, Row, Step, World } from './world.js'
+
+/** What tokens cost, in nano-dollars: in hundredths of them first, because rates have five digits behind the point. */
+export function costOf(price: Price, input: number, output: number): number {
+  const [high, low] = [price.tiers?.[1], price.tiers?.[0]]
+  const rates = high && input > high.above ? high : low && input > low.above ? low : price
+  const digits = (rate: number): bigint => BigInt(Math.round(rate * 1e5))
+  const hundredths = BigInt(input) * digits(rates.input!) + BigInt(output) * digits(rates.output!)
+  return Number((hundredths + 50n) / 100n)
+}
+
+/** Whether surely nothing was accepted by who failed so. */
+const surelyNot = ({ kind, status, accepted, credential }: NonNullable<Outcome['failure']>): boolean =>
+  !accepted && (kind === 'unavailable' || credential === true || [429, 503, 529].includes(status!))
+
+/** The status that a caller sees of a failure. */
+export const statusOf = ({ status, caller }: NonNullable<Outcome['failure']>): number =>
+  status === 429 ? 429 : caller ? 400 : 502
+
+interface Breaker {
+  inARow: number
+  restsUntil: number | undefined
+  trying: Request | undefined
+  limitedUntil: number
+}
+
+interface Request {
+  /** Whom it should ask, best first, of whom it has not asked in this round. */
+  left: number[]
+  /** Who was busy in this round. */
+  busy: number[]
+  round: number
+  notBefore: number
+  calls: number
+  able: number
+  over: boolean
+  /** Who served it, with what. */
+  served: { place: number; usage: NonNullable<Outcome['usage']> } | undefined
+  /** Of what its caller is told where nobody did. */
+  failure: Outcome['failure']
+  /** The prices in force when it was let in. */
+  prices: Row[]
+}
+
+/** How often that happened of which a simulation is made. */
+export const tally = { fallbacks: 0, opened: 0, tries: 0, recovered: 0 }
+
+/** What has to become of each request, by rules written down apart from the router's. */
+export function createOracle({ places, retries, maxWaitMs }: World) {
+  const breakers = places.map((): Breaker => ({ inARow: 0, restsUntil: undefined, trying: undefined, limitedUntil: 0 }))
+  const requests = new Map<string, Request>()
+  const mayBeTried = (i: number, now: number): boolean => {
+    const { restsUntil, trying } = breakers[i]!
+    return restsUntil === undefined || (now >= restsUntil && trying === undefined)
+  }
+
+  const can = ({ context, abilities, refusesSeed }: Place, { fields, needs }: Step): boolean => {
+    const prompt = Math.ceil(fields.messages[0]!.content.length / 4)
+    if (prompt + (fields.max_tokens ?? 1_024) > context) return false
+    return needs.every((one) => abilities.includes(one)) && !(refusesSeed && fields.seed !== undefined)
+  }
+  const expected = (price: Row, { fields }: Step): number => {
+    const prompt = Math.ceil(fields.messages[0]!.content.length / 4)
+    return price ? costOf(price, prompt, (fields.max_tokens ?? 1_024) * (fields.n ?? 1)) : Infinity
+  }
+
+  return {
+    breakers,
+    requests,
+    /** A request is let in; from here on its prices stay. */
+    admit(id: string, step: Step, prices: Row[], now: number): void {
+      const auto = step.provider === 'auto'
+      const all = places.map((place, i) => ({
+        i,
+        able: !auto || can(place, step),
+        behind: !mayBeTried(i, now) ? 2 : breakers[i]!.limitedUntil > now ? 1 : 0,
+        cost: auto ? expected(prices[i], step) : 0,
+      }))
+      const able = all.filter((one) => one.able)
+      const left = able
+        .toSorted((a, b) => a.behind - b.behind || (a.cost === b.cost ? 0 : a.cost - b.cost) || a.i - b.i)
+        .map(({ i }) => i)
+      requests.set(id, {
+        left,
+        busy: [],
+        round: 0,
+        notBefore: now,
+        calls: 0,
+        able: left.length,
+        over: left.length === 0,
+        served: undefined,
+        failure: undefined,
+        prices,
+      })
+    },
+    /** A provider is asked. */
+    began(id: string, place: number, now: number): void {
+      const request = requests.get(id)!
+      expect(request.over, 'nobody is asked after the end').toBe(false)
+      if (request.left.length === 0) {
+        request.round++
+        request.left = request.busy
+        request.busy = []
+        expect(now, 'a wait is as long as was wanted').toBeGreaterThanOrEqual(request.notBefore)
+      }
+      const right = request.left.find((i) => mayBeTried(i, now)) ?? request.left[0]
+      expect(place, 'the right one is asked').toBe(right)
+      request.left = request.left.filter((i) => i !== place)
+      request.calls++
+      expect(request.calls).toBeLessThanOrEqual(request.able * (1 + retries))
+      const breaker = breakers[place]!
+      if (request.calls > 1) tally.fallbacks++
+      if (breaker.restsUntil === undefined || !mayBeTried(place, now)) return
+      breaker.trying = request
+      tally.tries++
+    },
+    /** A provider has answered or failed. */
+    ended(id: string, place: number, { usage, failure }: Outcome, now: number): void {
+      const request = requests.get(id)!
+      const breaker = breakers[place]!
+      if (breaker.trying === request) breaker.trying = undefined
+      if (usage) request.served = { place, usage }
+      if (!failure && breaker.restsUntil !== undefined) tally.recovered++
+      if (!failure || failure.caller) Object.assign(breaker, { inARow: 0, restsUntil: undefined })
+      else if (failure.status === 429) breaker.limitedUntil = now + (failure.retryAfter ?? 1) * 1_000
+      else if (++breaker.inARow >= 5) {
+        if (breaker.restsUntil === undefined) tally.opened++
+        breaker.restsUntil = now + 30_000
+      }
+
+      if (!failure || !surelyNot(failure)) {
+        request.over = true
+        request.failure = failure
+        return
+      }
+      request.failure ??= failure
+      const wait = (failure.retryAfter ?? 0) * 1_000
+      if (!failure.credential && wait <= maxWaitMs) {
+        request.busy.push(place)
+        request.notBefore = Math.max(request.notBefore, now + wait)
+      }
+      request.over = request.left.length === 0 && (request.busy.length === 0 || request.round === retries)
+    },
+  }
+}
