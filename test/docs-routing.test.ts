@@ -1,0 +1,85 @@
+import type { Provider, UpstreamFailure } from '@turnpike/core'
+import { ApiError, UpstreamError } from '@turnpike/core'
+import { createRouter } from '@turnpike/providers'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+
+const page = readFileSync(fileURLToPath(new URL('../docs/routing.md', import.meta.url)), 'utf8')
+const folder = fileURLToPath(new URL('.routing-page', import.meta.url))
+
+const blocks = [...page.matchAll(/^```ts\n([^]*?)^```/gm)].map((match) => match[1]!)
+const table = /<!-- table: .*-->([^]*)<!-- end -->/.exec(page)![1]!
+const failures = [
+  ...table.matchAll(/^\| ([^|]+?) +\| (?:`(\{.*?\})`|–) +\| (yes|no) +\| (yes|no) +\| (\w+) +\|$/gm),
+].map(([, what, failure, next, again, breaker]) => ({ what: what!, failure, next, again, breaker }))
+
+const gone = new ApiError(499, 'server_error', 'The client went away', { code: 'internal_error' })
+
+/** The error of a row. */
+const errorOf = (failure: string | undefined): unknown =>
+  failure === undefined ? gone : new UpstreamError('', { ...(JSON.parse(failure) as UpstreamFailure), provider: 'a' })
+
+/** A router with providers that all have the model. */
+function routerOf(...ids: string[]) {
+  const providers = ids.map((id): Provider => {
+    const refuse = () => Promise.reject(new Error('not called'))
+    return {
+      id,
+      models: async () => [],
+      owns: () => true,
+      chat: { oneChoice: false, preview: () => [], complete: refuse, stream: refuse },
+    }
+  })
+  return createRouter({ providers, maxWaitMs: 0 })
+}
+
+/** Who is asked where all fail alike. */
+async function askedOf(ids: string[], error: unknown): Promise<string[]> {
+  const router = routerOf(...ids)
+  const { targets } = await router.candidates({ task: 'chat', request: { model: 'm' }, expected: () => ({}) })
+  const asked: string[] = []
+  const run = ({ provider }: { provider: Provider }): Promise<never> => {
+    asked.push(provider.id)
+    return Promise.reject(error)
+  }
+  await expect(router.attempt(targets, new AbortController().signal, run)).rejects.toBe(error)
+  return asked
+}
+
+beforeAll(() => mkdirSync(folder, { recursive: true }))
+afterAll(() => rmSync(folder, { recursive: true }))
+afterEach(() => vi.restoreAllMocks())
+
+describe('docs/routing.md', () => {
+  it('has all its examples and rows read', () => {
+    expect(blocks).toHaveLength(2)
+    expect(failures).toHaveLength(table.trim().split('\n').length - 2)
+  })
+
+  it.each(blocks.map((code, i) => [i, code] as const))('has examples that print what they say: %i', async (i, code) => {
+    const printed = vi.spyOn(console, 'log').mockImplementation(() => undefined)
+    writeFileSync(join(folder, `block-${i}.ts`), code)
+    await import(join(folder, `block-${i}.ts`))
+    const expected = [...code.matchAll(/^console\.log\(.*\) \/\/ (.*)$/gm)].map((match) => match[1])
+    expect(expected).not.toEqual([])
+    expect(printed.mock.calls.map(([value]) => JSON.stringify(value))).toEqual(expected)
+  })
+
+  it.each(failures)('is right about who is asked after: $what, $failure', async ({ failure, next, again }) => {
+    const asked = [...(next === 'yes' ? ['a', 'b'] : ['a']), ...(again === 'yes' ? ['a', 'b'] : [])]
+    expect(await askedOf(['a', 'b'], errorOf(failure))).toEqual(asked)
+  })
+
+  it.each(failures)('is right about the breaker after: $what, $failure', async ({ failure, breaker }) => {
+    const router = routerOf('a')
+    const { targets } = await router.candidates({ task: 'chat', request: { model: 'm' }, expected: () => ({}) })
+    const report = (error: unknown): number => {
+      router.report(targets[0]!, error)
+      return router.health()[0]!.failures
+    }
+    expect(report(new UpstreamError('', { provider: 'a', kind: 'timeout', accepted: true }))).toBe(1)
+    expect(report(errorOf(failure))).toBe({ counts: 2, stays: 1, resets: 0 }[breaker!])
+  })
+})
