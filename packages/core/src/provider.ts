@@ -66,7 +66,12 @@ export interface ChatStream {
 }
 
 /** Vectors in the encoding that was asked for; the upstream may have reported no usage. */
-export type EmbeddingAnswer = Omit<EmbeddingResponse, 'usage'> & { usage: Usage | undefined }
+export interface EmbeddingAnswer {
+  object: 'list'
+  data: EmbeddingResponse['data']
+  model: string
+  usage: Usage | undefined
+}
 
 /** Pictures as the upstream made them. */
 export interface ImageAnswer {

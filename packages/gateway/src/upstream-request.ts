@@ -87,6 +87,7 @@ export async function upstreamRequest(
   ownNotes: Note[] = [],
 ): Promise<UpstreamRequest> {
   const { key, user } = caller!
+  call.log({ key_id: key.id, user_id: user.id })
   const { targets, considered } = await router.candidates(need)
   await ledger.ready()
   const { task } = need
@@ -101,6 +102,7 @@ export async function upstreamRequest(
     let notes = ownNotes
     const attempted = await router.attempt(targets, watch.signal, (candidate) => {
       watch.expect(firstEventMs)
+      call.log({ provider: candidate.provider.id, model: candidate.model })
       notes = ownNotes
       const onNotes = (more: Note[]): void => void (notes = [...ownNotes, ...more])
       // Between two attempts nobody is waited for who could be late.
@@ -108,11 +110,9 @@ export async function upstreamRequest(
     })
     target = attempted.target
     attempts = attempted.attempts
-    const { provider, model } = target
-    call.log({ key_id: key.id, user_id: user.id, provider: provider.id, model })
     if (notes.length > 0) call.setHeader('x-gateway-warnings', warnings(notes))
     if (explained) {
-      call.setHeader('x-gateway-provider', provider.id)
+      call.setHeader('x-gateway-provider', target.provider.id)
       call.setHeader('x-gateway-attempts', String(attempts))
       if (considered) call.setHeader('x-gateway-considered', comparison(considered))
     }

@@ -1,4 +1,4 @@
-import type { Note } from '@turnpike/core'
+import type { Note, Usage } from '@turnpike/core'
 import { ApiError, extend, ImageRequest, ImageResponse, UpstreamError, withoutNulls } from '@turnpike/core'
 import { operation } from '@turnpike/http'
 import { requireModel } from '../allowed-models.js'
@@ -17,6 +17,14 @@ export interface ImageOptions {
 
 /** Tokens of a picture where nobody has counted them: those of Gemini's. */
 const PICTURE_TOKENS = 1_290
+
+/** Usage of a picture whose tokens nobody has counted. */
+const estimate = (prompt_tokens: number): Usage => ({
+  prompt_tokens,
+  completion_tokens: PICTURE_TOKENS,
+  total_tokens: prompt_tokens + PICTURE_TOKENS,
+  completion_tokens_details: { image_tokens: PICTURE_TOKENS },
+})
 
 /** How the base64 of every PNG begins: with the eight bytes of its signature. */
 const PNG = 'iVBORw0KGg'
@@ -74,7 +82,7 @@ export function createImage(options: UpstreamOptions & ImageOptions) {
         throw new ApiError(400, 'invalid_request_error', 'Pictures are not streamed', { code: 'unsupported_parameter' })
       const model = given.model ?? (await defaultModel(given.provider))
       requireModel(model, imageModels)
-      const request = extend(given, { model })
+      const request = extend(given, { model, stream: undefined })
       const notes: Note[] = (request.n ?? 1) > 1 ? [{ field: 'n', action: 'clamped' }] : []
       const input = tokens(request.prompt.length)
       const need = {
@@ -92,10 +100,7 @@ export function createImage(options: UpstreamOptions & ImageOptions) {
             return { base64, revised_prompt, usage, provider: provider.id }
           },
           ({ usage }): Used => {
-            const used = metered(
-              usage ?? { prompt_tokens: input, completion_tokens: 0, total_tokens: input },
-              usage ? 'reported' : 'estimated',
-            )
+            const used = usage ? metered(usage, 'reported') : metered(estimate(input), 'estimated')
             return extend(used, { units: { ...used.units, images: 1 } })
           },
         )

@@ -70,7 +70,7 @@ export function createSpeech(options: UpstreamOptions & SpeechOptions) {
         throw new ApiError(400, 'invalid_request_error', 'Speech comes as audio, not as events', {
           code: 'unsupported_parameter',
         })
-      const request = extend(given, { voice })
+      const request = extend(given, { voice, stream_format: undefined })
       const characters = [...request.input].length
       const upstream = await upstreamRequest(options, caller, call, {
         task: 'speech',

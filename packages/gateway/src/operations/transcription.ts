@@ -71,6 +71,13 @@ const BYTES_PER_SECOND = 16_000
 const AUDIO_TOKENS = 32
 const TEXT_TOKENS = 3
 
+/** Usage in the form that OpenAI gives it: of seconds, or of tokens. */
+function toldUsage({ units: { seconds }, usage: { prompt_tokens, completion_tokens } }: Used): object {
+  if (seconds !== undefined) return { type: 'duration', seconds }
+  const total_tokens = prompt_tokens + completion_tokens
+  return { type: 'tokens', input_tokens: prompt_tokens, output_tokens: completion_tokens, total_tokens }
+}
+
 const Form = v.looseObject({
   ...TranscriptionFields.entries,
   file: v.custom<FileInput>(() => true),
@@ -88,10 +95,11 @@ export function createTranscription(options: UpstreamOptions & TranscriptionOpti
     body: Form,
     output: TranscriptionResponse,
     async run(caller, { body }, call) {
-      const request: TranscriptionRequest = { ...body, file: audioOf(body.file) }
+      const { stream = 'false', ...fields } = body
+      const request: TranscriptionRequest = { ...fields, file: audioOf(body.file) }
       const { response_format: format = 'json', file, model } = request
       requireModel(model, transcriptionModels)
-      if (request['stream'] !== undefined && request['stream'] !== 'false')
+      if (stream !== 'false')
         throw new ApiError(400, 'invalid_request_error', 'Transcriptions are not streamed', {
           code: 'unsupported_parameter',
         })
@@ -101,7 +109,7 @@ export function createTranscription(options: UpstreamOptions & TranscriptionOpti
         request,
         expected: () => ({ seconds: guess, input_audio: guess * AUDIO_TOKENS, output: guess * TEXT_TOKENS }),
       })
-      const { answer, used } = await upstream.whole(
+      const { answer, used, cost } = await upstream.whole(
         ({ provider, model }, call) => provider.transcription!(extend(request, { model }), call),
         ({ seconds, usage }): Used => ({
           usage: usage ?? { prompt_tokens: 0, completion_tokens: 0 },
@@ -111,10 +119,7 @@ export function createTranscription(options: UpstreamOptions & TranscriptionOpti
         }),
       )
       const { text } = answer
-      if (format === 'json') {
-        const { seconds } = used.units
-        return { text, ...(seconds !== undefined && { usage: { type: 'duration', seconds } }) }
-      }
+      if (format === 'json') return { text, usage: { ...toldUsage(used), ...(upstream.explained && cost) } }
       return bytes(text.endsWith('\n') ? text : `${text}\n`, contentTypes[format])
     },
   })

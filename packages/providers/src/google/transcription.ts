@@ -1,5 +1,5 @@
 import type { Provider, TranscriptionAnswer, TranscriptionRequest } from '@turnpike/core'
-import { malformed } from '../failures.js'
+import { malformed, truncated } from '../failures.js'
 import { unsupported } from '../invalid.js'
 import { takeNotes } from '../request-fields.js'
 import type { Upstream } from '../upstream.js'
@@ -47,13 +47,16 @@ export const transcription =
   async (request, call) =>
     callJson(upstream, await toRequest(request), call, (body): TranscriptionAnswer => {
       const answer = body as Answer
-      const parts = answer.candidates?.[0]?.content?.parts
+      const { content, finishReason } = answer.candidates?.[0] ?? {}
+      const parts = content?.parts
       if (!parts)
         throw (
           toldError(upstream.id, body, false) ??
           refusalOf(upstream.id, answer) ??
           malformed(upstream.id, 'The answer has no text')
         )
+      if (finishReason === 'MAX_TOKENS')
+        throw truncated(upstream.id, 'The model stopped before the end of the recording')
       const text = parts.map(({ thought, text: said }) => (thought ? '' : (said ?? ''))).join('')
       return { text: text.trim(), seconds: undefined, usage: toUsage(answer.usageMetadata) }
     })

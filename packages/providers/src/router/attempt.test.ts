@@ -35,7 +35,7 @@ function run(script: Record<string, unknown[]>, { signal, health, ...options }: 
       return `by ${id}`
     },
     health ?? new Health({}),
-    options,
+    { retries: 1, ...options },
   )
   promise.catch(() => undefined)
   return { asked, targets, promise }
