@@ -32,7 +32,7 @@ function routerOf(...ids: string[]) {
       chat: { oneChoice: false, preview: () => [], complete: refuse, stream: refuse },
     }
   })
-  return createRouter({ providers, maxWaitMs: 0 })
+  return createRouter({ providers, retries: 1, maxWaitMs: 0 })
 }
 
 /** Who is asked where all fail alike. */

@@ -56,9 +56,10 @@ export function createOracle({ places, retries, maxWaitMs }: World) {
     return restsUntil === undefined || (now >= restsUntil && trying === undefined)
   }
 
-  const can = ({ context, abilities, refusesSeed }: Place, { fields, needs }: Step): boolean => {
+  const can = ({ context, maxOutput, abilities, refusesSeed }: Place, { fields, needs }: Step): boolean => {
     const prompt = Math.ceil(fields.messages[0]!.content.length / 4)
-    if (prompt + (fields.max_tokens ?? 1_024) > context) return false
+    const output = fields.max_tokens ?? 1_024
+    if (prompt + output > context || output > maxOutput) return false
     return needs.every((one) => abilities.includes(one)) && !(refusesSeed && fields.seed !== undefined)
   }
   const expected = (price: Row, { fields }: Step): number => {

@@ -14,6 +14,7 @@ export interface Place {
   provider: string
   model: string
   context: number
+  maxOutput: number
   abilities: Capability[]
   refusesSeed: boolean
   outcomes: Outcome[]
@@ -50,16 +51,16 @@ export interface World {
   steps: Step[]
 }
 
-const models: [provider: string, model: string, context: number][][] = [
+const models: [provider: string, model: string, context: number, maxOutput: number][][] = [
   [
-    ['openai', 'gpt-4o', 128_000],
-    ['openai', 'gpt-4.1', 1_047_576],
+    ['openai', 'gpt-4o', 128_000, 16_384],
+    ['openai', 'gpt-4.1', 1_047_576, 32_768],
   ],
   [
-    ['anthropic', 'claude-haiku-4-5', 200_000],
-    ['anthropic', 'claude-sonnet-4-6', 1_000_000],
+    ['anthropic', 'claude-haiku-4-5', 200_000, 64_000],
+    ['anthropic', 'claude-sonnet-4-6', 1_000_000, 64_000],
   ],
-  [['google', 'gemini-2.5-pro', 1_048_576]],
+  [['google', 'gemini-2.5-pro', 1_048_576, 65_536]],
 ]
 const extras: Capability[] = ['tools', 'json_schema']
 
@@ -98,7 +99,13 @@ const place = (known: (typeof models)[number]): fc.Arbitrary<Place> =>
       refusesSeed: fc.boolean(),
       outcomes,
     })
-    .map(({ known: [provider, model, context], ...rest }) => ({ provider, model, context, ...rest }))
+    .map(({ known: [provider, model, context, maxOutput], ...rest }) => ({
+      provider,
+      model,
+      context,
+      maxOutput,
+      ...rest,
+    }))
 
 /** Five digits behind the point, so that sums are rounded; few enough values that some are equal. */
 const rate = fc.constantFrom(0, 0.03751, 1, 1.00001, 2.5, 7, 40)
@@ -118,7 +125,7 @@ const prices = fc.array(fc.option(price, { nil: undefined, freq: 5 }), { minLeng
 const fields = fc
   .record({
     content: fc.nat(1_600).map((length) => 'x'.repeat(length + 1)),
-    max_tokens: fc.constantFrom(undefined, 1, 500, 127_900, 199_900, 600_000),
+    max_tokens: fc.constantFrom(undefined, 1, 500, 16_384, 16_385, 64_001, 65_537),
     n: fc.constantFrom(undefined, 1, 3),
     seed: fc.constantFrom(undefined, undefined, 7),
     schema: fc.constantFrom(false, false, true),

@@ -165,8 +165,8 @@ export interface Need {
   request: { model: string; provider?: string | null | undefined }
   /** What a target will probably use for it; asked only where prices are compared. */
   expected(target: Target): Units
-  /** Tokens of the prompt and one answer to it together; asked only where prices are compared. Default: no matter. */
-  size?(): number
+  /** Tokens of the prompt and of one answer to it; asked only where prices are compared. Default: no matter. */
+  size?(): { prompt: number; output: number }
   /** Whether a target can do it as it is asked; asked only where prices are compared; `listed` is its entry in the catalogue. Default: yes. */
   fits?(target: Target, listed: Model | undefined): boolean
 }
@@ -178,7 +178,7 @@ export type Considered = {
   /** What the request was expected to cost; null where the price is not known. */
   expected_nano_usd: number | null
   /** Why it cannot serve the request; absent where it can. */
-  excluded?: 'unfit' | 'context'
+  excluded?: 'unfit' | 'context' | 'output'
   /** Why it was put behind dearer ones; absent where it was not. */
   behind?: 'unhealthy' | 'limited'
 }

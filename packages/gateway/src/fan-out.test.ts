@@ -68,6 +68,9 @@ describe('n answers', () => {
     await expect(fanOut(2, signal, () => Promise.reject(busy()))).rejects.toMatchObject({
       failure: { accepted: false },
     })
+    // One that is still under way may be accepted.
+    const waiting = () => (calls++ % 2 === 0 ? new Promise<Completion>(() => undefined) : Promise.reject(busy()))
+    await expect(fanOut(2, signal, waiting)).rejects.toMatchObject({ failure: { accepted: true } })
   })
 
   it('stop with the signal that they were given', async () => {

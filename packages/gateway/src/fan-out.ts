@@ -22,11 +22,26 @@ function follow(signal: Signal): { controller: AbortController; letGo(): void } 
   return { controller, letGo: () => signal.removeEventListener('abort', abort) }
 }
 
-/** What one call failed of, where another was accepted: whoever asks again pays for that one twice (ruling 16). */
-const withOthers = (error: unknown, others: unknown[]): unknown =>
-  UpstreamError.is(error) && others.length > 0
-    ? new UpstreamError(error.message, extend(error.failure, { accepted: true }))
-    : error
+/** Keeps count of calls that were accepted, or may be: whoever asks again pays for those twice (ruling 16). */
+function acceptance() {
+  let open = 0
+  return {
+    async count<T>(call: Promise<T>): Promise<T> {
+      open++
+      try {
+        return await call
+      } catch (error) {
+        open--
+        throw error
+      }
+    },
+    /** What one call failed of, in view of the others. */
+    judge: (error: unknown): unknown =>
+      UpstreamError.is(error) && open > 0
+        ? new UpstreamError(error.message, extend(error.failure, { accepted: true }))
+        : error,
+  }
+}
 
 /** Sums every count, also those of details. */
 function addUsage(a: Usage, b: Usage): Usage {
@@ -54,18 +69,19 @@ export async function fanOut(
 ): Promise<Completion> {
   const { controller, letGo } = follow(signal)
   const answers: Completion[] = []
+  const { count, judge } = acceptance()
   let next = 0
   const work = async (): Promise<void> => {
     while (next < n) {
       const index = next++
-      answers[index] = await ask(controller.signal)
+      answers[index] = await count(ask(controller.signal))
     }
   }
   try {
     await Promise.all(Array.from({ length: Math.min(n, AT_ONCE) }, work))
   } catch (error) {
     controller.abort()
-    throw withOthers(error, answers.filter(Boolean))
+    throw judge(error)
   } finally {
     letGo()
   }
@@ -86,8 +102,9 @@ export async function fanOutStream(
 ): Promise<ChatStream> {
   const { controller, letGo } = follow(signal)
   const streams: ChatStream[] = []
+  const { count, judge } = acceptance()
   const start = async (index: number): Promise<AsyncIterator<ChunkChoice[]>> => {
-    const stream = await open(controller.signal)
+    const stream = await count(open(controller.signal))
     streams[index] = stream
     return stream.batches[Symbol.asyncIterator]()
   }
@@ -98,7 +115,7 @@ export async function fanOutStream(
   } catch (error) {
     controller.abort()
     letGo()
-    throw withOthers(error, streams.filter(Boolean))
+    throw judge(error)
   }
 
   type Step = { index: number; iterator: AsyncIterator<ChunkChoice[]>; result: IteratorResult<ChunkChoice[]> }

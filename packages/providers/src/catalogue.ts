@@ -86,9 +86,9 @@ export const catalogue: Record<string, ModelFacts> = {
   'google/gemini-2.5-pro-preview-tts': model(8_192, 16_384, { input: 1, output: 20, output_audio: 20 }),
 }
 
-/** Most tokens of a prompt and its answer together; undefined where that is not known. */
-export const contextOf = (provider: string, model: string): number | undefined =>
-  (catalogue[`${provider}/${model}`] ?? catalogue[`${provider}/${undated(model)}`])?.context
+/** What is known of a model, also of a dated version of it. */
+export const factsOf = (provider: string, model: string): ModelFacts | undefined =>
+  catalogue[`${provider}/${model}`] ?? catalogue[`${provider}/${undated(model)}`]
 
 /** The prices of the {@link catalogue}. */
 export const builtInPrices = (): PriceSource =>

@@ -73,7 +73,7 @@ export function chatCompletions(options: UpstreamOptions) {
           const prompts = provider.chat!.oneChoice ? answers : 1
           return { input: promptTokens(request) * prompts, output: output * answers }
         },
-        size: () => promptTokens(request) + output,
+        size: () => ({ prompt: promptTokens(request), output }),
         fits: (target, listed) => fits(request, target, listed),
       })
       /** The request to the model that a target has. */

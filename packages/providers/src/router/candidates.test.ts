@@ -6,13 +6,13 @@ import { byCost, inOrder } from './candidates.js'
 const candidate = (id: string, price?: Price, more: Partial<Candidate> = {}): Candidate => {
   const provider: Provider = { id, models: async () => [] }
   const target = { provider, model: `${id}-1`, price, catalogue: 'v' }
-  return { target, model: undefined, context: undefined, healthy: true, limited: false, ...more }
+  return { target, model: undefined, context: undefined, maxOutput: undefined, healthy: true, limited: false, ...more }
 }
 const need = (input: number, output: number, more: Partial<Need> = {}): Need => ({
   task: 'chat',
   request: { model: 'x' },
   expected: () => ({ input, output }),
-  size: () => input + output,
+  size: () => ({ prompt: input, output }),
   ...more,
 })
 const ids = ({ targets }: { targets: Candidate['target'][] }): string => targets.map((t) => t.provider.id).join(' ')
@@ -87,10 +87,17 @@ describe('by cost', () => {
     expect(choice.considered![0]).toMatchObject({ provider: 'a', excluded: 'context' })
   })
 
+  it('an answer that is just short enough is', () => {
+    const all = [candidate('a', { input: 1 }, { maxOutput: 9 }), candidate('b', { input: 2 }, { maxOutput: 10 })]
+    const choice = byCost(all, need(90, 10))
+    expect(ids(choice)).toBe('b')
+    expect(choice.considered![0]).toMatchObject({ provider: 'a', excluded: 'output' })
+  })
+
   it('the context is that of one answer, whatever all of them use', () => {
     const one = candidate('a', { input: 1, output: 1 }, { context: 100 })
-    expect(ids(byCost([one], need(720, 80, { size: () => 100 })))).toBe('a')
-    expect(byCost([one], need(1, 1, { size: () => 101 })).targets).toEqual([])
+    expect(ids(byCost([one], need(720, 80, { size: () => ({ prompt: 60, output: 40 }) })))).toBe('a')
+    expect(byCost([one], need(1, 1, { size: () => ({ prompt: 60, output: 41 }) })).targets).toEqual([])
     expect(ids(byCost([one], { task: 'embeddings', request: { model: 'x' }, expected: () => ({ input: 999 }) }))).toBe(
       'a',
     )

@@ -6,8 +6,9 @@ export interface Candidate {
   target: Target
   /** Its entry in the catalogue; undefined where it has none. */
   model: Model | undefined
-  /** Most tokens of prompt and completion together; undefined where that is not known. */
+  /** Most tokens of a prompt and an answer together, and of an answer; undefined where that is not known. */
   context: number | undefined
+  maxOutput: number | undefined
   healthy: boolean
   /** Whether it was rate limited a moment ago. */
   limited: boolean
@@ -35,8 +36,9 @@ const cheaper = (a: Considered, b: Considered): number =>
  * Targets are empty where none can.
  */
 export function byCost(candidates: Candidate[], need: Need): Choice {
+  const { prompt, output } = need.size?.() ?? { prompt: 0, output: 0 }
   const rated = candidates.map((candidate) => {
-    const { target, model, context, healthy, limited } = candidate
+    const { target, model, context = Infinity, maxOutput = Infinity, healthy, limited } = candidate
     const units = need.expected(target)
     const considered: Considered = {
       provider: target.provider.id,
@@ -44,7 +46,8 @@ export function byCost(candidates: Candidate[], need: Need): Choice {
       expected_nano_usd: target.price ? cost(units, ratesFor(target.price, units)) : null,
     }
     if (need.fits?.(target, model) === false) considered.excluded = 'unfit'
-    else if (context !== undefined && (need.size?.() ?? 0) > context) considered.excluded = 'context'
+    else if (prompt + output > context) considered.excluded = 'context'
+    else if (output > maxOutput) considered.excluded = 'output'
     else if (!healthy) considered.behind = 'unhealthy'
     else if (limited) considered.behind = 'limited'
     return { candidate, considered }

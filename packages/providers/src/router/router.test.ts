@@ -40,6 +40,10 @@ const need = (wanted: string, named?: string | null, more: Partial<Need> = {}): 
 const targets = async (from: Router, wanted: string, named?: string | null): Promise<string[]> =>
   (await from.candidates(need(wanted, named))).targets.map((target) => `${target.provider.id}: ${target.model}`)
 
+it.each(['auto', '', 'a/b', 'a b', 'ä'])('has no provider %j', (id) => {
+  expect(() => createRouter({ providers: [provider(id, [])] })).toThrow(`"${id}" cannot be the id of a provider`)
+})
+
 describe('the router', () => {
   it.each<[model: string, provider: string | null | undefined, found: string[]]>([
     ['gpt-4o', undefined, ['openai: gpt-4o']],

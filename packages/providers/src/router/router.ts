@@ -1,6 +1,6 @@
 import type { Model, Need, PriceSource, Provider, Router, Target } from '@turnpike/core'
 import { ApiError, extend } from '@turnpike/core'
-import { builtInPrices, contextOf } from '../catalogue.js'
+import { builtInPrices, factsOf } from '../catalogue.js'
 import { fidelityOf } from '../fidelity.js'
 import { unsupported } from '../invalid.js'
 import type { AttemptOptions } from './attempt.js'
@@ -47,7 +47,12 @@ export function createRouter(options: RouterOptions): Router {
   const health = new Health(options)
   /** By id, the instances of a provider. */
   const byId = new Map<string, Provider[]>()
-  for (const provider of providers) byId.set(provider.id, [...(byId.get(provider.id) ?? []), provider])
+  for (const provider of providers) {
+    const { id } = provider
+    // It is a prefix of model ids, a word beside `auto`, and a part of headers.
+    if (!/^[\w.-]+$/.test(id) || id === 'auto') throw new TypeError(`"${id}" cannot be the id of a provider`)
+    byId.set(id, [...(byId.get(id) ?? []), provider])
+  }
 
   const idOf = (word: string): string | undefined =>
     byId.has(word) ? word : byId.has(aliases[word] ?? '') ? aliases[word] : undefined
@@ -114,13 +119,16 @@ export function createRouter(options: RouterOptions): Router {
       const table = prices.table()
       const places = placesOf(known, need)
       const candidates = places.map(({ provider, model }): Candidate => {
-        // Google's own spelling of an id.
-        const price = table.price(provider.id, model.replace(/^models\//, ''))
+        // Google's own spelling of an id has more in front.
+        const id = model.replace(/^models\//, '')
+        const price = table.price(provider.id, id)
         const target: Target = { provider, model, price, catalogue: table.version }
+        const { context, maxOutput } = factsOf(provider.id, id) ?? {}
         return {
           target,
-          model: known.get(model)?.get(provider.id),
-          context: contextOf(provider.id, model),
+          model: known.get(id)?.get(provider.id),
+          context,
+          maxOutput,
           healthy: health.available(provider),
           limited: health.limited(target),
         }
