@@ -1,14 +1,9 @@
 import type { Price, Units } from '@turnpike/core'
 import { cost, ratesFor, unitClasses } from '@turnpike/core'
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { openPage, runExample } from './support/page.js'
 
-const page = readFileSync(fileURLToPath(new URL('../docs/pricing.md', import.meta.url)), 'utf8')
-const folder = fileURLToPath(new URL('.pricing-page', import.meta.url))
-
-const blocks = [...page.matchAll(/^```ts\n([^]*?)^```/gm)].map((match) => match[1]!)
+const { text: page, blocks } = openPage('pricing.md')
 const vectors = [...page.matchAll(/^\| `(\{.*?\})` +\| `(\{.*?\})` +\| +(\S+) \|$/gm)].map(
   ([, price, units, told]) => ({
     price: JSON.parse(price!) as Price,
@@ -17,8 +12,6 @@ const vectors = [...page.matchAll(/^\| `(\{.*?\})` +\| `(\{.*?\})` +\| +(\S+) \|
   }),
 )
 
-beforeAll(() => mkdirSync(folder, { recursive: true }))
-afterAll(() => rmSync(folder, { recursive: true }))
 afterEach(() => vi.restoreAllMocks())
 
 describe('docs/pricing.md', () => {
@@ -31,15 +24,10 @@ describe('docs/pricing.md', () => {
     expect(cost(units, ratesFor(price, units))).toBe(nano)
   })
 
-  it.each(blocks.map((code, i) => [i, code] as const))('has examples that print what they say: %i', async (i, code) => {
+  it.each(blocks.map((code, i) => [i, code] as const))('has examples that print what they say: %i', async (_, code) => {
     const models = { 'gpt-4o': { cost: { input: 2.4, output: 9 } } }
     vi.spyOn(globalThis, 'fetch').mockImplementation(async () => Response.json({ openai: { models } }))
-    const printed = vi.spyOn(console, 'log').mockImplementation(() => undefined)
-    writeFileSync(join(folder, `block-${i}.ts`), code)
-    await import(join(folder, `block-${i}.ts`))
-    const expected = [...code.matchAll(/^console\.log\(.*\) \/\/ (.*)$/gm)].map((match) => match[1])
-    expect(expected).not.toEqual([])
-    expect(printed.mock.calls.map(([value]) => JSON.stringify(value))).toEqual(expected)
+    await runExample(code)
   })
 
   it('has a row for every class', () => {

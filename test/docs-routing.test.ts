@@ -1,15 +1,10 @@
 import type { Provider, UpstreamFailure } from '@turnpike/core'
 import { ApiError, UpstreamError } from '@turnpike/core'
 import { createRouter } from '@turnpike/providers'
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { openPage, runExample } from './support/page.js'
 
-const page = readFileSync(fileURLToPath(new URL('../docs/routing.md', import.meta.url)), 'utf8')
-const folder = fileURLToPath(new URL('.routing-page', import.meta.url))
-
-const blocks = [...page.matchAll(/^```ts\n([^]*?)^```/gm)].map((match) => match[1]!)
+const { text: page, blocks } = openPage('routing.md')
 const table = /<!-- table: .*-->([^]*)<!-- end -->/.exec(page)![1]!
 const failures = [
   ...table.matchAll(/^\| ([^|]+?) +\| (?:`(\{.*?\})`|–) +\| (yes|no) +\| (yes|no) +\| (\w+) +\|$/gm),
@@ -48,8 +43,6 @@ async function askedOf(ids: string[], error: unknown): Promise<string[]> {
   return asked
 }
 
-beforeAll(() => mkdirSync(folder, { recursive: true }))
-afterAll(() => rmSync(folder, { recursive: true }))
 afterEach(() => vi.restoreAllMocks())
 
 describe('docs/routing.md', () => {
@@ -58,14 +51,9 @@ describe('docs/routing.md', () => {
     expect(failures).toHaveLength(table.trim().split('\n').length - 2)
   })
 
-  it.each(blocks.map((code, i) => [i, code] as const))('has examples that print what they say: %i', async (i, code) => {
-    const printed = vi.spyOn(console, 'log').mockImplementation(() => undefined)
-    writeFileSync(join(folder, `block-${i}.ts`), code)
-    await import(join(folder, `block-${i}.ts`))
-    const expected = [...code.matchAll(/^console\.log\(.*\) \/\/ (.*)$/gm)].map((match) => match[1])
-    expect(expected).not.toEqual([])
-    expect(printed.mock.calls.map(([value]) => JSON.stringify(value))).toEqual(expected)
-  })
+  it.each(blocks.map((code, i) => [i, code] as const))('has examples that print what they say: %i', (_, code) =>
+    runExample(code),
+  )
 
   it.each(failures)('is right about who is asked after: $what, $failure', async ({ failure, next, again }) => {
     const asked = [...(next === 'yes' ? ['a', 'b'] : ['a']), ...(again === 'yes' ? ['a', 'b'] : [])]
