@@ -51,9 +51,9 @@ describe('the record of a picture', () => {
       {
         model: 'dall-e-3',
         prompt_tokens: 2,
-        completion_tokens: 0,
+        completion_tokens: 1_290,
         accuracy: 'estimated',
-        units: { input: 2, images: 1 },
+        units: { input: 2, output_image: 1_290, images: 1 },
         rates: {},
         cost_nano_usd: null,
       },

@@ -51,9 +51,13 @@ describe('the record of a transcription', () => {
       transcriptionModels,
       answers: { openai: () => answer({ text: 'Hello', usage }), google: () => generated({ text: 'Hello' }, counted) },
     })
-    for (const model of transcriptionModels) {
+    const told = [
+      { input_tokens: 14, output_tokens: 45, total_tokens: 59 },
+      { input_tokens: 90, output_tokens: 3, total_tokens: 93 },
+    ]
+    for (const [i, model] of transcriptionModels.entries()) {
       const response = await send('POST', path, recording({ model }))
-      expect(await response.json()).toEqual({ text: 'Hello' })
+      expect(await response.json()).toEqual({ text: 'Hello', usage: { type: 'tokens', ...told[i] } })
     }
     expect(await records()).toMatchObject([
       {
