@@ -32,15 +32,15 @@ export interface RawCall {
 
 const header = (response: IncomingMessage, name: string): string | undefined => response.headers[name]?.toString()
 
-/** POST /v1/chat/completions on a connection of its own; the body can be read while it arrives. */
-export async function openChat({ url, key }: Callee, body: object = {}): Promise<RawCall> {
-  const asked = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hi' }], ...body }
-  const sent = request(`${url}/v1/chat/completions`, {
+/** A POST on a connection of its own, of JSON or a form; the body of the answer can be read while it arrives. */
+export async function open({ url, key }: Callee, path: string, body: object): Promise<RawCall> {
+  const asked = body instanceof FormData ? new Response(body) : Response.json(body)
+  const sent = request(url + path, {
     method: 'POST',
     agent: false,
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${key}`, 'content-type': asked.headers.get('content-type')! },
   })
-  sent.end(JSON.stringify(asked))
+  sent.end(new Uint8Array(await asked.arrayBuffer()))
   const [response] = (await once(sent, 'response')) as [IncomingMessage]
   const pieces: Buffer[] = []
   const text = (): string => Buffer.concat(pieces).toString()
@@ -77,6 +77,14 @@ export async function openChat({ url, key }: Callee, body: object = {}): Promise
     reply,
   }
 }
+
+/** POST /v1/chat/completions. */
+export const openChat = (callee: Callee, body: object = {}): Promise<RawCall> =>
+  open(callee, '/v1/chat/completions', {
+    model: 'gpt-4o-mini',
+    messages: [{ role: 'user', content: 'Hi' }],
+    ...body,
+  })
 
 /** The whole reply to a chat request. */
 export const chat = async (callee: Callee, body: object = {}): Promise<RawReply> => (await openChat(callee, body)).reply

@@ -29,7 +29,12 @@ export interface RawUpstream {
 function wholeRequest(bytes: Buffer): number | undefined {
   const head = bytes.indexOf('\r\n\r\n')
   if (head === -1) return undefined
-  const length = Number(/\r\ncontent-length: *(\d+)/i.exec(bytes.toString('latin1', 0, head))?.[1] ?? 0)
+  const text = bytes.toString('latin1', 0, head)
+  if (/\r\ntransfer-encoding: *chunked/i.test(text)) {
+    const last = bytes.indexOf('\r\n0\r\n\r\n', head)
+    return last === -1 ? undefined : last + 7
+  }
+  const length = Number(/\r\ncontent-length: *(\d+)/i.exec(text)?.[1] ?? 0)
   const size = head + 4 + length
   return bytes.length < size ? undefined : size
 }
