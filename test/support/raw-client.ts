@@ -42,6 +42,8 @@ export async function open({ url, key }: Callee, path: string, body: object): Pr
   })
   sent.end(new Uint8Array(await asked.arrayBuffer()))
   const [response] = (await once(sent, 'response')) as [IncomingMessage]
+  // On Bun, a connection that breaks later is an error of the request as well.
+  sent.on('error', () => undefined)
   const pieces: Buffer[] = []
   const text = (): string => Buffer.concat(pieces).toString()
   let onPiece: (() => void) | undefined
