@@ -19,7 +19,7 @@ export interface Upstream {
   id: string
   /** The base URL without a slash at its end. */
   baseURL: string
-  /** Headers of every call, the credential among them. */
+  /** Headers of a call that sends JSON and takes JSON, the credential among them. */
   headers: Record<string, string>
   errors: ChatAdapter['errors']
   transport: Transport
@@ -49,22 +49,23 @@ async function readText({ header, body, text }: TransportResponse, limit: number
 /**
  * Tells what does not reach the upstream, sends the rest and resolves with a 2xx answer.
  * @param request.body sent as JSON, or as it is where it is a stream
+ * @param headers default those of a call that sends JSON and takes JSON
  * @throws UpstreamError
  */
 export async function send(
-  { id, baseURL, headers, errors, transport }: Upstream,
+  upstream: Upstream,
   { path, body, notes }: UpstreamRequest,
   { signal, onNotes }: UpstreamCall,
-  accept: string,
-  type = 'application/json',
+  headers: Record<string, string> = upstream.headers,
 ): Promise<TransportResponse> {
+  const { id, baseURL, errors, transport } = upstream
   if (notes.length > 0) onNotes?.(notes)
   let response: TransportResponse
   try {
     response = await transport({
       url: baseURL + path,
       method: 'POST',
-      headers: { ...headers, 'content-type': type, accept },
+      headers,
       body: body instanceof ReadableStream ? body : JSON.stringify(body),
       signal,
     })
@@ -107,9 +108,9 @@ export async function callJson<T>(
   request: UpstreamRequest,
   call: UpstreamCall,
   read: (body: object) => T,
-  type?: string,
+  headers?: Record<string, string>,
 ): Promise<T> {
-  const response = await send(upstream, request, call, 'application/json', type)
+  const response = await send(upstream, request, call, headers)
   const value = parseJson(await wholeText(upstream, response, call))
   if (typeof value !== 'object' || value === null) throw malformed(upstream.id, 'The answer is not JSON')
   try {

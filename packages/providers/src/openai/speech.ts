@@ -54,7 +54,12 @@ export const speech =
   async (request, call) => {
     const { response_format: format } = request
     const body = extend(request, { provider: undefined })
-    const response = await send(upstream, { path: '/audio/speech', body, notes: [] }, call, '*/*')
+    const response = await send(
+      upstream,
+      { path: '/audio/speech', body, notes: [] },
+      call,
+      extend(upstream.headers, { accept: '*/*' }),
+    )
     const told = response.header('content-type')?.split(';', 1)[0]!.trim().toLowerCase() ?? ''
     if (/json|^text\//.test(told)) {
       void response.body[Symbol.asyncIterator]().return?.()

@@ -1,4 +1,5 @@
 import type { Provider, TranscriptionAnswer, TranscriptionRequest, Usage } from '@turnpike/core'
+import { extend } from '@turnpike/core'
 import { count } from '../count.js'
 import { formData } from '../form-data.js'
 import type { Upstream } from '../upstream.js'
@@ -56,7 +57,9 @@ export const transcription =
     const asked = subtitles ? format : request.model.includes('whisper') ? 'verbose_json' : 'json'
     const { type, body } = formData({ ...fields, response_format: asked }, file)
     const outgoing = { path: '/audio/transcriptions', body, notes: [] }
-    if (!subtitles) return callJson(upstream, outgoing, call, fromJson, type)
-    const text = await wholeText(upstream, await send(upstream, outgoing, call, 'text/plain', type), call)
+    const headers = extend(upstream.headers, { 'content-type': type })
+    if (!subtitles) return callJson(upstream, outgoing, call, fromJson, headers)
+    const answer = await send(upstream, outgoing, call, extend(headers, { accept: 'text/plain' }))
+    const text = await wholeText(upstream, answer, call)
     return { text, seconds: lastCue(text), usage: undefined }
   }
