@@ -31,7 +31,6 @@ const rateOf = (name: UnitClass | undefined, rates: Rates): number | undefined =
 
 /** A number as its decimal digits and how many of them are behind the point, so that 0.0375 is just that. */
 function decimal(value: number): [digits: bigint, scale: number] {
-  if (Number.isSafeInteger(value)) return [BigInt(value), 0]
   const [mantissa, exponent = '0'] = String(value).split('e') as [string, string?]
   const [whole, fraction = ''] = mantissa.split('.') as [string, string?]
   const scale = fraction.length - Number(exponent)
@@ -39,8 +38,38 @@ function decimal(value: number): [digits: bigint, scale: number] {
   return scale < 0 ? [digits * 10n ** BigInt(-scale), 0] : [digits, scale]
 }
 
+/** How much of what costs how much. */
+type Amount = [count: number, rate: number]
+
+/**
+ * Nano-dollars in plain numbers, which takes a fraction of the time. Undefined where that is not exact: of a rate with more than six
+ * decimals, a fraction of a unit, or more than $9,007.
+ */
+function inNumbers(amounts: Amount[]): number | undefined {
+  let pico = 0
+  for (const [count, rate] of amounts) {
+    const perUnit = Math.round(rate * 1e6)
+    if (perUnit / 1e6 !== rate) return undefined
+    pico += count * perUnit
+  }
+  return Number.isSafeInteger(pico) ? Math.round(pico / 1000) : undefined
+}
+
 /** Dollars for a million units are thousands of nano-dollars for one. */
 const NANO_PER_UNIT = 1000n
+
+/** The same of any decimals. */
+function inDecimals(amounts: Amount[]): number {
+  const products = amounts.map(([count, rate]): [digits: bigint, scale: number] => {
+    const [units, unitScale] = decimal(count)
+    const [price, priceScale] = decimal(rate)
+    return [units * price * NANO_PER_UNIT, unitScale + priceScale]
+  })
+  const scale = Math.max(...products.map(([, behind]) => behind))
+  const sum = products.reduce((all, [digits, behind]) => all + digits * 10n ** BigInt(scale - behind), 0n)
+  const whole = 10n ** BigInt(scale)
+  return Number((2n * sum + whole) / (2n * whole))
+}
 
 /**
  * What units cost, in integer nano-US-dollars: exact, and rounded once, half up. Tokens and measures (characters, seconds, images) are
@@ -54,18 +83,13 @@ export function cost(units: Units, rates: Rates): number | null {
   const charged = known.filter(used)
   if (charged.length === 0) return known.length === 0 || unitClasses.some(used) ? null : 0
 
-  const amounts: [digits: bigint, scale: number][] = []
+  const amounts: Amount[] = []
   for (const name of charged) {
     const rate = rateOf(name, rates)
     if (rate === undefined) return null
-    const [count, countScale] = decimal(units[name]!)
-    const [price, priceScale] = decimal(rate)
-    amounts.push([count * price * NANO_PER_UNIT, countScale + priceScale])
+    amounts.push([units[name]!, rate])
   }
-  const scale = Math.max(...amounts.map(([, behind]) => behind))
-  const sum = amounts.reduce((all, [digits, behind]) => all + digits * 10n ** BigInt(scale - behind), 0n)
-  const whole = 10n ** BigInt(scale)
-  return Number((2n * sum + whole) / (2n * whole))
+  return inNumbers(amounts) ?? inDecimals(amounts)
 }
 
 /** Nano-US-dollars as a number of US dollars. */

@@ -90,8 +90,9 @@ export function createRouter(options: RouterOptions): Router {
     // Some providers have ids that begin with the name of another.
     if (wanted !== undefined) return at(wanted, prefix !== wanted && known.get(asked)?.has(wanted) ? asked : rest)
     if (prefix !== undefined) return at(prefix, rest)
-    const ids = known.get(asked)?.keys() ?? [...byId.keys()].filter((id) => byId.get(id)![0]!.owns?.(asked))
-    return [...ids].flatMap((id) => at(id, asked))
+    const listing = known.get(asked)
+    const ids = listing ? [...listing.keys()] : [...byId.keys()].filter((id) => byId.get(id)![0]!.owns?.(asked))
+    return ids.length === 1 ? at(ids[0]!, asked) : ids.flatMap((id) => at(id, asked))
   }
 
   /** Who can be asked, in order of preference. */
@@ -118,22 +119,23 @@ export function createRouter(options: RouterOptions): Router {
       const known = (catalogue ??= await readCatalogue())
       const table = prices.table()
       const places = placesOf(known, need)
+      const byPrice = need.request.provider === 'auto'
       const candidates = places.map(({ provider, model }): Candidate => {
         // Google's own spelling of an id has more in front.
         const id = model.replace(/^models\//, '')
         const price = table.price(provider.id, id)
         const target: Target = { provider, model, price, catalogue: table.version }
-        const { context, maxOutput } = factsOf(provider.id, id) ?? {}
+        const { context, maxOutput } = (byPrice && factsOf(provider.id, id)) || {}
         return {
           target,
-          model: known.get(id)?.get(provider.id),
+          model: byPrice ? known.get(id)?.get(provider.id) : undefined,
           context,
           maxOutput,
           healthy: health.available(provider),
           limited: health.limited(target),
         }
       })
-      if (need.request.provider !== 'auto') return inOrder(candidates)
+      if (!byPrice) return inOrder(candidates)
       const choice = byCost(candidates, need)
       if (choice.targets.length === 0)
         throw unsupported(`No configured provider of "${need.request.model.slice(0, 100)}" can do what is asked for`)
