@@ -72,12 +72,10 @@ describe('the request', () => {
       ],
     ],
     [
-      { temperature: '0.5', 'timestamp_granularities[]': ['word', 'segment'] },
+      { temperature: '0.5' },
       [
         ['model', 'whisper-1'],
         ['temperature', '0.5'],
-        ['timestamp_granularities[]', 'word'],
-        ['timestamp_granularities[]', 'segment'],
         ['response_format', 'verbose_json'],
       ],
     ],
@@ -89,6 +87,16 @@ describe('the request', () => {
     ])
     expect(await formOf(at)).toEqual(sent)
     expect(at.notes).toEqual([])
+  })
+
+  it('is without times of words, which no format of ours has, and says so', async () => {
+    const at = transcribe({ body: json }, { 'timestamp_granularities[]': ['word', 'segment'] })
+    await at.answer
+    expect(at.notes).toEqual([{ field: 'timestamp_granularities', action: 'dropped' }])
+    expect(await formOf(at)).toEqual([
+      ['model', 'whisper-1'],
+      ['response_format', 'verbose_json'],
+    ])
   })
 
   it('can be made again', async () => {

@@ -1,4 +1,4 @@
-import type { Provider, TranscriptionAnswer, TranscriptionRequest, Usage } from '@turnpike/core'
+import type { Note, Provider, TranscriptionAnswer, TranscriptionRequest, Usage } from '@turnpike/core'
 import { extend } from '@turnpike/core'
 import { count } from '../count.js'
 import { formData } from '../form-data.js'
@@ -37,6 +37,8 @@ function fromJson(body: object): TranscriptionAnswer {
   return { text, seconds: seconds(duration) ?? seconds(usage?.['seconds']), usage: toUsage(usage) }
 }
 
+const GRANULARITIES = 'timestamp_granularities[]'
+
 /** The end of the last cue of subtitles (`00:01:02,500` or `01:02.500`), in seconds. */
 function lastCue(document: string): number | undefined {
   const [end] = [...document.matchAll(/-->\s*(?:(\d+):)?(\d\d):(\d\d)[.,](\d{3})/g)].slice(-1)
@@ -52,11 +54,13 @@ function lastCue(document: string): number | undefined {
 export const transcription =
   (upstream: Upstream): NonNullable<Provider['transcription']> =>
   async (request: TranscriptionRequest, call) => {
-    const { file, response_format: format = 'json', provider: _, ...fields } = request
+    const { file, response_format: format = 'json', provider: _, [GRANULARITIES]: granularities, ...fields } = request
+    // None of the four formats has a place for times of words.
+    const notes: Note[] = granularities === undefined ? [] : [{ field: 'timestamp_granularities', action: 'dropped' }]
     const subtitles = format === 'srt' || format === 'vtt'
     const asked = subtitles ? format : request.model.includes('whisper') ? 'verbose_json' : 'json'
     const { type, body } = formData({ ...fields, response_format: asked }, file)
-    const outgoing = { path: '/audio/transcriptions', body, notes: [] }
+    const outgoing = { path: '/audio/transcriptions', body, notes }
     const headers = extend(upstream.headers, { 'content-type': type })
     if (!subtitles) return callJson(upstream, outgoing, call, fromJson, headers)
     const answer = await send(upstream, outgoing, call, extend(headers, { accept: 'text/plain' }))

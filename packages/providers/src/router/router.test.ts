@@ -139,12 +139,14 @@ describe('a group', () => {
       empty: [],
       'gpt-4o': ['shared'],
       nested: ['good'],
+      twice: ['openai/gpt-4o', 'shared', 'openai/shared'],
     },
   })
 
   it.each<[group: string, provider: string | undefined, found: string[]]>([
     ['good', undefined, ['openai: gpt-4o', 'google: gemini-2.5-pro', 'openai: shared', 'google: shared']],
     ['good', 'auto', ['openai: shared', 'google: gemini-2.5-pro', 'openai: gpt-4o', 'google: shared']],
+    ['twice', undefined, ['openai: gpt-4o', 'openai: shared', 'google: shared']],
     ['good', 'google', ['google: gemini-2.5-pro', 'google: shared']],
     ['good', 'gemini', ['google: gemini-2.5-pro', 'google: shared']],
     ['partly', undefined, ['google: gemini-2.5-pro']],

@@ -107,7 +107,11 @@ export function createRouter(options: RouterOptions): Router {
     }
     const group = groups.get(model)
     const places = group
-      ? group.flatMap((id) => serving(known, id, undefined)).filter(({ provider: { id } }) => !wanted || id === wanted)
+      ? group
+          .flatMap((id) => serving(known, id, undefined))
+          .filter(({ provider: { id } }) => !wanted || id === wanted)
+          // The same model may be in a group under two names.
+          .filter((one, i, all) => i === all.findIndex((o) => o.provider === one.provider && o.model === one.model))
       : serving(known, model, wanted)
     const able = places.filter((place) => task in place.provider && place.model !== '')
     if (able.length === 0) throw invalidModel(`No configured provider has the model "${model.slice(0, 100)}"`)
