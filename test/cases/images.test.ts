@@ -84,7 +84,15 @@ it('#95 does not ask a GPT image model for the form that it always gives', async
     expect(sent.map(({ url, body }) => ({ url, body }))).toEqual([
       {
         url: 'https://api.openai.com/v1/images/generations',
-        body: { model: 'gpt-image-2', prompt: 'A cat', n: 1, output_format: 'png', ...more },
+        body: {
+          model: 'gpt-image-2',
+          prompt: 'A cat',
+          n: 1,
+          output_format: 'png',
+          size: '1024x1024',
+          quality: 'medium',
+          ...more,
+        },
       },
     ])
     expect([status, text]).toEqual([200, told])

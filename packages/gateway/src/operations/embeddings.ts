@@ -33,7 +33,8 @@ export function createEmbeddings(options: UpstreamOptions, preset: typeof EMBEDD
       })
       const { answer, used, cost } = await upstream.whole(
         ({ provider, model }, call) => {
-          const dimensions = request.dimensions ?? (model === preset.model ? preset.dimensions : undefined)
+          const dimensions =
+            request.dimensions ?? (model.replace(/^models\//, '') === preset.model ? preset.dimensions : undefined)
           return provider.embeddings!(extend(request, { model, dimensions }), call)
         },
         ({ usage }) =>

@@ -142,6 +142,12 @@ describe('the answer', () => {
       { input },
     )
     await expect(one.answer).rejects.toMatchObject(failure({ kind: 'status', status: 503, accepted: true }, 'google'))
+    // One that broke off may have been paid for as well.
+    const broken = embed(
+      ({ body }) => ((body as { requests: unknown[] }).requests.length === 1 ? { body: [new Error('reset')] } : busy),
+      { input },
+    )
+    await expect(broken.answer).rejects.toMatchObject({ failure: { status: 503, accepted: true } })
     const none = embed(busy, { input })
     await expect(none.answer).rejects.toMatchObject(failure({ kind: 'status', status: 503, accepted: false }, 'google'))
   })

@@ -30,7 +30,9 @@ async function all<T>(calls: Promise<T>[]): Promise<T[]> {
   if (failed === undefined) return settled.map((one) => (one as PromiseFulfilledResult<T>).value)
   const error: unknown = failed.reason
   // Who asked again would pay again for what was embedded (ruling 16).
-  const spent = settled.some(({ status }) => status === 'fulfilled')
+  const spent = settled.some((one) =>
+    one.status === 'fulfilled' ? true : UpstreamError.is(one.reason) && one.reason.failure.accepted,
+  )
   if (spent && UpstreamError.is(error))
     throw new UpstreamError(error.message, extend(error.failure, { accepted: true }))
   throw error

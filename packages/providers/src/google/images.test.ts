@@ -55,6 +55,14 @@ describe('the request', () => {
 })
 
 describe('the answer', () => {
+  it('has a picture in its tokens, also where it does not say so', async () => {
+    const usageMetadata = { promptTokenCount: 3, candidatesTokenCount: 1290, thoughtsTokenCount: 20 }
+    expect((await draw(drawn([picture('AAAA')], { usageMetadata })).answer).usage).toMatchObject({
+      completion_tokens: 1310,
+      completion_tokens_details: { reasoning_tokens: 20, image_tokens: 1290 },
+    })
+  })
+
   it('has its first picture that is no draft, and what it used', async () => {
     const parts = [{ text: 'Here:' }, picture('DRAFT', { thought: true }), picture('AAAA'), picture('BBBB')]
     const usageMetadata = {

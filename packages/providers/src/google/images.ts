@@ -1,4 +1,5 @@
-import type { ImageAnswer, ImageRequest, Provider } from '@turnpike/core'
+import type { ImageAnswer, ImageRequest, Provider, Usage } from '@turnpike/core'
+import { extend } from '@turnpike/core'
 import type { UpstreamRequest } from '../adapter.js'
 import { malformed } from '../failures.js'
 import { takeNotes } from '../request-fields.js'
@@ -38,6 +39,16 @@ function toRequest(request: ImageRequest & { model: string }): UpstreamRequest {
   }
 }
 
+/** Tokens, of which those that come out are a picture's unless the answer says how many of them are. */
+function usageOf({ usageMetadata }: Answer): Usage | undefined {
+  const usage = toUsage(usageMetadata)
+  const details = usage?.['completion_tokens_details'] as
+    { reasoning_tokens: number; image_tokens?: number } | undefined
+  if (!usage || !details || details.image_tokens) return usage
+  const image_tokens = usage.completion_tokens - details.reasoning_tokens
+  return extend(usage, { completion_tokens_details: { ...details, image_tokens } })
+}
+
 /** @throws UpstreamError for a refusal, which is the prompt's fault, and for an answer without a picture */
 function toAnswer(provider: string, answer: Answer): ImageAnswer {
   const told = toldError(provider, answer, false)
@@ -47,7 +58,7 @@ function toAnswer(provider: string, answer: Answer): ImageAnswer {
     !thought && inlineData?.data && inlineData.mimeType?.startsWith('image/') ? [{ base64: inlineData.data }] : [],
   )
   const [picture] = pictures
-  if (picture) return { images: [picture], usage: toUsage(answer.usageMetadata) }
+  if (picture) return { images: [picture], usage: usageOf(answer) }
   throw (
     refusalOf(provider, answer) ?? malformed(provider, 'The answer has no picture', undefined, candidate?.finishReason)
   )

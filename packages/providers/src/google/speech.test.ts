@@ -98,6 +98,14 @@ describe('the answer', () => {
     expect((await speak(spoken([audio(samples)])).answer).usage).toBeUndefined()
   })
 
+  it.each([
+    ['SAFETY', { kind: 'status', status: 400, caller: true }],
+    ['MAX_TOKENS', { kind: 'truncated' }],
+  ])('that ends with %s is no answer, though there is audio', async (finishReason, told) => {
+    const candidates = [{ content: { parts: [audio(samples)] }, finishReason }]
+    await expect(speak({ body: { candidates } }).answer).rejects.toMatchObject({ failure: told })
+  })
+
   it.each<[what: string, body: unknown]>([
     ['no candidates', {}],
     ['a text only', { candidates: [{ content: { parts: [{ text: 'Hi' }] } }] }],

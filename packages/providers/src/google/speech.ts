@@ -1,6 +1,6 @@
 import type { Provider, SpeechRequest } from '@turnpike/core'
 import { concat } from '@turnpike/core'
-import { malformed } from '../failures.js'
+import { malformed, truncated } from '../failures.js'
 import { unsupported } from '../invalid.js'
 import { takeNotes } from '../request-fields.js'
 import type { Upstream } from '../upstream.js'
@@ -72,7 +72,8 @@ export const speech =
   (request, call) =>
     callJson(upstream, toRequest(request), call, (body) => {
       const answer = body as Answer
-      const parts = answer.candidates?.[0]?.content?.parts ?? []
+      const { content, finishReason } = answer.candidates?.[0] ?? {}
+      const parts = content?.parts ?? []
       const audio = parts.flatMap(({ inlineData }) => (inlineData?.mimeType?.startsWith('audio/') ? [inlineData] : []))
       const rate = Number(/rate=(\d+)/.exec(audio[0]?.mimeType ?? '')?.[1] ?? 24_000)
       const samples = audio.map(({ data = '' }) => Uint8Array.from(atob(data), (character) => character.charCodeAt(0)))
@@ -83,6 +84,9 @@ export const speech =
           refusalOf(upstream.id, answer) ??
           malformed(upstream.id, 'The answer has no audio')
         )
+      // A part of what is to be said is no speech.
+      if (finishReason !== undefined && finishReason !== 'STOP')
+        throw refusalOf(upstream.id, answer) ?? truncated(upstream.id, 'The model stopped before the end of the text')
       return {
         contentType: 'audio/wav',
         body: (async function* () {

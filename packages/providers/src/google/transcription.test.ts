@@ -91,6 +91,15 @@ describe('the answer', () => {
       )
   })
 
+  it.each([
+    ['RECITATION', { kind: 'status', status: 400, caller: true }],
+    ['MAX_TOKENS', { kind: 'truncated' }],
+    ['OTHER', { kind: 'truncated' }],
+  ])('that ends with %s is no answer, though there is a text', async (finishReason, told) => {
+    const candidates = [{ content: { parts: [{ text: 'Half of ' }] }, finishReason }]
+    await expect(transcribe({ body: { candidates } }).answer).rejects.toMatchObject({ failure: told })
+  })
+
   it.each<[what: string, body: unknown]>([
     ['no candidates', {}],
     ['no content', { candidates: [{ finishReason: 'OTHER' }] }],

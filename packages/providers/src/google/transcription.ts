@@ -55,8 +55,11 @@ export const transcription =
           refusalOf(upstream.id, answer) ??
           malformed(upstream.id, 'The answer has no text')
         )
-      if (finishReason === 'MAX_TOKENS')
-        throw truncated(upstream.id, 'The model stopped before the end of the recording')
+      // A part of what is said is no transcription.
+      if (finishReason !== undefined && finishReason !== 'STOP')
+        throw (
+          refusalOf(upstream.id, answer) ?? truncated(upstream.id, 'The model stopped before the end of the recording')
+        )
       const text = parts.map(({ thought, text: said }) => (thought ? '' : (said ?? ''))).join('')
       return { text: text.trim(), seconds: undefined, usage: toUsage(answer.usageMetadata) }
     })

@@ -26,7 +26,7 @@ const noQuality = { field: 'quality', action: 'dropped' }
 describe.each<[model: string, output: object, rows: [fields: object, body: object, notes: object[]][]]>([
   [
     'gpt-image-2',
-    { output_format: 'png' },
+    { output_format: 'png', size: '1024x1024', quality: 'medium' },
     [
       [{}, {}, []],
       [{ size: '256x256' }, { size: '1024x1024' }, [clamped]],
@@ -43,7 +43,7 @@ describe.each<[model: string, output: object, rows: [fields: object, body: objec
   ],
   [
     'dall-e-3',
-    { response_format: 'b64_json' },
+    { response_format: 'b64_json', size: '1024x1024', quality: 'standard' },
     [
       [{}, {}, []],
       [{ size: '256x256' }, { size: '1024x1024' }, [clamped]],
@@ -59,7 +59,7 @@ describe.each<[model: string, output: object, rows: [fields: object, body: objec
   ],
   [
     'dall-e-2',
-    { response_format: 'b64_json' },
+    { response_format: 'b64_json', size: '1024x1024' },
     [
       [{}, {}, []],
       [{ size: '256x256' }, { size: '256x256' }, []],
@@ -79,7 +79,7 @@ describe.each<[model: string, output: object, rows: [fields: object, body: objec
     expect(asked).toMatchObject([
       { url: 'https://api.openai.com/v1/images/generations', headers: { authorization: 'Bearer sk-test' } },
     ])
-    expect(asked[0]!.body).toEqual({ model, prompt: 'A cat', n: 1, ...body, ...output })
+    expect(asked[0]!.body).toEqual({ model, prompt: 'A cat', n: 1, ...output, ...body })
     expect(openaiImageRefusal(asked[0]!.body)).toBeUndefined()
     expect(told).toEqual(notes)
   })

@@ -62,8 +62,9 @@ function toRequest(request: ImageRequest & { model: string }): UpstreamRequest {
   const body = extend(request, {
     provider: undefined,
     n: 1,
-    size: size ? sizes[size] : undefined,
-    quality: quality ? qualities?.[quality] : undefined,
+    // The defaults of spec.md: the models' own may be dearer.
+    size: sizes[size ?? '1024x1024'],
+    quality: qualities?.[quality ?? 'standard'],
     style: hasStyle ? style : undefined,
     response_format: undefined,
     ...output,
