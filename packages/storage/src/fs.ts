@@ -1,25 +1,15 @@
-/** The durable `KV` of one process in one folder. @module */
-import { link, mkdir, open, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
-import type { FileHandle } from 'node:fs/promises'
-import { createHash } from 'node:crypto'
-import { join } from 'node:path'
-import type { KV, KVLog, LogEntry } from '@turnpike/core'
-import { memoryKV, StorageError } from '@turnpike/core'
+/** A folder as a storage that survives a power cut, and the store in it. @module */
+import { access, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join, sep } from 'node:path'
+import type { KV } from '@turnpike/core'
+import type { OpenKVOptions } from './open-kv.js'
+import { openKV } from './open-kv.js'
+import type { Driver, StorageLike } from './storage-like.js'
+import { upgradeFolder } from './upgrade.js'
 
-/** First line of a log: the form of what follows. */
-const FORMAT = 'turnpike-log 1'
-
-const checksum = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 16)
-
-/** One group of entries as a line: its checksum, a space, JSON. */
-const encode = (entries: LogEntry[]): string => {
-  const json = JSON.stringify(entries)
-  return `${checksum(json)} ${json}\n`
-}
-
-const decode = (line: string): LogEntry[] | undefined => {
-  const json = line.slice(17)
-  return line[16] === ' ' && line.slice(0, 16) === checksum(json) ? (JSON.parse(json) as LogEntry[]) : undefined
+const absent = (error: NodeJS.ErrnoException): null => {
+  if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null
+  throw error
 }
 
 async function syncFolder(folder: string): Promise<void> {
@@ -31,168 +21,124 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Entries per line of a rewritten log. */
-const LINE = 500
+/** An item is a file of this ending, so that a key may also be the beginning of another. */
+const ITEM = '.item'
+/** A file that is being written. */
+const PART = '.part'
+/** Milliseconds after which nobody writes such a file any more. */
+const STALE_MS = 600_000
 
 /**
- * An append-only file, one checksummed line per group of commits, flushed to the disk before a commit is acknowledged.
- * A last line that is torn was never acknowledged and is dropped; a bad line before it is refused.
+ * An unstorage driver that keeps each item in a file below `base`. An item is there whole or not at all: it is written beside its place,
+ * flushed to the disk, moved there, and the folder is flushed. The folders are for their user only.
+ * Keys are as in unstorage: segments joined by `:`, each fit to be a file's name.
+ * @example createStorage({ driver: durableFs({ base: './data' }) })
  */
-function fileLog(folder: string): KVLog {
-  const path = join(folder, 'kv.log')
-  let file: FileHandle | undefined
-  let length = 0
+export function durableFs(options: { base: string }): StorageLike & Required<Driver> & ItemFiles {
+  const { base } = options
+  const pathOf = (key: string): string => {
+    const segments = key.split(/[:/]/)
+    if (segments.some((segment) => segment === '' || segment === '.' || segment === '..' || segment.includes('\0')))
+      throw new TypeError(`${key} cannot be a key of a folder`)
+    return join(base, ...segments) + ITEM
+  }
+  const made = new Map<string, Promise<void>>()
+  /** Makes a folder, and flushes those above that have a new name in them. */
+  const make = async (folder: string): Promise<void> => {
+    const first = await mkdir(folder, { recursive: true, mode: 0o700 })
+    if (first === undefined) return
+    for (let at = folder; at.length >= first.length; at = dirname(at)) await syncFolder(dirname(at))
+  }
+  const folderOf = async (path: string): Promise<string> => {
+    const folder = dirname(path)
+    let done = made.get(folder)
+    if (!done) {
+      done = make(folder)
+      made.set(folder, done)
+      done.catch(() => made.delete(folder))
+    }
+    await done
+    return folder
+  }
+  let parts = 0
+  /** Removes what a process left behind that died while it was writing. */
+  const sweep = async (path: string): Promise<void> => {
+    const file = await stat(path).catch(absent)
+    if (file && Date.now() - file.mtimeMs > STALE_MS) await rm(path, { force: true })
+  }
 
-  const replace = async (entries: Iterable<LogEntry>): Promise<void> => {
-    const next = `${path}.next`
-    const handle = await open(next, 'w', 0o600)
+  const write = async (key: string, data: string | Uint8Array): Promise<void> => {
+    const path = pathOf(key)
+    const folder = await folderOf(path)
+    const part = `${path}.${process.pid}-${parts++}${PART}`
     try {
-      await fill(handle, entries)
-      await rename(next, path)
-    } catch (cause) {
-      await handle.close()
-      await rm(next, { force: true })
-      throw new StorageError('The log cannot be rewritten', 'none', { cause })
+      const handle = await open(part, 'wx', 0o600)
+      try {
+        await handle.writeFile(data)
+        await handle.datasync()
+      } finally {
+        await handle.close()
+      }
+      await rename(part, path)
+    } catch (error) {
+      await rm(part, { force: true })
+      throw error
     }
     await syncFolder(folder)
-    await file?.close()
-    file = handle
-    length = (await handle.stat()).size
   }
-
-  const fill = async (handle: FileHandle, entries: Iterable<LogEntry>): Promise<void> => {
-    await handle.appendFile(`${FORMAT}\n`)
-    let line: LogEntry[] = []
-    for (const entry of entries) if (line.push(entry) === LINE) await handle.appendFile(encode(line.splice(0)))
-    if (line.length > 0) await handle.appendFile(encode(line))
-    await handle.sync()
-  }
-
   return {
-    async *load() {
-      await rm(`${path}.next`, { force: true })
-      const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-        if (error.code === 'ENOENT') return undefined
-        throw error
-      })
-      if (text === undefined) {
-        await replace([])
-        return
-      }
-      const lines = text.split('\n')
-      if (lines[0] !== FORMAT) throw new StorageError(`${path} is not a "${FORMAT}" file`, 'none')
-      const torn = lines.pop() !== ''
-      length = Buffer.byteLength(text) - (torn ? Buffer.byteLength(text.slice(text.lastIndexOf('\n') + 1)) : 0)
-      for (const [i, line] of lines.entries()) {
-        if (i === 0) continue
-        const entries = decode(line)
-        if (!entries) throw new StorageError(`${path} is corrupt in line ${i + 1}; restore it from a backup`, 'none')
-        yield* entries
-      }
-      file = await open(path, 'r+')
-      await file.truncate(length)
+    name: 'durable-fs',
+    options,
+    durability: 'power-loss',
+    atomic: true,
+    hasItem: async (key) => (await access(pathOf(key)).catch(absent)) !== null,
+    getItem: (key) => readFile(pathOf(key), 'utf8').catch(absent),
+    getItemRaw: (key) => readFile(pathOf(key)).catch(absent),
+    setItem: write,
+    setItemRaw: write,
+    async removeItem(key) {
+      const path = pathOf(key)
+      await rm(path, { force: true })
+      await syncFolder(dirname(path)).catch(absent)
     },
-    async append(entries) {
-      const bytes = Buffer.from(encode(entries))
-      try {
-        let at = 0
-        while (at < bytes.length) at += (await file!.write(bytes, at, bytes.length - at, length + at)).bytesWritten
-        await file!.datasync()
-        length += bytes.length
-      } catch (cause) {
-        // Only if the half-written line is surely gone may the caller take it for not written.
-        try {
-          await file!.truncate(length)
-          await file!.datasync()
-        } catch {
-          throw new StorageError('The log cannot be written', 'unknown', { cause })
-        }
-        throw new StorageError('The log cannot be written', 'none', { cause })
+    async getKeys() {
+      const files = (await readdir(base, { recursive: true, withFileTypes: true }).catch(absent)) ?? []
+      const keys: string[] = []
+      for (const file of files) {
+        const path = join(file.parentPath, file.name)
+        if (file.name.endsWith(ITEM)) keys.push(path.slice(join(base, '/').length, -ITEM.length).replaceAll(sep, ':'))
+        else if (file.name.endsWith(PART)) await sweep(path)
       }
-    },
-    rewrite: replace,
-    async close() {
-      await file?.close()
+      return keys
     },
   }
 }
 
-const isAlive = (pid: number): boolean => {
-  try {
-    return process.kill(pid, 0)
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
-}
-
-/** Folders that this process has open. A lock with our own pid is otherwise a relic: in a container every start has the same one. */
-const openFolders = new Set<string>()
-
-/** Takes the folder for this process, or refuses while it is open here or in another process that lives. */
-async function lock(folder: string): Promise<() => Promise<void>> {
-  const real = await realpath(folder)
-  const path = join(real, 'lock')
-  const mine = `${path}.${process.pid}`
-  const refuse = (pid: number): never => {
-    throw new StorageError(
-      `${folder} is in use by process ${pid}. A folder serves one process; several need Redis or PostgreSQL`,
-      'none',
-    )
-  }
-  if (openFolders.has(real)) refuse(process.pid)
-  openFolders.add(real)
-  try {
-    await writeFile(mine, String(process.pid))
-    // A link appears with its content, and only where there is none.
-    while (
-      !(await link(mine, path).then(
-        () => true,
-        () => false,
-      ))
-    ) {
-      const found = await readFile(path, 'utf8').catch(() => '')
-      const pid = Number(found)
-      if (pid > 0 && pid !== process.pid && isAlive(pid)) refuse(pid)
-      // Moved away rather than removed: if it is another's new lock by now, it is put back.
-      const relic = `${mine}.relic`
-      await rename(path, relic).catch(() => undefined)
-      if ((await readFile(relic, 'utf8').catch(() => found)) !== found) await link(relic, path).catch(() => undefined)
-      await rm(relic, { force: true })
-    }
-  } catch (error) {
-    openFolders.delete(real)
-    throw error
-  } finally {
-    await rm(mine, { force: true })
-  }
-  return async () => {
-    openFolders.delete(real)
-    await rm(path, { force: true })
-  }
+/** The rest of what unstorage asks of a driver. */
+export interface ItemFiles {
+  hasItem(key: string): Promise<boolean>
+  getItem(key: string): Promise<string | null>
+  getItemRaw(key: string): Promise<Uint8Array | null>
+  setItem(key: string, value: string): Promise<void>
+  setItemRaw(key: string, value: Uint8Array): Promise<void>
+  removeItem(key: string): Promise<void>
+  getKeys(): Promise<string[]>
 }
 
 /**
  * Opens the store in a folder, and makes the folder if it is missing. A commit is acknowledged once it is on the disk.
- * @throws StorageError where another process has the folder open or its log is corrupt
+ * A store of an earlier form is brought into the present one.
+ * @throws StorageError where another process has the folder open or something in it is missing or corrupt
  * @example const kv = await fsKV('.turnpike')
  */
-export async function fsKV(folder: string): Promise<KV> {
+export async function fsKV(folder: string, options?: OpenKVOptions): Promise<KV> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  const unlock = await lock(folder)
+  const kv = await openKV(durableFs({ base: folder }), options)
   try {
-    const kv = await memoryKV({
-      log: fileLog(folder),
-      capabilities: { writers: 'one-process', durability: 'power-loss', driver: 'fs' },
-    })
-    return {
-      ...kv,
-      async close() {
-        await kv.close()
-        await unlock()
-      },
-    }
+    await upgradeFolder(folder, kv)
   } catch (error) {
-    await unlock()
+    await kv.close()
     throw error
   }
+  return kv
 }

@@ -1,2 +1,4 @@
-/** KV engines. Files so far; each is its own subpath too. @module */
+/** KV engines, each its own subpath too. @module */
 export * from './fs.js'
+export * from './open-kv.js'
+export type { Driver, StorageLike } from './storage-like.js'

@@ -1,5 +1,5 @@
 import { StorageError } from '../errors.js'
-import type { Commit, Entry, Key, KV, KVCapabilities, ListOptions, Page } from './kv.js'
+import type { Commit, Entry, Health, Key, KV, KVCapabilities, ListOptions, Page } from './kv.js'
 import { decodeKey, encodeKey, MAX_PAGE } from './kv.js'
 import { sortedKeys } from './sorted-keys.js'
 
@@ -9,28 +9,35 @@ export interface LogEntry {
   k: string
   /** The version; also on a delete, so that it is never given out again. */
   v: number
-  /** The value as JSON text; absent on a delete and on a counter. */
-  j?: string
+  /** The value as JSON text; null where only the log has it, absent on a delete and on a counter. */
+  j?: string | null
   /** The fields of a counter. */
   c?: Record<string, number>
   /** Milliseconds since the epoch at which the value ends; absent = never. */
   x?: number
+  /** Where the log keeps it: the log's own note, not part of what is kept. */
+  at?: unknown
 }
 
-/** Where an in-memory KV keeps what must outlive the process. */
+/** Whether an entry says that its key is gone. */
+export const isDelete = (entry: LogEntry): boolean => entry.j === undefined && entry.c === undefined
+
+/** Where an in-memory KV keeps what must outlive the process. Entries are shared with it: it may set `at`, and `j` to null and back. */
 export interface KVLog {
-  /** All entries kept so far, oldest first; called once, before any `append`. */
+  /** Why nothing can be read or written any more; absent while all is well. */
+  readonly stopped?: StorageError | undefined
+  /** All entries kept so far, oldest first; called once, before anything else. */
   load(): AsyncIterable<LogEntry>
   /**
    * Keeps the entries of one group of commits, all or none.
-   * @throws StorageError with `outcome: 'none'` where nothing was kept; after any other error the KV stops.
+   * @throws StorageError with `outcome: 'none'` where nothing was kept, `'unknown'` where they may turn up when the log is loaded again
    */
   append(entries: LogEntry[]): Promise<void>
-  /**
-   * Replaces everything kept so far by `entries`.
-   * @throws StorageError with `outcome: 'none'` where all is as before; after any other error the KV stops.
-   */
-  rewrite(entries: Iterable<LogEntry>): Promise<void>
+  /** The value of an entry whose `j` is null; nothing where the entry was forgotten in the meantime. */
+  read(entry: LogEntry): Promise<string | undefined>
+  /** Takes note that an entry counts no more: a later one has its key, or (`over`) its time has ended, and no older one may come back. */
+  forget(entry: LogEntry, over: boolean): void
+  health(): Promise<Health>
   close(): Promise<void>
 }
 
@@ -49,8 +56,7 @@ interface Waiting {
   reject(error: unknown): void
 }
 
-/** Entries beyond the live ones after which the log is rewritten. */
-const SLACK = 10_000
+/** Most commits in one group. */
 const GROUP = 512
 
 /**
@@ -62,39 +68,70 @@ export async function memoryKV(options: MemoryKVOptions = {}): Promise<KV> {
   const capabilities = options.capabilities ?? { writers: 'one-process', durability: 'none', driver: 'memory' }
   const state = new Map<string, LogEntry>()
   const keys = sortedKeys()
+  /** Entries that have an end, and where the search for those whose time is over has got to. */
+  const mortal = new Set<LogEntry>()
+  let search = mortal.values()
   let version = 0
-  let logged = 0
-  let rewriteAfter = SLACK
   let queue: Waiting[] = []
   let flushing = false
   let flushed: Promise<void> | undefined
-  let stopped: StorageError | undefined
+  let closed: StorageError | undefined
+
+  const drop = (entry: LogEntry, over: boolean): void => {
+    state.delete(entry.k)
+    mortal.delete(entry)
+    log?.forget(entry, over)
+  }
 
   const publish = (entry: LogEntry): void => {
     version = Math.max(version, entry.v)
-    if (entry.j === undefined && entry.c === undefined) {
-      state.delete(entry.k)
-      keys.delete(entry.k)
-    } else {
-      if (!state.has(entry.k)) keys.add(entry.k)
-      state.set(entry.k, entry)
+    const before = state.get(entry.k)
+    if (before) drop(before, false)
+    if (isDelete(entry)) {
+      if (before) keys.delete(entry.k)
+      return
+    }
+    if (!before) keys.add(entry.k)
+    state.set(entry.k, entry)
+    if (entry.x !== undefined) mortal.add(entry)
+  }
+
+  const isOver = (entry: LogEntry): boolean => entry.x !== undefined && entry.x <= now()
+
+  /** Looks at two entries that have an end for each one that was written, so that none stays for long and no search takes long. */
+  const bury = (): void => {
+    for (let i = 0; i < 2 && mortal.size > 0; i++) {
+      const { value: entry, done } = search.next()
+      if (done) search = mortal.values()
+      else if (isOver(entry)) {
+        drop(entry, true)
+        keys.delete(entry.k)
+      }
     }
   }
 
-  if (log)
-    for await (const entry of log.load()) {
-      publish(entry)
-      logged++
-    }
+  if (log) for await (const entry of log.load()) publish(entry)
 
   const alive = (entry: LogEntry | undefined): LogEntry | undefined =>
-    entry && (entry.j ?? entry.c) !== undefined && (entry.x === undefined || entry.x > now()) ? entry : undefined
+    entry && !isDelete(entry) && !isOver(entry) ? entry : undefined
 
-  const toEntry = <T>(entry: LogEntry): Entry<T> => ({
+  const toEntry = <T>(entry: LogEntry, json: string | undefined): Entry<T> => ({
     key: decodeKey(entry.k),
-    value: (entry.j === undefined ? { ...entry.c } : JSON.parse(entry.j)) as T,
+    value: (json === undefined ? { ...entry.c } : JSON.parse(json)) as T,
     version: String(entry.v),
   })
+
+  const recall = async <T>(entry: LogEntry): Promise<Entry<T> | null> => {
+    const json = await log!.read(entry)
+    return json === undefined ? find<T>(entry.k) : toEntry<T>(entry, json)
+  }
+
+  const find = <T>(k: string): Entry<T> | Promise<Entry<T> | null> | null => {
+    if (log?.stopped) throw log.stopped
+    const entry = alive(state.get(k))
+    if (!entry) return null
+    return entry.j === null ? recall<T>(entry) : toEntry<T>(entry, entry.j)
+  }
 
   /** What `commit` makes of the present state and of `pending` (the commits of the same group), or nothing if a check fails. */
   const evaluate = (commit: Commit, pending?: Map<string, LogEntry>): LogEntry[] | undefined => {
@@ -127,20 +164,8 @@ export async function memoryKV(options: MemoryKVOptions = {}): Promise<KV> {
     return [...entries.values()]
   }
 
-  /** Shortens the log to what is live. One that could not be is as good as before, only longer. */
-  const rewrite = async (log: KVLog): Promise<void> => {
-    try {
-      // The entry without a key keeps the last version, should it have been of a key that is gone.
-      await log.rewrite([...state.values(), { k: '', v: version }])
-      logged = state.size
-    } catch (error) {
-      if (!(StorageError.is(error) && error.outcome === 'none')) throw error
-      rewriteAfter = logged + SLACK
-    }
-  }
-
   const flush = async (log: KVLog): Promise<void> => {
-    while (queue.length > 0 && !stopped) {
+    while (queue.length > 0) {
       const group = queue.splice(0, GROUP)
       const pending = new Map<string, LogEntry>()
       const applied: Waiting[] = []
@@ -157,20 +182,19 @@ export async function memoryKV(options: MemoryKVOptions = {}): Promise<KV> {
           waiting.reject(error)
         }
       try {
-        if (applied.length > 0) await log.append([...pending.values()])
-        for (const entry of pending.values()) publish(entry)
-        logged += pending.size
+        if (pending.size > 0) await log.append([...pending.values()])
+        for (const entry of pending.values()) {
+          publish(entry)
+          bury()
+        }
         for (const { resolve } of applied) resolve(true)
         // Only now: what they lost to is kept, and not only about to be.
         for (const { resolve } of refused) resolve(false)
-        if (logged > 2 * state.size + SLACK && logged > rewriteAfter) await rewrite(log)
       } catch (cause) {
         const error = StorageError.is(cause) ? cause : new StorageError('The log failed', 'unknown', { cause })
-        if (error.outcome === 'unknown') stopped = error
         for (const { reject } of [...applied, ...refused]) reject(error)
       }
     }
-    for (const { reject } of queue.splice(0)) reject(stopped)
     // In the same turn as the last look at the queue: a commit that comes later starts the next flush.
     flushing = false
   }
@@ -178,36 +202,36 @@ export async function memoryKV(options: MemoryKVOptions = {}): Promise<KV> {
   return {
     capabilities,
     async get<T>(key: Key) {
-      const entry = alive(state.get(encodeKey(key)))
-      return entry ? toEntry<T>(entry) : null
+      return find<T>(encodeKey(key))
     },
     async getMany<T>(wanted: Key[]) {
-      return wanted.map((key) => {
-        const entry = alive(state.get(encodeKey(key)))
-        return entry ? toEntry<T>(entry) : null
-      })
+      return Promise.all(wanted.map((key) => find<T>(encodeKey(key))))
     },
     async list<T>(prefix: Key, options: ListOptions = {}): Promise<Page<T>> {
       const { after, limit = 100, reverse = false } = options
       const most = Math.min(Math.max(limit, 1), MAX_PAGE)
       const start = `${encodeKey(prefix)}/`
       const last = after && encodeKey(after)
-      const items: Entry<T>[] = []
+      const found: string[] = []
       for (const k of keys.from(last ?? (reverse ? `${start}\uffff` : start), reverse)) {
         if (k === last) continue
         if (!k.startsWith(start)) break
-        const entry = alive(state.get(k))
-        if (!entry) continue
-        if (items.length === most) return { items, next: items.at(-1)!.key }
-        items.push(toEntry<T>(entry))
+        if (alive(state.get(k))) found.push(k)
+        if (found.length > most) break
       }
-      return { items }
+      const next = found.length > most ? decodeKey(found[most - 1]!) : undefined
+      // One that goes while the others are read is left out.
+      const items = (await Promise.all(found.slice(0, most).map((k) => find<T>(k)))).filter((item) => item !== null)
+      return next ? { items, next } : { items }
     },
     async commit(commit) {
-      if (stopped) throw stopped
+      if (closed) throw closed
       if (!log) {
         const entries = evaluate(commit)
-        entries?.forEach(publish)
+        for (const entry of entries ?? []) {
+          publish(entry)
+          bury()
+        }
         return entries !== undefined
       }
       return new Promise<boolean>((resolve, reject) => {
@@ -218,11 +242,11 @@ export async function memoryKV(options: MemoryKVOptions = {}): Promise<KV> {
       })
     },
     async health() {
-      return stopped ? { ok: false, reason: stopped.message } : { ok: true }
+      return closed ? { ok: false, reason: closed.message } : (log?.health() ?? { ok: true })
     },
     async close() {
+      closed ??= new StorageError('The store is closed', 'none')
       await flushed
-      stopped ??= new StorageError('The store is closed', 'none')
       await log?.close()
     },
   }

@@ -1,0 +1,303 @@
+import type { KVLog, LogEntry } from '@turnpike/core'
+import { isDelete, StorageError } from '@turnpike/core'
+import type { Content, Name } from './segments.js'
+import { chain, kept, nameOf, parseName, seal, sizeOf, unseal } from './segments.js'
+import type { Items } from './storage-like.js'
+
+/** An item of the log, and what of it still counts. */
+interface Segment extends Name {
+  /** Entries that count, with the size of each. */
+  live: Map<LogEntry, number>
+  /** Sum of the sizes in `live`. */
+  weight: number
+  /** What `weight` was when the item was written. */
+  size: number
+}
+
+/** Characters that an item is merged up to. */
+const FULL = 65_536
+/** Groups after which items are merged. */
+const MERGE_AFTER = 256
+/** Deletes beyond a quarter of all entries after which the log is rid of them. */
+const DELETES = 10_000
+
+interface Owner {
+  epoch: number
+  id: string
+}
+
+/**
+ * A log on a storage of items. Each group of commits is an item; items are merged in the background, a few hundred entries at a time,
+ * which never holds a commit up. Who opens the store last owns it: each write is followed by a look at the owner, so nothing is
+ * acknowledged that a later owner may not have seen.
+ * @param options.cache characters of values that stay in memory
+ * @param options.torn whether an item may be there in part after a crash
+ */
+export function segmentLog(items: Items, options: { cache: number; torn: boolean }): KVLog {
+  const segments: Segment[] = []
+  const cached = new Set<LogEntry>()
+  let room = options.cache
+  let owner = ''
+  let epoch = 0
+  let attempts = 0
+  let version = 0
+  let entries = 0
+  let deletes = 0
+  let sinceMerge = 0
+  let merging: Promise<void> | undefined
+  let writing: Promise<unknown> = Promise.resolve()
+  let failure: StorageError | undefined
+  let stopped: StorageError | undefined
+
+  const release = (entry: LogEntry): void => {
+    if (cached.delete(entry)) room += entry.j!.length
+  }
+
+  /** Keeps a value in memory, and lets the oldest go where there is no room. */
+  const remember = (entry: LogEntry): void => {
+    if (typeof entry.j !== 'string') return
+    cached.add(entry)
+    room -= entry.j.length
+    for (const oldest of cached) {
+      if (room >= 0) break
+      release(oldest)
+      oldest.j = null
+    }
+  }
+
+  const enlist = (segment: Segment, entry: LogEntry, size = sizeOf(entry)): void => {
+    entry.at = segment
+    segment.live.set(entry, size)
+    segment.weight += size
+  }
+
+  const discharge = (entry: LogEntry): void => {
+    const segment = entry.at as Segment
+    segment.weight -= segment.live.get(entry) ?? 0
+    segment.live.delete(entry)
+  }
+
+  const segmentOf = (name: Name): Segment => ({ ...name, live: new Map(), weight: 0, size: 0 })
+
+  const add = (name: Name, list: LogEntry[]): void => {
+    const segment = segmentOf(name)
+    for (const entry of list) {
+      enlist(segment, entry)
+      remember(entry)
+      version = Math.max(version, entry.v)
+      entries++
+      if (isDelete(entry)) deletes++
+    }
+    segment.size = segment.weight
+    segments.push(segment)
+  }
+
+  const fetch = async (name: Name): Promise<Content | undefined> => {
+    const text = await items.get(nameOf(name))
+    return text === null ? undefined : unseal<Content>(nameOf(name), text)
+  }
+
+  /** Writes an item and makes sure that the store was still ours when it was there. */
+  const put = async (from: number, to: number, list: LogEntry[]): Promise<Name> => {
+    const name = { from, to, epoch, attempt: ++attempts }
+    await items.set(nameOf(name), await seal(nameOf(name), { v: version, e: list.map(kept) } satisfies Content))
+    if ((await items.get('owner')) !== owner) throw (stopped = lost())
+    return name
+  }
+
+  const remove = (names: Name[]): Promise<unknown> =>
+    // What stays is covered by what took its place, and goes when the store is opened next.
+    Promise.all(names.map((name) => items.remove(nameOf(name)).catch(() => undefined)))
+
+  const next = (): number => (segments.at(-1)?.to ?? 0) + 1
+
+  const inTurn = <T>(write: () => Promise<T>): Promise<T> => {
+    const written = writing.then(write)
+    writing = written.catch(() => undefined)
+    return written
+  }
+
+  /** Puts an empty item where a write failed: should that write come through after all, the later attempt counts. */
+  const annul = async (): Promise<void> => {
+    add(await put(next(), next(), []), [])
+    failure = undefined
+  }
+
+  const append = async (list: LogEntry[]): Promise<void> => {
+    if (stopped) throw stopped
+    try {
+      for (const { v } of list) version = Math.max(version, v)
+      add(await put(next(), next(), list), list)
+      failure = undefined
+    } catch (cause) {
+      if (stopped) throw stopped
+      failure = new StorageError('The storage failed', 'unknown', { cause })
+      await annul().catch(() => {
+        throw stopped ?? failure
+      })
+      throw new StorageError('The storage failed', 'none', { cause })
+    }
+    if (++sinceMerge >= MERGE_AFTER && !merging)
+      merging = merge()
+        .catch(() => undefined) // Nothing is lost; the next round tries again.
+        .finally(() => (merging = undefined))
+  }
+
+  const values = new Map<Segment, Promise<Map<string, LogEntry> | undefined>>()
+  /** What an item holds, by key; those who ask at the same time share one read. */
+  const contentOf = (segment: Segment): Promise<Map<string, LogEntry> | undefined> => {
+    let content = values.get(segment)
+    if (!content) {
+      content = fetch(segment)
+        .then((found) => found && new Map(found.e.map((entry) => [entry.k, entry])))
+        .finally(() => values.delete(segment))
+      values.set(segment, content)
+    }
+    return content
+  }
+
+  const read = async (entry: LogEntry): Promise<string | undefined> => {
+    for (;;) {
+      if (typeof entry.j === 'string') return entry.j
+      const segment = entry.at as Segment
+      const found = (await contentOf(segment))?.get(entry.k)
+      if (!segment.live.has(entry)) {
+        // It was forgotten, or it has moved while it was looked for.
+        if (entry.at === segment) return undefined
+        continue
+      }
+      if (found?.v !== entry.v || typeof found.j !== 'string')
+        throw new StorageError(`${entry.k} cannot be read: item ${nameOf(segment)} is missing or corrupt`, 'none')
+      if (entry.j === null) {
+        entry.j = found.j
+        remember(entry)
+      }
+      return found.j
+    }
+  }
+
+  /** Replaces a run of items by one without what does not count. */
+  const replace = async (at: number, run: Segment[], withoutDeletes: boolean): Promise<void> => {
+    const list: LogEntry[] = []
+    const later = new Set<string>()
+    for (const segment of run.toReversed())
+      for (const entry of [...segment.live.keys()].toReversed()) {
+        const spare = isDelete(entry) && (withoutDeletes || later.has(entry.k))
+        later.add(entry.k)
+        if (!spare) list.push(entry)
+      }
+    list.reverse()
+    const whole: LogEntry[] = []
+    for (const entry of list)
+      if (entry.j !== null) whole.push(entry)
+      else {
+        const json = await read(entry)
+        if (json !== undefined) whole.push({ ...entry, j: json })
+      }
+    const segment = segmentOf(await put(run[0]!.from, run.at(-1)!.to, whole))
+    for (const old of run) {
+      for (const entry of old.live.keys()) if (isDelete(entry)) deletes--
+      entries -= old.live.size
+    }
+    // What was forgotten while it was being written counts no more.
+    for (const entry of list) {
+      const size = (entry.at as Segment).live.get(entry)
+      if (size === undefined) continue
+      discharge(entry)
+      enlist(segment, entry, size)
+      if (isDelete(entry)) deletes++
+    }
+    entries += segment.live.size
+    segment.size = segment.weight
+    segments.splice(at, run.length, segment)
+    await remove(run)
+  }
+
+  /**
+   * Goes through the items of now, oldest first, and merges neighbours that fit into one and items of which less than half counts.
+   * A delete can go once no item before it has an older entry of its key: in the oldest item, and wherever all before was made clean.
+   */
+  const merge = async (): Promise<void> => {
+    sinceMerge = 0
+    const end = segments.at(-1)!.to
+    const thorough = deletes > entries / 4 + DELETES
+    for (let at = 0; at < segments.length && segments[at]!.to <= end; at++) {
+      const first = segments[at]!
+      let weight = first.weight
+      let until = at + 1
+      for (; until < segments.length && segments[until]!.to <= end; until++) {
+        weight += segments[until]!.weight
+        if (weight > FULL) break
+      }
+      const isStale = thorough
+        ? first.weight < first.size || [...first.live.keys()].some(isDelete)
+        : first.weight < first.size / 2
+      if (until > at + 1 || isStale) await replace(at, segments.slice(at, until), thorough || at === 0)
+    }
+  }
+
+  const claim = async (): Promise<void> => {
+    const text = await items.get('owner')
+    const before = text === null ? undefined : await unseal<Owner>('owner', text)
+    const names = before ? [] : (await items.keys()).map(parseName)
+    epoch = Math.max(before?.epoch ?? 0, ...names.map((name) => name?.epoch ?? 0)) + 1
+    owner = await seal('owner', { epoch, id: crypto.randomUUID() } satisfies Owner)
+    await items.set('owner', owner)
+  }
+
+  return {
+    get stopped() {
+      return stopped
+    },
+    async *load() {
+      await claim()
+      // Listed only now: an owner before us acknowledges nothing more.
+      const names = (await items.keys()).map(parseName).filter((name) => name !== undefined)
+      const spare = new Set(names)
+      for await (const { name, content } of chain(names, fetch, options.torn)) {
+        spare.delete(name)
+        add(name, content.e)
+        yield* content.e
+        version = Math.max(version, content.v)
+      }
+      yield { k: '', v: version }
+      if ((await items.get('owner')) !== owner) throw lost()
+      await remove([...spare])
+    },
+    append: (list) => inTurn(() => append(list)),
+    read,
+    forget(entry, over) {
+      release(entry)
+      if (!over) {
+        discharge(entry)
+        entries--
+        return
+      }
+      // From here on it is a delete: one before it must not come back.
+      delete entry.j
+      delete entry.c
+      delete entry.x
+      deletes++
+    },
+    async health() {
+      try {
+        if (!stopped && (await items.get('owner')) !== owner) stopped = lost()
+        if (failure && !stopped) await inTurn(async () => failure && annul())
+        if (stopped) throw stopped
+        return { ok: true }
+      } catch (error) {
+        return { ok: false, reason: (error as Error).message }
+      }
+    },
+    async close() {
+      await writing
+      await merging
+    },
+  }
+}
+
+const lost = (): StorageError =>
+  new StorageError(
+    'Another process has opened this store, which serves one at a time; several need Redis, PostgreSQL or SQLite',
+    'unknown',
+  )
