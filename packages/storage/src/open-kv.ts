@@ -12,6 +12,10 @@ export interface OpenKVOptions {
   timeout?: number
   /** Characters of values that stay in memory beside the index; default 64 Mi. What is not there is read again. */
   cache?: number
+  /** Groups of commits after which their items are merged in the background; default 256. */
+  mergeAfter?: number
+  /** Characters that an item is merged up to, for drivers that bound a value; default 65 536. A commit that is larger is one item nevertheless. */
+  itemSize?: number
   /** How many processes are to write; anything but `one-process` is refused, with the engines that can. */
   writers?: KVCapabilities['writers']
 }
@@ -51,7 +55,7 @@ const refused = (name: string, why: string): StorageError =>
 
 /** Writes, reads, lists and removes one item. */
 async function probe(items: Items, name: string): Promise<void> {
-  const key = `probe-${crypto.randomUUID()}`
+  const key = 'probe'
   const text = 'turnpike "probe" {ü€😀}\n\u2028'
   await items.set(key, text)
   if ((await items.get(key)) !== text) throw refused(name, 'it does not give back what was written')
@@ -76,7 +80,8 @@ async function lock(driver: Driver): Promise<(() => Promise<void>) | undefined> 
  * @example const kv = await openKV(createStorage({ driver: redisDriver({ url }) }))
  */
 export async function openKV(storage: StorageLike, options: OpenKVOptions = {}): Promise<KV> {
-  const { base = 'kv', timeout = 10_000, cache = 2 ** 26, writers = 'one-process' } = options
+  const { base = 'kv', timeout = 10_000, cache = 2 ** 26, mergeAfter = 256, itemSize = 65_536 } = options
+  const { writers = 'one-process' } = options
   const driver: Driver = storage.getMount?.(`${base}:`).driver ?? (storage as Driver)
   const { name = 'unknown' } = driver
   if (writers !== 'one-process')
@@ -91,7 +96,7 @@ export async function openKV(storage: StorageLike, options: OpenKVOptions = {}):
     const items = itemsOf(storage, base, timeout)
     await probe(items, name)
     const kv = await memoryKV({
-      log: segmentLog(items, { cache, torn: !driver.atomic }),
+      log: segmentLog(items, { cache, mergeAfter, itemSize, torn: !driver.atomic }),
       capabilities: { writers, durability: driver.durability ?? DURABILITY[name] ?? 'engine-configured', driver: name },
     })
     return {

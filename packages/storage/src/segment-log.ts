@@ -1,7 +1,7 @@
 import type { KVLog, LogEntry } from '@turnpike/core'
 import { isDelete, StorageError } from '@turnpike/core'
-import type { Content, Name } from './segments.js'
-import { chain, kept, nameOf, parseName, seal, sizeOf, unseal } from './segments.js'
+import type { Content, Fence, Name } from './segments.js'
+import { chain, fenceOf, isWithin, kept, nameOf, parseFence, parseName, seal, sizeOf, unseal } from './segments.js'
 import type { Items } from './storage-like.js'
 
 /** An item of the log, and what of it still counts. */
@@ -14,13 +14,18 @@ interface Segment extends Name {
   size: number
 }
 
-/** Characters that an item is merged up to. */
-const FULL = 65_536
-/** Groups after which items are merged. */
-const MERGE_AFTER = 256
-/** Deletes beyond a quarter of all entries after which the log is rid of them. */
-const DELETES = 10_000
+export interface SegmentLogOptions {
+  /** Characters of values that stay in memory. */
+  cache: number
+  /** Groups of commits after which items are merged. */
+  mergeAfter: number
+  /** Characters that an item is merged up to. */
+  itemSize: number
+  /** Whether an item may be there in part after a crash. */
+  torn: boolean
+}
 
+/** Who may write. */
 interface Owner {
   epoch: number
   id: string
@@ -30,16 +35,14 @@ interface Owner {
  * A log on a storage of items. Each group of commits is an item; items are merged in the background, a few hundred entries at a time,
  * which never holds a commit up. Who opens the store last owns it: each write is followed by a look at the owner, so nothing is
  * acknowledged that a later owner may not have seen.
- * @param options.cache characters of values that stay in memory
- * @param options.torn whether an item may be there in part after a crash
  */
-export function segmentLog(items: Items, options: { cache: number; torn: boolean }): KVLog {
+export function segmentLog(items: Items, { cache, mergeAfter, itemSize, torn }: SegmentLogOptions): KVLog {
   const segments: Segment[] = []
   const cached = new Set<LogEntry>()
-  let room = options.cache
+  let room = cache
   let owner = ''
   let epoch = 0
-  let attempts = 0
+  let attempt = 0
   let version = 0
   let entries = 0
   let deletes = 0
@@ -99,15 +102,15 @@ export function segmentLog(items: Items, options: { cache: number; torn: boolean
 
   /** Writes an item and makes sure that the store was still ours when it was there. */
   const put = async (from: number, to: number, list: LogEntry[]): Promise<Name> => {
-    const name = { from, to, epoch, attempt: ++attempts }
-    await items.set(nameOf(name), await seal(nameOf(name), { v: version, e: list.map(kept) } satisfies Content))
+    const name = { from, to, epoch, attempt: ++attempt }
+    await items.set(nameOf(name), await seal(nameOf(name), { v: version, e: list } satisfies Content))
     if ((await items.get('owner')) !== owner) throw (stopped = lost())
     return name
   }
 
-  const remove = (names: Name[]): Promise<unknown> =>
+  const remove = (keys: string[]): Promise<unknown> =>
     // What stays is covered by what took its place, and goes when the store is opened next.
-    Promise.all(names.map((name) => items.remove(nameOf(name)).catch(() => undefined)))
+    Promise.all(keys.map((key) => items.remove(key).catch(() => undefined)))
 
   const next = (): number => (segments.at(-1)?.to ?? 0) + 1
 
@@ -117,7 +120,7 @@ export function segmentLog(items: Items, options: { cache: number; torn: boolean
     return written
   }
 
-  /** Puts an empty item where a write failed: should that write come through after all, the later attempt counts. */
+  /** Puts an empty item in the next place: should an earlier write to that place come through after all, the later attempt counts. */
   const annul = async (): Promise<void> => {
     add(await put(next(), next(), []), [])
     failure = undefined
@@ -125,9 +128,14 @@ export function segmentLog(items: Items, options: { cache: number; torn: boolean
 
   const append = async (list: LogEntry[]): Promise<void> => {
     if (stopped) throw stopped
+    // Begun here, where it is known of every group so far what it made obsolete.
+    if (++sinceMerge > mergeAfter && !merging)
+      merging = merge()
+        .catch(() => undefined) // Nothing is lost; the next round tries again.
+        .finally(() => (merging = undefined))
     try {
       for (const { v } of list) version = Math.max(version, v)
-      add(await put(next(), next(), list), list)
+      add(await put(next(), next(), list.map(kept)), list)
       failure = undefined
     } catch (cause) {
       if (stopped) throw stopped
@@ -137,10 +145,6 @@ export function segmentLog(items: Items, options: { cache: number; torn: boolean
       })
       throw new StorageError('The storage failed', 'none', { cause })
     }
-    if (++sinceMerge >= MERGE_AFTER && !merging)
-      merging = merge()
-        .catch(() => undefined) // Nothing is lost; the next round tries again.
-        .finally(() => (merging = undefined))
   }
 
   const values = new Map<Segment, Promise<Map<string, LogEntry> | undefined>>()
@@ -188,12 +192,12 @@ export function segmentLog(items: Items, options: { cache: number; torn: boolean
       }
     list.reverse()
     const whole: LogEntry[] = []
-    for (const entry of list)
-      if (entry.j !== null) whole.push(entry)
-      else {
-        const json = await read(entry)
-        if (json !== undefined) whole.push({ ...entry, j: json })
-      }
+    for (const entry of list) {
+      // A copy, because its value may leave the memory while others are read.
+      const copy = kept(entry)
+      if (copy.j === null) copy.j = (await read(entry))!
+      if (copy.j !== undefined || copy.c || isDelete(entry)) whole.push(copy)
+    }
     const segment = segmentOf(await put(run[0]!.from, run.at(-1)!.to, whole))
     for (const old of run) {
       for (const entry of old.live.keys()) if (isDelete(entry)) deletes--
@@ -210,7 +214,7 @@ export function segmentLog(items: Items, options: { cache: number; torn: boolean
     entries += segment.live.size
     segment.size = segment.weight
     segments.splice(at, run.length, segment)
-    await remove(run)
+    await remove(run.map(nameOf))
   }
 
   /**
@@ -220,14 +224,14 @@ export function segmentLog(items: Items, options: { cache: number; torn: boolean
   const merge = async (): Promise<void> => {
     sinceMerge = 0
     const end = segments.at(-1)!.to
-    const thorough = deletes > entries / 4 + DELETES
+    const thorough = deletes > entries / 4 + mergeAfter
     for (let at = 0; at < segments.length && segments[at]!.to <= end; at++) {
       const first = segments[at]!
       let weight = first.weight
       let until = at + 1
       for (; until < segments.length && segments[until]!.to <= end; until++) {
         weight += segments[until]!.weight
-        if (weight > FULL) break
+        if (weight > itemSize) break
       }
       const isStale = thorough
         ? first.weight < first.size || [...first.live.keys()].some(isDelete)
@@ -239,10 +243,21 @@ export function segmentLog(items: Items, options: { cache: number; torn: boolean
   const claim = async (): Promise<void> => {
     const text = await items.get('owner')
     const before = text === null ? undefined : await unseal<Owner>('owner', text)
-    const names = before ? [] : (await items.keys()).map(parseName)
-    epoch = Math.max(before?.epoch ?? 0, ...names.map((name) => name?.epoch ?? 0)) + 1
+    const epochs = (await items.keys()).map((key) => parseName(key)?.epoch ?? parseFence(key) ?? 0)
+    epoch = Math.max(before?.epoch ?? 0, ...epochs) + 1
     owner = await seal('owner', { epoch, id: crypto.randomUUID() } satisfies Owner)
     await items.set('owner', owner)
+  }
+
+  /** The last fence that is whole: what an owner before it wrote later than it says does not count. */
+  const lastFence = async (keys: string[]): Promise<Fence | undefined> => {
+    const epochs = keys.map(parseFence).filter((found) => found !== undefined)
+    for (const found of epochs.toSorted((a, b) => b - a)) {
+      const text = await items.get(fenceOf(found))
+      const fence = text === null ? undefined : await unseal<Fence>(fenceOf(found), text)
+      if (fence) return fence
+    }
+    return undefined
   }
 
   return {
@@ -252,17 +267,24 @@ export function segmentLog(items: Items, options: { cache: number; torn: boolean
     async *load() {
       await claim()
       // Listed only now: an owner before us acknowledges nothing more.
-      const names = (await items.keys()).map(parseName).filter((name) => name !== undefined)
-      const spare = new Set(names)
-      for await (const { name, content } of chain(names, fetch, options.torn)) {
-        spare.delete(name)
+      const keys = await items.keys()
+      const fence = await lastFence(keys)
+      const names = keys.map(parseName).filter((name) => name !== undefined)
+      const counting = names.filter((name) => !fence || isWithin(fence, name))
+      for await (const { name, content } of chain(counting, fetch, torn)) {
         add(name, content.e)
         yield* content.e
         version = Math.max(version, content.v)
       }
       yield { k: '', v: version }
       if ((await items.get('owner')) !== owner) throw lost()
-      await remove([...spare])
+      const upTo: Fence['upTo'] = {}
+      for (const { epoch, attempt } of segments) upTo[epoch] = Math.max(upTo[epoch] ?? 0, attempt)
+      await items.set(fenceOf(epoch), await seal(fenceOf(epoch), { epoch, upTo } satisfies Fence))
+      // Now a write that began before us counts no more, should it come through only later; and that we are the owner is made sure of.
+      await annul()
+      const used = new Set(segments.map(nameOf))
+      await remove(keys.filter((key) => (parseName(key) ? !used.has(key) : parseFence(key) !== undefined)))
     },
     append: (list) => inTurn(() => append(list)),
     read,

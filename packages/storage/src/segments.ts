@@ -24,6 +24,23 @@ export function parseName(text: string): Name | undefined {
   return attempt === undefined ? undefined : { from: from!, to: to!, epoch: epoch!, attempt }
 }
 
+/** What an owner found when it opened the store. What earlier ones wrote beyond that was never acknowledged, and does not count. */
+export interface Fence {
+  epoch: number
+  /** By epoch: the last attempt that counts. */
+  upTo: Record<number, number>
+}
+
+export const fenceOf = (epoch: number): string => `fence-${epoch}`
+
+export function parseFence(text: string): number | undefined {
+  const epoch = /^fence-(\d+)$/.exec(text)?.[1]
+  return epoch === undefined ? undefined : Number(epoch)
+}
+
+export const isWithin = (fence: Fence, { epoch, attempt }: Name): boolean =>
+  epoch >= fence.epoch || attempt <= (fence.upTo[epoch] ?? 0)
+
 const checksum = async (text: string): Promise<string> => (await sha256(text)).slice(0, 16)
 
 /** An envelope that shows whether its content is whole, and that no reader takes for JSON. */
@@ -64,13 +81,34 @@ export function kept({ k, v, j, c, x }: LogEntry): LogEntry {
 export const sizeOf = (entry: LogEntry): number =>
   entry.k.length + (entry.j?.length ?? 0) + (entry.c ? 24 * Object.keys(entry.c).length : 0) + 24
 
+const isLater = (a: Name, b: Name): number => b.epoch - a.epoch || b.attempt - a.attempt
+
+/**
+ * Of items whose groups overlap, the latest attempt; in order. A merge replaces what was written before it, and one that failed and
+ * came through after all gives way to whatever was written of its groups since.
+ */
+export function latest(names: Name[]): Name[] {
+  const chosen: Name[] = []
+  for (const name of names.toSorted(isLater)) {
+    let low = 0
+    let high = chosen.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (chosen[middle]!.to < name.from) low = middle + 1
+      else high = middle
+    }
+    if (low === chosen.length || chosen[low]!.from > name.to) chosen.splice(low, 0, name)
+  }
+  return chosen
+}
+
 /** Items that are read ahead while the store is opened. */
 const AHEAD = 16
 
 /**
  * The items that make up the log, oldest first: they follow each other without a gap, and each is whole.
  * @param read gives what an item holds, or nothing where it is not whole
- * @param torn whether a last item that is not whole was never acknowledged, and is left out
+ * @param torn whether an item that a crash cut off may be there in part; it was never acknowledged
  * @throws StorageError where something is missing or not whole
  */
 export async function* chain(
@@ -78,35 +116,38 @@ export async function* chain(
   read: (name: Name) => Promise<Content | undefined>,
   torn: boolean,
 ): AsyncGenerator<{ name: Name; content: Content }> {
-  const sorted = names.toSorted((a, b) => a.from - b.from || b.epoch - a.epoch || b.attempt - a.attempt)
-  const reading: Promise<Content | undefined>[] = []
-  const contentOf = (i: number): Promise<Content | undefined> => {
-    while (reading.length < Math.min(sorted.length, i + AHEAD)) {
-      const content = read(sorted[reading.length]!)
-      content.catch(() => undefined) // It is awaited when its turn comes.
-      reading.push(content)
-    }
-    return reading[i]!
-  }
   let next = 1
-  for (let i = 0; i < sorted.length;) {
-    const { from } = sorted[i]!
-    if (from > next) throw broken(`the item that begins with group ${next} is missing`)
-    // Of those that begin at one group, the latest attempt that is whole counts.
-    const first = i
-    let content: Content | undefined
-    for (; i < sorted.length && sorted[i]!.from === from; i++) {
-      if (from < next) continue
-      content = await contentOf(i)
+  let bad: Name | undefined
+  for (let left = names; left.length > 0; left = left.filter((name) => name !== bad && name.from >= next)) {
+    const chosen = latest(left)
+    const reading: Promise<Content | undefined>[] = []
+    const before = bad
+    for (const [i, name] of chosen.entries()) {
+      for (let ahead = reading.length; ahead < Math.min(chosen.length, i + AHEAD); ahead++) {
+        const content = read(chosen[ahead]!)
+        content.catch(() => undefined) // It is awaited when its turn comes.
+        reading.push(content)
+      }
+      const content = await reading[i]!
       delete reading[i]
-      if (!content) continue
-      yield { name: sorted[i]!, content }
-      next = sorted[i]!.to + 1
+      if (!content) {
+        bad = name
+        break
+      }
+      if (name.from !== next) throw broken(bad, next)
+      yield { name, content }
+      next = name.to + 1
     }
-    const isLast = i === sorted.length && sorted.slice(first).every(({ to }) => to === from)
-    if (from === next && !(torn && isLast)) throw broken(`item ${nameOf(sorted[first]!)} is corrupt`)
+    if (bad === before) break
+    if (!torn) throw broken(bad, next)
   }
+  // What was cut off may be the last group, or a merge of what is there all the same.
+  const isWhole = names.every(({ to }) => to < next) || (bad?.from === next && names.every(({ to }) => to <= next))
+  if (!isWhole) throw broken(bad, next)
 }
 
-const broken = (what: string): StorageError =>
-  new StorageError(`The store cannot be opened: ${what}. Restore it from a backup`, 'none')
+const broken = (bad: Name | undefined, next: number): StorageError =>
+  new StorageError(
+    `The store cannot be opened: ${bad ? `item ${nameOf(bad)} is corrupt` : `the item with group ${next} is missing`}. Restore it from a backup`,
+    'none',
+  )

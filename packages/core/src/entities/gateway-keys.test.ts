@@ -58,7 +58,9 @@ describe('gateway keys', () => {
     const log: KVLog = {
       async *load() {},
       append: async (group) => void entries.push(...group),
-      rewrite: async () => undefined,
+      read: async () => undefined,
+      forget: () => undefined,
+      health: async () => ({ ok: true }),
       close: async () => undefined,
     }
     const kv = await memoryKV({ log })
