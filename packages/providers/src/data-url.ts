@@ -1,3 +1,4 @@
+import { toBase64 } from './base64.js'
 import { invalid } from './invalid.js'
 
 /** The media of a `data:` URL. */
@@ -8,15 +9,13 @@ export interface Media {
   data: string
 }
 
-/** Escaped text in base64. */
-function toBase64(escaped: string): string {
-  let text: string
+/** What escaped text says, as bytes. */
+function toBytes(escaped: string): Uint8Array {
   try {
-    text = decodeURIComponent(escaped)
+    return new TextEncoder().encode(decodeURIComponent(escaped))
   } catch {
     throw invalid('A data URL is malformed')
   }
-  return btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(''))
 }
 
 /** Takes a `data:` URL apart; undefined for any other. Data that is not in base64 is put into it. @throws ApiError 400 for a broken escape */
@@ -30,6 +29,6 @@ export function parseDataUrl(url: string): Media | undefined {
   return {
     // As clients write it.
     type: type === 'image/jpg' ? 'image/jpeg' : type,
-    data: parameters.includes('base64') ? data : toBase64(data),
+    data: parameters.includes('base64') ? data : toBase64(toBytes(data)),
   }
 }

@@ -1,29 +1,26 @@
 import type { EmbeddingRequest } from '@turnpike/core'
+import { fromBase64, toBase64 } from './base64.js'
 
 type Encoding = EmbeddingRequest['encoding_format']
 
 const BYTES = 4
 
 /** Little-endian 32-bit floats in base64. */
-function toBase64(vector: number[]): string {
+function pack(vector: number[]): string {
   const view = new DataView(new ArrayBuffer(vector.length * BYTES))
   for (const [i, value] of vector.entries()) view.setFloat32(i * BYTES, value, true)
-  let binary = ''
-  for (let i = 0; i < view.byteLength; i++) binary += String.fromCharCode(view.getUint8(i))
-  return btoa(binary)
+  return toBase64(new Uint8Array(view.buffer))
 }
 
-/** The bytes of a vector, a character for each. @throws TypeError where the text is no vector */
-function unpack(text: string): string {
-  const binary = atob(text)
-  if (binary.length === 0 || binary.length % BYTES !== 0) throw new TypeError('The vector is cut short')
-  return binary
+/** The bytes of a vector in base64. @throws where the text is none */
+function unpack(text: string): DataView {
+  const { buffer, length } = fromBase64(text)
+  if (length === 0 || length % BYTES !== 0) throw new TypeError('The vector is cut short')
+  return new DataView(buffer)
 }
 
-function fromBytes(binary: string): number[] {
-  const view = new DataView(Uint8Array.from(binary, (character) => character.charCodeAt(0)).buffer)
-  return Array.from({ length: binary.length / BYTES }, (_, i) => view.getFloat32(i * BYTES, true))
-}
+const toNumbers = (view: DataView): number[] =>
+  Array.from({ length: view.byteLength / BYTES }, (_, i) => view.getFloat32(i * BYTES, true))
 
 /** @throws TypeError for what is no vector */
 export function toVector(value: unknown): number[] {
@@ -34,9 +31,9 @@ export function toVector(value: unknown): number[] {
 
 /** A vector in the encoding that was asked for, whichever the upstream gave. @throws where it is none */
 export function encodeVector(vector: unknown, encoding: Encoding): number[] | string {
-  if (typeof vector !== 'string') return encoding === 'base64' ? toBase64(toVector(vector)) : toVector(vector)
-  const binary = unpack(vector)
-  return encoding === 'base64' ? vector : toVector(fromBytes(binary))
+  if (typeof vector !== 'string') return encoding === 'base64' ? pack(toVector(vector)) : toVector(vector)
+  const view = unpack(vector)
+  return encoding === 'base64' ? vector : toVector(toNumbers(view))
 }
 
 /** The vector at length 1, so that similarities compare whatever its dimensions; one of zeros as it is. */

@@ -1,4 +1,5 @@
 import type { ChatCompletionRequest, ChatMessage, ContentPart } from '@turnpike/core'
+import { fromBase64 } from '../base64.js'
 import { parseDataUrl } from '../data-url.js'
 import { invalid, unsupported } from '../invalid.js'
 import { parseArguments } from '../request-fields.js'
@@ -38,13 +39,11 @@ const isBlank = (text: string): boolean => text.trim() === ''
 
 /** Text from bytes in base64. */
 function toText(data: string): string {
-  let bytes: string
   try {
-    bytes = atob(data)
+    return new TextDecoder().decode(fromBase64(data))
   } catch {
     throw invalid('A data URL is malformed')
   }
-  return new TextDecoder().decode(Uint8Array.from(bytes, (character) => character.charCodeAt(0)))
 }
 
 /** An image or a document: by its type where the URL holds it, else what the part calls it, which the provider then fetches. */

@@ -1,5 +1,6 @@
 import type { Provider, SpeechRequest } from '@turnpike/core'
 import { concat } from '@turnpike/core'
+import { fromBase64 } from '../base64.js'
 import { malformed, truncated } from '../failures.js'
 import { unsupported } from '../invalid.js'
 import { takeNotes } from '../request-fields.js'
@@ -76,7 +77,7 @@ export const speech =
       const parts = content?.parts ?? []
       const audio = parts.flatMap(({ inlineData }) => (inlineData?.mimeType?.startsWith('audio/') ? [inlineData] : []))
       const rate = Number(/rate=(\d+)/.exec(audio[0]?.mimeType ?? '')?.[1] ?? 24_000)
-      const samples = audio.map(({ data = '' }) => Uint8Array.from(atob(data), (character) => character.charCodeAt(0)))
+      const samples = audio.map(({ data = '' }) => fromBase64(data))
       const size = samples.reduce((sum, { length }) => sum + length, 0)
       if (size === 0)
         throw (

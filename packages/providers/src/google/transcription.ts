@@ -1,4 +1,6 @@
 import type { Provider, TranscriptionAnswer, TranscriptionRequest } from '@turnpike/core'
+import { concat } from '@turnpike/core'
+import { toBase64 } from '../base64.js'
 import { malformed, truncated } from '../failures.js'
 import { unsupported } from '../invalid.js'
 import { takeNotes } from '../request-fields.js'
@@ -12,20 +14,10 @@ import { refusalOf } from './refusals.js'
 
 const read = new Set(['file', 'language', 'prompt', 'response_format'])
 
-/** Bytes to turn into base64 at a time: a multiple of three, and few enough to be arguments. */
-const STEP = 3 * 8 * 1024
-
-/** A file in base64. */
-async function toBase64({ size, read: pieces }: TranscriptionRequest['file']): Promise<string> {
-  const bytes = new Uint8Array(size)
-  let at = 0
-  for await (const piece of pieces()) {
-    bytes.set(piece, at)
-    at += piece.length
-  }
-  let text = ''
-  for (let i = 0; i < size; i += STEP) text += btoa(String.fromCharCode(...bytes.subarray(i, i + STEP)))
-  return text
+async function bytesOf(file: TranscriptionRequest['file']): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = []
+  for await (const piece of file.read()) pieces.push(piece)
+  return concat(pieces, file.size)
 }
 
 async function toRequest(request: TranscriptionRequest) {
@@ -37,7 +29,7 @@ async function toRequest(request: TranscriptionRequest) {
     ...(language ? [`It is in the language with the ISO 639-1 code "${language}".`] : []),
     ...(prompt ? [`What comes before it, or words that may occur in it: ${prompt}`] : []),
   ].join('\n')
-  const parts = [{ inlineData: { mimeType: file.type, data: await toBase64(file) } }, { text }]
+  const parts = [{ inlineData: { mimeType: file.type, data: toBase64(await bytesOf(file)) } }, { text }]
   return { path: toPath(model, 'generateContent'), body: { contents: [{ role: 'user', parts }] }, notes }
 }
 

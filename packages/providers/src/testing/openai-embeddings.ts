@@ -1,4 +1,4 @@
-import { toBase64 } from './base64.js'
+import { toBase64 } from '../base64.js'
 import type { FakeAnswer, FakeRequest } from './fake-upstream.js'
 import { json, refused, tokens } from './openai-answers.js'
 import type { Refusal } from './openai-refusals.js'
