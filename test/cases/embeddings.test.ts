@@ -45,7 +45,9 @@ it('#91 gives the encoding that was asked for, and the OpenAI client the right n
   for (const [encoding_format, given, told] of rows) {
     const request = encoding_format === undefined ? asked : { ...asked, encoding_format }
     const { status, text, sent } = await passTo('openai', path, request, one(given))
-    expect(sent.map(({ url, body }) => ({ url, body }))).toEqual([{ url: openai, body: request }])
+    expect(sent.map(({ url, body }) => ({ url, body }))).toEqual([
+      { url: openai, body: { ...request, encoding_format: 'base64' } },
+    ])
     expect([status, text]).toEqual([200, list('text-embedding-3-small', [told], 2)])
   }
 

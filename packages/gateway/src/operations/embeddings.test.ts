@@ -88,5 +88,5 @@ describe('the dimensions', () => {
 it('null is absent', async () => {
   const { send, sent } = await testGateway()
   await send('POST', path, { ...request, dimensions: null, encoding_format: null, provider: null })
-  expect(sent()).toEqual(request)
+  expect(sent()).toEqual({ ...request, encoding_format: 'base64' })
 })

@@ -2,6 +2,7 @@ import type { EmbeddingRequest } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
 import type { Given } from '../../../../test/support/upstream.js'
 import { failure, scriptedUpstream, senseless } from '../../../../test/support/upstream.js'
+import { fakeOpenAI } from '../testing/fake-openai.js'
 import { openaiEmbeddingRefusal } from '../testing/openai-embeddings.js'
 import { openai } from './index.js'
 
@@ -28,15 +29,17 @@ const two = told([item(0, 1), item(1, 2)])
 describe('the request', () => {
   it.each<[fields: object, body: object, count?: number]>([
     [{}, request],
+    [{ encoding_format: 'float' }, request],
+    [{ encoding_format: null }, request],
     [{ input: 'a' }, { ...request, input: 'a' }, 1],
     [{ input: [1, 2, 3] }, { ...request, input: [1, 2, 3] }, 1],
     [{ input: [[1], [2, 3]] }, { ...request, input: [[1], [2, 3]] }],
     [
       { dimensions: 5, encoding_format: 'base64', user: 'x' },
-      { ...request, dimensions: 5, encoding_format: 'base64', user: 'x' },
+      { ...request, dimensions: 5, user: 'x' },
     ],
     [{ provider: 'openai' }, request],
-  ])('of %j is all that was said', async (fields, body, count = 2) => {
+  ])('of %j is all that was said, in base64', async (fields, body, count = 2) => {
     const { answer, asked, notes } = embed(told([item(0, 1), item(1, 2)].slice(0, count)), fields)
     await answer
     expect(asked).toEqual([
@@ -48,7 +51,7 @@ describe('the request', () => {
           'content-type': 'application/json',
           accept: 'application/json',
         },
-        body,
+        body: { ...body, encoding_format: 'base64' },
       },
     ])
     expect(openaiEmbeddingRefusal(asked[0]!.body)).toBeUndefined()
@@ -94,6 +97,16 @@ describe('the answer', () => {
       { index: 1, embedding: 'AAAAQA==' },
     ])
     expect((await embed(texts).answer).data).toEqual(vectors)
+  })
+
+  it('with as many vectors as there may be is within the limit, also where numbers are wanted', async () => {
+    // A hundredth of 2,048 vectors of the longest, and of the limit that an answer has by default.
+    const input = Array.from({ length: 20 }, () => 'a')
+    const { transport } = fakeOpenAI()
+    const provider = openai({ apiKey: 'sk-test', transport, limits: { answer: (64 * 1024 * 1024) / 100 } })
+    const large = { model: 'text-embedding-3-large', input, encoding_format: 'float' } as const
+    const { data } = await provider.embeddings!(large, { signal: new AbortController().signal })
+    expect(data.map(({ embedding }) => embedding.length)).toEqual(input.map(() => 3_072))
   })
 
   it.each<[what: string, body: unknown]>([

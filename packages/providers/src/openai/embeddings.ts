@@ -12,13 +12,14 @@ interface Answer {
   usage?: { prompt_tokens?: unknown } | null
 }
 
-/** `/embeddings`: near-identity, with the encoding that was asked for also from servers that know only one. */
+/** `/embeddings`: near-identity, with the encoding that was asked for also from servers that give numbers whatever they are asked for. */
 export const embeddings =
   (upstream: Upstream): NonNullable<Provider['embeddings']> =>
   (request, call) => {
     const { encoding_format: encoding, input } = request
     const expected = Array.isArray(input) && typeof input[0] !== 'number' ? input.length : 1
-    const body = extend(request, { provider: undefined })
+    // As decimals, 2,048 vectors of the longest are more than an answer may have.
+    const body = extend(request, { provider: undefined, encoding_format: 'base64' })
     return callJson(upstream, { path: '/embeddings', body, notes: [] }, call, (answer): EmbeddingAnswer => {
       const { data, model, usage } = answer as Answer
       if (data.length !== expected) throw new TypeError(`Expected ${expected} embeddings`)
