@@ -41,13 +41,14 @@ describe('the request', () => {
     expect(notes).toEqual([])
   })
 
-  it('tells once what is dropped, however many calls it takes', async () => {
+  it('takes as many calls as it needs, one at a time, and tells once what is dropped', async () => {
     const input = Array.from({ length: 201 }, () => 'a')
     const sizes = ({ body }: Asked) => (body as { requests: unknown[] }).requests.length
     const { answer, asked, notes } = embed(
       (one) => ({ body: embedded(...Array.from({ length: sizes(one) }, () => [1])) }),
       { input, user: 'x' },
     )
+    expect(asked).toHaveLength(1)
     const { data } = await answer
     expect((data as { index: number }[]).map(({ index }) => index)).toEqual(input.map((_, index) => index))
     expect(asked.map(sizes)).toEqual([100, 100, 1])
@@ -142,14 +143,20 @@ describe('the answer', () => {
       { input },
     )
     await expect(one.answer).rejects.toMatchObject(failure({ kind: 'status', status: 503, accepted: true }, 'google'))
-    // One that broke off may have been paid for as well.
-    const broken = embed(
-      ({ body }) => ((body as { requests: unknown[] }).requests.length === 1 ? { body: [new Error('reset')] } : busy),
-      { input },
-    )
-    await expect(broken.answer).rejects.toMatchObject({ failure: { status: 503, accepted: true } })
     const none = embed(busy, { input })
     await expect(none.answer).rejects.toMatchObject(failure({ kind: 'status', status: 503, accepted: false }, 'google'))
+  })
+
+  it('of a call that failed is the end of the others', async () => {
+    const input = Array.from({ length: 301 }, (_, i) => (i === 150 ? 'bad' : 'a'))
+    const failed = { status: 500, body: { error: { code: 500, message: 'Internal', status: 'INTERNAL' } } }
+    const { answer, asked } = embed(
+      ({ body }) =>
+        JSON.stringify(body).includes('bad') ? failed : { body: embedded(...Array.from({ length: 100 }, () => [1])) },
+      { input },
+    )
+    await expect(answer).rejects.toMatchObject({ failure: { status: 500, accepted: true } })
+    expect(asked).toHaveLength(2)
   })
 
   it('is not waited for once the call is stopped', async () => {

@@ -23,20 +23,9 @@ function textsOf({ input }: EmbeddingRequest): string[] {
   })
 }
 
-/** What calls that belong together come to. @throws what one of them failed of, told as accepted where another one was */
-async function all<T>(calls: Promise<T>[]): Promise<T[]> {
-  const settled = await Promise.allSettled(calls)
-  const failed = settled.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined
-  if (failed === undefined) return settled.map((one) => (one as PromiseFulfilledResult<T>).value)
-  const error: unknown = failed.reason
-  // Who asked again would pay again for what was embedded (ruling 16).
-  const spent = settled.some((one) =>
-    one.status === 'fulfilled' ? true : UpstreamError.is(one.reason) && one.reason.failure.accepted,
-  )
-  if (spent && UpstreamError.is(error))
-    throw new UpstreamError(error.message, extend(error.failure, { accepted: true }))
-  throw error
-}
+/** What a call failed of where others were accepted before it: who asked again would pay again for those (ruling 16). */
+const spent = (error: unknown): unknown =>
+  UpstreamError.is(error) ? new UpstreamError(error.message, extend(error.failure, { accepted: true })) : error
 
 interface Batch {
   vectors: number[][]
@@ -49,7 +38,7 @@ interface Answer {
   usageMetadata?: { promptTokenCount?: unknown }
 }
 
-/** batchEmbedContents, as many calls as the texts need; they succeed or fail together. */
+/** batchEmbedContents, as many calls as the texts need, one at a time; they succeed or fail together. */
 export const embeddings =
   (upstream: Upstream): NonNullable<Provider['embeddings']> =>
   async (request, call): Promise<EmbeddingAnswer> => {
@@ -71,9 +60,12 @@ export const embeddings =
         return { vectors: given.map(({ values }) => toVector(values)), tokens: count(usageMetadata?.promptTokenCount) }
       })
     }
-    const calls: Promise<Batch>[] = []
-    for (let i = 0; i < texts.length; i += BATCH) calls.push(embed(texts.slice(i, i + BATCH), i === 0))
-    const batches = await all(calls)
+    const batches: Batch[] = []
+    try {
+      for (let i = 0; i < texts.length; i += BATCH) batches.push(await embed(texts.slice(i, i + BATCH), i === 0))
+    } catch (error) {
+      throw batches.length > 0 ? spent(error) : error
+    }
 
     const tokens = batches.reduce<number | undefined>((sum, batch) => addKnown(sum, batch.tokens), 0)
     return {
