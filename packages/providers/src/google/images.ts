@@ -1,15 +1,13 @@
 import type { ImageAnswer, ImageRequest, Provider, Usage } from '@turnpike/core'
 import { extend } from '@turnpike/core'
 import type { UpstreamRequest } from '../adapter.js'
-import { malformed } from '../failures.js'
 import { takeNotes } from '../request-fields.js'
 import type { Upstream } from '../upstream.js'
 import { callJson } from '../upstream.js'
 import type { Answer } from './answer.js'
 import { toUsage } from './answer.js'
-import { toldError } from './errors.js'
 import { toPath } from './models.js'
-import { refusalOf } from './refusals.js'
+import { missing } from './refusals.js'
 
 /** The nearest shape that the family has; the sizes of its pictures are its own. */
 const ratios: Record<NonNullable<ImageRequest['size']>, string> = {
@@ -51,17 +49,11 @@ function usageOf({ usageMetadata }: Answer): Usage | undefined {
 
 /** @throws UpstreamError for a refusal, which is the prompt's fault, and for an answer without a picture */
 function toAnswer(provider: string, answer: Answer): ImageAnswer {
-  const told = toldError(provider, answer, false)
-  if (told) throw told
-  const [candidate] = answer.candidates ?? []
-  const pictures = (candidate?.content?.parts ?? []).flatMap(({ thought, inlineData }) =>
+  const [picture] = (answer.candidates?.[0]?.content?.parts ?? []).flatMap(({ thought, inlineData }) =>
     !thought && inlineData?.data && inlineData.mimeType?.startsWith('image/') ? [{ base64: inlineData.data }] : [],
   )
-  const [picture] = pictures
-  if (picture) return { images: [picture], usage: usageOf(answer) }
-  throw (
-    refusalOf(provider, answer) ?? malformed(provider, 'The answer has no picture', undefined, candidate?.finishReason)
-  )
+  if (!picture) throw missing(provider, answer, 'picture')
+  return { images: [picture], usage: usageOf(answer) }
 }
 
 /** generateContent of the family's image models; the first picture that is no draft. */

@@ -1,16 +1,14 @@
 import type { Provider, SpeechRequest } from '@turnpike/core'
 import { concat } from '@turnpike/core'
 import { fromBase64 } from '../base64.js'
-import { malformed, truncated } from '../failures.js'
 import { unsupported } from '../invalid.js'
 import { takeNotes } from '../request-fields.js'
 import type { Upstream } from '../upstream.js'
 import { callJson } from '../upstream.js'
 import type { Answer } from './answer.js'
 import { toUsage } from './answer.js'
-import { toldError } from './errors.js'
 import { toPath } from './models.js'
-import { refusalOf } from './refusals.js'
+import { missing, requireEnd } from './refusals.js'
 
 /** For each voice of spec.md one of the family's that is like it; any other name is the family's own. */
 const voices: Record<string, string> = {
@@ -73,21 +71,13 @@ export const speech =
   (request, call) =>
     callJson(upstream, toRequest(request), call, (body) => {
       const answer = body as Answer
-      const { content, finishReason } = answer.candidates?.[0] ?? {}
-      const parts = content?.parts ?? []
+      const parts = answer.candidates?.[0]?.content?.parts ?? []
       const audio = parts.flatMap(({ inlineData }) => (inlineData?.mimeType?.startsWith('audio/') ? [inlineData] : []))
       const rate = Number(/rate=(\d+)/.exec(audio[0]?.mimeType ?? '')?.[1] ?? 24_000)
       const samples = audio.map(({ data = '' }) => fromBase64(data))
       const size = samples.reduce((sum, { length }) => sum + length, 0)
-      if (size === 0)
-        throw (
-          toldError(upstream.id, body, false) ??
-          refusalOf(upstream.id, answer) ??
-          malformed(upstream.id, 'The answer has no audio')
-        )
-      // A part of what is to be said is no speech.
-      if (finishReason !== undefined && finishReason !== 'STOP')
-        throw refusalOf(upstream.id, answer) ?? truncated(upstream.id, 'The model stopped before the end of the text')
+      if (size === 0) throw missing(upstream.id, answer, 'audio')
+      requireEnd(upstream.id, answer)
       return {
         contentType: 'audio/wav',
         body: (async function* () {

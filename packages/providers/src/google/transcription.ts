@@ -1,16 +1,14 @@
 import type { Provider, TranscriptionAnswer, TranscriptionRequest } from '@turnpike/core'
 import { concat } from '@turnpike/core'
 import { toBase64 } from '../base64.js'
-import { malformed, truncated } from '../failures.js'
 import { unsupported } from '../invalid.js'
 import { takeNotes } from '../request-fields.js'
 import type { Upstream } from '../upstream.js'
 import { callJson } from '../upstream.js'
 import type { Answer } from './answer.js'
 import { toUsage } from './answer.js'
-import { toldError } from './errors.js'
 import { toPath } from './models.js'
-import { refusalOf } from './refusals.js'
+import { missing, requireEnd } from './refusals.js'
 
 const read = new Set(['file', 'language', 'prompt', 'response_format'])
 
@@ -39,19 +37,9 @@ export const transcription =
   async (request, call) =>
     callJson(upstream, await toRequest(request), call, (body): TranscriptionAnswer => {
       const answer = body as Answer
-      const { content, finishReason } = answer.candidates?.[0] ?? {}
-      const parts = content?.parts
-      if (!parts)
-        throw (
-          toldError(upstream.id, body, false) ??
-          refusalOf(upstream.id, answer) ??
-          malformed(upstream.id, 'The answer has no text')
-        )
-      // A part of what is said is no transcription.
-      if (finishReason !== undefined && finishReason !== 'STOP')
-        throw (
-          refusalOf(upstream.id, answer) ?? truncated(upstream.id, 'The model stopped before the end of the recording')
-        )
+      const parts = answer.candidates?.[0]?.content?.parts
+      if (!parts) throw missing(upstream.id, answer, 'text')
+      requireEnd(upstream.id, answer)
       const text = parts.map(({ thought, text: said }) => (thought ? '' : (said ?? ''))).join('')
       return { text: text.trim(), seconds: undefined, usage: toUsage(answer.usageMetadata) }
     })
