@@ -1,13 +1,16 @@
 import { UpstreamError } from '@turnpike/core'
 import type { ChatAdapter, ErrorAnswer } from './adapter.js'
 
-/** An answer that is none, or that nobody could use; the generation has been paid for. */
+/**
+ * An answer that is none, or that nobody could use; the generation has been paid for.
+ * @param code the model's own reason for ending it so, where it gave one: then its provider is none the worse for it
+ */
 export const malformed = (provider: string, message: string, cause?: unknown, code?: string): UpstreamError =>
   new UpstreamError(message, { provider, kind: 'malformed', accepted: true, cause, code })
 
-/** An answer that ended before it was whole. */
-export const truncated = (provider: string, message: string, cause?: unknown): UpstreamError =>
-  new UpstreamError(message, { provider, kind: 'truncated', accepted: true, cause })
+/** An answer that ended before it was whole; `code` as with {@link malformed}. */
+export const truncated = (provider: string, message: string, cause?: unknown, code?: string): UpstreamError =>
+  new UpstreamError(message, { provider, kind: 'truncated', accepted: true, cause, code })
 
 /** What an upstream refused, or failed at, with a status of its own or one that its answer tells of. */
 export function statusError(

@@ -32,5 +32,8 @@ export const missing = (provider: string, answer: Answer, what: string): Upstrea
 export function requireEnd(provider: string, answer: Answer): void {
   const reason = answer.candidates?.[0]?.finishReason
   if (reason !== undefined && reason !== 'STOP')
-    throw refusalOf(provider, answer) ?? truncated(provider, `The model stopped before the end: ${reason}`)
+    throw (
+      refusalOf(provider, answer) ??
+      truncated(provider, `The model stopped before the end: ${reason}`, undefined, reason)
+    )
 }

@@ -100,7 +100,7 @@ describe('the answer', () => {
 
   it.each([
     ['SAFETY', { kind: 'status', status: 400, caller: true }],
-    ['MAX_TOKENS', { kind: 'truncated' }],
+    ['MAX_TOKENS', { kind: 'truncated', code: 'MAX_TOKENS' }],
   ])('that ends with %s is no answer, though there is audio', async (finishReason, told) => {
     const candidates = [{ content: { parts: [audio(samples)] }, finishReason }]
     await expect(speak({ body: { candidates } }).answer).rejects.toMatchObject({ failure: told })

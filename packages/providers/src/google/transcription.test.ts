@@ -93,8 +93,8 @@ describe('the answer', () => {
 
   it.each([
     ['RECITATION', { kind: 'status', status: 400, caller: true }],
-    ['MAX_TOKENS', { kind: 'truncated' }],
-    ['OTHER', { kind: 'truncated' }],
+    ['MAX_TOKENS', { kind: 'truncated', code: 'MAX_TOKENS' }],
+    ['OTHER', { kind: 'truncated', code: 'OTHER' }],
   ])('that ends with %s is no answer, though there is a text', async (finishReason, told) => {
     const candidates = [{ content: { parts: [{ text: 'Half of ' }] }, finishReason }]
     await expect(transcribe({ body: { candidates } }).answer).rejects.toMatchObject({ failure: told })

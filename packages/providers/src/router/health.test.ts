@@ -51,6 +51,8 @@ describe('the circuit breaker', () => {
   it.each([
     ['a success', undefined],
     ['a fault of the caller', failure({ status: 400, caller: true })],
+    ['an answer without a picture', failure({ kind: 'malformed', accepted: true, code: 'NO_IMAGE' })],
+    ['an answer that was too long', failure({ kind: 'truncated', accepted: true, code: 'MAX_TOKENS' })],
   ])('counts again from nothing after %s', (_, error) => {
     const { health, call } = setup()
     for (let i = 0; i < 3; i++) {
@@ -80,6 +82,7 @@ describe('the circuit breaker', () => {
     { kind: 'timeout', status: undefined, accepted: true },
     { kind: 'truncated', status: undefined, accepted: true },
     { kind: 'malformed', status: undefined, accepted: true },
+    { status: 500, accepted: true, code: 'INTERNAL' },
     { status: 503 },
     { status: 529 },
     { status: 401, credential: true },

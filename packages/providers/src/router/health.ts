@@ -1,4 +1,4 @@
-import type { Provider, ProviderHealth, Target } from '@turnpike/core'
+import type { Provider, ProviderHealth, Target, UpstreamFailure } from '@turnpike/core'
 import { UpstreamError } from '@turnpike/core'
 
 export interface HealthOptions {
@@ -22,9 +22,14 @@ interface State {
   probe: Target | undefined
 }
 
+/** Whether a model answered and ended that by itself, otherwise than was asked for: the code is its reason. */
+const ended = ({ kind, code }: UpstreamFailure): boolean =>
+  (kind === 'malformed' || kind === 'truncated') && code !== undefined
+
 /**
  * A circuit breaker per provider, fed by real traffic: after some failures in a row it is asked last for a while, then one request tries it.
- * What is the caller's fault is no failure, and neither is a rate limit, which only puts the model behind others.
+ * What is the caller's fault is no failure, nor is an answer that the model itself ended, which a caller could ask for,
+ * nor a rate limit, which only puts the model behind others.
  */
 export class Health {
   readonly #states = new Map<Provider, State>()
@@ -69,7 +74,7 @@ export class Health {
     if (state.probe === target) state.probe = undefined
     // A client that left says nothing of the provider.
     if (error !== undefined && !UpstreamError.is(error)) return
-    if (error === undefined || error.failure.caller) {
+    if (error === undefined || error.failure.caller || ended(error.failure)) {
       state.failures = 0
       state.nextTry = undefined
       return
