@@ -28,8 +28,8 @@ it('#94 makes one PNG with Gemini, in the shape that was asked for', async () =>
   const base64 = `{"created":0,"data":[{"b64_json":"${png}"}]}`
   const rows: [fields: object, ratio: string, told: string, warnings: string | null][] = [
     [{}, '1:1', url, null],
-    [{ size: '256x256' }, '1:1', url, null],
-    [{ size: '512x512' }, '1:1', url, null],
+    [{ size: '256x256' }, '1:1', url, 'clamped=size'],
+    [{ size: '512x512' }, '1:1', url, 'clamped=size'],
     [{ size: '1024x1024' }, '1:1', url, null],
     [{ size: '1792x1024' }, '16:9', url, null],
     [{ size: '1024x1792' }, '9:16', url, null],
@@ -77,6 +77,7 @@ it('#95 does not ask a GPT image model for the form that it always gives', async
       base64,
       'dropped=style; clamped=size',
     ],
+    [{ output_format: 'jpeg', output_compression: 50 }, {}, url, 'dropped=output_compression; clamped=output_format'],
   ]
   for (const [fields, more, told, warnings] of rows) {
     const request = { model: 'gpt-image-2', prompt: 'A cat', ...fields }

@@ -117,6 +117,7 @@ describe('the warnings', () => {
     [{ model: 'dall-e-3', size: '512x512' }, 'clamped=size'],
     [{ model: 'gemini-2.5-flash-image', size: '1792x1024', quality: 'standard' }, null],
     [{ model: 'gemini-2.5-flash-image', quality: 'hd', style: 'vivid', user: 'x' }, 'dropped=style,user,quality'],
+    [{ model: 'gemini-2.5-flash-image', size: '512x512' }, 'clamped=size'],
     [{ model: 'gemini-2.5-flash-image', n: 3, style: 'vivid' }, 'dropped=style; clamped=n'],
   ])('of %j are %s', async (fields, warnings) => {
     const { send } = await familiesGateway()

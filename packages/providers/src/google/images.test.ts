@@ -19,12 +19,15 @@ function draw(given: Given | Error, fields: Partial<ImageRequest> & { model?: st
 const pro = 'gemini-3-pro-image-preview'
 const flash = 'gemini-3.1-flash-image-preview'
 const noQuality = { field: 'quality', action: 'dropped' }
+const clamped = { field: 'size', action: 'clamped' }
 const noStyle = { field: 'style', action: 'dropped' }
 
 describe('the request', () => {
   it.each<[fields: { model?: string }, imageConfig: object, notes: object[]]>([
     [{}, { aspectRatio: '1:1' }, []],
-    [{ size: '256x256' }, { aspectRatio: '1:1' }, []],
+    [{ size: '256x256' }, { aspectRatio: '1:1' }, [clamped]],
+    [{ size: '512x512' }, { aspectRatio: '1:1' }, [clamped]],
+    [{ size: '1024x1024' }, { aspectRatio: '1:1' }, []],
     [{ size: '1024x1792' }, { aspectRatio: '9:16' }, []],
     [{ size: '1792x1024' }, { aspectRatio: '16:9' }, []],
     [{ quality: 'standard' }, { aspectRatio: '1:1' }, []],

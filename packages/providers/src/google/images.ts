@@ -23,6 +23,7 @@ const read = new Set(['prompt', 'size', 'quality', 'response_format'])
 function toRequest(request: ImageRequest & { model: string }): UpstreamRequest {
   const { model, prompt, size, quality } = request
   const { notes, note } = takeNotes(request, read)
+  if (size === '256x256' || size === '512x512') note('size', 'clamped')
   // Only the latest models take a size, and only the large one of them makes more pixels of it.
   const hd = quality === 'hd' && /^gemini-3.*-pro-image/.test(model)
   if (quality === 'hd' && !hd) note('quality', 'dropped')

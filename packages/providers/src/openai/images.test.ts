@@ -39,6 +39,10 @@ describe.each<[model: string, output: object, rows: [fields: object, body: objec
       [{ style: 'vivid' }, {}, [noStyle]],
       [{ response_format: 'url', n: 3, provider: 'openai' }, {}, []],
       [{ user: 'x', background: 'opaque' }, { user: 'x', background: 'opaque' }, []],
+      [{ output_format: 'png' }, {}, []],
+      [{ output_format: null, output_compression: null }, {}, []],
+      [{ output_format: 'webp' }, {}, [{ field: 'output_format', action: 'clamped' }]],
+      [{ output_compression: 0 }, {}, [{ field: 'output_compression', action: 'dropped' }]],
     ],
   ],
   [

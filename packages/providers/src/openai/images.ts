@@ -1,5 +1,5 @@
 import type { ImageAnswer, ImageRequest, Note, Provider, Usage } from '@turnpike/core'
-import { extend } from '@turnpike/core'
+import { extend, withoutNulls } from '@turnpike/core'
 import type { UpstreamRequest } from '../adapter.js'
 import { count } from '../count.js'
 import type { Upstream } from '../upstream.js'
@@ -15,8 +15,8 @@ interface Traits {
   qualities: Record<'standard' | 'hd', string> | undefined
   /** Whether it takes `style`. */
   style: boolean
-  /** What makes it answer with a PNG in base64. */
-  output: Record<string, string>
+  /** What makes it answer with a PNG in base64; undefined is not sent. */
+  output: Record<string, string | undefined>
 }
 
 const square = { '256x256': '1024x1024', '512x512': '1024x1024', '1024x1024': '1024x1024' }
@@ -26,7 +26,7 @@ const gptImage: Traits = {
   qualities: { standard: 'medium', hd: 'high' },
   style: false,
   // These models always answer in base64, and refuse to be asked for it.
-  output: { output_format: 'png' },
+  output: { output_format: 'png', output_compression: undefined },
 }
 
 const dallE3: Traits = {
@@ -59,6 +59,12 @@ function toRequest(request: ImageRequest & { model: string }): UpstreamRequest {
   if (size && sizes[size] !== size) notes.push({ field: 'size', action: 'clamped' })
   if (quality === 'hd' && !qualities) notes.push({ field: 'quality', action: 'dropped' })
   if (style && !hasStyle) notes.push({ field: 'style', action: 'dropped' })
+  if ('output_format' in output) {
+    const { output_format: format, output_compression: compression } = withoutNulls(request)
+    if (format !== undefined && format !== 'png') notes.push({ field: 'output_format', action: 'clamped' })
+    // Of a PNG, these models refuse to be told how small it should be.
+    if (compression !== undefined) notes.push({ field: 'output_compression', action: 'dropped' })
+  }
   const body = extend(request, {
     provider: undefined,
     n: 1,
