@@ -19,8 +19,6 @@ interface Case {
   answer: string
   seen: string
   type?: string
-  /** What the client is told of an error in JSON in the answer's place; default: that it makes no sense. */
-  told?: ErrorReply
   /** An error of the vendor. */
   refusal(status: number, message: string): string
 }
@@ -60,7 +58,6 @@ const cases: Case[] = [
     request: () => requestOf('images', { model: 'gemini-2.5-flash-image' }),
     answer: `{"candidates":[{"content":{"parts":[{"inlineData":{"mimeType":"image/png","data":"${png}"}}]}}]}`,
     seen: `{"created":0,"data":[{"url":"data:image/png;base64,${png}"}]}`,
-    told: failed,
     refusal: google,
   },
   {
@@ -130,7 +127,7 @@ function faults(one: Case): Fault[] {
     {
       name: 'an error in JSON with 200',
       upstream: [answer(200, '{"error":{"message":"No"}}')],
-      reply: one.told ?? senseless,
+      reply: one.type ? senseless : failed,
     },
     ...(one.type ? [] : broken(one)),
   ]
@@ -160,6 +157,29 @@ describe.each(cases)('$name', (one) => {
     expectError(await ask(callee, one), late)
     expect(upstream.requests).toBe(1)
     await close()
+  })
+})
+
+describe('subtitles of OpenAI', () => {
+  const at = useServer()
+  const vtt = 'WEBVTT\n\n00:00.000 --> 00:02.500\nGrüße\n'
+  const subtitles = (upstream: string): Promise<RawReply> => {
+    at.upstream.script = [upstream]
+    return ask(at.server, { ...cases[5]!, request: () => requestOf('transcription', { response_format: 'vtt' }) })
+  }
+
+  it('are handed on', async () => {
+    const reply = await subtitles(answer(200, vtt, ['content-type: text/plain']))
+    expect(reply).toMatchObject({ status: 200, type: 'text/vtt; charset=utf-8', body: vtt, whole: true })
+  })
+
+  it.each<[what: string, upstream: string, reply: ErrorReply]>([
+    ['200 in HTML', answer(200, html, ['content-type: text/html']), senseless],
+    ['a text in JSON', answer(200, cases[5]!.answer), senseless],
+    ['an error in JSON with 200', answer(200, openai(500, 'No')), failed],
+  ])('are not %s', async (_, upstream, reply) => {
+    expectError(await subtitles(upstream), reply)
+    expect(at.upstream.requests).toBe(1)
   })
 })
 

@@ -132,6 +132,13 @@ describe('the answer', () => {
     })
   })
 
+  it('that is an error in spite of its status is told as one', async () => {
+    const body = { error: { code: 503, message: 'Overloaded' } }
+    await expect(embed({ body }).answer).rejects.toMatchObject(
+      failure({ kind: 'status', status: 503, accepted: false }, 'google'),
+    )
+  })
+
   it('of a call that was refused is not to be asked for again once another was accepted', async () => {
     const input = Array.from({ length: 101 }, () => 'a')
     const busy = { status: 503, body: { error: { code: 503, message: 'Busy', status: 'UNAVAILABLE' } } }

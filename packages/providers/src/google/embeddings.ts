@@ -2,11 +2,13 @@ import type { EmbeddingAnswer, EmbeddingRequest, Provider } from '@turnpike/core
 import { extend, UpstreamError } from '@turnpike/core'
 import type { UpstreamRequest } from '../adapter.js'
 import { count } from '../count.js'
+import { malformed } from '../failures.js'
 import { unsupported } from '../invalid.js'
 import { takeNotes } from '../request-fields.js'
 import type { Upstream } from '../upstream.js'
 import { callJson } from '../upstream.js'
 import { encodeVector, normalise, toVector } from '../vectors.js'
+import { toldError } from './errors.js'
 import { toName, toPath } from './models.js'
 
 /** Most texts of one call. */
@@ -34,7 +36,7 @@ interface Batch {
 
 /** An answer of batchEmbedContents. */
 interface Answer {
-  embeddings: { values: unknown }[]
+  embeddings?: { values: unknown }[]
   usageMetadata?: { promptTokenCount?: unknown }
 }
 
@@ -56,6 +58,7 @@ export const embeddings =
       const outgoing: UpstreamRequest = { path, body: { requests }, notes: first ? notes : [] }
       return callJson(upstream, outgoing, call, (body) => {
         const { embeddings: given, usageMetadata } = body as Answer
+        if (!given) throw toldError(upstream.id, body, false) ?? malformed(upstream.id, 'The answer has no embeddings')
         if (given.length !== some.length) throw new TypeError(`Expected ${some.length} embeddings`)
         return { vectors: given.map(({ values }) => toVector(values)), tokens: count(usageMetadata?.promptTokenCount) }
       })

@@ -4,7 +4,7 @@ import type { ChatAdapter, UpstreamRequest } from '../adapter.js'
 import { checkArguments, finishOf, newCompletionId, newToolCallId, secondsNow } from '../chunk-builder.js'
 import { count } from '../count.js'
 import { malformed } from '../failures.js'
-import { errors, toldError } from './errors.js'
+import { errors, missing } from './errors.js'
 import { hasTemperature, isReasoningModel } from './models.js'
 import { streamDecoder } from './stream.js'
 
@@ -90,8 +90,7 @@ function toToolCall(call: Loose, finish: FinishReason, provider: string): ToolCa
 
 function toResponse(provider: string, body: Loose, request: ChatCompletionRequest): Completion {
   const { choices } = body
-  if (!Array.isArray(choices) || choices.length === 0)
-    throw toldError(provider, body, false) ?? malformed(provider, 'The answer has no choices')
+  if (!Array.isArray(choices) || choices.length === 0) throw missing(provider, body, 'choices')
   return extend(body, {
     id: (body['id'] as string) || newCompletionId(),
     object: 'chat.completion' as const,

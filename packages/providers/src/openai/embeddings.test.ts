@@ -130,6 +130,13 @@ describe('the answer', () => {
       await expect(embed({ body }, { encoding_format }).answer).rejects.toMatchObject(senseless())
   })
 
+  it('that is an error in spite of its status is told as one', async () => {
+    const body = { error: { code: 503, message: 'Overloaded' } }
+    await expect(embed({ body }).answer).rejects.toMatchObject(
+      failure({ kind: 'status', status: 503, accepted: false }),
+    )
+  })
+
   it('that breaks off is truncated', async () => {
     const body = [Buffer.from('{"data":'), new Error('ECONNRESET')]
     await expect(embed({ body }).answer).rejects.toMatchObject(failure({ kind: 'truncated', accepted: true }))

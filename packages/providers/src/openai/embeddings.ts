@@ -4,10 +4,11 @@ import { count } from '../count.js'
 import type { Upstream } from '../upstream.js'
 import { callJson } from '../upstream.js'
 import { encodeVector } from '../vectors.js'
+import { missing } from './errors.js'
 
 /** An answer of `/embeddings`. */
 interface Answer {
-  data: { index?: unknown; embedding: unknown }[]
+  data?: { index?: unknown; embedding: unknown }[]
   model?: string
   usage?: { prompt_tokens?: unknown } | null
 }
@@ -22,6 +23,7 @@ export const embeddings =
     const body = extend(request, { provider: undefined, encoding_format: 'base64' })
     return callJson(upstream, { path: '/embeddings', body, notes: [] }, call, (answer): EmbeddingAnswer => {
       const { data, model, usage } = answer as Answer
+      if (!data) throw missing(upstream.id, answer, 'data')
       if (data.length !== expected) throw new TypeError(`Expected ${expected} embeddings`)
       const vectors = data
         .map(({ index, embedding }, position) => ({

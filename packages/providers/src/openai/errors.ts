@@ -1,6 +1,6 @@
 import type { UpstreamError } from '@turnpike/core'
 import type { ErrorAnswer, ErrorMeaning } from '../adapter.js'
-import { statusError } from '../failures.js'
+import { malformed, statusError } from '../failures.js'
 import { retryAfter } from '../retry-after.js'
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
@@ -31,3 +31,7 @@ export function toldError(provider: string, body: unknown, begun: boolean): Upst
   const told = [code, status].map(Number).find((number) => number >= 400 && number <= 599)
   return statusError(provider, errors, { status: told ?? 500, body }, begun)
 }
+
+/** What a whole answer is that has none of `what` was asked for: an error in its place, or malformed. */
+export const missing = (provider: string, body: unknown, what: string): UpstreamError =>
+  toldError(provider, body, false) ?? malformed(provider, `The answer has no ${what}`)

@@ -135,6 +135,11 @@ describe('the answer', () => {
     ['nothing', ''],
   ])('with %s makes no sense', async (_, body) => expect(draw({ body }).answer).rejects.toMatchObject(senseless()))
 
+  it('that is an error in spite of its status is told as one', async () => {
+    const body = { error: { code: 503, message: 'Overloaded' } }
+    await expect(draw({ body }).answer).rejects.toMatchObject(failure({ kind: 'status', status: 503, accepted: false }))
+  })
+
   it('of a refusal is the fault of the prompt', async () => {
     const body = { error: { message: 'Rejected by our safety system', code: 'moderation_blocked' } }
     await expect(draw({ status: 400, body }).answer).rejects.toMatchObject({

@@ -4,6 +4,7 @@ import type { UpstreamRequest } from '../adapter.js'
 import { count } from '../count.js'
 import type { Upstream } from '../upstream.js'
 import { callJson } from '../upstream.js'
+import { missing } from './errors.js'
 
 type Size = NonNullable<ImageRequest['size']>
 
@@ -80,7 +81,7 @@ function toRequest(request: ImageRequest & { model: string }): UpstreamRequest {
 
 /** An answer of `/images/generations`. */
 interface Answer {
-  data: { b64_json?: unknown; revised_prompt?: unknown }[]
+  data?: { b64_json?: unknown; revised_prompt?: unknown }[]
   usage?: { input_tokens?: unknown; output_tokens?: unknown; input_tokens_details?: Record<string, unknown> | null }
 }
 
@@ -107,6 +108,7 @@ export const images =
   (request, call) =>
     callJson(upstream, toRequest(request), call, (answer): ImageAnswer => {
       const { data, usage } = answer as Answer
+      if (!data) throw missing(upstream.id, answer, 'data')
       const pictures = data.map(({ b64_json, revised_prompt }) => {
         if (typeof b64_json !== 'string' || b64_json === '') throw new TypeError('A picture is missing')
         return { base64: b64_json, revised_prompt: typeof revised_prompt === 'string' ? revised_prompt : undefined }

@@ -80,7 +80,7 @@ describe('the request', () => {
       ],
     ],
   ])('of %j is a form', async (fields, sent, accept = 'application/json') => {
-    const at = transcribe({ body: json }, fields)
+    const at = transcribe(accept === 'text/plain' ? { type: accept, body: 'Hello' } : { body: json }, fields)
     await at.answer
     expect(at.asked).toMatchObject([
       { url: 'https://api.openai.com/v1/audio/transcriptions', headers: { authorization: 'Bearer sk-test', accept } },
@@ -167,6 +167,31 @@ describe('the answer', () => {
         ...failure({ kind: 'status', status: 400, caller: true, accepted: false }),
         message: 'Audio file is too short',
       })
+  })
+
+  it.each<[type: string, body: unknown]>([
+    ['application/json', json],
+    ['application/json; charset=utf-8', '"WEBVTT"'],
+    ['text/html', '<html>'],
+    ['Application/XHTML+XML', '<html>'],
+  ])('of the type %s has no subtitles', async (type, body) => {
+    for (const response_format of ['srt', 'vtt'] as const)
+      await expect(transcribe({ type, body }, { response_format }).answer).rejects.toMatchObject(senseless())
+  })
+
+  it('of no type, or an unknown one, may be subtitles', async () => {
+    for (const type of [undefined, 'application/x-subrip', 'application/octet-stream'])
+      expect(await transcribe({ type, body: 'WEBVTT' }, { response_format: 'vtt' }).answer).toMatchObject({
+        text: 'WEBVTT',
+      })
+  })
+
+  it('that is an error in spite of its status is told as one, whatever was asked for', async () => {
+    const body = { error: { code: 503, message: 'Overloaded' } }
+    for (const response_format of ['json', 'text', 'srt'] as const)
+      await expect(transcribe({ body }, { response_format }).answer).rejects.toMatchObject(
+        failure({ kind: 'status', status: 503, accepted: false }),
+      )
   })
 
   it('that breaks off is truncated', async () => {

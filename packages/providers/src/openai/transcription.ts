@@ -2,8 +2,10 @@ import type { Note, Provider, TranscriptionAnswer, TranscriptionRequest, Usage }
 import { extend } from '@turnpike/core'
 import { count } from '../count.js'
 import { formData } from '../form-data.js'
+import { parseJson } from '../json.js'
 import type { Upstream } from '../upstream.js'
 import { callJson, send, wholeText } from '../upstream.js'
+import { missing } from './errors.js'
 
 /** A JSON answer of `/audio/transcriptions`. */
 interface Answer {
@@ -31,9 +33,9 @@ function toUsage(usage: Answer['usage']): Usage | undefined {
   }
 }
 
-function fromJson(body: object): TranscriptionAnswer {
+function fromJson(provider: string, body: object): TranscriptionAnswer {
   const { text, duration, usage } = body as Answer
-  if (typeof text !== 'string') throw new TypeError('There is no text')
+  if (typeof text !== 'string') throw missing(provider, body, 'text')
   return { text, seconds: seconds(duration) ?? seconds(usage?.['seconds']), usage: toUsage(usage) }
 }
 
@@ -62,8 +64,10 @@ export const transcription =
     const { type, body } = formData({ ...fields, response_format: asked }, file)
     const outgoing = { path: '/audio/transcriptions', body, notes }
     const headers = extend(upstream.headers, { 'content-type': type })
-    if (!subtitles) return callJson(upstream, outgoing, call, fromJson, headers)
+    if (!subtitles) return callJson(upstream, outgoing, call, (answer) => fromJson(upstream.id, answer), headers)
     const answer = await send(upstream, outgoing, call, extend(headers, { accept: 'text/plain' }))
     const text = await wholeText(upstream, answer, call)
+    // Servers call subtitles by many types, but by none of these.
+    if (/json|html/i.test(answer.header('content-type') ?? '')) throw missing(upstream.id, parseJson(text), 'subtitles')
     return { text, seconds: lastCue(text), usage: undefined }
   }
