@@ -43,9 +43,14 @@ const MIB = 1024 * 1024
 it('#97 hands subtitles on as they are, and a recording with its name', async () => {
   const path = '/v1/audio/transcriptions'
   const recording = Uint8Array.of(0xff, 0xfb, 0, 0x0d, 0x0a, 0x2d, 0x2d)
-  const form = (fields: Record<string, string>, name = 'talk.mp3', bytes: Uint8Array<ArrayBuffer> = recording) => {
+  const form = (
+    fields: Record<string, string>,
+    name = 'talk.mp3',
+    bytes: Uint8Array<ArrayBuffer> = recording,
+    type = 'audio/mpeg',
+  ) => {
     const made = new FormData()
-    made.set('file', new File([bytes], name, { type: 'audio/mpeg' }))
+    made.set('file', new File([bytes], name, { type }))
     for (const [field, value] of Object.entries({ model: 'whisper-1', ...fields })) made.set(field, value)
     return made
   }
@@ -87,6 +92,19 @@ it('#97 hands subtitles on as they are, and a recording with its name', async ()
     const { sent } = await passTo('openai', path, form({}, name), verbose)
     expect(sent.map(({ body }) => body)).toEqual([sentForm([['response_format', 'verbose_json']], name)])
   }
+  // What comes after the last dot is no extension, and the type tells the format.
+  const named: [name: string, sent: string][] = [
+    ['Meeting 10.30', 'Meeting 10.30.mp3'],
+    ['talk', 'talk.mp3'],
+    ['talk.', 'talk.mp3'],
+  ]
+  for (const [name, filename] of named) {
+    const { status, sent } = await passTo('openai', path, form({}, name), verbose)
+    expect([status, sent.map(({ body }) => body)]).toEqual([
+      200,
+      [sentForm([['response_format', 'verbose_json']], filename)],
+    ])
+  }
 
   const most = form({}, 'talk.mp3', new Uint8Array(25 * MIB))
   expect((await passTo('openai', path, most, verbose)).status).toBe(200)
@@ -98,7 +116,10 @@ it('#97 hands subtitles on as they are, and a recording with its name', async ()
       invalid('The file is larger than 26214400 bytes', 'request_too_large'),
     ],
     [missing, invalid('The form has no file "file"')],
-    [form({}, 'talk.ogg'), invalid('The file must be one of mp3, mp4, mpeg, mpga, m4a, wav, webm')],
+    [
+      form({}, 'talk.ogg', recording, 'audio/ogg'),
+      invalid('The file must be one of mp3, mp4, mpeg, mpga, m4a, wav, webm'),
+    ],
     [form({}, 'talk.mp3', new Uint8Array(0)), invalid('The file is empty')],
   ]
   for (const [request, told] of refused) {
