@@ -16,14 +16,12 @@ const BATCH = 100
 
 const read = new Set(['input', 'dimensions', 'encoding_format'])
 
-/** The texts of a request. @throws ApiError 400 for tokens, which only OpenAI's family can read */
-function textsOf({ input }: EmbeddingRequest): string[] {
-  const inputs = typeof input === 'string' ? [input] : input
-  return inputs.map((text) => {
-    if (typeof text !== 'string') throw unsupported('Gemini embeds texts, not tokens')
-    return text
-  })
-}
+const areTexts = (inputs: unknown[]): inputs is string[] => inputs.every((input) => typeof input === 'string')
+
+const inputsOf = ({ input }: EmbeddingRequest): unknown[] => (typeof input === 'string' ? [input] : input)
+
+/** Whether texts are to be embedded: only OpenAI's family can read tokens. */
+export const canEmbed = (request: EmbeddingRequest): boolean => areTexts(inputsOf(request))
 
 /** What a call failed of where others were accepted before it: who asked again would pay again for those (ruling 16). */
 const spent = (error: unknown): unknown =>
@@ -45,7 +43,8 @@ export const embeddings =
   (upstream: Upstream): NonNullable<Provider['embeddings']> =>
   async (request, call): Promise<EmbeddingAnswer> => {
     const { model, dimensions: outputDimensionality, encoding_format: encoding } = request
-    const texts = textsOf(request)
+    const texts = inputsOf(request)
+    if (!areTexts(texts)) throw unsupported('Gemini embeds texts, not tokens')
     const path = toPath(model, 'batchEmbedContents')
     const { notes } = takeNotes(request, read)
 

@@ -1,10 +1,11 @@
 /** The Google family: generateContent of the Gemini API and of servers that speak it. @module */
-import type { Provider } from '@turnpike/core'
+import type { EmbeddingRequest, Provider, SpeechRequest, TranscriptionFields } from '@turnpike/core'
 import type { ChatAdapter } from '../adapter.js'
 import type { FamilyOptions } from '../family.js'
 import { familyProvider } from '../family.js'
+import type { Fitting } from '../provider.js'
 import type { Answer } from './answer.js'
-import { embeddings } from './embeddings.js'
+import { canEmbed, embeddings } from './embeddings.js'
 import { errors } from './errors.js'
 import { images } from './images.js'
 import { audioCatalogue, googleCatalogue, isGoogleModel } from './models.js'
@@ -12,9 +13,9 @@ import { toRequest } from './request.js'
 import type { RemoteContent } from './remote-content.js'
 import { refuseRemote, withRemoteContent } from './remote-content.js'
 import { toResponse } from './response.js'
-import { speech } from './speech.js'
+import { canSpeak, speech } from './speech.js'
 import { streamDecoder } from './stream.js'
-import { transcription } from './transcription.js'
+import { canTranscribe, transcription } from './transcription.js'
 
 export interface GoogleOptions extends FamilyOptions {
   /** Where the API is, up to and with `/v1beta`; default `https://generativelanguage.googleapis.com/v1beta`. */
@@ -49,6 +50,20 @@ const family = {
   owns: isGoogleModel,
 }
 
+/** The router hands each task its own request. */
+const fits: NonNullable<Fitting['fits']> = ({ task, request }) => {
+  switch (task) {
+    case 'embeddings':
+      return canEmbed(request as EmbeddingRequest)
+    case 'speech':
+      return canSpeak(request as SpeechRequest)
+    case 'transcription':
+      return canTranscribe(request as TranscriptionFields)
+    default:
+      return true
+  }
+}
+
 /**
  * A provider of the Google family.
  * @example google({ apiKey: process.env.GEMINI_API_KEY })
@@ -63,6 +78,7 @@ export function google(options: GoogleOptions): Provider {
         embeddings: embeddings(upstream),
         images: images(upstream),
         ...(audio && { speech: speech(upstream), transcription: transcription(upstream) }),
+        fits,
       }),
       catalogue: audio ? { ...googleCatalogue, ...audioCatalogue } : googleCatalogue,
     },

@@ -46,9 +46,12 @@ function toWav(samples: Uint8Array, rate: number): Uint8Array {
   return concat([new Uint8Array(header.buffer), samples], HEADER + samples.length)
 }
 
+/** Whether speech is asked for in the one form that the family has. */
+export const canSpeak = ({ response_format }: SpeechRequest): boolean => response_format === 'wav'
+
 function toRequest(request: SpeechRequest) {
-  const { model, input, voice, response_format: format, speed } = request
-  if (format !== 'wav') throw unsupported('Gemini speaks in WAV only; ask for "response_format": "wav"')
+  const { model, input, voice, speed } = request
+  if (!canSpeak(request)) throw unsupported('Gemini speaks in WAV only; ask for "response_format": "wav"')
   const { notes, note } = takeNotes(request, read)
   if ((speed ?? 1) !== 1) note('speed', 'dropped')
   const voiceName = voices[voice ?? 'alloy'] ?? voice

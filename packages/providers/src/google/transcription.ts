@@ -1,4 +1,4 @@
-import type { Provider, TranscriptionAnswer, TranscriptionRequest } from '@turnpike/core'
+import type { Provider, TranscriptionAnswer, TranscriptionFields, TranscriptionRequest } from '@turnpike/core'
 import { concat } from '@turnpike/core'
 import { toBase64 } from '../base64.js'
 import { unsupported } from '../invalid.js'
@@ -18,9 +18,13 @@ async function bytesOf(file: TranscriptionRequest['file']): Promise<Uint8Array> 
   return concat(pieces, file.size)
 }
 
+/** Whether a text is asked for, without the times that subtitles need. */
+export const canTranscribe = ({ response_format: format }: TranscriptionFields): boolean =>
+  format !== 'srt' && format !== 'vtt'
+
 async function toRequest(request: TranscriptionRequest) {
-  const { model, file, language, prompt, response_format: format } = request
-  if (format === 'srt' || format === 'vtt') throw unsupported('Gemini gives no times; ask for json or text')
+  const { model, file, language, prompt } = request
+  if (!canTranscribe(request)) throw unsupported('Gemini gives no times; ask for json or text')
   const { notes } = takeNotes(request, read)
   const text = [
     'Write down what is said in this recording, word for word, and nothing else.',

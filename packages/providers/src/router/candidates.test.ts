@@ -6,7 +6,8 @@ import { byCost, inOrder } from './candidates.js'
 const candidate = (id: string, price?: Price, more: Partial<Candidate> = {}): Candidate => {
   const provider: Provider = { id, models: async () => [] }
   const target = { provider, model: `${id}-1`, price, catalogue: 'v' }
-  return { target, model: undefined, context: undefined, maxOutput: undefined, healthy: true, limited: false, ...more }
+  const known = { model: undefined, context: undefined, maxOutput: undefined }
+  return { target, fits: true, ...known, healthy: true, limited: false, ...more }
 }
 const need = (input: number, output: number, more: Partial<Need> = {}): Need => ({
   task: 'chat',
@@ -134,7 +135,18 @@ describe('by cost', () => {
 })
 
 describe('in order', () => {
-  it('price, fitness and context are no matter, health is', () => {
+  const unfit = { fits: false }
+
+  it('is without those that cannot do it, however healthy', () => {
+    const all = [candidate('a', {}, unfit), candidate('b', {}, { healthy: false }), candidate('c')]
+    expect(ids(inOrder(all))).toBe('c b')
+  })
+
+  it('is of all where nobody can do it', () => {
+    expect(ids(inOrder([candidate('a', {}, unfit), candidate('b', {}, unfit)]))).toBe('a b')
+  })
+
+  it('price and context are no matter, health is', () => {
     const all = [
       candidate('ill', { input: 1 }, { healthy: false }),
       candidate('busy', { input: 1 }, { limited: true }),

@@ -4,6 +4,8 @@ import { cost, ratesFor } from '@turnpike/core'
 /** A target, and what is known of it at the moment. */
 export interface Candidate {
   target: Target
+  /** Whether its provider can do the task as it is asked, as far as that knows. */
+  fits: boolean
   /** Its entry in the catalogue; undefined where it has none. */
   model: Model | undefined
   /** Most tokens of a prompt and an answer together, and of an answer; undefined where that is not known. */
@@ -22,8 +24,11 @@ const usable = (candidates: Candidate[]): Candidate[] => candidates.toSorted((a,
 
 const targetsOf = (candidates: Candidate[]): Target[] => candidates.map(({ target }) => target)
 
-/** In the order in which they are configured. */
-export const inOrder = (candidates: Candidate[]): Choice => ({ targets: targetsOf(usable(candidates)) })
+/** In the order in which they are configured; who cannot do it is asked where nobody can, and says why. */
+export function inOrder(candidates: Candidate[]): Choice {
+  const able = candidates.filter(({ fits }) => fits)
+  return { targets: targetsOf(usable(able.length > 0 ? able : candidates)) }
+}
 
 /** Cheaper first, an unknown price last, and the order of configuration among equals. */
 const cheaper = (a: Considered, b: Considered): number =>
@@ -38,14 +43,14 @@ const cheaper = (a: Considered, b: Considered): number =>
 export function byCost(candidates: Candidate[], need: Need): Choice {
   const { prompt, output } = need.size?.() ?? { prompt: 0, output: 0 }
   const rated = candidates.map((candidate) => {
-    const { target, model, context = Infinity, maxOutput = Infinity, healthy, limited } = candidate
+    const { target, fits, model, context = Infinity, maxOutput = Infinity, healthy, limited } = candidate
     const units = need.expected(target)
     const considered: Considered = {
       provider: target.provider.id,
       model: target.model,
       expected_nano_usd: target.price ? cost(units, ratesFor(target.price, units)) : null,
     }
-    if (need.fits?.(target, model) === false) considered.excluded = 'unfit'
+    if (!fits || need.fits?.(target, model) === false) considered.excluded = 'unfit'
     else if (prompt + output > context) considered.excluded = 'context'
     else if (output > maxOutput) considered.excluded = 'output'
     else if (!healthy) considered.behind = 'unhealthy'
