@@ -1,8 +1,6 @@
 import type { ChatCompletionRequest, ChatMessage } from '@turnpike/core'
-import { ApiError, extend } from '@turnpike/core'
-
-const invalid = (message: string): ApiError =>
-  new ApiError(400, 'invalid_request_error', message, { code: 'invalid_body' })
+import { extend } from '@turnpike/core'
+import { invalid } from './invalid.js'
 
 /** Calls of functions and their results as calls of tools; ids are counted, so that a history has the same each time. */
 function toToolMessages(messages: ChatMessage[]): ChatMessage[] {

@@ -4,8 +4,9 @@ import { operation } from '@turnpike/http'
 import { requireModel } from '../allowed-models.js'
 import type { Caller } from '../caller.js'
 import { IMAGE_MODELS } from '../conventions.js'
+import { unsupported } from '../invalid.js'
 import { metered, tokens } from '../meter.js'
-import type { UpstreamOptions, UpstreamRequest, Used } from '../upstream-request.js'
+import type { UpstreamOptions, Used } from '../upstream-request.js'
 import { upstreamRequest } from '../upstream-request.js'
 
 export interface ImageOptions {
@@ -78,8 +79,7 @@ export function createImage(options: UpstreamOptions & ImageOptions) {
     output: ImageResponse,
     async run(caller, { body }, call) {
       const given = withoutNulls(body)
-      if (given['stream'])
-        throw new ApiError(400, 'invalid_request_error', 'Pictures are not streamed', { code: 'unsupported_parameter' })
+      if (given['stream']) throw unsupported('Pictures are not streamed')
       const model = given.model ?? (await defaultModel(given.provider))
       requireModel(model, imageModels)
       const request = extend(given, { model, stream: undefined })
@@ -90,9 +90,8 @@ export function createImage(options: UpstreamOptions & ImageOptions) {
         request,
         expected: () => ({ input, output_image: PICTURE_TOKENS, images: 1 }),
       }
-      let upstream: UpstreamRequest
       try {
-        upstream = await upstreamRequest(options, caller, call, need, notes)
+        const upstream = await upstreamRequest(options, caller, call, need, notes)
         const { answer } = await upstream.whole(
           async ({ provider, model }, call) => {
             const { images, usage } = await provider.images!(extend(request, { model }), call)

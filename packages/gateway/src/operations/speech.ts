@@ -1,8 +1,10 @@
-import { ApiError, extend, SpeechRequest, unitsOf, withoutNulls } from '@turnpike/core'
+import { extend, SpeechRequest, unitsOf, withoutNulls } from '@turnpike/core'
 import { bytes, operation } from '@turnpike/http'
 import { requireModel } from '../allowed-models.js'
 import type { Caller } from '../caller.js'
 import { SPEECH_MODELS, VOICES } from '../conventions.js'
+import { invalid, unsupported } from '../invalid.js'
+import { tokens } from '../meter.js'
 import { outcomeOf } from '../outcome.js'
 import type { UpstreamOptions, UpstreamRequest, Used } from '../upstream-request.js'
 import { upstreamRequest } from '../upstream-request.js'
@@ -62,14 +64,8 @@ export function createSpeech(options: UpstreamOptions & SpeechOptions) {
       const { model, stream_format: streamed = 'audio' } = given
       const voice = given.voice ?? voices[0]!
       requireModel(model, speechModels)
-      if (!voices.includes(voice))
-        throw new ApiError(400, 'invalid_request_error', `The voice must be one of ${voices.join(', ')}`, {
-          code: 'invalid_body',
-        })
-      if (streamed !== 'audio')
-        throw new ApiError(400, 'invalid_request_error', 'Speech comes as audio, not as events', {
-          code: 'unsupported_parameter',
-        })
+      if (!voices.includes(voice)) throw invalid(`The voice must be one of ${voices.join(', ')}`)
+      if (streamed !== 'audio') throw unsupported('Speech comes as audio, not as events')
       const request = extend(given, { voice, stream_format: undefined })
       const characters = [...request.input].length
       const upstream = await upstreamRequest(options, caller, call, {
@@ -77,7 +73,7 @@ export function createSpeech(options: UpstreamOptions & SpeechOptions) {
         request,
         expected: () => ({
           characters,
-          input: Math.ceil(characters / 4),
+          input: tokens(characters),
           output_audio: Math.ceil(characters * TOKENS_PER_CHARACTER),
         }),
       })

@@ -1,10 +1,11 @@
 import type { FileInput, TranscriptionFormat, TranscriptionRequest } from '@turnpike/core'
-import { ApiError, extend, TranscriptionFields, TranscriptionResponse, unitsOf } from '@turnpike/core'
+import { extend, TranscriptionFields, TranscriptionResponse, unitsOf } from '@turnpike/core'
 import { bytes, operation } from '@turnpike/http'
 import * as v from 'valibot'
 import { requireModel } from '../allowed-models.js'
 import type { Caller } from '../caller.js'
 import { AUDIO_LIMIT, TRANSCRIPTION_MODELS } from '../conventions.js'
+import { invalid, unsupported } from '../invalid.js'
 import type { UpstreamOptions, Used } from '../upstream-request.js'
 import { upstreamRequest } from '../upstream-request.js'
 
@@ -51,11 +52,8 @@ function audioOf(file: FileInput): FileInput {
   const named = types.has(given)
   const extension = named ? given : (extensions.get(file.type.split(';', 1)[0]!.trim().toLowerCase()) ?? '')
   const type = types.get(extension)
-  if (type === undefined)
-    throw new ApiError(400, 'invalid_request_error', `The file must be one of ${[...types.keys()].join(', ')}`, {
-      code: 'invalid_body',
-    })
-  if (file.size === 0) throw new ApiError(400, 'invalid_request_error', 'The file is empty', { code: 'invalid_body' })
+  if (type === undefined) throw invalid(`The file must be one of ${[...types.keys()].join(', ')}`)
+  if (file.size === 0) throw invalid('The file is empty')
   return { ...file, name: named ? file.name : `${file.name.replace(/\.$/, '') || 'audio'}.${extension}`, type }
 }
 
@@ -100,10 +98,7 @@ export function createTranscription(options: UpstreamOptions & TranscriptionOpti
       const request: TranscriptionRequest = { ...fields, file: audioOf(body.file) }
       const { response_format: format = 'json', file, model } = request
       requireModel(model, transcriptionModels)
-      if (stream !== 'false')
-        throw new ApiError(400, 'invalid_request_error', 'Transcriptions are not streamed', {
-          code: 'unsupported_parameter',
-        })
+      if (stream !== 'false') throw unsupported('Transcriptions are not streamed')
       const guess = Math.ceil(file.size / BYTES_PER_SECOND)
       const upstream = await upstreamRequest(options, caller, call, {
         task: 'transcription',
