@@ -110,11 +110,11 @@ it('#92 asks Gemini for 100 texts at a time, and gives all vectors or none', asy
   expect(records).toMatchObject([{ prompt_tokens: 250, attempts: 1 }])
 
   const failed = { error: { code: 500, message: 'Secret', status: 'INTERNAL' } }
-  for (const [at, failing] of ['t0', 't100', 't249'].entries()) {
+  for (const failing of ['t0', 't100', 't249']) {
     const one = await passTo('google', path, request, (sent) =>
       textsOf(sent).includes(failing) ? whole(failed, 500) : batch(sent),
     )
-    expect(one.sent.map(({ body }) => body)).toEqual(batches.slice(0, at + 1).map(({ body }) => body))
+    expect(one.sent.map(({ body }) => body)).toEqual(batches.map(({ body }) => body))
     expect([one.status, one.text]).toEqual([502, errors.failed])
     expect(one.records).toEqual([])
   }

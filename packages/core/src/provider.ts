@@ -115,6 +115,8 @@ export interface Provider {
   /** Whether a model id that no catalogue lists is of this family, such as `gpt-…`. Absent = never. */
   owns?(model: string): boolean
   models(call: UpstreamCall): Promise<Model[]>
+  /** Whether it can do a task besides chat as it is asked; absent = it can. */
+  fits?(need: Pick<Need, 'task' | 'request'>): boolean
   chat?: {
     /** True where a call gives one answer and `n` above 1 is refused: more answers are more calls, which the gateway makes. */
     readonly oneChoice: boolean

@@ -8,40 +8,7 @@ import type {
   UpstreamCall,
   Usage,
 } from '@turnpike/core'
-import { extend, UpstreamError } from '@turnpike/core'
-
-/** Calls of one request that run at the same time. */
-const AT_ONCE = 8
-
-/** A signal that aborts with another, and by itself, until it lets go of that. */
-function follow(signal: Signal): { controller: AbortController; letGo(): void } {
-  const controller = new AbortController()
-  const abort = (): void => controller.abort(signal.reason)
-  if (signal.aborted) abort()
-  else signal.addEventListener('abort', abort)
-  return { controller, letGo: () => signal.removeEventListener('abort', abort) }
-}
-
-/** Keeps count of calls that were accepted, or may be: whoever asks again pays for those twice (ruling 16). */
-function acceptance() {
-  let open = 0
-  return {
-    async count<T>(call: Promise<T>): Promise<T> {
-      open++
-      try {
-        return await call
-      } catch (error) {
-        open--
-        throw error
-      }
-    },
-    /** What one call failed of, in view of the others. */
-    judge: (error: unknown): unknown =>
-      UpstreamError.is(error) && open > 0
-        ? new UpstreamError(error.message, extend(error.failure, { accepted: true }))
-        : error,
-  }
-}
+import { acceptance, AT_ONCE, extend, follow, together } from '@turnpike/core'
 
 /** Sums every count, also those of details. */
 function addUsage(a: Usage, b: Usage): Usage {
@@ -67,24 +34,7 @@ export async function fanOut(
   signal: Signal,
   ask: (signal: Signal) => Promise<Completion>,
 ): Promise<Completion> {
-  const { controller, letGo } = follow(signal)
-  const answers: Completion[] = []
-  const { count, judge } = acceptance()
-  let next = 0
-  const work = async (): Promise<void> => {
-    while (next < n) {
-      const index = next++
-      answers[index] = await count(ask(controller.signal))
-    }
-  }
-  try {
-    await Promise.all(Array.from({ length: Math.min(n, AT_ONCE) }, work))
-  } catch (error) {
-    controller.abort()
-    throw judge(error)
-  } finally {
-    letGo()
-  }
+  const answers = await together(n, signal, (_, signal) => ask(signal))
   return extend(answers[0]!, {
     choices: answers.flatMap(({ choices }, index) => choices.map((choice) => extend(choice, { index }))),
     usage: sumUsage(answers.map(({ usage }) => usage)),

@@ -4,7 +4,6 @@ import type {
   ChatStream,
   Completion,
   Model,
-  Need,
   Provider,
   UpstreamCall,
 } from '@turnpike/core'
@@ -16,14 +15,8 @@ import { unsupported } from './invalid.js'
 import type { Upstream } from './upstream.js'
 import { callJson, send } from './upstream.js'
 
-/** What the router asks of a provider before it is chosen, besides `chat.preview`. */
-export interface Fitting {
-  /** Whether it can do a task besides chat as it is asked; absent = it can. */
-  fits?(need: Pick<Need, 'task' | 'request'>): boolean
-}
-
 /** What a provider can be asked for besides chat. */
-export type Endpoints = Pick<Provider, 'embeddings' | 'images' | 'speech' | 'transcription'> & Fitting
+export type Endpoints = Pick<Provider, 'fits' | 'embeddings' | 'images' | 'speech' | 'transcription'>
 
 export interface ProviderOptions extends Omit<Upstream, 'errors'> {
   /** Headers of every call, the credential among them. */

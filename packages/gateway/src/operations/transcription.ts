@@ -29,7 +29,7 @@ const types = new Map(
   }),
 )
 
-/** Extensions for files without one that is known, such as those that browsers record. */
+/** Extensions for files without one, such as those that browsers record. */
 const extensions = new Map(
   Object.entries({
     'audio/mpeg': 'mp3',
@@ -48,13 +48,13 @@ const extensions = new Map(
 
 /** The file with a name whose extension tells its format, as upstreams expect. @throws ApiError 400 for other formats and for nothing */
 function audioOf(file: FileInput): FileInput {
-  const [, given = ''] = /\.(\w+)$/.exec(file.name.toLowerCase()) ?? []
-  const named = types.has(given)
-  const extension = named ? given : (extensions.get(file.type.split(';', 1)[0]!.trim().toLowerCase()) ?? '')
+  // `Meeting 10.30` has none: it begins with a letter.
+  const [, given = ''] = /\.([a-z]\w*)$/.exec(file.name.toLowerCase()) ?? []
+  const extension = given || (extensions.get(file.type.split(';', 1)[0]!.trim().toLowerCase()) ?? '')
   const type = types.get(extension)
   if (type === undefined) throw invalid(`The file must be one of ${[...types.keys()].join(', ')}`)
   if (file.size === 0) throw invalid('The file is empty')
-  return { ...file, name: named ? file.name : `${file.name.replace(/\.$/, '') || 'audio'}.${extension}`, type }
+  return { ...file, name: given ? file.name : `${file.name.replace(/\.$/, '') || 'audio'}.${extension}`, type }
 }
 
 /** The content types of answers that are no JSON; clients take anything else than JSON as text. */

@@ -41,17 +41,17 @@ describe('the request', () => {
     expect(notes).toEqual([])
   })
 
-  it('takes as many calls as it needs, one at a time, and tells once what is dropped', async () => {
-    const input = Array.from({ length: 201 }, () => 'a')
+  it('takes as many calls as it needs, at most 8 at once, and tells once what is dropped', async () => {
+    const input = Array.from({ length: 1_101 }, () => 'a')
     const sizes = ({ body }: Asked) => (body as { requests: unknown[] }).requests.length
     const { answer, asked, notes } = embed(
       (one) => ({ body: embedded(...Array.from({ length: sizes(one) }, () => [1])) }),
       { input, user: 'x' },
     )
-    expect(asked).toHaveLength(1)
+    expect(asked).toHaveLength(8)
     const { data } = await answer
     expect((data as { index: number }[]).map(({ index }) => index)).toEqual(input.map((_, index) => index))
-    expect(asked.map(sizes)).toEqual([100, 100, 1])
+    expect(asked.map(sizes)).toEqual([...Array.from({ length: 11 }, () => 100), 1])
     expect(notes).toEqual([{ field: 'user', action: 'dropped' }])
   })
 
@@ -155,7 +155,7 @@ describe('the answer', () => {
   })
 
   it('of a call that failed is the end of the others', async () => {
-    const input = Array.from({ length: 301 }, (_, i) => (i === 150 ? 'bad' : 'a'))
+    const input = Array.from({ length: 2_001 }, (_, i) => (i === 150 ? 'bad' : 'a'))
     const failed = { status: 500, body: { error: { code: 500, message: 'Internal', status: 'INTERNAL' } } }
     const { answer, asked } = embed(
       ({ body }) =>
@@ -163,7 +163,7 @@ describe('the answer', () => {
       { input },
     )
     await expect(answer).rejects.toMatchObject({ failure: { status: 500, accepted: true } })
-    expect(asked).toHaveLength(2)
+    expect(asked.length).toBeLessThan(21)
   })
 
   it('is not waited for once the call is stopped', async () => {

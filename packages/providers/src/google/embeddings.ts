@@ -1,5 +1,5 @@
 import type { EmbeddingAnswer, EmbeddingRequest, Provider } from '@turnpike/core'
-import { extend, UpstreamError } from '@turnpike/core'
+import { extend, together } from '@turnpike/core'
 import type { UpstreamRequest } from '../adapter.js'
 import { count } from '../count.js'
 import { malformed } from '../failures.js'
@@ -23,10 +23,6 @@ const inputsOf = ({ input }: EmbeddingRequest): unknown[] => (typeof input === '
 /** Whether texts are to be embedded: only OpenAI's family can read tokens. */
 export const canEmbed = (request: EmbeddingRequest): boolean => areTexts(inputsOf(request))
 
-/** What a call failed of where others were accepted before it: who asked again would pay again for those (ruling 16). */
-const spent = (error: unknown): unknown =>
-  UpstreamError.is(error) ? new UpstreamError(error.message, extend(error.failure, { accepted: true })) : error
-
 interface Batch {
   vectors: number[][]
   tokens: number | undefined
@@ -38,7 +34,7 @@ interface Answer {
   usageMetadata?: { promptTokenCount?: unknown }
 }
 
-/** batchEmbedContents, as many calls as the texts need, one at a time; they succeed or fail together. */
+/** batchEmbedContents, as many calls as the texts need; they succeed or fail together. */
 export const embeddings =
   (upstream: Upstream): NonNullable<Provider['embeddings']> =>
   async (request, call): Promise<EmbeddingAnswer> => {
@@ -48,26 +44,21 @@ export const embeddings =
     const path = toPath(model, 'batchEmbedContents')
     const { notes } = takeNotes(request, read)
 
-    const embed = (some: string[], first: boolean): Promise<Batch> => {
+    const batches = await together(Math.ceil(texts.length / BATCH), call.signal, (index, signal): Promise<Batch> => {
+      const some = texts.slice(index * BATCH, (index + 1) * BATCH)
       const requests = some.map((text) => ({
         model: toName(model),
         content: { parts: [{ text }] },
         outputDimensionality,
       }))
-      const outgoing: UpstreamRequest = { path, body: { requests }, notes: first ? notes : [] }
-      return callJson(upstream, outgoing, call, (body) => {
+      const outgoing: UpstreamRequest = { path, body: { requests }, notes: index === 0 ? notes : [] }
+      return callJson(upstream, outgoing, extend(call, { signal }), (body) => {
         const { embeddings: given, usageMetadata } = body as Answer
         if (!given) throw toldError(upstream.id, body, false) ?? malformed(upstream.id, 'The answer has no embeddings')
         if (given.length !== some.length) throw new TypeError(`Expected ${some.length} embeddings`)
         return { vectors: given.map(({ values }) => toVector(values)), tokens: count(usageMetadata?.promptTokenCount) }
       })
-    }
-    const batches: Batch[] = []
-    try {
-      for (let i = 0; i < texts.length; i += BATCH) batches.push(await embed(texts.slice(i, i + BATCH), i === 0))
-    } catch (error) {
-      throw batches.length > 0 ? spent(error) : error
-    }
+    })
 
     const tokens = batches.reduce<number | undefined>((sum, batch) => addKnown(sum, batch.tokens), 0)
     return {

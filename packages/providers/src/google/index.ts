@@ -3,7 +3,6 @@ import type { EmbeddingRequest, Provider, SpeechRequest, TranscriptionFields } f
 import type { ChatAdapter } from '../adapter.js'
 import type { FamilyOptions } from '../family.js'
 import { familyProvider } from '../family.js'
-import type { Fitting } from '../provider.js'
 import type { Answer } from './answer.js'
 import { canEmbed, embeddings } from './embeddings.js'
 import { errors } from './errors.js'
@@ -51,7 +50,7 @@ const family = {
 }
 
 /** The router hands each task its own request. */
-const fits: NonNullable<Fitting['fits']> = ({ task, request }) => {
+const fits: NonNullable<Provider['fits']> = ({ task, request }) => {
   switch (task) {
     case 'embeddings':
       return canEmbed(request as EmbeddingRequest)

@@ -3,7 +3,6 @@ import { ApiError, extend } from '@turnpike/core'
 import { builtInPrices, factsOf } from '../catalogue.js'
 import { fidelityOf } from '../fidelity.js'
 import { unsupported } from '../invalid.js'
-import type { Fitting } from '../provider.js'
 import type { AttemptOptions } from './attempt.js'
 import { attempt } from './attempt.js'
 import type { Candidate } from './candidates.js'
@@ -16,7 +15,7 @@ export interface RouterOptions extends AttemptOptions, HealthOptions {
    * In order of preference. Several with one id are one provider with several keys or addresses, which take turns;
    * where one is busy or refused, the next is asked.
    */
-  providers: (Provider & Fitting)[]
+  providers: Provider[]
   /** What models cost; default the prices that Turnpike comes with. */
   prices?: PriceSource
   /** Names that stand for models, such as `{ fast: ['openai/gpt-4o-mini', 'gemini-2.5-flash'] }`, in order of preference; default none. */
@@ -33,7 +32,7 @@ const invalidModel = (message: string): ApiError =>
 
 /** A model id, or whom to ask for it. */
 interface Place {
-  provider: Provider & Fitting
+  provider: Provider
   model: string
 }
 
@@ -47,7 +46,7 @@ export function createRouter(options: RouterOptions): Router {
   const groups = new Map(Object.entries(options.groups ?? {}))
   const health = new Health(options)
   /** By id, the instances of a provider. */
-  const byId = new Map<string, Place['provider'][]>()
+  const byId = new Map<string, Provider[]>()
   for (const provider of providers) {
     const { id } = provider
     // It is a prefix of model ids, a word beside `auto`, and a part of headers.
@@ -61,7 +60,7 @@ export function createRouter(options: RouterOptions): Router {
   /** By id, whose turn it is. */
   const turns = new Map<string, number>()
   /** The instances of a provider, each time beginning with the next. */
-  const instances = (id: string): Place['provider'][] => {
+  const instances = (id: string): Provider[] => {
     const all = byId.get(id)!
     if (all.length === 1) return all
     const first = turns.get(id) ?? 0
