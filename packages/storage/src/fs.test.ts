@@ -1,10 +1,12 @@
 import { spawnSync } from 'node:child_process'
-import { appendFile, cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { KV } from '@turnpike/core'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { fsKV } from './fs.js'
+import type { DurableFs } from './fs.js'
+import { durableFs, fsKV } from './fs.js'
+import { openKV } from './open-kv.js'
 
 let folder: string
 const open: KV[] = []
@@ -17,156 +19,162 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-async function openKV(at = folder): Promise<KV> {
+async function opened(at = folder): Promise<KV> {
   const kv = await fsKV(at)
   open.push(kv)
   return kv
 }
 
-/** A store with `names` in commits of their own, closed again. */
-async function written(...names: string[]): Promise<string> {
-  const kv = await fsKV(folder)
-  for (const name of names) await kv.commit({ set: [{ key: [name], value: `${name} ü😀` }] })
-  await kv.close()
-  return readFile(join(folder, 'kv.log'), 'utf8')
-}
+const files = async (): Promise<string[]> =>
+  (await readdir(folder, { recursive: true, withFileTypes: true }))
+    .filter((file) => file.isFile())
+    .map((file) => join(file.parentPath, file.name).slice(folder.length + 1))
+    .toSorted()
 
-const valueOf = async (kv: KV, name: string): Promise<unknown> => (await kv.get([name]))?.value
+describe('durableFs', () => {
+  it('keeps items as files, for their user only', async () => {
+    const driver = durableFs({ base: join(folder, 'deep', 'er') })
+    await driver.setItem('a:b', 'text ü😀')
+    await driver.setItemRaw('a:b:c', new Uint8Array([0, 255]))
+    expect(await files()).toEqual(['deep/er/a/b.item', 'deep/er/a/b/c.item'])
+    expect(await driver.getItem('a:b')).toBe('text ü😀')
+    expect(await driver.getItemRaw('a:b:c')).toEqual(Buffer.from([0, 255]))
+    expect((await driver.getKeys()).toSorted()).toEqual(['a:b', 'a:b:c'])
+    expect((await stat(join(folder, 'deep'))).mode & 0o777).toBe(0o700)
+    expect((await stat(join(folder, 'deep/er/a/b.item'))).mode & 0o777).toBe(0o600)
+  })
+
+  it('says what is there, and removes it', async () => {
+    const driver = durableFs({ base: folder })
+    expect([await driver.hasItem('a'), await driver.getItem('a'), await driver.getItemRaw('a')]).toEqual([
+      false,
+      null,
+      null,
+    ])
+    await driver.removeItem('a')
+    await driver.removeItem('none:such')
+    await driver.setItem('a', '1')
+    expect(await driver.hasItem('a')).toBe(true)
+    await driver.removeItem('a')
+    expect([await driver.hasItem('a'), await driver.getKeys()]).toEqual([false, []])
+    expect(await durableFs({ base: join(folder, 'none') }).getKeys()).toEqual([])
+  })
+
+  it('lets no key leave the folder', async () => {
+    const driver = durableFs({ base: folder })
+    for (const key of ['..', 'a:..:..:b', '.', 'a/../../b', '', 'a::b', 'a\0'])
+      await expect(async () => driver.setItem(key, 'x'), key).rejects.toThrow('cannot be a key')
+    expect(await files()).toEqual([])
+  })
+
+  it('throws what is no absence', async () => {
+    const driver = durableFs({ base: folder })
+    await driver.setItem('a', '1')
+    await expect(durableFs({ base: join(folder, 'a.item') }).setItem('b', '1')).rejects.toMatchObject({
+      code: 'EEXIST',
+    })
+    await mkdir(join(folder, 'b.item'))
+    await expect(driver.setItem('b', '1')).rejects.toMatchObject({ code: 'EISDIR' })
+    await expect(driver.getItem('b')).rejects.toMatchObject({ code: 'EISDIR' })
+  })
+
+  it('replaces a file whole: a reader sees the old or the new one', async () => {
+    const driver = durableFs({ base: folder })
+    const texts = ['a', 'b'].map((letter) => letter.repeat(200_000))
+    await driver.setItem('k', texts[0]!)
+    const seen: string[] = []
+    const reader = (async () => {
+      for (let i = 0; i < 150; i++) seen.push((await driver.getItem('k')) ?? 'nothing')
+    })()
+    for (let i = 0; i < 30; i++) await driver.setItem('k', texts[i % 2]!)
+    await reader
+    expect(new Set(seen).size).toBe(2)
+    expect(seen.every((text) => texts.includes(text))).toBe(true)
+    expect(await files()).toEqual(['k.item'])
+  })
+
+  it('hides what is half written, and removes it once its writer must be dead', async () => {
+    const driver = durableFs({ base: folder })
+    for (const name of ['a.item.1-0.part', 'b.item.1-0.part']) await writeFile(join(folder, name), 'half')
+    const old = new Date(Date.now() - 700_000)
+    await utimes(join(folder, 'a.item.1-0.part'), old, old)
+    expect(await driver.getKeys()).toEqual([])
+    expect(await files()).toEqual(['b.item.1-0.part'])
+  })
+})
 
 describe('fsKV', () => {
   it('says what it is', async () => {
-    const kv = await openKV()
-    expect(kv.capabilities).toEqual({ writers: 'one-process', durability: 'power-loss', driver: 'fs' })
+    const kv = await opened()
+    expect(kv.capabilities).toEqual({ writers: 'one-process', durability: 'power-loss', driver: 'durable-fs' })
     expect(await kv.health()).toEqual({ ok: true })
   })
 
   it('makes the folder, for its user only', async () => {
     const deep = join(folder, 'a', 'b')
-    await openKV(deep)
+    await opened(deep)
     expect((await stat(deep)).mode & 0o777).toBe(0o700)
-    expect((await stat(join(deep, 'kv.log'))).mode & 0o777).toBe(0o600)
-  })
-
-  it('has everything again when it is opened again', async () => {
-    const first = await fsKV(folder)
-    await first.commit({
-      set: [
-        { key: ['user', 'A/ü'], value: { name: 'Ada', tags: ['x'] } },
-        { key: ['gone'], value: 1 },
-        { key: ['past'], value: 1, expiresAt: 1 },
-      ],
-      sum: [{ key: ['n'], add: { calls: 3 } }],
-    })
-    await first.commit({ del: [['gone']], sum: [{ key: ['n'], add: { calls: -1, tokens: 5 } }] })
-    const before = await first.get(['user', 'A/ü'])
-    await first.close()
-
-    const second = await openKV()
-    expect(await second.get(['user', 'A/ü'])).toEqual(before)
-    expect(await valueOf(second, 'gone')).toBeUndefined()
-    expect(await valueOf(second, 'past')).toBeUndefined()
-    expect(await valueOf(second, 'n')).toEqual({ calls: 2, tokens: 5 })
-  })
-
-  it('gives out no version twice over a restart', async () => {
-    await written('a')
-    const first = await fsKV(folder)
-    const { version } = (await first.get(['a']))!
-    await first.commit({ del: [['a']] })
-    await first.close()
-    const second = await openKV()
-    await second.commit({ set: [{ key: ['a'], value: 'new' }] })
-    expect((await second.get(['a']))!.version).not.toBe(version)
-    expect(await second.commit({ check: [{ key: ['a'], version }], del: [['a']] })).toBe(false)
   })
 
   it('has on the disk what it acknowledged, without being closed', async () => {
-    const kv = await openKV()
+    const kv = await opened()
     await Promise.all(['a', 'b', 'c'].map((name) => kv.commit({ set: [{ key: [name], value: name }] })))
-    const copy = join(folder, 'copy')
-    await cp(join(folder, 'kv.log'), join(copy, 'kv.log'))
-    const after = await openKV(copy)
-    expect(await Promise.all(['a', 'b', 'c'].map((name) => valueOf(after, name)))).toEqual(['a', 'b', 'c'])
-  })
-
-  it('drops a torn last line, wherever it is torn, and goes on', async () => {
-    const whole = Buffer.from(await written('a', 'b'))
-    const start = whole.lastIndexOf('\n', whole.length - 2) + 1
-    for (const end of [start + 1, start + 16, start + 17, start + 30, whole.length - 5, whole.length - 1]) {
-      await writeFile(join(folder, 'kv.log'), whole.subarray(0, end))
-      const kv = await fsKV(folder)
-      expect(await valueOf(kv, 'a')).toBe('a ü😀')
-      expect(await valueOf(kv, 'b'), `torn at ${end}`).toBeUndefined()
-      await kv.commit({ set: [{ key: ['c'], value: end }] })
-      await kv.close()
-      const again = await fsKV(folder)
-      expect(await valueOf(again, 'c')).toBe(end)
-      await again.close()
-    }
-  })
-
-  it('drops a torn line that ends within a character', async () => {
-    const whole = Buffer.from(await written('a', 'b'))
-    const end = whole.lastIndexOf(Buffer.from('😀')) + 2
-    await writeFile(join(folder, 'kv.log'), whole.subarray(0, end))
-    const first = await fsKV(folder)
-    await first.commit({ set: [{ key: ['c'], value: 1 }] })
-    await first.close()
-    const second = await openKV()
-    expect(await valueOf(second, 'a')).toBe('a ü😀')
-    expect(await valueOf(second, 'c')).toBe(1)
-  })
-
-  it('refuses a corrupt line in the middle, and names it', async () => {
-    const [head, first, second, end] = (await written('a', 'b')).split('\n')
-    for (const bad of [first!.replace('a ', 'x '), `${first!.slice(0, 15)}_${first!.slice(16)}`, '', 'garbage']) {
-      const text = [head, bad, second, end].join('\n')
-      await writeFile(join(folder, 'kv.log'), text)
-      await expect(fsKV(folder)).rejects.toMatchObject({
-        name: 'StorageError',
-        outcome: 'none',
-        message: `${folder}/kv.log is corrupt in line 2; restore it from a backup`,
-      })
-      expect(await readFile(join(folder, 'kv.log'), 'utf8')).toBe(text)
-      expect(await readdir(folder)).toEqual(['kv.log'])
-    }
-  })
-
-  it('refuses a file that is no log', async () => {
-    await writeFile(join(folder, 'kv.log'), 'turnpike-log 2\n')
-    await expect(fsKV(folder)).rejects.toThrow('is not a "turnpike-log 1" file')
-    await writeFile(join(folder, 'kv.log'), '')
-    await expect(fsKV(folder)).rejects.toThrow('is not a "turnpike-log 1" file')
-  })
-
-  it('ignores a rewrite that did not come to its end', async () => {
-    await written('a')
-    await writeFile(join(folder, 'kv.log.next'), 'half')
-    const kv = await openKV()
-    expect(await valueOf(kv, 'a')).toBe('a ü😀')
-    expect((await readdir(folder)).toSorted()).toEqual(['kv.log', 'lock'])
-  })
-
-  it('rewrites its log to what is alive, and writes on behind it', async () => {
-    const kv = await fsKV(folder)
-    const many = Array.from({ length: 10_001 }, (_, i) => ({ key: [`k${i}`], value: i }))
-    await kv.commit({ set: many })
-    const large = (await stat(join(folder, 'kv.log'))).size
-    await kv.commit({ del: many.slice(1_200).map(({ key }) => key) })
-    await kv.commit({ set: [{ key: ['last'], value: 'x' }] })
-    expect((await stat(join(folder, 'kv.log'))).size).toBeLessThan(large / 5)
-    await kv.close()
-    const again = await openKV()
-    expect(await valueOf(again, 'k0')).toBe(0)
-    expect(await valueOf(again, 'k1199')).toBe(1_199)
-    expect(await valueOf(again, 'k1200')).toBeUndefined()
-    expect(await valueOf(again, 'last')).toBe('x')
+    // Another name for the driver, so that the lock is not looked at: this opening takes the store over.
+    const unlocked: DurableFs = { ...durableFs({ base: folder }), name: 'other' }
+    const after = await openKV(unlocked)
+    expect((await after.getMany([['a'], ['b'], ['c']])).map((entry) => entry?.value)).toEqual(['a', 'b', 'c'])
+    expect(await kv.health()).toMatchObject({ ok: false })
   })
 
   it('takes nothing once it is closed', async () => {
     const kv = await fsKV(folder)
     await kv.close()
     await expect(kv.commit({ set: [{ key: ['a'], value: 1 }] })).rejects.toThrow('The store is closed')
+  })
+})
+
+/** A store of form 1, as the versions before wrote it; the sums are its own. */
+const FORM_1 = [
+  'turnpike-log 1',
+  'YenMIKoJJLn0DrJT [{"k":"user/~412fc3bc","v":1,"j":"{\\"name\\":\\"Ada\\"}"},{"k":"gone","v":1,"j":"1"},{"k":"past","v":1,"j":"1","x":1},{"k":"later","v":1,"j":"2","x":9000000000000},{"k":"n","v":1,"c":{"calls":3}}]',
+  'MVdnnJTWJDfUdFm2 [{"k":"gone","v":2},{"k":"n","v":2,"c":{"calls":2,"tokens":5}}]',
+  '',
+].join('\n')
+
+describe('a folder of form 1', () => {
+  const path = () => join(folder, 'kv.log')
+
+  it('is brought into the present form, and kept', async () => {
+    await writeFile(path(), `${FORM_1}torn line`)
+    for (let opening = 0; opening < 2; opening++) {
+      const kv = await fsKV(folder)
+      expect((await kv.get(['user', 'A/ü']))?.value).toEqual({ name: 'Ada' })
+      expect((await kv.get(['n']))?.value).toEqual({ calls: 2, tokens: 5 })
+      expect((await kv.get(['later']))?.value).toBe(2)
+      expect(await kv.getMany([['gone'], ['past']])).toEqual([null, null])
+      await kv.close()
+    }
+    expect((await files()).filter((name) => name.startsWith('kv.log'))).toEqual(['kv.log.upgraded'])
+  })
+
+  it('counts once where a crash left the file in its place', async () => {
+    await writeFile(path(), FORM_1)
+    await (await fsKV(folder)).close()
+    await writeFile(path(), FORM_1)
+    const kv = await opened()
+    expect((await kv.get(['n']))?.value).toEqual({ calls: 2, tokens: 5 })
+  })
+
+  it('is refused where it is corrupt, and left as it is', async () => {
+    for (const [bad, message] of [
+      [FORM_1.replace('Ada', 'Bob'), 'kv.log is corrupt in line 2; restore it from a backup'],
+      [FORM_1.replace('turnpike-log 1', 'something'), 'kv.log is not a "turnpike-log 1" file'],
+    ] as const) {
+      await writeFile(path(), bad)
+      await expect(fsKV(folder)).rejects.toThrow(message)
+      expect(await readFile(path(), 'utf8')).toBe(bad)
+      expect(await files()).not.toContain('lock')
+    }
   })
 })
 
@@ -177,15 +185,20 @@ describe('the lock', () => {
       name: 'StorageError',
       message: `${folder} is in use by process ${process.ppid}. A folder serves one process; several need Redis or PostgreSQL`,
     })
-    expect(await readdir(folder)).toEqual(['lock'])
+    expect(await files()).toEqual(['lock'])
     expect(await readFile(join(folder, 'lock'), 'utf8')).toBe(String(process.ppid))
+  })
+
+  it('keeps a second opening out of the same process, too', async () => {
+    await opened()
+    await expect(fsKV(folder)).rejects.toThrow(`is in use by process ${process.pid}`)
   })
 
   it('holds our process id while the store is open', async () => {
     const kv = await fsKV(folder)
     expect(await readFile(join(folder, 'lock'), 'utf8')).toBe(String(process.pid))
     await kv.close()
-    expect(await readdir(folder)).toEqual(['kv.log'])
+    expect(await files()).not.toContain('lock')
   })
 
   it('is taken over from a process that is dead', async () => {
@@ -196,12 +209,5 @@ describe('the lock', () => {
       expect(await readFile(join(folder, 'lock'), 'utf8')).toBe(String(process.pid))
       await kv.close()
     }
-  })
-
-  it('is let go of when the store cannot be opened', async () => {
-    await written('a')
-    await appendFile(join(folder, 'kv.log'), 'garbage\n')
-    await expect(fsKV(folder)).rejects.toThrow('corrupt in line 3')
-    expect(await readdir(folder)).toEqual(['kv.log'])
   })
 })

@@ -28,13 +28,24 @@ const PART = '.part'
 /** Milliseconds after which nobody writes such a file any more. */
 const STALE_MS = 600_000
 
+/** A driver of unstorage. */
+export interface DurableFs extends StorageLike, Required<Driver> {
+  hasItem(key: string): Promise<boolean>
+  getItem(key: string): Promise<string | null>
+  getItemRaw(key: string): Promise<Uint8Array | null>
+  setItem(key: string, value: string): Promise<void>
+  setItemRaw(key: string, value: Uint8Array): Promise<void>
+  removeItem(key: string): Promise<void>
+  getKeys(): Promise<string[]>
+}
+
 /**
  * An unstorage driver that keeps each item in a file below `base`. An item is there whole or not at all: it is written beside its place,
  * flushed to the disk, moved there, and the folder is flushed. The folders are for their user only.
  * Keys are as in unstorage: segments joined by `:`, each fit to be a file's name.
  * @example createStorage({ driver: durableFs({ base: './data' }) })
  */
-export function durableFs(options: { base: string }): StorageLike & Required<Driver> & ItemFiles {
+export function durableFs(options: { base: string }): DurableFs {
   const { base } = options
   const pathOf = (key: string): string => {
     const segments = key.split(/[:/]/)
@@ -112,17 +123,6 @@ export function durableFs(options: { base: string }): StorageLike & Required<Dri
       return keys
     },
   }
-}
-
-/** The rest of what unstorage asks of a driver. */
-export interface ItemFiles {
-  hasItem(key: string): Promise<boolean>
-  getItem(key: string): Promise<string | null>
-  getItemRaw(key: string): Promise<Uint8Array | null>
-  setItem(key: string, value: string): Promise<void>
-  setItemRaw(key: string, value: Uint8Array): Promise<void>
-  removeItem(key: string): Promise<void>
-  getKeys(): Promise<string[]>
 }
 
 /**

@@ -155,7 +155,8 @@ describe('memoryKV with a log', () => {
     const kv = await memoryKV({ log })
     log.failure = failure
     const results = await Promise.allSettled([set('a'), set('b')].map(kv.commit))
-    expect(results).toMatchObject(Array(2).fill({ status: 'rejected', reason: { name: 'StorageError', outcome } }))
+    const rejected = { status: 'rejected', reason: { name: 'StorageError', outcome } }
+    expect(results).toMatchObject([rejected, rejected])
     expect(await kv.get(['a'])).toBeNull()
     expect(await kv.health()).toEqual({ ok: false })
     log.failure = undefined

@@ -1,0 +1,317 @@
+import { describe, expect, it } from 'vitest'
+import { openKV } from './open-kv.js'
+import type { Driver, StorageLike } from './storage-like.js'
+import { kvContract } from './testing.js'
+
+type Faults = Partial<Record<'getItem' | 'setItem' | 'removeItem' | 'getKeys', (key: string) => unknown>>
+
+/** A driver over a map. A fault that returns something answers in place of the map. */
+function mapDriver(items = new Map<string, string>(), faults: Faults = {}) {
+  const driver: StorageLike & Driver = {
+    name: 'map',
+    getItem: (key) => faults.getItem?.(key) ?? items.get(key) ?? null,
+    setItem: (key, value) => faults.setItem?.(key) ?? void items.set(key, value),
+    removeItem: (key) => faults.removeItem?.(key) ?? void items.delete(key),
+    getKeys: () => (faults.getKeys?.('') as string[] | undefined) ?? [...items.keys()],
+  }
+  return { items, faults, driver }
+}
+
+const set = (name: string, value: unknown = name) => ({ set: [{ key: [name], value: value as string }] })
+const groups = (items: Map<string, string>) => [...items.keys()].filter((key) => /^kv:\d/.test(key))
+
+describe('openKV', () => {
+  for (const { name, run } of kvContract)
+    it(`${name}, with nothing but the index in memory`, async () => {
+      const kv = await openKV(mapDriver().driver, { cache: 0, mergeAfter: 3, itemSize: 500 })
+      await run(kv)
+      await kv.close()
+    })
+
+  it('says what it is', async () => {
+    const { driver } = mapDriver()
+    const capabilities = async (more: Partial<Driver>) => (await openKV({ ...driver, ...more })).capabilities
+    expect(await capabilities({})).toEqual({ writers: 'one-process', durability: 'engine-configured', driver: 'map' })
+    expect(await capabilities({ name: 'memory' })).toMatchObject({ driver: 'memory', durability: 'none' })
+    expect(await capabilities({ durability: 'power-loss' })).toMatchObject({ durability: 'power-loss' })
+  })
+
+  it('has everything again when it is opened again', async () => {
+    const { driver } = mapDriver()
+    const first = await openKV(driver, { mergeAfter: 2 })
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) await first.commit(set(name))
+    await first.commit({ del: [['a']], sum: [{ key: ['n'], add: { calls: 3 } }] })
+    await first.commit({ set: [{ key: ['late'], value: 1, expiresAt: Date.now() + 60_000 }] })
+    const before = await first.getMany([['b'], ['n'], ['late']])
+    await first.close()
+    const second = await openKV(driver)
+    expect(await second.getMany([['b'], ['n'], ['late']])).toEqual(before)
+    expect(await second.get(['a'])).toBeNull()
+  })
+
+  it('gives out no version twice over an opening, also of what was deleted and merged away', async () => {
+    const { driver } = mapDriver()
+    const first = await openKV(driver, { mergeAfter: 1 })
+    await first.commit(set('a'))
+    const { version } = (await first.get(['a']))!
+    await first.commit({ del: [['a']] })
+    for (let i = 0; i < 4; i++) await first.commit({ del: [['x']] })
+    await first.close()
+    const second = await openKV(driver)
+    await second.commit(set('a', 'new'))
+    expect(Number((await second.get(['a']))!.version)).toBeGreaterThan(Number(version) + 5)
+  })
+
+  it('lets what is over stay away, whatever was there before', async () => {
+    const { driver } = mapDriver()
+    const first = await openKV(driver, { mergeAfter: 1, itemSize: 200 })
+    await first.commit(set('a', 'old'))
+    await first.commit({ set: [{ key: ['a'], value: 'brief', expiresAt: Date.now() + 5 }] })
+    await new Promise((resolve) => setTimeout(resolve, 10))
+    for (let i = 0; i < 20; i++) await first.commit(set(`b${i}`, 'x'.repeat(100)))
+    await first.close()
+    const second = await openKV(driver)
+    expect(await second.get(['a'])).toBeNull()
+    expect(await second.commit({ check: [{ key: ['a'], version: null }] })).toBe(true)
+  })
+
+  it('keeps apart two stores on one storage', async () => {
+    const { driver } = mapDriver()
+    const [one, two] = await Promise.all([openKV(driver, { base: 'one' }), openKV(driver, { base: 'two' })])
+    await one.commit(set('a'))
+    expect(await two.get(['a'])).toBeNull()
+    expect((await openKV(driver, { base: 'one' })).capabilities.driver).toBe('map')
+  })
+
+  it('writes one item for the commits that wait together, and merges items in the background', async () => {
+    const { driver, items } = mapDriver()
+    const kv = await openKV(driver, { mergeAfter: 10 })
+    const before = groups(items).length
+    await Promise.all(Array.from({ length: 100 }, (_, i) => kv.commit(set(`k${i}`))))
+    expect(groups(items).length - before).toBe(2)
+    for (let i = 0; i < 200; i++) await kv.commit(set('same', i))
+    await kv.close()
+    expect(groups(items).length).toBeLessThan(25)
+    const again = await openKV(driver)
+    expect((await again.get(['same']))?.value).toBe(199)
+    expect((await again.get(['k99']))?.value).toBe('k99')
+  })
+
+  it('is rid of deletes in the end', async () => {
+    const { driver, items } = mapDriver()
+    const kv = await openKV(driver, { mergeAfter: 4, itemSize: 400 })
+    for (let i = 0; i < 20; i++) await kv.commit(set(`keep${i}`, 'x'.repeat(200)))
+    for (let i = 0; i < 400; i++) {
+      await kv.commit(set(`gone${i}`))
+      await kv.commit({ del: [[`gone${i}`]] })
+    }
+    for (let i = 0; i < 20; i++) await kv.commit(set('same', i))
+    await kv.close()
+    expect([...items.values()].join('').match(/"gone\d+"/g)?.length ?? 0).toBeLessThan(60)
+    expect(await (await openKV(driver)).get(['keep7'])).toMatchObject({ value: 'x'.repeat(200) })
+  })
+
+  it('reads a value again that has left the memory, once for those who ask together', async () => {
+    const { driver, faults } = mapDriver()
+    const kv = await openKV(driver, { cache: 0 })
+    await kv.commit({ set: ['a', 'b', 'c'].map((name) => ({ key: ['in', name], value: name })) })
+    let reads = 0
+    faults.getItem = () => void reads++
+    expect((await kv.list(['in'])).items.map(({ value }) => value)).toEqual(['a', 'b', 'c'])
+    expect(reads).toBe(1)
+  })
+
+  it('keeps as much in memory as it is told to, the newest', async () => {
+    const { driver, faults } = mapDriver()
+    const kv = await openKV(driver, { cache: 250 })
+    for (const name of ['a', 'b', 'c']) await kv.commit(set(name, 'x'.repeat(100)))
+    let reads = 0
+    faults.getItem = () => void reads++
+    await kv.getMany([['b'], ['c']])
+    expect(reads).toBe(0)
+    await kv.get(['a'])
+    expect(reads).toBe(1)
+    await kv.getMany([['a'], ['c']])
+    expect(reads).toBe(1)
+  })
+
+  it('takes keys that a driver separates by slashes', async () => {
+    const { driver, items } = mapDriver()
+    const slashes = { ...driver, getKeys: () => [...items.keys()].map((key) => key.replaceAll(':', '/')) }
+    await (await openKV(slashes)).commit(set('a'))
+    expect((await (await openKV(slashes)).get(['a']))?.value).toBe('a')
+  })
+})
+
+describe('what cannot hold a store', () => {
+  const refusal = async (driver: StorageLike, options = {}): Promise<unknown> =>
+    openKV(driver, options).then(
+      () => 'opened',
+      (error: Error) => `${error.name}: ${error.message}`,
+    )
+
+  it.each(['null', 'lru-cache', 'overlay', 'http', 'github', 'cloudflare-kv-binding', 'netlify-blobs', 's3'])(
+    'is refused by its name: %s',
+    async (name) => {
+      const { driver, items } = mapDriver()
+      driver.name = name
+      expect(await refusal(driver)).toMatch(
+        new RegExp(
+          `^StorageError: The storage driver "${name}" cannot hold a store: .*; |: .* and most databases can$`,
+        ),
+      )
+      expect(items.size).toBe(0)
+    },
+  )
+
+  it('is refused by the name of the driver that a storage has mounted there', async () => {
+    const { driver } = mapDriver()
+    const storage = { ...driver, name: undefined, getMount: () => ({ driver: { name: 'lru-cache' } }) }
+    expect(await refusal(storage)).toContain('"lru-cache" cannot hold a store')
+  })
+
+  it.each<[why: string, faults: Faults]>([
+    ['it does not give back what was written', { getItem: () => 'something else' }],
+    ['it does not list what was written', { getKeys: () => [] as string[] }],
+    ['it does not remove what it is told to', { removeItem: () => true }],
+  ])('is found out where %s', async (why, faults) => {
+    expect(await refusal(mapDriver(new Map(), faults).driver)).toContain(`"map" cannot hold a store: ${why}.`)
+  })
+
+  it('is a driver that can only be read', async () => {
+    const { driver } = mapDriver()
+    const { setItem: _, ...readOnly } = driver
+    expect(await refusal(readOnly)).toContain('it can only be read')
+  })
+
+  it.each(['one-host', 'many-hosts'])('is any driver for %s', async (writers) => {
+    expect(await refusal(mapDriver().driver, { writers })).toBe(
+      `StorageError: A store on the storage driver "map" serves one process; for ${writers} use Redis or PostgreSQL, or SQLite on one host`,
+    )
+  })
+})
+
+describe('a store that is damaged', () => {
+  const written = async () => {
+    const at = mapDriver()
+    const kv = await openKV(at.driver)
+    for (const name of ['a', 'b', 'c']) await kv.commit(set(name))
+    await kv.close()
+    return { ...at, names: groups(at.items).toSorted() }
+  }
+
+  it('in the middle is refused, by the name of the item', async () => {
+    for (const damage of ['flip', 'cut', 'gone']) {
+      const { driver, items, names } = await written()
+      const [, , name] = names
+      const text = items.get(name!)!
+      if (damage === 'gone') items.delete(name!)
+      else items.set(name!, damage === 'cut' ? text.slice(0, -9) : text.replace('"b', '"x'))
+      await expect(openKV(driver)).rejects.toMatchObject({
+        name: 'StorageError',
+        outcome: 'none',
+        message: `The store cannot be opened: ${damage === 'gone' ? 'the item with group 3 is missing' : `item ${name!.slice(3)} is corrupt`}. Restore it from a backup`,
+      })
+    }
+  })
+
+  it('at its end loses what was never acknowledged, and goes on', async () => {
+    const { driver, items, names } = await written()
+    items.set(names.at(-1)!, items.get(names.at(-1)!)!.slice(0, -9))
+    const kv = await openKV(driver)
+    expect(await kv.getMany([['b'], ['c']])).toMatchObject([{ value: 'b' }, null])
+    expect(await kv.commit({ check: [{ key: ['c'], version: null }], ...set('c', 'again') })).toBe(true)
+    await kv.close()
+    expect((await (await openKV(driver)).get(['c']))?.value).toBe('again')
+  })
+
+  it('at its end is refused where items are whole or not there at all', async () => {
+    const { driver, items, names } = await written()
+    items.set(names.at(-1)!, items.get(names.at(-1)!)!.slice(0, -9))
+    await expect(openKV({ ...driver, atomic: true } as StorageLike)).rejects.toThrow('is corrupt')
+  })
+
+  it('while it is open fails for that value only, and says which item', async () => {
+    const { driver, items } = mapDriver()
+    const kv = await openKV(driver, { cache: 0 })
+    await kv.commit(set('a'))
+    const [, name] = groups(items)
+    await kv.commit(set('b'))
+    items.set(name!, 'x')
+    await expect(kv.get(['a'])).rejects.toMatchObject({
+      name: 'StorageError',
+      message: `a cannot be read: item ${name!.slice(3)} is missing or corrupt`,
+    })
+    expect((await kv.get(['b']))?.value).toBe('b')
+  })
+
+  it('or is of a later form, is left alone', async () => {
+    const { driver, items } = await written()
+    for (const [key, text] of items) items.set(key, text.replace('turnpike 2', 'turnpike 3'))
+    const before = new Map(items)
+    await expect(openKV(driver)).rejects.toThrow(
+      'The store has the form "turnpike 3", and this version reads "turnpike 2"',
+    )
+    expect(items).toEqual(before)
+  })
+})
+
+describe('a second opening', () => {
+  it('ends the first, which acknowledges and shows nothing more', async () => {
+    const { driver } = mapDriver()
+    const first = await openKV(driver)
+    await first.commit(set('a'))
+    const second = await openKV(driver)
+    await expect(first.commit(set('a', 'lost'))).rejects.toMatchObject({ name: 'StorageError', outcome: 'unknown' })
+    await expect(first.get(['a'])).rejects.toThrow('Another process has opened this store')
+    expect(await first.health()).toMatchObject({ ok: false })
+    expect((await second.get(['a']))?.value).toBe('a')
+    expect(await second.commit(set('b'))).toBe(true)
+    await second.close()
+    expect((await (await openKV(driver)).get(['a']))?.value).toBe('a')
+  })
+
+  it('is noticed by a look at the health', async () => {
+    const { driver } = mapDriver()
+    const first = await openKV(driver)
+    await openKV(driver)
+    expect(await first.health()).toEqual({ ok: false, reason: expect.stringContaining('Another process') as string })
+  })
+})
+
+describe('a driver that fails', () => {
+  it('is told with what is known of the outcome, and goes on', async () => {
+    const { driver, faults } = mapDriver()
+    const kv = await openKV(driver)
+    let failures = 1
+    faults.setItem = () => {
+      if (failures-- > 0) throw new Error('disk full')
+    }
+    await expect(kv.commit(set('a'))).rejects.toMatchObject({ outcome: 'none', cause: { message: 'disk full' } })
+    expect(await kv.health()).toEqual({ ok: true })
+    failures = 2
+    await expect(kv.commit(set('a'))).rejects.toMatchObject({ outcome: 'unknown' })
+    failures = 1
+    expect(await kv.health()).toMatchObject({ ok: false })
+    expect(await kv.health()).toEqual({ ok: true })
+    expect(await kv.commit({ check: [{ key: ['a'], version: null }], ...set('a') })).toBe(true)
+  })
+
+  it('hands an error out as a value: it is one', async () => {
+    const { driver, faults } = mapDriver()
+    const kv = await openKV(driver, { cache: 0 })
+    await kv.commit(set('a'))
+    faults.getItem = () => new Error('EIO')
+    await expect(kv.get(['a'])).rejects.toThrow('EIO')
+  })
+
+  it('and never answers is given up', async () => {
+    const { driver, faults } = mapDriver()
+    const kv = await openKV(driver, { timeout: 20 })
+    faults.setItem = () => new Promise(() => undefined)
+    await expect(kv.commit(set('a'))).rejects.toMatchObject({
+      outcome: 'unknown',
+      cause: { message: 'The storage has not answered a write for 20 ms' },
+    })
+  })
+})
