@@ -1,7 +1,7 @@
 import { defineConfig } from 'tsup'
 
 export default defineConfig({
-  entry: ['src/index.ts', 'src/fs.ts', 'src/testing.ts'],
+  entry: ['src/index.ts', 'src/fs.ts', 'src/redis.ts', 'src/testing.ts'],
   format: 'esm',
   dts: false,
   clean: true,

@@ -1,0 +1,194 @@
+/** The `KV` of many hosts on one Redis. @module */
+import type { Commit, Entry, Health, Key, KV, KVCapabilities, ListOptions, Page } from '@turnpike/core'
+import { decodeKey, encodeKey, MAX_PAGE, StorageError } from '@turnpike/core'
+import type { Connection, RedisClient } from './redis-connection.js'
+import { redisConnection } from './redis-connection.js'
+import { COMMIT, GET, LIST } from './redis-scripts.js'
+
+export type { RedisClient } from './redis-connection.js'
+
+export interface RedisKVOptions {
+  /** What every key begins with; default `{turnpike}`. The braces keep all keys in one slot of a Cluster. */
+  base?: string
+  /** Milliseconds that a call waits for an answer, also over a connection that breaks and comes back; default 10,000. */
+  timeout?: number
+}
+
+/** The form of what is stored; a store of another is refused. */
+const FORMAT = '1'
+
+/** Milliseconds that `health` waits for an answer. */
+const HEALTH = 2_000
+
+const refuse = (message: string): never => {
+  throw new StorageError(message, 'none')
+}
+
+/** What an acknowledged commit survives, as far as Redis tells; refuses a server that would lose entries by itself. */
+async function durabilityOf(connection: Connection, timeout: number): Promise<KVCapabilities['durability']> {
+  const info = String(await connection.call(timeout, 'INFO'))
+  const field = (name: string): string | undefined => new RegExp(`^${name}:(.*?)\r?$`, 'm').exec(info)?.[1]
+  if (field('role') === 'slave') refuse('This Redis is a read-only replica; connect to its primary')
+  const policy = field('maxmemory_policy') ?? 'noeviction'
+  if (policy !== 'noeviction')
+    refuse(`Redis deletes entries when it is full (maxmemory-policy ${policy}); set maxmemory-policy to noeviction`)
+  const setting = async (name: string): Promise<unknown> =>
+    ((await connection.call(timeout, 'CONFIG', 'GET', name)) as string[])[1]
+  try {
+    if ((await setting('appendonly')) !== 'yes') return 'none'
+    return (await setting('appendfsync')) === 'always' ? 'power-loss' : 'engine-configured'
+  } catch (error) {
+    // A managed Redis does not tell.
+    if ((error as Error).name === 'ReplyError') return 'engine-configured'
+    throw error
+  }
+}
+
+async function checkFormat(connection: Connection, timeout: number, meta: string): Promise<void> {
+  await connection.call(timeout, 'HSETNX', meta, 'format', FORMAT)
+  const format = String(await connection.call(timeout, 'HGET', meta, 'format'))
+  if (format !== FORMAT)
+    refuse(
+      `${meta} is of format ${format}, and this version knows ${FORMAT}; use the version that wrote it, or a newer one`,
+    )
+}
+
+/** A value (its version, then JSON), the flat list of a counter, or an empty list. */
+type Raw = string | string[]
+
+function toEntry<T>(key: Key, raw: Raw): Entry<T> | null {
+  if (typeof raw === 'string') return { key, value: JSON.parse(raw.slice(16)) as T, version: raw.slice(0, 16) }
+  if (raw.length === 0) return null
+  const fields: [string, number][] = []
+  let version = ''
+  for (let i = 0; i < raw.length; i += 2)
+    if (raw[i] === 'v') version = raw[i + 1]!
+    else fields.push([raw[i]!.slice(1), Number(raw[i + 1])])
+  return { key, value: Object.fromEntries(fields) as T, version }
+}
+
+/** The keys and arguments of a commit, in the order in which the script reads them. */
+function encodeCommit(commit: Commit, keyOf: (key: Key) => string): { keys: string[]; args: string[] } {
+  const { check = [], set = [], del = [], sum = [] } = commit
+  const keys = [...check.map(({ key }) => key), ...set.map(({ key }) => key), ...del, ...sum.map(({ key }) => key)]
+  const args = [check, set, del, sum].map(({ length }) => String(length))
+  for (const { version } of check) args.push(version ?? '')
+  for (const { value, expiresAt } of set) {
+    // Redis keeps a key through the last of its milliseconds.
+    const last = expiresAt === undefined ? undefined : Math.ceil(expiresAt) - 1
+    if (last !== undefined && !Number.isSafeInteger(last)) throw new RangeError(`expiresAt is ${expiresAt}`)
+    args.push(JSON.stringify(value), String(last ?? ''))
+  }
+  for (const { key, add } of sum) {
+    const fields = Object.entries(add)
+    args.push(String(fields.length))
+    for (const [field, amount] of fields) {
+      if (!Number.isSafeInteger(amount)) throw new RangeError(`${encodeKey(key)}.${field} is no safe integer`)
+      args.push(field, String(amount))
+    }
+  }
+  return { keys: keys.map(keyOf), args }
+}
+
+/**
+ * Opens the store in a Redis, through a client of ioredis that stays the caller's to close.
+ * Each commit is one script, numbered so that Redis applies it once however often it is sent.
+ * @throws StorageError where Redis cannot be reached, is a replica, evicts keys, or holds another format
+ * @example const kv = await redisKV(new Redis('redis://localhost'))
+ */
+export async function redisKV(client: RedisClient, options: RedisKVOptions = {}): Promise<KV> {
+  const { base = '{turnpike}', timeout = 10_000 } = options
+  const [meta, index, ends] = [`${base}:meta`, `${base}:index`, `${base}:ends`]
+  const session = `${base}:session:${crypto.randomUUID()}`
+  const prefix = `${base}:key:`
+  const keyOf = (key: Key): string => prefix + encodeKey(key)
+
+  const connection = await redisConnection(client, timeout, [GET, LIST, COMMIT])
+  let durability: KVCapabilities['durability']
+  try {
+    durability = await durabilityOf(connection, timeout)
+    await checkFormat(connection, timeout, meta)
+  } catch (cause) {
+    connection.close()
+    if (StorageError.is(cause)) throw cause
+    throw new StorageError(`Redis cannot be used: ${(cause as Error).message}`, 'none', { cause })
+  }
+
+  let closed = false
+  let number = 0
+  let slots = 0
+  const freeSlots: number[] = []
+  const running = new Set<Promise<unknown>>()
+
+  const run = async (...[script, keys, args]: Parameters<Connection['run']>): Promise<unknown> => {
+    if (closed) throw new StorageError('The store is closed', 'none')
+    const reply = connection.run(script, keys, args)
+    running.add(reply)
+    return reply.finally(() => running.delete(reply))
+  }
+
+  const getMany = async <T>(wanted: Key[]): Promise<(Entry<T> | null)[]> => {
+    const found = (await run(GET, wanted.map(keyOf), [])) as Raw[]
+    return found.map((raw, i) => toEntry<T>([...wanted[i]!], raw))
+  }
+
+  return {
+    capabilities: { writers: 'many-hosts', durability, driver: 'redis' },
+    getMany,
+    get: async <T>(key: Key) => (await getMany<T>([key]))[0]!,
+    async list<T>(below: Key, { after, limit = 100, reverse = false }: ListOptions = {}): Promise<Page<T>> {
+      const most = Math.min(Math.max(limit, 1), MAX_PAGE)
+      const first = `${encodeKey(below)}/`
+      const end = `${encodeKey(below)}0`
+      const last = after && encodeKey(after)
+      let from = reverse ? `(${end}` : `[${first}`
+      if (last && (reverse ? last < end : last > first)) from = `(${last}`
+      const command = reverse ? 'ZREVRANGEBYLEX' : 'ZRANGEBYLEX'
+      const to = reverse ? `[${first}` : `(${end}`
+      const items: Entry<T>[] = []
+      for (;;) {
+        const rows = (await run(LIST, [index, prefix], [command, from, to, String(most + 1)])) as [string, Raw][]
+        for (const [member, raw] of rows) {
+          const entry = toEntry<T>(decodeKey(member), raw)
+          if (!entry) continue
+          if (items.length === most) return { items, next: items.at(-1)!.key }
+          items.push(entry)
+        }
+        if (rows.length <= most) return { items }
+        from = `(${rows.at(-1)![0]}`
+      }
+    },
+    async commit(commit) {
+      const { keys, args } = encodeCommit(commit, keyOf)
+      const slot = freeSlots.pop() ?? slots++
+      try {
+        const reply = await run(
+          COMMIT,
+          [meta, index, ends, session, prefix, ...keys],
+          [String(slot), String(++number), ...args],
+        )
+        if (!Array.isArray(reply)) return reply === 1
+        const [fault, key] = reply as string[]
+        if (fault === 'range') throw new RangeError(`${key} left the safe integers`)
+        throw new TypeError(
+          fault === 'set' ? `${key} is a counter and cannot be set` : `${key} holds a value and cannot be summed`,
+        )
+      } finally {
+        freeSlots.push(slot)
+      }
+    },
+    async health(): Promise<Health> {
+      if (closed) return { ok: false, reason: 'The store is closed' }
+      if (client.status !== 'ready') return { ok: false, reason: `The connection to Redis is ${client.status}` }
+      return connection.call(HEALTH, 'PING').then(
+        () => ({ ok: true }),
+        (error: Error) => ({ ok: false, reason: error.message }),
+      )
+    },
+    async close() {
+      closed = true
+      await Promise.allSettled(running)
+      connection.close()
+    },
+  }
+}

@@ -1,0 +1,91 @@
+import type { ChildProcess } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const installed = spawnSync('redis-server', ['--version']).status === 0
+if (!installed) {
+  if (process.env['CI'] === 'true') throw new Error('The tests of Redis need redis-server')
+  console.log('The tests of Redis are skipped: there is no redis-server on the path')
+}
+
+/** Whether the tests of Redis have to be skipped. */
+export const missing = !installed
+
+/** A redis-server with a folder of its own. */
+export interface RedisServer {
+  port: number
+  url: string
+  /** SIGKILL. */
+  kill(): Promise<void>
+  /** Starts it again on the same port and folder. */
+  restart(): Promise<void>
+  /** Ends it and removes its folder. */
+  stop(): Promise<void>
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+/**
+ * Starts a server on a free port of the loopback interface; `config` are its options, each a name and its words.
+ * Default: `appendonly yes`, no snapshots.
+ * @example const server = await startRedis({ appendfsync: ['always'] })
+ */
+export async function startRedis(config: Record<string, string[]> = {}): Promise<RedisServer> {
+  const port = await freePort()
+  const folder = await mkdtemp(join(tmpdir(), 'turnpike-redis-'))
+  const options = {
+    bind: ['127.0.0.1'],
+    port: [String(port)],
+    dir: [folder],
+    appendonly: ['yes'],
+    save: [''],
+    ...config,
+  }
+  let child: ChildProcess
+
+  const start = async (): Promise<void> => {
+    child = spawn(
+      'redis-server',
+      Object.entries(options).flatMap(([name, words]) => [`--${name}`, ...words]),
+      { stdio: ['ignore', 'pipe', 'inherit'] },
+    )
+    let log = ''
+    for await (const piece of child.stdout!.iterator({ destroyOnReturn: false })) {
+      log += String(piece)
+      if (log.includes('Ready to accept connections')) {
+        child.stdout!.resume()
+        return
+      }
+    }
+    throw new Error(`redis-server did not start: ${log}`)
+  }
+  const kill = async (): Promise<void> => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+  }
+
+  await start()
+  return {
+    port,
+    url: `redis://127.0.0.1:${port}`,
+    kill,
+    restart: start,
+    async stop() {
+      await kill()
+      await rm(folder, { recursive: true })
+    },
+  }
+}
