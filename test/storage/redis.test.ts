@@ -1,24 +1,297 @@
-import type { KV } from '@turnpike/core'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Commit, Key, KV } from '@turnpike/core'
+import { memoryKV, StorageError } from '@turnpike/core'
 import { redisKV } from '@turnpike/storage'
 import { kvContract } from '@turnpike/storage/testing'
-import { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, it } from 'vitest'
+import type { RedisOptions } from 'ioredis'
+import { Cluster, Redis } from 'ioredis'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { RedisServer } from '../support/redis.js'
 import { missing, startRedis } from '../support/redis.js'
+
+const clients: (Redis | Cluster)[] = []
+const servers: RedisServer[] = []
+
+function connect(server: RedisServer, options: RedisOptions = {}): Redis {
+  const client = new Redis(server.port, options)
+  clients.push(client)
+  return client
+}
+
+async function start(config?: Record<string, string[]>): Promise<RedisServer> {
+  const server = await startRedis(config)
+  servers.push(server)
+  return server
+}
+
+const end = async (): Promise<void> => {
+  for (const client of clients.splice(0)) client.disconnect()
+  await Promise.all(servers.splice(0).map((server) => server.stop()))
+}
 
 describe.skipIf(missing)('redisKV', () => {
   let server: RedisServer
   let client: Redis
   let kv: KV
   beforeAll(async () => {
-    server = await startRedis()
-    client = new Redis(server.url)
+    server = await start()
+    client = connect(server)
     kv = await redisKV(client)
   })
-  afterAll(async () => {
-    await kv.close()
-    client.disconnect()
-    await server.stop()
-  })
+  afterAll(end)
+
   for (const { name, run } of kvContract) it(name, () => run(kv))
+
+  it.each<[name: string, options: RedisOptions]>([
+    ['a prefix', { keyPrefix: 'mine:' }],
+    ['pipelines', { enableAutoPipelining: true }],
+    ['another database', { db: 1 }],
+  ])('keeps the contract through a client with %s', async (_, options) => {
+    const other = await redisKV(connect(server, options))
+    for (const { run } of kvContract) await run(other)
+  })
+})
+
+describe.skipIf(missing)('redisKV', () => {
+  let server: RedisServer
+  beforeAll(async () => {
+    server = await startRedis({ appendfsync: ['always'] })
+  })
+  beforeEach(async () => {
+    await connect(server).flushall()
+  })
+  afterEach(end)
+  afterAll(() => server?.stop())
+
+  it('says what it is, and leaves the client open', async () => {
+    const client = connect(server)
+    const kv = await redisKV(client)
+    expect(kv.capabilities).toEqual({ writers: 'many-hosts', durability: 'power-loss', driver: 'redis' })
+    expect(await kv.health()).toEqual({ ok: true })
+    const last = kv.commit({ set: [{ key: ['a'], value: 1 }] })
+    await kv.close()
+    expect(await last).toBe(true)
+    expect((await kv.health()).ok).toBe(false)
+    await expect(kv.commit({})).rejects.toMatchObject({ name: 'StorageError', outcome: 'none' })
+    expect(await client.ping()).toBe('PONG')
+    expect(client.listenerCount('error') + client.listenerCount('close')).toBe(0)
+  })
+
+  it('keeps all below its base', async () => {
+    const client = connect(server)
+    const [kv, other] = [await redisKV(client, { base: 'mine' }), await redisKV(client)]
+    await kv.commit({
+      set: [{ key: ['a'], value: 1, expiresAt: Date.now() + 60_000 }],
+      sum: [{ key: ['n'], add: { x: 1 } }],
+    })
+    expect(await other.get(['a'])).toBeNull()
+    const keys = await client.keys('*')
+    expect(keys.filter((key) => !/^(mine|\{turnpike\}):/.test(key))).toEqual([])
+    expect(keys).toContain('mine:key:a')
+  })
+
+  it('loses nothing between two clients', async () => {
+    const stores = await Promise.all([redisKV(connect(server)), redisKV(connect(server))])
+    const commits = 6_000
+    const work = async (kv: KV, s: number): Promise<void> => {
+      let next = 0
+      const one = async (): Promise<void> => {
+        for (let i = next++; i < commits; i = next++)
+          await kv.commit({
+            check: [{ key: ['r', String(s), String(i)], version: null }],
+            set: [{ key: ['r', String(s), String(i)], value: i }],
+            sum: [{ key: ['t', String(i % 3)], add: { calls: 1, cost: i, [`of${s}`]: 1 } }],
+          })
+      }
+      await Promise.all(Array.from({ length: 32 }, one))
+    }
+    await Promise.all(stores.map(work))
+    for (let t = 0; t < 3; t++) {
+      const cost = Array.from({ length: commits / 3 }, (_, i) => 3 * i + t).reduce((a, b) => a + b)
+      expect((await stores[0].get(['t', String(t)]))?.value).toEqual({
+        calls: 4_000,
+        cost: 2 * cost,
+        of0: 2_000,
+        of1: 2_000,
+      })
+    }
+  })
+
+  it('lets one of a hundred racers over two clients have a key', async () => {
+    const stores = await Promise.all([redisKV(connect(server)), redisKV(connect(server))])
+    await stores[0].commit({ set: [{ key: ['k'], value: -1 }] })
+    const { version } = (await stores[1].get(['k']))!
+    const race = Array.from({ length: 100 }, (_, i) =>
+      stores[i % 2]!.commit({ check: [{ key: ['k'], version }], set: [{ key: ['k'], value: i }] }),
+    )
+    expect((await Promise.all(race)).filter(Boolean)).toHaveLength(1)
+  })
+
+  it('does with every commit what the store in memory does', async () => {
+    const stores = [await memoryKV(), await redisKV(connect(server))] as const
+    let seed = 7
+    const random = (below: number): number => (seed = (seed * 48_271) % 2_147_483_647) % below
+    const some = <T>(make: () => T): T[] => Array.from({ length: random(3) }, make)
+    const key = (): Key => ['k', String(random(4))]
+    const amounts = [1, -1, 0, 7, Number.MAX_SAFE_INTEGER, -Number.MAX_SAFE_INTEGER]
+    const versions: [string, string][] = []
+    const tally = { applied: 0, lost: 0, refused: 0 }
+    for (let i = 0; i < 3_000; i++) {
+      const known = versions[random(versions.length || 1)]
+      const check = some(key)
+        .filter(() => random(4) === 0)
+        .map((key) => ({ key, version: random(2) === 0 ? undefined : null }))
+      const rest: Commit = {
+        set: some(() => ({ key: key(), value: i, ...(random(3) === 0 && { expiresAt: random(2) === 0 ? 1 : 4e12 }) })),
+        del: some(key),
+        sum: some(() => ({ key: key(), add: { [`f${random(2)}`]: amounts[random(amounts.length)]! } })),
+      }
+      const results = await Promise.all(
+        stores.map((kv, s) =>
+          kv
+            .commit({
+              ...rest,
+              check: check.map(({ key, version }) => ({
+                key,
+                version: version === null ? null : (known?.[s] ?? 'none'),
+              })),
+            })
+            .catch((error: Error) => error.name),
+        ),
+      )
+      expect(results[1], JSON.stringify({ check, rest })).toBe(results[0])
+      if (results[0] === true) tally.applied++
+      else if (results[0] === false) tally.lost++
+      else tally.refused++
+      const pages = await Promise.all(stores.map((kv) => kv.list(['k'])))
+      const [memory, redis] = pages.map(({ items }) => items.map(({ key, value }) => ({ key, value })))
+      expect(redis, JSON.stringify({ check, rest })).toEqual(memory)
+      pages[0]!.items.forEach((entry, at) => versions.push([entry.version, pages[1]!.items[at]!.version]))
+      versions.splice(0, versions.length - 4)
+    }
+    for (const count of Object.values(tally)) expect(count).toBeGreaterThan(100)
+  })
+
+  it('never uses a version again, also where Redis forgot the last ones', async () => {
+    const client = connect(server)
+    const kv = await redisKV(client)
+    await kv.commit({ set: [{ key: ['a'], value: 1 }] })
+    const { version } = (await kv.get(['a']))!
+    await client.flushall()
+    await kv.commit({ set: [{ key: ['a'], value: 2 }] })
+    expect(await kv.commit({ check: [{ key: ['a'], version }], del: [['a']] })).toBe(false)
+    await client.hset('{turnpike}:meta', 'version', '8000000000000000')
+    await kv.commit({ set: [{ key: ['a'], value: 3 }] })
+    expect((await kv.get(['a']))!.version).toBe('8000000000000001')
+  })
+
+  it('ends a value at its millisecond, in pages too, and clears the index', async () => {
+    const client = connect(server)
+    const kv = await redisKV(client)
+    const expiresAt = Date.now() + 300
+    const names = Array.from({ length: 60 }, (_, i) => String(i).padStart(3, '0'))
+    await kv.commit({
+      set: names.map((name, i) => ({ key: ['p', name], value: i, ...(i % 6 !== 0 && { expiresAt }) })),
+    })
+    expect((await kv.list(['p'])).items).toHaveLength(60)
+    while (Date.now() < expiresAt - 1) expect((await kv.get(['p', '001']))?.value).toBe(1)
+    while (Date.now() < expiresAt) await sleep(1)
+    expect(await kv.get(['p', '001'])).toBeNull()
+    expect(await client.zcard('{turnpike}:index')).toBe(60)
+    for (const reverse of [false, true]) {
+      const first = await kv.list(['p'], { limit: 5, reverse })
+      expect(first.items).toHaveLength(5)
+      const second = await kv.list(['p'], { limit: 5, reverse, after: first.next! })
+      expect(second.items).toHaveLength(5)
+      expect(second).not.toHaveProperty('next')
+    }
+    // An end that was taken back, and one that was moved.
+    await kv.commit({
+      set: [
+        { key: ['p', '001'], value: 1 },
+        { key: ['p', '002'], value: 1, expiresAt: 4e12 },
+      ],
+    })
+    await sleep(1_000)
+    for (let i = 0; i < 6; i++) await kv.commit({ sum: [{ key: ['n'], add: { x: 1 } }] })
+    expect(await client.zcard('{turnpike}:index')).toBe(10 + 2 + 1)
+    expect(await client.zrange('{turnpike}:ends', 0, -1)).toEqual(['p/002'])
+  })
+
+  it('survives that Redis forgets its scripts', async () => {
+    const client = connect(server)
+    const kv = await redisKV(client)
+    await client.script('FLUSH')
+    expect(await kv.commit({ sum: [{ key: ['n'], add: { x: 1 } }] })).toBe(true)
+    expect(await kv.list([], {}).catch((error: Error) => error.name)).toBe('TypeError')
+    expect((await kv.get(['n']))?.value).toEqual({ x: 1 })
+  })
+
+  it('remembers only as many commits as run at once, and for a day', async () => {
+    const client = connect(server)
+    const kv = await redisKV(client)
+    for (let i = 0; i < 5; i++)
+      await Promise.all(Array.from({ length: 20 }, () => kv.commit({ sum: [{ key: ['n'], add: { x: 1 } }] })))
+    const [session] = await client.keys('*:session:*')
+    expect(await client.hlen(session!)).toBe(20)
+    expect(await client.pttl(session!)).toBeGreaterThan(86_000_000)
+  })
+
+  it('refuses a store of another format', async () => {
+    const client = connect(server)
+    await redisKV(client)
+    await redisKV(client)
+    await client.hset('{turnpike}:meta', 'format', '2')
+    await expect(redisKV(client)).rejects.toThrow('{turnpike}:meta is of format 2, and this version knows 1')
+    await client.set('{taken}:meta', 'x')
+    await expect(redisKV(client, { base: '{taken}' })).rejects.toThrow('WRONGTYPE')
+  })
+
+  it('refuses an end that is no time, and amounts that are no safe integers, before anything is sent', async () => {
+    const kv = await redisKV(connect(server))
+    for (const expiresAt of [NaN, Infinity, 1e300])
+      await expect(kv.commit({ set: [{ key: ['a'], value: 1, expiresAt }] })).rejects.toThrow(RangeError)
+    for (const x of [0.5, NaN, 2 ** 53])
+      await expect(kv.commit({ set: [{ key: ['a'], value: 1 }], sum: [{ key: ['n'], add: { x } }] })).rejects.toThrow(
+        RangeError,
+      )
+    expect(await kv.get(['a'])).toBeNull()
+  })
+})
+
+describe.skipIf(missing)('a Redis', () => {
+  afterEach(end)
+
+  it.each(['allkeys-lru', 'volatile-ttl'])('that evicts (%s) is refused', async (policy) => {
+    const client = connect(await start({ 'maxmemory-policy': [policy] }))
+    await expect(redisKV(client)).rejects.toThrow(`(maxmemory-policy ${policy}); set maxmemory-policy to noeviction`)
+    await expect(redisKV(client)).rejects.toSatisfy(StorageError.is)
+  })
+
+  it('that is a replica is refused', async () => {
+    const primary = await start()
+    const replica = await start({ replicaof: ['127.0.0.1', String(primary.port)] })
+    await expect(redisKV(connect(replica))).rejects.toThrow('replica; connect to its primary')
+  })
+
+  it.each<[durability: string, config: Record<string, string[]>]>([
+    ['none', { appendonly: ['no'] }],
+    ['none', { appendonly: ['no'], save: ['60', '1'] }],
+    ['engine-configured', { appendfsync: ['everysec'] }],
+    ['power-loss', { appendfsync: ['always'] }],
+    ['engine-configured', { appendfsync: ['always'], 'rename-command': ['CONFIG', ''] }],
+  ])('is said to be %s with %j', async (durability, config) => {
+    const kv = await redisKV(connect(await start(config)))
+    expect(kv.capabilities.durability).toBe(durability)
+    expect(await kv.commit({ set: [{ key: ['a'], value: 1 }] })).toBe(true)
+  })
+
+  it('that is a Cluster keeps the contract', async () => {
+    const server = await start({ 'cluster-enabled': ['yes'], 'cluster-announce-ip': ['127.0.0.1'] })
+    await connect(server).call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383')
+    const cluster = new Cluster([{ host: '127.0.0.1', port: server.port }])
+    clients.push(cluster)
+    const kv = await redisKV(cluster)
+    for (const { run } of kvContract) await run(kv)
+  })
 })

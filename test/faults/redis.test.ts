@@ -1,0 +1,246 @@
+import { once } from 'node:events'
+import type { AddressInfo, Socket } from 'node:net'
+import { connect, createServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Commit, Key, KV, Page } from '@turnpike/core'
+import { StorageError } from '@turnpike/core'
+import { redisKV } from '@turnpike/storage'
+import type { RedisOptions } from 'ioredis'
+import { Redis } from 'ioredis'
+import { afterEach, describe, expect, it } from 'vitest'
+import type { RedisServer } from '../support/redis.js'
+import { missing, startRedis } from '../support/redis.js'
+
+const cleanUp: (() => unknown)[] = []
+afterEach(async () => {
+  for (const end of cleanUp.splice(0).toReversed()) await end()
+})
+
+async function start(config?: Record<string, string[]>): Promise<RedisServer> {
+  const server = await startRedis(config)
+  cleanUp.push(() => server.stop())
+  return server
+}
+
+/** A client, and a store through it. */
+async function open(port: number, options: RedisOptions = {}, timeout = 10_000): Promise<{ client: Redis; kv: KV }> {
+  const client = new Redis(port, '127.0.0.1', { retryStrategy: () => 50, ...options })
+  cleanUp.push(() => client.disconnect())
+  return { client, kv: await redisKV(client, { timeout }) }
+}
+
+/** A connection between client and server that breaks on demand. */
+async function proxy(port: number) {
+  const sockets = new Set<Socket>()
+  const state = {
+    port: 0,
+    /** Answers to swallow; with the first of them the connection breaks. */
+    swallow: 0,
+    /** Whether new connections are refused. */
+    down: false,
+    /** All that the client sent. */
+    sent: [] as Buffer[],
+  }
+  const server = createServer((near) => {
+    if (state.down) {
+      near.resetAndDestroy()
+      return
+    }
+    const far = connect(port, '127.0.0.1')
+    for (const socket of [near, far]) {
+      sockets.add(socket)
+      socket.on('error', () => undefined)
+      socket.on('close', () => {
+        sockets.delete(socket)
+        near.destroy()
+        far.destroy()
+      })
+    }
+    near.on('data', (piece) => {
+      state.sent.push(piece)
+      far.write(piece)
+    })
+    far.on('data', (piece) => {
+      if (state.swallow === 0) near.write(piece)
+      else {
+        state.swallow--
+        near.resetAndDestroy()
+      }
+    })
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  state.port = (server.address() as AddressInfo).port
+  cleanUp.push(() => {
+    server.close()
+    for (const socket of sockets) socket.destroy()
+  })
+  return state
+}
+
+const addOne: Commit = { set: [{ key: ['a'], value: 1 }], sum: [{ key: ['n'], add: { x: 1 } }] }
+const outcome = (commit: Promise<boolean>): Promise<unknown> =>
+  commit.catch((error: unknown) => (StorageError.is(error) ? error.outcome : error))
+
+describe.skipIf(missing)('a lost answer', () => {
+  it.each<[name: string, options: RedisOptions]>([
+    ['as ioredis comes', {}],
+    ['without resending', { autoResendUnfulfilledCommands: false }],
+    ['without retries', { maxRetriesPerRequest: 0 }],
+    ['without a queue', { enableOfflineQueue: false, lazyConnect: true }],
+    ['in pipelines of ioredis', { enableAutoPipelining: true }],
+  ])('is known after all, and nothing is written twice: %s', async (_, options) => {
+    const server = await start()
+    const between = await proxy(server.port)
+    const { kv } = await open(between.port, options)
+    await kv.commit(addOne)
+    for (let i = 0; i < 3; i++) {
+      between.swallow = 1
+      const many = Array.from({ length: 20 }, () => kv.commit(addOne))
+      expect(await Promise.all(many)).toEqual(many.map(() => true))
+    }
+    expect((await kv.get(['n']))?.value).toEqual({ x: 61 })
+  })
+
+  it('is unknown where Redis does not come back, and counts once where it does', async () => {
+    const server = await start()
+    const between = await proxy(server.port)
+    const { kv } = await open(between.port, {}, 500)
+    await kv.commit(addOne)
+    between.swallow = 1
+    between.down = true
+    expect(await outcome(kv.commit(addOne))).toBe('unknown')
+    expect(await kv.health()).toMatchObject({ ok: false })
+    expect(await outcome(kv.commit(addOne))).toBe('none')
+    between.down = false
+    await expect.poll(() => kv.health()).toEqual({ ok: true })
+    await kv.commit(addOne)
+    expect((await kv.get(['n']))?.value).toEqual({ x: 3 })
+  })
+
+  it('of what was refused does not let it be applied later', async () => {
+    const server = await start()
+    const between = await proxy(server.port)
+    const { kv } = await open(between.port)
+    const other = await open(server.port)
+    await kv.commit({ set: [{ key: ['a'], value: 1 }] })
+    expect(await kv.commit({ check: [{ key: ['a'], version: null }], ...addOne })).toBe(false)
+    await other.kv.commit({ del: [['a']] })
+    // A broken connection may hold back what Redis reads only now.
+    const late = connect(server.port, '127.0.0.1')
+    for (const piece of between.sent) late.write(piece)
+    late.end('PING late\r\n')
+    let answers = ''
+    for await (const piece of late) answers += String(piece)
+    expect(answers).toContain('late')
+    expect(await other.kv.getMany([['a'], ['n']])).toEqual([null, null])
+  })
+})
+
+describe.skipIf(missing)('a server that', () => {
+  it('does not answer is reported, and the commit is unknown', async () => {
+    const server = await start()
+    const { kv } = await open(server.port, {}, 300)
+    const other = new Redis(server.port)
+    cleanUp.push(() => other.disconnect())
+    await other.client('PAUSE', 1_000)
+    expect(await outcome(kv.commit(addOne))).toBe('unknown')
+    await sleep(1_000)
+    expect((await kv.get(['n']))?.value).toEqual({ x: 1 })
+  })
+
+  it('is not there is said to be so', async () => {
+    const server = await start()
+    await server.kill()
+    const client = new Redis(server.port, { retryStrategy: () => 50 }).on('error', () => undefined)
+    cleanUp.push(() => client.disconnect())
+    await expect(redisKV(client, { timeout: 300 })).rejects.toThrow('ECONNREFUSED')
+    await server.restart()
+    await redisKV(client)
+  })
+
+  it('is full writes nothing of a commit, and lets go of entries', async () => {
+    const server = await start({ maxmemory: ['3mb'] })
+    const { kv } = await open(server.port)
+    let kept = 0
+    const fill = (): Commit => ({
+      set: [
+        { key: ['a', String(kept)], value: 'x'.repeat(50_000) },
+        { key: ['b', String(kept)], value: 1 },
+      ],
+      sum: [{ key: ['n'], add: { kept: 1 } }],
+    })
+    while ((await outcome(kv.commit(fill()))) === true) kept++
+    expect(await outcome(kv.commit(fill()))).toBe('none')
+    expect((await kv.list(['a'])).items).toHaveLength(kept)
+    expect((await kv.list(['b'])).items).toHaveLength(kept)
+    expect((await kv.get(['n']))?.value).toEqual({ kept })
+    expect(await kv.commit({ del: Array.from({ length: kept }, (_, i) => ['a', String(i)]) })).toBe(true)
+    expect(await kv.commit(fill())).toBe(true)
+  })
+
+  it.each(['always', 'everysec'])(
+    'is killed under load keeps what it acknowledged, once (appendfsync %s)',
+    { timeout: 60_000 },
+    async (appendfsync) => {
+      const server = await start({ appendfsync: [appendfsync] })
+      const users = 8
+      const acknowledged = new Set<string>()
+      const unknown = new Set<string>()
+      const stop = new AbortController()
+      const write = async (kv: KV, worker: number): Promise<void> => {
+        for (let i = 0; !stop.signal.aborted; i++) {
+          const id = `${worker}-${i}`
+          const user = String(i % users)
+          const result = await outcome(
+            kv.commit({
+              check: [{ key: ['record', user, id], version: null }],
+              set: [{ key: ['record', user, id], value: i }],
+              sum: [{ key: ['total', user], add: { records: 1, amount: i } }],
+            }),
+          )
+          if (result === true) acknowledged.add(id)
+          else if (result === 'unknown') unknown.add(id)
+          else expect(result).toBe('none')
+        }
+      }
+      const stores = await Promise.all([
+        open(server.port),
+        open(server.port, { autoResendUnfulfilledCommands: false }, 200),
+      ])
+      const writing = stores.flatMap(({ kv }, s) => Array.from({ length: 20 }, (_, w) => write(kv, s * 20 + w)))
+      for (let round = 0; round < 3; round++) {
+        await sleep(700)
+        await server.kill()
+        await sleep(400)
+        await server.restart()
+      }
+      await sleep(500)
+      stop.abort()
+      await Promise.all(writing)
+
+      const { kv } = stores[0]!
+      const found = new Set<string>()
+      for (let user = 0; user < users; user++) {
+        let [records, amount] = [0, 0]
+        let after: Key | undefined
+        do {
+          const page: Page<number> = await kv.list<number>(['record', String(user)], {
+            limit: 500,
+            ...(after && { after }),
+          })
+          for (const { key, value } of page.items) {
+            found.add(key[2]!)
+            records++
+            amount += value
+          }
+          after = page.next
+        } while (after)
+        expect((await kv.get(['total', String(user)]))?.value).toEqual({ records, amount })
+      }
+      console.log(`${appendfsync}: ${acknowledged.size} acknowledged, ${unknown.size} unknown, ${found.size} found`)
+      expect([...acknowledged].filter((id) => !found.has(id))).toEqual([])
+      expect([...found].filter((id) => !acknowledged.has(id) && !unknown.has(id))).toEqual([])
+      expect(acknowledged.size).toBeGreaterThan(1_000)
+    },
+  )
+})
