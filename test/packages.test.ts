@@ -27,7 +27,7 @@ const arrows: Record<string, string[]> = {
   core: ['valibot'],
   http: ['@turnpike/core', '@fastify/busboy', '@hattip/core', 'valibot'],
   providers: ['@turnpike/core', 'undici'],
-  storage: ['@turnpike/core'],
+  storage: ['@turnpike/core', 'ioredis'],
   gateway: ['@turnpike/core', '@turnpike/http', 'valibot'],
 }
 

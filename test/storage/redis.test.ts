@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import type { Commit, Key, KV } from '@turnpike/core'
 import { memoryKV, StorageError } from '@turnpike/core'
 import { redisKV } from '@turnpike/storage'
@@ -68,13 +68,18 @@ describe.skipIf(missing)('redisKV', () => {
     const kv = await redisKV(client)
     expect(kv.capabilities).toEqual({ writers: 'many-hosts', durability: 'power-loss', driver: 'redis' })
     expect(await kv.health()).toEqual({ ok: true })
-    const last = kv.commit({ set: [{ key: ['a'], value: 1 }] })
     await kv.close()
-    expect(await last).toBe(true)
     expect((await kv.health()).ok).toBe(false)
     await expect(kv.commit({})).rejects.toMatchObject({ name: 'StorageError', outcome: 'none' })
     expect(await client.ping()).toBe('PONG')
     expect(client.listenerCount('error') + client.listenerCount('close')).toBe(0)
+  })
+
+  it('waits at its end for what is under way', async () => {
+    const kv = await redisKV(connect(server))
+    const last = kv.commit({ set: [{ key: ['a'], value: 1 }] })
+    await kv.close()
+    expect(await Promise.race([last, setImmediate('running')])).toBe(true)
   })
 
   it('keeps all below its base', async () => {
