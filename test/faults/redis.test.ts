@@ -1,6 +1,8 @@
 import { once } from 'node:events'
+import { readdir, stat, truncate } from 'node:fs/promises'
 import type { AddressInfo, Socket } from 'node:net'
 import { connect, createServer } from 'node:net'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Commit, Key, KV, Page } from '@turnpike/core'
 import { StorageError } from '@turnpike/core'
@@ -178,10 +180,40 @@ describe.skipIf(missing)('a server that', () => {
     expect(await kv.commit(fill())).toBe(true)
   })
 
-  it.each(['always', 'everysec'])(
-    'is killed under load keeps what it acknowledged, once (appendfsync %s)',
+  it('is killed in the middle of a commit never applies half of it', async () => {
+    const server = await start({ appendfsync: ['always'] })
+    const { client, kv } = await open(server.port)
+    const isRewritten = async (): Promise<boolean> =>
+      (await client.info('persistence')).includes('aof_rewrite_in_progress:0') &&
+      (await client.info('server')).includes((await client.hget('{turnpike}:meta', 'run')) ?? 'none')
+    await expect.poll(isRewritten).toBe(true)
+    await kv.commit(addOne)
+    await kv.commit({ set: [{ key: ['torn'], value: 1 }], sum: [{ key: ['n'], add: { x: 1 } }] })
+    await server.kill()
+    const log = join(server.folder, 'appendonlydir')
+    const [last] = (await readdir(log))
+      .filter((name) => name.endsWith('.incr.aof'))
+      .toSorted()
+      .toReversed()
+    await truncate(join(log, last!), (await stat(join(log, last!))).size - 30)
+    await server.restart()
+    expect((await kv.get(['n']))?.value).toEqual({ x: 1 })
+    await expect.poll(isRewritten).toBe(true)
+    await kv.commit(addOne)
+    await server.kill()
+    await server.restart()
+    expect(await kv.get(['torn'])).toBeNull()
+    expect((await kv.get(['n']))?.value).toEqual({ x: 2 })
+  })
+
+  // While its disk is busy, `everysec` answers before it writes to its log, so that even a killed process may lose a second.
+  it.each<[appendfsync: string, most: number]>([
+    ['always', 0],
+    ['everysec', Infinity],
+  ])(
+    'is killed under load has each commit whole and once (appendfsync %s), and loses at most %d',
     { timeout: 60_000 },
-    async (appendfsync) => {
+    async (appendfsync, most) => {
       const server = await start({ appendfsync: [appendfsync] })
       const users = 8
       const acknowledged = new Set<string>()
@@ -237,8 +269,11 @@ describe.skipIf(missing)('a server that', () => {
         } while (after)
         expect((await kv.get(['total', String(user)]))?.value).toEqual({ records, amount })
       }
-      console.log(`${appendfsync}: ${acknowledged.size} acknowledged, ${unknown.size} unknown, ${found.size} found`)
-      expect([...acknowledged].filter((id) => !found.has(id))).toEqual([])
+      const lost = [...acknowledged].filter((id) => !found.has(id)).length
+      console.log(
+        `${appendfsync}: ${acknowledged.size} acknowledged, ${unknown.size} unknown, ${found.size} found, ${lost} lost`,
+      )
+      expect(lost).toBeLessThanOrEqual(most)
       expect([...found].filter((id) => !acknowledged.has(id) && !unknown.has(id))).toEqual([])
       expect(acknowledged.size).toBeGreaterThan(1_000)
     },

@@ -72,7 +72,7 @@ describe.skipIf(missing)('redisKV', () => {
     expect((await kv.health()).ok).toBe(false)
     await expect(kv.commit({})).rejects.toMatchObject({ name: 'StorageError', outcome: 'none' })
     expect(await client.ping()).toBe('PONG')
-    expect(client.listenerCount('error') + client.listenerCount('close')).toBe(0)
+    expect(client.listenerCount('error') + client.listenerCount('close') + client.listenerCount('ready')).toBe(0)
   })
 
   it('waits at its end for what is under way', async () => {

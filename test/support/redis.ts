@@ -20,6 +20,8 @@ export const missing = !installed
 export interface RedisServer {
   port: number
   url: string
+  /** Where it keeps its data. */
+  folder: string
   /** SIGKILL. */
   kill(): Promise<void>
   /** Starts it again on the same port and folder. */
@@ -80,6 +82,7 @@ export async function startRedis(config: Record<string, string[]> = {}): Promise
   await start()
   return {
     port,
+    folder,
     url: `redis://127.0.0.1:${port}`,
     kill,
     restart: start,

@@ -24,12 +24,17 @@ const refuse = (message: string): never => {
   throw new StorageError(message, 'none')
 }
 
+/** The fields of INFO. */
+async function infoOf(connection: Connection, timeout: number): Promise<Map<string, string>> {
+  const lines = String(await connection.call(timeout, 'INFO')).split('\r\n')
+  return new Map(lines.map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)]))
+}
+
 /** What an acknowledged commit survives, as far as Redis tells; refuses a server that would lose entries by itself. */
 async function durabilityOf(connection: Connection, timeout: number): Promise<KVCapabilities['durability']> {
-  const info = String(await connection.call(timeout, 'INFO'))
-  const field = (name: string): string | undefined => new RegExp(`^${name}:(.*?)\r?$`, 'm').exec(info)?.[1]
-  if (field('role') === 'slave') refuse('This Redis is a read-only replica; connect to its primary')
-  const policy = field('maxmemory_policy') ?? 'noeviction'
+  const info = await infoOf(connection, timeout)
+  if (info.get('role') === 'slave') refuse('This Redis is a read-only replica; connect to its primary')
+  const policy = info.get('maxmemory_policy') ?? 'noeviction'
   if (policy !== 'noeviction')
     refuse(`Redis deletes entries when it is full (maxmemory-policy ${policy}); set maxmemory-policy to noeviction`)
   const setting = async (name: string): Promise<unknown> =>
@@ -51,6 +56,19 @@ async function checkFormat(connection: Connection, timeout: number, meta: string
     refuse(
       `${meta} is of format ${format}, and this version knows ${FORMAT}; use the version that wrote it, or a newer one`,
     )
+}
+
+/**
+ * Has Redis write its log anew, once after each of its starts.
+ * Where it was killed in the middle of a commit, the log may keep the first half of it, unseen, and the start after the next
+ * applies that half (seen with Redis 7.0.15; valkey-io/valkey#4342).
+ */
+async function mendLog(connection: Connection, timeout: number, meta: string): Promise<void> {
+  const info = await infoOf(connection, timeout)
+  const run = info.get('run_id')
+  if (!run || info.get('aof_enabled') !== '1' || run === (await connection.call(timeout, 'HGET', meta, 'run'))) return
+  await connection.call(timeout, 'BGREWRITEAOF')
+  await connection.call(timeout, 'HSET', meta, 'run', run)
 }
 
 /** A value (its version, then JSON), the flat list of a counter, or an empty list. */
@@ -113,6 +131,11 @@ export async function redisKV(client: RedisClient, options: RedisKVOptions = {})
     if (StorageError.is(cause)) throw cause
     throw new StorageError(`Redis cannot be used: ${(cause as Error).message}`, 'none', { cause })
   }
+
+  // Not every Redis lets its clients do so; a rewrite that is under way is as good.
+  const mend = (): void => void mendLog(connection, timeout, meta).catch(() => undefined)
+  client.on('ready', mend)
+  mend()
 
   let closed = false
   let number = 0
@@ -188,6 +211,7 @@ export async function redisKV(client: RedisClient, options: RedisKVOptions = {})
     async close() {
       closed = true
       await Promise.allSettled(running)
+      client.off('ready', mend)
       connection.close()
     },
   }
