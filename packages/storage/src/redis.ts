@@ -40,7 +40,7 @@ async function durabilityOf(connection: Connection, timeout: number): Promise<KV
   const setting = async (name: string): Promise<unknown> =>
     ((await connection.call(timeout, 'CONFIG', 'GET', name)) as string[])[1]
   try {
-    if ((await setting('appendonly')) !== 'yes') return 'none'
+    if ((await setting('appendonly')) === 'no') return 'none'
     return (await setting('appendfsync')) === 'always' ? 'power-loss' : 'engine-configured'
   } catch (error) {
     // A managed Redis does not tell.
