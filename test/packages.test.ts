@@ -27,7 +27,7 @@ const arrows: Record<string, string[]> = {
   core: ['valibot'],
   http: ['@turnpike/core', '@fastify/busboy', '@hattip/core', 'valibot'],
   providers: ['@turnpike/core', 'undici'],
-  storage: ['@turnpike/core', 'ioredis'],
+  storage: ['@turnpike/core', 'ioredis', 'pg'],
   gateway: ['@turnpike/core', '@turnpike/http', 'valibot'],
 }
 
@@ -36,8 +36,10 @@ const sourceOf = (target: unknown): string => (target as Record<string, string>)
 /** The files that know of Node; everything else runs wherever `fetch` does. */
 const nodeFiles = [
   'http/src/node.ts',
+  'storage/src/folder-lock.ts',
   'storage/src/fs.ts',
   'storage/src/testing.ts',
+  'storage/src/upgrade.ts',
   'providers/src/remote-content.ts',
   'providers/src/testing/fake-upstream.ts',
 ]

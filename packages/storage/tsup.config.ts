@@ -1,7 +1,7 @@
 import { defineConfig } from 'tsup'
 
 export default defineConfig({
-  entry: ['src/index.ts', 'src/fs.ts', 'src/redis.ts', 'src/testing.ts'],
+  entry: ['index', 'fs', 'open-kv', 'postgres', 'redis', 'sqlite', 'testing'].map((name) => `src/${name}.ts`),
   format: 'esm',
   dts: false,
   clean: true,

@@ -1,5 +1,7 @@
 /** KV engines, each its own subpath too. @module */
 export * from './fs.js'
 export * from './open-kv.js'
+export * from './postgres.js'
 export * from './redis.js'
+export * from './sqlite.js'
 export type { Driver, StorageLike } from './storage-like.js'

@@ -1,0 +1,243 @@
+/** The `KV` of many hosts in a table of PostgreSQL. @module */
+import type { KV } from '@turnpike/core'
+import { StorageError } from '@turnpike/core'
+import { assertFormat, FORMAT, sqlKV } from './sql-kv.js'
+import type { Change, Row } from './sql-commit.js'
+
+/** The part of a `Pool` of `pg` that is used. */
+export interface PgPool {
+  connect(): Promise<PgClient>
+  query(text: string, values?: unknown[]): Promise<PgResult>
+  on(event: 'error', listener: (error: Error) => void): unknown
+  removeListener(event: 'error', listener: (error: Error) => void): unknown
+}
+/** The part of a `PoolClient` of `pg` that is used. */
+export interface PgClient {
+  query(text: string, values?: unknown[]): Promise<PgResult>
+  on(event: 'error', listener: (error: Error) => void): unknown
+  removeListener(event: 'error', listener: (error: Error) => void): unknown
+  release(destroy?: boolean): void
+}
+export interface PgResult {
+  rows: unknown[]
+}
+
+export interface PostgresKVOptions {
+  /** Name of the table: up to 48 lower-case letters, digits and `_`, with a schema before it or not; default `turnpike_kv`. */
+  table?: string
+  /** The clock, in milliseconds; default `Date.now`. The hosts' clocks decide when a value ends. */
+  now?: () => number
+}
+
+/** Locks of one table. More would let writers of different keys pass more often; a server holds some thousands for all. */
+const LOCKS = 256
+/** After this, in milliseconds, the server ends a transaction whose client has fallen silent and still holds its locks. */
+const SILENCE = 5_000
+/** Waits between the questions after a lost answer, in milliseconds; together longer than {@link SILENCE}. */
+const WAITS = [0, 50, 100, 200, 400, 800, 1_600, 3_200, 3_200]
+
+/** FNV-1a, 32 bits, signed. All processes have to agree on it. */
+const hash = (text: string): number => {
+  let h = 0x811c9dc5
+  for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193)
+  return h
+}
+
+const ignore = (): void => undefined
+
+/** Whether `error` is one of the connection, and not the server's answer to a statement. */
+const isBroken = (error: unknown): boolean => {
+  const { severity, code = '' } = error as { severity?: string; code?: string }
+  return severity === undefined || /^(08|57P|25P03)/.test(code)
+}
+
+const toStorageError = (cause: unknown): StorageError =>
+  StorageError.is(cause) ? cause : new StorageError(`PostgreSQL failed: ${(cause as Error).message}`, 'none', { cause })
+
+/** Runs `action`, which leaves nothing behind when its connection breaks, once more on another connection. */
+async function again<T>(action: () => Promise<T>): Promise<T> {
+  try {
+    return await action().catch((error: unknown) => {
+      if (StorageError.is(error) || !isBroken(error)) throw error
+      return action()
+    })
+  } catch (error) {
+    throw toStorageError(error)
+  }
+}
+
+interface Server {
+  read_only: boolean
+  version: number
+  encoding: string
+  durable: boolean
+  present: boolean
+}
+
+function assertUsable({ read_only, version, encoding }: Server): void {
+  if (read_only)
+    throw new StorageError('This PostgreSQL takes no writes (a standby, or read-only): connect to the primary', 'none')
+  if (version < 130_000) throw new StorageError('PostgreSQL 13 or newer is needed', 'none')
+  if (encoding !== 'UTF8')
+    throw new StorageError(`The database is encoded in ${encoding}: create one with encoding 'UTF8'`, 'none')
+}
+
+/**
+ * Opens the store in a table, and makes the table if it is missing. Any number of processes on any hosts may share it.
+ * One connection is in use for commits; it is not held between them. `close()` leaves the pool open.
+ * Give the pool a `connectionTimeoutMillis`, so that a server that is out of reach is an error and not a wait.
+ * @throws StorageError where the server takes no writes or cannot be used, or the table is of a newer version
+ * @example const kv = await postgresKV(new Pool({ connectionString: process.env.DATABASE_URL }))
+ */
+export async function postgresKV(pool: PgPool, options: PostgresKVOptions = {}): Promise<KV> {
+  const { table: name = 'turnpike_kv', now } = options
+  if (!/^[a-z_][a-z0-9_]{0,47}(\.[a-z_][a-z0-9_]{0,47})?$/.test(name))
+    throw new TypeError(`"${name}" is no table name of at most 48 lower-case letters, digits and _`)
+  const table = name.replaceAll(/\w+/g, '"$&"')
+  const lockClass = hash(name)
+
+  const query = async <T>(text: string, values?: unknown[]): Promise<T[]> =>
+    (await again(() => pool.query(text, values))).rows as T[]
+
+  /** Runs `action` on a connection of its own, which is given up if that fails. */
+  const connected = async <T>(action: (client: PgClient) => Promise<T>): Promise<T> => {
+    const client = await pool.connect()
+    // An 'error' event that nobody hears ends the process.
+    client.on('error', ignore)
+    let failed = true
+    try {
+      const result = await action(client)
+      failed = false
+      return result
+    } finally {
+      client.removeListener('error', ignore)
+      client.release(failed)
+    }
+  }
+
+  const describe = `select pg_is_in_recovery() or current_setting('transaction_read_only')::boolean as read_only,
+    current_setting('server_version_num')::int as version, current_setting('server_encoding') as encoding,
+    current_setting('synchronous_commit') <> 'off' and current_setting('fsync') = 'on' as durable,
+    to_regclass($1) is not null as present`
+
+  const create = (): Promise<void> =>
+    again(() =>
+      connected(async (client) => {
+        await client.query(`begin; select pg_advisory_xact_lock(${lockClass}, -1)`)
+        await client.query(`create table if not exists ${table} (k text collate "C" primary key, version bigserial,
+            value text not null, counter boolean not null, expires_at bigint);
+          create index if not exists ${name.replace(/.*\./, '')}_expires on ${table} (expires_at) where expires_at is not null;
+          insert into ${table} values ('', 0, '${FORMAT}', false, null) on conflict do nothing`)
+        await client.query('commit')
+      }),
+    )
+
+  /** Whether the transaction whose COMMIT had no answer was committed; undefined where that cannot be found out. */
+  const wasCommitted = async (xid: string): Promise<boolean | undefined> => {
+    for (const wait of WAITS) {
+      await new Promise((resolve) => setTimeout(resolve, wait))
+      try {
+        const { rows } = await pool.query('select pg_xact_status($1::xid8) as status', [xid])
+        const { status } = rows[0] as { status: string | null }
+        if (status !== 'in progress') return status === null ? undefined : status === 'committed'
+      } catch {
+        // Not back yet.
+      }
+    }
+    return undefined
+  }
+
+  const columns = 'k, version::text, value, counter'
+
+  /** Takes the locks of `keys` and reads them, in one round trip and two statements: only the second one sees what the locks' last holders wrote. */
+  const lockAndRead = (keys: string[], time: number): string => {
+    const locks = [...new Set(keys.map((k) => (hash(k) >>> 0) % LOCKS))].toSorted((a, b) => a - b)
+    // Encoded keys have no character that a literal would have to escape.
+    const literals = keys.map((k) => `'${k}'`).join()
+    return `begin isolation level read committed read write;
+      set local idle_in_transaction_session_timeout = ${SILENCE};
+      select count(pg_advisory_xact_lock(${lockClass}, lock)) from unnest('{${locks.join()}}'::int[]) as lock;
+      select ${columns} from ${table} where k in (${literals}) and (expires_at is null or expires_at > ${time})`
+  }
+
+  const change = `with gone as (delete from ${table} where k = any($1::text[])),
+    put as (insert into ${table} (k, value, counter, expires_at)
+      select * from unnest($2::text[], $3::text[], $4::boolean[], $5::bigint[])
+      on conflict (k) do update set
+        version = excluded.version, value = excluded.value, counter = excluded.counter, expires_at = excluded.expires_at)
+    select pg_current_xact_id()::text as xid`
+
+  const transaction = async (keys: string[], time: number, decide: (rows: Row[]) => Change[]): Promise<void> => {
+    let xid: string | undefined
+    try {
+      await connected(async (client) => {
+        const results = (await client.query(lockAndRead(keys, time))) as unknown as PgResult[]
+        const changes = decide(results.at(-1)!.rows as Row[])
+        if (changes.length === 0) return client.query('rollback')
+        const put = changes.filter(({ value }) => value !== null)
+        const { rows } = await client.query(change, [
+          changes.filter(({ value }) => value === null).map(({ k }) => k),
+          put.map(({ k }) => k),
+          put.map(({ value }) => value),
+          put.map(({ counter }) => counter),
+          put.map(({ expiresAt }) => expiresAt),
+        ])
+        xid = (rows[0] as { xid: string }).xid
+        return client.query('commit')
+      })
+    } catch (cause) {
+      if (xid === undefined || !isBroken(cause)) throw cause
+      const committed = await wasCommitted(xid)
+      if (committed === undefined)
+        throw new StorageError('PostgreSQL went away while it committed', 'unknown', { cause })
+      if (!committed) throw cause
+    }
+  }
+
+  pool.on('error', ignore)
+  let server: Server
+  try {
+    server = (await query<Server>(describe, [table]))[0]!
+    assertUsable(server)
+    if (!server.present) await create()
+    const [row] = await query<{ value: string }>(`select value from ${table} where k = ''`)
+    assertFormat(row?.value, name)
+  } catch (error) {
+    pool.removeListener('error', ignore)
+    throw error
+  }
+
+  const alive = '(expires_at is null or expires_at > $1)'
+  return sqlKV(
+    {
+      capabilities: {
+        writers: 'many-hosts',
+        durability: server.durable ? 'power-loss' : 'process-crash',
+        driver: 'postgres',
+      },
+      read: (keys, time) => query(`select ${columns} from ${table} where k = any($2) and ${alive}`, [time, keys]),
+      page: ({ low, high, reverse, limit }, time) =>
+        query(
+          `select ${columns} from ${table} where k > $2 and k < $3 and ${alive} order by k ${reverse ? 'desc' : ''} limit $4`,
+          [time, low, high, limit],
+        ),
+      write: (keys, time, decide) => again(() => transaction(keys, time, decide)),
+      // Waits for no row, so that it cannot be part of a deadlock.
+      async sweep(time, limit) {
+        const rows = await query(
+          `delete from ${table} where k in
+             (select k from ${table} where expires_at <= $1 limit $2 for update skip locked) returning 1`,
+          [time, limit],
+        )
+        return rows.length
+      },
+      async ping() {
+        assertUsable((await query<Server>(describe, [table]))[0]!)
+      },
+      async close() {
+        pool.removeListener('error', ignore)
+      },
+    },
+    now,
+  )
+}

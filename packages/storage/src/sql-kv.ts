@@ -1,0 +1,175 @@
+import type { Commit, Entry, Key, KV, KVCapabilities, ListOptions, Page } from '@turnpike/core'
+import { decodeKey, encodeKey, MAX_PAGE, StorageError } from '@turnpike/core'
+import type { Change, Outcome, Prepared, Row } from './sql-commit.js'
+import { evaluate, prepare } from './sql-commit.js'
+
+/** The version of the table's form, kept as the value of its row with the empty key. */
+export const FORMAT = 1
+
+/** Rows with `low < k < high`. */
+export interface Range {
+  low: string
+  high: string
+  reverse: boolean
+  limit: number
+}
+
+/** What differs from one database to the next. Rows that have ended at `now` are absent. Errors are `StorageError`s. */
+export interface SqlEngine {
+  capabilities: KVCapabilities
+  read(keys: string[], now: number): Promise<Row[]>
+  page(range: Range, now: number): Promise<Row[]>
+  /**
+   * One transaction that nobody else's reading or writing of `keys` can come between.
+   * `decide` gets the present rows and returns what to write; it may be called again after a failure.
+   */
+  write(keys: string[], now: number, decide: (rows: Row[]) => Change[]): Promise<void>
+  /** Removes rows that have ended, at most `limit`. @returns how many */
+  sweep(now: number, limit: number): Promise<number>
+  /** Rejects where the database does not take writes. */
+  ping(): Promise<void>
+  close(): Promise<void>
+}
+
+interface Waiting {
+  commit: Prepared
+  resolve(applied: boolean): void
+  reject(error: unknown): void
+}
+
+/** Most commits, and characters of JSON text after which no further one is added, of one transaction. */
+const GROUP = 512
+const GROUP_SIZE = 4_000_000
+const SWEEP_EVERY = 60_000
+const SWEEP_ROWS = 500
+const HEALTH_TIMEOUT = 2_000
+
+const toEntry = <T>({ k, version, value }: Row): Entry<T> => ({
+  key: decodeKey(k),
+  value: JSON.parse(value) as T,
+  version,
+})
+
+/** Throws unless `format`, the value of the row with the empty key, is the one that this version reads. */
+export function assertFormat(format: string | undefined, store: string): void {
+  if (Number(format) !== FORMAT)
+    throw new StorageError(
+      `${store} has format ${format}, and this version of @turnpike/storage reads format ${FORMAT}: use the version that wrote it`,
+      'none',
+    )
+}
+
+/** A `KV` over an SQL engine, with group commit: one transaction is in flight, and what arrives meanwhile is the next. */
+export function sqlKV(engine: SqlEngine, now: () => number = Date.now): KV {
+  const queue: Waiting[] = []
+  let flushing: Promise<void> | undefined
+  let sweepAt = now() + SWEEP_EVERY
+  let closed: Promise<void> | undefined
+  let ping: Promise<void> | undefined
+
+  const assertOpen = (): void => {
+    if (closed) throw new StorageError('The store is closed', 'none')
+  }
+
+  const nextGroup = (): Waiting[] => {
+    let count = 0
+    for (let size = 0; count < Math.min(queue.length, GROUP) && size < GROUP_SIZE; count++)
+      size += queue[count]!.commit.size
+    return queue.splice(0, count)
+  }
+
+  const write = async (group: Waiting[]): Promise<void> => {
+    const commits = group.map(({ commit }) => commit)
+    const keys = [...new Set(commits.flatMap((commit) => commit.keys))]
+    const time = now()
+    let outcomes: Outcome[] = []
+    try {
+      await engine.write(keys, time, (rows) => {
+        const result = evaluate(commits, rows, time)
+        outcomes = result.outcomes
+        return result.changes
+      })
+    } catch (error) {
+      for (const { reject } of group) reject(error)
+      return
+    }
+    for (const [i, { resolve, reject }] of group.entries()) {
+      const outcome = outcomes[i]!
+      if (typeof outcome === 'boolean') resolve(outcome)
+      else reject(outcome)
+    }
+  }
+
+  const flush = async (): Promise<void> => {
+    while (queue.length > 0) {
+      // Whatever else this turn of the event loop brings goes along.
+      await new Promise(setImmediate)
+      await write(nextGroup())
+      if (now() < sweepAt) continue
+      // A sweep that fails is for a later one to make good.
+      const swept = await engine.sweep(now(), SWEEP_ROWS).catch(() => 0)
+      if (swept < SWEEP_ROWS) sweepAt = now() + SWEEP_EVERY
+    }
+    // In the same turn as the last look at the queue: a commit that comes later starts the next flush.
+    flushing = undefined
+  }
+
+  const getMany = async <T>(keys: Key[]): Promise<(Entry<T> | null)[]> => {
+    assertOpen()
+    const wanted = keys.map(encodeKey)
+    const rows = new Map((await engine.read([...new Set(wanted)], now())).map((row) => [row.k, row]))
+    return wanted.map((k) => {
+      const row = rows.get(k)
+      return row ? toEntry<T>(row) : null
+    })
+  }
+
+  return {
+    capabilities: engine.capabilities,
+    getMany,
+    async get<T>(key: Key) {
+      return (await getMany<T>([key]))[0]!
+    },
+    async list<T>(prefix: Key, options: ListOptions = {}): Promise<Page<T>> {
+      assertOpen()
+      const { after, limit = 100, reverse = false } = options
+      const most = Math.min(Math.max(limit, 1), MAX_PAGE)
+      const below = encodeKey(prefix)
+      // '0' is the character after '/'.
+      const range: Range = { low: `${below}/`, high: `${below}0`, reverse, limit: most + 1 }
+      if (after) range[reverse ? 'high' : 'low'] = encodeKey(after)
+      const rows = await engine.page(range, now())
+      const items = rows.slice(0, most).map(toEntry<T>)
+      return rows.length > most ? { items, next: items.at(-1)!.key } : { items }
+    },
+    async commit(commit: Commit) {
+      assertOpen()
+      const prepared = prepare(commit)
+      return new Promise<boolean>((resolve, reject) => {
+        queue.push({ commit: prepared, resolve, reject })
+        flushing ??= flush()
+      })
+    },
+    async health() {
+      if (closed) return { ok: false, reason: 'The store is closed' }
+      ping ??= engine.ping().finally(() => (ping = undefined))
+      let timer: ReturnType<typeof setTimeout>
+      const late = new Promise<never>((_, reject) => {
+        timer = setTimeout(() => reject(new Error(`No answer within ${HEALTH_TIMEOUT / 1_000} s`)), HEALTH_TIMEOUT)
+      })
+      return Promise.race([ping, late])
+        .then(
+          () => ({ ok: true }),
+          (error: Error) => ({ ok: false, reason: error.message }),
+        )
+        .finally(() => clearTimeout(timer))
+    },
+    close() {
+      closed ??= (async () => {
+        await flushing
+        await engine.close()
+      })()
+      return closed
+    },
+  }
+}

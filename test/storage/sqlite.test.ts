@@ -1,0 +1,114 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { KV } from '@turnpike/core'
+import { memoryKV } from '@turnpike/core'
+import { sqliteKV } from '@turnpike/storage/sqlite'
+import { kvContract } from '@turnpike/storage/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { bunPath, runtime } from '../support/runtime.js'
+import { compareWithMemory, inTwoProcesses, sharedCases } from './sql-cases.js'
+
+const hasSqlite = process.getBuiltinModule('node:sqlite') !== undefined
+const folder = mkdtempSync(join(tmpdir(), 'turnpike-sqlite-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+describe.skipIf(hasSqlite)('sqliteKV on a runtime without SQLite', () => {
+  it('refuses, and names the ways out', async () => {
+    const refused = sqliteKV(join(folder, 'refused.db'))
+    await expect(refused).rejects.toMatchObject({ name: 'StorageError', outcome: 'none' })
+    for (const way of ['Node 22', 'PostgreSQL', 'Redis']) await expect(refused).rejects.toThrow(way)
+  })
+})
+
+describe.runIf(runtime === 'bun')('sqliteKV on Bun', () => {
+  it('passes the contract', { timeout: 60_000 }, async () => {
+    const script = fileURLToPath(new URL('sqlite-contract.mjs', import.meta.url))
+    const child = spawn(bunPath(), [script, join(folder, 'bun.db')], { stdio: ['ignore', 'pipe', 'inherit'] })
+    let output = ''
+    child.stdout.on('data', (data: Buffer) => (output += data.toString()))
+    const [code] = (await once(child, 'exit')) as [number]
+    expect(output.trim().split('\n')).toEqual(kvContract.map(({ name }) => `ok ${name}`))
+    expect(code).toBe(0)
+  })
+})
+
+describe.runIf(hasSqlite)('sqliteKV', () => {
+  const file = join(folder, 'kv.db')
+  let kv: KV
+  beforeAll(async () => {
+    kv = await sqliteKV(file)
+  })
+  afterAll(() => kv.close())
+
+  for (const { name, run } of kvContract) it(name, () => run(kv))
+  for (const { name, run } of sharedCases) it(name, () => run((now) => sqliteKV(file, now && { now })))
+
+  it('does as the store in memory does, whatever is asked', async () => {
+    await compareWithMemory(kv, await memoryKV())
+  })
+
+  it('is exact from two processes', { timeout: 60_000 }, () => inTwoProcesses(['sqlite', file], kv))
+
+  it('says what it is', async () => {
+    expect(kv.capabilities).toEqual({ writers: 'one-host', durability: 'power-loss', driver: 'sqlite' })
+    const fast = await sqliteKV(file, { durability: 'process-crash' })
+    expect(fast.capabilities.durability).toBe('process-crash')
+    expect(await kv.health()).toEqual({ ok: true })
+    await fast.close()
+  })
+
+  it('is made once by many at the same time', async () => {
+    for (let round = 0; round < 5; round++) {
+      const made = join(folder, `made-${round}.db`)
+      const stores = await Promise.all(Array.from({ length: 4 }, () => sqliteKV(made)))
+      await Promise.all(stores.map((store) => store.commit({ sum: [{ key: ['n'], add: { x: 1 } }] })))
+      expect((await stores[0]!.get(['n']))?.value).toEqual({ x: 4 })
+      await Promise.all(stores.map((store) => store.close()))
+    }
+  })
+
+  it('waits for another writer without holding up the event loop', async () => {
+    const { DatabaseSync } = process.getBuiltinModule('node:sqlite') as unknown as {
+      DatabaseSync: new (file: string) => { exec(sql: string): void; close(): void }
+    }
+    const other = new DatabaseSync(file)
+    other.exec('begin immediate')
+    let longest = 0
+    let last = performance.now()
+    const ticks = setInterval(() => {
+      longest = Math.max(longest, performance.now() - last)
+      last = performance.now()
+    }, 1)
+    const done = kv.commit({ set: [{ key: ['waited'], value: 1 }] })
+    // Reading goes on meanwhile.
+    expect(await kv.get(['waited'])).toBeNull()
+    await new Promise((resolve) => setTimeout(resolve, 1_000))
+    other.exec('commit')
+    other.close()
+    expect(await done).toBe(true)
+    clearInterval(ticks)
+    expect(longest).toBeLessThan(300)
+  })
+
+  it('refuses a file of a newer version, and what is no database of its kind', async () => {
+    const newer = join(folder, 'newer.db')
+    await (await sqliteKV(newer)).close()
+    const { DatabaseSync } = process.getBuiltinModule('node:sqlite') as unknown as {
+      DatabaseSync: new (file: string) => { exec(sql: string): void; close(): void }
+    }
+    const db = new DatabaseSync(newer)
+    db.exec("update turnpike_kv set value = '2' where k = ''")
+    db.close()
+    await expect(sqliteKV(newer)).rejects.toMatchObject({
+      name: 'StorageError',
+      message: expect.stringContaining('format 2'),
+    })
+    await expect(sqliteKV(':memory:')).rejects.toMatchObject({ name: 'StorageError', outcome: 'none' })
+    await expect(sqliteKV(join(folder, 'none', 'kv.db'))).rejects.toMatchObject({ name: 'StorageError' })
+    await expect(sqliteKV(fileURLToPath(import.meta.url))).rejects.toMatchObject({ name: 'StorageError' })
+  })
+})

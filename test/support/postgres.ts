@@ -1,0 +1,135 @@
+import type { ChildProcess } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { QueryResult } from 'pg'
+import { Client } from 'pg'
+
+const INSTALLED = '/usr/lib/postgresql'
+
+const bin = existsSync(INSTALLED)
+  ? readdirSync(INSTALLED)
+      .toSorted((a, b) => Number(b) - Number(a))
+      .map((version) => join(INSTALLED, version, 'bin'))
+      .find((folder) => existsSync(join(folder, 'initdb')))
+  : undefined
+
+/** Whether this machine has PostgreSQL; without it the tests that need it are skipped, but not in CI. */
+export const hasPostgres = bin !== undefined
+if (!hasPostgres) {
+  const reason = `PostgreSQL is not installed below ${INSTALLED}`
+  if (process.env['CI'] === 'true') throw new Error(reason)
+  console.warn(`${reason}: its tests are skipped`)
+}
+
+/** The server refuses to run as root. */
+const user: { uid?: number; gid?: number } = process.getuid?.() === 0 ? idsOf('postgres') : {}
+
+function idsOf(name: string): { uid: number; gid: number } {
+  const id = (flag: string): number => Number(execFileSync('id', [flag, name], { encoding: 'utf8' }))
+  return { uid: id('-u'), gid: id('-g') }
+}
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number }
+      server.close(() => resolve(port))
+    })
+  })
+
+/** A PostgreSQL of its own in a temporary folder. */
+export interface Postgres {
+  url: string
+  /** Ends the back ends of all clients. @returns how many there were */
+  killBackends(): Promise<number>
+  /** Kills the server and all that belongs to it, as it stands. */
+  crash(): Promise<void>
+  /** Starts it again after a crash. */
+  restart(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** @param settings of postgresql.conf, such as `{ fsync: 'off' }` */
+export async function startPostgres(settings: Record<string, string> = {}): Promise<Postgres> {
+  const folder = mkdtempSync(join(tmpdir(), 'turnpike-postgres-'))
+  if (user.uid !== undefined && user.gid !== undefined) chownSync(folder, user.uid, user.gid)
+  const options = { ...user, cwd: folder, env: { LC_ALL: 'C', PATH: process.env['PATH'] } }
+  const initdb = ['-D', 'data', '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync']
+  execFileSync(join(bin!, 'initdb'), initdb, { ...options, stdio: 'ignore' })
+
+  const port = await freePort()
+  const url = `postgres://postgres@127.0.0.1:${port}/postgres`
+  const all = { listen_addresses: '127.0.0.1', port: String(port), unix_socket_directories: '', ...settings }
+  const args = ['-D', 'data', ...Object.entries(all).flatMap(([key, value]) => ['-c', `${key}=${value}`])]
+  let child: ChildProcess
+  let exited: Promise<unknown>
+
+  const ask = async (text: string): Promise<QueryResult> => {
+    const client = new Client({ connectionString: url })
+    client.on('error', () => undefined)
+    try {
+      await client.connect()
+      return await client.query(text)
+    } finally {
+      await client.end()
+    }
+  }
+
+  const start = async (): Promise<void> => {
+    const deadline = Date.now() + 30_000
+    for (;;) {
+      let output = ''
+      child = spawn(join(bin!, 'postgres'), args, { ...options, stdio: ['ignore', 'ignore', 'pipe'] })
+      child.stderr!.on('data', (data: Buffer) => (output += data.toString()))
+      exited = once(child, 'exit')
+      while (child.exitCode === null && child.signalCode === null) {
+        if (await ask('select 1').catch(() => undefined)) return
+        if (Date.now() > deadline) throw new Error(`PostgreSQL does not start:\n${output}`)
+        await sleep(20)
+      }
+      // Processes of a server that was killed may be about to end.
+      if (Date.now() > deadline) throw new Error(`PostgreSQL ended:\n${output}`)
+      await sleep(50)
+    }
+  }
+
+  const kill = (pid: number): void => {
+    try {
+      process.kill(pid, 'SIGKILL')
+    } catch {
+      // It was faster.
+    }
+  }
+
+  await start()
+  return {
+    url,
+    async killBackends() {
+      const { rowCount } = await ask(`select pg_terminate_backend(pid) from pg_stat_activity
+        where backend_type = 'client backend' and pid <> pg_backend_pid()`)
+      return rowCount!
+    },
+    async crash() {
+      const children = execFileSync('ps', ['-e', '-o', 'pid=,ppid='], { encoding: 'utf8' })
+        .split('\n')
+        .map((line) => line.trim().split(/\s+/).map(Number))
+        .filter(([, parent]) => parent === child.pid)
+        .map(([pid]) => pid!)
+      kill(child.pid!)
+      children.forEach(kill)
+      await exited
+    },
+    restart: start,
+    async stop() {
+      // "Immediate", without the clients' leave.
+      child.kill('SIGQUIT')
+      await exited
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
