@@ -31,7 +31,7 @@ describe.runIf(runtime === 'bun')('sqliteKV on Bun', () => {
     let output = ''
     child.stdout.on('data', (data: Buffer) => (output += data.toString()))
     const [code] = (await once(child, 'exit')) as [number]
-    expect(output.trim().split('\n')).toEqual(kvContract.map(({ name }) => `ok ${name}`))
+    expect(output.trim().split('\n')).toEqual([...kvContract, ...sharedCases].map(({ name }) => `ok ${name}`))
     expect(code).toBe(0)
   })
 })

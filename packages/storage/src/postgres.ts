@@ -1,8 +1,9 @@
 /** The `KV` of many hosts in a table of PostgreSQL. @module */
 import type { KV } from '@turnpike/core'
 import { StorageError } from '@turnpike/core'
+import type { Decide } from './sql-kv.js'
 import { assertFormat, FORMAT, sqlKV } from './sql-kv.js'
-import type { Change, Row } from './sql-commit.js'
+import type { Row } from './sql-commit.js'
 
 /** The part of a `Pool` of `pg` that is used. */
 export interface PgPool {
@@ -35,6 +36,8 @@ const LOCKS = 256
 const SILENCE = 5_000
 /** Waits between the questions after a lost answer, in milliseconds; together longer than {@link SILENCE}. */
 const WAITS = [0, 50, 100, 200, 400, 800, 1_600, 3_200, 3_200]
+
+const NIL = '00000000-0000-0000-0000-000000000000'
 
 /** FNV-1a, 32 bits, signed. All processes have to agree on it. */
 const hash = (text: string): number => {
@@ -124,24 +127,34 @@ export async function postgresKV(pool: PgPool, options: PostgresKVOptions = {}):
     again(() =>
       connected(async (client) => {
         await client.query(`begin; select pg_advisory_xact_lock(${lockClass}, -1)`)
-        await client.query(`create table if not exists ${table} (k text collate "C" primary key, version bigserial,
+        await client.query(`create table if not exists ${table} (k text collate "C" primary key, version uuid not null,
             value text not null, counter boolean not null, expires_at bigint);
           create index if not exists ${name.replace(/.*\./, '')}_expires on ${table} (expires_at) where expires_at is not null;
-          insert into ${table} values ('', 0, '${FORMAT}', false, null) on conflict do nothing`)
+          insert into ${table} values ('', '${NIL}', '${FORMAT}', false, null) on conflict do nothing`)
         await client.query('commit')
       }),
     )
 
-  /** Whether the transaction whose COMMIT had no answer was committed; undefined where that cannot be found out. */
-  const wasCommitted = async (xid: string): Promise<boolean | undefined> => {
+  /**
+   * Whether the transaction `xid`, which wrote `version` to `keys`, was committed; undefined where that cannot be found out.
+   * After a crash of the server another transaction may have the same id: only the version proves that ours was committed.
+   */
+  const wasCommitted = async (xid: string, keys: string[], version: string): Promise<boolean | undefined> => {
     for (const wait of WAITS) {
       await new Promise((resolve) => setTimeout(resolve, wait))
       try {
         const { rows } = await pool.query('select pg_xact_status($1::xid8) as status', [xid])
         const { status } = rows[0] as { status: string | null }
-        if (status !== 'in progress') return status === null ? undefined : status === 'committed'
-      } catch {
-        // Not back yet.
+        if (status === 'aborted') return false
+        if (status === 'in progress') continue
+        const written = await pool.query(`select 1 from ${table} where k = any($1) and version = $2 limit 1`, [
+          keys,
+          version,
+        ])
+        return written.rows.length > 0 ? true : undefined
+      } catch (error) {
+        // The server has not given out such an id: it fell back behind it in a crash.
+        if ((error as { code?: string }).code === '22023') return false
       }
     }
     return undefined
@@ -161,33 +174,35 @@ export async function postgresKV(pool: PgPool, options: PostgresKVOptions = {}):
   }
 
   const change = `with gone as (delete from ${table} where k = any($1::text[])),
-    put as (insert into ${table} (k, value, counter, expires_at)
-      select * from unnest($2::text[], $3::text[], $4::boolean[], $5::bigint[])
+    put as (insert into ${table} (version, k, value, counter, expires_at)
+      select $2::uuid, * from unnest($3::text[], $4::text[], $5::boolean[], $6::bigint[])
       on conflict (k) do update set
         version = excluded.version, value = excluded.value, counter = excluded.counter, expires_at = excluded.expires_at)
     select pg_current_xact_id()::text as xid`
 
-  const transaction = async (keys: string[], time: number, decide: (rows: Row[]) => Change[]): Promise<void> => {
-    let xid: string | undefined
+  const transaction = async (keys: string[], time: number, decide: Decide): Promise<void> => {
+    let sent: { xid: string; keys: string[]; version: string } | undefined
     try {
       await connected(async (client) => {
         const results = (await client.query(lockAndRead(keys, time))) as unknown as PgResult[]
-        const changes = decide(results.at(-1)!.rows as Row[])
+        const { changes, version } = decide(results.at(-1)!.rows as Row[])
         if (changes.length === 0) return client.query('rollback')
         const put = changes.filter(({ value }) => value !== null)
+        const putKeys = put.map(({ k }) => k)
         const { rows } = await client.query(change, [
           changes.filter(({ value }) => value === null).map(({ k }) => k),
-          put.map(({ k }) => k),
+          version,
+          putKeys,
           put.map(({ value }) => value),
           put.map(({ counter }) => counter),
           put.map(({ expiresAt }) => expiresAt),
         ])
-        xid = (rows[0] as { xid: string }).xid
+        sent = { xid: (rows[0] as { xid: string }).xid, keys: putKeys, version }
         return client.query('commit')
       })
     } catch (cause) {
-      if (xid === undefined || !isBroken(cause)) throw cause
-      const committed = await wasCommitted(xid)
+      if (!sent || !isBroken(cause)) throw cause
+      const committed = await wasCommitted(sent.xid, sent.keys, sent.version)
       if (committed === undefined)
         throw new StorageError('PostgreSQL went away while it committed', 'unknown', { cause })
       if (!committed) throw cause

@@ -71,7 +71,7 @@ export function prepare(commit: Commit): Prepared {
 }
 
 interface State {
-  /** Absent once this group has written the key: nobody can have read its new version yet. */
+  /** Absent once this group has written the key: nobody can have read its new version. */
   version?: string
   value?: string
   /** The fields of a counter. */

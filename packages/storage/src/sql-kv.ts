@@ -14,6 +14,9 @@ export interface Range {
   limit: number
 }
 
+/** All changes of a transaction have one version, which no other transaction has. */
+export type Decide = (rows: Row[]) => { changes: Change[]; version: string }
+
 /** What differs from one database to the next. Rows that have ended at `now` are absent. Errors are `StorageError`s. */
 export interface SqlEngine {
   capabilities: KVCapabilities
@@ -21,9 +24,9 @@ export interface SqlEngine {
   page(range: Range, now: number): Promise<Row[]>
   /**
    * One transaction that nobody else's reading or writing of `keys` can come between.
-   * `decide` gets the present rows and returns what to write; it may be called again after a failure.
+   * `decide` gets the present rows and returns what to write with what version; it may be called again after a failure.
    */
-  write(keys: string[], now: number, decide: (rows: Row[]) => Change[]): Promise<void>
+  write(keys: string[], now: number, decide: Decide): Promise<void>
   /** Removes rows that have ended, at most `limit`. @returns how many */
   sweep(now: number, limit: number): Promise<number>
   /** Rejects where the database does not take writes. */
@@ -87,7 +90,7 @@ export function sqlKV(engine: SqlEngine, now: () => number = Date.now): KV {
       await engine.write(keys, time, (rows) => {
         const result = evaluate(commits, rows, time)
         outcomes = result.outcomes
-        return result.changes
+        return { changes: result.changes, version: crypto.randomUUID() }
       })
     } catch (error) {
       for (const { reject } of group) reject(error)

@@ -112,10 +112,9 @@ export async function sqliteKV(file: string, options: SqliteKVOptions = {}): Pro
     })
     await transaction(() => {
       db.exec(`create table if not exists turnpike_kv (
-        k text primary key not null, version integer not null, value text not null, counter integer not null, expires_at integer)`)
+        k text primary key not null, version text not null, value text not null, counter integer not null, expires_at integer)`)
       db.exec('create index if not exists turnpike_kv_expires on turnpike_kv (expires_at) where expires_at is not null')
-      // The row with the empty key keeps the format and the last version.
-      db.exec(`insert into turnpike_kv values ('', 0, '${FORMAT}', 0, null) on conflict do nothing`)
+      db.exec(`insert into turnpike_kv values ('', '', '${FORMAT}', 0, null) on conflict do nothing`)
       const format = db.prepare("select value from turnpike_kv where k = ''").get() as { value: string }
       assertFormat(format.value, file)
     })
@@ -124,13 +123,12 @@ export async function sqliteKV(file: string, options: SqliteKVOptions = {}): Pro
     throw error
   }
 
-  const columns = 'k, cast(version as text) as version, value, counter'
+  const columns = 'k, version, value, counter'
   const alive = '(expires_at is null or expires_at > ?)'
   const range = `select ${columns} from turnpike_kv where k > ? and k < ? and ${alive} order by k`
   const one = db.prepare(`select ${columns} from turnpike_kv where k = ? and ${alive}`)
   const forwards = db.prepare(`${range} limit ?`)
   const backwards = db.prepare(`${range} desc limit ?`)
-  const nextVersion = db.prepare("update turnpike_kv set version = version + 1 where k = '' returning version")
   const put = db.prepare(`insert into turnpike_kv values (?, ?, ?, ?, ?) on conflict (k) do update
     set version = excluded.version, value = excluded.value, counter = excluded.counter, expires_at = excluded.expires_at`)
   const remove = db.prepare('delete from turnpike_kv where k = ?')
@@ -148,9 +146,7 @@ export async function sqliteKV(file: string, options: SqliteKVOptions = {}): Pro
         patiently(() => (reverse ? backwards : forwards).all(low, high, time, limit) as Row[]),
       write: (keys, time, decide) =>
         transaction(() => {
-          const changes = decide(read(keys, time))
-          if (changes.length === 0) return
-          const { version } = nextVersion.get() as { version: number }
+          const { changes, version } = decide(read(keys, time))
           for (const { k, value, counter, expiresAt } of changes)
             if (value === null) remove.run(k)
             else put.run(k, version, value, counter ? 1 : 0, expiresAt)
