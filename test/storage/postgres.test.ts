@@ -40,7 +40,8 @@ describe.skipIf(!hasPostgres)('postgresKV', () => {
   it('is exact from two processes', { timeout: 60_000 }, () => inTwoProcesses(['postgres', server.url], kv))
 
   it('lets one of a hundred racers of two pools create a key', async () => {
-    const other = await postgresKV(open())
+    // One table, however it is called.
+    const other = await postgresKV(open(), { table: 'public.turnpike_kv' })
     for (let round = 0; round < 10; round++) {
       const key = ['race', String(round)]
       const race = Array.from({ length: 100 }, (_, i) =>

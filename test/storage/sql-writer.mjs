@@ -1,13 +1,15 @@
 // Usage: node sql-writer.mjs postgres|sqlite URL|FILE PREFIX NAME COUNT. Adds, races and updates; prints what it did as JSON.
 import { update } from '@turnpike/core'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { openStore } from './open-store.mjs'
 
 const [kind, where, prefix, name, count] = process.argv.slice(2)
 const { kv, end } = await openStore(kind, where)
 const done = { won: 0, added: 0 }
 
+// The two come from opposite ends, so that each wins some.
 const once = async (i) => {
-  const key = [prefix, 'once', String(i)]
+  const key = [prefix, 'once', String(name === 'a' ? i : count - 1 - i)]
   if (await kv.commit({ check: [{ key, version: null }], set: [{ key, value: name }] })) done.won++
 }
 const add = async (i) => {
@@ -15,6 +17,8 @@ const add = async (i) => {
   const sum = [{ key: [prefix, 'total', String(i % 5)], add: { n } }]
   if (await kv.commit({ sum, set: [{ key: [prefix, 'last', name], value: i }] })) done.added += n
 }
+await kv.commit({ sum: [{ key: [prefix, 'ready'], add: { n: 1 } }] })
+while ((await kv.get([prefix, 'ready'])).value.n < 2) await sleep(2)
 for (let i = 0; i < count; i += 10)
   await Promise.all(
     Array.from({ length: 10 }, (_, j) => [

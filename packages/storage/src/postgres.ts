@@ -32,6 +32,8 @@ export interface PostgresKVOptions {
 
 /** Locks of one table. More would let writers of different keys pass more often; a server holds some thousands for all. */
 const LOCKS = 256
+/** Any number, as long as all agree on it. */
+const CREATE_LOCK = 8_675_309
 /** After this, in milliseconds, the server ends a transaction whose client has fallen silent and still holds its locks. */
 const SILENCE = 5_000
 /** Waits between the questions after a lost answer, in milliseconds; together longer than {@link SILENCE}. */
@@ -97,7 +99,6 @@ export async function postgresKV(pool: PgPool, options: PostgresKVOptions = {}):
   if (!/^[a-z_][a-z0-9_]{0,47}(\.[a-z_][a-z0-9_]{0,47})?$/.test(name))
     throw new TypeError(`"${name}" is no table name of at most 48 lower-case letters, digits and _`)
   const table = name.replaceAll(/\w+/g, '"$&"')
-  const lockClass = hash(name)
 
   const query = async <T>(text: string, values?: unknown[]): Promise<T[]> =>
     (await again(() => pool.query(text, values))).rows as T[]
@@ -126,7 +127,7 @@ export async function postgresKV(pool: PgPool, options: PostgresKVOptions = {}):
   const create = (): Promise<void> =>
     again(() =>
       connected(async (client) => {
-        await client.query(`begin; select pg_advisory_xact_lock(${lockClass}, -1)`)
+        await client.query(`begin; select pg_advisory_xact_lock(${CREATE_LOCK})`)
         await client.query(`create table if not exists ${table} (k text collate "C" primary key, version uuid not null,
             value text not null, counter boolean not null, expires_at bigint);
           create index if not exists ${name.replace(/.*\./, '')}_expires on ${table} (expires_at) where expires_at is not null;
@@ -169,7 +170,7 @@ export async function postgresKV(pool: PgPool, options: PostgresKVOptions = {}):
     const literals = keys.map((k) => `'${k}'`).join()
     return `begin isolation level read committed read write;
       set local idle_in_transaction_session_timeout = ${SILENCE};
-      select count(pg_advisory_xact_lock(${lockClass}, lock)) from unnest('{${locks.join()}}'::int[]) as lock;
+      select count(pg_advisory_xact_lock('${table}'::regclass::oid::bigint * ${LOCKS} + lock)) from unnest('{${locks.join()}}'::int[]) as lock;
       select ${columns} from ${table} where k in (${literals}) and (expires_at is null or expires_at > ${time})`
   }
 
