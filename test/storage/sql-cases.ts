@@ -37,12 +37,16 @@ export const sharedCases: SqlCase[] = [
     name: 'refuses by itself what cannot be stored, and keeps the rest of the group',
     async run(open) {
       const kv = await open()
-      await kv.commit({ sum: [{ key: ['r', 'n'], add: { x: 1 } }], ...set(['r', 'v'], 1) })
+      await kv.commit({
+        sum: [{ key: ['r', 'n'], add: { x: 1, big: Number.MAX_SAFE_INTEGER - 1 } }],
+        ...set(['r', 'v'], 1),
+      })
       const refused: Commit[] = [
         set(['r', 'n'], 1),
         { sum: [{ key: ['r', 'v'], add: { x: 1 } }] },
         { ...set(['r', 'half'], 1), sum: [{ key: ['r', 'n'], add: { x: Number.MAX_SAFE_INTEGER } }] },
         { sum: [{ key: ['r', 'n'], add: { x: 0.5 } }] },
+        { sum: [{ key: ['r', 'n'], add: { big: 0.25 } }] },
         { sum: [{ key: ['r', 'n'], add: { x: Number.NaN } }] },
         set(['r', 'x'.repeat(3_000)], 1),
         set(['r', 'none'], undefined as never),
@@ -61,6 +65,16 @@ export const sharedCases: SqlCase[] = [
         items.map(({ key }) => key[1]),
         ['good', 'n', 'v'],
       )
+    },
+  },
+  {
+    name: 'has nothing against a commit of nothing',
+    async run(open) {
+      const kv = await open()
+      assert.equal(await kv.commit({}), true)
+      assert.equal(await kv.commit({ sum: [{ key: ['nothing'], add: {} }] }), true)
+      assert.deepEqual((await kv.get(['nothing']))?.value, {})
+      assert.deepEqual(await kv.getMany([]), [])
     },
   },
   {

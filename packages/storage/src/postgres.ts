@@ -32,8 +32,8 @@ export interface PostgresKVOptions {
 
 /** Locks of one table. More would let writers of different keys pass more often; a server holds some thousands for all. */
 const LOCKS = 256
-/** Any number, as long as all agree on it. */
-const CREATE_LOCK = 8_675_309
+/** The lock under which tables are made; those of keys are positive. */
+const CREATE_LOCK = -1
 /** After this, in milliseconds, the server ends a transaction whose client has fallen silent and still holds its locks. */
 const SILENCE = 5_000
 /** Waits between the questions after a lost answer, in milliseconds; together longer than {@link SILENCE}. */
@@ -171,7 +171,7 @@ export async function postgresKV(pool: PgPool, options: PostgresKVOptions = {}):
     return `begin isolation level read committed read write;
       set local idle_in_transaction_session_timeout = ${SILENCE};
       select count(pg_advisory_xact_lock('${table}'::regclass::oid::bigint * ${LOCKS} + lock)) from unnest('{${locks.join()}}'::int[]) as lock;
-      select ${columns} from ${table} where k in (${literals}) and (expires_at is null or expires_at > ${time})`
+      select ${columns} from ${table} where k = any(array[${literals}]::text[]) and (expires_at is null or expires_at > ${time})`
   }
 
   const change = `with gone as (delete from ${table} where k = any($1::text[])),
