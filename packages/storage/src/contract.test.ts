@@ -49,11 +49,11 @@ describe('the contract', () => {
     const unordered = await broken((kv) => ({
       list: (prefix, options) => kv.list(prefix, { ...options, reverse: false }),
     }))
-    expect(unordered).toEqual(['lists below a prefix, in order, forwards and backwards, in pages'])
+    expect(unordered).toContain('lists below a prefix, in order, forwards and backwards, in pages')
     const eternal = await broken((kv) => ({
       commit: ({ set, ...rest }) =>
         kv.commit({ ...rest, ...(set && { set: set.map(({ key, value }) => ({ key, value })) }) }),
     }))
-    expect(eternal).toEqual(['forgets a value at its time'])
+    expect(eternal).toContain('forgets a value at its time')
   })
 })

@@ -1,6 +1,6 @@
 /** The `KV` of many hosts on one Redis. @module */
-import type { Commit, Entry, Health, Key, KV, KVCapabilities, ListOptions, Page } from '@turnpike/core'
-import { decodeKey, encodeKey, MAX_PAGE, StorageError } from '@turnpike/core'
+import type { Entry, Health, Key, KV, KVCapabilities, ListOptions, Page, PreparedCommit } from '@turnpike/core'
+import { decodeKey, encodeKey, prepareCommit, rangeOf, StorageError } from '@turnpike/core'
 import type { Connection, RedisClient } from './redis-connection.js'
 import { redisConnection } from './redis-connection.js'
 import { COMMIT, GET, LIST } from './redis-scripts.js'
@@ -86,26 +86,19 @@ function toEntry<T>(key: Key, raw: Raw): Entry<T> | null {
 }
 
 /** The keys and arguments of a commit, in the order in which the script reads them. */
-function encodeCommit(commit: Commit, keyOf: (key: Key) => string): { keys: string[]; args: string[] } {
-  const { check = [], set = [], del = [], sum = [] } = commit
-  const keys = [...check.map(({ key }) => key), ...set.map(({ key }) => key), ...del, ...sum.map(({ key }) => key)]
+function argumentsOf({ check, set, del, sum }: PreparedCommit, prefix: string): { keys: string[]; args: string[] } {
+  const keys = [...check.map(({ k }) => k), ...set.map(({ k }) => k), ...del, ...sum.map(({ k }) => k)]
   const args = [check, set, del, sum].map(({ length }) => String(length))
   for (const { version } of check) args.push(version ?? '')
-  for (const { value, expiresAt } of set) {
+  for (const { json, expiresAt } of set) {
     // Redis keeps a key through the last of its milliseconds.
-    const last = expiresAt === undefined ? undefined : Math.ceil(expiresAt) - 1
-    if (last !== undefined && !Number.isSafeInteger(last)) throw new RangeError(`expiresAt is ${expiresAt}`)
-    args.push(JSON.stringify(value), String(last ?? ''))
+    args.push(json, expiresAt === undefined ? '' : String(expiresAt - 1))
   }
-  for (const { key, add } of sum) {
-    const fields = Object.entries(add)
-    args.push(String(fields.length))
-    for (const [field, amount] of fields) {
-      if (!Number.isSafeInteger(amount)) throw new RangeError(`${encodeKey(key)}.${field} is no safe integer`)
-      args.push(field, String(amount))
-    }
+  for (const { add } of sum) {
+    args.push(String(add.length))
+    for (const [field, amount] of add) args.push(field, String(amount))
   }
-  return { keys: keys.map(keyOf), args }
+  return { keys: keys.map((k) => prefix + k), args }
 }
 
 /**
@@ -118,8 +111,8 @@ export async function redisKV(client: RedisClient, options: RedisKVOptions = {})
   const { base = '{turnpike}', timeout = 10_000 } = options
   const [meta, index, ends] = [`${base}:meta`, `${base}:index`, `${base}:ends`]
   const session = `${base}:session:${crypto.randomUUID()}`
-  const prefix = `${base}:key:`
-  const keyOf = (key: Key): string => prefix + encodeKey(key)
+  const keyPrefix = `${base}:key:`
+  const keyOf = (key: Key): string => keyPrefix + encodeKey(key)
 
   const connection = await redisConnection(client, timeout, [GET, LIST, COMMIT])
   let durability: KVCapabilities['durability']
@@ -159,35 +152,31 @@ export async function redisKV(client: RedisClient, options: RedisKVOptions = {})
     capabilities: { writers: 'many-hosts', durability, driver: 'redis' },
     getMany,
     get: async <T>(key: Key) => (await getMany<T>([key]))[0]!,
-    async list<T>(below: Key, { after, limit = 100, reverse = false }: ListOptions = {}): Promise<Page<T>> {
-      const most = Math.min(Math.max(limit, 1), MAX_PAGE)
-      const first = `${encodeKey(below)}/`
-      const end = `${encodeKey(below)}0`
-      const last = after && encodeKey(after)
-      let from = reverse ? `(${end}` : `[${first}`
-      if (last && (reverse ? last < end : last > first)) from = `(${last}`
+    async list<T>(prefix: Key, options?: ListOptions): Promise<Page<T>> {
+      const { low, high, limit, reverse } = rangeOf(prefix, options)
       const command = reverse ? 'ZREVRANGEBYLEX' : 'ZRANGEBYLEX'
-      const to = reverse ? `[${first}` : `(${end}`
+      const to = `(${reverse ? low : high}`
+      let from = `(${reverse ? high : low}`
       const items: Entry<T>[] = []
       for (;;) {
-        const rows = (await run(LIST, [index, prefix], [command, from, to, String(most + 1)])) as [string, Raw][]
+        const rows = (await run(LIST, [index, keyPrefix], [command, from, to, String(limit + 1)])) as [string, Raw][]
         for (const [member, raw] of rows) {
           const entry = toEntry<T>(decodeKey(member), raw)
           if (!entry) continue
-          if (items.length === most) return { items, next: items.at(-1)!.key }
+          if (items.length === limit) return { items, next: items.at(-1)!.key }
           items.push(entry)
         }
-        if (rows.length <= most) return { items }
+        if (rows.length <= limit) return { items }
         from = `(${rows.at(-1)![0]}`
       }
     },
     async commit(commit) {
-      const { keys, args } = encodeCommit(commit, keyOf)
+      const { keys, args } = argumentsOf(prepareCommit(commit), keyPrefix)
       const slot = freeSlots.pop() ?? slots++
       try {
         const reply = await run(
           COMMIT,
-          [meta, index, ends, session, prefix, ...keys],
+          [meta, index, ends, session, keyPrefix, ...keys],
           [String(slot), String(++number), ...args],
         )
         if (!Array.isArray(reply)) return reply === 1

@@ -1,18 +1,20 @@
-import type { Commit, Entry, Key, KV, KVCapabilities, ListOptions, Page } from '@turnpike/core'
-import { decodeKey, encodeKey, MAX_PAGE, StorageError } from '@turnpike/core'
-import type { Change, Outcome, Prepared, Row } from './sql-commit.js'
-import { evaluate, prepare } from './sql-commit.js'
+import type {
+  Commit,
+  Entry,
+  Key,
+  KeyRange,
+  KV,
+  KVCapabilities,
+  ListOptions,
+  Page,
+  PreparedCommit,
+} from '@turnpike/core'
+import { decodeKey, encodeKey, prepareCommit, rangeOf, StorageError } from '@turnpike/core'
+import type { Change, Outcome, Row } from './sql-commit.js'
+import { evaluate } from './sql-commit.js'
 
 /** The version of the table's form, kept as the value of its row with the empty key. */
 export const FORMAT = 1
-
-/** Rows with `low < k < high`. */
-export interface Range {
-  low: string
-  high: string
-  reverse: boolean
-  limit: number
-}
 
 /** All changes of a transaction have one version, which no other transaction has. */
 export type Decide = (rows: Row[]) => { changes: Change[]; version: string }
@@ -21,7 +23,7 @@ export type Decide = (rows: Row[]) => { changes: Change[]; version: string }
 export interface SqlEngine {
   capabilities: KVCapabilities
   read(keys: string[], now: number): Promise<Row[]>
-  page(range: Range, now: number): Promise<Row[]>
+  page(range: KeyRange, now: number): Promise<Row[]>
   /**
    * One transaction that nobody else's reading or writing of `keys` can come between.
    * `decide` gets the present rows and returns what to write with what version; it may be called again after a failure.
@@ -35,7 +37,7 @@ export interface SqlEngine {
 }
 
 interface Waiting {
-  commit: Prepared
+  commit: PreparedCommit
   resolve(applied: boolean): void
   reject(error: unknown): void
 }
@@ -46,6 +48,11 @@ const GROUP_SIZE = 4_000_000
 const SWEEP_EVERY = 60_000
 const SWEEP_ROWS = 500
 const HEALTH_TIMEOUT = 2_000
+
+const keysOf = ({ check, set, del, sum }: PreparedCommit): string[] => [
+  ...[...check, ...set, ...sum].map(({ k }) => k),
+  ...del,
+]
 
 const toEntry = <T>({ k, version, value }: Row): Entry<T> => ({
   key: decodeKey(k),
@@ -77,13 +84,13 @@ export function sqlKV(engine: SqlEngine, now: () => number = Date.now): KV {
   const nextGroup = (): Waiting[] => {
     let count = 0
     for (let size = 0; count < Math.min(queue.length, GROUP) && size < GROUP_SIZE; count++)
-      size += queue[count]!.commit.size
+      for (const { json } of queue[count]!.commit.set) size += json.length
     return queue.splice(0, count)
   }
 
   const write = async (group: Waiting[]): Promise<void> => {
     const commits = group.map(({ commit }) => commit)
-    const keys = [...new Set(commits.flatMap((commit) => commit.keys))]
+    const keys = [...new Set(commits.flatMap(keysOf))]
     const time = now()
     let outcomes: Outcome[] = []
     try {
@@ -133,21 +140,16 @@ export function sqlKV(engine: SqlEngine, now: () => number = Date.now): KV {
     async get<T>(key: Key) {
       return (await getMany<T>([key]))[0]!
     },
-    async list<T>(prefix: Key, options: ListOptions = {}): Promise<Page<T>> {
+    async list<T>(prefix: Key, options?: ListOptions): Promise<Page<T>> {
       assertOpen()
-      const { after, limit = 100, reverse = false } = options
-      const most = Math.min(Math.max(limit, 1), MAX_PAGE)
-      const below = encodeKey(prefix)
-      // '0' is the character after '/'.
-      const range: Range = { low: `${below}/`, high: `${below}0`, reverse, limit: most + 1 }
-      if (after) range[reverse ? 'high' : 'low'] = encodeKey(after)
-      const rows = await engine.page(range, now())
-      const items = rows.slice(0, most).map(toEntry<T>)
-      return rows.length > most ? { items, next: items.at(-1)!.key } : { items }
+      const range = rangeOf(prefix, options)
+      const rows = await engine.page({ ...range, limit: range.limit + 1 }, now())
+      const items = rows.slice(0, range.limit).map(toEntry<T>)
+      return rows.length > range.limit ? { items, next: items.at(-1)!.key } : { items }
     },
     async commit(commit: Commit) {
       assertOpen()
-      const prepared = prepare(commit)
+      const prepared = prepareCommit(commit)
       return new Promise<boolean>((resolve, reject) => {
         queue.push({ commit: prepared, resolve, reject })
         flushing ??= flush()

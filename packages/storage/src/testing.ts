@@ -1,6 +1,6 @@
 /** The contract of a `KV`, for people who write engines and drivers. @module */
 import assert from 'node:assert/strict'
-import type { Key, KV } from '@turnpike/core'
+import type { JsonValue, Key, KV } from '@turnpike/core'
 import { encodeKey, update } from '@turnpike/core'
 
 /** One promise of the contract; `run` rejects where it is broken. Each case works below a prefix of its own. */
@@ -193,6 +193,152 @@ export const kvContract: ContractCase[] = [
       await Promise.all(Array.from({ length: 50 }, () => update<number>(kv, key, (n) => (n ?? 0) + 1)))
       assert.equal((await kv.get(key))?.value, 50)
       assert.equal(await update<number>(kv, key, () => undefined), 50)
+    },
+  },
+  {
+    name: 'keeps every character of a value and of a field',
+    async run(kv) {
+      const p = fresh()
+      const text =
+        Array.from({ length: 0x250 }, (_, i) => String.fromCharCode(i)).join('') + '\ud800 \u2028 \u{1f600} \ufeff'
+      await kv.commit({ set: [{ key: [p, 'v'], value: { [text]: text } }] })
+      assert.deepEqual((await kv.get([p, 'v']))?.value, { [text]: text })
+      const names = [text.replace('\ud800', ''), '__proto__', 'constructor', 'toString']
+      const add = Object.fromEntries(names.map((name, i) => [name, i]))
+      for (let i = 0; i < 2; i++) await kv.commit({ sum: [{ key: [p, 'n'], add }] })
+      const fields = new Map(Object.entries((await kv.get<Record<string, number>>([p, 'n']))!.value))
+      assert.deepEqual(fields, new Map(names.map((name, i) => [name, 2 * i])))
+    },
+  },
+  {
+    name: 'refuses a bad commit by itself, and keeps the others that wait with it',
+    async run(kv) {
+      const p = fresh()
+      const set = (name: string, value: unknown) => ({ set: [{ key: [p, name], value: value as JsonValue }] })
+      const sum = (name: string, add: Record<string, number>) => ({ sum: [{ key: [p, name], add }] })
+      await kv.commit({ ...sum('n', { x: 1, big: Number.MAX_SAFE_INTEGER - 1 }), ...set('v', 1) })
+      const bad = [
+        set('n', 1),
+        sum('v', { x: 1 }),
+        { ...set('half', 1), ...sum('n', { x: Number.MAX_SAFE_INTEGER }) },
+        sum('n', { big: 0.25 }),
+        sum('n', { x: Number.NaN }),
+        set('none', undefined),
+        { set: [{ key: [p, 'time'], value: 1, expiresAt: Number.NaN }] },
+      ]
+      const lost = { check: [{ key: [p, 'v'], version: null }], ...set('lost', 1) }
+      const results = await Promise.allSettled(
+        [set('good', 1), ...bad, lost, set('good', 2), {}].map((c) => kv.commit(c)),
+      )
+      assert.deepEqual(
+        results.map((result) => (result.status === 'fulfilled' ? result.value : 'refused')),
+        [true, ...bad.map(() => 'refused'), false, true, true],
+      )
+      assert.deepEqual(
+        (await kv.list([p])).items.map(({ key }) => key[1]),
+        ['good', 'n', 'v'],
+      )
+      assert.deepEqual((await kv.get([p, 'n']))?.value, { x: 1, big: Number.MAX_SAFE_INTEGER - 1 })
+    },
+  },
+  {
+    name: 'takes a value as it is when it is asked to set it',
+    async run(kv) {
+      const p = fresh()
+      const value = { list: [1] }
+      const waits = [kv.commit({ set: [{ key: [p, 'first'], value: 1 }] }), kv.commit({ set: [{ key: [p], value }] })]
+      value.list.push(2)
+      await Promise.all(waits)
+      assert.deepEqual((await kv.get([p]))?.value, { list: [1] })
+    },
+  },
+  {
+    name: 'begins a counter anew after a delete, and on a value that has ended',
+    async run(kv) {
+      const p = fresh()
+      await kv.commit({ sum: [{ key: [p, 'n'], add: { x: 1 } }] })
+      await kv.commit({ del: [[p, 'n']], sum: [{ key: [p, 'n'], add: { y: 1 } }] })
+      assert.deepEqual((await kv.get([p, 'n']))?.value, { y: 1 })
+      await kv.commit({ set: [{ key: [p, 'ended'], value: 1, expiresAt: Date.now() - 1 }] })
+      await kv.commit({ sum: [{ key: [p, 'ended'], add: { x: 1 } }] })
+      assert.deepEqual((await kv.get([p, 'ended']))?.value, { x: 1 })
+    },
+  },
+  {
+    name: 'ends a page that is exactly full without a next, also where what follows has ended',
+    async run(kv) {
+      const p = fresh()
+      const ended = Date.now() - 1
+      await kv.commit({
+        set: ['a', 'b', 'c'].map((n) => ({ key: [p, n], value: n, ...(n === 'c' && { expiresAt: ended }) })),
+      })
+      assert.equal((await kv.list([p], { limit: 2 })).next, undefined)
+      assert.deepEqual((await kv.list([p], { limit: 1 })).next, [p, 'a'])
+      assert.deepEqual((await kv.list([p], { limit: 1, reverse: true })).next, [p, 'b'])
+      assert.equal((await kv.list([p], { limit: 1, reverse: true, after: [p, 'b'] })).next, undefined)
+    },
+  },
+  {
+    name: 'lists nothing beyond its prefix, whatever page it is asked for',
+    async run(kv) {
+      const p = fresh()
+      await kv.commit({
+        set: ['a', 'b', 'c'].flatMap((n) => ['x', 'y'].map((m) => ({ key: [p, n, m], value: n + m }))),
+      })
+      const list = async (after: Key, reverse: boolean) => values(await kv.list([p, 'b'], { after, reverse }))
+      assert.deepEqual(await list([p, 'a', 'x'], false), ['bx', 'by'])
+      assert.deepEqual(await list([p, 'c', 'x'], true), ['by', 'bx'])
+      assert.deepEqual(await list([p, 'c', 'x'], false), [])
+      assert.deepEqual(await list([p, 'a', 'x'], true), [])
+      assert.deepEqual(await list([p, 'b', 'x'], false), ['by'])
+      assert.deepEqual(await list([p, 'b', 'none'], false), ['bx', 'by'])
+    },
+  },
+  {
+    name: 'goes on past what has ended until a page is full',
+    async run(kv) {
+      const p = fresh()
+      const ended = Date.now() - 1
+      const name = (i: number): string => String(i).padStart(2, '0')
+      const all = Array.from({ length: 60 }, (_, i) => ({ key: [p, name(i)], value: i }))
+      await kv.commit({ set: all.map((entry, i) => (i % 6 === 5 ? entry : { ...entry, expiresAt: ended })) })
+      for (const reverse of [false, true]) {
+        const alive = reverse ? [59, 53, 47, 41, 35, 29, 23, 17, 11, 5] : [5, 11, 17, 23, 29, 35, 41, 47, 53, 59]
+        const first = await kv.list([p], { limit: 5, reverse })
+        assert.deepEqual(values(first), alive.slice(0, 5))
+        const second = await kv.list([p], { limit: 5, reverse, after: first.next! })
+        assert.deepEqual(values(second), alive.slice(5))
+        assert.equal(second.next, undefined)
+      }
+    },
+  },
+  {
+    name: 'adds up what one commit sums of one key',
+    async run(kv) {
+      const key: Key = [fresh()]
+      const sum = [1, 2].map((x) => ({ key, add: { x } }))
+      await kv.commit({ sum })
+      assert.deepEqual((await kv.get(key))?.value, { x: 3 })
+    },
+  },
+  {
+    name: 'refuses a key that is too long for some engine',
+    async run(kv) {
+      const key: Key = [fresh(), 'x'.repeat(2_001)]
+      await assert.rejects(kv.get(key))
+      await assert.rejects(kv.commit({ set: [{ key, value: 1 }] }))
+    },
+  },
+  {
+    name: 'never lets two commits each miss what the other writes',
+    async run(kv) {
+      const p = fresh()
+      const create = (absent: string, present: string) =>
+        kv.commit({ check: [{ key: [p, absent], version: null }], set: [{ key: [p, present], value: 1 }] })
+      for (let i = 0; i < 20; i++) {
+        const done = await Promise.all([create(`a${i}`, `b${i}`), create(`b${i}`, `a${i}`)])
+        assert.deepEqual(done.toSorted(), [false, true])
+      }
     },
   },
   {

@@ -73,7 +73,7 @@ export interface KV {
 }
 
 /** Most entries that one `list` returns. */
-export const MAX_PAGE = 500
+const MAX_PAGE = 500
 
 const plain = /^[a-z0-9_-]+$/
 
@@ -89,10 +89,39 @@ const decodeSegment = (text: string): string =>
     ? new TextDecoder().decode(Uint8Array.from(text.slice(1).match(/../g) ?? [], (hex) => parseInt(hex, 16)))
     : text
 
-/** The text that every engine orders and stores keys by: plain segments as they are, others as `~` and hexadecimal UTF-8, joined by `/`. */
+/** Longest encoded key, in characters: what the index of every engine can hold. */
+const MAX_KEY = 2_000
+
+/**
+ * The text that every engine orders and stores keys by: plain segments as they are, others as `~` and hexadecimal UTF-8, joined by `/`.
+ * @throws TypeError where it has no segment, or over 2,000 characters
+ */
 export function encodeKey(key: Key): string {
   if (key.length === 0) throw new TypeError('A key needs at least one segment')
-  return key.map(encodeSegment).join('/')
+  const text = key.map(encodeSegment).join('/')
+  if (text.length > MAX_KEY) throw new TypeError(`A key is at most ${MAX_KEY} characters long when encoded`)
+  return text
+}
+
+/** Encoded keys between two others, both left out. */
+export interface KeyRange {
+  low: string
+  high: string
+  /** From the last to the first. */
+  reverse: boolean
+  /** Most entries to return. */
+  limit: number
+}
+
+/** What `list` is asked for, as every engine reads it: never beyond `prefix`, whatever `after` is. */
+export function rangeOf(prefix: Key, { after, limit = 100, reverse = false }: ListOptions = {}): KeyRange {
+  const below = encodeKey(prefix)
+  // '0' is the character after '/'.
+  const range = { low: `${below}/`, high: `${below}0`, reverse, limit: Math.min(Math.max(limit, 1), MAX_PAGE) }
+  const last = after && encodeKey(after)
+  if (last && last > range.low && last < range.high) range[reverse ? 'high' : 'low'] = last
+  else if (last && (reverse ? last <= range.low : last >= range.high)) range.high = range.low
+  return range
 }
 
 /** The key that {@link encodeKey} made `text` of. */

@@ -1,6 +1,8 @@
 import { StorageError } from '../errors.js'
-import type { Commit, Entry, Health, Key, KV, KVCapabilities, ListOptions, Page } from './kv.js'
-import { decodeKey, encodeKey, MAX_PAGE } from './kv.js'
+import type { PreparedCommit } from './commit.js'
+import { applyCommit, prepareCommit } from './commit.js'
+import type { Entry, Health, Key, KV, KVCapabilities, ListOptions, Page } from './kv.js'
+import { decodeKey, encodeKey, rangeOf } from './kv.js'
 import { sortedKeys } from './sorted-keys.js'
 
 /** One key's state after a commit, in absolute terms, so that replaying an entry twice changes nothing. */
@@ -51,7 +53,7 @@ export interface MemoryKVOptions {
 }
 
 interface Waiting {
-  commit: Commit
+  commit: PreparedCommit
   resolve(applied: boolean): void
   reject(error: unknown): void
 }
@@ -133,35 +135,23 @@ export async function memoryKV(options: MemoryKVOptions = {}): Promise<KV> {
     return entry.j === null ? recall<T>(entry) : toEntry<T>(entry, entry.j)
   }
 
-  /** What `commit` makes of the present state and of `pending` (the commits of the same group), or nothing if a check fails. */
-  const evaluate = (commit: Commit, pending?: Map<string, LogEntry>): LogEntry[] | undefined => {
-    const present = (k: string): LogEntry | undefined => alive(pending?.get(k) ?? state.get(k))
-    for (const { key, version: wanted } of commit.check ?? []) {
-      const entry = present(encodeKey(key))
-      if ((entry ? String(entry.v) : null) !== wanted) return undefined
-    }
-    const next = ++version
-    const entries = new Map<string, LogEntry>()
-    const add = (entry: LogEntry): void => void entries.set(entry.k, entry)
-    for (const { key, value, expiresAt } of commit.set ?? []) {
-      const entry: LogEntry = { k: encodeKey(key), v: next, j: JSON.stringify(value) }
-      if (expiresAt !== undefined) entry.x = expiresAt
-      if (present(entry.k)?.c) throw new TypeError(`${entry.k} is a counter and cannot be set`)
-      add(entry)
-    }
-    for (const key of commit.del ?? []) add({ k: encodeKey(key), v: next })
-    for (const { key, add: amounts } of commit.sum ?? []) {
-      const k = encodeKey(key)
-      const before = entries.get(k) ?? present(k)
-      if (before?.j !== undefined) throw new TypeError(`${k} holds a value and cannot be summed`)
-      const fields = { ...before?.c }
-      for (const [field, amount] of Object.entries(amounts)) {
-        fields[field] = (fields[field] ?? 0) + amount
-        if (!Number.isSafeInteger(fields[field])) throw new RangeError(`${k}.${field} left the safe integers`)
-      }
-      add({ k, v: next, c: fields })
-    }
-    return [...entries.values()]
+  /** What a commit makes of the present state and of `pending` (the commits of the same group), or nothing if a check fails. */
+  const evaluate = (commit: PreparedCommit, pending?: Map<string, LogEntry>): LogEntry[] | undefined => {
+    const after = applyCommit(commit, (k) => {
+      const entry = alive(pending?.get(k) ?? state.get(k))
+      return entry
+        ? { version: String(entry.v), json: entry.j, fields: entry.c && new Map(Object.entries(entry.c)) }
+        : null
+    })
+    if (!after) return undefined
+    const v = ++version
+    return Array.from(after, ([k, change]) => {
+      const entry: LogEntry = { k, v }
+      if (change?.fields) entry.c = Object.fromEntries(change.fields)
+      else if (change) entry.j = change.json!
+      if (change?.expiresAt !== undefined) entry.x = change.expiresAt
+      return entry
+    })
   }
 
   const flush = async (log: KVLog): Promise<void> => {
@@ -207,35 +197,32 @@ export async function memoryKV(options: MemoryKVOptions = {}): Promise<KV> {
     async getMany<T>(wanted: Key[]) {
       return Promise.all(wanted.map((key) => find<T>(encodeKey(key))))
     },
-    async list<T>(prefix: Key, options: ListOptions = {}): Promise<Page<T>> {
-      const { after, limit = 100, reverse = false } = options
-      const most = Math.min(Math.max(limit, 1), MAX_PAGE)
-      const start = `${encodeKey(prefix)}/`
-      const last = after && encodeKey(after)
+    async list<T>(prefix: Key, options?: ListOptions): Promise<Page<T>> {
+      const { low, high, limit, reverse } = rangeOf(prefix, options)
       const found: string[] = []
-      for (const k of keys.from(last ?? (reverse ? `${start}\uffff` : start), reverse)) {
-        if (k === last) continue
-        if (!k.startsWith(start)) break
+      for (const k of keys.from(reverse ? high : low, reverse)) {
+        if (k === low) continue
+        if (k <= low || k >= high || found.length > limit) break
         if (alive(state.get(k))) found.push(k)
-        if (found.length > most) break
       }
-      const next = found.length > most ? decodeKey(found[most - 1]!) : undefined
+      const next = found.length > limit ? decodeKey(found[limit - 1]!) : undefined
       // One that goes while the others are read is left out.
-      const items = (await Promise.all(found.slice(0, most).map((k) => find<T>(k)))).filter((item) => item !== null)
+      const items = (await Promise.all(found.slice(0, limit).map((k) => find<T>(k)))).filter((item) => item !== null)
       return next ? { items, next } : { items }
     },
     async commit(commit) {
       if (closed) throw closed
       if (!log) {
-        const entries = evaluate(commit)
+        const entries = evaluate(prepareCommit(commit))
         for (const entry of entries ?? []) {
           publish(entry)
           bury()
         }
         return entries !== undefined
       }
+      const prepared = prepareCommit(commit)
       return new Promise<boolean>((resolve, reject) => {
-        queue.push({ commit, resolve, reject })
+        queue.push({ commit: prepared, resolve, reject })
         if (flushing) return
         flushing = true
         flushed = flush(log)
