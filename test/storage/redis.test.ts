@@ -228,7 +228,7 @@ describe.skipIf(missing)('redisKV', () => {
     const kv = await redisKV(client)
     await client.script('FLUSH')
     expect(await kv.commit({ sum: [{ key: ['n'], add: { x: 1 } }] })).toBe(true)
-    expect(await kv.list([], {}).catch((error: Error) => error.name)).toBe('TypeError')
+    expect((await kv.list([])).items).toHaveLength(1)
     expect((await kv.get(['n']))?.value).toEqual({ x: 1 })
   })
 

@@ -161,7 +161,7 @@ export async function postgresKV(pool: PgPool, options: PostgresKVOptions = {}):
     return undefined
   }
 
-  const columns = 'k, version::text, value, counter'
+  const columns = 'k, version::text, value, counter, expires_at'
 
   /** Takes the locks of `keys` and reads them, in one round trip and two statements: only the second one sees what the locks' last holders wrote. */
   const lockAndRead = (keys: string[], time: number): string => {

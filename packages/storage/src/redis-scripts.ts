@@ -6,31 +6,37 @@ export interface Script {
 
 // A value is a string, 16 digits of its version and then JSON; a counter is a hash, `v` its version and `.name` each field.
 const read = `
-local function read(key)
-  return redis.call('MGET', key)[1] or redis.call('HGETALL', key)
+local function read(key, member)
+  local value = redis.call('MGET', key)[1]
+  if not value then return redis.call('HGETALL', key) end
+  if redis.call('PTTL', key) < 0 then return value end
+  return { value, redis.call('ZSCORE', KEYS[1], member) }
 end
 `
 
-/** KEYS: what to read. Returns for each a string, the flat list of a hash, or an empty list where there is nothing. */
+/**
+ * KEYS: ends, prefix of the entries, then what to read. Returns for each a string, a string and the last millisecond of its time,
+ * the flat list of a hash, or an empty list where there is nothing.
+ */
 export const GET: Script = {
   name: 'get',
   lua: `${read}
 local found = {}
-for i, key in ipairs(KEYS) do found[i] = read(key) end
+for i = 3, #KEYS do found[i - 2] = read(KEYS[i], string.sub(KEYS[i], #KEYS[2] + 1)) end
 return found
 `,
 }
 
 /**
- * KEYS: index, prefix of the entries. ARGV: command, from, to, count.
+ * KEYS: ends, prefix of the entries, index. ARGV: command, from, to, count.
  * Returns `[member, what is there]` for each member of the index, also where its entry has expired.
  */
 export const LIST: Script = {
   name: 'list',
   lua: `${read}
 local found = {}
-for i, member in ipairs(redis.call(ARGV[1], KEYS[1], ARGV[2], ARGV[3], 'LIMIT', 0, ARGV[4])) do
-  found[i] = { member, read(KEYS[2] .. member) }
+for i, member in ipairs(redis.call(ARGV[1], KEYS[3], ARGV[2], ARGV[3], 'LIMIT', 0, ARGV[4])) do
+  found[i] = { member, read(KEYS[2] .. member, member) }
 end
 return found
 `,

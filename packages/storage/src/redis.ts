@@ -71,18 +71,20 @@ async function mendLog(connection: Connection, timeout: number, meta: string): P
   await connection.call(timeout, 'HSET', meta, 'run', run)
 }
 
-/** A value (its version, then JSON), the flat list of a counter, or an empty list. */
+/** A value (its version, then JSON), a value and the last millisecond of its time, the flat list of a counter, or an empty list. */
 type Raw = string | string[]
 
 function toEntry<T>(key: Key, raw: Raw): Entry<T> | null {
   if (typeof raw === 'string') return { key, value: JSON.parse(raw.slice(16)) as T, version: raw.slice(0, 16) }
   if (raw.length === 0) return null
+  // No field of a counter begins with a digit.
+  if (/^\d/.test(raw[0]!)) return { ...toEntry<T>(key, raw[0]!)!, expiresAt: Number(raw[1]) + 1 }
   const fields: [string, number][] = []
   let version = ''
   for (let i = 0; i < raw.length; i += 2)
     if (raw[i] === 'v') version = raw[i + 1]!
     else fields.push([raw[i]!.slice(1), Number(raw[i + 1])])
-  return { key, value: Object.fromEntries(fields) as T, version }
+  return { key, value: Object.fromEntries(fields) as T, version, counter: true }
 }
 
 /** The keys and arguments of a commit, in the order in which the script reads them. */
@@ -144,7 +146,7 @@ export async function redisKV(client: RedisClient, options: RedisKVOptions = {})
   }
 
   const getMany = async <T>(wanted: Key[]): Promise<(Entry<T> | null)[]> => {
-    const found = (await run(GET, wanted.map(keyOf), [])) as Raw[]
+    const found = (await run(GET, [ends, keyPrefix, ...wanted.map(keyOf)], [])) as Raw[]
     return found.map((raw, i) => toEntry<T>([...wanted[i]!], raw))
   }
 
@@ -159,7 +161,10 @@ export async function redisKV(client: RedisClient, options: RedisKVOptions = {})
       let from = `(${reverse ? high : low}`
       const items: Entry<T>[] = []
       for (;;) {
-        const rows = (await run(LIST, [index, keyPrefix], [command, from, to, String(limit + 1)])) as [string, Raw][]
+        const rows = (await run(LIST, [ends, keyPrefix, index], [command, from, to, String(limit + 1)])) as [
+          string,
+          Raw,
+        ][]
         for (const [member, raw] of rows) {
           const entry = toEntry<T>(decodeKey(member), raw)
           if (!entry) continue

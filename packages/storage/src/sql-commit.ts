@@ -10,6 +10,8 @@ export interface Row {
   value: string
   /** True, or 1, where it is a counter. */
   counter: boolean | number
+  /** Milliseconds since the epoch, as text from PostgreSQL; `null` = never. */
+  expires_at: number | string | null
 }
 
 /** What a group of commits leaves of a key. */

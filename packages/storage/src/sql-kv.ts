@@ -54,11 +54,12 @@ const keysOf = ({ check, set, del, sum }: PreparedCommit): string[] => [
   ...del,
 ]
 
-const toEntry = <T>({ k, version, value }: Row): Entry<T> => ({
-  key: decodeKey(k),
-  value: JSON.parse(value) as T,
-  version,
-})
+const toEntry = <T>({ k, version, value, counter, expires_at }: Row): Entry<T> => {
+  const entry: Entry<T> = { key: decodeKey(k), value: JSON.parse(value) as T, version }
+  if (counter) entry.counter = true
+  if (expires_at !== null) entry.expiresAt = Number(expires_at)
+  return entry
+}
 
 /** Throws unless `format`, the value of the row with the empty key, is the one that this version reads. */
 export function assertFormat(format: string | undefined, store: string): void {

@@ -123,7 +123,7 @@ export async function sqliteKV(file: string, options: SqliteKVOptions = {}): Pro
     throw error
   }
 
-  const columns = 'k, version, value, counter'
+  const columns = 'k, version, value, counter, expires_at'
   const alive = '(expires_at is null or expires_at > ?)'
   const range = `select ${columns} from turnpike_kv where k > ? and k < ? and ${alive} order by k`
   const one = db.prepare(`select ${columns} from turnpike_kv where k = ? and ${alive}`)

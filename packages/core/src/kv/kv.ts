@@ -14,6 +14,10 @@ export interface Entry<T> {
   value: T
   /** Opaque; changes with every write and is never used again, not even after a delete. */
   version: string
+  /** True where the value is the field map of a counter. */
+  counter?: true
+  /** Milliseconds since the epoch at which it ends; absent = never. */
+  expiresAt?: number
 }
 
 export interface Commit {
@@ -61,7 +65,7 @@ export interface KV {
   readonly capabilities: KVCapabilities
   get<T>(key: Key): Promise<Entry<T> | null>
   getMany<T>(keys: Key[]): Promise<(Entry<T> | null)[]>
-  /** Entries below `prefix`, in the order of their keys. */
+  /** Entries below `prefix`, in the order of their keys; all there are below `[]`. */
   list<T>(prefix: Key, options?: ListOptions): Promise<Page<T>>
   /**
    * All or nothing. Resolves once durable as `capabilities` says: `true` = applied, `false` = a check failed and nothing was written.
@@ -115,9 +119,10 @@ export interface KeyRange {
 
 /** What `list` is asked for, as every engine reads it: never beyond `prefix`, whatever `after` is. */
 export function rangeOf(prefix: Key, { after, limit = 100, reverse = false }: ListOptions = {}): KeyRange {
-  const below = encodeKey(prefix)
-  // '0' is the character after '/'.
-  const range = { low: `${below}/`, high: `${below}0`, reverse, limit: Math.min(Math.max(limit, 1), MAX_PAGE) }
+  const below = prefix.length > 0 ? encodeKey(prefix) : undefined
+  // '0' is the character after '/', and none of a key is after '~'.
+  const [low, high] = below === undefined ? ['', '\x7f'] : [`${below}/`, `${below}0`]
+  const range = { low, high, reverse, limit: Math.min(Math.max(limit, 1), MAX_PAGE) }
   const last = after && encodeKey(after)
   if (last && last > range.low && last < range.high) range[reverse ? 'high' : 'low'] = last
   else if (last && (reverse ? last <= range.low : last >= range.high)) range.high = range.low

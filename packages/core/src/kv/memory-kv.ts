@@ -117,11 +117,12 @@ export async function memoryKV(options: MemoryKVOptions = {}): Promise<KV> {
   const alive = (entry: LogEntry | undefined): LogEntry | undefined =>
     entry && !isDelete(entry) && !isOver(entry) ? entry : undefined
 
-  const toEntry = <T>(entry: LogEntry, json: string | undefined): Entry<T> => ({
-    key: decodeKey(entry.k),
-    value: (json === undefined ? { ...entry.c } : JSON.parse(json)) as T,
-    version: String(entry.v),
-  })
+  const toEntry = <T>({ k, v, c, x }: LogEntry, json: string | undefined): Entry<T> => {
+    const entry: Entry<T> = { key: decodeKey(k), value: (c ? { ...c } : JSON.parse(json!)) as T, version: String(v) }
+    if (c) entry.counter = true
+    if (x !== undefined) entry.expiresAt = x
+    return entry
+  }
 
   const recall = async <T>(entry: LogEntry): Promise<Entry<T> | null> => {
     const json = await log!.read(entry)
