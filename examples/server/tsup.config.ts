@@ -1,7 +1,7 @@
 import { defineConfig } from 'tsup'
 
 export default defineConfig({
-  entry: ['src/node.ts', 'src/bun.ts'],
+  entry: { node: 'src/node.ts', bun: 'src/bun.ts', storage: 'src/storage-cli.ts', 'open-storage': 'src/storage.ts' },
   format: 'esm',
   clean: true,
   sourcemap: true,

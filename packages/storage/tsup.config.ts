@@ -1,7 +1,9 @@
 import { defineConfig } from 'tsup'
 
 export default defineConfig({
-  entry: ['index', 'fs', 'open-kv', 'postgres', 'redis', 'sqlite', 'testing'].map((name) => `src/${name}.ts`),
+  entry: ['index', 'fs', 'open-kv', 'postgres', 'redis', 'sqlite', 'testing', 'transfer'].map(
+    (name) => `src/${name}.ts`,
+  ),
   format: 'esm',
   dts: false,
   clean: true,

@@ -1,21 +1,18 @@
 import type { KV } from '@turnpike/core'
-import { createUser, memoryKV, usageLedger } from '@turnpike/core'
+import { createUser, usageLedger } from '@turnpike/core'
 import type { Gateway } from '@turnpike/gateway'
 import { createGateway } from '@turnpike/gateway'
 import type { Transport } from '@turnpike/providers'
 import { createRouter } from '@turnpike/providers'
-import { fsKV } from '@turnpike/storage'
 import type { Environment } from './environment.js'
 import { createLog } from './log.js'
 import { toPng } from './png.js'
 import { openPrices } from './prices.js'
 import { createProviders, geminiAudio } from './providers.js'
+import { openStorage } from './storage.js'
 
 /** The administrator that the first start makes. */
 const ADMIN_ID = '00000000-0000-7000-8000-000000000001'
-
-/** `memory` or `fs:DIR`: the one switch between storages. */
-const openStorage = (url: string): Promise<KV> => (url === 'memory' ? memoryKV() : fsKV(url.slice('fs:'.length)))
 
 const json = JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hello!' }] })
 

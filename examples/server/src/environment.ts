@@ -54,7 +54,10 @@ const Environment = v.object({
   STORAGE: v.optional(
     v.pipe(
       v.string(),
-      v.regex(/^(memory|fs:.+)$/, 'STORAGE must be "memory" or "fs:" and a folder, such as fs:/var/lib/turnpike'),
+      v.regex(
+        /^(memory|(fs|sqlite):.+|(rediss?|postgres|postgresql):\/\/.+|driver:[\w-]+(\?\{.*\})?)$/,
+        'STORAGE must be memory, fs:FOLDER, sqlite:FILE, redis://…, postgres://… or driver:NAME?{json}',
+      ),
     ),
     'fs:.turnpike',
   ),

@@ -1,4 +1,4 @@
-import { link, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
+import { link, mkdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StorageError } from '@turnpike/core'
 
@@ -15,6 +15,7 @@ const openFolders = new Set<string>()
 
 /** Takes the folder for this process, or refuses while it is open here or in another process that lives. */
 export async function lockFolder(folder: string): Promise<() => Promise<void>> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
   const real = await realpath(folder)
   const path = join(real, 'lock')
   const mine = `${path}.${process.pid}`

@@ -132,7 +132,6 @@ export function durableFs(options: { base: string }): DurableFs {
  * @example const kv = await fsKV('.turnpike')
  */
 export async function fsKV(folder: string, options?: OpenKVOptions): Promise<KV> {
-  await mkdir(folder, { recursive: true, mode: 0o700 })
   const kv = await openKV(durableFs({ base: folder }), options)
   try {
     await upgradeFolder(folder, kv)

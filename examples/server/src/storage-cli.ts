@@ -1,0 +1,82 @@
+import { createReadStream, createWriteStream } from 'node:fs'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { KV } from '@turnpike/core'
+import { verifyStore } from '@turnpike/core'
+import { entriesOf, exportStore, importStore } from '@turnpike/storage/transfer'
+import { openStorage } from './storage.js'
+
+const USAGE = `Usage: npm run -s storage -- COMMAND STORAGE [FILE]
+  export STORAGE [FILE]   writes all entries, a line each, to a file or standard output
+  import STORAGE [FILE]   fills an empty store from a file or standard input
+  verify STORAGE          reads everything, and compares indexes and totals with what they are of
+STORAGE is as in the environment of the server, such as fs:.turnpike or redis://localhost. Stop the server first.`
+
+/** Says how far a long work has come, on standard error. */
+function progress(what: string) {
+  let said = Date.now()
+  return (entries: number): void => {
+    if (Date.now() - said < 1_000) return
+    said = Date.now()
+    console.error(`${what} ${entries.toLocaleString('en')} entries …`)
+  }
+}
+
+async function* exportLines(kv: KV): AsyncGenerator<string> {
+  const report = progress('exported')
+  let lines = 0
+  for await (const line of exportStore(kv)) {
+    yield `${line}\n`
+    report(lines++)
+  }
+  console.error(`Exported ${(lines - 2).toLocaleString('en')} entries`)
+}
+
+async function* linesOf(input: NodeJS.ReadableStream): AsyncGenerator<string> {
+  let rest = ''
+  for await (const piece of input.setEncoding('utf8')) {
+    const lines = (rest + piece).split('\n')
+    rest = lines.pop()!
+    yield* lines
+  }
+  if (rest !== '') yield rest
+}
+
+const commands: Record<string, (kv: KV, file?: string) => Promise<void>> = {
+  export: (kv, file) => pipeline(Readable.from(exportLines(kv)), file ? createWriteStream(file) : process.stdout),
+  async import(kv, file) {
+    const input = file ? createReadStream(file) : process.stdin
+    const entries = await importStore(kv, linesOf(input), progress('imported'))
+    console.error(`Imported ${entries.toLocaleString('en')} entries`)
+  },
+  async verify(kv) {
+    const report = progress('read')
+    let entries = 0
+    for await (const _ of entriesOf(kv)) report(++entries)
+    let problems = 0
+    for await (const problem of verifyStore(kv)) {
+      problems++
+      console.log(problem)
+    }
+    console.log(`${entries.toLocaleString('en')} entries, ${problems} problems`)
+    if (problems > 0) process.exitCode = 1
+  },
+}
+
+const [command = '', storage, file] = process.argv.slice(2)
+const run = commands[command]
+if (!run || storage === undefined) {
+  console.error(USAGE)
+  process.exit(2)
+}
+try {
+  const kv = await openStorage(storage)
+  try {
+    await run(kv, file)
+  } finally {
+    await kv.close()
+  }
+} catch (error) {
+  console.error(`${command} failed: ${(error as Error).message}`)
+  process.exitCode = 1
+}

@@ -1,0 +1,85 @@
+/** A store as lines of text, and back: how one is moved into another. @module */
+import type { Commit, Entry, JsonValue, Key, KV } from '@turnpike/core'
+import { StorageError } from '@turnpike/core'
+
+/** First line of an export. */
+const HEAD = '{"turnpike":"store","form":1}'
+
+/** Most entries, and characters after which no further one is added, of one commit of an import. */
+const GROUP = 500
+const GROUP_SIZE = 1_000_000
+
+type Line = { key: Key; counter: Record<string, number> } | { key: Key; value: JsonValue; expiresAt?: number }
+
+/** All entries of a store, in the order of their keys. */
+export async function* entriesOf(kv: KV): AsyncGenerator<Entry<JsonValue>> {
+  for (let after: Key | undefined; ;) {
+    const { items, next } = await kv.list<JsonValue>([], { limit: 500, ...(after && { after }) })
+    yield* items
+    if (!next) return
+    after = next
+  }
+}
+
+const lineOf = ({ key, value, counter, expiresAt }: Entry<JsonValue>): string =>
+  JSON.stringify(counter ? { key, counter: value } : { key, value, expiresAt })
+
+/** A store as lines of JSON, without line ends: a head, a line for each entry, and their number. No commit may happen meanwhile. */
+export async function* exportStore(kv: KV): AsyncGenerator<string> {
+  yield HEAD
+  let entries = 0
+  for await (const entry of entriesOf(kv)) {
+    entries++
+    yield lineOf(entry)
+  }
+  yield JSON.stringify({ entries })
+}
+
+/**
+ * Fills an empty store from the lines of {@link exportStore}. Versions are new; values, counters and ends are as they were.
+ * @param onProgress called after each commit with the number of entries so far
+ * @returns how many entries there are
+ * @throws StorageError where the store is not empty, or the lines are none of an export or end early; what was written stays
+ */
+export async function importStore(
+  kv: KV,
+  lines: Iterable<string> | AsyncIterable<string>,
+  onProgress: (entries: number) => void = () => undefined,
+): Promise<number> {
+  const refuse = (message: string): never => {
+    throw new StorageError(message, 'none')
+  }
+  if ((await kv.list([], { limit: 1 })).items.length > 0) refuse('The store has entries; an import needs an empty one')
+  let number = 0
+  let entries = 0
+  let end: number | undefined
+  let set: NonNullable<Commit['set']> = []
+  let sum: NonNullable<Commit['sum']> = []
+  let size = 0
+  const flush = async (): Promise<void> => {
+    await kv.commit({ set, sum })
+    entries += set.length + sum.length
+    set = []
+    sum = []
+    size = 0
+    onProgress(entries)
+  }
+  for await (const line of lines) {
+    number++
+    if (number === 1 && line !== HEAD) refuse('This is no export of a store')
+    if (number === 1 || line === '') continue
+    if (end !== undefined) refuse(`Line ${number} comes after the end`)
+    const read = JSON.parse(line) as Line | { entries: number }
+    if ('entries' in read) {
+      end = read.entries
+      continue
+    }
+    if ('counter' in read) sum.push({ key: read.key, add: read.counter })
+    else set.push(read)
+    size += line.length
+    if (set.length + sum.length === GROUP || size > GROUP_SIZE) await flush()
+  }
+  await flush()
+  if (end !== entries) refuse(`The export has ${end === undefined ? 'no end' : `${end} entries`}; ${entries} were read`)
+  return entries
+}
