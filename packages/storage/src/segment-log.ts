@@ -199,6 +199,8 @@ export function segmentLog(items: Items, { cache, mergeAfter, itemSize, torn }: 
       if (copy.j !== undefined || copy.c || isDelete(entry)) whole.push(copy)
     }
     const segment = segmentOf(await put(run[0]!.from, run.at(-1)!.to, whole))
+    // Also of what has been forgotten since: it is in the item.
+    segment.size = whole.reduce((size, entry) => size + sizeOf(entry), 0)
     for (const old of run) {
       for (const entry of old.live.keys()) if (isDelete(entry)) deletes--
       entries -= old.live.size
@@ -212,7 +214,6 @@ export function segmentLog(items: Items, { cache, mergeAfter, itemSize, torn }: 
       if (isDelete(entry)) deletes++
     }
     entries += segment.live.size
-    segment.size = segment.weight
     segments.splice(at, run.length, segment)
     await remove(run.map(nameOf))
   }
