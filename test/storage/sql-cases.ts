@@ -14,81 +14,6 @@ const set = (key: Key, value: JsonValue): Commit => ({ set: [{ key, value }] })
 
 export const sharedCases: SqlCase[] = [
   {
-    name: 'keeps NUL, lone surrogates and every other character of a value and of a field',
-    async run(open) {
-      const kv = await open()
-      const text =
-        Array.from({ length: 0x250 }, (_, i) => String.fromCharCode(i)).join('') + '\ud800 \u2028 \u{1f600} \ufeff'
-      await kv.commit(set(['characters'], { [text]: text }))
-      assert.deepEqual((await kv.get(['characters']))?.value, { [text]: text })
-      const add = { [text]: 1, ['__proto__']: 2, constructor: 3, toString: 4 }
-      await kv.commit({ sum: [{ key: ['fields'], add }] })
-      await kv.commit({ sum: [{ key: ['fields'], add }] })
-      const fields = Object.entries((await kv.get<Record<string, number>>(['fields']))!.value)
-      assert.deepEqual(fields, [
-        [text, 2],
-        ['__proto__', 4],
-        ['constructor', 6],
-        ['toString', 8],
-      ])
-    },
-  },
-  {
-    name: 'refuses by itself what cannot be stored, and keeps the rest of the group',
-    async run(open) {
-      const kv = await open()
-      await kv.commit({
-        sum: [{ key: ['r', 'n'], add: { x: 1, big: Number.MAX_SAFE_INTEGER - 1 } }],
-        ...set(['r', 'v'], 1),
-      })
-      const refused: Commit[] = [
-        set(['r', 'n'], 1),
-        { sum: [{ key: ['r', 'v'], add: { x: 1 } }] },
-        { ...set(['r', 'half'], 1), sum: [{ key: ['r', 'n'], add: { x: Number.MAX_SAFE_INTEGER } }] },
-        { sum: [{ key: ['r', 'n'], add: { x: 0.5 } }] },
-        { sum: [{ key: ['r', 'n'], add: { big: 0.25 } }] },
-        { sum: [{ key: ['r', 'n'], add: { x: Number.NaN } }] },
-        set(['r', 'x'.repeat(3_000)], 1),
-        set(['r', 'none'], undefined as never),
-        { set: [{ key: ['r', 'time'], value: 1, expiresAt: Number.NaN }] },
-        set([], 1),
-      ]
-      const good = set(['r', 'good'], 1)
-      const lost = { check: [{ key: ['r', 'v'], version: null }], ...set(['r', 'lost'], 1) }
-      const results = await Promise.allSettled([good, ...refused, lost, good].map((commit) => kv.commit(commit)))
-      assert.deepEqual(
-        results.map((result) => (result.status === 'fulfilled' ? result.value : 'refused')),
-        [true, ...refused.map(() => 'refused'), false, true],
-      )
-      const { items } = await kv.list(['r'])
-      assert.deepEqual(
-        items.map(({ key }) => key[1]),
-        ['good', 'n', 'v'],
-      )
-    },
-  },
-  {
-    name: 'has nothing against a commit of nothing',
-    async run(open) {
-      const kv = await open()
-      assert.equal(await kv.commit({}), true)
-      assert.equal(await kv.commit({ sum: [{ key: ['nothing'], add: {} }] }), true)
-      assert.deepEqual((await kv.get(['nothing']))?.value, {})
-      assert.deepEqual(await kv.getMany([]), [])
-    },
-  },
-  {
-    name: 'takes a value as it is when it is asked to set it',
-    async run(open) {
-      const kv = await open()
-      const value = { list: [1] }
-      const done = kv.commit(set(['copy'], value))
-      value.list.push(2)
-      await done
-      assert.deepEqual((await kv.get(['copy']))?.value, { list: [1] })
-    },
-  },
-  {
     name: 'lets a value end at its millisecond, and sweeps it later',
     async run(open) {
       let time = 1_000_000
@@ -115,20 +40,6 @@ export const sharedCases: SqlCase[] = [
       time = start + 200_000
       await kv.commit(set(['end', 'b'], 4))
       assert.equal((await kv.get(['end', 'a']))?.value, 2)
-    },
-  },
-  {
-    name: 'begins a counter anew after a delete, or on what has ended',
-    async run(open) {
-      const kv = await open()
-      const key = ['anew', 'n']
-      await kv.commit({ sum: [{ key, add: { x: 1 } }] })
-      await kv.commit({ del: [key], sum: [{ key, add: { y: 1 } }] })
-      assert.deepEqual((await kv.get(key))?.value, { y: 1 })
-      const ended = ['anew', 'ended']
-      await kv.commit({ set: [{ key: ended, value: 1, expiresAt: 1 }] })
-      await kv.commit({ sum: [{ key: ended, add: { x: 1 } }] })
-      assert.deepEqual((await kv.get(ended))?.value, { x: 1 })
     },
   },
   {

@@ -224,6 +224,16 @@ export const kvContract: ContractCase[] = [
     },
   },
   {
+    name: 'has nothing against a commit of nothing',
+    async run(kv) {
+      const key: Key = [fresh()]
+      assert.equal(await kv.commit({}), true)
+      assert.equal(await kv.commit({ sum: [{ key, add: {} }] }), true)
+      assert.deepEqual((await kv.get(key))?.value, {})
+      assert.deepEqual(await kv.getMany([]), [])
+    },
+  },
+  {
     name: 'adds up what one commit sums of one key',
     async run(kv) {
       const key: Key = [fresh()]
