@@ -1,7 +1,7 @@
 import type { KVLog, LogEntry } from '@turnpike/core'
 import { isDelete, StorageError } from '@turnpike/core'
 import type { Content, Fence, Name } from './segments.js'
-import { chain, fenceOf, isWithin, kept, nameOf, parseFence, parseName, seal, sizeOf, unseal } from './segments.js'
+import { chain, fenceOf, kept, nameOf, parseFence, parseName, seal, sizeOf, unseal } from './segments.js'
 import type { Items } from './storage-like.js'
 
 /** An item of the log, and what of it still counts. */
@@ -250,7 +250,7 @@ export function segmentLog(items: Items, { cache, mergeAfter, itemSize, torn }: 
     await items.set('owner', owner)
   }
 
-  /** The last fence that is whole: what an owner before it wrote later than it says does not count. */
+  /** The last fence that is whole. */
   const lastFence = async (keys: string[]): Promise<Fence | undefined> => {
     const epochs = keys.map(parseFence).filter((found) => found !== undefined)
     for (const found of epochs.toSorted((a, b) => b - a)) {
@@ -271,7 +271,8 @@ export function segmentLog(items: Items, { cache, mergeAfter, itemSize, torn }: 
       const keys = await items.keys()
       const fence = await lastFence(keys)
       const names = keys.map(parseName).filter((name) => name !== undefined)
-      const counting = names.filter((name) => !fence || isWithin(fence, name))
+      const found = new Set(fence?.items)
+      const counting = names.filter((name) => !fence || name.epoch >= fence.epoch || found.has(nameOf(name)))
       for await (const { name, content } of chain(counting, fetch, torn)) {
         add(name, content.e)
         yield* content.e
@@ -279,13 +280,13 @@ export function segmentLog(items: Items, { cache, mergeAfter, itemSize, torn }: 
       }
       yield { k: '', v: version }
       if ((await items.get('owner')) !== owner) throw lost()
-      const upTo: Fence['upTo'] = {}
-      for (const { epoch, attempt } of segments) upTo[epoch] = Math.max(upTo[epoch] ?? 0, attempt)
-      await items.set(fenceOf(epoch), await seal(fenceOf(epoch), { epoch, upTo } satisfies Fence))
+      const own: Fence = { epoch, items: segments.map(nameOf) }
+      await items.set(fenceOf(epoch), await seal(fenceOf(epoch), own))
       // Now a write that began before us counts no more, should it come through only later; and that we are the owner is made sure of.
       await annul()
-      const used = new Set(segments.map(nameOf))
-      await remove(keys.filter((key) => (parseName(key) ? !used.has(key) : parseFence(key) !== undefined)))
+      const used = new Set([...segments.map(nameOf), fenceOf(epoch)])
+      const isOurs = (key: string): boolean => parseName(key) !== undefined || parseFence(key) !== undefined
+      await remove(keys.filter((key) => isOurs(key) && !used.has(key)))
     },
     append: (list) => inTurn(() => append(list)),
     read,

@@ -24,11 +24,11 @@ export function parseName(text: string): Name | undefined {
   return attempt === undefined ? undefined : { from: from!, to: to!, epoch: epoch!, attempt }
 }
 
-/** What an owner found when it opened the store. What earlier ones wrote beyond that was never acknowledged, and does not count. */
+/** What an owner found when it opened the store. Whatever else earlier ones wrote was never acknowledged, and does not count. */
 export interface Fence {
   epoch: number
-  /** By epoch: the last attempt that counts. */
-  upTo: Record<number, number>
+  /** The items that made up the log. */
+  items: string[]
 }
 
 export const fenceOf = (epoch: number): string => `fence-${epoch}`
@@ -37,9 +37,6 @@ export function parseFence(text: string): number | undefined {
   const epoch = /^fence-(\d+)$/.exec(text)?.[1]
   return epoch === undefined ? undefined : Number(epoch)
 }
-
-export const isWithin = (fence: Fence, { epoch, attempt }: Name): boolean =>
-  epoch >= fence.epoch || attempt <= (fence.upTo[epoch] ?? 0)
 
 const checksum = async (text: string): Promise<string> => (await sha256(text)).slice(0, 16)
 
