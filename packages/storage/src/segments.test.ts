@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest'
+import type { Content, Name } from './segments.js'
+import { chain, latest, nameOf, parseName, seal, unseal } from './segments.js'
+
+/** `from-to` and the attempt; of epoch 1, or of the one before a dot. */
+const name = (text: string): Name => {
+  const [, from, to, epoch = 1, attempt] = /^(\d+)-(\d+)@(?:(\d+)\.)?(\d+)$/.exec(text)!.map(Number)
+  return { from: from!, to: to!, epoch: epoch || 1, attempt: attempt! }
+}
+const text = ({ from, to, epoch, attempt }: Name): string => `${from}-${to}@${epoch > 1 ? `${epoch}.` : ''}${attempt}`
+
+describe('the name of an item', () => {
+  it('is read back, and nothing else is', () => {
+    const one: Name = { from: 1, to: 12, epoch: 3, attempt: 450 }
+    expect(parseName(nameOf(one))).toEqual(one)
+    for (const other of ['', 'owner', 'fence-1', '1-2-3', '1-2-3-4-5', 'a1-2-3-4', '1-2-3-4 '])
+      expect(parseName(other)).toBeUndefined()
+  })
+})
+
+describe('an envelope', () => {
+  it('opens under its own name only, and only whole', async () => {
+    const sealed = await seal('a', { x: 'ü\n' })
+    expect(await unseal('a', sealed)).toEqual({ x: 'ü\n' })
+    expect(await unseal('b', sealed)).toBeUndefined()
+    for (let end = 0; end < sealed.length; end++) expect(await unseal('a', sealed.slice(0, end))).toBeUndefined()
+  })
+
+  it('of a later form is told apart from a broken one', async () => {
+    const sealed = await seal('a', {})
+    await expect(unseal('a', sealed.replace('turnpike 2', 'turnpike 10'))).rejects.toThrow('the form "turnpike 10"')
+    expect(await unseal('a', sealed.replace('turnpike', 'turnstile'))).toBeUndefined()
+  })
+})
+
+describe('latest', () => {
+  it.each<[items: string[], chosen: string[]]>([
+    [[], []],
+    [
+      ['2-2@2', '1-1@1'],
+      ['1-1@1', '2-2@2'],
+    ],
+    // A write that failed and came through, and the one that took its place.
+    [
+      ['1-1@1', '1-1@2', '2-2@3'],
+      ['1-1@2', '2-2@3'],
+    ],
+    // A merge, and what it replaced and could not be removed.
+    [
+      ['1-1@1', '2-2@2', '3-3@3', '1-2@4'],
+      ['1-2@4', '3-3@3'],
+    ],
+    // A merge that failed and came through, and others since that it straddles.
+    [
+      ['1-4@9', '5-8@5', '5-9@15', '3-6@7', '10-10@8'],
+      ['1-4@9', '5-9@15', '10-10@8'],
+    ],
+    [
+      ['1-3@5', '3-6@7', '6-8@10'],
+      ['1-3@5', '6-8@10'],
+    ],
+    [['1-1@2.1', '1-1@9'], ['1-1@2.1']],
+  ])('of %j is %j', (items, chosen) => {
+    expect(latest(items.map(name)).map(text)).toEqual(chosen)
+    expect(latest(items.toReversed().map(name)).map(text)).toEqual(chosen)
+  })
+})
+
+describe('chain', () => {
+  /** What it finds among items of which some are not whole, and in which order it reads. */
+  async function find(items: string[], broken: string[] = [], torn = true) {
+    const found: string[] = []
+    const read: string[] = []
+    const contentOf = async (one: Name): Promise<Content | undefined> => {
+      read.push(text(one))
+      return broken.includes(text(one)) ? undefined : { v: 0, e: [] }
+    }
+    try {
+      for await (const one of chain(items.map(name), contentOf, torn)) found.push(text(one.name))
+    } catch (error) {
+      return (error as Error).message.replace(/^The store cannot be opened: (.*)\. Restore.*$/, '$1')
+    }
+    return found
+  }
+
+  it.each<[what: string, items: string[], broken: string[], found: string[] | string]>([
+    ['nothing', [], [], []],
+    ['all', ['1-1@1', '2-2@2', '3-5@9'], [], ['1-1@1', '2-2@2', '3-5@9']],
+    ['what a crash left of the last group', ['1-1@1', '2-2@2'], ['2-2@2'], ['1-1@1']],
+    ['what it left of two attempts at it', ['1-1@1', '2-2@2', '2-2@3'], ['2-2@2', '2-2@3'], ['1-1@1']],
+    ['the earlier attempt where the later is cut off', ['1-1@1', '2-2@2', '2-2@3'], ['2-2@3'], ['1-1@1', '2-2@2']],
+    ['what a merge did not come to replace', ['1-1@1', '2-2@2', '1-2@3'], ['1-2@3'], ['1-1@1', '2-2@2']],
+    ['that the first is missing', ['2-2@2'], [], 'the item with group 1 is missing'],
+    ['that one is missing', ['1-1@1', '3-3@3'], [], 'the item with group 2 is missing'],
+    ['that one is corrupt', ['1-1@1', '2-2@2', '3-3@3'], ['2-2@2'], 'item 2-2-1-2 is corrupt'],
+    ['that two at the end are', ['1-1@1', '2-2@2', '3-3@3'], ['2-2@2', '3-3@3'], 'item 3-3-1-3 is corrupt'],
+    ['that a merge is', ['1-1@1', '2-4@9'], ['2-4@9'], 'item 2-4-1-9 is corrupt'],
+    ['that half of what a merge replaced is gone', ['1-1@1', '1-2@3'], ['1-2@3'], 'item 1-2-1-3 is corrupt'],
+  ])('finds %s', async (_, items, broken, found) => {
+    expect(await find(items, broken)).toEqual(found)
+  })
+
+  it('takes nothing that is not whole where items are whole or not there', async () => {
+    expect(await find(['1-1@1', '2-2@2'], ['2-2@2'], false)).toBe('item 2-2-1-2 is corrupt')
+    expect(await find(['1-1@1', '2-2@2', '1-2@3'], ['1-2@3'], false)).toBe('item 1-2-1-3 is corrupt')
+  })
+
+  it('reads ahead, but not all at once', async () => {
+    let reading = 0
+    let most = 0
+    const names = Array.from({ length: 100 }, (_, i) => name(`${i + 1}-${i + 1}@${i + 1}`))
+    const read = async (): Promise<Content> => {
+      most = Math.max(most, ++reading)
+      await new Promise(setImmediate)
+      reading--
+      return { v: 0, e: [] }
+    }
+    for await (const _ of chain(names, read, true));
+    expect(most).toBe(16)
+  })
+})
