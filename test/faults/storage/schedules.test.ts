@@ -21,16 +21,20 @@ const KEYS = 6
 const nameOf = (key: Key): string => key.join('/')
 
 /** A client's commit: some keys set, deleted and summed, conditions of what it has just read, and a marker of its own. */
-async function randomCommit(kv: KV, random: () => number, marker: string): Promise<Commit> {
-  const some = (kind: string): Key[] =>
-    Array.from({ length: KEYS }, (_, i): Key => [kind, String(i)]).filter(() => random() < 0.2)
+async function randomCommit(kv: KV, random: () => number, marker: string, deletes: number): Promise<Commit> {
+  const some = (kind: string, share = 0.2): Key[] =>
+    Array.from({ length: KEYS }, (_, i): Key => [kind, String(i)]).filter(() => random() < share)
   const read = some('value')
   const found = await kv.getMany(read)
-  const set = some('value').map((key) => ({ key, value: { by: marker, filler: 'x'.repeat(random() * 200) } }))
+  const set = some('value').map((key) => ({ key, value: { by: marker, filler: 'x'.repeat(random() * 100) } }))
   return {
     check: read.map((key, i) => ({ key, version: found[i]?.version ?? null })),
-    set: [{ key: ['marker', marker], value: marker }, ...set],
-    del: [...some('value').filter((key) => !set.some((entry) => nameOf(entry.key) === nameOf(key))), ...some('gone')],
+    // What stays is most of some items, so that what is obsolete in them stays for a while, too.
+    set: [{ key: ['marker', marker], value: 'x'.repeat(random() * 400) }, ...set],
+    del: [
+      ...some('value', deletes).filter((key) => !set.some((entry) => nameOf(entry.key) === nameOf(key))),
+      ...some('gone', deletes),
+    ],
     sum: some('count').map((key) => ({ key, add: { n: 1 + Math.floor(random() * 9) } })),
   }
 }
@@ -95,6 +99,8 @@ async function schedule(seed: number, tally: Tally): Promise<void> {
   const disk: Disk = { items: new Map(), late: [], met: tally.faults }
   const journal: Line[] = []
   const torn = random() < 0.5
+  // With few of them the log is not rid of all at once.
+  const deletes = random() < 0.5 ? 0.2 : 0.03
   const open = async (rate: number): Promise<{ kv: KV; driver: FaultyDriver } | undefined> => {
     const driver = faultyDriver(disk, random, { rate, torn })
     try {
@@ -115,7 +121,7 @@ async function schedule(seed: number, tally: Tally): Promise<void> {
   const client = async (kv: KV, name: string, commits: number): Promise<void> => {
     for (let i = 0; i < commits; i++) {
       const marker = `${name}-${i}`
-      const commit = await randomCommit(kv, random, marker).catch(() => undefined)
+      const commit = await randomCommit(kv, random, marker, deletes).catch(() => undefined)
       if (!commit) continue
       const line: Line = { marker, commit, outcome: 'unknown' }
       journal.push(line)
