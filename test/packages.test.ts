@@ -27,7 +27,7 @@ const arrows: Record<string, string[]> = {
   core: ['valibot'],
   http: ['@turnpike/core', '@fastify/busboy', '@hattip/core', 'valibot'],
   providers: ['@turnpike/core', 'undici'],
-  storage: ['@turnpike/core', 'ioredis', 'pg'],
+  storage: ['@turnpike/core', 'aws4fetch', 'ioredis', 'pg'],
   gateway: ['@turnpike/core', '@turnpike/http', 'valibot'],
 }
 
@@ -38,6 +38,9 @@ const nodeFiles = [
   'http/src/node.ts',
   'storage/src/folder-lock.ts',
   'storage/src/fs.ts',
+  'storage/src/blob-bytes.ts',
+  'storage/src/blob-contract.ts',
+  'storage/src/blobs.ts',
   'storage/src/contract-case.ts',
   'storage/src/kv-contract.ts',
   'storage/src/kv-contract-lists.ts',

@@ -1,7 +1,7 @@
 import { defineConfig } from 'tsup'
 
 export default defineConfig({
-  entry: ['index', 'fs', 'open-kv', 'postgres', 'redis', 'sqlite', 'testing', 'transfer'].map(
+  entry: ['index', 'blobs', 'fs', 'open-kv', 'postgres', 'redis', 's3', 'sqlite', 'testing', 'transfer'].map(
     (name) => `src/${name}.ts`,
   ),
   format: 'esm',

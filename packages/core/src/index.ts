@@ -1,4 +1,5 @@
 /** Schemas, ports, errors, keys, users, the usage ledger and prices of Turnpike. @module */
+export * from './blob-store.js'
 export * from './bytes.js'
 export * from './conventions.js'
 export * from './entities/gateway-keys.js'

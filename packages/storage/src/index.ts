@@ -1,4 +1,5 @@
 /** KV engines, each its own subpath too. @module */
+export * from './blobs.js'
 export * from './fs.js'
 export * from './open-kv.js'
 export * from './postgres.js'

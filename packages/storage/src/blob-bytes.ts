@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto'
+import type { BlobBody, ByteRange, StoredBlob } from '@turnpike/core'
+import { ApiError, follow } from '@turnpike/core'
+
+export interface ChunkOptions {
+  /** Bytes of each chunk but the last. */
+  chunkBytes: number
+  /** Bytes that there may be. */
+  maxBytes: number
+  /** Chunks that are written at the same time; while they are, one more is filled. */
+  parallel: number
+  signal: AbortSignal | undefined
+}
+
+async function* once(bytes: Uint8Array) {
+  yield bytes
+}
+
+/**
+ * Cuts a body into chunks, each a copy, and writes them. There is at least one, be it empty.
+ * Where something fails, it rejects after all writes under way have ended; their signal tells them to.
+ * @throws ApiError 413 where the body is too large; what the body or a write throws; the reason of the signal
+ */
+export async function writeChunks(
+  body: BlobBody,
+  options: ChunkOptions,
+  write: (chunk: Uint8Array, index: number, isLast: boolean, signal: AbortSignal) => Promise<void>,
+): Promise<StoredBlob> {
+  const { chunkBytes, maxBytes, parallel } = options
+  const source = (body instanceof Uint8Array ? once(body) : body)[Symbol.asyncIterator]()
+  const { controller, letGo } = follow(options.signal ?? new AbortController().signal)
+  const { signal } = controller
+  let interrupt: ((reason: unknown) => void) | undefined
+  signal.addEventListener('abort', () => interrupt?.(signal.reason))
+  /** Waits for something, but not once the writing is to end. */
+  const wait = <T>(promise: Promise<T>): Promise<T> =>
+    new Promise((resolve, reject) => {
+      interrupt = reject
+      promise.then(resolve, reject)
+      if (signal.aborted) reject(signal.reason)
+    })
+
+  const hash = createHash('sha256')
+  const writing = new Set<Promise<void>>()
+  let chunk: Uint8Array | undefined
+  let filled = 0
+  let size = 0
+  let count = 0
+  const send = async (isLast: boolean): Promise<void> => {
+    const full = filled === chunkBytes ? chunk! : new Uint8Array(chunk?.subarray(0, filled) ?? [])
+    chunk = undefined
+    filled = 0
+    while (writing.size >= parallel) await wait(Promise.race(writing))
+    signal.throwIfAborted()
+    const written = write(full, count++, isLast, signal)
+      .catch((error: unknown) => controller.abort(error))
+      .finally(() => writing.delete(written))
+    writing.add(written)
+  }
+  try {
+    for (;;) {
+      const { done, value } = await wait(source.next())
+      if (done) break
+      size += value.length
+      if (size > maxBytes)
+        throw new ApiError(413, 'invalid_request_error', `The file is larger than ${maxBytes} bytes`, {
+          code: 'request_too_large',
+        })
+      hash.update(value)
+      for (let at = 0; at < value.length;) {
+        if (filled === chunkBytes) await send(false)
+        const part = value.subarray(at, at + chunkBytes - filled)
+        chunk ??= new Uint8Array(chunkBytes)
+        chunk.set(part, filled)
+        filled += part.length
+        at += part.length
+      }
+    }
+    await send(true)
+    await wait(Promise.all(writing))
+    signal.throwIfAborted()
+  } catch (error) {
+    controller.abort(error)
+    // A body that hangs never answers this, so nobody waits for it.
+    source.return?.()?.catch(() => undefined)
+    await Promise.all(writing)
+    throw signal.reason
+  } finally {
+    letGo()
+  }
+  return { size, sha256: hash.digest('hex') }
+}
+
+/** A range within a blob of `size` bytes; null where it has none of them. */
+export function cutRange(
+  size: number,
+  { start, end = Infinity }: ByteRange = { start: 0 },
+): Required<ByteRange> | null {
+  const last = Math.min(end, size - 1)
+  return start <= last ? { start, end: last } : null
+}

@@ -1,0 +1,76 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { BlobStore } from '@turnpike/core'
+import type { RawStorageLike } from '@turnpike/storage'
+import { durableFs, unstorageBlobs } from '@turnpike/storage'
+import { s3Blobs } from '@turnpike/storage/s3'
+import { blobContract } from '@turnpike/storage/testing'
+import { createStorage } from 'unstorage'
+import fsDriver from 'unstorage/drivers/fs'
+import memoryDriver from 'unstorage/drivers/memory'
+import redisDriver from 'unstorage/drivers/redis'
+import { afterAll, beforeAll, describe, it, vi } from 'vitest'
+import { s3Server } from './s3-server.js'
+
+/** A store, and how to be rid of it. */
+type Opened = [BlobStore, () => Promise<unknown>]
+
+const inFolder = (open: (base: string) => BlobStore) => async (): Promise<Opened> => {
+  const base = await mkdtemp(join(tmpdir(), 'turnpike-blobs-'))
+  return [open(base), () => rm(base, { recursive: true })]
+}
+
+const redis = spawnSync('redis-server', ['--version']).status === 0
+if (!redis && process.env['CI']) throw new Error('redis-server is missing')
+
+/** A Redis of its own; the driver alone has no raw methods. */
+const onRedis = (wrapped: boolean) => async (): Promise<Opened> => {
+  const base = await mkdtemp(join(tmpdir(), 'turnpike-redis-'))
+  const path = join(base, 'socket')
+  const server = spawn('redis-server', ['--port', '0', '--unixsocket', path, '--save', '', '--dir', base])
+  await vi.waitUntil(() => existsSync(path), { timeout: 10_000 })
+  const driver = redisDriver({ path })
+  return [
+    unstorageBlobs(wrapped ? createStorage({ driver }) : (driver as RawStorageLike)),
+    async () => {
+      await driver.dispose?.()
+      server.kill()
+      await once(server, 'exit')
+      await rm(base, { recursive: true })
+    },
+  ]
+}
+
+/** What a server does not promise. */
+const lacks: Record<string, string[]> = {
+  // s3rver writes an object in place; S3 does not.
+  s3: ['lets one of many writers of a key win, whole'],
+}
+
+const stores: Record<string, () => Promise<Opened>> = {
+  'unstorage memory': async () => [unstorageBlobs(createStorage({ driver: memoryDriver() })), async () => undefined],
+  'unstorage fs': inFolder((base) => unstorageBlobs(createStorage({ driver: fsDriver({ base }) }))),
+  'unstorage fs, the driver alone': inFolder((base) => unstorageBlobs(fsDriver({ base }) as RawStorageLike)),
+  durableFs: inFolder((base) => unstorageBlobs(durableFs({ base }))),
+  ...(redis ? { 'unstorage redis': onRedis(true), 'unstorage redis, the driver alone': onRedis(false) } : {}),
+  s3: async () => {
+    const server = await s3Server()
+    return [s3Blobs(server.options), server.close]
+  },
+}
+
+describe.each(Object.entries(stores))('%s', (store, open) => {
+  let blobs: BlobStore
+  let close: () => Promise<unknown>
+  beforeAll(async () => {
+    ;[blobs, close] = await open()
+  })
+  afterAll(() => close())
+  for (const { name, run } of blobContract) {
+    if (!lacks[store]?.includes(name)) it(name, () => run(blobs))
+  }
+})
