@@ -4,11 +4,13 @@ import { crc32 } from 'node:zlib'
 import type { BlobStore, ByteRange, StoredBlob } from '@turnpike/core'
 import { StorageError, uuidv7 } from '@turnpike/core'
 import { cutRange, writeChunks } from './blob-bytes.js'
-import type { StorageLike } from './storage-like.js'
+import type { Items, StorageLike } from './storage-like.js'
 import { itemsOf } from './storage-like.js'
 
 /** An unstorage `Storage` or driver. Without the raw methods, chunks are kept as base64 text. */
-export interface RawStorageLike extends StorageLike {
+export interface RawStorageLike extends Omit<StorageLike, 'setItem' | 'removeItem'> {
+  setItem?(key: string, value: string, options: object): unknown
+  removeItem?(key: string, options: object): unknown
   getItemRaw?(key: string, options: object): unknown
   setItemRaw?(key: string, value: Uint8Array, options: object): unknown
 }
@@ -68,8 +70,7 @@ const timeOf = (id: string): number => parseInt(id.slice(0, 8) + id.slice(9, 13)
 const BASE64 = 'base64:'
 
 /** The chunks of a storage. */
-function chunksOf(storage: RawStorageLike, base: string, timeout: number) {
-  const items = itemsOf(storage, base, timeout)
+function chunksOf(storage: RawStorageLike, items: Items, base: string, timeout: number) {
   if (!storage.getItemRaw || !storage.setItemRaw)
     return {
       async get(key: string): Promise<Uint8Array | null> {
@@ -118,8 +119,8 @@ function chunksOf(storage: RawStorageLike, base: string, timeout: number) {
 export function unstorageBlobs(storage: RawStorageLike, options: UnstorageBlobsOptions = {}): UnstorageBlobs {
   const { base = 'blobs', chunkBytes = 2 ** 20, timeout = 30_000, putWithin = 86_400_000 } = options
   if (!storage.setItem || !storage.removeItem) throw new StorageError('The storage can only be read', 'none')
-  const items = itemsOf(storage, base, timeout)
-  const chunks = chunksOf(storage, base, timeout)
+  const items = itemsOf(storage as StorageLike, base, timeout)
+  const chunks = chunksOf(storage, items, base, timeout)
 
   // A driver that writes in place loses an item if it is killed meanwhile. So there are two copies of a manifest: the second is that of
   // the present blob while the first is being replaced.

@@ -1,0 +1,98 @@
+import type { BlobStore } from '@turnpike/core'
+import { describe, expect, it } from 'vitest'
+import { cutRange } from './blob-bytes.js'
+import type { RawStorageLike } from './blobs.js'
+import { unstorageBlobs } from './blobs.js'
+import { blobContract } from './testing.js'
+
+function memory(): RawStorageLike {
+  const items = new Map<string, string | Uint8Array>()
+  return {
+    getItem: (key) => items.get(key) ?? null,
+    getItemRaw: (key) => items.get(key) ?? null,
+    setItem: (key, value) => void items.set(key, value),
+    setItemRaw: (key, value) => void items.set(key, value),
+    removeItem: (key) => void items.delete(key),
+    getKeys: () => [...items.keys()],
+  }
+}
+
+describe('unstorageBlobs', () => {
+  for (const { name, run } of blobContract) it(name, () => run(unstorageBlobs(memory())))
+
+  it.each([['getItemRaw'], ['setItemRaw']])('keeps text where a driver lacks %s', async (method) => {
+    const storage = memory()
+    delete storage[method as 'getItemRaw']
+    const blobs = unstorageBlobs(storage, { base: 'files' })
+    await blobs.put('key', Buffer.from('bytes'), { type: 'a/b', maxBytes: 5 })
+    const chunk = (await storage.getKeys('', {})).find((key) => key.startsWith('files:chunk:'))!
+    expect(storage.getItem(chunk)).toBe('base64:Ynl0ZXM=')
+    for await (const piece of (await blobs.get('key'))!.body) expect(String(Buffer.from(piece))).toBe('bytes')
+  })
+
+  it('takes an error that is handed out as a value for an error', async () => {
+    const storage = memory()
+    await unstorageBlobs(storage).put('key', Buffer.from('bytes'), { type: 'a/b', maxBytes: 5 })
+    const blobs = unstorageBlobs({ ...storage, getItemRaw: () => new Error('EIO') })
+    const body = (await blobs.get('key'))!.body[Symbol.asyncIterator]()
+    await expect(body.next()).rejects.toThrow('EIO')
+  })
+
+  it('tells that a driver did not delete, though that drops the error', async () => {
+    const storage = memory()
+    const blobs = unstorageBlobs({ ...storage, removeItem: () => undefined })
+    await blobs.put('key', Buffer.from('bytes'), { type: 'a/b', maxBytes: 5 })
+    await expect(blobs.delete('key')).rejects.toThrow('could not be deleted')
+  })
+
+  it('refuses what can only be read', () => {
+    const { getItem, getKeys } = memory()
+    expect(() => unstorageBlobs({ getItem, getKeys })).toThrow('can only be read')
+  })
+})
+
+it.each([
+  [0, undefined, null],
+  [10, undefined, { start: 0, end: 9 }],
+  [10, { start: 9 }, { start: 9, end: 9 }],
+  [10, { start: 3, end: 99 }, { start: 3, end: 9 }],
+  [10, { start: 10 }, null],
+  [10, { start: 3, end: 2 }, null],
+])('cuts a range of a blob of %i bytes: %o', (size, range, cut) => {
+  expect(cutRange(size, range)).toEqual(cut)
+})
+
+describe('the contract', () => {
+  /** Names of the cases that a store breaks. */
+  const broken = async (breakIt: (blobs: BlobStore) => Partial<BlobStore>): Promise<string[]> => {
+    const names: string[] = []
+    for (const { name, run } of blobContract) {
+      const blobs = unstorageBlobs(memory())
+      await run({ ...blobs, ...breakIt(blobs) }).catch(() => names.push(name))
+    }
+    return names
+  }
+
+  it('finds the faults of a store', { timeout: 30_000 }, async () => {
+    expect(await broken(() => ({}))).toEqual([])
+    expect(await broken((blobs) => ({ get: (key) => blobs.get(key) }))).toEqual(['reads ranges, cut to what there is'])
+    const unlimited = await broken((blobs) => ({
+      put: (key, body, options) => blobs.put(key, body, { ...options, maxBytes: Infinity }),
+    }))
+    expect(unlimited).toEqual(['takes as many bytes as are allowed, and not one more'])
+    const folded = await broken((blobs) => ({
+      put: (key, body, options) => blobs.put(key.toLowerCase(), body, options),
+      get: (key, range) => blobs.get(key.toLowerCase(), range),
+    }))
+    expect(folded).toEqual(['keeps keys apart, whatever their characters'])
+    const eternal = await broken(() => ({ delete: async () => undefined }))
+    expect(eternal).toContain('deletes, also what is not there')
+    const deaf = await broken((blobs) => ({
+      put: async (key, body, { signal, ...options }) => {
+        if (signal?.aborted) return blobs.put(key, body, options)
+        return blobs.put(key, body, { ...options, ...(signal && { signal }) })
+      },
+    }))
+    expect(deaf).toEqual(['leaves what was there where a body breaks or is given up'])
+  })
+})

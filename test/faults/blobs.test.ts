@@ -1,0 +1,311 @@
+import { spawn } from 'node:child_process'
+import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { BlobStore } from '@turnpike/core'
+import { StorageError } from '@turnpike/core'
+import type { RawStorageLike } from '@turnpike/storage'
+import { durableFs, unstorageBlobs } from '@turnpike/storage'
+import { createStorage } from 'unstorage'
+import fsDriver from 'unstorage/drivers/fs'
+import { describe, expect, it } from 'vitest'
+
+const options = { type: 'text/plain', maxBytes: 2 ** 30 }
+
+/** The bytes of a blob as text, or null. */
+async function textOf(blobs: BlobStore, key = 'key'): Promise<string | null> {
+  const blob = await blobs.get(key)
+  if (!blob) return null
+  let text = ''
+  for await (const piece of blob.body) text += Buffer.from(piece)
+  expect(text).toHaveLength(blob.size)
+  return text
+}
+
+/** What befalls the call of a driver: it fails before or after it is applied, or the process dies; a write in place is then cut off. */
+const faults = ['fails', 'applies then fails', 'dies', 'applies then dies', 'tears'] as const
+type Fault = (typeof faults)[number]
+
+/** A driver whose call number `at` meets a fault. */
+function faultyDriver(items: Map<string, unknown>, at: number, fault: Fault) {
+  let calls = 0
+  let isDead = false
+  const call = async <T>(run: () => T, tear?: () => void): Promise<T> => {
+    await undefined
+    if (isDead) throw new Error('dead')
+    if (calls++ !== at) return run()
+    isDead = fault !== 'fails' && fault !== 'applies then fails'
+    if (fault.startsWith('applies')) run()
+    if (fault === 'tears') tear?.()
+    throw new Error('injected')
+  }
+  const set = <T extends string | Uint8Array>(key: string, value: T): Promise<void> =>
+    call(
+      () => void items.set(key, value),
+      () => void items.set(key, value.slice(0, value.length / 2)),
+    )
+  const get = (key: string): Promise<unknown> => call(() => items.get(key) ?? null)
+  const storage: RawStorageLike = {
+    getItem: get,
+    getItemRaw: get,
+    setItem: set,
+    setItemRaw: set,
+    removeItem: (key) => call(() => void items.delete(key)),
+    getKeys: () => call(() => [...items.keys()]),
+  }
+  return { storage, isMet: () => calls > at }
+}
+
+const open = (items: Map<string, unknown>, at = Infinity, fault: Fault = 'fails', putWithin?: number) => {
+  const { storage, isMet } = faultyDriver(items, at, fault)
+  return { ...unstorageBlobs(storage, { chunkBytes: 4, ...(putWithin !== undefined && { putWithin }) }), isMet }
+}
+const wait = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
+const chunksIn = (items: Map<string, unknown>): number =>
+  [...items.keys()].filter((key) => key.startsWith('blobs:chunk:')).length
+
+/** Puts or deletes with a fault at call `at`, and tells what the key may hold afterwards. */
+async function change(
+  items: Map<string, unknown>,
+  before: (string | null)[],
+  text: string | null,
+  at: number,
+  fault: Fault,
+): Promise<{ after: (string | null)[]; isMet: boolean }> {
+  const blobs = open(items, at, fault)
+  try {
+    if (text === null) await blobs.delete('key')
+    else await blobs.put('key', Buffer.from(text), options)
+    return { after: [text], isMet: blobs.isMet() }
+  } catch (error) {
+    const isNone = StorageError.is(error) && error.outcome === 'none'
+    const mayBe = text === null || (StorageError.is(error) && !isNone)
+    return { after: mayBe ? [...before, text] : before, isMet: true }
+  }
+}
+
+async function check(items: Map<string, unknown>, allowed: (string | null)[], where: string): Promise<void> {
+  const text = await textOf(open(items)).catch((error: unknown) => `${where}: ${String(error)}`)
+  expect(allowed, where).toContain(text)
+}
+
+describe.each(faults)('a driver that %s', (fault) => {
+  it.each([
+    ['a new blob', [], 'the first one'],
+    ['another blob', ['the one before'], 'the second one'],
+    ['a deletion', ['the one before'], null],
+  ])('leaves a whole blob or none, at any call of %s', async (what, before, text) => {
+    for (let at = 0; ; at++) {
+      const items = new Map<string, unknown>()
+      for (const one of before) await open(items).put('key', Buffer.from(one), options)
+      const { after, isMet } = await change(items, before.length ? before : [null], text, at, fault)
+      await check(items, after, `${what}, call ${at}`)
+      // What it left behind is found, and what is there stays.
+      await wait(5)
+      const left = await textOf(open(items))
+      await open(items, Infinity, fault, 1).sweep()
+      expect(chunksIn(items)).toBe(Math.ceil((left?.length ?? 0) / 4))
+      expect(await textOf(open(items))).toBe(left)
+      if (!isMet) break
+    }
+  })
+
+  it('leaves a whole blob also where it happens to two writers, one after the other', async () => {
+    let schedules = 0
+    for (let one = 0; one < 16; one++)
+      for (let two = 0; two < 18; two++) {
+        const items = new Map<string, unknown>()
+        await open(items).put('key', Buffer.from('zero'), options)
+        const { after } = await change(items, ['zero'], 'the first one', one, fault)
+        const where = `calls ${one} and ${two}`
+        await check(items, (await change(items, after, 'the second', two, fault)).after, where)
+        schedules++
+      }
+    expect(schedules).toBe(288)
+  })
+})
+
+describe('what is not stored', () => {
+  async function* endless(signal: AbortSignal) {
+    for (let i = 0; ; i++) {
+      yield Buffer.from('abcde')
+      if (i === 5) await new Promise((_, reject) => signal.addEventListener('abort', reject))
+    }
+  }
+  async function* broken() {
+    yield Buffer.from('abcdefghijkl')
+    throw new Error('broken')
+  }
+
+  it('leaves nothing in the storage', async () => {
+    const items = new Map<string, unknown>()
+    const blobs = open(items)
+    await expect(blobs.put('key', Buffer.from('12345678901'), { ...options, maxBytes: 10 })).rejects.toMatchObject({
+      status: 413,
+    })
+    await expect(blobs.put('key', broken(), options)).rejects.toThrow('broken')
+    const controller = new AbortController()
+    const given = blobs.put('key', endless(controller.signal), { ...options, signal: controller.signal })
+    await wait(5)
+    expect(chunksIn(items)).toBeGreaterThan(0)
+    controller.abort(new Error('given up'))
+    await expect(given).rejects.toThrow('given up')
+    expect([...items.keys()]).toEqual([])
+  })
+
+  it('is refused where it took too long, as sweep may have been there', async () => {
+    const items = new Map<string, unknown>()
+    async function* slow() {
+      yield Buffer.from('abcdefghijkl')
+      await wait(20)
+    }
+    await expect(open(items, Infinity, 'fails', 10).put('key', slow(), options)).rejects.toThrow('within 10 ms')
+    expect([...items.keys()]).toEqual([])
+  })
+
+  it('counts as failed where the storage hangs', async () => {
+    const { storage } = faultyDriver(new Map(), Infinity, 'fails')
+    const hanging = { ...storage, setItemRaw: () => new Promise(() => undefined) }
+    const blobs = unstorageBlobs(hanging, { timeout: 20 })
+    await expect(blobs.put('key', Buffer.from('x'), options)).rejects.toThrow('has not answered a write for 20 ms')
+  })
+
+  it('is not swept while it is being written', async () => {
+    const items = new Map<string, unknown>()
+    const blobs = open(items, Infinity, 'fails', 60_000)
+    async function* body() {
+      yield Buffer.from('abcdefghijkl')
+      await wait(5)
+      expect(chunksIn(items)).toBe(2)
+      expect(await blobs.sweep()).toBe(0)
+    }
+    await blobs.put('key', body(), options)
+    expect(await textOf(blobs)).toBe('abcdefghijkl')
+  })
+})
+
+describe('a damaged blob', () => {
+  it.each([
+    ['chunk', 'A chunk of the blob is damaged'],
+    ['manifest', 'The manifest of the blob is damaged'],
+  ])('is told by its %s, and can be replaced', async (part, message) => {
+    const items = new Map<string, unknown>()
+    const blobs = open(items, Infinity, 'fails', 1)
+    await blobs.put('key', Buffer.from('abcdefghijkl'), options)
+    for (const [key, value] of items)
+      if (key.startsWith(`blobs:${part}`))
+        items.set(key, typeof value === 'string' ? value.replace('"size":12', '"size":13') : Buffer.from('abcX'))
+    await expect(textOf(blobs)).rejects.toThrow(message)
+    // What may still be mended by hand is not swept away.
+    await wait(5)
+    expect(await blobs.sweep()).toBe(0)
+    await blobs.put('key', Buffer.from('new'), options)
+    expect(await textOf(blobs)).toBe('new')
+    await blobs.delete('key')
+    expect(await textOf(blobs)).toBeNull()
+  })
+
+  it('is not taken for another one by a reader that was under way when it was replaced', async () => {
+    const blobs = open(new Map())
+    await blobs.put('key', Buffer.from('abcdefghijkl'), options)
+    const body = (await blobs.get('key'))!.body[Symbol.asyncIterator]()
+    expect(String(Buffer.from((await body.next()).value!))).toBe('abcd')
+    await blobs.put('key', Buffer.from('ABCDEFGHIJKL'), options)
+    await expect(body.next()).rejects.toThrow('replaced or deleted')
+  })
+})
+
+it('has two chunks of a blob in memory while it writes, and one while it reads', async () => {
+  const MiB = 2 ** 20
+  const chunkBytes = MiB
+  const piece = randomBytes(65_536)
+  const counts = { given: 0, written: 0, fetched: 0, consumed: 0 }
+  let ahead = 0
+  const items = new Map<string, string>()
+  const blobs = unstorageBlobs(
+    {
+      getItem: (key) => items.get(key) ?? null,
+      setItem: (key, value) => void items.set(key, value),
+      removeItem: (key) => void items.delete(key),
+      getKeys: () => [...items.keys()],
+      async setItemRaw(_, { length }) {
+        await wait(1)
+        counts.written += length
+      },
+      async getItemRaw() {
+        counts.fetched += chunkBytes
+        ahead = Math.max(ahead, counts.fetched - counts.consumed)
+        return Buffer.concat(Array<Buffer>(16).fill(piece))
+      },
+    },
+    { chunkBytes },
+  )
+  async function* body() {
+    for (; counts.given < 200 * MiB; counts.given += piece.length) {
+      ahead = Math.max(ahead, counts.given - counts.written)
+      yield piece
+    }
+  }
+  await blobs.put('key', body(), options)
+  expect(ahead).toBeGreaterThan(MiB)
+  expect(ahead).toBeLessThanOrEqual(2 * MiB)
+  ahead = 0
+  for await (const bytes of (await blobs.get('key'))!.body) counts.consumed += bytes.length
+  expect(counts.consumed).toBe(200 * MiB)
+  expect(ahead).toBe(MiB)
+  counts.fetched = 0
+  for await (const _ of (await blobs.get('key', { start: 10 * MiB + 5, end: 12 * MiB }))!.body);
+  expect(counts.fetched).toBe(3 * MiB)
+})
+
+it.each(['durableFs', 'unstorage fs'])(
+  'a writer on %s that is killed leaves whole blobs, and orphans that are found',
+  async (driver) => {
+    const base = await mkdtemp(join(tmpdir(), 'turnpike-blobs-'))
+    const storage = driver === 'durableFs' ? durableFs({ base }) : createStorage({ driver: fsDriver({ base }) })
+    const blobs = unstorageBlobs(storage, { chunkBytes: 65_536, putWithin: 1 })
+    const script = fileURLToPath(new URL('blob-writer.mjs', import.meta.url))
+    /** By key: the digests that it may have. */
+    const allowed = new Map<string, string[]>()
+    let done = 0
+    let orphans = 0
+    try {
+      for (let round = 0; round < 6; round++) {
+        const writer = spawn(process.execPath, [script, driver, base, String(round)], {
+          stdio: ['ignore', 'pipe', 'inherit'],
+        })
+        let log = ''
+        writer.stdout.on('data', (data) => (log += String(data)))
+        await once(writer.stdout, 'data')
+        await wait(100 + 37 * round)
+        writer.kill('SIGKILL')
+        await once(writer, 'close')
+        for (const line of log.split('\n').slice(0, -1)) {
+          const [what, key, digest] = line.split(' ') as [string, string, string]
+          if (what === 'begin') allowed.set(key, [...(allowed.get(key) ?? ['none']), digest])
+          else allowed.set(key, [digest])
+          if (what === 'done') done++
+        }
+        let live = 0
+        for (const [key, digests] of allowed) {
+          const blob = await blobs.get(key)
+          const hash = createHash('sha256')
+          for await (const piece of blob?.body ?? []) hash.update(piece)
+          expect(digests).toContain(blob ? hash.digest('hex') : 'none')
+          live += Math.ceil((blob?.size ?? 0) / 65_536)
+        }
+        await wait(5)
+        orphans += await blobs.sweep()
+        const keys = await storage.getKeys('', {})
+        expect(keys.filter((key) => key.includes('chunk:'))).toHaveLength(live)
+      }
+      expect(done).toBeGreaterThan(6)
+      expect(orphans).toBeGreaterThan(0)
+    } finally {
+      await rm(base, { recursive: true })
+    }
+  },
+)
