@@ -127,6 +127,16 @@ describe('a server at fault', () => {
   })
 })
 
+it('waits for who reads slowly', async () => {
+  await open().put('key', randomBytes(4 * MiB), options)
+  let size = 0
+  for await (const piece of (await open({ timeout: 100 }).get('key'))!.body) {
+    if (size === 0) await new Promise((resolve) => setTimeout(resolve, 200))
+    size += piece.length
+  }
+  expect(size).toBe(4 * MiB)
+})
+
 it('has three parts of a blob in memory while it writes', async () => {
   let given = 0
   let written = 0

@@ -158,6 +158,20 @@ describe('what is not stored', () => {
     expect([...items.keys()]).toEqual([])
   })
 
+  it('leaves nothing of a write that was under way either', async () => {
+    const items = new Map<string, unknown>()
+    const { storage } = faultyDriver(items, Infinity, 'fails')
+    const slow = async (key: string, value: Uint8Array) => {
+      await wait(20)
+      items.set(key, value)
+    }
+    await expect(
+      unstorageBlobs({ ...storage, setItemRaw: slow }, { chunkBytes: 4 }).put('key', broken(), options),
+    ).rejects.toThrow('broken')
+    await wait(40)
+    expect([...items.keys()]).toEqual([])
+  })
+
   it('is refused where it took too long, as sweep may have been there', async () => {
     const items = new Map<string, unknown>()
     async function* slow() {
@@ -218,6 +232,36 @@ describe('a damaged blob', () => {
     await blobs.put('key', Buffer.from('ABCDEFGHIJKL'), options)
     await expect(body.next()).rejects.toThrow('replaced or deleted')
   })
+})
+
+it('is whole for whoever reads while many replace it, on a driver that writes in place', async () => {
+  const items = new Map<string, unknown>()
+  const { storage } = faultyDriver(items, Infinity, 'fails')
+  let turns = 0
+  const set = async <T extends string | Uint8Array>(key: string, value: T) => {
+    items.set(key, value.slice(0, value.length / 2))
+    for (let turn = turns++ % 5; turn > 0; turn--) await new Promise(setImmediate)
+    items.set(key, value)
+  }
+  const blobs = unstorageBlobs({ ...storage, setItem: set, setItemRaw: set }, { chunkBytes: 4 })
+  await blobs.put('key', Buffer.from('first'), options)
+  let isOver = false
+  const reader = (async () => {
+    const seen = new Set<string | null>()
+    while (!isOver) {
+      await new Promise(setImmediate)
+      seen.add(await textOf(blobs).catch((error: Error) => error.message))
+    }
+    return seen
+  })()
+  const writer = async (name: string) => {
+    for (let i = 10; i < 60; i++) await blobs.put('key', Buffer.from(`${name}-${i} ${name}-${i}`), options)
+  }
+  await Promise.all(['a', 'b', 'c'].map(writer))
+  isOver = true
+  const seen = [...(await reader)]
+  expect(seen.length).toBeGreaterThan(10)
+  for (const text of seen) expect(text).toMatch(/^first$|^(\w-\d\d) \1$|^The blob was replaced or deleted/)
 })
 
 it('has two chunks of a blob in memory while it writes, and one while it reads', async () => {

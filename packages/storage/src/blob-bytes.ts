@@ -51,7 +51,6 @@ export async function writeChunks(
     chunk = undefined
     filled = 0
     while (writing.size >= parallel) await wait(Promise.race(writing))
-    signal.throwIfAborted()
     const written = write(full, count++, isLast, signal)
       .catch((error: unknown) => controller.abort(error))
       .finally(() => writing.delete(written))
@@ -78,7 +77,6 @@ export async function writeChunks(
     }
     await send(true)
     await wait(Promise.all(writing))
-    signal.throwIfAborted()
   } catch (error) {
     controller.abort(error)
     // A body that hangs never answers this, so nobody waits for it.

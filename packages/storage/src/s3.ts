@@ -28,7 +28,7 @@ interface Ask {
   key: string
   query?: Record<string, string>
   headers?: Record<string, string>
-  body?: Uint8Array | string
+  body?: Uint8Array
   signal?: AbortSignal | undefined
 }
 
@@ -40,8 +40,21 @@ const BACK_OFF = 200
 const LONGEST = 604_800
 /** Parts that are sent at the same time. */
 const PARALLEL = 2
+/** Bytes that are handed to the connection at a time. */
+const PIECE = 65_536
 
 const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
+
+/** Bytes as a stream, of which `fetch` makes no copy. */
+function streamOf(bytes: Uint8Array): ReadableStream<Uint8Array> {
+  let at = 0
+  return new ReadableStream({
+    pull(controller) {
+      if (at >= bytes.length) controller.close()
+      else controller.enqueue(bytes.subarray(at, (at += PIECE)))
+    },
+  })
+}
 
 const elementOf = (xml: string, name: string): string | undefined =>
   new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml)?.[1]
@@ -102,18 +115,15 @@ export function s3Blobs(options: S3Options): Required<BlobStore> {
       timeout,
     )
     try {
-      const signed = await sign({
-        url: urlOf(key, query),
-        method,
-        headers: { ...headers },
-        ...(body !== undefined && { body }),
-      })
+      const signed = await sign({ url: urlOf(key, query), method, headers: headers ?? {} })
       // A proxy may change this header, so it is not signed. A body that is compressed on its way has no length.
       signed.headers.set('accept-encoding', 'identity')
+      // S3 takes no body of unknown length.
+      if (body) signed.headers.set('content-length', String(body.length))
       const response = await fetch(signed.url, {
         method,
         headers: signed.headers,
-        ...(body !== undefined && { body }),
+        ...(body && { body: streamOf(body), duplex: 'half' }),
         signal: signal ? AbortSignal.any([signal, timer.signal]) : timer.signal,
       })
       if (!response.ok && response.status !== 404) throw refusal(method, response.status, await response.text())
@@ -180,8 +190,14 @@ export function s3Blobs(options: S3Options): Required<BlobStore> {
   }
   const finish = async (key: string, uploadId: string, etags: string[]): Promise<void> => {
     const parts = etags.map((etag, i) => `<Part><PartNumber>${i + 1}</PartNumber><ETag>${etag}</ETag></Part>`)
-    const body = `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${parts.join('')}</CompleteMultipartUpload>`
-    await call({ method: 'POST', key, query: { uploadId }, headers: { 'content-type': 'application/xml' }, body })
+    const xml = `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${parts.join('')}</CompleteMultipartUpload>`
+    await call({
+      method: 'POST',
+      key,
+      query: { uploadId },
+      headers: { 'content-type': 'application/xml' },
+      body: new TextEncoder().encode(xml),
+    })
   }
 
   return {
