@@ -245,10 +245,10 @@ it('is whole for whoever reads while many replace it, on a driver that writes in
   }
   const blobs = unstorageBlobs({ ...storage, setItem: set, setItemRaw: set }, { chunkBytes: 4 })
   await blobs.put('key', Buffer.from('first'), options)
-  let isOver = false
+  const over = new AbortController()
   const reader = (async () => {
     const seen = new Set<string | null>()
-    while (!isOver) {
+    while (!over.signal.aborted) {
       await new Promise(setImmediate)
       seen.add(await textOf(blobs).catch((error: Error) => error.message))
     }
@@ -258,7 +258,7 @@ it('is whole for whoever reads while many replace it, on a driver that writes in
     for (let i = 10; i < 60; i++) await blobs.put('key', Buffer.from(`${name}-${i} ${name}-${i}`), options)
   }
   await Promise.all(['a', 'b', 'c'].map(writer))
-  isOver = true
+  over.abort()
   const seen = [...(await reader)]
   expect(seen.length).toBeGreaterThan(10)
   for (const text of seen) expect(text).toMatch(/^first$|^(\w-\d\d) \1$|^The blob was replaced or deleted/)
