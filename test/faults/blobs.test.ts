@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { BlobStore } from '@turnpike/core'
 import { StorageError } from '@turnpike/core'
-import type { RawStorageLike } from '@turnpike/storage'
+import type { StorageLike } from '@turnpike/storage'
 import { durableFs, unstorageBlobs } from '@turnpike/storage'
 import { createStorage } from 'unstorage'
 import fsDriver from 'unstorage/drivers/fs'
@@ -48,7 +48,7 @@ function faultyDriver(items: Map<string, unknown>, at: number, fault: Fault) {
       () => void items.set(key, value.slice(0, value.length / 2)),
     )
   const get = (key: string): Promise<unknown> => call(() => items.get(key) ?? null)
-  const storage: RawStorageLike = {
+  const storage: StorageLike = {
     getItem: get,
     getItemRaw: get,
     setItem: set,

@@ -1,11 +1,11 @@
 import type { BlobStore } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
 import { cutRange } from './blob-bytes.js'
-import type { RawStorageLike } from './blobs.js'
+import type { StorageLike } from './storage-like.js'
 import { unstorageBlobs } from './blobs.js'
 import { blobContract } from './testing.js'
 
-function memory(): RawStorageLike {
+function memory(): StorageLike {
   const items = new Map<string, string | Uint8Array>()
   return {
     getItem: (key) => items.get(key) ?? null,

@@ -5,15 +5,7 @@ import type { BlobStore, ByteRange, StoredBlob } from '@turnpike/core'
 import { StorageError, uuidv7 } from '@turnpike/core'
 import { cutRange, writeChunks } from './blob-bytes.js'
 import type { Items, StorageLike } from './storage-like.js'
-import { itemsOf } from './storage-like.js'
-
-/** An unstorage `Storage` or driver. Without the raw methods, chunks are kept as base64 text. */
-export interface RawStorageLike extends Omit<StorageLike, 'setItem' | 'removeItem'> {
-  setItem?(key: string, value: string, options: object): unknown
-  removeItem?(key: string, options: object): unknown
-  getItemRaw?(key: string, options: object): unknown
-  setItemRaw?(key: string, value: Uint8Array, options: object): unknown
-}
+import { boundedCalls, itemsOf } from './storage-like.js'
 
 export interface UnstorageBlobsOptions {
   /** What the keys in the storage begin with; default `blobs`. */
@@ -69,8 +61,8 @@ const timeOf = (id: string): number => parseInt(id.slice(0, 8) + id.slice(9, 13)
 /** How unstorage begins bytes that it keeps as text. */
 const BASE64 = 'base64:'
 
-/** The chunks of a storage. */
-function chunksOf(storage: RawStorageLike, items: Items, base: string, timeout: number) {
+/** The chunks of a storage; as base64 text where it has no raw methods. */
+function chunksOf(storage: StorageLike, items: Items, base: string, timeout: number) {
   if (!storage.getItemRaw || !storage.setItemRaw)
     return {
       async get(key: string): Promise<Uint8Array | null> {
@@ -80,20 +72,7 @@ function chunksOf(storage: RawStorageLike, items: Items, base: string, timeout: 
       set: (key: string, { buffer, byteOffset, byteLength }: Uint8Array): Promise<void> =>
         items.set(key, BASE64 + Buffer.from(buffer, byteOffset, byteLength).toString('base64')),
     }
-  const call = async <T>(what: string, run: () => T | Promise<T>): Promise<T> => {
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(
-        () => reject(new StorageError(`The storage has not answered ${what} for ${timeout} ms`, 'unknown')),
-        timeout,
-      )
-    })
-    try {
-      return await Promise.race([run(), late])
-    } finally {
-      clearTimeout(timer)
-    }
-  }
+  const call = boundedCalls(timeout)
   return {
     async get(key: string): Promise<Uint8Array | null> {
       const value = await call('a read', () => storage.getItemRaw!(`${base}:${key}`, {}))
@@ -116,10 +95,10 @@ function chunksOf(storage: RawStorageLike, items: Items, base: string, timeout: 
  * @throws StorageError where the storage cannot be written to
  * @example const blobs = unstorageBlobs(createStorage({ driver: fsDriver({ base: './files' }) }))
  */
-export function unstorageBlobs(storage: RawStorageLike, options: UnstorageBlobsOptions = {}): UnstorageBlobs {
+export function unstorageBlobs(storage: StorageLike, options: UnstorageBlobsOptions = {}): UnstorageBlobs {
   const { base = 'blobs', chunkBytes = 2 ** 20, timeout = 30_000, putWithin = 86_400_000 } = options
   if (!storage.setItem || !storage.removeItem) throw new StorageError('The storage can only be read', 'none')
-  const items = itemsOf(storage as StorageLike, base, timeout)
+  const items = itemsOf(storage, base, timeout)
   const chunks = chunksOf(storage, items, base, timeout)
 
   // A driver that writes in place loses an item if it is killed meanwhile. So there are two copies of a manifest: the second is that of

@@ -1,10 +1,12 @@
 import { StorageError } from '@turnpike/core'
 
-/** What a store needs of an unstorage `Storage` or driver; also what `durableFs` is. */
+/** An unstorage `Storage` or driver, as far as it is used; also what `durableFs` is. */
 export interface StorageLike {
   getItem(key: string): unknown
-  setItem?(key: string, value: string): unknown
-  removeItem?(key: string): unknown
+  setItem?(key: string, value: string, options: object): unknown
+  removeItem?(key: string, options: object): unknown
+  getItemRaw?(key: string, options: object): unknown
+  setItemRaw?(key: string, value: Uint8Array, options: object): unknown
   getKeys(base: string, options: object): string[] | Promise<string[]>
   /** unstorage's way to the driver behind a `Storage`. */
   getMount?(key: string): { driver: Driver }
@@ -29,13 +31,10 @@ export interface Items {
   keys(): Promise<string[]>
 }
 
-/**
- * The items of a storage below `base`.
- * @param timeout milliseconds after which a call that has not ended counts as failed; what it did is then unknown
- */
-export function itemsOf(storage: StorageLike, base: string, timeout: number): Items {
-  const prefix = `${base}:`
-  const call = async <T>(what: string, run: () => T | Promise<T>): Promise<T> => {
+/** Runs calls of a storage, each of which fails once `timeout` milliseconds are over. */
+export const boundedCalls =
+  (timeout: number) =>
+  async <T>(what: string, run: () => T | Promise<T>): Promise<T> => {
     let timer: ReturnType<typeof setTimeout> | undefined
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(
@@ -49,6 +48,14 @@ export function itemsOf(storage: StorageLike, base: string, timeout: number): It
       clearTimeout(timer)
     }
   }
+
+/**
+ * The items of a storage below `base`.
+ * @param timeout milliseconds after which a call that has not ended counts as failed; what it did is then unknown
+ */
+export function itemsOf(storage: StorageLike, base: string, timeout: number): Items {
+  const prefix = `${base}:`
+  const call = boundedCalls(timeout)
   return {
     async get(key) {
       const value = await call('a read', () => storage.getItem(prefix + key))
@@ -57,10 +64,10 @@ export function itemsOf(storage: StorageLike, base: string, timeout: number): It
       return typeof value === 'string' ? value : null
     },
     async set(key, text) {
-      await call('a write', () => storage.setItem!(prefix + key, text))
+      await call('a write', () => storage.setItem!(prefix + key, text, {}))
     },
     async remove(key) {
-      await call('a removal', () => storage.removeItem!(prefix + key))
+      await call('a removal', () => storage.removeItem!(prefix + key, {}))
     },
     async keys() {
       const keys = await call('a listing', () => storage.getKeys(base, {}))
