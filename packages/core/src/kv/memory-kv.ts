@@ -173,6 +173,7 @@ export async function memoryKV(options: MemoryKVOptions = {}): Promise<KV> {
           waiting.reject(error)
         }
       try {
+        if (log.stopped) throw log.stopped
         if (pending.size > 0) await log.append([...pending.values()])
         for (const entry of pending.values()) {
           publish(entry)
