@@ -9,7 +9,7 @@ import { missing as noRedis, startRedis } from './redis.js'
 import { runtime } from './runtime.js'
 
 /** Whether the chosen runtime has SQLite. */
-const hasSqlite = runtime === 'bun' || process.getBuiltinModule('node:sqlite') !== undefined
+export const hasSqlite = runtime === 'bun' || process.getBuiltinModule('node:sqlite') !== undefined
 if (!hasSqlite) console.log('SQLite is left out: Node has it from version 22.13')
 
 /** A value of `STORAGE`, without what differs from store to store. */

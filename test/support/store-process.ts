@@ -22,6 +22,12 @@ interface Failure {
   outcome?: 'none' | 'unknown'
 }
 
+const running = new Set<StoreProcess>()
+/** Kills all that are still there. */
+export const killStores = async (): Promise<void> => {
+  await Promise.all([...running].map((process) => process.kill()))
+}
+
 const script = fileURLToPath(new URL('store-process.mjs', import.meta.url))
 
 const toError = ({ name, message, outcome }: Failure): Error =>
@@ -60,6 +66,7 @@ export function startStore(url: string): StoreProcess {
   child.stdin.on('error', () => undefined)
   void closed.then(() => {
     dead = true
+    running.delete(store)
     for (const { reject } of waiting.values()) reject(new StorageError('The process of the store died', 'unknown'))
   })
 
@@ -67,7 +74,7 @@ export function startStore(url: string): StoreProcess {
     capabilities,
     get: (key) => call('get', key),
     getMany: (keys) => call('getMany', keys),
-    list: (prefix, options) => call('list', prefix, options),
+    list: (prefix, options = {}) => call('list', prefix, options),
     commit: (commit) => call('commit', commit),
     health: () => call('health'),
     async close() {
@@ -77,7 +84,7 @@ export function startStore(url: string): StoreProcess {
     },
   }))
   opened.catch(() => undefined)
-  return {
+  const store: StoreProcess = {
     pid: child.pid!,
     opened,
     lose: (commit) => call('lose', commit),
@@ -86,4 +93,6 @@ export function startStore(url: string): StoreProcess {
       await closed
     },
   }
+  running.add(store)
+  return store
 }

@@ -4,8 +4,7 @@ import { createUser } from '@turnpike/core'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { endEngines, engines } from '../../support/engines.js'
 import { runtime } from '../../support/runtime.js'
-import type { StoreProcess } from '../../support/store-process.js'
-import { startStore } from '../../support/store-process.js'
+import { killStores, startStore } from '../../support/store-process.js'
 import { randomOf } from './faulty-driver.js'
 import { all, newJournal, verify, writeAll } from './journal.js'
 
@@ -19,33 +18,25 @@ const OPENING_MS = 200
 const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 1e9)
 const random = randomOf(seed)
 
-const running: StoreProcess[] = []
-const start = (url: string): StoreProcess => {
-  const process = startStore(url)
-  running.push(process)
-  return process
-}
-afterEach(async () => {
-  await Promise.all(running.splice(0).map((process) => process.kill()))
-})
+afterEach(killStores)
 afterAll(endEngines)
 
 describe.each(engines)('a store on $name', ({ name, single, missing, create }) => {
   /** A store, through two processes where it can be. */
   const openTwice = async (): Promise<[KV, KV]> => {
     const url = await create()
-    const first = await start(url).opened
-    return [first, single ? first : await start(url).opened]
+    const first = await startStore(url).opened
+    return [first, single ? first : await startStore(url).opened]
   }
 
   it.skipIf(missing)('keeps what it acknowledged over kills under load', { timeout: 600_000 }, async () => {
     const url = await create()
     const journal = newJournal()
     for (let round = 0; round < KILLS; round++) {
-      const opening = start(url)
+      const opening = startStore(url)
       await sleep(random() * OPENING_MS)
       await opening.kill()
-      const process = start(url)
+      const process = startStore(url)
       const kv = await process.opened
       await verify(kv, journal)
       const before = journal.acknowledged
@@ -55,7 +46,7 @@ describe.each(engines)('a store on $name', ({ name, single, missing, create }) =
       await process.kill()
       expect((await writing).map(({ outcome }) => outcome)).toEqual(Array.from({ length: 32 }, () => 'unknown'))
     }
-    const kv = await start(url).opened
+    const kv = await startStore(url).opened
     await verify(kv, journal)
     const { acknowledged, unknown, applied } = journal
     console.log(`${name}, seed ${seed}: ${acknowledged} acknowledged, 0 lost; ${unknown} unknown, ${applied} found`)
@@ -72,11 +63,11 @@ describe.each(engines)('a store on $name', ({ name, single, missing, create }) =
       set: [{ key: ['flush', '1'], value: 'x'.repeat(1_000) }],
       sum: [{ key: ['total'], add: { records: 1, amount: 17 } }],
     }
-    const before = start(url)
+    const before = startStore(url)
     await before.opened
     await expect(before.lose(flush)).rejects.toMatchObject({ name: 'StorageError', outcome: 'unknown' })
     for (let attempt = 0; attempt < 2; attempt++) {
-      const process = start(url)
+      const process = startStore(url)
       const kv = await process.opened
       expect(await kv.commit(flush)).toBe(false)
       expect((await kv.get(['total']))?.value).toEqual({ records: 1, amount: 17 })
@@ -154,25 +145,25 @@ describe.each(engines)('a store on $name', ({ name, single, missing, create }) =
 
   it.skipIf(single !== 'locked')('refuses a second process while the first lives', async () => {
     const url = await create()
-    const first = start(url)
+    const first = startStore(url)
     const kv = await first.opened
-    const refused = await start(url).opened.catch((error: unknown) => error)
+    const refused = await startStore(url).opened.catch((error: unknown) => error)
     expect(refused).toMatchObject({ name: 'StorageError', outcome: 'none' })
     for (const words of [`in use by process ${first.pid}.`, 'Redis', 'PostgreSQL'])
       expect((refused as Error).message).toContain(words)
     expect(await kv.commit({ set: [{ key: ['a'], value: 1 }] })).toBe(true)
     expect(await kv.health()).toEqual({ ok: true })
     await first.kill()
-    expect(await (await start(url).opened).get(['a'])).toMatchObject({ value: 1 })
+    expect(await (await startStore(url).opened).get(['a'])).toMatchObject({ value: 1 })
   })
 
   it.skipIf(missing || single !== 'taken-over')('is the second process’s, and the first says so', async () => {
     const url = await create()
     const journal = newJournal()
-    const first = await start(url).opened
+    const first = await startStore(url).opened
     const writing = writeAll(first, journal, { name: 'first', clients: 16 })
     await sleep(200)
-    const second = await start(url).opened
+    const second = await startStore(url).opened
     // Each of its clients, which would otherwise go on for ever.
     const failures = await writing
     expect(failures).toHaveLength(16)
@@ -185,7 +176,7 @@ describe.each(engines)('a store on $name', ({ name, single, missing, create }) =
     await verify(second, journal)
     await writeAll(second, journal, { name: 'second', clients: 16, done: () => journal.acknowledged >= told + 500 })
     await second.close()
-    const third = await start(url).opened
+    const third = await startStore(url).opened
     await verify(third, journal)
     expect(await third.get(['late'])).toBeNull()
   })
