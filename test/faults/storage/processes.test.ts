@@ -120,7 +120,7 @@ describe.each(engines)('a store on $name', ({ name, single, missing, create }) =
       const create = (i: number): Promise<boolean> => createTask(i % 2 ? kv : other, `${id}-${i}`)
       const early = [0, 1, 2, 3, 4].map(create)
       const [, ...late] = await Promise.all([deleteProject(), ...[5, 6, 7, 8, 9].map(create)])
-      for (const created of [...(await Promise.all(early)), ...late])
+      for (const created of [...(await Promise.all(early)), ...late, await create(10)])
         if (created) before++
         else after++
     }
