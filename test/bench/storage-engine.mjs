@@ -1,0 +1,162 @@
+/**
+ * One engine in a process of its own: `node storage-engine.mjs NAME WHERE fill | measure | paced MERGE_AFTER`, where WHERE is a folder,
+ * a file or a URL. Prints its figures as JSON: commits per second, and times in milliseconds.
+ */
+import { createRequire } from 'node:module'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { memoryKV } from '@turnpike/core'
+import { durableFs, fsKV, openKV, postgresKV, redisKV, sqliteKV } from '@turnpike/storage'
+import { Redis } from 'ioredis'
+import { Pool } from 'pg'
+
+const KEYS = 100_000
+const SECONDS = 4
+const PAGES = 2_000
+const PACED_SECONDS = 20
+
+// Drivers of unstorage, as the reference server finds them.
+const { resolve } = createRequire(new URL('../../examples/server/package.json', import.meta.url))
+const driver = async (name, options) => (await import(resolve(`unstorage/drivers/${name}`))).default(options)
+
+const engines = {
+  memory: () => memoryKV(),
+  fs: (folder) => fsKV(folder),
+  'fs-lite': async (base) => openKV(await driver('fs-lite', { base })),
+  'unstorage-redis': async (url) => openKV(await driver('redis', { url })),
+  'sqlite-full': (file) => sqliteKV(file),
+  'sqlite-normal': (file) => sqliteKV(file, { durability: 'process-crash' }),
+  redis: (url) => redisKV(new Redis(url)),
+  postgres: (url) => postgresKV(new Pool({ connectionString: url })),
+}
+
+/** 300 bytes of JSON. */
+const VALUE = { text: 'x'.repeat(289) }
+const numbered = (n) => String(n).padStart(9, '0')
+
+/** Median, 99th percentile and longest of some times. */
+function summary(times) {
+  const sorted = Float64Array.from(times).toSorted()
+  const at = (quantile) => sorted[Math.floor((sorted.length - 1) * quantile)] ?? 0
+  return { p50: at(0.5), p99: at(0.99), longest: at(1) }
+}
+
+let written = 0
+/** What the usage ledger does: one new key, and one counter that is added to. */
+const book = (kv, under, client) =>
+  kv.commit({
+    set: [{ key: [under, numbered(written++)], value: VALUE }],
+    sum: [{ key: ['total', String(client)], add: { requests: 1 } }],
+  })
+
+/** `clients` that commit one after the other while `goesOn()`. */
+async function load(kv, under, clients, goesOn) {
+  const times = []
+  const begin = performance.now()
+  const client = async (_, number) => {
+    for (let before = performance.now(); goesOn();) {
+      await book(kv, under, number)
+      const now = performance.now()
+      times.push(now - before)
+      before = now
+    }
+  }
+  await Promise.all(Array.from({ length: clients }, client))
+  return { perSecond: (times.length / (performance.now() - begin)) * 1_000, ...summary(times) }
+}
+
+function forSeconds(seconds) {
+  const end = performance.now() + seconds * 1_000
+  return () => performance.now() < end
+}
+
+const fill = (kv) => load(kv, 'filled', 256, () => written < KEYS)
+
+/** Pages of 20 from anywhere, one after the other. */
+async function pages(kv) {
+  const times = []
+  for (let page = 0; page < PAGES; page++) {
+    const after = ['filled', numbered(Math.floor(Math.random() * (KEYS - 21)))]
+    const before = performance.now()
+    const { items } = await kv.list(['filled'], { after, limit: 20 })
+    times.push(performance.now() - before)
+    if (items.length !== 20) throw new Error(`A page of ${items.length}`)
+  }
+  return summary(times)
+}
+
+/** Opens a store of `KEYS` keys (one that forgets is filled first), reads pages, then commits. */
+async function measure(open) {
+  const before = performance.now()
+  const kv = await open()
+  const opened = performance.now() - before
+  if (kv.capabilities.durability === 'none') await fill(kv)
+  const page = await pages(kv)
+  await load(kv, 'warm', 16, forSeconds(1))
+  const loads = []
+  for (const clients of [1, 16, 256]) loads.push(await load(kv, `load${clients}`, clients, forSeconds(SECONDS)))
+  await kv.close()
+  return { opened, page, loads }
+}
+
+/** Durable files that tell when merges write and remove: only a merge writes an item of several groups, and only it removes items. */
+function watched(folder) {
+  const files = durableFs({ base: folder })
+  const merges = []
+  const driver = {
+    ...files,
+    async setItem(key, text) {
+      const [, from, to] = /(\d+)-(\d+)-\d+-\d+$/.exec(key) ?? []
+      const merge = { from: performance.now(), to: 0 }
+      if (from !== to) merges.push(merge)
+      await files.setItem(key, text)
+      merge.to = performance.now()
+    },
+    async removeItem(key) {
+      await files.removeItem(key)
+      if (merges.length > 0) merges.at(-1).to = performance.now()
+    },
+  }
+  return { driver, merges }
+}
+
+/** One commit each millisecond, whether or not those before have ended; a commit waits from the time at which it is due. */
+async function paced(folder, mergeAfter) {
+  const { driver, merges } = watched(folder)
+  const kv = await openKV(driver, { mergeAfter })
+  merges.length = 0
+  const begin = performance.now()
+  const commits = []
+  while (commits.length < PACED_SECONDS * 1_000) {
+    for (; commits.length < performance.now() - begin;) {
+      const from = begin + commits.length
+      commits.push(book(kv, 'paced', commits.length % 100).then(() => ({ from, to: performance.now() })))
+    }
+    await sleep(1)
+  }
+  const done = await Promise.all(commits)
+  await kv.close()
+  const timesOf = (list) => summary(list.map(({ from, to }) => to - from))
+  const meets = (commit) => merges.some(({ from, to }) => from < commit.to && commit.from < to)
+  const merging = done.filter(meets)
+  return {
+    ...timesOf(done),
+    merges: merges.length,
+    merging: timesOf(merging),
+    share: merging.length / done.length,
+    otherwise: timesOf(done.filter((commit) => !meets(commit))),
+  }
+}
+
+const [name, where, task, mergeAfter] = process.argv.slice(2)
+const open = () => engines[name](where)
+const tasks = {
+  async fill() {
+    const kv = await open()
+    await fill(kv)
+    await kv.close()
+  },
+  measure: () => measure(open),
+  paced: () => paced(where, Number(mergeAfter)),
+}
+console.log(JSON.stringify((await tasks[task]()) ?? null))
+process.exit()
