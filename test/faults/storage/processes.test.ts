@@ -41,7 +41,7 @@ describe.each(engines)('a store on $name', ({ name, single, missing, create }) =
       await verify(kv, journal)
       const before = journal.acknowledged
       const writing = writeAll(kv, journal, { name: String(round), clients: 32 })
-      while (journal.acknowledged === before) await sleep(1)
+      await expect.poll(() => journal.acknowledged, { interval: 2, timeout: 20_000 }).toBeGreaterThan(before)
       await sleep(random() * LOAD_MS)
       await process.kill()
       expect((await writing).map(({ outcome }) => outcome)).toEqual(Array.from({ length: 32 }, () => 'unknown'))
