@@ -10,6 +10,16 @@ const isAlive = (pid: number): boolean => {
   }
 }
 
+/**
+ * A process as text: its id and, where Linux tells, when it started. Ids come again soon, in a container with every start; both do not.
+ */
+async function describe(pid: number): Promise<string> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
+  // The name, in parentheses, may hold anything; the start is the twentieth field after it.
+  const started = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''
+  return `${pid} ${started}`.trim()
+}
+
 /** Folders that this process has open. A lock with our own pid is otherwise a relic: in a container every start has the same one. */
 const openFolders = new Set<string>()
 
@@ -28,7 +38,7 @@ export async function lockFolder(folder: string): Promise<() => Promise<void>> {
   if (openFolders.has(real)) refuse(process.pid)
   openFolders.add(real)
   try {
-    await writeFile(mine, String(process.pid))
+    await writeFile(mine, await describe(process.pid))
     // A link appears with its content, and only where there is none.
     while (
       !(await link(mine, path).then(
@@ -37,8 +47,8 @@ export async function lockFolder(folder: string): Promise<() => Promise<void>> {
       ))
     ) {
       const found = await readFile(path, 'utf8').catch(() => '')
-      const pid = Number(found)
-      if (pid > 0 && pid !== process.pid && isAlive(pid)) refuse(pid)
+      const pid = Number(found.split(' ')[0])
+      if (pid > 0 && pid !== process.pid && isAlive(pid) && found === (await describe(pid))) refuse(pid)
       // Moved away rather than removed: if it is another's new lock by now, it is put back.
       const relic = `${mine}.relic`
       await rename(path, relic).catch(() => undefined)

@@ -179,14 +179,22 @@ describe('a folder of form 1', () => {
 })
 
 describe('the lock', () => {
+  const lock = (): string => join(folder, 'lock')
+  /** What the lock of a process says: its id and when it started. */
+  async function lockOf(pid: number): Promise<string> {
+    const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).replace(/^.*\) /s, '').split(' ')
+    return `${pid} ${fields[19]}`
+  }
+
   it('keeps a second process out and names the first', async () => {
-    await writeFile(join(folder, 'lock'), String(process.ppid))
+    const held = await lockOf(process.ppid)
+    await writeFile(lock(), held)
     await expect(fsKV(folder)).rejects.toMatchObject({
       name: 'StorageError',
       message: `${folder} is in use by process ${process.ppid}. A folder serves one process; several need Redis or PostgreSQL`,
     })
     expect(await files()).toEqual(['lock'])
-    expect(await readFile(join(folder, 'lock'), 'utf8')).toBe(String(process.ppid))
+    expect(await readFile(lock(), 'utf8')).toBe(held)
   })
 
   it('keeps a second opening out of the same process, too', async () => {
@@ -194,19 +202,19 @@ describe('the lock', () => {
     await expect(fsKV(folder)).rejects.toThrow(`is in use by process ${process.pid}`)
   })
 
-  it('holds our process id while the store is open', async () => {
+  it('says who we are while the store is open', async () => {
     const kv = await fsKV(folder)
-    expect(await readFile(join(folder, 'lock'), 'utf8')).toBe(String(process.pid))
+    expect(await readFile(lock(), 'utf8')).toBe(await lockOf(process.pid))
     await kv.close()
     expect(await files()).not.toContain('lock')
   })
 
-  it('is taken over from a process that is dead', async () => {
+  it('is taken over from a process that is dead, also where another has its id now', async () => {
     const { pid } = spawnSync(process.execPath, ['--version'])
-    for (const stale of [String(pid), '', 'nonsense', '-1']) {
-      await writeFile(join(folder, 'lock'), stale)
+    for (const stale of [String(pid), '', 'nonsense', '-1', `${process.ppid} 1`, String(process.ppid)]) {
+      await writeFile(lock(), stale)
       const kv = await fsKV(folder)
-      expect(await readFile(join(folder, 'lock'), 'utf8')).toBe(String(process.pid))
+      expect(await readFile(lock(), 'utf8')).toBe(await lockOf(process.pid))
       await kv.close()
     }
   })

@@ -139,11 +139,12 @@ export function segmentLog(items: Items, { cache, mergeAfter, itemSize, torn }: 
       failure = undefined
     } catch (cause) {
       if (stopped) throw stopped
-      failure = new StorageError('The storage failed', 'unknown', { cause })
+      const message = `The storage failed: ${(cause as Error).message}`
+      failure = new StorageError(message, 'unknown', { cause })
       await annul().catch(() => {
         throw stopped ?? failure
       })
-      throw new StorageError('The storage failed', 'none', { cause })
+      throw new StorageError(message, 'none', { cause })
     }
   }
 

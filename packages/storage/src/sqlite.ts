@@ -69,7 +69,8 @@ export async function sqliteKV(file: string, options: SqliteKVOptions = {}): Pro
         return action()
       } catch (cause) {
         if (StorageError.is(cause)) throw cause
-        if (codeOf(cause) !== BUSY) throw new StorageError(`${file} failed`, 'none', { cause })
+        if (codeOf(cause) !== BUSY)
+          throw new StorageError(`${file} failed: ${(cause as Error).message}`, 'none', { cause })
         if (Date.now() > deadline)
           throw new StorageError(`Another process held ${file} for ${PATIENCE / 1_000} s`, 'none', { cause })
         await new Promise((resolve) => setTimeout(resolve, wait * (0.5 + Math.random())))
