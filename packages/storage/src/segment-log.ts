@@ -108,9 +108,11 @@ export function segmentLog(items: Items, { cache, mergeAfter, itemSize, torn }: 
     return name
   }
 
-  const remove = (keys: string[]): Promise<unknown> =>
+  /** Removes items one by one: a commit is not to wait behind hundreds of them. */
+  const remove = async (keys: string[]): Promise<void> => {
     // What stays is covered by what took its place, and goes when the store is opened next.
-    Promise.all(keys.map((key) => items.remove(key).catch(() => undefined)))
+    for (const key of keys) await items.remove(key).catch(() => undefined)
+  }
 
   const next = (): number => (segments.at(-1)?.to ?? 0) + 1
 
