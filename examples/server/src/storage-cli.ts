@@ -2,8 +2,8 @@ import { createReadStream, createWriteStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { KV } from '@turnpike/core'
-import { verifyStore } from '@turnpike/core'
-import { entriesOf, exportStore, importStore } from '@turnpike/storage/transfer'
+import { entriesOf, verifyStore } from '@turnpike/core'
+import { exportStore, importStore } from '@turnpike/storage/transfer'
 import { openStorage } from './storage.js'
 
 const USAGE = `Usage: npm run -s storage -- COMMAND STORAGE [FILE]

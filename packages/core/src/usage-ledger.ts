@@ -63,6 +63,17 @@ export interface UsageLedger {
   records(userId: string, page?: { after?: string; limit?: number }): Promise<{ items: UsageRecord[]; next?: string }>
 }
 
+/** What records add to a user's totals. */
+export function sumOf(records: UsageRecord[]): Omit<UsageTotals, 'tokens'> {
+  const sum = { requests: records.length, prompt_tokens: 0, completion_tokens: 0, cost_nano_usd: 0 }
+  for (const record of records) {
+    sum.prompt_tokens += record.prompt_tokens
+    sum.completion_tokens += record.completion_tokens
+    sum.cost_nano_usd += record.cost_nano_usd ?? 0
+  }
+  return sum
+}
+
 /** Tries of one flush whose outcome is unknown; all under one id, so that it is never counted twice. */
 const TRIES = 3
 /** Most records in one flush. */
@@ -107,15 +118,7 @@ export function usageLedger(
       else byUser.set(record.user_id, [record])
     }
     const segments = [...byUser].map(([user, value]) => ({ key: ['usage', user, flushId] as Key, value }))
-    const sum = [...byUser].map(([user, list]) => {
-      const add = { requests: list.length, prompt_tokens: 0, completion_tokens: 0, cost_nano_usd: 0 }
-      for (const record of list) {
-        add.prompt_tokens += record.prompt_tokens
-        add.completion_tokens += record.completion_tokens
-        add.cost_nano_usd += record.cost_nano_usd ?? 0
-      }
-      return { key: ['usage-total', user] as Key, add }
-    })
+    const sum = [...byUser].map(([user, list]) => ({ key: ['usage-total', user] as Key, add: sumOf(list) }))
     const check = segments.map(({ key }) => ({ key, version: null }))
     for (let attempt = 1; ; attempt++)
       try {

@@ -1,25 +1,17 @@
 import type { GatewayKey } from './entities/gateway-keys.js'
 import type { User } from './entities/users.js'
-import type { Entry, Key, KV } from './kv/kv.js'
+import type { KV } from './kv/kv.js'
+import { entriesOf } from './kv/kv.js'
 import type { UsageRecord } from './usage-ledger.js'
-import { usageLedger } from './usage-ledger.js'
-
-async function* below<T>(kv: KV, prefix: Key): AsyncGenerator<Entry<T>> {
-  for (let after: Key | undefined; ;) {
-    const { items, next } = await kv.list<T>(prefix, { limit: 500, ...(after && { after }) })
-    yield* items
-    if (!next) return
-    after = next
-  }
-}
+import { sumOf, usageLedger } from './usage-ledger.js'
 
 /** Whether each e-mail leads to its user, and each user's e-mail to that user. */
 async function* verifyUsers(kv: KV): AsyncGenerator<string> {
-  for await (const { key, value: id } of below<string>(kv, ['email'])) {
+  for await (const { key, value: id } of entriesOf<string>(kv, ['email'])) {
     const user = (await kv.get<User>(['user', id]))?.value
     if (user?.email?.toLowerCase() !== key[1]) yield `The e-mail of user ${id} is not that of its entry`
   }
-  for await (const { key, value } of below<User>(kv, ['user'])) {
+  for await (const { key, value } of entriesOf<User>(kv, ['user'])) {
     const { id, email, deleted_at } = value
     if (id !== key[1]) yield `User ${key[1]} has the id ${id}`
     if (email === null || deleted_at !== null) continue
@@ -30,11 +22,11 @@ async function* verifyUsers(kv: KV): AsyncGenerator<string> {
 /** Whether each key is found by its hash and by its owner, and nothing else is. */
 async function* verifyKeys(kv: KV): AsyncGenerator<string> {
   const byHash = new Set<string>()
-  for await (const { value: id } of below<string>(kv, ['gwkey-hash'])) {
+  for await (const { value: id } of entriesOf<string>(kv, ['gwkey-hash'])) {
     byHash.add(id)
     if (!(await kv.get(['gwkey', id]))) yield `A hash leads to key ${id}, which is not there`
   }
-  for await (const { value } of below<GatewayKey>(kv, ['gwkey'])) {
+  for await (const { value } of entriesOf<GatewayKey>(kv, ['gwkey'])) {
     const { id, user_id } = value
     if (!byHash.has(id)) yield `Key ${id} is not found by its hash`
     const [user, index] = await kv.getMany([
@@ -49,30 +41,27 @@ async function* verifyKeys(kv: KV): AsyncGenerator<string> {
 /** Whether each user's totals are the sums of their records. */
 async function* verifyUsage(kv: KV): AsyncGenerator<string> {
   const ledger = usageLedger(kv)
-  const sums = { requests: 0, prompt_tokens: 0, completion_tokens: 0, cost_nano_usd: 0 }
+  const none = sumOf([])
+  const names = Object.keys(none) as (keyof typeof none)[]
+  let sums = none
   const compare = async function* (user: string): AsyncGenerator<string> {
     const totals = await ledger.totals(user)
-    for (const [name, sum] of Object.entries(sums) as [keyof typeof sums, number][]) {
-      if (totals[name] !== sum)
-        yield `The total of ${name} of user ${user} is ${totals[name]}, its records add up to ${sum}`
-      sums[name] = 0
-    }
+    for (const name of names)
+      if (totals[name] !== sums[name])
+        yield `The total of ${name} of user ${user} is ${totals[name]}, its records add up to ${sums[name]}`
+    sums = none
   }
   let user: string | undefined
-  for await (const { key, value } of below<UsageRecord[]>(kv, ['usage'])) {
+  for await (const { key, value } of entriesOf<UsageRecord[]>(kv, ['usage'])) {
     const [, of, flush] = key
     if (flush === undefined) continue
     if (user !== undefined && of !== user) yield* compare(user)
     user = of
-    for (const record of value) {
-      sums.requests++
-      sums.prompt_tokens += record.prompt_tokens
-      sums.completion_tokens += record.completion_tokens
-      sums.cost_nano_usd += record.cost_nano_usd ?? 0
-    }
+    const more = sumOf(value)
+    sums = Object.fromEntries(names.map((name) => [name, sums[name] + more[name]])) as typeof none
   }
   if (user !== undefined) yield* compare(user)
-  for await (const { key } of below(kv, ['usage-total'])) {
+  for await (const { key } of entriesOf(kv, ['usage-total'])) {
     const { items } = await kv.list(['usage', key[1]!], { limit: 1 })
     if (items.length === 0) yield `User ${key[1]} has totals and no records`
   }

@@ -1,6 +1,6 @@
 /** A store as lines of text, and back: how one is moved into another. @module */
 import type { Commit, Entry, JsonValue, Key, KV } from '@turnpike/core'
-import { StorageError } from '@turnpike/core'
+import { entriesOf, StorageError } from '@turnpike/core'
 
 /** First line of an export. */
 const HEAD = '{"turnpike":"store","form":1}'
@@ -11,16 +11,6 @@ const GROUP_SIZE = 1_000_000
 
 type Line = { key: Key; counter: Record<string, number> } | { key: Key; value: JsonValue; expiresAt?: number }
 
-/** All entries of a store, in the order of their keys. */
-export async function* entriesOf(kv: KV): AsyncGenerator<Entry<JsonValue>> {
-  for (let after: Key | undefined; ;) {
-    const { items, next } = await kv.list<JsonValue>([], { limit: 500, ...(after && { after }) })
-    yield* items
-    if (!next) return
-    after = next
-  }
-}
-
 const lineOf = ({ key, value, counter, expiresAt }: Entry<JsonValue>): string =>
   JSON.stringify(counter ? { key, counter: value } : { key, value, expiresAt })
 
@@ -28,7 +18,7 @@ const lineOf = ({ key, value, counter, expiresAt }: Entry<JsonValue>): string =>
 export async function* exportStore(kv: KV): AsyncGenerator<string> {
   yield HEAD
   let entries = 0
-  for await (const entry of entriesOf(kv)) {
+  for await (const entry of entriesOf<JsonValue>(kv)) {
     entries++
     yield lineOf(entry)
   }

@@ -149,3 +149,13 @@ export async function update<T extends JsonValue>(
     if (await kv.commit({ check: [{ key, version: entry?.version ?? null }], set: [{ key, value }] })) return value
   }
 }
+
+/** All entries below `prefix`, in the order of their keys; default all there are. What is written meanwhile may or may not be among them. */
+export async function* entriesOf<T>(kv: KV, prefix: Key = []): AsyncGenerator<Entry<T>> {
+  for (let after: Key | undefined; ;) {
+    const { items, next } = await kv.list<T>(prefix, { limit: MAX_PAGE, ...(after && { after }) })
+    yield* items
+    if (!next) return
+    after = next
+  }
+}

@@ -1,5 +1,4 @@
 import type { Provider, TranscriptionAnswer, TranscriptionFields, TranscriptionRequest } from '@turnpike/core'
-import { concat } from '@turnpike/core'
 import { toBase64 } from '../base64.js'
 import { unsupported } from '../invalid.js'
 import { takeNotes } from '../request-fields.js'
@@ -13,9 +12,13 @@ import { missing, requireEnd } from './refusals.js'
 const read = new Set(['file', 'language', 'prompt', 'response_format'])
 
 async function bytesOf(file: TranscriptionRequest['file']): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = []
-  for await (const piece of file.read()) pieces.push(piece)
-  return concat(pieces, file.size)
+  const bytes = new Uint8Array(file.size)
+  let at = 0
+  for await (const piece of file.read()) {
+    bytes.set(piece, at)
+    at += piece.length
+  }
+  return bytes
 }
 
 /** Whether a text is asked for, without the times that subtitles need. */
