@@ -41,15 +41,14 @@ async function* verifyKeys(kv: KV): AsyncGenerator<string> {
 /** Whether each user's totals are the sums of their records. */
 async function* verifyUsage(kv: KV): AsyncGenerator<string> {
   const ledger = usageLedger(kv)
-  const none = sumOf([])
-  const names = Object.keys(none) as (keyof typeof none)[]
-  let sums = none
+  let sums = sumOf([])
+  const names = Object.keys(sums) as (keyof typeof sums)[]
   const compare = async function* (user: string): AsyncGenerator<string> {
     const totals = await ledger.totals(user)
     for (const name of names)
       if (totals[name] !== sums[name])
         yield `The total of ${name} of user ${user} is ${totals[name]}, its records add up to ${sums[name]}`
-    sums = none
+    sums = sumOf([])
   }
   let user: string | undefined
   for await (const { key, value } of entriesOf<UsageRecord[]>(kv, ['usage'])) {
@@ -58,7 +57,7 @@ async function* verifyUsage(kv: KV): AsyncGenerator<string> {
     if (user !== undefined && of !== user) yield* compare(user)
     user = of
     const more = sumOf(value)
-    sums = Object.fromEntries(names.map((name) => [name, sums[name] + more[name]])) as typeof none
+    for (const name of names) sums[name] += more[name]
   }
   if (user !== undefined) yield* compare(user)
   for await (const { key } of entriesOf(kv, ['usage-total'])) {

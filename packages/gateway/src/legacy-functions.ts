@@ -1,6 +1,5 @@
 import type { ChatCompletionRequest, ChatMessage } from '@turnpike/core'
-import { extend } from '@turnpike/core'
-import { invalid } from './invalid.js'
+import { extend, invalid } from '@turnpike/core'
 
 /** Calls of functions and their results as calls of tools; ids are counted, so that a history has the same each time. */
 function toToolMessages(messages: ChatMessage[]): ChatMessage[] {

@@ -1,5 +1,5 @@
+import { invalid } from '@turnpike/core'
 import { toBase64 } from './base64.js'
-import { invalid } from './invalid.js'
 
 /** The media of a `data:` URL. */
 export interface Media {

@@ -7,11 +7,10 @@ import type {
   Provider,
   UpstreamCall,
 } from '@turnpike/core'
-import { extend, withoutNulls } from '@turnpike/core'
+import { extend, unsupported, withoutNulls } from '@turnpike/core'
 import type { ChatAdapter, UpstreamRequest } from './adapter.js'
 import { decodeStream } from './events.js'
 import { malformed } from './failures.js'
-import { unsupported } from './invalid.js'
 import type { Upstream } from './upstream.js'
 import { callJson, send } from './upstream.js'
 

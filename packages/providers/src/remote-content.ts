@@ -1,10 +1,10 @@
+import { invalid } from '@turnpike/core'
 /** Images at addresses that callers wrote, on Node and Bun, without a way into the network that the gateway stands in. @module */
 import { lookup } from 'node:dns'
 import { get } from 'node:https'
 import type { LookupFunction } from 'node:net'
 import { BlockList, isIP } from 'node:net'
 import type { RemoteContent } from './google/remote-content.js'
-import { invalid } from './invalid.js'
 
 export interface RemoteContentOptions {
   /** Milliseconds for one image; default 10,000. */

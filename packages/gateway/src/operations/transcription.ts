@@ -1,11 +1,10 @@
 import type { FileInput, TranscriptionFormat, TranscriptionRequest } from '@turnpike/core'
-import { extend, TranscriptionFields, TranscriptionResponse, unitsOf } from '@turnpike/core'
+import { extend, invalid, TranscriptionFields, TranscriptionResponse, unitsOf, unsupported } from '@turnpike/core'
 import { bytes, operation } from '@turnpike/http'
 import * as v from 'valibot'
 import { requireModel } from '../allowed-models.js'
 import type { Caller } from '../caller.js'
 import { AUDIO_LIMIT, TRANSCRIPTION_MODELS } from '../conventions.js'
-import { invalid, unsupported } from '../invalid.js'
 import type { UpstreamOptions, Used } from '../upstream-request.js'
 import { upstreamRequest } from '../upstream-request.js'
 

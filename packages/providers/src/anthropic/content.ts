@@ -1,7 +1,7 @@
 import type { ChatCompletionRequest, ChatMessage, ContentPart } from '@turnpike/core'
+import { invalid, unsupported } from '@turnpike/core'
 import { fromBase64 } from '../base64.js'
 import { parseDataUrl } from '../data-url.js'
-import { invalid, unsupported } from '../invalid.js'
 import { parseArguments } from '../request-fields.js'
 import { toolIds } from '../tool-ids.js'
 

@@ -1,7 +1,6 @@
 import type { ChatCompletionRequest, ToolDefinition } from '@turnpike/core'
-import { extend } from '@turnpike/core'
+import { extend, invalid } from '@turnpike/core'
 import type { UpstreamRequest } from '../adapter.js'
-import { invalid } from '../invalid.js'
 import type { Effort, NoteDown } from '../request-fields.js'
 import { allowedTools, effortOf, formatOf, sharedFields, takeNotes } from '../request-fields.js'
 import type { Block, Conversation } from './content.js'

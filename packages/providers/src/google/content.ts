@@ -1,6 +1,6 @@
 import type { ChatCompletionRequest, ChatMessage, ContentPart } from '@turnpike/core'
+import { invalid, unsupported } from '@turnpike/core'
 import { parseDataUrl } from '../data-url.js'
-import { invalid, unsupported } from '../invalid.js'
 import { parseJson } from '../json.js'
 import { parseArguments } from '../request-fields.js'
 

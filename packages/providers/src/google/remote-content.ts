@@ -1,6 +1,5 @@
 import type { ChatCompletionRequest, ChatMessage, ContentPart, Signal } from '@turnpike/core'
-import { extend } from '@turnpike/core'
-import { invalid, unsupported } from '../invalid.js'
+import { extend, invalid, unsupported } from '@turnpike/core'
 import type { ImagePart } from './content.js'
 import { isRemote } from './content.js'
 

@@ -1,6 +1,6 @@
 import type { ChatCompletionRequest, ToolDefinition } from '@turnpike/core'
+import { invalid, unsupported } from '@turnpike/core'
 import type { UpstreamRequest } from '../adapter.js'
-import { invalid, unsupported } from '../invalid.js'
 import type { Effort, NoteDown } from '../request-fields.js'
 import { allowedTools, effortOf, formatOf, sharedFields, takeNotes } from '../request-fields.js'
 import type { Conversation } from './content.js'

@@ -1,7 +1,6 @@
 import type { Provider, SpeechRequest } from '@turnpike/core'
-import { concat } from '@turnpike/core'
+import { concat, unsupported } from '@turnpike/core'
 import { fromBase64 } from '../base64.js'
-import { unsupported } from '../invalid.js'
 import { takeNotes } from '../request-fields.js'
 import type { Upstream } from '../upstream.js'
 import { callJson } from '../upstream.js'

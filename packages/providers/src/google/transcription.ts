@@ -1,6 +1,6 @@
 import type { Provider, TranscriptionAnswer, TranscriptionFields, TranscriptionRequest } from '@turnpike/core'
+import { unsupported } from '@turnpike/core'
 import { toBase64 } from '../base64.js'
-import { unsupported } from '../invalid.js'
 import { takeNotes } from '../request-fields.js'
 import type { Upstream } from '../upstream.js'
 import { callJson } from '../upstream.js'

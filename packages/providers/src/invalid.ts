@@ -1,9 +1,0 @@
-import { ApiError } from '@turnpike/core'
-
-/** 400 for a request that says nothing that the upstream could be asked. */
-export const invalid = (message: string): ApiError =>
-  new ApiError(400, 'invalid_request_error', message, { code: 'invalid_body' })
-
-/** 400 for a request that asks for what the upstream cannot do. */
-export const unsupported = (message: string): ApiError =>
-  new ApiError(400, 'invalid_request_error', message, { code: 'unsupported_parameter' })
