@@ -4,6 +4,7 @@ import { crc32 } from 'node:zlib'
 import type { BlobStore, ByteRange, StoredBlob } from '@turnpike/core'
 import { StorageError, uuidv7 } from '@turnpike/core'
 import { cutRange, writeChunks } from './blob-bytes.js'
+import { envelope } from './envelope.js'
 import type { Items, StorageLike } from './storage-like.js'
 import { boundedCalls, itemsOf } from './storage-like.js'
 
@@ -36,22 +37,8 @@ interface Manifest extends StoredBlob {
   sums: number[]
 }
 
-const FORM = 'turnpike-blob 1'
-
-/** An envelope that shows whether its content is whole, and that no reader takes for JSON. */
-function seal(manifest: Manifest): string {
-  const json = JSON.stringify(manifest)
-  return `${FORM} ${crc32(json)} ${json}`
-}
-
-/** What {@link seal} made `text` of; undefined if that is not it. */
-function unseal(text: string): Manifest | undefined {
-  const [, form, sum, json] = /^(turnpike-blob \d+) (\d+) (.*)$/s.exec(text) ?? []
-  if (json === undefined || crc32(json) !== Number(sum)) return undefined
-  if (form !== FORM)
-    throw new StorageError(`The blob has the form "${form}", and this version reads "${FORM}"; use a newer one`, 'none')
-  return JSON.parse(json) as Manifest
-}
+/** Seals a manifest under the name of its blob: both copies of it are the same text. */
+const { seal, unseal } = envelope('turnpike-blob', 1)
 
 const nameOf = (key: string): string => createHash('sha256').update(key).digest('hex')
 const chunkOf = (name: string, id: string, index: number): string => `chunk:${name}-${id}-${index}`
@@ -111,7 +98,7 @@ export function unstorageBlobs(storage: StorageLike, options: UnstorageBlobsOpti
     for (const copy of [first(name), second(name), first(name)]) {
       const text = await items.get(copy)
       if (text === null) return null
-      const manifest = unseal(text)
+      const manifest = await unseal<Manifest>(name, text)
       if (manifest) return manifest
     }
     return undefined
@@ -158,10 +145,13 @@ export function unstorageBlobs(storage: StorageLike, options: UnstorageBlobsOpti
           sums[i] = crc32(chunk)
           return chunks.set(chunkOf(name, id, i), chunk)
         })
-        const manifest = seal({ id, type, chunkBytes, sums, ...stored })
+        const manifest = await seal(name, { id, type, chunkBytes, sums, ...stored } satisfies Manifest)
         await inTurn(name, async () => {
           const old = await find(name)
-          if (old && (await items.get(second(name))) !== seal(old)) await items.set(second(name), seal(old))
+          if (old) {
+            const present = await seal(name, old)
+            if ((await items.get(second(name))) !== present) await items.set(second(name), present)
+          }
           signal?.throwIfAborted()
           if (Date.now() - began > putWithin)
             throw new StorageError(`The blob was not stored within ${putWithin} ms`, 'none')

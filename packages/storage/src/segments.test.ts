@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Content, Name } from './segments.js'
-import { chain, latest, nameOf, parseName, seal, unseal } from './segments.js'
+import { chain, latest, nameOf, parseName } from './segments.js'
 
 /** `from-to` and the attempt; of epoch 1, or of the one before a dot. */
 const name = (text: string): Name => {
@@ -15,21 +15,6 @@ describe('the name of an item', () => {
     expect(parseName(nameOf(one))).toEqual(one)
     for (const other of ['', 'owner', 'fence-1', '1-2-3', '1-2-3-4-5', 'a1-2-3-4', '1-2-3-4 '])
       expect(parseName(other)).toBeUndefined()
-  })
-})
-
-describe('an envelope', () => {
-  it('opens under its own name only, and only whole', async () => {
-    const sealed = await seal('a', { x: 'ü\n' })
-    expect(await unseal('a', sealed)).toEqual({ x: 'ü\n' })
-    expect(await unseal('b', sealed)).toBeUndefined()
-    for (let end = 0; end < sealed.length; end++) expect(await unseal('a', sealed.slice(0, end))).toBeUndefined()
-  })
-
-  it('of a later form is told apart from a broken one', async () => {
-    const sealed = await seal('a', {})
-    await expect(unseal('a', sealed.replace('turnpike 2', 'turnpike 10'))).rejects.toThrow('the form "turnpike 10"')
-    expect(await unseal('a', sealed.replace('turnpike', 'turnstile'))).toBeUndefined()
   })
 })
 

@@ -1,8 +1,8 @@
 import type { LogEntry } from '@turnpike/core'
-import { sha256, StorageError } from '@turnpike/core'
+import { StorageError } from '@turnpike/core'
+import { envelope } from './envelope.js'
 
-/** The form of what is stored. */
-export const FORMAT = 'turnpike 2'
+export const { seal, unseal } = envelope('turnpike', 2)
 
 /**
  * An item of the log: the entries of groups `from` to `to`, as written by one attempt. Every attempt has a name of its own, so that
@@ -36,26 +36,6 @@ export const fenceOf = (epoch: number): string => `fence-${epoch}`
 export function parseFence(text: string): number | undefined {
   const epoch = /^fence-(\d+)$/.exec(text)?.[1]
   return epoch === undefined ? undefined : Number(epoch)
-}
-
-const checksum = async (text: string): Promise<string> => (await sha256(text)).slice(0, 16)
-
-/** An envelope that shows whether its content is whole, and that no reader takes for JSON. */
-export async function seal(name: string, content: object): Promise<string> {
-  const json = JSON.stringify(content)
-  return `${FORMAT} ${await checksum(name + json)} ${json}`
-}
-
-/** What {@link seal} made `text` of, or nothing if that is not it. @throws StorageError where a later Turnpike wrote it */
-export async function unseal<T>(name: string, text: string): Promise<T | undefined> {
-  const [, form, sum, json] = /^(turnpike \d+) (\w{16}) (.*)$/s.exec(text) ?? []
-  if (json === undefined || (await checksum(name + json)) !== sum) return undefined
-  if (form !== FORMAT)
-    throw new StorageError(
-      `The store has the form "${form}", and this version reads "${FORMAT}"; use a newer one`,
-      'none',
-    )
-  return JSON.parse(json) as T
 }
 
 /** What an item holds. */

@@ -1,0 +1,36 @@
+import { sha256, StorageError } from '@turnpike/core'
+
+const checksum = async (text: string): Promise<string> => (await sha256(text)).slice(0, 16)
+
+/** How a store writes its items: as text that shows whether it is whole and of which form it is, and that no reader takes for JSON. */
+export interface Envelope {
+  /** The text to store under a name. */
+  seal(name: string, content: object): Promise<string>
+  /** What {@link seal} made `text` of, or nothing if that is not it. @throws StorageError where a later Turnpike wrote it */
+  unseal<T>(name: string, text: string): Promise<T | undefined>
+}
+
+/**
+ * @param kind letters and dashes
+ * @param version goes up with each change of what is stored
+ */
+export function envelope(kind: string, version: number): Envelope {
+  const present = `${kind} ${version}`
+  const sealed = new RegExp(`^(${kind} \\d+) (\\w{16}) (.*)$`, 's')
+  return {
+    async seal(name, content) {
+      const json = JSON.stringify(content)
+      return `${present} ${await checksum(name + json)} ${json}`
+    },
+    async unseal<T>(name: string, text: string) {
+      const [, form, sum, json] = sealed.exec(text) ?? []
+      if (json === undefined || (await checksum(name + json)) !== sum) return undefined
+      if (form !== present)
+        throw new StorageError(
+          `The store has the form "${form}", and this version reads "${present}"; use a newer one`,
+          'none',
+        )
+      return JSON.parse(json) as T
+    },
+  }
+}
