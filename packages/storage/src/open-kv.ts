@@ -1,6 +1,7 @@
 /** The `KV` of one process on any unstorage driver. @module */
 import type { KV, KVCapabilities } from '@turnpike/core'
 import { memoryKV, StorageError } from '@turnpike/core'
+import { claim } from './ownership.js'
 import { segmentLog } from './segment-log.js'
 import type { Driver, Items, StorageLike } from './storage-like.js'
 import { itemsOf } from './storage-like.js'
@@ -96,7 +97,7 @@ export async function openKV(storage: StorageLike, options: OpenKVOptions = {}):
     const items = itemsOf(storage, base, timeout)
     await probe(items, name)
     const kv = await memoryKV({
-      log: segmentLog(items, { cache, mergeAfter, itemSize, torn: !driver.atomic }),
+      log: segmentLog(items, await claim(items), { cache, mergeAfter, itemSize, torn: !driver.atomic }),
       capabilities: { writers, durability: driver.durability ?? DURABILITY[name] ?? 'engine-configured', driver: name },
     })
     return {

@@ -1,8 +1,11 @@
 import type { KVLog, LogEntry } from '@turnpike/core'
 import { isDelete, StorageError } from '@turnpike/core'
-import type { Content, Fence, Name } from './segments.js'
-import { chain, fenceOf, kept, nameOf, parseFence, parseName, seal, sizeOf, unseal } from './segments.js'
+import type { Owner } from './ownership.js'
+import { countingNames, parseFence } from './ownership.js'
+import type { Content, Name } from './segments.js'
+import { chain, kept, nameOf, parseName, seal, sizeOf, unseal } from './segments.js'
 import type { Items } from './storage-like.js'
+import { valueCache } from './value-cache.js'
 
 /** An item of the log, and what of it still counts. */
 interface Segment extends Name {
@@ -12,6 +15,20 @@ interface Segment extends Name {
   weight: number
   /** What `weight` was when the item was written. */
   size: number
+}
+
+const segmentOf = (name: Name): Segment => ({ ...name, live: new Map(), weight: 0, size: 0 })
+
+const enlist = (segment: Segment, entry: LogEntry, size = sizeOf(entry)): void => {
+  entry.at = segment
+  segment.live.set(entry, size)
+  segment.weight += size
+}
+
+const discharge = (entry: LogEntry): void => {
+  const segment = entry.at as Segment
+  segment.weight -= segment.live.get(entry) ?? 0
+  segment.live.delete(entry)
 }
 
 export interface SegmentLogOptions {
@@ -25,23 +42,15 @@ export interface SegmentLogOptions {
   torn: boolean
 }
 
-/** Who may write. */
-interface Owner {
-  epoch: number
-  id: string
-}
-
 /**
  * A log on a storage of items. Each group of commits is an item; items are merged in the background, a few hundred entries at a time,
- * which never holds a commit up. Who opens the store last owns it: each write is followed by a look at the owner, so nothing is
- * acknowledged that a later owner may not have seen.
+ * which never holds a commit up. Each write is followed by a look at the owner, so nothing is acknowledged that a later owner may not
+ * have seen.
  */
-export function segmentLog(items: Items, { cache, mergeAfter, itemSize, torn }: SegmentLogOptions): KVLog {
+export function segmentLog(items: Items, owner: Owner, options: SegmentLogOptions): KVLog {
+  const { mergeAfter, itemSize, torn } = options
   const segments: Segment[] = []
-  const cached = new Set<LogEntry>()
-  let room = cache
-  let owner = ''
-  let epoch = 0
+  const cache = valueCache(options.cache)
   let attempt = 0
   let version = 0
   let entries = 0
@@ -50,44 +59,12 @@ export function segmentLog(items: Items, { cache, mergeAfter, itemSize, torn }: 
   let merging: Promise<void> | undefined
   let writing: Promise<unknown> = Promise.resolve()
   let failure: StorageError | undefined
-  let stopped: StorageError | undefined
-
-  const release = (entry: LogEntry): void => {
-    if (cached.delete(entry)) room += entry.j!.length
-  }
-
-  /** Keeps a value in memory, and lets the oldest go where there is no room. */
-  const remember = (entry: LogEntry): void => {
-    if (typeof entry.j !== 'string') return
-    cached.add(entry)
-    room -= entry.j.length
-    for (const oldest of cached) {
-      if (room >= 0) break
-      release(oldest)
-      oldest.j = null
-    }
-  }
-
-  const enlist = (segment: Segment, entry: LogEntry, size = sizeOf(entry)): void => {
-    entry.at = segment
-    segment.live.set(entry, size)
-    segment.weight += size
-  }
-
-  const discharge = (entry: LogEntry): void => {
-    const segment = entry.at as Segment
-    segment.weight -= segment.live.get(entry) ?? 0
-    segment.live.delete(entry)
-  }
-
-  const segmentOf = (name: Name): Segment => ({ ...name, live: new Map(), weight: 0, size: 0 })
 
   const add = (name: Name, list: LogEntry[]): void => {
     const segment = segmentOf(name)
     for (const entry of list) {
       enlist(segment, entry)
-      remember(entry)
-      version = Math.max(version, entry.v)
+      cache.add(entry)
       entries++
       if (isDelete(entry)) deletes++
     }
@@ -95,16 +72,16 @@ export function segmentLog(items: Items, { cache, mergeAfter, itemSize, torn }: 
     segments.push(segment)
   }
 
-  const fetch = async (name: Name): Promise<Content | undefined> => {
+  const readItem = async (name: Name): Promise<Content | undefined> => {
     const text = await items.get(nameOf(name))
     return text === null ? undefined : unseal<Content>(nameOf(name), text)
   }
 
   /** Writes an item and makes sure that the store was still ours when it was there. */
   const put = async (from: number, to: number, list: LogEntry[]): Promise<Name> => {
-    const name = { from, to, epoch, attempt: ++attempt }
+    const name = { from, to, epoch: owner.epoch, attempt: ++attempt }
     await items.set(nameOf(name), await seal(nameOf(name), { v: version, e: list } satisfies Content))
-    if ((await items.get('owner')) !== owner) throw (stopped = lost())
+    await owner.verify()
     return name
   }
 
@@ -129,7 +106,7 @@ export function segmentLog(items: Items, { cache, mergeAfter, itemSize, torn }: 
   }
 
   const append = async (list: LogEntry[]): Promise<void> => {
-    if (stopped) throw stopped
+    if (owner.lost) throw owner.lost
     // Begun here, where it is known of every group so far what it made obsolete.
     if (++sinceMerge > mergeAfter && !merging)
       merging = merge()
@@ -140,11 +117,11 @@ export function segmentLog(items: Items, { cache, mergeAfter, itemSize, torn }: 
       add(await put(next(), next(), list.map(kept)), list)
       failure = undefined
     } catch (cause) {
-      if (stopped) throw stopped
+      if (owner.lost) throw owner.lost
       const message = `The storage failed: ${(cause as Error).message}`
       failure = new StorageError(message, 'unknown', { cause })
       await annul().catch(() => {
-        throw stopped ?? failure
+        throw owner.lost ?? failure
       })
       throw new StorageError(message, 'none', { cause })
     }
@@ -155,7 +132,7 @@ export function segmentLog(items: Items, { cache, mergeAfter, itemSize, torn }: 
   const contentOf = (segment: Segment): Promise<Map<string, LogEntry> | undefined> => {
     let content = values.get(segment)
     if (!content) {
-      content = fetch(segment)
+      content = readItem(segment)
         .then((found) => found && new Map(found.e.map((entry) => [entry.k, entry])))
         .finally(() => values.delete(segment))
       values.set(segment, content)
@@ -177,7 +154,7 @@ export function segmentLog(items: Items, { cache, mergeAfter, itemSize, torn }: 
         throw new StorageError(`${entry.k} cannot be read: item ${nameOf(segment)} is missing or corrupt`, 'none')
       if (entry.j === null) {
         entry.j = found.j
-        remember(entry)
+        cache.add(entry)
       }
       return found.j
     }
@@ -244,57 +221,31 @@ export function segmentLog(items: Items, { cache, mergeAfter, itemSize, torn }: 
     }
   }
 
-  const claim = async (): Promise<void> => {
-    const text = await items.get('owner')
-    const before = text === null ? undefined : await unseal<Owner>('owner', text)
-    const epochs = (await items.keys()).map((key) => parseName(key)?.epoch ?? parseFence(key) ?? 0)
-    epoch = Math.max(before?.epoch ?? 0, ...epochs) + 1
-    owner = await seal('owner', { epoch, id: crypto.randomUUID() } satisfies Owner)
-    await items.set('owner', owner)
-  }
-
-  /** The last fence that is whole. */
-  const lastFence = async (keys: string[]): Promise<Fence | undefined> => {
-    const epochs = keys.map(parseFence).filter((found) => found !== undefined)
-    for (const found of epochs.toSorted((a, b) => b - a)) {
-      const text = await items.get(fenceOf(found))
-      const fence = text === null ? undefined : await unseal<Fence>(fenceOf(found), text)
-      if (fence) return fence
-    }
-    return undefined
-  }
-
   return {
     get stopped() {
-      return stopped
+      return owner.lost
     },
     async *load() {
-      await claim()
       // Listed only now: an owner before us acknowledges nothing more.
       const keys = await items.keys()
-      const fence = await lastFence(keys)
-      const names = keys.map(parseName).filter((name) => name !== undefined)
-      const found = new Set(fence?.items)
-      const counting = names.filter((name) => !fence || name.epoch >= fence.epoch || found.has(nameOf(name)))
-      for await (const { name, content } of chain(counting, fetch, torn)) {
+      for await (const { name, content } of chain(await countingNames(items, keys), readItem, torn)) {
         add(name, content.e)
         yield* content.e
         version = Math.max(version, content.v)
       }
       yield { k: '', v: version }
-      if ((await items.get('owner')) !== owner) throw lost()
-      const own: Fence = { epoch, items: segments.map(nameOf) }
-      await items.set(fenceOf(epoch), await seal(fenceOf(epoch), own))
+      await owner.verify()
+      const fence = await owner.fence(segments)
       // Now a write that began before us counts no more, should it come through only later; and that we are the owner is made sure of.
       await annul()
-      const used = new Set([...segments.map(nameOf), fenceOf(epoch)])
+      const used = new Set([...segments.map(nameOf), fence])
       const isOurs = (key: string): boolean => parseName(key) !== undefined || parseFence(key) !== undefined
       await remove(keys.filter((key) => isOurs(key) && !used.has(key)))
     },
     append: (list) => inTurn(() => append(list)),
     read,
     forget(entry, over) {
-      release(entry)
+      cache.delete(entry)
       if (!over) {
         discharge(entry)
         entries--
@@ -308,9 +259,8 @@ export function segmentLog(items: Items, { cache, mergeAfter, itemSize, torn }: 
     },
     async health() {
       try {
-        if (!stopped && (await items.get('owner')) !== owner) stopped = lost()
-        if (failure && !stopped) await inTurn(async () => failure && annul())
-        if (stopped) throw stopped
+        await owner.verify()
+        if (failure) await inTurn(async () => failure && annul())
         return { ok: true }
       } catch (error) {
         return { ok: false, reason: (error as Error).message }
@@ -322,9 +272,3 @@ export function segmentLog(items: Items, { cache, mergeAfter, itemSize, torn }: 
     },
   }
 }
-
-const lost = (): StorageError =>
-  new StorageError(
-    'Another process has opened this store, which serves one at a time; several need Redis, PostgreSQL or SQLite',
-    'unknown',
-  )

@@ -2,6 +2,7 @@ import type { LogEntry } from '@turnpike/core'
 import { StorageError } from '@turnpike/core'
 import { envelope } from './envelope.js'
 
+/** The form of all items. */
 export const { seal, unseal } = envelope('turnpike', 2)
 
 /**
@@ -22,20 +23,6 @@ export const nameOf = ({ from, to, epoch, attempt }: Name): string => `${from}-$
 export function parseName(text: string): Name | undefined {
   const [, from, to, epoch, attempt] = /^(\d+)-(\d+)-(\d+)-(\d+)$/.exec(text)?.map(Number) ?? []
   return attempt === undefined ? undefined : { from: from!, to: to!, epoch: epoch!, attempt }
-}
-
-/** What an owner found when it opened the store. Whatever else earlier ones wrote was never acknowledged, and does not count. */
-export interface Fence {
-  epoch: number
-  /** The items that made up the log. */
-  items: string[]
-}
-
-export const fenceOf = (epoch: number): string => `fence-${epoch}`
-
-export function parseFence(text: string): number | undefined {
-  const epoch = /^fence-(\d+)$/.exec(text)?.[1]
-  return epoch === undefined ? undefined : Number(epoch)
 }
 
 /** What an item holds. */
