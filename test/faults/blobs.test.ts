@@ -1,29 +1,10 @@
-import { spawn } from 'node:child_process'
-import { createHash, randomBytes } from 'node:crypto'
-import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import type { BlobStore } from '@turnpike/core'
+import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { StorageError } from '@turnpike/core'
 import type { StorageLike } from '@turnpike/storage'
-import { durableFs, unstorageBlobs } from '@turnpike/storage'
-import { createStorage } from 'unstorage'
-import fsDriver from 'unstorage/drivers/fs'
+import { unstorageBlobs } from '@turnpike/storage'
 import { describe, expect, it } from 'vitest'
-
-const options = { type: 'text/plain', maxBytes: 2 ** 30 }
-
-/** The bytes of a blob as text, or null. */
-async function textOf(blobs: BlobStore, key = 'key'): Promise<string | null> {
-  const blob = await blobs.get(key)
-  if (!blob) return null
-  let text = ''
-  for await (const piece of blob.body) text += Buffer.from(piece)
-  expect(text).toHaveLength(blob.size)
-  return text
-}
+import { options, textOf } from '../support/blobs.js'
 
 /** What befalls the call of a driver: it fails before or after it is applied, or the process dies; a write in place is then cut off. */
 const faults = ['fails', 'applies then fails', 'dies', 'applies then dies', 'tears'] as const
@@ -63,7 +44,6 @@ const open = (items: Map<string, unknown>, at = Infinity, fault: Fault = 'fails'
   const { storage, isMet } = faultyDriver(items, at, fault)
   return { ...unstorageBlobs(storage, { chunkBytes: 4, ...(putWithin !== undefined && { putWithin }) }), isMet }
 }
-const wait = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
 const chunksIn = (items: Map<string, unknown>): number =>
   [...items.keys()].filter((key) => key.startsWith('blobs:chunk:')).length
 
@@ -104,7 +84,7 @@ describe.each(faults)('a driver that %s', (fault) => {
       const { after, isMet } = await change(items, before.length ? before : [null], text, at, fault)
       await check(items, after, `${what}, call ${at}`)
       // What it left behind is found, and what is there stays.
-      await wait(5)
+      await sleep(5)
       const left = await textOf(open(items))
       await open(items, Infinity, fault, 1).sweep()
       expect(chunksIn(items)).toBe(Math.ceil((left?.length ?? 0) / 4))
@@ -151,7 +131,7 @@ describe('what is not stored', () => {
     await expect(blobs.put('key', broken(), options)).rejects.toThrow('broken')
     const controller = new AbortController()
     const given = blobs.put('key', endless(controller.signal), { ...options, signal: controller.signal })
-    await wait(5)
+    await sleep(5)
     expect(chunksIn(items)).toBeGreaterThan(0)
     controller.abort(new Error('given up'))
     await expect(given).rejects.toThrow('given up')
@@ -162,13 +142,13 @@ describe('what is not stored', () => {
     const items = new Map<string, unknown>()
     const { storage } = faultyDriver(items, Infinity, 'fails')
     const slow = async (key: string, value: Uint8Array) => {
-      await wait(20)
+      await sleep(20)
       items.set(key, value)
     }
     await expect(
       unstorageBlobs({ ...storage, setItemRaw: slow }, { chunkBytes: 4 }).put('key', broken(), options),
     ).rejects.toThrow('broken')
-    await wait(40)
+    await sleep(40)
     expect([...items.keys()]).toEqual([])
   })
 
@@ -176,7 +156,7 @@ describe('what is not stored', () => {
     const items = new Map<string, unknown>()
     async function* slow() {
       yield Buffer.from('abcdefghijkl')
-      await wait(20)
+      await sleep(20)
     }
     await expect(open(items, Infinity, 'fails', 10).put('key', slow(), options)).rejects.toThrow('within 10 ms')
     expect([...items.keys()]).toEqual([])
@@ -194,43 +174,12 @@ describe('what is not stored', () => {
     const blobs = open(items, Infinity, 'fails', 60_000)
     async function* body() {
       yield Buffer.from('abcdefghijkl')
-      await wait(5)
+      await sleep(5)
       expect(chunksIn(items)).toBe(2)
       expect(await blobs.sweep()).toBe(0)
     }
     await blobs.put('key', body(), options)
     expect(await textOf(blobs)).toBe('abcdefghijkl')
-  })
-})
-
-describe('a damaged blob', () => {
-  it.each([
-    ['chunk', 'A chunk of the blob is damaged'],
-    ['manifest', 'The manifest of the blob is damaged'],
-  ])('is told by its %s, and can be replaced', async (part, message) => {
-    const items = new Map<string, unknown>()
-    const blobs = open(items, Infinity, 'fails', 1)
-    await blobs.put('key', Buffer.from('abcdefghijkl'), options)
-    for (const [key, value] of items)
-      if (key.startsWith(`blobs:${part}`))
-        items.set(key, typeof value === 'string' ? value.replace('"size":12', '"size":13') : Buffer.from('abcX'))
-    await expect(textOf(blobs)).rejects.toThrow(message)
-    // What may still be mended by hand is not swept away.
-    await wait(5)
-    expect(await blobs.sweep()).toBe(0)
-    await blobs.put('key', Buffer.from('new'), options)
-    expect(await textOf(blobs)).toBe('new')
-    await blobs.delete('key')
-    expect(await textOf(blobs)).toBeNull()
-  })
-
-  it('is not taken for another one by a reader that was under way when it was replaced', async () => {
-    const blobs = open(new Map())
-    await blobs.put('key', Buffer.from('abcdefghijkl'), options)
-    const body = (await blobs.get('key'))!.body[Symbol.asyncIterator]()
-    expect(String(Buffer.from((await body.next()).value!))).toBe('abcd')
-    await blobs.put('key', Buffer.from('ABCDEFGHIJKL'), options)
-    await expect(body.next()).rejects.toThrow('replaced or deleted')
   })
 })
 
@@ -278,7 +227,7 @@ it('has two chunks of a blob in memory while it writes, and one while it reads',
       removeItem: (key) => void items.delete(key),
       getKeys: () => [...items.keys()],
       async setItemRaw(_, { length }) {
-        await wait(1)
+        await sleep(1)
         counts.written += length
       },
       async getItemRaw() {
@@ -306,52 +255,3 @@ it('has two chunks of a blob in memory while it writes, and one while it reads',
   for await (const _ of (await blobs.get('key', { start: 10 * MiB + 5, end: 12 * MiB }))!.body);
   expect(counts.fetched).toBe(3 * MiB)
 })
-
-it.each(['durableFs', 'unstorage fs'])(
-  'a writer on %s that is killed leaves whole blobs, and orphans that are found',
-  async (driver) => {
-    const base = await mkdtemp(join(tmpdir(), 'turnpike-blobs-'))
-    const storage = driver === 'durableFs' ? durableFs({ base }) : createStorage({ driver: fsDriver({ base }) })
-    const blobs = unstorageBlobs(storage, { chunkBytes: 65_536, putWithin: 1 })
-    const script = fileURLToPath(new URL('blob-writer.mjs', import.meta.url))
-    /** By key: the digests that it may have. */
-    const allowed = new Map<string, string[]>()
-    let done = 0
-    let orphans = 0
-    try {
-      for (let round = 0; round < 6; round++) {
-        const writer = spawn(process.execPath, [script, driver, base, String(round)], {
-          stdio: ['ignore', 'pipe', 'inherit'],
-        })
-        let log = ''
-        writer.stdout.on('data', (data) => (log += String(data)))
-        await once(writer.stdout, 'data')
-        await wait(100 + 37 * round)
-        writer.kill('SIGKILL')
-        await once(writer, 'close')
-        for (const line of log.split('\n').slice(0, -1)) {
-          const [what, key, digest] = line.split(' ') as [string, string, string]
-          if (what === 'begin') allowed.set(key, [...(allowed.get(key) ?? ['none']), digest])
-          else allowed.set(key, [digest])
-          if (what === 'done') done++
-        }
-        let live = 0
-        for (const [key, digests] of allowed) {
-          const blob = await blobs.get(key)
-          const hash = createHash('sha256')
-          for await (const piece of blob?.body ?? []) hash.update(piece)
-          expect(digests).toContain(blob ? hash.digest('hex') : 'none')
-          live += Math.ceil((blob?.size ?? 0) / 65_536)
-        }
-        await wait(5)
-        orphans += await blobs.sweep()
-        const keys = await storage.getKeys('', {})
-        expect(keys.filter((key) => key.includes('chunk:'))).toHaveLength(live)
-      }
-      expect(done).toBeGreaterThan(6)
-      expect(orphans).toBeGreaterThan(0)
-    } finally {
-      await rm(base, { recursive: true })
-    }
-  },
-)

@@ -1,16 +1,15 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import type { Commit, Key, KV } from '@turnpike/core'
-import { memoryKV, StorageError } from '@turnpike/core'
+import { memoryKV } from '@turnpike/core'
 import { redisKV } from '@turnpike/storage'
 import { kvContract } from '@turnpike/storage/testing'
 import type { RedisOptions } from 'ioredis'
-import { Cluster, Redis } from 'ioredis'
+import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { RedisServer } from '../support/redis.js'
 import { missing, startRedis } from '../support/redis.js'
 
-const clients: (Redis | Cluster)[] = []
-const servers: RedisServer[] = []
+const clients: Redis[] = []
 
 function connect(server: RedisServer, options: RedisOptions = {}): Redis {
   const client = new Redis(server.port, options)
@@ -18,15 +17,8 @@ function connect(server: RedisServer, options: RedisOptions = {}): Redis {
   return client
 }
 
-async function start(config?: Record<string, string[]>): Promise<RedisServer> {
-  const server = await startRedis(config)
-  servers.push(server)
-  return server
-}
-
-const end = async (): Promise<void> => {
+const disconnect = (): void => {
   for (const client of clients.splice(0)) client.disconnect()
-  await Promise.all(servers.splice(0).map((server) => server.stop()))
 }
 
 describe.skipIf(missing)('redisKV', () => {
@@ -34,11 +26,14 @@ describe.skipIf(missing)('redisKV', () => {
   let client: Redis
   let kv: KV
   beforeAll(async () => {
-    server = await start()
+    server = await startRedis()
     client = connect(server)
     kv = await redisKV(client)
   })
-  afterAll(end)
+  afterAll(async () => {
+    disconnect()
+    await server?.stop()
+  })
 
   for (const { name, run } of kvContract) it(name, () => run(kv))
 
@@ -60,7 +55,7 @@ describe.skipIf(missing)('redisKV', () => {
   beforeEach(async () => {
     await connect(server).flushall()
   })
-  afterEach(end)
+  afterEach(disconnect)
   afterAll(() => server?.stop())
 
   it('says what it is, and leaves the client open', async () => {
@@ -261,42 +256,5 @@ describe.skipIf(missing)('redisKV', () => {
         RangeError,
       )
     expect(await kv.get(['a'])).toBeNull()
-  })
-})
-
-describe.skipIf(missing)('a Redis', () => {
-  afterEach(end)
-
-  it.each(['allkeys-lru', 'volatile-ttl'])('that evicts (%s) is refused', async (policy) => {
-    const client = connect(await start({ 'maxmemory-policy': [policy] }))
-    await expect(redisKV(client)).rejects.toThrow(`(maxmemory-policy ${policy}); set maxmemory-policy to noeviction`)
-    await expect(redisKV(client)).rejects.toSatisfy(StorageError.is)
-  })
-
-  it('that is a replica is refused', async () => {
-    const primary = await start()
-    const replica = await start({ replicaof: ['127.0.0.1', String(primary.port)] })
-    await expect(redisKV(connect(replica))).rejects.toThrow('replica; connect to its primary')
-  })
-
-  it.each<[durability: string, config: Record<string, string[]>]>([
-    ['none', { appendonly: ['no'] }],
-    ['none', { appendonly: ['no'], save: ['60', '1'] }],
-    ['engine-configured', { appendfsync: ['everysec'] }],
-    ['power-loss', { appendfsync: ['always'] }],
-    ['engine-configured', { appendfsync: ['always'], 'rename-command': ['CONFIG', ''] }],
-  ])('is said to be %s with %j', async (durability, config) => {
-    const kv = await redisKV(connect(await start(config)))
-    expect(kv.capabilities.durability).toBe(durability)
-    expect(await kv.commit({ set: [{ key: ['a'], value: 1 }] })).toBe(true)
-  })
-
-  it('that is a Cluster keeps the contract', async () => {
-    const server = await start({ 'cluster-enabled': ['yes'], 'cluster-announce-ip': ['127.0.0.1'] })
-    await connect(server).call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383')
-    const cluster = new Cluster([{ host: '127.0.0.1', port: server.port }])
-    clients.push(cluster)
-    const kv = await redisKV(cluster)
-    for (const { run } of kvContract) await run(kv)
   })
 })

@@ -1,21 +1,11 @@
 import type { BlobStore } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
+import { mapDriver } from '../../../test/support/map-driver.js'
 import { cutRange } from './blob-bytes.js'
-import type { StorageLike } from './storage-like.js'
 import { unstorageBlobs } from './blobs.js'
 import { blobContract } from './testing.js'
 
-function memory(): StorageLike {
-  const items = new Map<string, string | Uint8Array>()
-  return {
-    getItem: (key) => items.get(key) ?? null,
-    getItemRaw: (key) => items.get(key) ?? null,
-    setItem: (key, value) => void items.set(key, value),
-    setItemRaw: (key, value) => void items.set(key, value),
-    removeItem: (key) => void items.delete(key),
-    getKeys: () => [...items.keys()],
-  }
-}
+const memory = () => mapDriver<string | Uint8Array>().driver
 
 describe('unstorageBlobs', () => {
   for (const { name, run } of blobContract) it(name, () => run(unstorageBlobs(memory())))

@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest'
+import { groups, mapDriver, set } from '../../../test/support/map-driver.js'
+import { openKV } from './open-kv.js'
+import type { StorageLike } from './storage-like.js'
+
+describe('a store that is damaged', () => {
+  const written = async () => {
+    const at = mapDriver()
+    const kv = await openKV(at.driver)
+    for (const name of ['a', 'b', 'c']) await kv.commit(set(name))
+    await kv.close()
+    return { ...at, names: groups(at.items).toSorted() }
+  }
+
+  it('in the middle is refused, by the name of the item', async () => {
+    for (const damage of ['flip', 'cut', 'gone']) {
+      const { driver, items, names } = await written()
+      const [, , name] = names
+      const text = items.get(name!)!
+      if (damage === 'gone') items.delete(name!)
+      else items.set(name!, damage === 'cut' ? text.slice(0, -9) : text.replace('"b', '"x'))
+      await expect(openKV(driver)).rejects.toMatchObject({
+        name: 'StorageError',
+        outcome: 'none',
+        message: `The store cannot be opened: ${damage === 'gone' ? 'the item with group 3 is missing' : `item ${name!.slice(3)} is corrupt`}. Restore it from a backup`,
+      })
+    }
+  })
+
+  it('at its end loses what was never acknowledged, and goes on', async () => {
+    const { driver, items, names } = await written()
+    items.set(names.at(-1)!, items.get(names.at(-1)!)!.slice(0, -9))
+    const kv = await openKV(driver)
+    expect(await kv.getMany([['b'], ['c']])).toMatchObject([{ value: 'b' }, null])
+    expect(await kv.commit({ check: [{ key: ['c'], version: null }], ...set('c', 'again') })).toBe(true)
+    await kv.close()
+    expect((await (await openKV(driver)).get(['c']))?.value).toBe('again')
+  })
+
+  it('at its end is refused where items are whole or not there at all', async () => {
+    const { driver, items, names } = await written()
+    items.set(names.at(-1)!, items.get(names.at(-1)!)!.slice(0, -9))
+    await expect(openKV({ ...driver, atomic: true } as StorageLike)).rejects.toThrow('is corrupt')
+  })
+
+  it('while it is open fails for that value only, and says which item', async () => {
+    const { driver, items } = mapDriver()
+    const kv = await openKV(driver, { cache: 0 })
+    await kv.commit(set('a'))
+    const [, name] = groups(items)
+    await kv.commit(set('b'))
+    items.set(name!, 'x')
+    await expect(kv.get(['a'])).rejects.toMatchObject({
+      name: 'StorageError',
+      message: `a cannot be read: item ${name!.slice(3)} is missing or corrupt`,
+    })
+    expect((await kv.get(['b']))?.value).toBe('b')
+  })
+
+  it('or is of a later form, is left alone', async () => {
+    const { driver, items } = await written()
+    for (const [key, text] of items) items.set(key, text.replace('turnpike 2', 'turnpike 3'))
+    const before = new Map(items)
+    await expect(openKV(driver)).rejects.toThrow(
+      'The store has the form "turnpike 3", and this version reads "turnpike 2"',
+    )
+    expect(items).toEqual(before)
+  })
+})
+
+describe('a second opening', () => {
+  it('ends the first, which acknowledges and shows nothing more', async () => {
+    const { driver } = mapDriver()
+    const first = await openKV(driver)
+    await first.commit(set('a'))
+    const second = await openKV(driver)
+    await expect(first.commit(set('a', 'lost'))).rejects.toMatchObject({ name: 'StorageError', outcome: 'unknown' })
+    await expect(first.get(['a'])).rejects.toThrow('Another process has opened this store')
+    expect(await first.health()).toMatchObject({ ok: false })
+    expect((await second.get(['a']))?.value).toBe('a')
+    expect(await second.commit(set('b'))).toBe(true)
+    await second.close()
+    expect((await (await openKV(driver)).get(['a']))?.value).toBe('a')
+  })
+
+  it('is noticed by a look at the health', async () => {
+    const { driver } = mapDriver()
+    const first = await openKV(driver)
+    await openKV(driver)
+    expect(await first.health()).toEqual({ ok: false, reason: expect.stringContaining('Another process') as string })
+  })
+})
+
+describe('a driver that fails', () => {
+  it('is told with what is known of the outcome, and goes on', async () => {
+    const { driver, faults } = mapDriver()
+    const kv = await openKV(driver)
+    let failures = 1
+    faults.setItem = () => {
+      if (failures-- > 0) throw new Error('disk full')
+    }
+    await expect(kv.commit(set('a'))).rejects.toMatchObject({ outcome: 'none', cause: { message: 'disk full' } })
+    expect(await kv.health()).toEqual({ ok: true })
+    failures = 2
+    await expect(kv.commit(set('a'))).rejects.toMatchObject({ outcome: 'unknown' })
+    failures = 1
+    expect(await kv.health()).toMatchObject({ ok: false })
+    expect(await kv.health()).toEqual({ ok: true })
+    expect(await kv.commit({ check: [{ key: ['a'], version: null }], ...set('a') })).toBe(true)
+  })
+
+  it('hands an error out as a value: it is one', async () => {
+    const { driver, faults } = mapDriver()
+    const kv = await openKV(driver, { cache: 0 })
+    await kv.commit(set('a'))
+    faults.getItem = () => new Error('EIO')
+    await expect(kv.get(['a'])).rejects.toThrow('EIO')
+  })
+
+  it('and never answers is given up', async () => {
+    const { driver, faults } = mapDriver()
+    const kv = await openKV(driver, { timeout: 20 })
+    faults.setItem = () => new Promise(() => undefined)
+    await expect(kv.commit(set('a'))).rejects.toMatchObject({
+      outcome: 'unknown',
+      cause: { message: 'The storage has not answered a write for 20 ms' },
+    })
+  })
+})
