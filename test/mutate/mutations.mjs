@@ -213,15 +213,15 @@ export const mutations = [
   },
   {
     name: 'owner-not-looked-at',
-    file: 'packages/storage/src/segment-log.ts',
-    line: "if ((await items.get('owner')) !== owner) throw (stopped = lost())",
-    broken: '',
-    test: 'packages/storage/src/open-kv.test.ts',
+    file: 'packages/storage/src/ownership.ts',
+    line: "(await items.get('owner')) !== own",
+    broken: 'false',
+    test: 'packages/storage/src/open-kv-faults.test.ts',
     red: 'ends the first',
   },
   {
     name: 'fence-ignored',
-    file: 'packages/storage/src/segment-log.ts',
+    file: 'packages/storage/src/ownership.ts',
     line: 'name.epoch >= fence.epoch || found.has(nameOf(name))',
     broken: 'found.size >= 0',
     test: 'test/faults/storage/schedules.test.ts',
@@ -245,10 +245,10 @@ export const mutations = [
   },
   {
     name: 'corrupt-item-believed',
-    file: 'packages/storage/src/segments.ts',
+    file: 'packages/storage/src/envelope.ts',
     line: '(await checksum(name + json)) !== sum',
     broken: "sum === ''",
-    test: 'packages/storage/src/open-kv.test.ts',
+    test: 'packages/storage/src/open-kv-faults.test.ts',
     red: 'in the middle is refused',
   },
   {
