@@ -37,7 +37,7 @@ const response = await gateway.fetch(
   }),
 )
 const { choices, error } = await response.json()
-const { requests, tokens } = await gateway.ledger.totals(userId)
+const { requests, tokens } = await gateway.ledger.totals('user', userId)
 
 console.log(
   `store:  ${kv.capabilities.driver}, writers ${kv.capabilities.writers}, survives ${kv.capabilities.durability}`,

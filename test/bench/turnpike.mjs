@@ -66,7 +66,7 @@ async function profile(file) {
 }
 
 const commands = {
-  records: async () => (await gateway.ledger.totals(USER)).requests,
+  records: async () => (await gateway.ledger.totals('user', USER)).requests,
   profile,
 }
 const lines = createInterface({ input: process.stdin })

@@ -1,4 +1,5 @@
 import type { ErrorCode, ErrorType } from './conventions.js'
+import type { Usage } from './schemas/chat.js'
 
 const apiError = Symbol.for('turnpike.ApiError')
 const upstreamError = Symbol.for('turnpike.UpstreamError')
@@ -59,6 +60,8 @@ export interface UpstreamFailure {
   accepted: boolean
   /** The upstream's own error code, such as `unsupported_parameter`. */
   code?: string | undefined
+  /** What the upstream reported before it failed, and will bill. */
+  usage?: Usage | undefined
   /** Seconds after which the upstream wants to be asked again. */
   retryAfter?: number | undefined
   cause?: unknown

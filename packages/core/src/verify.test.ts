@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
+import { usageRecord } from '../../../test/support/usage-record.js'
 import { gatewayKeys } from './entities/gateway-keys.js'
 import { createUser } from './entities/users.js'
 import type { Commit, KV } from './kv/kv.js'
 import { memoryKV } from './kv/memory-kv.js'
-import type { UsageRecord } from './usage-ledger.js'
-import { usageLedger } from './usage-ledger.js'
+import type { UsageRecord } from './ledger/usage-record.js'
+import { usageLedger } from './ledger/usage-ledger.js'
 import { verifyStore } from './verify.js'
 
 const problems = async (kv: KV): Promise<string[]> => {
@@ -13,29 +14,15 @@ const problems = async (kv: KV): Promise<string[]> => {
   return all
 }
 
-const record = (user_id: string, n: number): UsageRecord => ({
-  request_id: `r${n}`,
-  user_id,
-  key_id: 'k',
-  session_id: '',
-  conversation_id: '',
-  task_id: '',
-  project_id: '',
-  task: 'chat',
-  model: 'm',
-  provider: 'p',
-  attempts: 1,
-  prompt_tokens: n,
-  completion_tokens: 1,
-  tokens: n + 1,
-  accuracy: 'reported',
-  units: {},
-  rates: {},
-  catalogue: '',
-  cost_nano_usd: n % 2 === 0 ? null : 10 * n,
-  outcome: 'complete',
-  timestamp: '2026-01-01T00:00:00.000Z',
-})
+const record = (user_id: string, n: number): UsageRecord =>
+  usageRecord({
+    request_id: `r${n}`,
+    user_id,
+    prompt_tokens: n,
+    completion_tokens: 1,
+    tokens: n + 1,
+    cost_nano_usd: n % 2 === 0 ? null : 10 * n,
+  })
 
 async function filled() {
   const kv = await memoryKV()
@@ -79,31 +66,43 @@ describe('verifyStore', () => {
       (id) => [`Key ${id} is not found by its user`],
     ],
     [
-      'a total that is no sum',
-      () => ({ sum: [{ key: ['usage-total', 'bob'], add: { cost_nano_usd: 1, requests: -1 } }] }),
+      'totals that are no sums',
+      () => ({
+        sum: [
+          { key: ['usage-total', 'user', 'bob'], add: { cost_rest: 1, requests: -1 } },
+          { key: ['usage-hour', 'key', 'key', '2026-01-02-00'], add: { prompt_tokens: 2 } },
+        ],
+      }),
       () => [
-        'The total of requests of user bob is 5, its records add up to 6',
-        'The total of cost_nano_usd of user bob is 131, its records add up to 130',
+        'requests of usage-total user bob is 1 less than what it sums',
+        'cost_rest of usage-total user bob is 1 more than what it sums',
+        'prompt_tokens of usage-hour key key 2026-01-02-00 is 2 more than what it sums',
       ],
     ],
     [
       'records without a total',
-      () => ({ del: [['usage-total', 'ada']] }),
+      () => ({ del: [['usage-total', 'user', 'ada']] }),
       () => [
-        'The total of requests of user ada is 0, its records add up to 3',
-        'The total of prompt_tokens of user ada is 0, its records add up to 9',
-        'The total of completion_tokens of user ada is 0, its records add up to 3',
-        'The total of cost_nano_usd of user ada is 0, its records add up to 30',
+        'requests of usage-total user ada is 3 less than what it sums',
+        'unpriced of usage-total user ada is 2 less than what it sums',
+        'prompt_tokens of usage-total user ada is 9 less than what it sums',
+        'completion_tokens of usage-total user ada is 3 less than what it sums',
+        'cost_rest of usage-total user ada is 30 less than what it sums',
       ],
     ],
     [
       'a total without records',
-      () => ({ sum: [{ key: ['usage-total', 'eve'], add: { requests: 1 } }] }),
-      () => ['User eve has totals and no records'],
+      () => ({ sum: [{ key: ['usage-total', 'session', 'eve'], add: { requests: 1 } }] }),
+      () => ['requests of usage-total session eve is 1 more than what it sums'],
+    ],
+    [
+      'a budget that holds what no hold does',
+      () => ({ sum: [{ key: ['budget', 'key', 'k', 'all'], add: { spent: 7, held: 5 } }] }),
+      () => ['held of budget key k all is 5 more than what it sums'],
     ],
   ])('finds %s', async (_, change, expected) => {
     const { kv, keyId } = await filled()
     await kv.commit(change(keyId))
-    expect(await problems(kv)).toEqual(expected(keyId))
+    expect((await problems(kv)).toSorted()).toEqual(expected(keyId).toSorted())
   })
 })

@@ -2,9 +2,10 @@ import type { GatewayKey } from './entities/gateway-keys.js'
 import type { User } from './entities/users.js'
 import type { KV } from './kv/kv.js'
 import { entriesOf } from './kv/kv.js'
-import type { UsageRecord } from './usage-ledger.js'
-import { sumOf, usageLedger } from './usage-ledger.js'
-
+import type { Hold } from './ledger/holds.js'
+import type { Fields } from './ledger/totals.js'
+import { add, addUsage, Sums } from './ledger/totals.js'
+import type { UsageRecord } from './ledger/usage-record.js'
 /** Whether each e-mail leads to its user, and each user's e-mail to that user. */
 async function* verifyUsers(kv: KV): AsyncGenerator<string> {
   for await (const { key, value: id } of entriesOf<string>(kv, ['email'])) {
@@ -38,32 +39,34 @@ async function* verifyKeys(kv: KV): AsyncGenerator<string> {
   }
 }
 
-/** Whether each user's totals are the sums of their records. */
+/** Whether the counters below `name` hold what `sums` say, in the fields that are `counted`. */
+async function* verifySums(
+  kv: KV,
+  name: string,
+  sums: Sums,
+  counted: (field: string) => boolean,
+): AsyncGenerator<string> {
+  for await (const { key, value } of entriesOf<Fields>(kv, [name]))
+    for (const [field, stored] of Object.entries(value)) if (counted(field)) add(sums.of(key), field, -stored)
+  for (const { key, add: off } of sums.all())
+    for (const [field, difference] of Object.entries(off))
+      if (key[0] === name && difference !== 0)
+        yield `${field} of ${key.join(' ')} is ${Math.abs(difference)} ${difference > 0 ? 'less' : 'more'} than what it sums`
+}
+
+/** Whether all totals are the sums of the records that they are of, and budgets hold what holds hold. */
 async function* verifyUsage(kv: KV): AsyncGenerator<string> {
-  const ledger = usageLedger(kv)
-  let sums = sumOf([])
-  const names = Object.keys(sums) as (keyof typeof sums)[]
-  const compare = async function* (user: string): AsyncGenerator<string> {
-    const totals = await ledger.totals(user)
-    for (const name of names)
-      if (totals[name] !== sums[name])
-        yield `The total of ${name} of user ${user} is ${totals[name]}, its records add up to ${sums[name]}`
-    sums = sumOf([])
-  }
-  let user: string | undefined
-  for await (const { key, value } of entriesOf<UsageRecord[]>(kv, ['usage'])) {
-    const [, of, flush] = key
-    if (flush === undefined) continue
-    if (user !== undefined && of !== user) yield* compare(user)
-    user = of
-    const more = sumOf(value)
-    for (const name of names) sums[name] += more[name]
-  }
-  if (user !== undefined) yield* compare(user)
-  for await (const { key } of entriesOf(kv, ['usage-total'])) {
-    const { items } = await kv.list(['usage', key[1]!], { limit: 1 })
-    if (items.length === 0) yield `User ${key[1]} has totals and no records`
-  }
+  const usage = new Sums()
+  for await (const { key, value } of entriesOf<UsageRecord[]>(kv, ['usage']))
+    // A flush has a user; what is there to see whether the store can be written has none.
+    if (key.length === 3) addUsage(usage, value, [])
+  // Failed calls leave no record.
+  for (const name of ['usage-total', 'usage-hour'])
+    yield* verifySums(kv, name, usage, (field) => !field.startsWith('failed_'))
+  const held = new Sums()
+  for await (const { value } of entriesOf<Hold>(kv, ['hold']))
+    for (const budget of value.budgets) add(held.of(budget), 'held', value.amount)
+  yield* verifySums(kv, 'budget', held, (field) => field === 'held')
 }
 
 /**

@@ -1,26 +1,63 @@
 import type { GatewayKeys, KeyHolder, RateLimiter } from '@turnpike/core'
-import { ApiError } from '@turnpike/core'
+import { ApiError, sha256 } from '@turnpike/core'
 import type { Access, Exchange } from '@turnpike/http'
 
-/** Who calls the gateway; null on open routes. */
-export type Caller = KeyHolder | null
+/** Somebody who administers, known otherwise than by a gateway key. */
+export interface Administrator {
+  /** Whom the audit log names. */
+  admin: string
+}
 
-/** Finds the caller of a request and counts the request against the key (ruling 17: authenticate, limit, parse). */
+/** Who calls the gateway; null on open routes. */
+export type Caller = KeyHolder | Administrator | null
+
+/** Finds who administers, by a credential that is no gateway key; null where there is none or it is not valid. */
+export type AuthenticateAdmin = (exchange: Exchange) => Promise<Administrator | null> | Administrator | null
+
+/** Whom the audit log names. */
+export const actorOf = (caller: Caller): string => (isHolder(caller) ? caller.user.id : caller!.admin)
+
+/** Whether a caller may do everything. */
+export const isAdmin = (caller: Caller): boolean => (isHolder(caller) ? caller.user.role === 'admin' : caller !== null)
+
+export const isHolder = (caller: Caller): caller is KeyHolder => caller !== null && 'key' in caller
+
+const bearer = (exchange: Exchange): string | undefined =>
+  /^bearer +(\S+)$/i.exec(exchange.header('authorization') ?? '')?.[1]
+
+/** An administrator who shows a token: `Authorization: Bearer TOKEN`. */
+export function tokenAdmin(token: string): AuthenticateAdmin {
+  const expected = sha256(token)
+  return async (exchange) => {
+    const given = bearer(exchange)
+    // Hashes are compared, so that how long it takes tells nothing of the token.
+    return given !== undefined && (await sha256(given)) === (await expected) ? { admin: 'admin-token' } : null
+  }
+}
+
+/**
+ * Finds the caller of a request and counts the request against the key (ruling 17: authenticate, limit, parse).
+ * @param authenticateAdmin asked where administrators may call, and no valid gateway key is shown
+ */
 export function callerOf(
   keys: GatewayKeys,
   limiter: RateLimiter,
+  authenticateAdmin?: AuthenticateAdmin,
 ): (exchange: Exchange, access: Access) => Promise<Caller> {
   return async (exchange, access) => {
     if (access === 'open') return null
-    const given = /^bearer +(\S+)$/i.exec(exchange.header('authorization') ?? '')?.[1]
+    const given = bearer(exchange)
     const found = given === undefined ? null : keys.verify(given)
     // Known keys are found at once; each wait that is left out is one turn less.
     const holder = found instanceof Promise ? await found : found
-    if (!holder)
+    if (!holder) {
+      const admin = access !== 'key' && (await authenticateAdmin?.(exchange))
+      if (admin) return admin
       throw new ApiError(401, 'authentication_error', 'A valid gateway key is needed: Authorization: Bearer gw-…', {
         code: 'invalid_api_key',
         headers: { 'www-authenticate': 'Bearer' },
       })
+    }
     const { id, rate_limit } = holder.key
     const counted = limiter.consume(id, rate_limit)
     const { ok, retryAfter } = counted instanceof Promise ? await counted : counted
@@ -30,7 +67,7 @@ export function callerOf(
         retryAfter,
       })
     if (access === 'admin' && holder.user.role !== 'admin')
-      throw new ApiError(403, 'permission_error', 'This is for keys of administrators', { code: 'forbidden' })
+      throw new ApiError(403, 'permission_error', 'This is for administrators', { code: 'forbidden' })
     return holder
   }
 }

@@ -18,6 +18,9 @@ export const RETRY_AFTER_S = 1
 /** "time-outs: not shown": milliseconds that running requests have to end after a shutdown began. */
 export const DRAIN_MS = 30_000
 
+/** "time-outs: not shown": milliseconds that an upstream has to end after its client has left, where it may. */
+export const ABANDONED_MS = 60_000
+
 /** "The value `auto` routes to the cheapest provider": tokens that an answer is taken to have where the request bounds none. */
 export const EXPECTED_OUTPUT_TOKENS = 1_024
 

@@ -8,7 +8,7 @@ import type {
   UpstreamCall,
   Usage,
 } from '@turnpike/core'
-import { acceptance, AT_ONCE, extend, follow, together } from '@turnpike/core'
+import { acceptance, AT_ONCE, extend, follow, together, UpstreamError } from '@turnpike/core'
 
 /** Sums every count, also those of details. */
 function addUsage(a: Usage, b: Usage): Usage {
@@ -23,7 +23,7 @@ function addUsage(a: Usage, b: Usage): Usage {
 
 /** The sum of what all report; undefined where one reports nothing, because a part is not the whole. */
 const sumUsage = (all: (Usage | undefined)[]): Usage | undefined =>
-  all.reduce((sum, usage) => (sum && usage ? addUsage(sum, usage) : undefined))
+  all.length === 0 ? undefined : all.reduce((sum, usage) => (sum && usage ? addUsage(sum, usage) : undefined))
 
 /**
  * `n` answers from a family that gives one at a time: as many calls, at most 8 at once. They succeed or fail together.
@@ -34,7 +34,16 @@ export async function fanOut(
   signal: Signal,
   ask: (signal: Signal) => Promise<Completion>,
 ): Promise<Completion> {
-  const answers = await together(n, signal, (_, signal) => ask(signal))
+  const made: Completion[] = []
+  const answers = await together(n, signal, async (_, signal) => {
+    const answer = await ask(signal)
+    made.push(answer)
+    return answer
+  }).catch((error: unknown) => {
+    const usage = sumUsage(made.filter(({ usage }) => usage).map(({ usage }) => usage))
+    // The others are paid for.
+    throw usage && UpstreamError.is(error) ? new UpstreamError(error.message, extend(error.failure, { usage })) : error
+  })
   return extend(answers[0]!, {
     choices: answers.flatMap(({ choices }, index) => choices.map((choice) => extend(choice, { index }))),
     usage: sumUsage(answers.map(({ usage }) => usage)),

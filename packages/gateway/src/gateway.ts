@@ -1,5 +1,5 @@
 import type { GatewayKeys, KV, RateLimiter, Router, UsageLedger } from '@turnpike/core'
-import { gatewayKeys, memoryRateLimiter, usageLedger } from '@turnpike/core'
+import { gatewayKeys, liveSessions, memoryRateLimiter, usageLedger } from '@turnpike/core'
 import type {
   CorsOptions,
   FetchCall,
@@ -11,10 +11,10 @@ import type {
   ShellOptions,
 } from '@turnpike/http'
 import { createHandler, fetchShell, hattipShell, nodeShell, route } from '@turnpike/http'
-import type { Caller } from './caller.js'
+import type { AuthenticateAdmin, Caller } from './caller.js'
 import { callerOf } from './caller.js'
 import type { EMBEDDING } from './conventions.js'
-import { BETWEEN_EVENTS_MS, DRAIN_MS, FIRST_EVENT_MS } from './conventions.js'
+import { ABANDONED_MS, BETWEEN_EVENTS_MS, DRAIN_MS, FIRST_EVENT_MS } from './conventions.js'
 import { describeError } from './describe-error.js'
 import { chatCompletions } from './operations/chat.js'
 import { createEmbeddings } from './operations/embeddings.js'
@@ -39,6 +39,20 @@ export interface GatewayOptions extends ShellOptions, ImageOptions, SpeechOption
   ledger?: UsageLedger
   /** Counts requests per key; default {@link memoryRateLimiter}, which is exact within one process. */
   rateLimiter?: RateLimiter
+  /** Finds administrators who show something else than a gateway key, such as {@link tokenAdmin}; default none. */
+  authenticateAdmin?: AuthenticateAdmin
+  /**
+   * What becomes of an upstream whose client has left: `cancel` = it is left too, `drain` = it may end, so that its own report is booked.
+   * What was used is booked either way. Default `cancel`.
+   */
+  onClientAbort?: 'cancel' | 'drain'
+  /** Milliseconds for which `drain` waits; default 60,000. */
+  abandonedMs?: number
+  /**
+   * Whether what a request may cost is written down before its upstream is called, so that a crash in between does not lose it
+   * (`ledger.sweep` books it then). Costs a commit more per request; requests under a budget do so in any case. Default false.
+   */
+  holds?: boolean
   /** True where `router` leads to simulated upstreams; `/health` says so. Default false. */
   simulated?: boolean
   /** Milliseconds until an upstream's first event, or its whole answer where it does not stream; default 300,000. */
@@ -89,11 +103,22 @@ export interface Gateway extends Servable {
 export function createGateway(options: GatewayOptions): Gateway {
   const { router, kv, simulated = false, now = Date.now } = options
   const keys = options.keys ?? gatewayKeys(kv, { now })
-  const ledger = options.ledger ?? usageLedger(kv)
+  const ledger = options.ledger ?? usageLedger(kv, { now })
   const rateLimiter = options.rateLimiter ?? memoryRateLimiter({ now })
   const { firstEventMs = FIRST_EVENT_MS, betweenEventsMs = BETWEEN_EVENTS_MS } = options
   const watches = upstreamWatches()
-  const upstream = { ...options, ledger, watches, firstEventMs, betweenEventsMs, now }
+  const { onClientAbort = 'cancel', abandonedMs = ABANDONED_MS, holds = false } = options
+  const upstream = {
+    ...options,
+    ledger,
+    sessions: liveSessions(kv, { now }),
+    watches,
+    firstEventMs,
+    betweenEventsMs,
+    drainMs: onClientAbort === 'drain' ? abandonedMs : 0,
+    holds,
+    now,
+  }
   let draining = false
 
   const routes: Route<Caller>[] = [
@@ -116,7 +141,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const { handle, refuse } = createHandler<Caller>({
     ...options,
     routes,
-    authenticate: callerOf(keys, rateLimiter),
+    authenticate: callerOf(keys, rateLimiter, options.authenticateAdmin),
     toApiError: describeError,
     errorBody: ({ type, message, code }) => ({ error: { type, message, code } }),
   })

@@ -1,6 +1,6 @@
 import type { ChatCompletionRequest, ChatStream, ChunkChoice, Completion, Usage } from '@turnpike/core'
 import { unitsOf } from '@turnpike/core'
-import type { Used } from './upstream-request.js'
+import type { Used } from './record.js'
 
 /** Characters per token where an upstream reports no usage (ruling 28). */
 const CHARACTERS_PER_TOKEN = 4

@@ -1,19 +1,25 @@
 import type {
   Considered,
+  Hold,
+  KeyHolder,
+  LiveSessions,
   Need,
   Note,
   Outcome,
   Router,
   Target,
   UpstreamCall,
-  Usage,
   UsageLedger,
   UsageRecord,
-  Units,
 } from '@turnpike/core'
-import { cost, isUuid, ratesFor, toUsd } from '@turnpike/core'
+import { toUsd, UpstreamError } from '@turnpike/core'
 import type { Call } from '@turnpike/http'
+import { allowedTargets, budgetsOf, overBudget, unpriced } from './admit.js'
 import type { Caller } from './caller.js'
+import { metered } from './meter.js'
+import { outcomeOf } from './outcome.js'
+import type { RecordHead, Used } from './record.js'
+import { estimated, recordOf, sentOf, tag } from './record.js'
 import type { UpstreamWatch, UpstreamWatches } from './upstream-watch.js'
 import { warnings } from './warnings.js'
 
@@ -21,19 +27,17 @@ import { warnings } from './warnings.js'
 export interface UpstreamOptions {
   router: Router
   ledger: UsageLedger
+  sessions: LiveSessions
   watches: UpstreamWatches
   /** Milliseconds until the upstream's first event or whole answer. */
   firstEventMs: number
   /** Milliseconds between two events. */
   betweenEventsMs: number
+  /** Milliseconds for which an upstream goes on that a client has left; 0 = it is left too. */
+  drainMs: number
+  /** Whether each request is held in the ledger before its upstream is called, also without a budget. */
+  holds: boolean
   now: () => number
-}
-
-/** What a request used. */
-export interface Used {
-  usage: Pick<Usage, 'prompt_tokens' | 'completion_tokens'>
-  units: Units
-  accuracy: UsageRecord['accuracy']
 }
 
 /** What a request cost, as callers are told if they ask: US dollars, 0 with `priced: false` where the price is not known. */
@@ -57,12 +61,6 @@ export interface UpstreamRequest {
   reasonOf(error: unknown): unknown
 }
 
-/** A tag header that is fit to be stored: a UUID, else ''. */
-const tag = (call: Call, name: string): string => {
-  const value = call.header(name)
-  return value !== undefined && isUuid(value) ? value.toLowerCase() : ''
-}
-
 /** Who was compared, as a header: `openai/gpt-4o-mini=0.00001; google/gemini-2.5-pro=0.002(unhealthy)`. */
 const comparison = (considered: Considered[]): string =>
   considered
@@ -75,26 +73,72 @@ const comparison = (considered: Considered[]): string =>
 /** US dollars without an exponent. */
 const decimal = (usd: number): string => usd.toFixed(9).replace(/\.?0+$/, '')
 
+/** How a call failed, in one word for the metrics; undefined where the provider has no part in it. */
+const kindOf = (error: unknown): string | undefined => {
+  if (!UpstreamError.is(error)) return undefined
+  const { kind, status, caller, credential } = error.failure
+  return status === 429 ? 'rate_limited' : credential ? 'credential' : caller ? 'refused' : kind
+}
+
 /**
- * Finds who serves a request and makes sure that it can be booked.
+ * Finds who serves a request and makes sure that it may be made and can be booked.
  * @param ownNotes what becomes of fields whoever serves it
  */
 export async function upstreamRequest(
-  { router, ledger, watches, firstEventMs, now }: UpstreamOptions,
+  options: UpstreamOptions,
   caller: Caller,
   call: Call,
   need: Need,
   ownNotes: Note[] = [],
 ): Promise<UpstreamRequest> {
-  const { key, user } = caller!
-  call.log({ key_id: key.id, user_id: user.id })
-  const { targets, considered } = await router.candidates(need)
-  await ledger.ready()
+  const { router, ledger, sessions, watches, firstEventMs, now, holds, drainMs } = options
+  const started = performance.now()
+  const holder = caller as KeyHolder
+  const { key, user } = holder
   const { task } = need
-  const watch = watches.watch(call)
+  call.log({ key_id: key.id, user_id: user.id, task })
+  const { targets: able, considered } = await router.candidates(need)
+  const targets = allowedTargets(holder, able)
+  await ledger.ready()
   const explained = call.header('x-gateway-explain') === 'true'
-  let target: Target
-  let attempts: number
+
+  const session_id = tag(call, 'x-session-id')
+  const head: RecordHead = {
+    request_id: call.requestId,
+    user_id: user.id,
+    key_id: key.id,
+    session_id,
+    conversation_id: tag(call, 'x-conversation-id'),
+    task_id: tag(call, 'x-task-id'),
+    project_id: tag(call, 'x-project-id'),
+    in_session: session_id !== '' && (await sessions.has(session_id, user.id)),
+    task,
+  }
+  if (considered) head.considered = considered
+
+  let target = targets[0]!
+  let attempts = 0
+  let first_token_ms: number | null = null
+  const elapsed = (): number => Math.round(performance.now() - started)
+  const record = (used: Used, outcome: Outcome): UsageRecord =>
+    recordOf(head, target, used, {
+      attempts: Math.max(attempts, 1),
+      outcome,
+      latency_ms: elapsed(),
+      first_token_ms,
+      timestamp: new Date(now()).toISOString(),
+    })
+
+  const budgets = budgetsOf(holder)
+  let hold: Hold | undefined
+  if (holds || budgets.length > 0) {
+    const estimate = record(estimated(need.expected(target)), 'server_shutdown')
+    if (budgets.length > 0 && estimate.cost_nano_usd === null) throw unpriced()
+    const held = await ledger.hold(estimate, budgets)
+    if (!held) throw overBudget()
+    hold = held
+  }
+  const watch = watches.watch(call, drainMs)
 
   const reasonOf = (error: unknown): unknown => watch.stop()?.error ?? error
 
@@ -104,12 +148,21 @@ export async function upstreamRequest(
       watch.expect(firstEventMs)
       call.log({ provider: candidate.provider.id, model: candidate.model })
       notes = ownNotes
+      attempts++
+      target = candidate
       const onNotes = (more: Note[]): void => void (notes = [...ownNotes, ...more])
       // Between two attempts nobody is waited for who could be late.
-      return run(candidate, { signal: watch.signal, onNotes }).finally(watch.relax)
+      return run(candidate, { signal: watch.signal, onNotes }).then(
+        (value) => (watch.relax(), value),
+        (error: unknown) => {
+          watch.relax()
+          const kind = kindOf(reasonOf(error))
+          if (kind) ledger.failed({ provider: candidate.provider.id, kind, timestamp: new Date(now()).toISOString() })
+          throw error
+        },
+      )
     })
     target = attempted.target
-    attempts = attempted.attempts
     if (notes.length > 0) call.setHeader('x-gateway-warnings', warnings(notes))
     if (explained) {
       call.setHeader('x-gateway-provider', target.provider.id)
@@ -119,37 +172,22 @@ export async function upstreamRequest(
     return attempted.value
   }
 
-  const book = async ({ usage, units, accuracy }: Used, outcome: Outcome): Promise<Cost> => {
-    const { prompt_tokens, completion_tokens } = usage
-    const { provider, model, price, catalogue } = target
-    const rates = price ? ratesFor(price, units) : {}
-    const nano = price ? cost(units, rates) : null
-    call.log({ outcome, prompt_tokens, completion_tokens })
-    await ledger.append({
-      request_id: call.requestId,
-      user_id: user.id,
-      key_id: key.id,
-      session_id: tag(call, 'x-session-id'),
-      conversation_id: tag(call, 'x-conversation-id'),
-      task_id: tag(call, 'x-task-id'),
-      project_id: tag(call, 'x-project-id'),
-      task,
-      model,
-      provider: provider.id,
-      attempts,
-      ...(considered && { considered }),
-      prompt_tokens,
-      completion_tokens,
-      tokens: prompt_tokens + completion_tokens,
-      accuracy,
-      units,
-      rates,
-      catalogue,
-      cost_nano_usd: nano,
-      outcome,
-      timestamp: new Date(now()).toISOString(),
-    })
+  const book = async (used: Used, outcome: Outcome): Promise<Cost> => {
+    const made = record(used, outcome)
+    const { prompt_tokens, completion_tokens, cost_nano_usd: nano } = made
+    call.log({ outcome, attempts, prompt_tokens, completion_tokens, cost_usd: toUsd(nano ?? 0) })
+    if (first_token_ms !== null) call.log({ first_token_ms })
+    await ledger.append(made, hold)
     return { cost: toUsd(nano ?? 0), priced: nano !== null }
+  }
+
+  /** Books what a request has cost that came to nothing, as far as that is known. */
+  const bookFailed = async (error: unknown): Promise<void> => {
+    const spent = UpstreamError.is(error) ? error.failure.usage : undefined
+    if (spent) await book(metered(spent, 'partial'), outcomeOf(error))
+    else if (watch.left() && attempts > 0) await book(estimated(sentOf(need.expected(target))), 'client_abort')
+    // If it cannot be dropped now, it ends as one that a crash cut off.
+    else if (hold) await ledger.drop(hold).catch(() => undefined)
   }
 
   return {
@@ -157,25 +195,36 @@ export async function upstreamRequest(
     explained,
     reasonOf,
     async whole(run, meter) {
+      let booked = false
       try {
         const answer = await ask(run)
         router.report(target)
         const used = meter(answer)
-        const booked = await book(used, 'complete')
-        if (explained) call.setHeader('x-gateway-cost', decimal(booked.cost))
-        return { answer, used, cost: booked }
+        booked = true
+        const cost = await book(used, watch.left() ? 'client_abort' : 'complete')
+        if (explained) call.setHeader('x-gateway-cost', decimal(cost.cost))
+        return { answer, used, cost }
       } catch (error) {
-        throw reasonOf(error)
+        const reason = reasonOf(error)
+        if (!booked) await bookFailed(reason)
+        throw reason
       } finally {
         await watch.end()
       }
     },
     async begin(run) {
       try {
-        return await ask(run)
+        const begun = await ask(run)
+        first_token_ms = elapsed()
+        return begun
       } catch (error) {
-        await watch.end()
-        throw reasonOf(error)
+        const reason = reasonOf(error)
+        try {
+          await bookFailed(reason)
+        } finally {
+          await watch.end()
+        }
+        throw reason
       }
     },
     async close(outcome, used, error) {

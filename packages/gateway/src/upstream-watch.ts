@@ -31,6 +31,8 @@ export interface UpstreamWatch {
   readonly signal: Signal
   /** Why the call was stopped, if it was. */
   stop(): Stop | undefined
+  /** Whether the client has left. */
+  left(): boolean
   /** Gives the upstream `ms` from now; the call is stopped if `relax` does not come before. */
   expect(ms: number): void
   /** The upstream has answered. */
@@ -43,7 +45,8 @@ export interface UpstreamWatch {
 
 /** The calls that are running, so that a shutdown can wait for them and then end them. */
 export interface UpstreamWatches {
-  watch(client: { onLeave(listener: () => void): void }): UpstreamWatch
+  /** @param drainMs how long the call goes on after the client has left; 0 = it is stopped at once */
+  watch(client: { onLeave(listener: () => void): void }, drainMs: number): UpstreamWatch
   /** Resolves when no call runs any more; stops those that still do after `ms`. */
   drain(ms: number): Promise<void>
 }
@@ -77,11 +80,17 @@ export function upstreamWatches(): UpstreamWatches {
   let onIdle: (() => void) | undefined
 
   return {
-    watch(client) {
+    watch(client, drainMs) {
       const signal = new StopSignal()
       running.add(signal)
       const abort = (): void => signal.abort(clientLeft)
-      client.onLeave(abort)
+      let left = false
+      let lastCall: ReturnType<typeof setTimeout> | undefined
+      client.onLeave(() => {
+        left = true
+        if (drainMs === 0) abort()
+        else if (running.has(signal)) lastCall = setTimeout(abort, drainMs)
+      })
 
       // One timer per call, which looks again when it fires: a timer per event would cost more than the event.
       let deadline = Infinity
@@ -102,6 +111,7 @@ export function upstreamWatches(): UpstreamWatches {
       return {
         signal,
         stop: () => signal.stop,
+        left: () => left,
         expect(ms) {
           deadline = performance.now() + ms
           if (deadline < firesAt) arm(deadline)
@@ -112,6 +122,7 @@ export function upstreamWatches(): UpstreamWatches {
         abort,
         async end(last) {
           clearTimeout(timer)
+          clearTimeout(lastCall)
           try {
             await last
           } finally {

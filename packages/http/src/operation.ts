@@ -15,8 +15,8 @@ export interface Call {
   log(fields: Record<string, string | number | boolean>): void
 }
 
-/** The kinds of callers that an operation can ask for. */
-export type Access = 'open' | 'key' | 'admin'
+/** The kinds of callers that an operation can ask for; `self` = a key for what is its owner's, an administrator for everything. */
+export type Access = 'open' | 'key' | 'self' | 'admin'
 
 /** A form in place of a JSON body. */
 export interface FormOptions {

@@ -6,7 +6,7 @@ import { createUser, getUser } from './users.js'
 describe('createUser', () => {
   it('fills in what is not given', async () => {
     const kv = await memoryKV()
-    const user = await createUser(kv, {}, Date.UTC(2026, 0, 2))
+    const user = await createUser(kv, {}, { now: Date.UTC(2026, 0, 2) })
     expect(user).toEqual({
       id: expect.any(String) as string,
       email: null,

@@ -1,5 +1,8 @@
 import { uuidv7 } from '../ids.js'
 import type { KV } from '../kv/kv.js'
+import type { Budget } from '../ledger/holds.js'
+import type { Act } from './audit.js'
+import { audit } from './audit.js'
 
 /** Roles of spec.md, "User (platform)". */
 export type Role = 'user' | 'developer' | 'admin'
@@ -11,6 +14,8 @@ export type User = {
   email: string | null
   role: Role
   name: string
+  /** What the user's requests may cost; absent = no bound. */
+  budget?: Budget
   created_at: string
   /** When the user was deleted; null = live. */
   deleted_at: string | null
@@ -18,6 +23,7 @@ export type User = {
 
 const userKey = (id: string) => ['user', id]
 const emailKey = (email: string) => ['email', email.toLowerCase()]
+const countKey = ['user-count']
 
 /**
  * Stores a new user.
@@ -25,14 +31,28 @@ const emailKey = (email: string) => ['email', email.toLowerCase()]
  */
 export async function createUser(
   kv: KV,
-  input: { id?: string; email?: string | null; role?: Role; name?: string },
-  now: number = Date.now(),
+  input: { id?: string; email?: string | null; role?: Role; name?: string; budget?: Budget },
+  act: Act = {},
 ): Promise<User | null> {
-  const { id = uuidv7(now), email = null, role = 'user', name = '' } = input
-  const user: User = { id, email, role, name, created_at: new Date(now).toISOString(), deleted_at: null }
+  const { now = Date.now() } = act
+  const { id = uuidv7(now), email = null, role = 'user', name = '', budget } = input
+  const user: User = {
+    id,
+    email,
+    role,
+    name,
+    ...(budget && { budget }),
+    created_at: new Date(now).toISOString(),
+    deleted_at: null,
+  }
   const created = await kv.commit({
     check: [{ key: userKey(id), version: null }, ...(email ? [{ key: emailKey(email), version: null }] : [])],
-    set: [{ key: userKey(id), value: user }, ...(email ? [{ key: emailKey(email), value: id }] : [])],
+    set: [
+      { key: userKey(id), value: user },
+      ...(email ? [{ key: emailKey(email), value: id }] : []),
+      ...audit('user.create', id, act),
+    ],
+    sum: [{ key: countKey, add: { users: 1 } }],
   })
   return created ? user : null
 }
@@ -41,4 +61,38 @@ export async function createUser(
 export async function getUser(kv: KV, id: string): Promise<User | null> {
   const user = (await kv.get<User>(userKey(id)))?.value
   return user && user.deleted_at === null ? user : null
+}
+
+/** Live users in the reverse order of their ids, which is newest first where they are ours; `next` is the `after` of the following page. */
+export async function listUsers(
+  kv: KV,
+  { after, limit = 100 }: { after?: string | undefined; limit?: number | undefined } = {},
+): Promise<{ items: User[]; next?: string }> {
+  const page = await kv.list<User>(['user'], {
+    reverse: true,
+    limit,
+    ...(after !== undefined && { after: userKey(after) }),
+  })
+  const items = page.items.map(({ value }) => value).filter(({ deleted_at }) => deleted_at === null)
+  return page.next ? { items, next: page.next[1]! } : { items }
+}
+
+/** How many live users there are. */
+export async function countUsers(kv: KV): Promise<number> {
+  return (await kv.get<{ users?: number }>(countKey))?.value.users ?? 0
+}
+
+/** Marks a live user as deleted: reads find it no more, its books stay. False where there is none. */
+export async function deleteUser(kv: KV, id: string, act: Act = {}): Promise<boolean> {
+  for (;;) {
+    const entry = await kv.get<User>(userKey(id))
+    if (!entry || entry.value.deleted_at !== null) return false
+    const deleted_at = new Date(act.now ?? Date.now()).toISOString()
+    const deleted = await kv.commit({
+      check: [{ key: userKey(id), version: entry.version }],
+      set: [{ key: userKey(id), value: { ...entry.value, deleted_at } }, ...audit('user.delete', id, act)],
+      sum: [{ key: countKey, add: { users: -1 } }],
+    })
+    if (deleted) return true
+  }
 }

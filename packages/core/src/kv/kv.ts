@@ -150,9 +150,12 @@ export async function update<T extends JsonValue>(
   }
 }
 
-/** All entries below `prefix`, in the order of their keys; default all there are. What is written meanwhile may or may not be among them. */
-export async function* entriesOf<T>(kv: KV, prefix: Key = []): AsyncGenerator<Entry<T>> {
-  for (let after: Key | undefined; ;) {
+/**
+ * All entries below `prefix`, in the order of their keys, or those after a key; default all there are.
+ * What is written meanwhile may or may not be among them.
+ */
+export async function* entriesOf<T>(kv: KV, prefix: Key = [], after?: Key): AsyncGenerator<Entry<T>> {
+  for (;;) {
     const { items, next } = await kv.list<T>(prefix, { limit: MAX_PAGE, ...(after && { after }) })
     yield* items
     if (!next) return

@@ -135,6 +135,9 @@ describe('the record of a completion', () => {
         // 9 × $2.50 and 3 × $10 for a million
         cost_nano_usd: 52_500,
         outcome: 'complete',
+        in_session: false,
+        latency_ms: expect.any(Number) as number,
+        first_token_ms: null,
         timestamp: '2026-01-02T00:00:00.000Z',
       },
     ])
@@ -163,8 +166,9 @@ describe('the record of a completion', () => {
   it('adds up', async () => {
     const { chat, gateway } = await testGateway({ upstream: () => whole() })
     await Promise.all([chat(), chat(), chat()])
-    expect(await gateway.ledger.totals(OWNER)).toEqual({
+    expect(await gateway.ledger.totals('user', OWNER)).toEqual({
       requests: 3,
+      unpriced: 0,
       prompt_tokens: 27,
       completion_tokens: 9,
       tokens: 36,

@@ -97,6 +97,20 @@ export function chatCompletions(options: UpstreamOptions) {
       const batches = opened.batches[Symbol.asyncIterator]()
       const close = (outcome: Outcome, error?: unknown): Promise<Cost> =>
         upstream.close(outcome, meter.used(outcome === 'complete'), error)
+      /** Reads on, so that the upstream's own report is booked. @returns whether the stream is whole */
+      const drain = async (): Promise<boolean> => {
+        try {
+          for (;;) {
+            watch.expect(options.betweenEventsMs)
+            const { done, value } = await batches.next()
+            watch.relax()
+            if (done) return true
+            meter.count(value)
+          }
+        } catch {
+          return false
+        }
+      }
       const events: EventStream<ChunkChoice[]> = {
         next() {
           watch.expect(options.betweenEventsMs)
@@ -116,7 +130,9 @@ export function chatCompletions(options: UpstreamOptions) {
           await close(watch.stop()?.outcome ?? outcomeOf(error), reason)
           return reason
         },
-        leave: async () => void (await close('client_abort')),
+        async leave() {
+          await upstream.close('client_abort', meter.used(options.drainMs > 0 && (await drain())))
+        },
       }
       return sse(events)
     },

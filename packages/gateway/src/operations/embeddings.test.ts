@@ -41,6 +41,9 @@ describe('the record of an embedding', () => {
         // 7 × $0.02 for a million
         cost_nano_usd: 140,
         outcome: 'complete',
+        in_session: false,
+        latency_ms: expect.any(Number) as number,
+        first_token_ms: null,
         timestamp: '2026-01-02T00:00:00.000Z',
       },
     ])

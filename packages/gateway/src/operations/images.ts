@@ -5,7 +5,8 @@ import { requireModel } from '../allowed-models.js'
 import type { Caller } from '../caller.js'
 import { IMAGE_MODELS } from '../conventions.js'
 import { metered, tokens } from '../meter.js'
-import type { UpstreamOptions, Used } from '../upstream-request.js'
+import type { Used } from '../record.js'
+import type { UpstreamOptions } from '../upstream-request.js'
 import { upstreamRequest } from '../upstream-request.js'
 
 export interface ImageOptions {

@@ -5,7 +5,8 @@ import type { Caller } from '../caller.js'
 import { SPEECH_MODELS, VOICES } from '../conventions.js'
 import { tokens } from '../meter.js'
 import { outcomeOf } from '../outcome.js'
-import type { UpstreamOptions, UpstreamRequest, Used } from '../upstream-request.js'
+import type { Used } from '../record.js'
+import type { UpstreamOptions, UpstreamRequest } from '../upstream-request.js'
 import { upstreamRequest } from '../upstream-request.js'
 
 export interface SpeechOptions {

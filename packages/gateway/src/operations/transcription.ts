@@ -5,7 +5,8 @@ import * as v from 'valibot'
 import { requireModel } from '../allowed-models.js'
 import type { Caller } from '../caller.js'
 import { AUDIO_LIMIT, TRANSCRIPTION_MODELS } from '../conventions.js'
-import type { UpstreamOptions, Used } from '../upstream-request.js'
+import type { Used } from '../record.js'
+import type { UpstreamOptions } from '../upstream-request.js'
 import { upstreamRequest } from '../upstream-request.js'
 
 export interface TranscriptionOptions {

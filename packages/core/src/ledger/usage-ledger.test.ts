@@ -1,34 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { StorageError } from './errors.js'
-import type { Commit, KV } from './kv/kv.js'
-import { memoryKV } from './kv/memory-kv.js'
-import type { UsageRecord } from './usage-ledger.js'
+import { usageRecord } from '../../../../test/support/usage-record.js'
+import { StorageError } from '../errors.js'
+import type { Commit, KV } from '../kv/kv.js'
+import { memoryKV } from '../kv/memory-kv.js'
+import type { UsageRecord } from './usage-record.js'
 import { usageLedger } from './usage-ledger.js'
 
-const record = (request_id: string, fields: Partial<UsageRecord> = {}): UsageRecord => ({
-  request_id,
-  user_id: 'ada',
-  key_id: 'key',
-  session_id: '',
-  conversation_id: '',
-  task_id: '',
-  project_id: '',
-  task: 'chat',
-  model: 'gpt-4o',
-  provider: 'openai',
-  attempts: 1,
-  prompt_tokens: 10,
-  completion_tokens: 3,
-  tokens: 13,
-  accuracy: 'reported',
-  units: { input: 10, output: 3 },
-  rates: { input: 2.5, output: 10 },
-  catalogue: 'v1',
-  cost_nano_usd: 55_000,
-  outcome: 'complete',
-  timestamp: '2026-01-02T00:00:00.000Z',
-  ...fields,
-})
+const record = (request_id: string, fields: Partial<UsageRecord> = {}): UsageRecord =>
+  usageRecord({ request_id, ...fields })
 
 /** A store whose commits go through `commit`. */
 async function setUp(commit?: (change: Commit, kv: KV) => Promise<boolean>) {
@@ -57,8 +36,9 @@ afterEach(() => vi.useRealTimers())
 describe('the usage ledger', () => {
   it('knows nothing of a new user', async () => {
     const { ledger } = await setUp()
-    expect(await ledger.totals('ada')).toEqual({
+    expect(await ledger.totals('user', 'ada')).toEqual({
       requests: 0,
+      unpriced: 0,
       prompt_tokens: 0,
       completion_tokens: 0,
       tokens: 0,
@@ -74,15 +54,21 @@ describe('the usage ledger', () => {
       ledger.append(record('b', { prompt_tokens: 100, completion_tokens: 50, tokens: 150, cost_nano_usd: null })),
       ledger.append(record('c', { user_id: 'bob', prompt_tokens: 1, completion_tokens: 0, tokens: 1 })),
     ])
-    expect(await ledger.totals('ada')).toEqual({
+    expect(await ledger.totals('user', 'ada')).toEqual({
       requests: 2,
+      unpriced: 1,
       prompt_tokens: 110,
       completion_tokens: 53,
       tokens: 163,
       // A price that is not known adds nothing.
       cost_nano_usd: 55_000,
     })
-    expect(await ledger.totals('bob')).toMatchObject({ requests: 1, prompt_tokens: 1, completion_tokens: 0, tokens: 1 })
+    expect(await ledger.totals('user', 'bob')).toMatchObject({
+      requests: 1,
+      prompt_tokens: 1,
+      completion_tokens: 0,
+      tokens: 1,
+    })
     expect((await ledger.records('bob')).items).toEqual([
       record('c', { user_id: 'bob', prompt_tokens: 1, completion_tokens: 0, tokens: 1 }),
     ])
@@ -93,28 +79,33 @@ describe('the usage ledger', () => {
     const ids = ['a', 'b', 'c', 'd']
     await Promise.all(ids.map((id) => ledger.append(record(id, { user_id: id === 'd' ? 'bob' : 'ada' }))))
     expect(commits).toHaveLength(1)
-    const { set, sum } = commits[0]!
-    expect(set!.map(({ key, value }) => [key[1], (value as UsageRecord[]).map((r) => r.request_id)])).toEqual([
+    const segments = commits[0]!.set!.filter(({ key }) => key[0] === 'usage')
+    expect(segments.map(({ key, value }) => [key[1], (value as UsageRecord[]).map((r) => r.request_id)])).toEqual([
       ['ada', ['a', 'b', 'c']],
       ['bob', ['d']],
     ])
-    expect(sum).toEqual([
-      {
-        key: ['usage-total', 'ada'],
-        add: { requests: 3, prompt_tokens: 30, completion_tokens: 9, cost_nano_usd: 165_000 },
-      },
-      {
-        key: ['usage-total', 'bob'],
-        add: { requests: 1, prompt_tokens: 10, completion_tokens: 3, cost_nano_usd: 55_000 },
-      },
-    ])
+    const sums = new Map(commits[0]!.sum!.map(({ key, add }) => [key.join(' '), add]))
+    expect(sums.size).toBe(commits[0]!.sum!.length)
+    expect(sums.get('usage-total user ada')).toEqual({
+      requests: 3,
+      prompt_tokens: 30,
+      completion_tokens: 9,
+      cost_rest: 165_000,
+    })
+    expect(sums.get('usage-total user bob')).toEqual({
+      requests: 1,
+      prompt_tokens: 10,
+      completion_tokens: 3,
+      cost_rest: 55_000,
+    })
+    expect(sums.get('usage-total all')).toMatchObject({ requests: 4, cost_rest: 220_000 })
   })
 
   it('writes at most 512 records at once', async () => {
     const { ledger, commits } = await setUp()
     await Promise.all(Array.from({ length: 600 }, (_, i) => ledger.append(record(`r${i}`))))
     expect(commits.map(({ sum }) => sum![0]!.add['requests'])).toEqual([512, 88])
-    expect(await ledger.totals('ada')).toMatchObject({ requests: 600 })
+    expect(await ledger.totals('user', 'ada')).toMatchObject({ requests: 600 })
   })
 
   it('resolves only when the record is stored', async () => {
@@ -127,7 +118,7 @@ describe('the usage ledger', () => {
     expect(done).toBe(false)
     open()
     await append
-    expect(await ledger.totals('ada')).toMatchObject({ requests: 1 })
+    expect(await ledger.totals('user', 'ada')).toMatchObject({ requests: 1 })
   })
 
   it('lists newest first, in pages', async () => {
@@ -161,7 +152,7 @@ describe('a failing store', () => {
       await ledger.append(record('a'))
       expect(commits).toHaveLength(2)
       expect(commits[1]).toEqual(commits[0])
-      expect(await ledger.totals('ada')).toMatchObject({
+      expect(await ledger.totals('user', 'ada')).toMatchObject({
         requests: 1,
         prompt_tokens: 10,
         completion_tokens: 3,
@@ -205,7 +196,7 @@ describe('a failing store', () => {
     await ledger.ready()
     expect(commits).toHaveLength(before)
     await ledger.append(record('b'))
-    expect(await ledger.totals('ada')).toMatchObject({ requests: 1 })
+    expect(await ledger.totals('user', 'ada')).toMatchObject({ requests: 1 })
   })
 
   it('is told to the callers even if the host’s own hook fails', async () => {

@@ -1,0 +1,134 @@
+import { uuidv7 } from '../ids.js'
+import type { JsonValue, KV } from '../kv/kv.js'
+import { toUsd } from '../prices/cost.js'
+import { lastUsed } from '../ledger/last-used.js'
+import type { Fields } from '../ledger/totals.js'
+import { totalKey, totalsOf } from '../ledger/totals.js'
+
+/** A gateway session as stored under `session/<id>`. */
+type StoredSession = {
+  id: string
+  user_id: string
+  label: string | null
+  metadata: { [key: string]: JsonValue } | null
+  expires_at: string | null
+  created_at: string
+}
+
+/** spec.md, "Session": what is stored, and what was used in it so far. */
+export type Session = StoredSession & {
+  prompt_tokens: number
+  completion_tokens: number
+  total_tokens: number
+  request_count: number
+  cost_usd: number
+  /** When it was made or last used. */
+  updated_at: string
+}
+
+const sessionKey = (id: string) => ['session', id]
+
+async function withTotals(kv: KV, sessions: StoredSession[]): Promise<Session[]> {
+  const counters = await kv.getMany<Fields>(sessions.map(({ id }) => totalKey('session', id)))
+  const uses = await lastUsed(
+    kv,
+    'session',
+    sessions.map(({ id }) => id),
+  )
+  return sessions.map((session, i) => {
+    const { requests, prompt_tokens, completion_tokens, tokens, cost_nano_usd } = totalsOf(counters[i]?.value)
+    return {
+      ...session,
+      prompt_tokens,
+      completion_tokens,
+      total_tokens: tokens,
+      request_count: requests,
+      cost_usd: toUsd(cost_nano_usd),
+      updated_at: uses[i] ?? session.created_at,
+    }
+  })
+}
+
+/** Makes a session for a user. @param input.expiresAt when requests no longer count for it; default never */
+export async function createSession(
+  kv: KV,
+  userId: string,
+  input: { label?: string | null; metadata?: { [key: string]: JsonValue } | null; expiresAt?: Date | null } = {},
+  now: number = Date.now(),
+): Promise<Session> {
+  const { label = null, metadata = null, expiresAt = null } = input
+  const session: StoredSession = {
+    id: uuidv7(now),
+    user_id: userId,
+    label,
+    metadata,
+    expires_at: expiresAt ? expiresAt.toISOString() : null,
+    created_at: new Date(now).toISOString(),
+  }
+  await kv.commit({
+    set: [
+      { key: sessionKey(session.id), value: session },
+      { key: ['user-sessions', userId, session.id], value: true },
+    ],
+  })
+  return (await withTotals(kv, [session]))[0]!
+}
+
+/** The session with this id and what was used in it, or null. */
+export async function getSession(kv: KV, id: string): Promise<Session | null> {
+  const entry = await kv.get<StoredSession>(sessionKey(id))
+  return entry ? (await withTotals(kv, [entry.value]))[0]! : null
+}
+
+/** The user's sessions, newest first; `next` is the `after` of the following page. */
+export async function listSessions(
+  kv: KV,
+  userId: string,
+  { after, limit = 100 }: { after?: string | undefined; limit?: number | undefined } = {},
+): Promise<{ items: Session[]; next?: string }> {
+  const prefix = ['user-sessions', userId]
+  const page = await kv.list(prefix, {
+    reverse: true,
+    limit,
+    ...(after !== undefined && { after: [...prefix, after] }),
+  })
+  const entries = await kv.getMany<StoredSession>(page.items.map(({ key }) => sessionKey(key[2]!)))
+  const items = await withTotals(
+    kv,
+    entries.flatMap((entry) => entry?.value ?? []),
+  )
+  return page.next ? { items, next: page.next[2]! } : { items }
+}
+
+/** Sessions that requests count for. */
+export interface LiveSessions {
+  /** Whether there is a session with this id, and it is live and this user's. */
+  has(id: string, userId: string): Promise<boolean> | boolean
+}
+
+const CACHE_SIZE = 10_000
+
+/** Live sessions over a `KV`. A session's owner and end never change, so that those that were found stay in memory. */
+export function liveSessions(kv: KV, options: { now?: () => number } = {}): LiveSessions {
+  const { now = Date.now } = options
+  const cache = new Map<string, { userId: string; until: number }>()
+  const lives = ({ userId, until }: { userId: string; until: number }, of: string): boolean =>
+    userId === of && now() < until
+
+  const find = async (id: string, of: string): Promise<boolean> => {
+    const session = (await kv.get<StoredSession>(sessionKey(id)))?.value
+    if (!session) return false
+    const { user_id: userId, expires_at } = session
+    const found = { userId, until: expires_at === null ? Infinity : Date.parse(expires_at) }
+    if (cache.size >= CACHE_SIZE) cache.clear()
+    cache.set(id, found)
+    return lives(found, of)
+  }
+
+  return {
+    has(id, userId) {
+      const found = cache.get(id)
+      return found ? lives(found, userId) : find(id, userId)
+    },
+  }
+}

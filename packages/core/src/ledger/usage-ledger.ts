@@ -1,0 +1,289 @@
+import { ApiError, StorageError } from '../errors.js'
+import { uuidv7 } from '../ids.js'
+import { invalid } from '../invalid.js'
+import type { Commit, Key, KV, Page } from '../kv/kv.js'
+import { entriesOf } from '../kv/kv.js'
+import type { BudgetOf, Hold, Wanted } from './holds.js'
+import { budgetKey, dropHold, ending, holdsBefore, makeHolds, over, settle } from './holds.js'
+import { lastUses } from './last-used.js'
+import type { Fields, TotalOf, UsageTotals } from './totals.js'
+import { addUsage, hourKey, hourOf, Sums, totalKey, totalsOf } from './totals.js'
+import type { FailedCall, UsageRecord } from './usage-record.js'
+
+/** An hour of usage. */
+export interface UsageHour {
+  /** Such as `2026-01-31-09`, in UTC. */
+  hour: string
+  totals: UsageTotals
+  /** All that is counted, by name: see totals.ts. */
+  fields: Readonly<Fields>
+}
+
+export interface UsageLedger {
+  /**
+   * Resolves once the record is durable; to be awaited before the caller is told that the response is whole.
+   * @param hold what was held for the request, which ends with it
+   */
+  append(record: UsageRecord, hold?: Hold): Promise<void>
+  /** Counts a call that cost nothing; it is stored with the next records, and nobody waits for it. */
+  failed(call: FailedCall): void
+  /** Rejects with 500 `ledger_unavailable` while records cannot be kept; to be awaited before money is spent. */
+  ready(): Promise<void>
+  /**
+   * Holds what a request may cost until `append` or `drop`, and resolves once that is durable; null where it does not fit into a budget.
+   * @param estimate what is booked if neither ever comes: see `sweep`
+   */
+  hold(estimate: UsageRecord, budgets: BudgetOf[]): Promise<Hold | null>
+  /** Ends a hold without a record: the upstream has not been paid for anything. */
+  drop(hold: Hold): Promise<void>
+  /**
+   * Books holds that have not ended in `olderThanMs`, each once, as what was estimated: a crash cut their requests off.
+   * 0 where no other process has the store and none of this one's requests runs. @returns how many
+   */
+  sweep(olderThanMs: number): Promise<number>
+  /** Sums over everything that was ever used, in one read. */
+  totals(of: TotalOf, id: string): Promise<UsageTotals>
+  /** Sums per hour, oldest first, from an hour on; hours in which nothing was used are left out. */
+  hours(of: Exclude<TotalOf, 'all' | 'session'>, id: string, from: Date): Promise<UsageHour[]>
+  /** The user's records, newest first; `next` is the `after` of the following page. `limit` default 100, at most 500. */
+  records(userId: string, page?: { after?: string; limit?: number }): Promise<{ items: UsageRecord[]; next?: string }>
+}
+
+const HOUR_MS = 3_600_000
+
+/** Tries of one flush whose outcome is unknown; all under one id, so that it is never counted twice. */
+const TRIES = 3
+/** Most records in one flush. */
+const GROUP = 512
+
+/** Runs when the present turn of the event loop is over, so that requests which end in one turn share a flush. Workers have microtasks only. */
+const soon: (callback: () => void) => void = globalThis.setImmediate ?? queueMicrotask
+
+const unavailable = (cause: unknown, spent: boolean): ApiError =>
+  new ApiError(500, 'server_error', 'Usage cannot be recorded at the moment', {
+    code: 'ledger_unavailable',
+    // What the upstream has done is paid for: a client that tried again would pay twice.
+    shouldRetry: spent ? false : undefined,
+    cause,
+  })
+
+interface Waiting<T, R = void> {
+  item: T
+  resolve(result: R): void
+  reject(error: unknown): void
+}
+
+type Booking = { record: UsageRecord; hold: Hold | undefined }
+
+/** Most records on a page. */
+const MAX_PAGE = 500
+
+/** Where a page begins: after a segment, or in it, where some of its records are on the page before. */
+const CURSOR = /^([0-9a-f-]{36})(?:\.(\d+))?$/
+
+/** The user's segments, newest first, each with its records newest first and where among them to begin. */
+async function* segments(
+  kv: KV,
+  userId: string,
+  cursor: string | undefined,
+  most: number,
+): AsyncGenerator<{ id: string; records: UsageRecord[]; from: number }> {
+  const prefix = ['usage', userId]
+  const [, id, from] = (cursor !== undefined && CURSOR.exec(cursor)) || []
+  if (cursor !== undefined && id === undefined) throw invalid('There is no such page')
+  let after: Key | undefined = id === undefined ? undefined : [...prefix, id]
+  const begun = from && (await kv.get<UsageRecord[]>(after!))
+  if (begun) yield { id: id!, records: begun.value.toReversed(), from: Number(from) }
+  do {
+    const page: Page<UsageRecord[]> = await kv.list(prefix, { reverse: true, limit: most + 1, ...(after && { after }) })
+    for (const { key, value } of page.items) yield { id: key[2]!, records: value.toReversed(), from: 0 }
+    after = page.next
+  } while (after)
+}
+
+/**
+ * The usage ledger: one flush in flight, what arrives meanwhile is the next, so nothing waits for a timer.
+ * A flush is one commit: a segment of records per user, and the sums that they add to.
+ * @param options.onLost called with records that could not be stored, the last chance to keep them; default none.
+ */
+export function usageLedger(
+  kv: KV,
+  options: { onLost?: (records: UsageRecord[], error: unknown) => void; now?: () => number } = {},
+): UsageLedger {
+  const { onLost, now = Date.now } = options
+  let bookings: Waiting<Booking>[] = []
+  let wanted: Waiting<Wanted, Hold | null>[] = []
+  let failures: FailedCall[] = []
+  let flushing = false
+  let failure: unknown
+
+  const commitOf = (flushId: string, group: Booking[], calls: FailedCall[]): Commit => {
+    const records = group.map(({ record }) => record)
+    const byUser = new Map<string, UsageRecord[]>()
+    for (const record of records) {
+      const list = byUser.get(record.user_id)
+      if (list) list.push(record)
+      else byUser.set(record.user_id, [record])
+    }
+    const segments = [...byUser].map(([user, value]) => ({ key: ['usage', user, flushId] as Key, value }))
+    const sums = new Sums()
+    addUsage(sums, records, calls)
+    const held = group.filter(({ hold }) => hold)
+    for (const { hold, record } of held) settle(sums, hold!, record.cost_nano_usd ?? 0)
+    const ends = ending(
+      held.map(({ hold }) => hold!),
+      now(),
+    )
+    return {
+      check: [...segments.map(({ key }) => ({ key, version: null })), ...ends.check],
+      set: [...segments, ...lastUses(records), ...ends.set],
+      del: ends.del,
+      sum: sums.all(),
+    }
+  }
+
+  /** Stores a group, of which those are left out whose holds somebody else has ended: they are booked. */
+  const book = async (bookings: Booking[], calls: FailedCall[]): Promise<void> => {
+    const flushId = uuidv7()
+    let group = bookings
+    for (let attempt = 1; ;) {
+      const commit = commitOf(flushId, group, calls)
+      try {
+        if (await kv.commit(commit)) return
+      } catch (error) {
+        const again = group.length > 0 && StorageError.is(error) && error.outcome === 'unknown' && attempt++ < TRIES
+        if (!again) throw error
+        continue
+      }
+      // An earlier try of this flush was applied after all, or holds are over.
+      const holds = group.flatMap(({ hold }) => hold ?? [])
+      if (holds.length === 0 || (await kv.get(['usage', group[0]!.record.user_id, flushId]))) return
+      const ended = await over(kv, holds)
+      group = group.filter(({ hold }) => !hold || !ended.has(hold))
+      if (group.length === 0) return
+    }
+  }
+
+  const flushBookings = async (): Promise<void> => {
+    const group = bookings
+    bookings = group.splice(GROUP)
+    const calls = failures
+    failures = []
+    try {
+      await book(
+        group.map(({ item }) => item),
+        calls,
+      )
+      failure = undefined
+      for (const { resolve } of group) resolve()
+    } catch (error) {
+      failure = error
+      for (const { reject } of group) reject(unavailable(error, true))
+      const lost = group.map(({ item }) => item.record)
+      try {
+        if (lost.length > 0) onLost?.(lost, error)
+      } catch {
+        // The host's own hook failed; the ledger goes on.
+      }
+    }
+  }
+
+  const flushHolds = async (): Promise<void> => {
+    const group = wanted
+    wanted = group.splice(GROUP)
+    try {
+      const made = await makeHolds(
+        kv,
+        group.map(({ item }) => item),
+      )
+      for (const { item, resolve } of group) resolve(made.has(item.hold) ? item.hold : null)
+    } catch (error) {
+      failure = error
+      for (const { reject } of group) reject(unavailable(error, false))
+      // They may have been made, or still be.
+      for (const { item } of group) void drop(item.hold).catch(() => undefined)
+    }
+  }
+
+  const drop = (hold: Hold): Promise<void> => dropHold(kv, hold, now())
+
+  const flush = async (): Promise<void> => {
+    while (bookings.length + failures.length + wanted.length > 0) {
+      if (bookings.length + failures.length > 0) await flushBookings()
+      if (wanted.length > 0) await flushHolds()
+    }
+    flushing = false
+  }
+
+  const begin = (): void => {
+    if (flushing) return
+    flushing = true
+    soon(() => void flush())
+  }
+
+  const append = (record: UsageRecord, hold?: Hold): Promise<void> =>
+    new Promise((resolve, reject) => {
+      bookings.push({ item: { record, hold }, resolve, reject })
+      begin()
+    })
+
+  return {
+    append,
+    drop,
+    failed(call) {
+      failures.push(call)
+      begin()
+    },
+    async ready() {
+      if (failure === undefined) return
+      try {
+        await kv.commit({ set: [{ key: ['usage', 'probe'], value: true }] })
+        failure = undefined
+      } catch (error) {
+        throw unavailable(error, false)
+      }
+    },
+    hold(estimate, budgets) {
+      const hold: Hold = {
+        id: uuidv7(now()),
+        estimate,
+        budgets: budgets.map((budget) => budgetKey(budget, now())),
+        amount: estimate.cost_nano_usd ?? 0,
+      }
+      return new Promise((resolve, reject) => {
+        wanted.push({ item: { hold, budgets }, resolve, reject })
+        begin()
+      })
+    },
+    async sweep(olderThanMs) {
+      let swept = 0
+      for await (const hold of holdsBefore(kv, now() - olderThanMs)) {
+        await append(hold.estimate, hold)
+        swept++
+      }
+      return swept
+    },
+    async totals(of, id) {
+      return totalsOf((await kv.get<Fields>(totalKey(of, id)))?.value)
+    },
+    async hours(of, id, from) {
+      const before = hourKey(of, id, hourOf(new Date(from.getTime() - HOUR_MS).toISOString()))
+      const hours: UsageHour[] = []
+      for await (const { key, value } of entriesOf<Fields>(kv, before.slice(0, 3), before))
+        hours.push({ hour: key[3]!, totals: totalsOf(value), fields: value })
+      return hours
+    },
+    async records(userId, { after, limit = 100 } = {}) {
+      const most = Math.min(Math.max(limit, 1), MAX_PAGE)
+      const items: UsageRecord[] = []
+      let last: string | undefined
+      for await (const { id, records, from } of segments(kv, userId, after, most))
+        for (let i = from; i < records.length; i++) {
+          if (items.length === most) return { items, next: i === 0 ? last! : `${id}.${i}` }
+          items.push(records[i]!)
+          last = id
+        }
+      return { items }
+    },
+  }
+}

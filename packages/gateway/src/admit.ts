@@ -1,0 +1,30 @@
+import type { BudgetOf, KeyHolder, Target } from '@turnpike/core'
+import { ApiError } from '@turnpike/core'
+
+const forbidden = (code: 'forbidden' | 'budget_exceeded', message: string): ApiError =>
+  new ApiError(403, 'permission_error', message, { code })
+
+/** The targets that a key may be used for. @throws ApiError 403 where it may be used for none */
+export function allowedTargets({ key: { models } }: KeyHolder, targets: Target[]): Target[] {
+  if (!models) return targets
+  const allowed = targets.filter(
+    ({ provider, model }) => models.includes(model) || models.includes(`${provider.id}/${model}`),
+  )
+  if (allowed.length === 0) throw forbidden('forbidden', 'This key may not be used for this model')
+  return allowed
+}
+
+/** The budgets that a request has to fit into. */
+export function budgetsOf({ key, user }: KeyHolder): BudgetOf[] {
+  const budgets: BudgetOf[] = []
+  if (key.budget) budgets.push({ of: 'key', id: key.id, budget: key.budget })
+  if (user.budget) budgets.push({ of: 'user', id: user.id, budget: user.budget })
+  return budgets
+}
+
+/** The request would cost more than is left, as far as that can be told before. */
+export const overBudget = (): ApiError => forbidden('budget_exceeded', 'The budget for this is used up')
+
+/** Nobody can tell whether the request fits into the budget. */
+export const unpriced = (): ApiError =>
+  forbidden('forbidden', 'The price of this model is not known, and there is a budget to keep')

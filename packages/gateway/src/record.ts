@@ -1,0 +1,104 @@
+import type { Considered, Outcome, Target, Task, UnitClass, Units, Usage, UsageRecord } from '@turnpike/core'
+import { cost, isUuid, ratesFor } from '@turnpike/core'
+import type { Call } from '@turnpike/http'
+
+/** What a request used. */
+export interface Used {
+  usage: Pick<Usage, 'prompt_tokens' | 'completion_tokens'>
+  units: Units
+  accuracy: UsageRecord['accuracy']
+}
+
+/** A tag header that is fit to be stored: a UUID, else ''. */
+export const tag = (call: Call, name: string): string => {
+  const value = call.header(name)
+  return value !== undefined && isUuid(value) ? value.toLowerCase() : ''
+}
+
+const promptClasses: UnitClass[] = [
+  'input',
+  'input_audio',
+  'input_image',
+  'cache_read',
+  'cache_write',
+  'cache_write_1h',
+]
+const completionClasses: UnitClass[] = ['output', 'reasoning', 'output_audio', 'output_image']
+
+const sum = (units: Units, classes: UnitClass[]): number =>
+  Math.ceil(classes.reduce((all, name) => all + (units[name] ?? 0), 0))
+
+/** Units that nobody has counted. */
+export const estimated = (units: Units): Used => ({
+  usage: { prompt_tokens: sum(units, promptClasses), completion_tokens: sum(units, completionClasses) },
+  units,
+  accuracy: 'estimated',
+})
+
+/** What of expected units is used as soon as a request is sent: all but what is made of it. */
+export const sentOf = (units: Units): Units =>
+  Object.fromEntries(
+    Object.entries(units).filter(([name]) => name !== 'images' && !completionClasses.includes(name as UnitClass)),
+  )
+
+/** What is known of a request before it is sent. */
+export interface RecordHead {
+  request_id: string
+  user_id: string
+  key_id: string
+  session_id: string
+  conversation_id: string
+  task_id: string
+  project_id: string
+  in_session: boolean
+  task: Task
+  considered?: Considered[]
+}
+
+/** How a request went. */
+export interface RecordEnd {
+  attempts: number
+  outcome: Outcome
+  latency_ms: number
+  first_token_ms: number | null
+  timestamp: string
+}
+
+/** A usage record, charged at the price that its target had when the request came. */
+export function recordOf(
+  head: RecordHead,
+  { provider, model, price, catalogue }: Target,
+  { usage: { prompt_tokens, completion_tokens }, units, accuracy }: Used,
+  { attempts, outcome, latency_ms, first_token_ms, timestamp }: RecordEnd,
+): UsageRecord {
+  const rates = price ? ratesFor(price, units) : {}
+  const { request_id, user_id, key_id, session_id, conversation_id, task_id, project_id, in_session, task } = head
+  const { considered } = head
+  return {
+    request_id,
+    user_id,
+    key_id,
+    session_id,
+    conversation_id,
+    task_id,
+    project_id,
+    in_session,
+    task,
+    model,
+    provider: provider.id,
+    attempts,
+    ...(considered && { considered }),
+    prompt_tokens,
+    completion_tokens,
+    tokens: prompt_tokens + completion_tokens,
+    accuracy,
+    units,
+    rates,
+    catalogue,
+    cost_nano_usd: price ? cost(units, rates) : null,
+    outcome,
+    latency_ms,
+    first_token_ms,
+    timestamp,
+  }
+}
