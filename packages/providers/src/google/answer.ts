@@ -98,6 +98,9 @@ export function toUsage(value: object | undefined): Usage | undefined {
   const thoughts = count(metadata['thoughtsTokenCount']) ?? 0
   if (given === undefined && candidates === undefined && thoughts === 0) return undefined
   const prompt = (given ?? 0) + (count(metadata['toolUsePromptTokenCount']) ?? 0)
+  /** Those of the prompt that were not in the cache, whose tokens are billed alike. */
+  const fresh = (name: string): number =>
+    Math.max(modality(metadata['promptTokensDetails'], name) - modality(metadata['cacheTokensDetails'], name), 0)
   const inclusive = candidates !== undefined && prompt + candidates === metadata['totalTokenCount']
   const completion = (candidates ?? 0) + (inclusive ? 0 : thoughts)
   return {
@@ -106,8 +109,8 @@ export function toUsage(value: object | undefined): Usage | undefined {
     total_tokens: prompt + completion,
     prompt_tokens_details: {
       cached_tokens: count(metadata['cachedContentTokenCount']) ?? 0,
-      audio_tokens: modality(metadata['promptTokensDetails'], 'AUDIO'),
-      image_tokens: modality(metadata['promptTokensDetails'], 'IMAGE') || undefined,
+      audio_tokens: fresh('AUDIO'),
+      image_tokens: fresh('IMAGE') || undefined,
     },
     completion_tokens_details: {
       reasoning_tokens: thoughts,
