@@ -301,6 +301,11 @@ export const refilled: { of: string[]; usage: Record<string, unknown>; bill: Bil
         { modality: 'IMAGE', tokenCount: 100 },
       ],
       cachedContentTokenCount: 400,
+      cacheTokensDetails: [
+        { modality: 'TEXT', tokenCount: 230 },
+        { modality: 'AUDIO', tokenCount: 150 },
+        { modality: 'IMAGE', tokenCount: 20 },
+      ],
       // What tools gave the model to read is prompt, and not in the 900.
       toolUsePromptTokenCount: 50,
       candidatesTokenCount: 70,
@@ -316,16 +321,16 @@ export const refilled: { of: string[]; usage: Record<string, unknown>; bill: Bil
       prompt: 950,
       completion: 200,
       units: {
-        input: 250,
+        input: 420,
         cache_read: 400,
-        input_audio: 200,
-        input_image: 100,
+        input_audio: 50,
+        input_image: 80,
         output: 20,
         reasoning: 130,
         output_audio: 30,
         output_image: 20,
       },
-      nano: 250 * 2_003 + 400 * 211 + 200 * 3_001 + 100 * 4_001 + 20 * 10_007 + 130 * 7_001 + 30 * 8_009 + 20 * 9_001,
+      nano: 420 * 2_003 + 400 * 211 + 50 * 3_001 + 80 * 4_001 + 20 * 10_007 + 130 * 7_001 + 30 * 8_009 + 20 * 9_001,
     },
   },
   {
