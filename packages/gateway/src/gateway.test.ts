@@ -3,7 +3,7 @@ import { isUuid, memoryKV, ModelList } from '@turnpike/core'
 import { anthropic, createRouter } from '@turnpike/providers'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { answer, errorOf, testGateway } from '../../../test/support/gateway.js'
+import { answer, errorOf, OWNER, testGateway } from '../../../test/support/gateway.js'
 
 const open = { headers: { authorization: '' } }
 
@@ -30,6 +30,11 @@ describe('GET /', () => {
           'audio.transcriptions': 'POST /v1/audio/transcriptions',
           'models.list': 'GET /v1/models',
           'models.get': 'GET /v1/models/{model}',
+          'users.list': 'GET /v1/users',
+          'users.create': 'POST /v1/users',
+          'users.get': 'GET /v1/users/{id}',
+          'users.delete': 'DELETE /v1/users/{id}',
+          'users.usage': 'GET /v1/users/{id}/usage',
           'health.providers': 'GET /health/providers',
           health: 'GET /health',
           info: 'GET /',
@@ -39,13 +44,15 @@ describe('GET /', () => {
   })
 
   it('lists only what exists', async () => {
-    const { send } = await testGateway()
+    const { send, gateway } = await testGateway()
     const { endpoints } = (await (await send('GET', '/')).json()) as Info
     for (const [id, endpoint] of Object.entries(endpoints)) {
       const [method, path] = endpoint.split(' ') as [string, string]
-      const response = await send(method, path.replace('{model}', 'gpt-4o'), method === 'POST' ? {} : undefined)
+      const at = path.replace('{model}', 'gpt-4o').replace('{id}', OWNER)
+      const response = await send(method, at, method === 'POST' ? {} : undefined)
       // The key of the test is no administrator's.
-      expect(response.status, id).toBe(id === 'health.providers' ? 403 : method === 'POST' ? 400 : 200)
+      const { access } = gateway.routes.find(({ operation }) => operation.id === id)!.operation
+      expect(response.status, id).toBe(access === 'admin' ? 403 : method === 'POST' ? 400 : 200)
     }
   })
 })

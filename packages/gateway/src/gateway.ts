@@ -26,6 +26,7 @@ import { createSpeech } from './operations/speech.js'
 import { health, info, providersHealth } from './operations/status.js'
 import type { TranscriptionOptions } from './operations/transcription.js'
 import { createTranscription } from './operations/transcription.js'
+import { usersCreate, usersDelete, usersGet, usersList, usersUsage } from './operations/users.js'
 import { upstreamWatches } from './upstream-watch.js'
 
 export interface GatewayOptions extends ShellOptions, ImageOptions, SpeechOptions, TranscriptionOptions {
@@ -129,6 +130,11 @@ export function createGateway(options: GatewayOptions): Gateway {
     route('POST', '/v1/audio/transcriptions', createTranscription(upstream)),
     route('GET', '/v1/models', listModels(router)),
     route('GET', '/v1/models/{model+}', getModel(router)),
+    route('GET', '/v1/users', usersList(kv)),
+    route('POST', '/v1/users', usersCreate(kv, now)),
+    route('GET', '/v1/users/{id}', usersGet(kv)),
+    route('DELETE', '/v1/users/{id}', usersDelete(kv, keys, now), { status: 204 }),
+    route('GET', '/v1/users/{id}/usage', usersUsage(kv, ledger)),
     route('GET', '/health/providers', providersHealth(router)),
     route('GET', '/health', health({ kv, ledger, simulated, draining: () => draining })),
     route(

@@ -179,6 +179,7 @@ export function createHandler<Actor>(options: HandlerOptions<Actor>): Servable {
 
   const toReply = (value: unknown, route: Route<Actor>, requestId: string, log: LogLine | undefined): Reply => {
     const { status } = route
+    if (value === undefined) return { status, headers: {} }
     if (!isAnswer(value)) return json(status, value)
     if (value.kind === 'json') return json(value.status, value.value)
     const onEnd = (): void => log?.end(status)

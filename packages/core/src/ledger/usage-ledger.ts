@@ -46,7 +46,10 @@ export interface UsageLedger {
   /** Sums per hour, oldest first, from an hour on; hours in which nothing was used are left out. */
   hours(of: Exclude<TotalOf, 'all' | 'session'>, id: string, from: Date): Promise<UsageHour[]>
   /** The user's records, newest first; `next` is the `after` of the following page. `limit` default 100, at most 500. */
-  records(userId: string, page?: { after?: string; limit?: number }): Promise<{ items: UsageRecord[]; next?: string }>
+  records(
+    userId: string,
+    page?: { after?: string | undefined; limit?: number | undefined },
+  ): Promise<{ items: UsageRecord[]; next?: string }>
 }
 
 const HOUR_MS = 3_600_000

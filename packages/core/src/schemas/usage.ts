@@ -1,0 +1,44 @@
+import * as v from 'valibot'
+
+/** spec.md, "Usage record (gateway)", and what else is known of it. */
+export const UsageEntry = v.object({
+  session_id: v.string(),
+  model: v.string(),
+  provider: v.string(),
+  tokens: v.number(),
+  prompt_tokens: v.number(),
+  completion_tokens: v.number(),
+  /** 0 with `priced: false` where the price is not known. */
+  cost_usd: v.number(),
+  priced: v.boolean(),
+  timestamp: v.string(),
+  request_id: v.string(),
+  key_id: v.string(),
+  conversation_id: v.string(),
+  task_id: v.string(),
+  project_id: v.string(),
+  task: v.string(),
+  outcome: v.string(),
+  accuracy: v.picklist(['reported', 'partial', 'estimated']),
+  /** What was used, by class. */
+  units: v.record(v.string(), v.number()),
+  /** US dollars for a million units of each class, as charged, and the version of the prices that they are from. */
+  rates: v.record(v.string(), v.number()),
+  catalogue: v.string(),
+  attempts: v.number(),
+  latency_ms: v.number(),
+  first_token_ms: v.nullable(v.number()),
+})
+export type UsageEntry = v.InferOutput<typeof UsageEntry>
+
+/** spec.md, "User usage summary (gateway)". */
+export const UserUsage = v.object({
+  user_id: v.string(),
+  total_tokens: v.number(),
+  total_cost: v.number(),
+  /** Newest first. */
+  records: v.array(UsageEntry),
+  /** The `after` of the next page; only where a page was asked for, and there is one. */
+  next: v.optional(v.string()),
+})
+export type UserUsage = v.InferOutput<typeof UserUsage>

@@ -1,0 +1,281 @@
+import { createUser, GatewayError, UserUsage } from '@turnpike/core'
+import * as v from 'valibot'
+import { describe, expect, it } from 'vitest'
+import { errorOf, OWNER, testGateway } from '../../../../test/support/gateway.js'
+import { usageRecord } from '../../../../test/support/usage-record.js'
+import { tokenAdmin } from '../caller.js'
+import { GatewayUser, GatewayUserList } from './users.js'
+
+const TOKEN = 'a-token-of-16-characters'
+
+/** A gateway with a plain user (who holds `key`), and ways to call it as others. */
+async function setUp() {
+  const at = await testGateway({ authenticateAdmin: tokenAdmin(TOKEN) })
+  await createUser(at.kv, { id: 'root', role: 'admin' })
+  const { key: adminKey } = (await at.gateway.keys.create('root', { name: 'admin' }))!
+  const as = (credential: string) => ({ headers: { authorization: `Bearer ${credential}` } })
+  return { ...at, admin: as(adminKey), token: as(TOKEN), nobody: as('gw-nobody'), wrong: as('a-token-of-16-letters') }
+}
+
+const json = async <T>(response: Response): Promise<T> => {
+  expect(response.status).toBe(200)
+  expect(response.headers.get('x-request-id')).not.toBeNull()
+  return (await response.json()) as T
+}
+
+describe('the users of the gateway', () => {
+  const routes: [method: string, path: string, body?: object][] = [
+    ['GET', '/v1/users'],
+    ['POST', '/v1/users', {}],
+    ['DELETE', '/v1/users/someone'],
+  ]
+  it.each(routes)('are for administrators: %s %s', async (method, path, body) => {
+    const { send, nobody, wrong, kv } = await setUp()
+    await createUser(kv, { id: 'someone' })
+    for (const init of [nobody, wrong, { headers: { authorization: '' } }])
+      expect((await send(method, path, body, init)).status).toBe(401)
+    const refused = await send(method, path, body)
+    expect(refused.status).toBe(403)
+    const told: unknown = await refused.json()
+    expect(v.parse(GatewayError, told)).toMatchObject({ error: { type: 'permission_error', code: 'forbidden' } })
+  })
+
+  it.each(['admin', 'token'] as const)('are made, read, listed and deleted by who shows the %s', async (who) => {
+    const at = await setUp()
+    const made = await json<{ id: string }>(
+      await at.send('POST', '/v1/users', { name: 'Ada', email: 'Ada@example.org' }, at[who]),
+    )
+    expect(v.parse(v.strictObject(GatewayUser.entries), made)).toMatchObject({
+      name: 'Ada',
+      email: 'Ada@example.org',
+      role: 'user',
+      created_at: '2026-01-02T00:00:00.000Z',
+    })
+    expect(await json(await at.send('GET', `/v1/users/${made.id}`, undefined, at[who]))).toEqual(made)
+    const list = await json(await at.send('GET', '/v1/users', undefined, at[who]))
+    expect(v.parse(v.strictObject(GatewayUserList.entries), list).data).toContainEqual(made)
+
+    const deleted = await at.send('DELETE', `/v1/users/${made.id}`, undefined, at[who])
+    expect([deleted.status, await deleted.text(), deleted.headers.get('content-type')]).toEqual([204, '', null])
+    expect((await at.send('GET', `/v1/users/${made.id}`, undefined, at[who])).status).toBe(404)
+    expect((await at.send('GET', `/v1/users/${made.id}/usage`, undefined, at[who])).status).toBe(404)
+    expect((await at.send('DELETE', `/v1/users/${made.id}`, undefined, at[who])).status).toBe(404)
+  })
+
+  it('take ids of their own, and everything else as it is given', async () => {
+    const { send, admin } = await setUp()
+    const body = { id: 'team-1:ada@x', name: 'Ada', role: 'developer', budget: { usd: 5, per: 'month' } }
+    const made = await json(await send('POST', '/v1/users', body, admin))
+    expect(made).toEqual({ ...body, email: null, created_at: '2026-01-02T00:00:00.000Z' })
+    expect(await json(await send('GET', `/v1/users/${encodeURIComponent(body.id)}`, undefined, admin))).toEqual(made)
+  })
+
+  it.each<[string, object | string]>([
+    ['an id that is taken', { id: OWNER }],
+    ['an e-mail that is taken', { email: 'TAKEN@example.org' }],
+    ['an empty id', { id: '' }],
+    ['an id with a slash', { id: 'a/b' }],
+    ['an id that is too long', { id: 'x'.repeat(129) }],
+    ['a name that is none', { name: 7 }],
+    ['no e-mail', { email: 'ada' }],
+    ['an unknown role', { role: 'root' }],
+    ['a negative budget', { budget: { usd: -1 } }],
+    ['a budget per week', { budget: { usd: 1, per: 'week' } }],
+    ['a field that there is not', { nmae: 'Ada' }],
+    ['a list', []],
+    ['no JSON', '{'],
+  ])('are refused with %s', async (_, body) => {
+    const { send, admin, kv } = await setUp()
+    await createUser(kv, { email: 'taken@Example.org' })
+    const response = await send('POST', '/v1/users', body, admin)
+    expect(response.status).toBe(400)
+    expect(await errorOf(response)).toMatchObject({ type: 'invalid_request_error' })
+  })
+
+  it('are listed newest first, whole or in pages', async () => {
+    const { send, admin, clock } = await setUp()
+    const made: string[] = []
+    for (let i = 0; i < 5; i++) {
+      clock.now += 1_000
+      made.unshift((await json<{ id: string }>(await send('POST', '/v1/users', {}, admin))).id)
+    }
+    type List = { data: { id: string }[]; next?: string }
+    const ids = ({ data }: List): string[] => data.map(({ id }) => id).filter((id) => made.includes(id))
+    expect(ids(await json(await send('GET', '/v1/users', undefined, admin)))).toEqual(made)
+
+    const paged: string[] = []
+    let next: string | undefined
+    do {
+      const query: string = next === undefined ? '' : `&after=${next}`
+      const page: List = await json(await send('GET', `/v1/users?limit=2${query}`, undefined, admin))
+      expect(page.data.length).toBeLessThanOrEqual(2)
+      paged.push(...ids(page))
+      next = page.next
+    } while (next !== undefined)
+    expect(paged).toEqual(made)
+  })
+
+  it('are listed whole where they are many', async () => {
+    const { send, admin, kv } = await setUp()
+    await Promise.all(Array.from({ length: 1_203 }, () => createUser(kv, {})))
+    const { data } = await json<{ data: { id: string }[] }>(await send('GET', '/v1/users', undefined, admin))
+    expect(new Set(data.map(({ id }) => id)).size).toBe(1_205)
+  })
+
+  it('end with their keys', async () => {
+    const { send, admin, gateway, keyId, kv } = await setUp()
+    expect((await send('GET', '/v1/models')).status).toBe(200)
+    expect((await send('DELETE', `/v1/users/${OWNER}`, undefined, admin)).status).toBe(204)
+    expect((await send('GET', '/v1/models')).status).toBe(401)
+    expect((await kv.get<object>(['gwkey', keyId]))!.value).toMatchObject({ revoked: true })
+    expect((await gateway.keys.list(OWNER)).items).toMatchObject([{ id: keyId, revoked: true }])
+  })
+
+  it('are told in the audit log, by whom they are managed', async () => {
+    const { send, admin, token, kv } = await setUp()
+    await send('POST', '/v1/users', { id: 'ada' }, admin)
+    await send('DELETE', '/v1/users/ada', undefined, token)
+    const { items } = await kv.list<object>(['audit'])
+    expect(items.map(({ value }) => value)).toMatchObject([
+      { actor: 'root', action: 'user.create', target: 'ada' },
+      { actor: 'admin-token', action: 'user.delete', target: 'ada' },
+    ])
+  })
+})
+
+describe('a user’s own record', () => {
+  it.each(['', '/usage'])(
+    'is read with their key, and those of others are not there: /v1/users/{id}%s',
+    async (rest) => {
+      const { send, admin } = await setUp()
+      expect((await send('GET', `/v1/users/${OWNER}${rest}`)).status).toBe(200)
+      expect((await send('GET', `/v1/users/root${rest}`, undefined, admin)).status).toBe(200)
+      const other = await send('GET', `/v1/users/root${rest}`)
+      const none = await send('GET', `/v1/users/${'x'.repeat(5_000)}${rest}`)
+      expect([other.status, none.status]).toEqual([404, 404])
+      expect(await errorOf(other)).toEqual(await errorOf(none))
+    },
+  )
+
+  it('needs a credential', async () => {
+    const { send, nobody, wrong } = await setUp()
+    for (const init of [nobody, wrong])
+      expect((await send('GET', `/v1/users/${OWNER}/usage`, undefined, init)).status).toBe(401)
+  })
+})
+
+describe('the usage of a user', () => {
+  it('is nothing at first', async () => {
+    const { send } = await setUp()
+    const usage = await json(await send('GET', `/v1/users/${OWNER}/usage`))
+    expect(usage).toEqual({ user_id: OWNER, records: [], total_tokens: 0, total_cost: 0 })
+  })
+
+  it('has all that the specification shows of a request', async () => {
+    const session = '01900000-aaaa-7000-8000-0000000000ff'
+    const { send, chat, keyId } = await setUp()
+    const id = (await chat({}, { headers: { 'x-session-id': session } })).headers.get('x-request-id')
+    const usage = v.parse(UserUsage, await json(await send('GET', `/v1/users/${OWNER}/usage`)))
+    expect(usage.records).toHaveLength(1)
+    const [record] = usage.records
+    expect(record).toMatchObject({
+      request_id: id,
+      key_id: keyId,
+      session_id: session,
+      model: 'gpt-4o',
+      provider: 'openai',
+      timestamp: '2026-01-02T00:00:00.000Z',
+      priced: true,
+      accuracy: 'reported',
+      outcome: 'complete',
+    })
+    expect(record!.tokens).toBe(record!.prompt_tokens + record!.completion_tokens)
+    expect(usage.total_tokens).toBe(record!.tokens)
+    expect(usage.total_cost).toBe(record!.cost_usd)
+    expect(record).not.toHaveProperty('cost_nano_usd')
+    expect(record).not.toHaveProperty('user_id')
+  })
+
+  it('counts what has no price, and says so', async () => {
+    const { send, chat } = await setUp()
+    await chat({ model: 'gpt-unheard-of' })
+    const { records, total_cost } = v.parse(UserUsage, await json(await send('GET', `/v1/users/${OWNER}/usage`)))
+    expect([total_cost, records[0]!.cost_usd, records[0]!.priced]).toEqual([0, 0, false])
+  })
+
+  it('is listed whole, newest first, with totals that are the sums of what is listed', async () => {
+    const { send, gateway } = await setUp()
+    const made = Array.from({ length: 1_234 }, (_, i) =>
+      usageRecord({ request_id: `r${i}`, user_id: OWNER, tokens: i, cost_nano_usd: i % 7 === 0 ? null : i }),
+    )
+    for (let i = 0; i < made.length; i += 10)
+      await Promise.all(made.slice(i, i + 10).map((record) => gateway.ledger.append(record)))
+    const response = await send('GET', `/v1/users/${OWNER}/usage`)
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
+    const { records, total_tokens, total_cost } = v.parse(UserUsage, await json(response))
+    expect(records.map(({ request_id }) => request_id)).toEqual(made.map(({ request_id }) => request_id).toReversed())
+    expect(total_tokens).toBe((1_233 * 1_234) / 2)
+    expect(total_cost).toBeCloseTo(
+      records.reduce((sum, { cost_usd }) => sum + cost_usd, 0),
+      12,
+    )
+  })
+
+  it('comes in pages where that is asked for, with the totals of everything', async () => {
+    const { send, gateway } = await setUp()
+    for (let i = 0; i < 4; i++)
+      await Promise.all(
+        [1, 2, 3].map((n) => gateway.ledger.append(usageRecord({ request_id: `${i}.${n}`, user_id: OWNER }))),
+      )
+    const pages: string[][] = []
+    let next: string | undefined
+    do {
+      const query: string = next === undefined ? '' : `&after=${next}`
+      const page = v.parse(UserUsage, await json(await send('GET', `/v1/users/${OWNER}/usage?limit=5${query}`)))
+      expect(page.total_tokens).toBe(12 * 13)
+      pages.push(page.records.map(({ request_id }) => request_id))
+      next = page.next
+    } while (next !== undefined)
+    expect(pages).toEqual([
+      ['3.3', '3.2', '3.1', '2.3', '2.2'],
+      ['2.1', '1.3', '1.2', '1.1', '0.3'],
+      ['0.2', '0.1'],
+    ])
+  })
+
+  it.each(['limit=0', 'limit=501', 'limit=x', 'limit=1.5', 'after=nonsense', `after=${'x'.repeat(300)}`])(
+    'refuses ?%s',
+    async (query) => {
+      const { send } = await setUp()
+      const response = await send('GET', `/v1/users/${OWNER}/usage?${query}`)
+      expect(response.status).toBe(400)
+      expect(await errorOf(response)).toMatchObject({ type: 'invalid_request_error' })
+    },
+  )
+
+  it('is no half of the list where the store fails on the way', async () => {
+    const { send, gateway, kv } = await setUp()
+    for (let i = 0; i < 600; i++) await gateway.ledger.append(usageRecord({ user_id: OWNER }))
+    const { list } = kv
+    let pages = 0
+    kv.list = async (...parameters) => {
+      if (parameters[0][0] === 'usage' && ++pages > 1) throw new Error('gone')
+      return list(...parameters)
+    }
+    const response = await send('GET', `/v1/users/${OWNER}/usage`)
+    await expect(response.text()).rejects.toThrow()
+    kv.list = async () => Promise.reject(new Error('gone'))
+    expect((await send('GET', `/v1/users/${OWNER}/usage`)).status).toBe(500)
+  })
+})
+
+it('charges what a request is worth, once', async () => {
+  const { send, chat } = await setUp()
+  await Promise.all([chat(), chat({ stream: true }).then((response) => response.text()), chat()])
+  const { records, total_cost } = v.parse(UserUsage, await json(await send('GET', `/v1/users/${OWNER}/usage`)))
+  expect(records).toHaveLength(3)
+  expect(total_cost).toBeCloseTo(
+    records.reduce((sum, { cost_usd }) => sum + cost_usd, 0),
+    12,
+  )
+})

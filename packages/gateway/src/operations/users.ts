@@ -1,0 +1,198 @@
+import type { GatewayKeys, KV, UsageLedger, UsageRecord, User } from '@turnpike/core'
+import {
+  ApiError,
+  createUser,
+  deleteUser,
+  getUser,
+  invalid,
+  listUsers,
+  toUsd,
+  UsageEntry,
+  UserUsage,
+} from '@turnpike/core'
+import { jsonList, operation } from '@turnpike/http'
+import * as v from 'valibot'
+import type { Caller } from '../caller.js'
+import { actorOf, isAdmin, isHolder } from '../caller.js'
+
+/** spec.md, "The gateway's own user record fields: not shown". */
+export const GatewayUser = v.object({
+  id: v.string(),
+  name: v.string(),
+  email: v.nullable(v.string()),
+  role: v.picklist(['user', 'developer', 'admin']),
+  /** What the user's requests may cost; absent = no bound. */
+  budget: v.optional(v.object({ usd: v.number(), per: v.optional(v.picklist(['day', 'month'])) })),
+  created_at: v.string(),
+})
+
+export const GatewayUserList = v.object({
+  object: v.literal('list'),
+  data: v.array(GatewayUser),
+  /** The `after` of the next page; only where a page was asked for, and there is one. */
+  next: v.optional(v.string()),
+})
+
+/** spec.md, POST /v1/users: "payloads … not shown". Everything may be left out. */
+const NewUser = v.strictObject({
+  id: v.optional(
+    v.pipe(v.string(), v.regex(/^[\w.:@-]{1,128}$/, 'an id has 1 to 128 letters, digits, or one of _.:@-')),
+  ),
+  name: v.optional(v.pipe(v.string(), v.maxLength(200))),
+  email: v.nullish(v.pipe(v.string(), v.maxLength(254), v.regex(/^[^@\s]+@[^@\s]+$/, 'expected an e-mail address'))),
+  role: v.optional(v.picklist(['user', 'developer', 'admin'])),
+  budget: v.optional(
+    v.strictObject({
+      usd: v.pipe(v.number(), v.minValue(0), v.maxValue(1_000_000)),
+      per: v.optional(v.picklist(['day', 'month'])),
+    }),
+  ),
+})
+
+/** A part of a list; without both, the whole of it. */
+const Paging = v.object({
+  limit: v.optional(
+    v.pipe(v.string(), v.regex(/^\d+$/, 'expected a number'), v.transform(Number), v.minValue(1), v.maxValue(500)),
+  ),
+  after: v.optional(v.pipe(v.string(), v.maxLength(200))),
+})
+
+/** Entries that are read at a time where the whole list is asked for. */
+const WHOLE_PAGE = 400
+
+const params = v.object({ id: v.string() })
+
+const view = ({ id, name, email, role, budget, created_at }: User): v.InferOutput<typeof GatewayUser> => ({
+  id,
+  name,
+  email,
+  role,
+  ...(budget && { budget }),
+  created_at,
+})
+
+const notFound = (): ApiError =>
+  new ApiError(404, 'not_found_error', 'There is no user with this id', { code: 'not_found' })
+
+/** A live user that the caller may see: oneself, or for administrators anybody. @throws ApiError 404, also for others (ruling 30) */
+async function visible(kv: KV, caller: Caller, id: string): Promise<User> {
+  const own = isHolder(caller) && caller.user.id === id
+  const user = own || isAdmin(caller) ? await getUser(kv, id.slice(0, 200)) : null
+  if (!user) throw notFound()
+  return user
+}
+
+/** GET /v1/users */
+export const usersList = (kv: KV) =>
+  operation<Caller, never, typeof Paging>({
+    id: 'users.list',
+    summary: 'Lists the users, newest first.',
+    access: 'admin',
+    query: Paging,
+    output: GatewayUserList,
+    async run(_, { query: { limit, after } }) {
+      if (limit === undefined && after === undefined)
+        return jsonList({ object: 'list' }, 'data', async (after) => {
+          const { items, next } = await listUsers(kv, { limit: WHOLE_PAGE, after })
+          return { items: items.map(view), next }
+        })
+      const { items, next } = await listUsers(kv, { limit, after })
+      return { object: 'list', data: items.map(view), next }
+    },
+  })
+
+/** POST /v1/users */
+export const usersCreate = (kv: KV, now: () => number) =>
+  operation<Caller, never, never, typeof NewUser>({
+    id: 'users.create',
+    summary: 'Makes a user.',
+    access: 'admin',
+    body: NewUser,
+    output: GatewayUser,
+    async run(caller, { body }) {
+      // To valibot, a list is an object without fields.
+      if (Array.isArray(body)) throw invalid('The request body must be a JSON object')
+      const { id, name, email, role, budget } = body
+      const user = await createUser(
+        kv,
+        {
+          ...(id !== undefined && { id }),
+          ...(name !== undefined && { name }),
+          email: email ?? null,
+          ...(role && { role }),
+          ...(budget && { budget: { usd: budget.usd, ...(budget.per && { per: budget.per }) } }),
+        },
+        { by: actorOf(caller), now: now() },
+      )
+      if (!user) throw invalid('The id or the e-mail is taken')
+      return view(user)
+    },
+  })
+
+/** GET /v1/users/{id} */
+export const usersGet = (kv: KV) =>
+  operation<Caller, typeof params>({
+    id: 'users.get',
+    summary: 'Tells of one user.',
+    access: 'self',
+    params,
+    output: GatewayUser,
+    run: async (caller, { params: { id } }) => view(await visible(kv, caller, id)),
+  })
+
+/** DELETE /v1/users/{id}: soft (ruling 31): the keys are revoked, reads are 404, the books stay. */
+export const usersDelete = (kv: KV, keys: GatewayKeys, now: () => number) =>
+  operation<Caller, typeof params>({
+    id: 'users.delete',
+    summary: 'Deletes a user and revokes their keys; what was used stays in the books.',
+    access: 'admin',
+    params,
+    async run(caller, { params: { id } }) {
+      const act = { by: actorOf(caller), now: now() }
+      if (!(await deleteUser(kv, id.slice(0, 200), act))) throw notFound()
+      await keys.revokeAll(id, act)
+    },
+  })
+
+/** A record as its user is told it. */
+function entry(record: UsageRecord): UsageEntry {
+  const { user_id: _, in_session: __, considered: ___, cost_nano_usd, ...told } = record
+  return { ...told, cost_usd: toUsd(cost_nano_usd ?? 0), priced: cost_nano_usd !== null }
+}
+
+/** GET /v1/users/{id}/usage: all records, or with `limit` or `after` a page of them. */
+export const usersUsage = (kv: KV, ledger: UsageLedger) =>
+  operation<Caller, typeof params, typeof Paging>({
+    id: 'users.usage',
+    summary: 'Sums up what a user has used, and lists it, newest first.',
+    access: 'self',
+    params,
+    query: Paging,
+    output: UserUsage,
+    async run(caller, { params, query: { limit, after } }) {
+      const { id } = await visible(kv, caller, params.id)
+      if (limit !== undefined || after !== undefined) {
+        const { tokens, cost_nano_usd } = await ledger.totals('user', id)
+        const { items, next } = await ledger.records(id, { limit, after })
+        return {
+          user_id: id,
+          total_tokens: tokens,
+          total_cost: toUsd(cost_nano_usd),
+          records: items.map(entry),
+          next,
+        }
+      }
+      // Summed as they are listed: the totals would know of requests that end meanwhile, and the list would not.
+      let total_tokens = 0
+      let nano = 0
+      const read = async (after?: string) => {
+        const { items, next } = await ledger.records(id, { limit: WHOLE_PAGE, after })
+        for (const { tokens, cost_nano_usd } of items) {
+          total_tokens += tokens
+          nano += cost_nano_usd ?? 0
+        }
+        return { items: items.map(entry), next }
+      }
+      return jsonList({ user_id: id }, 'records', read, () => ({ total_tokens, total_cost: toUsd(nano) }))
+    },
+  })
