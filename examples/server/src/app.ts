@@ -1,12 +1,13 @@
 import type { KV } from '@turnpike/core'
 import { createUser, usageLedger } from '@turnpike/core'
 import type { Gateway } from '@turnpike/gateway'
-import { createGateway } from '@turnpike/gateway'
+import { createGateway, tokenAdmin } from '@turnpike/gateway'
 import type { Transport } from '@turnpike/providers'
 import { createRouter } from '@turnpike/providers'
 import type { Environment } from './environment.js'
 import { createLog } from './log.js'
 import { toPng } from './png.js'
+import { sweepHolds } from './holds.js'
 import { openPrices } from './prices.js'
 import { createProviders, geminiAudio } from './providers.js'
 import { openStorage } from './storage.js'
@@ -48,10 +49,14 @@ export async function createApp(environment: Environment, transport: Transport) 
     ledger: usageLedger(kv, { onLost: (records) => console.error(JSON.stringify({ lost_usage_records: records })) }),
     simulated,
     trustedHops,
+    ...(environment.ADMIN_TOKEN !== undefined && { authenticateAdmin: tokenAdmin(environment.ADMIN_TOKEN) }),
+    holds: environment.HOLDS,
+    onClientAbort: environment.ON_CLIENT_ABORT,
     onError: log.onError,
     onRequest: log.onRequest,
   })
   const newKey = await bootstrap(kv, gateway, environment)
+  const { endSweeps } = await sweepHolds(kv, gateway.ledger, log.onError)
 
   return {
     gateway,
@@ -73,6 +78,7 @@ export async function createApp(environment: Environment, transport: Transport) 
     /** Lets running requests end, at most 30 seconds, and closes the store. */
     async close(): Promise<void> {
       await gateway.drain()
+      await endSweeps()
       await kv.close()
     },
   }

@@ -50,6 +50,8 @@ const Environment = v.object({
   GEMINI_BASE_URL: url('GEMINI_BASE_URL'),
   FETCH_IMAGES: flag('FETCH_IMAGES'),
   GEMINI_AUDIO: flag('GEMINI_AUDIO'),
+  HOLDS: flag('HOLDS'),
+  ON_CLIENT_ABORT: v.optional(v.picklist(['cancel', 'drain'], 'ON_CLIENT_ABORT must be cancel or drain'), 'cancel'),
   PRICES: v.optional(v.string(), 'built-in'),
   STORAGE: v.optional(
     v.pipe(

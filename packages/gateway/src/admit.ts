@@ -1,15 +1,20 @@
 import type { BudgetOf, KeyHolder, Target } from '@turnpike/core'
 import { ApiError } from '@turnpike/core'
+import type { Caller } from './caller.js'
+import { isHolder } from './caller.js'
 
 const forbidden = (code: 'forbidden' | 'budget_exceeded', message: string): ApiError =>
   new ApiError(403, 'permission_error', message, { code })
 
-/** The targets that a key may be used for. @throws ApiError 403 where it may be used for none */
-export function allowedTargets({ key: { models } }: KeyHolder, targets: Target[]): Target[] {
-  if (!models) return targets
-  const allowed = targets.filter(
-    ({ provider, model }) => models.includes(model) || models.includes(`${provider.id}/${model}`),
-  )
+/** Whether a caller may use a model. */
+export function mayUse(caller: Caller, provider: string, model: string): boolean {
+  const models = isHolder(caller) ? caller.key.models : undefined
+  return !models || models.includes(model) || models.includes(`${provider}/${model}`)
+}
+
+/** The targets that a caller may use. @throws ApiError 403 where there are none */
+export function allowedTargets(caller: Caller, targets: Target[]): Target[] {
+  const allowed = targets.filter(({ provider, model }) => mayUse(caller, provider.id, model))
   if (allowed.length === 0) throw forbidden('forbidden', 'This key may not be used for this model')
   return allowed
 }

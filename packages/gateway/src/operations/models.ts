@@ -2,6 +2,7 @@ import type { Router } from '@turnpike/core'
 import { ApiError, Model, ModelList } from '@turnpike/core'
 import { operation } from '@turnpike/http'
 import * as v from 'valibot'
+import { mayUse } from '../admit.js'
 import type { Caller } from '../caller.js'
 
 /** GET /v1/models: the catalogue of the configured providers. */
@@ -12,10 +13,10 @@ export const listModels = (router: Router) =>
     access: 'key',
     query: v.object({ provider: v.optional(v.string()) }),
     output: ModelList,
-    run: async (_: Caller, { query }) => ({
-      object: 'list',
-      data: await router.models(query.provider === undefined ? {} : { provider: query.provider }),
-    }),
+    async run(caller: Caller, { query }) {
+      const listed = await router.models(query.provider === undefined ? {} : { provider: query.provider })
+      return { object: 'list', data: listed.filter(({ provider, id }) => mayUse(caller, provider, id)) }
+    },
   })
 
 /** GET /v1/models/{model}: bare or prefixed by its provider; the id may hold a slash, raw or encoded. */
@@ -26,9 +27,10 @@ export const getModel = (router: Router) =>
     access: 'key',
     params: v.object({ model: v.string() }),
     output: Model,
-    async run(_: Caller, { params }) {
+    async run(caller: Caller, { params }) {
       const model = await router.model(params.model)
-      if (!model) throw new ApiError(404, 'not_found_error', 'There is no model with this id', { code: 'not_found' })
+      if (!model || !mayUse(caller, model.provider, model.id))
+        throw new ApiError(404, 'not_found_error', 'There is no model with this id', { code: 'not_found' })
       return model
     },
   })

@@ -132,8 +132,9 @@ describe('the users of the gateway', () => {
   })
 
   it('are told in the audit log, by whom they are managed', async () => {
-    const { send, admin, token, kv } = await setUp()
+    const { send, admin, token, kv, clock } = await setUp()
     await send('POST', '/v1/users', { id: 'ada' }, admin)
+    clock.now += 1
     await send('DELETE', '/v1/users/ada', undefined, token)
     const { items } = await kv.list<object>(['audit'])
     expect(items.map(({ value }) => value)).toMatchObject([
