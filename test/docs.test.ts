@@ -11,10 +11,15 @@ const readmes = ['README.md', ...readdirSync(join(root, 'packages')).map((name) 
 const blocksOf = (page: string): string[] =>
   [...readFileSync(join(root, page), 'utf8').matchAll(/^```ts\n([^]*?)^```/gm)].map((match) => match[1]!)
 
-it('type-checks every TypeScript block of the READMEs and of four pages', { timeout: 60_000 }, () => {
-  const blocks = [...readmes, 'docs/pricing.md', 'docs/routing.md', 'docs/storage.md', 'docs/blobs.md'].flatMap(
-    (page) => blocksOf(page).map((code, i) => [`${page.replaceAll('/', '-')}-${i}.ts`, code] as const),
-  )
+it('type-checks every TypeScript block of the READMEs and of five pages', { timeout: 60_000 }, () => {
+  const blocks = [
+    ...readmes,
+    'docs/pricing.md',
+    'docs/routing.md',
+    'docs/storage.md',
+    'docs/blobs.md',
+    'docs/books.md',
+  ].flatMap((page) => blocksOf(page).map((code, i) => [`${page.replaceAll('/', '-')}-${i}.ts`, code] as const))
   expect(blocks.length).toBeGreaterThanOrEqual(readmes.length)
   const folder = join(root, 'test', '.readme-blocks')
   mkdirSync(folder, { recursive: true })

@@ -94,8 +94,8 @@ export async function startMock() {
   return `http://127.0.0.1:${port}`
 }
 
-/** Starts a server on its own core. `ask` sends a line to one that takes them and resolves with its answer. */
-export async function startServer(name, upstream) {
+/** Starts a server on its own core, with `more` in its environment. `ask` sends a line to one that takes them and resolves with its answer. */
+export async function startServer(name, upstream, more = {}) {
   const { command, env, headers, model, control = false } = servers[name]
   const port = await freePort()
   // taskset becomes the server, so that the process id is the server's.
@@ -108,6 +108,7 @@ export async function startServer(name, upstream) {
       PORT: String(port),
       UPSTREAM: upstream,
       ...env,
+      ...more,
     },
     stdio: ['pipe', control ? 'pipe' : 'ignore', 'inherit'],
   })

@@ -1,6 +1,6 @@
 /**
- * Turnpike as the reference server composes it (examples/server), with memory storage and no request log. MODE says how it is served:
- * `hattip` and `listener` on Node, `bun`. Lines on stdin: `records USER`, `profile`, `profile FILE`, `exit`.
+ * Turnpike as the reference server composes it (examples/server), without a request log. MODE says how it is served: `hattip` and
+ * `listener` on Node, `bun`; STORAGE where it keeps its books, as in the server, default in memory; LEDGER=off that it keeps none. Lines on stdin: `records USER`, `profile`, `profile FILE`, `exit`.
  */
 import { createRequire } from 'node:module'
 import { createInterface } from 'node:readline'
@@ -17,12 +17,17 @@ const { createGateway } = await load('@turnpike/gateway')
 const { anthropic, createRouter, fetchTransport, google, openai } = await load('@turnpike/providers')
 
 const transport = MODE === 'bun' ? fetchTransport() : (await load('@turnpike/providers/undici')).undiciTransport()
-const kv = await memoryKV()
+const { kv, rateLimiter } = process.env.STORAGE
+  ? await (await load('@turnpike/example-server/storage')).openStorage(process.env.STORAGE)
+  : { kv: await memoryKV() }
+/** What a gateway without books would do. */
+const noLedger = { append: async () => {}, failed() {}, ready: async () => {}, totals: async () => ({}) }
 const to = (path) => ({ apiKey: 'bench', baseURL: UPSTREAM + path, transport })
 const gateway = createGateway({
   router: createRouter({ providers: [openai(to('/v1')), anthropic(to('')), google(to('/v1beta'))] }),
   kv,
-  ledger: usageLedger(kv),
+  ...(rateLimiter && { rateLimiter }),
+  ledger: process.env.LEDGER === 'off' ? noLedger : usageLedger(kv),
   onError: (error) => console.error(error),
 })
 await createUser(kv, { id: USER, role: 'admin', name: 'Bench' })

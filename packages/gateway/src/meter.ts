@@ -25,28 +25,37 @@ export const promptTokens = ({ messages, system, tools }: ChatCompletionRequest)
 export type Metered = Used & { usage: Usage }
 
 /** Tokens as they were counted, by class. */
-export const metered = (usage: Usage, accuracy: Used['accuracy']): Metered => ({
+export const metered = (usage: Usage, accuracy: Used['accuracy'], tier?: string): Metered => ({
   usage,
   units: unitsOf(usage),
   accuracy,
+  tier,
 })
 
-const estimate = (request: ChatCompletionRequest, completionCharacters: number): Metered => {
+/** OpenAI's tiers of service that cost otherwise than the price list says; `scale` is paid for in advance. */
+const TIERS = ['flex', 'priority', 'scale']
+
+/** Such a tier, as an answer tells it. */
+const tierOf = ({ service_tier: tier }: { [field: string]: unknown }): string | undefined =>
+  TIERS.find((name) => name === tier)
+
+const estimate = (request: ChatCompletionRequest, completionCharacters: number, tier?: string): Metered => {
   const prompt_tokens = promptTokens(request)
   const completion_tokens = tokens(completionCharacters)
   const usage = { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens }
-  return metered(usage, 'estimated')
+  return metered(usage, 'estimated', tier)
 }
 
 /** The usage of a whole answer: as reported, or estimated. */
 export const meterAnswer = (request: ChatCompletionRequest, answer: Completion): Metered =>
   answer.usage
-    ? metered(answer.usage, 'reported')
+    ? metered(answer.usage, 'reported', tierOf(answer))
     : estimate(
         request,
         characters(
           answer.choices.map(({ message }) => [message.content, message['reasoning_content'], message.tool_calls]),
         ),
+        tierOf(answer),
       )
 
 /** Counts what a stream uses. */
@@ -70,7 +79,8 @@ export function streamMeter(request: ChatCompletionRequest, stream: ChatStream):
     },
     used(complete) {
       const usage = stream.usage()
-      return usage ? metered(usage, complete ? 'reported' : 'partial') : estimate(request, seen)
+      const tier = tierOf(stream.head)
+      return usage ? metered(usage, complete ? 'reported' : 'partial', tier) : estimate(request, seen, tier)
     },
   }
 }

@@ -7,6 +7,8 @@ export interface Used {
   usage: Pick<Usage, 'prompt_tokens' | 'completion_tokens'>
   units: Units
   accuracy: UsageRecord['accuracy']
+  /** The tier of service that the upstream says it gave; absent = the standard one, which is what prices are of. */
+  tier?: string | undefined
 }
 
 /** A tag header that is fit to be stored: a UUID, else ''. */
@@ -68,10 +70,11 @@ export interface RecordEnd {
 export function recordOf(
   head: RecordHead,
   { provider, model, price, catalogue }: Target,
-  { usage: { prompt_tokens, completion_tokens }, units, accuracy }: Used,
+  { usage: { prompt_tokens, completion_tokens }, units, accuracy, tier }: Used,
   { attempts, outcome, latency_ms, first_token_ms, timestamp }: RecordEnd,
 ): UsageRecord {
-  const rates = price ? ratesFor(price, units) : {}
+  const known = tier === undefined ? price : undefined
+  const rates = known ? ratesFor(known, units) : {}
   const { request_id, user_id, key_id, session_id, conversation_id, task_id, project_id, in_session, task } = head
   const { considered } = head
   return {
@@ -92,10 +95,11 @@ export function recordOf(
     completion_tokens,
     tokens: prompt_tokens + completion_tokens,
     accuracy,
+    ...(tier !== undefined && { service_tier: tier }),
     units,
     rates,
     catalogue,
-    cost_nano_usd: price ? cost(units, rates) : null,
+    cost_nano_usd: known ? cost(units, rates) : null,
     outcome,
     latency_ms,
     first_token_ms,

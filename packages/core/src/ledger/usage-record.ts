@@ -31,6 +31,8 @@ export type UsageRecord = {
   tokens: number
   /** `reported` by the upstream, `partial` where it ended before its report was whole, or `estimated` by us. */
   accuracy: 'reported' | 'partial' | 'estimated'
+  /** The tier of service, where it was not the standard one; its price is not known. */
+  service_tier?: string
   /** What was used, by class. */
   units: Units
   /** US dollars for a million units of each class, as charged; empty where the price is not known. */

@@ -20,6 +20,8 @@ export const UsageEntry = v.object({
   task: v.string(),
   outcome: v.string(),
   accuracy: v.picklist(['reported', 'partial', 'estimated']),
+  /** Where it was not the standard one. */
+  service_tier: v.optional(v.string()),
   /** What was used, by class. */
   units: v.record(v.string(), v.number()),
   /** US dollars for a million units of each class, as charged, and the version of the prices that they are from. */

@@ -3,7 +3,7 @@ import { ApiError, ChatCompletion, isUuid, memoryKV, StorageError } from '@turnp
 import * as v from 'valibot'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { builtInPrices } from '@turnpike/providers'
-import { answer, errorOf, OWNER, testGateway } from '../../../../test/support/gateway.js'
+import { answer, errorOf, OWNER, testGateway, chunk, streamed } from '../../../../test/support/gateway.js'
 
 const session = '01900000-AAAA-7000-8000-0000000000FF'
 const whole = (fields: object = {}) =>
@@ -272,5 +272,36 @@ describe('an upstream that is silent', () => {
     client.abort()
     await pending
     expect(upstream.active).toBe(0)
+  })
+})
+
+describe('a tier of service', () => {
+  const body = (service_tier: string) => ({
+    id: 'chatcmpl-1',
+    object: 'chat.completion',
+    created: 5,
+    model: 'gpt-4o-2024',
+    service_tier,
+    choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }],
+    usage: { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 },
+  })
+
+  it.each([
+    ['default', { cost_nano_usd: 52_500 }],
+    ['priority', { cost_nano_usd: null, service_tier: 'priority', rates: {} }],
+    ['flex', { cost_nano_usd: null, service_tier: 'flex', rates: {} }],
+  ])('is charged at its own price, or at none: %s', async (tier, expected) => {
+    const { chat, records, sent } = await testGateway({ upstream: () => answer(body(tier)) })
+    await chat({ service_tier: tier })
+    expect(sent()).toMatchObject({ service_tier: tier })
+    expect(await records()).toMatchObject([expected])
+  })
+
+  it('is told in a stream as well', async () => {
+    const { chat, records } = await testGateway({
+      upstream: () => streamed(chunk('Hello', null, { service_tier: 'priority' }), chunk('', 'stop'), '[DONE]'),
+    })
+    await (await chat({ stream: true, service_tier: 'priority' })).text()
+    expect(await records()).toMatchObject([{ cost_nano_usd: null, service_tier: 'priority' }])
   })
 })
