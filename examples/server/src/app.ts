@@ -63,7 +63,7 @@ export async function createApp(environment: Environment, transport: Transport) 
     /** What adapters take for the server's own address. */
     origin: BASE_URL ?? 'http://localhost',
     /** Says where the server listens and, at the first start, how to call it. */
-    announce(address: string): void {
+    announce(address: string, say = console.log): void {
       const url = BASE_URL ?? address
       const lines = [`Turnpike is listening on ${address}`]
       if (simulated)
@@ -73,7 +73,7 @@ export async function createApp(environment: Environment, transport: Transport) 
         )
       if (newKey !== undefined)
         lines.push('', 'Your gateway key, shown this once:', `  ${newKey}`, '', 'Try it:', `  ${curl(url, newKey)}`)
-      console.log(lines.join('\n'))
+      say(lines.join('\n'))
     },
     /** Lets running requests end, at most 30 seconds, and closes the store. */
     async close(): Promise<void> {

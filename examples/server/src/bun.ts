@@ -12,11 +12,12 @@ declare const Bun: { serve(options: object): BunServer }
 
 await start({
   transport: fetchTransport(),
-  async serve({ gateway }, { HOST, PORT }) {
+  async serve({ gateway }, { HOST, PORT, WORKERS }) {
     const server = Bun.serve({
       ...bunAdapter(gateway.hattip),
       hostname: HOST,
       port: PORT,
+      reusePort: WORKERS > 1,
       // Bun ends a connection that is silent for 10 seconds; a model may think for longer.
       idleTimeout: 0,
       // The gateway has its own bound, and its own words for what is over it.

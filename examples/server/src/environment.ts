@@ -39,6 +39,7 @@ const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const
 const Environment = v.object({
   PORT: integer('PORT', 0, 65_535, 8787),
   HOST: v.optional(v.string(), '127.0.0.1'),
+  WORKERS: integer('WORKERS', 1, 256, 1),
   BASE_URL: url('BASE_URL'),
   TRUSTED_HOPS: integer('TRUSTED_HOPS', 0, 100, 0),
   LOG: v.optional(v.picklist(logLevels, `LOG must be one of ${logLevels.join(', ')}`), 'info'),

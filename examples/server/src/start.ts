@@ -2,6 +2,7 @@ import type { Transport } from '@turnpike/providers'
 import { createApp } from './app.js'
 import type { Environment } from './environment.js'
 import { readEnvironment } from './environment.js'
+import { onShutdown } from './shutdown.js'
 
 export type App = Awaited<ReturnType<typeof createApp>>
 
@@ -15,22 +16,27 @@ export interface Runtime {
   ): Promise<{ address: string; stop(): Promise<void> | void; end(): Promise<void> | void }>
 }
 
+/** Serves in this process. @param say told where it listens, once it does; default prints it */
+async function serveHere({ transport, serve }: Runtime, environment: Environment, say = console.log): Promise<void> {
+  const app = await createApp(environment, transport)
+  const { address, stop, end } = await serve(app, environment)
+  onShutdown(async () => {
+    await stop()
+    await app.close()
+    await end()
+    process.exit(0)
+  })
+  // Last: whoever reads it may already want to stop the server.
+  app.announce(address, say)
+}
+
 /** Starts the server, says so, and ends it in order at SIGTERM or SIGINT. */
-export async function start({ transport, serve }: Runtime): Promise<void> {
+export async function start(runtime: Runtime): Promise<void> {
   try {
     const environment = readEnvironment(process.env)
-    const app = await createApp(environment, transport)
-    const { address, stop, end } = await serve(app, environment)
-    const shutdown = async (): Promise<void> => {
-      await stop()
-      await app.close()
-      await end()
-      process.exit(0)
-    }
-    process.once('SIGTERM', () => void shutdown())
-    process.once('SIGINT', () => void shutdown())
-    // Last: whoever reads it may already want to stop the server.
-    app.announce(address)
+    if (environment.WORKERS === 1) return await serveHere(runtime, environment)
+    const { isParent, supervise, work } = await import('./workers.js')
+    await (isParent ? supervise(environment) : work((say) => serveHere(runtime, environment, say)))
   } catch (error) {
     console.error(`Turnpike cannot start:\n${(error as Error).message}`)
     process.exit(1)

@@ -1,0 +1,149 @@
+/** The server as several processes that listen on one port: a parent, which serves nothing itself, and its workers. @module */
+import cluster from 'node:cluster'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
+import type { Environment } from './environment.js'
+import { onShutdown } from './shutdown.js'
+import { openStorage } from './storage.js'
+
+/** What a worker tells its parent: what to print once all listen, or why it cannot. */
+type Report = { text: string } | { error: string }
+
+interface Worker {
+  pid: number
+  /** What it says once it listens. Rejects where it ends before. */
+  listening: Promise<string>
+  /** How it ended: `code 0`, `SIGKILL`. */
+  ended: Promise<string>
+  /** SIGTERM. */
+  stop(): void
+}
+
+/** A worker that has listened for so long, in milliseconds, started well: the next one need not wait. */
+const STEADY_MS = 10_000
+/** The first and the longest pause before a worker that ends again and again is replaced, in milliseconds. */
+const FIRST_PAUSE_MS = 1_000
+const LONGEST_PAUSE_MS = 30_000
+
+export const isParent = cluster.isPrimary
+
+function startWorker(port: number): Worker {
+  const worker = cluster.fork({ PORT: port })
+  const ended = once(worker, 'exit').then(
+    ([code, signal]: (number | string | null)[]) => String(signal ?? `code ${code}`),
+    (error: Error) => error.message,
+  )
+  const listening = new Promise<string>((resolve, reject) => {
+    worker.once('message', (report: Report) =>
+      'error' in report ? reject(new Error(report.error)) : resolve(report.text),
+    )
+    void ended.then((how) => reject(new Error(`A worker ended with ${how} before it listened`)))
+  })
+  // Not everybody who starts a worker waits for it.
+  listening.catch(() => undefined)
+  return { pid: worker.process.pid!, listening, ended, stop: () => void worker.process.kill('SIGTERM') }
+}
+
+/** @throws Error where the store that `STORAGE` names is for one process */
+async function checkStorage({ STORAGE, WORKERS }: Environment): Promise<void> {
+  const kv = await openStorage(STORAGE)
+  const { writers, driver } = kv.capabilities
+  await kv.close()
+  if (writers === 'one-process')
+    throw new Error(
+      `WORKERS=${WORKERS} needs a store that processes can share, and "${driver}" serves only one. ` +
+        'STORAGE can be redis://… or postgres://…, or sqlite:FILE, for which Node must be 22.13 or newer, or Bun',
+    )
+}
+
+/**
+ * The port for all workers: that of the environment, or a free one. Where a port may be shared, a second server could take part in it
+ * unseen; this listener does not share.
+ * @throws Error where somebody has the port
+ */
+async function findPort({ HOST, PORT }: Environment): Promise<number> {
+  const server = createServer()
+  await once(server.listen(PORT, HOST), 'listening')
+  const { port } = server.address() as AddressInfo
+  await once(server.close(), 'close')
+  return port
+}
+
+/** Runs the workers, replaces those that end, and ends with them. @throws Error where one of them cannot start; none is left then */
+export async function supervise(environment: Environment): Promise<void> {
+  if (process.versions['bun'] && process.platform !== 'linux')
+    throw new Error('WORKERS needs Linux on Bun; on other systems, use Node')
+  await checkStorage(environment)
+  const port = await findPort(environment)
+
+  const alive = new Set<Worker>()
+  let stopping = false
+  const add = (): Worker => {
+    const worker = startWorker(port)
+    alive.add(worker)
+    void worker.ended.then(() => alive.delete(worker))
+    return worker
+  }
+  const stop = (): Promise<string[]> => {
+    stopping = true
+    for (const worker of alive) worker.stop()
+    return Promise.all([...alive].map(({ ended }) => ended))
+  }
+
+  /** Puts others in the place of a worker until the server ends. */
+  const keep = async (worker: Worker): Promise<void> => {
+    for (let pause = 0; ; pause = Math.min(2 * pause || FIRST_PAUSE_MS, LONGEST_PAUSE_MS)) {
+      let since = Infinity
+      try {
+        await worker.listening
+        since = performance.now()
+      } catch (error) {
+        if (!stopping) console.error(`A worker cannot start: ${(error as Error).message}`)
+      }
+      const how = await worker.ended
+      if (stopping) return
+      if (performance.now() - since > STEADY_MS) pause = 0
+      console.error(`Worker ${worker.pid} ended with ${how}; another takes its place in ${pause / 1_000} s`)
+      await setTimeout(pause)
+      if (stopping) return
+      worker = add()
+    }
+  }
+
+  onShutdown(async () => {
+    const ends = await stop()
+    // A signal ends a worker only while it does not listen yet.
+    process.exit(ends.every((how) => ['code 0', 'SIGTERM', 'SIGINT'].includes(how)) ? 0 : 1)
+  })
+  try {
+    // One goes first: at the first start of all it has the key to show.
+    const first = add()
+    const text = await first.listening
+    if (stopping) return
+    const others = Array.from({ length: environment.WORKERS - 1 }, add)
+    await Promise.all(others.map(({ listening }) => listening))
+    for (const worker of [first, ...others]) void keep(worker)
+    console.log(text)
+  } catch (error) {
+    if (stopping) return
+    await stop()
+    throw error
+  }
+}
+
+/** Runs one worker. @param serve starts to listen, and says so */
+export async function work(serve: (say: (text: string) => void) => Promise<void>): Promise<void> {
+  const report = (message: Report): Promise<void> =>
+    new Promise((resolve) => process.send!(message, undefined, undefined, () => resolve()))
+  try {
+    await serve((text) => void report({ text }))
+    // A Ctrl-C comes from the terminal and, as SIGTERM, from the parent: the second must not end what the first lets end in order.
+    process.on('SIGTERM', () => undefined)
+    process.on('SIGINT', () => undefined)
+  } catch (error) {
+    await report({ error: (error as Error).message })
+    process.exit(1)
+  }
+}
