@@ -1,0 +1,196 @@
+import type { ChildProcess } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { UsageRecord } from '@turnpike/core'
+import { usageLedger, verifyStore } from '@turnpike/core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { openStorage } from '../../examples/server/src/storage.js'
+import { hello, helloSeen } from '../faults/openai.js'
+import { expectStream } from '../faults/replies.js'
+import { begun, done, piece, stream } from '../faults/wire.js'
+import type { RawCall } from '../support/raw-client.js'
+import { chat, openChat } from '../support/raw-client.js'
+import type { RawUpstream } from '../support/raw-upstream.js'
+import { rawUpstream } from '../support/raw-upstream.js'
+import type { RedisServer } from '../support/redis.js'
+import { missing, startRedis } from '../support/redis.js'
+import type { Server } from '../support/server.js'
+import { startServer } from '../support/server.js'
+
+const ADMIN_ID = '00000000-0000-7000-8000-000000000001'
+
+/** All processes that have not ended, each with its parent. */
+const processes = (): { pid: number; parent: number }[] =>
+  execFileSync('ps', ['-A', '-o', 'pid=,ppid=,stat='], { encoding: 'utf8' })
+    .split('\n')
+    .flatMap((line) => {
+      const [, pid, parent] = /^ *(\d+) +(\d+) +[^Z]/.exec(line) ?? []
+      return pid === undefined ? [] : [{ pid: Number(pid), parent: Number(parent) }]
+    })
+
+const childrenOf = ({ pid: of }: ChildProcess): number[] =>
+  processes().flatMap(({ pid, parent }) => (parent === of ? [pid] : []))
+
+const lives = (of: number): boolean => processes().some(({ pid }) => pid === of)
+
+describe.skipIf(missing)('workers', () => {
+  let redis: RedisServer
+  let storage: string
+  let database = 0
+  let upstream: RawUpstream
+  let server: Server
+  let finish: () => void
+  let passed: Promise<void>
+
+  beforeAll(async () => {
+    redis = await startRedis()
+  })
+  beforeEach(async () => {
+    storage = `${redis.url}/${database++}`
+    upstream = await rawUpstream()
+    passed = new Promise((resolve) => (finish = resolve))
+  })
+  afterEach(async () => {
+    finish()
+    await server.stop()
+    await upstream.close()
+  })
+  afterAll(() => redis.stop())
+
+  const start = async (env: Record<string, string> = {}): Promise<number[]> => {
+    const provider = { OPENAI_API_KEY: 'sk-upstream', OPENAI_BASE_URL: `${upstream.url}/v1` }
+    server = await startServer({ WORKERS: '2', STORAGE: storage, ...provider, ...env })
+    return childrenOf(server.process)
+  }
+
+  /** Streams on a connection each, which have begun and end at `finish`. */
+  const openStreams = async (count: number): Promise<RawCall[]> => {
+    upstream.script = begun(hello.start, passed, piece(hello.finish), piece(done), piece())
+    const calls = await Promise.all(Array.from({ length: count }, () => openChat(server, { stream: true })))
+    await Promise.all(calls.map((call) => call.seen(hello.seen)))
+    return calls
+  }
+
+  /** What is booked, once it is known to add up. */
+  const records = async (): Promise<UsageRecord[]> => {
+    const kv = await openStorage(storage)
+    const problems: string[] = []
+    for await (const problem of verifyStore(kv)) problems.push(problem)
+    expect(problems).toEqual([])
+    const { items } = await usageLedger(kv).records(ADMIN_ID, { limit: 500 })
+    await kv.close()
+    return items
+  }
+
+  it('serve one port, keep exact books of one user and log whole lines', async () => {
+    const workers = await start({ WORKERS: '3' })
+    expect(workers).toHaveLength(3)
+    upstream.script = stream(...hello.start, hello.finish, done)
+    const replies = await Promise.all(Array.from({ length: 150 }, () => chat(server, { stream: true })))
+    for (const reply of replies) expectStream(reply, helloSeen)
+    expect(await records()).toHaveLength(150)
+    await server.stop()
+
+    const [listening, ...lines] = server.output().trim().split('\n')
+    expect(listening).toBe(`Turnpike is listening on ${server.url}`)
+    expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual(Array(150).fill('request'))
+  })
+
+  it('show the first key once, whatever they race for', async () => {
+    await start({ WORKERS: '4', BOOTSTRAP_GATEWAY_KEY: '' })
+    const [key, ...more] = new Set(server.output().match(/gw-[\w-]+/g))
+    expect(more).toEqual([])
+    expect(server.output().match(/listening|shown this once/g)).toEqual(['listening', 'shown this once'])
+    upstream.script = stream(...hello.start, hello.finish, done)
+    expectStream(await chat({ url: server.url, key: key! }, { stream: true }), helloSeen)
+  })
+
+  it('are replaced when they die, which only their own requests notice', async () => {
+    const [victim, other] = await start()
+    const calls = await openStreams(24)
+    process.kill(victim!, 'SIGKILL')
+    await vi.waitFor(() => expect(server.output()).toContain(`Worker ${victim} ended with SIGKILL`))
+    finish()
+    const replies = await Promise.all(calls.map(({ reply }) => reply))
+    const whole = replies.filter((reply) => reply.whole)
+    // Both have served.
+    expect(whole.length).toBeGreaterThan(0)
+    expect(whole.length).toBeLessThan(24)
+    for (const reply of whole) expectStream(reply, helloSeen)
+    expect(await records()).toHaveLength(whole.length)
+
+    // Whoever serves now is new.
+    process.kill(other!, 'SIGKILL')
+    await vi.waitFor(() => expect(server.output()).toContain(`Worker ${other} ended with SIGKILL`))
+    await vi.waitFor(async () => expect((await fetch(`${server.url}/health`)).status).toBe(200), { timeout: 5_000 })
+    expect(childrenOf(server.process)).toHaveLength(2)
+  })
+
+  it('are replaced after a pause when they die again and again', async () => {
+    const [, steady] = await start()
+    for (const pause of [0, 1, 2]) {
+      const victim = await vi.waitFor(
+        () => {
+          const [found] = childrenOf(server.process).filter((pid) => pid !== steady)
+          expect(found).toBeDefined()
+          return found!
+        },
+        { timeout: 5_000 },
+      )
+      process.kill(victim, 'SIGKILL')
+      await vi.waitFor(() =>
+        expect(server.output()).toContain(`Worker ${victim} ended with SIGKILL; another takes its place in ${pause} s`),
+      )
+    }
+    expect(await server.stop()).toBe(0)
+  })
+
+  it('let streams end when parent and workers get one signal each and another from the parent', async () => {
+    const workers = await start()
+    const calls = await openStreams(8)
+    for (const pid of [server.process.pid!, ...workers]) process.kill(pid, 'SIGINT')
+    await vi.waitFor(() => expect(fetch(server.url)).rejects.toThrow(TypeError))
+    const exit = server.stop()
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    finish()
+    for (const { reply } of calls) expectStream(await reply, helloSeen)
+    expect(await exit).toBe(0)
+    expect(workers.filter(lives)).toEqual([])
+    expect(await records()).toHaveLength(8)
+  })
+
+  it('end with a parent that is killed', async () => {
+    const workers = await start()
+    await openStreams(4)
+    server.process.kill('SIGKILL')
+    await vi.waitFor(() => expect(workers.filter(lives)).toEqual([]), { timeout: 5_000 })
+    await expect(fetch(server.url)).rejects.toThrow(TypeError)
+  })
+})
+
+describe('a server with workers', () => {
+  it('refuses to start on a store for one process', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'turnpike-workers-'))
+    for (const [storage, driver] of [
+      ['memory', 'memory'],
+      [`fs:${folder}`, 'durable-fs'],
+    ])
+      await expect(startServer({ WORKERS: '2', STORAGE: storage! })).rejects.toThrow(
+        `The server ended with code 1:\nTurnpike cannot start:\nWORKERS=2 needs a store that processes can share, and "${driver}" serves only one. STORAGE can be redis://… or postgres://…,`,
+      )
+    await rm(folder, { recursive: true })
+  })
+
+  it.skipIf(missing)('refuses a port that another one has', async () => {
+    const redis = await startRedis()
+    const env = { WORKERS: '2', STORAGE: redis.url }
+    const first = await startServer(env)
+    await expect(startServer({ ...env, PORT: new URL(first.url).port })).rejects.toThrow(
+      /ended with code 1:\nTurnpike cannot start:\n.*in use/,
+    )
+    expect(await first.stop()).toBe(0)
+    await redis.stop()
+  })
+})
