@@ -77,6 +77,9 @@ export async function supervise(environment: Environment): Promise<void> {
     throw new Error('WORKERS needs Linux on Bun; on other systems, use Node')
   await checkStorage(environment)
   const port = await findPort(environment)
+  // Workers take connections themselves. A parent that hands them out forgets those on their way to a worker that ends
+  // (nodejs/node#21746): their clients would wait for ever. The price is that a burst of connections is spread less evenly.
+  cluster.schedulingPolicy = cluster.SCHED_NONE
 
   const alive = new Set<Worker>()
   let stopping = false
