@@ -1,9 +1,7 @@
-import { once } from 'node:events'
-import { connect } from 'node:net'
 import { describe, expect, it, vi } from 'vitest'
 import { chat, openChat } from '../support/raw-client.js'
 import { rawUpstream } from '../support/raw-upstream.js'
-import { startServer } from '../support/server.js'
+import { listens, startServer } from '../support/server.js'
 import { startGateway } from './gateway.js'
 import { completion, hello, helloSeen } from './openai.js'
 import { expectAnswer, expectStream } from './replies.js'
@@ -14,20 +12,6 @@ function gate(): { passed: Promise<void>; open: () => void } {
   let open = (): void => undefined
   const passed = new Promise<void>((resolve) => (open = resolve))
   return { passed, open }
-}
-
-/** Whether somebody listens; a connection that is taken is closed again. */
-async function listens(url: string): Promise<boolean> {
-  const { hostname, port } = new URL(url)
-  const socket = connect(Number(port), hostname)
-  try {
-    await once(socket, 'connect')
-    return true
-  } catch {
-    return false
-  } finally {
-    socket.destroy()
-  }
 }
 
 describe('SIGTERM', () => {

@@ -1,5 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { runtime, runtimePath } from './runtime.js'
 
@@ -53,5 +55,19 @@ export async function startServer(env: Record<string, string> = {}): Promise<Ser
       child.kill('SIGTERM')
       return exited
     },
+  }
+}
+
+/** Whether somebody listens; a connection that is taken is closed again. */
+export async function listens(url: string): Promise<boolean> {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  try {
+    await once(socket, 'connect')
+    return true
+  } catch {
+    return false
+  } finally {
+    socket.destroy()
   }
 }
