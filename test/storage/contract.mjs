@@ -2,7 +2,7 @@
 import { openStorage } from '@turnpike/example-server/storage'
 import { kvContract } from '@turnpike/storage/testing'
 
-const kv = await openStorage(process.argv[2])
+const { kv } = await openStorage(process.argv[2])
 for (const { name, run } of kvContract)
   await run(kv).then(
     () => console.log(`ok ${name}`),

@@ -6,7 +6,7 @@ import { openStorage } from '../../examples/server/dist/open-storage.js'
 const answer = (...line) => process.stdout.write(`${JSON.stringify(line)}\n`)
 const told = ({ name, message, outcome }) => ({ name, message, outcome })
 
-const kv = await openStorage(process.argv[2]).catch((error) => {
+const { kv } = await openStorage(process.argv[2]).catch((error) => {
   answer(0, null, told(error))
   process.exit()
 })

@@ -39,10 +39,11 @@ export async function createApp(environment: Environment, transport: Transport) 
   const { providers, simulated } = createProviders(environment, transport)
 
   const prices = await openPrices(environment.PRICES, (error) => log.onError(error, { prices: environment.PRICES }))
-  const kv = await openStorage(STORAGE)
+  const { kv, rateLimiter } = await openStorage(STORAGE)
   const gateway = createGateway({
     router: createRouter({ providers, prices }),
     kv,
+    ...(rateLimiter && { rateLimiter }),
     toPng,
     ...(environment.GEMINI_AUDIO && geminiAudio),
     // Metadata only, and the last chance to keep it.

@@ -70,7 +70,7 @@ if (!run || storage === undefined) {
   process.exit(2)
 }
 try {
-  const kv = await openStorage(storage)
+  const { kv } = await openStorage(storage)
   try {
     await run(kv, file)
   } finally {

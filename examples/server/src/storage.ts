@@ -1,6 +1,23 @@
-import type { KV } from '@turnpike/core'
+import type { KV, RateLimiter } from '@turnpike/core'
 import { memoryKV } from '@turnpike/core'
-import { fsKV, openKV, postgresKV, redisKV, sqliteKV } from '@turnpike/storage'
+import type { SharedRateLimiter } from '@turnpike/storage'
+import {
+  fsKV,
+  openKV,
+  postgresKV,
+  postgresRateLimiter,
+  redisKV,
+  redisRateLimiter,
+  sqliteKV,
+  sqliteRateLimiter,
+} from '@turnpike/storage'
+
+export interface Storage {
+  /** Its `close` closes all. */
+  kv: KV
+  /** Counts for all processes of the store; absent where there can be one only, whose own memory is enough. */
+  rateLimiter?: RateLimiter
+}
 
 /** A store that ends its connection with itself. */
 const ending = (kv: KV, end: () => unknown): KV => ({
@@ -11,22 +28,31 @@ const ending = (kv: KV, end: () => unknown): KV => ({
   },
 })
 
-async function redis(url: string): Promise<KV> {
+/** What several processes share. */
+const shared = (kv: KV, rateLimiter: SharedRateLimiter, end?: () => unknown): Storage => ({
+  kv: ending(kv, async () => {
+    await rateLimiter.close()
+    await end?.()
+  }),
+  rateLimiter,
+})
+
+async function redis(url: string): Promise<Storage> {
   const { Redis } = await import('ioredis')
   const client = new Redis(url)
   try {
-    return ending(await redisKV(client), () => client.quit())
+    return shared(await redisKV(client), await redisRateLimiter(client), () => client.quit())
   } catch (error) {
     client.disconnect()
     throw error
   }
 }
 
-async function postgres(url: string): Promise<KV> {
+async function postgres(url: string): Promise<Storage> {
   const { default: pg } = await import('pg')
   const pool = new pg.Pool({ connectionString: url, connectionTimeoutMillis: 10_000 })
   try {
-    return ending(await postgresKV(pool), () => pool.end())
+    return shared(await postgresKV(pool), await postgresRateLimiter(pool), () => pool.end())
   } catch (error) {
     await pool.end()
     throw error
@@ -34,7 +60,7 @@ async function postgres(url: string): Promise<KV> {
 }
 
 /** `NAME?{json}`: a driver of unstorage and its options. */
-async function driver(text: string): Promise<KV> {
+async function driver(text: string): Promise<Storage> {
   const { builtinDrivers } = await import('unstorage')
   const [, name = '', json = '{}'] = /^([^?]*)(?:\?(.*))?$/s.exec(text) ?? []
   const path = (builtinDrivers as Record<string, string>)[name]
@@ -42,14 +68,14 @@ async function driver(text: string): Promise<KV> {
     throw new Error(`unstorage has no driver "${name}", but ${Object.keys(builtinDrivers).toSorted().join(', ')}`)
   const { default: create } = (await import(path)) as { default: (options: object) => Parameters<typeof openKV>[0] }
   const storage = create(JSON.parse(json) as object)
-  return ending(await openKV(storage), () => storage.dispose?.())
+  return { kv: ending(await openKV(storage), () => storage.dispose?.()) }
 }
 
 /** What `STORAGE` begins with, and how the rest is opened. */
-const openers: Record<string, (rest: string, url: string) => Promise<KV>> = {
-  memory: () => memoryKV(),
-  'fs:': (folder) => fsKV(folder),
-  'sqlite:': (file) => sqliteKV(file),
+const openers: Record<string, (rest: string, url: string) => Promise<Storage>> = {
+  memory: async () => ({ kv: await memoryKV() }),
+  'fs:': async (folder) => ({ kv: await fsKV(folder) }),
+  'sqlite:': async (file) => shared(await sqliteKV(file), await sqliteRateLimiter(file)),
   'redis://': (_, url) => redis(url),
   'rediss://': (_, url) => redis(url),
   'postgres://': (_, url) => postgres(url),
@@ -58,7 +84,7 @@ const openers: Record<string, (rest: string, url: string) => Promise<KV>> = {
 }
 
 /** Opens the store that a value of `STORAGE` names: the one switch between storages. */
-export function openStorage(url: string): Promise<KV> {
+export function openStorage(url: string): Promise<Storage> {
   const [scheme, open] = Object.entries(openers).find(([scheme]) => url.startsWith(scheme)) ?? []
   if (!open) throw new Error(`STORAGE begins with one of ${Object.keys(openers).join(' ')}`)
   return open(url.slice(scheme!.length), url)

@@ -1,27 +1,14 @@
 /** The `KV` of many hosts in a table of PostgreSQL. @module */
 import type { KV } from '@turnpike/core'
 import { StorageError } from '@turnpike/core'
+import type { PgPool, PgResult } from './postgres-table.js'
+import { again, isBroken, postgresTable } from './postgres-table.js'
 import type { Decide } from './sql-kv.js'
 import { assertFormat, FORMAT, sqlKV } from './sql-kv.js'
 import type { Row } from './sql-commit.js'
 
-/** The part of a `Pool` of `pg` that is used. */
-export interface PgPool {
-  connect(): Promise<PgClient>
-  query(text: string, values?: unknown[]): Promise<PgResult>
-  on(event: 'error', listener: (error: Error) => void): unknown
-  removeListener(event: 'error', listener: (error: Error) => void): unknown
-}
-/** The part of a `PoolClient` of `pg` that is used. */
-export interface PgClient {
-  query(text: string, values?: unknown[]): Promise<PgResult>
-  on(event: 'error', listener: (error: Error) => void): unknown
-  removeListener(event: 'error', listener: (error: Error) => void): unknown
-  release(destroy?: boolean): void
-}
-export interface PgResult {
-  rows: unknown[]
-}
+export * from './postgres-rate-limiter.js'
+export type { PgClient, PgPool, PgResult } from './postgres-table.js'
 
 export interface PostgresKVOptions {
   /** Name of the table: up to 48 lower-case letters, digits and `_`, with a schema before it or not; default `turnpike_kv`. */
@@ -32,8 +19,6 @@ export interface PostgresKVOptions {
 
 /** Locks of one table. More would let writers of different keys pass more often; a server holds some thousands for all. */
 const LOCKS = 256
-/** The lock under which tables are made; those of keys are positive. */
-const CREATE_LOCK = -1
 /** After this, in milliseconds, the server ends a transaction whose client has fallen silent and still holds its locks. */
 const SILENCE = 5_000
 /** Waits between the questions after a lost answer, in milliseconds; together longer than {@link SILENCE}. */
@@ -48,45 +33,6 @@ const hash = (text: string): number => {
   return h
 }
 
-const ignore = (): void => undefined
-
-/** Whether `error` is one of the connection, and not the server's answer to a statement. */
-const isBroken = (error: unknown): boolean => {
-  const { severity, code = '' } = error as { severity?: string; code?: string }
-  return severity === undefined || /^(08|57P|25P03)/.test(code)
-}
-
-const toStorageError = (cause: unknown): StorageError =>
-  StorageError.is(cause) ? cause : new StorageError(`PostgreSQL failed: ${(cause as Error).message}`, 'none', { cause })
-
-/** Runs `action`, which leaves nothing behind when its connection breaks, once more on another connection. */
-async function again<T>(action: () => Promise<T>): Promise<T> {
-  try {
-    return await action().catch((error: unknown) => {
-      if (StorageError.is(error) || !isBroken(error)) throw error
-      return action()
-    })
-  } catch (error) {
-    throw toStorageError(error)
-  }
-}
-
-interface Server {
-  read_only: boolean
-  version: number
-  encoding: string
-  durable: boolean
-  present: boolean
-}
-
-function assertUsable({ read_only, version, encoding }: Server): void {
-  if (read_only)
-    throw new StorageError('This PostgreSQL takes no writes (a standby, or read-only): connect to the primary', 'none')
-  if (version < 130_000) throw new StorageError('PostgreSQL 13 or newer is needed', 'none')
-  if (encoding !== 'UTF8')
-    throw new StorageError(`The database is encoded in ${encoding}: create one with encoding 'UTF8'`, 'none')
-}
-
 /**
  * Opens the store in a table, and makes the table if it is missing. Any number of processes on any hosts may share it.
  * One connection is in use for commits; it is not held between them. `close()` leaves the pool open.
@@ -96,45 +42,22 @@ function assertUsable({ read_only, version, encoding }: Server): void {
  */
 export async function postgresKV(pool: PgPool, options: PostgresKVOptions = {}): Promise<KV> {
   const { table: name = 'turnpike_kv', now } = options
-  if (!/^[a-z_][a-z0-9_]{0,47}(\.[a-z_][a-z0-9_]{0,47})?$/.test(name))
-    throw new TypeError(`"${name}" is no table name of at most 48 lower-case letters, digits and _`)
-  const table = name.replaceAll(/\w+/g, '"$&"')
-
-  const query = async <T>(text: string, values?: unknown[]): Promise<T[]> =>
-    (await again(() => pool.query(text, values))).rows as T[]
-
-  /** Runs `action` on a connection of its own, which is given up if that fails. */
-  const connected = async <T>(action: (client: PgClient) => Promise<T>): Promise<T> => {
-    const client = await pool.connect()
-    // An 'error' event that nobody hears ends the process.
-    client.on('error', ignore)
-    let failed = true
-    try {
-      const result = await action(client)
-      failed = false
-      return result
-    } finally {
-      client.removeListener('error', ignore)
-      client.release(failed)
-    }
+  const pg = await postgresTable(
+    pool,
+    name,
+    (table) => `create table if not exists ${table} (k text collate "C" primary key, version uuid not null,
+        value text not null, counter boolean not null, expires_at bigint);
+      create index if not exists ${name.replace(/.*\./, '')}_expires on ${table} (expires_at) where expires_at is not null;
+      insert into ${table} values ('', '${NIL}', '${FORMAT}', false, null) on conflict do nothing`,
+  )
+  const { table, query } = pg
+  try {
+    const [row] = await query<{ value: string }>(`select value from ${table} where k = ''`)
+    assertFormat(row?.value, name)
+  } catch (error) {
+    pg.close()
+    throw error
   }
-
-  const describe = `select pg_is_in_recovery() or current_setting('transaction_read_only')::boolean as read_only,
-    current_setting('server_version_num')::int as version, current_setting('server_encoding') as encoding,
-    current_setting('synchronous_commit') <> 'off' and current_setting('fsync') = 'on' as durable,
-    to_regclass($1) is not null as present`
-
-  const create = (): Promise<void> =>
-    again(() =>
-      connected(async (client) => {
-        await client.query(`begin; select pg_advisory_xact_lock(${CREATE_LOCK})`)
-        await client.query(`create table if not exists ${table} (k text collate "C" primary key, version uuid not null,
-            value text not null, counter boolean not null, expires_at bigint);
-          create index if not exists ${name.replace(/.*\./, '')}_expires on ${table} (expires_at) where expires_at is not null;
-          insert into ${table} values ('', '${NIL}', '${FORMAT}', false, null) on conflict do nothing`)
-        await client.query('commit')
-      }),
-    )
 
   /**
    * Whether the transaction `xid`, which wrote `version` to `keys`, was committed; undefined where that cannot be found out.
@@ -184,7 +107,7 @@ export async function postgresKV(pool: PgPool, options: PostgresKVOptions = {}):
   const transaction = async (keys: string[], time: number, decide: Decide): Promise<void> => {
     let sent: { xid: string; keys: string[]; version: string } | undefined
     try {
-      await connected(async (client) => {
+      await pg.connected(async (client) => {
         const results = (await client.query(lockAndRead(keys, time))) as unknown as PgResult[]
         const { changes, version } = decide(results.at(-1)!.rows as Row[])
         if (changes.length === 0) return client.query('rollback')
@@ -210,25 +133,12 @@ export async function postgresKV(pool: PgPool, options: PostgresKVOptions = {}):
     }
   }
 
-  pool.on('error', ignore)
-  let server: Server
-  try {
-    server = (await query<Server>(describe, [table]))[0]!
-    assertUsable(server)
-    if (!server.present) await create()
-    const [row] = await query<{ value: string }>(`select value from ${table} where k = ''`)
-    assertFormat(row?.value, name)
-  } catch (error) {
-    pool.removeListener('error', ignore)
-    throw error
-  }
-
   const alive = '(expires_at is null or expires_at > $1)'
   return sqlKV(
     {
       capabilities: {
         writers: 'many-hosts',
-        durability: server.durable ? 'power-loss' : 'process-crash',
+        durability: pg.durable ? 'power-loss' : 'process-crash',
         driver: 'postgres',
       },
       read: (keys, time) => query(`select ${columns} from ${table} where k = any($2) and ${alive}`, [time, keys]),
@@ -247,11 +157,9 @@ export async function postgresKV(pool: PgPool, options: PostgresKVOptions = {}):
         )
         return rows.length
       },
-      async ping() {
-        assertUsable((await query<Server>(describe, [table]))[0]!)
-      },
+      ping: pg.ping,
       async close() {
-        pool.removeListener('error', ignore)
+        pg.close()
       },
     },
     now,

@@ -6,6 +6,7 @@ import { redisConnection } from './redis-connection.js'
 import { COMMIT, GET, LIST } from './redis-scripts.js'
 
 export type { RedisClient } from './redis-connection.js'
+export * from './redis-rate-limiter.js'
 
 export interface RedisKVOptions {
   /** What every key begins with; default `{turnpike}`. The braces keep all keys in one slot of a Cluster. */

@@ -2,3 +2,4 @@
 export * from './blob-contract.js'
 export type { ContractCase } from './contract-case.js'
 export { kvContract } from './kv-contract.js'
+export * from './rate-limiter-contract.js'

@@ -1,0 +1,140 @@
+import { StorageError } from '@turnpike/core'
+
+/** The part of a `Pool` of `pg` that is used. */
+export interface PgPool {
+  connect(): Promise<PgClient>
+  query(text: string, values?: unknown[]): Promise<PgResult>
+  on(event: 'error', listener: (error: Error) => void): unknown
+  removeListener(event: 'error', listener: (error: Error) => void): unknown
+}
+/** The part of a `PoolClient` of `pg` that is used. */
+export interface PgClient {
+  query(text: string, values?: unknown[]): Promise<PgResult>
+  on(event: 'error', listener: (error: Error) => void): unknown
+  removeListener(event: 'error', listener: (error: Error) => void): unknown
+  release(destroy?: boolean): void
+}
+export interface PgResult {
+  rows: unknown[]
+}
+
+/** A table, and the ways to it. Errors of `query` are `StorageError`s. */
+export interface PgTable {
+  /** Its name, quoted for a statement. */
+  table: string
+  /** Whether the server flushes a commit before it acknowledges it. */
+  durable: boolean
+  /** One statement that may be sent twice. @returns its rows */
+  query<T>(text: string, values?: unknown[]): Promise<T[]>
+  /** Runs `action` on a connection of its own, which is given up if that fails. */
+  connected<T>(action: (client: PgClient) => Promise<T>): Promise<T>
+  /** Rejects where the server does not take writes. */
+  ping(): Promise<void>
+  /** Leaves the pool open. */
+  close(): void
+}
+
+/** The lock under which tables are made; those of keys are positive. */
+const CREATE_LOCK = -1
+
+const ignore = (): void => undefined
+
+/** Whether `error` is one of the connection, and not the server's answer to a statement. */
+export const isBroken = (error: unknown): boolean => {
+  const { severity, code = '' } = error as { severity?: string; code?: string }
+  return severity === undefined || /^(08|57P|25P03)/.test(code)
+}
+
+type Outcome = StorageError['outcome']
+
+const toStorageError = (cause: unknown, outcome: Outcome): StorageError =>
+  StorageError.is(cause)
+    ? cause
+    : new StorageError(`PostgreSQL failed: ${(cause as Error).message}`, outcome, { cause })
+
+/** Runs `action` once more, on another connection, where its connection breaks. `broken` is what that leaves behind; default nothing. */
+export async function again<T>(action: () => Promise<T>, broken: Outcome = 'none'): Promise<T> {
+  try {
+    return await action().catch((error: unknown) => {
+      if (StorageError.is(error) || !isBroken(error)) throw error
+      return action()
+    })
+  } catch (error) {
+    throw toStorageError(error, isBroken(error) ? broken : 'none')
+  }
+}
+
+interface Server {
+  read_only: boolean
+  version: number
+  encoding: string
+  durable: boolean
+  present: boolean
+}
+
+function assertUsable({ read_only, version, encoding }: Server): void {
+  if (read_only)
+    throw new StorageError('This PostgreSQL takes no writes (a standby, or read-only): connect to the primary', 'none')
+  if (version < 130_000) throw new StorageError('PostgreSQL 13 or newer is needed', 'none')
+  if (encoding !== 'UTF8')
+    throw new StorageError(`The database is encoded in ${encoding}: create one with encoding 'UTF8'`, 'none')
+}
+
+/**
+ * Opens a table, and makes it with the statements of `create` if it is missing.
+ * @throws TypeError where `name` is none
+ * @throws StorageError where the server takes no writes or cannot be used
+ */
+export async function postgresTable(pool: PgPool, name: string, create: (table: string) => string): Promise<PgTable> {
+  if (!/^[a-z_][a-z0-9_]{0,47}(\.[a-z_][a-z0-9_]{0,47})?$/.test(name))
+    throw new TypeError(`"${name}" is no table name of at most 48 lower-case letters, digits and _`)
+  const table = name.replaceAll(/\w+/g, '"$&"')
+
+  const query = async <T>(text: string, values?: unknown[]): Promise<T[]> =>
+    (await again(() => pool.query(text, values))).rows as T[]
+
+  const connected = async <T>(action: (client: PgClient) => Promise<T>): Promise<T> => {
+    const client = await pool.connect()
+    // An 'error' event that nobody hears ends the process.
+    client.on('error', ignore)
+    let failed = true
+    try {
+      const result = await action(client)
+      failed = false
+      return result
+    } finally {
+      client.removeListener('error', ignore)
+      client.release(failed)
+    }
+  }
+
+  const look = async (): Promise<Server> => {
+    const [server] = await query<Server>(
+      `select pg_is_in_recovery() or current_setting('transaction_read_only')::boolean as read_only,
+    current_setting('server_version_num')::int as version, current_setting('server_encoding') as encoding,
+    current_setting('synchronous_commit') <> 'off' and current_setting('fsync') = 'on' as durable,
+    to_regclass($1) is not null as present`,
+      [table],
+    )
+    assertUsable(server!)
+    return server!
+  }
+
+  pool.on('error', ignore)
+  const close = (): void => void pool.removeListener('error', ignore)
+  try {
+    const { durable, present } = await look()
+    if (!present)
+      await again(() =>
+        connected(async (client) => {
+          await client.query(`begin; select pg_advisory_xact_lock(${CREATE_LOCK})`)
+          await client.query(create(table))
+          await client.query('commit')
+        }),
+      )
+    return { table, durable, query, connected, ping: async () => void (await look()), close }
+  } catch (error) {
+    close()
+    throw error
+  }
+}

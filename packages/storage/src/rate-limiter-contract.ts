@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { RateLimit, RateLimiter } from '@turnpike/core'
+import { fresh } from './contract-case.js'
+
+/** One promise of the contract; `run` rejects where it is broken. Each case counts keys of its own. */
+export interface RateLimiterCase {
+  name: string
+  /** `open` opens the same store once more, with windows of so many milliseconds; default 60,000. */
+  run(open: (window?: number) => Promise<RateLimiter>): Promise<void>
+}
+
+/** Asks `count` times at once. */
+const burst = (limiter: RateLimiter, key: string, perMinute: number, count: number): Promise<RateLimit[]> =>
+  Promise.all(Array.from({ length: count }, async () => limiter.consume(key, perMinute)))
+
+const passed = (limits: RateLimit[]): number => limits.filter(({ ok }) => ok).length
+
+const strange = ["'", '"', '\\', '{a}', 'a,b', '%s', '\0', ' ', '', 'ü€😀', '\ud800', 'A', 'a', 'x'.repeat(300)]
+
+/**
+ * Every case that a rate limiter has to pass.
+ * @example for (const { name, run } of rateLimiterContract) it(name, () => run(open))
+ */
+export const rateLimiterContract: RateLimiterCase[] = [
+  {
+    name: 'lets exactly as many of 200 parallel requests through as the limit',
+    async run(open) {
+      const limiter = await open()
+      for (const perMinute of [0, 1, 7, 199, 200, 201])
+        assert.equal(passed(await burst(limiter, fresh(), perMinute, 200)), Math.min(perMinute, 200))
+    },
+  },
+  {
+    name: 'counts requests one by one as it does together, and the first ones pass',
+    async run(open) {
+      const limiter = await open()
+      const key = fresh()
+      assert.deepEqual(
+        (await burst(limiter, key, 10, 6)).map(({ ok }) => ok),
+        Array(6).fill(true),
+      )
+      const rest: boolean[] = []
+      for (let i = 0; i < 6; i++) rest.push((await limiter.consume(key, 10)).ok)
+      assert.deepEqual(rest, [true, true, true, true, false, false])
+      const other = await burst(limiter, fresh(), 3, 5)
+      assert.deepEqual(
+        other.map(({ ok }) => ok),
+        [true, true, true, false, false],
+      )
+    },
+  },
+  {
+    name: 'counts each key by itself, whatever its characters',
+    async run(open) {
+      const limiter = await open()
+      const p = fresh()
+      for (const end of strange) assert.equal(passed(await burst(limiter, p + end, 1, 2)), 1, JSON.stringify(end))
+    },
+  },
+  {
+    name: 'counts the same for all that share the store',
+    async run(open) {
+      const limiters = await Promise.all([open(), open(), open()])
+      const key = fresh()
+      const all = await Promise.all(limiters.map((limiter) => burst(limiter, key, 100, 100)))
+      assert.equal(passed(all.flat()), 100)
+      for (const limiter of limiters) assert.equal((await limiter.consume(key, 100)).ok, false)
+    },
+  },
+  {
+    name: 'is exact where several ask for many keys in different orders',
+    async run(open) {
+      const limiters = await Promise.all([open(), open()])
+      for (let round = 0; round < 10; round++) {
+        const keys = Array.from({ length: 200 }, (_, i) => `${fresh()}-${i}`)
+        const orders = [keys, keys.toReversed()]
+        const all = await Promise.all(
+          limiters.flatMap((limiter, l) =>
+            orders[l]!.map(async (key) => ({ key, ok: (await limiter.consume(key, 1)).ok })),
+          ),
+        )
+        assert.deepEqual(
+          all
+            .filter(({ ok }) => ok)
+            .map(({ key }) => key)
+            .toSorted(),
+          keys.toSorted(),
+        )
+      }
+    },
+  },
+  {
+    name: 'lets one hot key among many take nothing from the others',
+    async run(open) {
+      const limiter = await open()
+      const p = fresh()
+      const hot = burst(limiter, `${p}hot`, 10, 300)
+      const others = await Promise.all(Array.from({ length: 50 }, (_, i) => burst(limiter, `${p}${i}`, 3, 3)))
+      assert.deepEqual(others.map(passed), Array(50).fill(3))
+      assert.equal(passed(await hot), 10)
+    },
+  },
+  {
+    name: 'begins a window with the first request of a key, and lets requests pass again once it is over',
+    async run(open) {
+      const window = 400
+      const limiter = await open(window)
+      const key = fresh()
+      for (let round = 0; round < 2; round++) {
+        const before = performance.now()
+        assert.equal(passed(await burst(limiter, key, 5, 8)), 5)
+        const after = performance.now()
+        let next: RateLimit
+        do {
+          await sleep(5)
+          next = await limiter.consume(key, 5)
+          // A millisecond is what clocks and stores may round.
+          if (next.ok) assert.ok(performance.now() - before >= window - 1, 'passed too early')
+        } while (!next.ok && performance.now() - after < 10 * window)
+        assert.ok(next.ok, 'never passed again')
+        assert.equal(passed(await burst(limiter, key, 5, 8)), 4)
+        await sleep(1.5 * window)
+      }
+    },
+  },
+  {
+    name: 'follows a limit that changes within a window',
+    async run(open) {
+      const limiter = await open()
+      const key = fresh()
+      assert.equal(passed(await burst(limiter, key, 2, 4)), 2)
+      assert.equal(passed(await burst(limiter, key, 5, 4)), 3)
+      assert.equal((await limiter.consume(key, 4)).ok, false)
+      assert.equal((await limiter.consume(key, 5)).ok, false)
+      assert.equal((await limiter.consume(key, 6)).ok, true)
+      const mixed = fresh()
+      const both = await Promise.all([burst(limiter, mixed, 3, 10), burst(limiter, mixed, 8, 10)])
+      assert.equal(passed(both.flat()), 8)
+      assert.ok(passed(both[0]) <= 3)
+    },
+  },
+  {
+    name: 'says in whole seconds when the window ends, and at least one',
+    async run(open) {
+      const [minute, short] = [await open(), await open(1_200)]
+      const key = fresh()
+      assert.deepEqual(await minute.consume(key, 1), { ok: true, retryAfter: 60 })
+      const { ok, retryAfter } = await minute.consume(key, 1)
+      assert.equal(ok, false)
+      assert.ok(retryAfter === 60 || retryAfter === 59, `${retryAfter} s`)
+      await burst(short, key + 1, 1, 2)
+      await sleep(800)
+      const late = await short.consume(key + 1, 1)
+      assert.deepEqual(late, { ok: false, retryAfter: 1 })
+    },
+  },
+]

@@ -1,0 +1,118 @@
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
+import type { RateLimit } from '@turnpike/core'
+import { memoryRateLimiter } from '@turnpike/core'
+import { describe, expect, it } from 'vitest'
+import type { Taken, Want } from './rate-limiter.js'
+import { sharedRateLimiter } from './rate-limiter.js'
+import { rateLimiterContract } from './testing.js'
+
+/** A store whose round trips last until they are answered, in the order in which they were asked. */
+function slowStore() {
+  const trips: { wants: Want[]; answer(taken: Taken[]): void; fail(error: Error): void }[] = []
+  const limiter = sharedRateLimiter({
+    take: (wants) => new Promise((answer, fail) => trips.push({ wants, answer, fail })),
+    close: async () => undefined,
+  })
+  return { trips, limiter }
+}
+
+const many = (count: number, consume: () => RateLimit | Promise<RateLimit>): Promise<RateLimit[]> =>
+  Promise.all(Array.from({ length: count }, async () => consume()))
+
+describe('memoryRateLimiter', () => {
+  // The contract asks of several that share a store; in memory they are one. Time goes faster where windows are shorter.
+  const whole = memoryRateLimiter()
+  const open = async (window = 60_000) =>
+    window === 60_000 ? whole : memoryRateLimiter({ now: () => performance.now() * (60_000 / window) })
+  for (const { name, run } of rateLimiterContract.filter(({ name }) => !name.includes('whole seconds')))
+    it(name, () => run(open))
+})
+
+describe('sharedRateLimiter', () => {
+  it('asks once for all that arrive in one turn, and once for all that arrive meanwhile', async () => {
+    const { trips, limiter } = slowStore()
+    const first = many(512, () => limiter.consume('a', 600))
+    await setImmediate()
+    await setImmediate()
+    expect(trips.map(({ wants }) => wants)).toEqual([[{ key: 'a', perMinute: 600, count: 512 }]])
+    const second = Promise.all([many(300, () => limiter.consume('a', 600)), many(2, () => limiter.consume('b', 5))])
+    await sleep(20)
+    expect(trips).toHaveLength(1)
+    trips[0]!.answer([{ granted: 512, endsInMs: 60_000 }])
+    expect((await first).every(({ ok }) => ok)).toBe(true)
+    await setImmediate()
+    expect(trips[1]?.wants).toEqual([
+      { key: 'a', perMinute: 600, count: 300 },
+      { key: 'b', perMinute: 5, count: 2 },
+    ])
+    trips[1]!.answer([
+      { granted: 88, endsInMs: 59_000 },
+      { granted: 2, endsInMs: 60_000 },
+    ])
+    const [a, b] = await second
+    expect(a.map(({ ok }) => ok)).toEqual(Array.from({ length: 300 }, (_, i) => i < 88))
+    expect(new Set(a.map(({ retryAfter }) => retryAfter))).toEqual(new Set([59]))
+    expect(b.every(({ ok }) => ok)).toBe(true)
+    expect(trips).toHaveLength(2)
+  })
+
+  it('refuses a key that is used up without asking, until its window ends or its limit rises', async () => {
+    const { trips, limiter } = slowStore()
+    const asked = async (perMinute: number, granted: number, endsInMs: number): Promise<RateLimit> => {
+      const before = trips.length
+      const limit = limiter.consume('a', perMinute)
+      while (trips.length === before) await setImmediate()
+      trips.at(-1)!.answer([{ granted, endsInMs }])
+      return limit
+    }
+    expect(await asked(5, 0, 150)).toEqual({ ok: false, retryAfter: 1 })
+    expect(limiter.consume('a', 5)).toEqual({ ok: false, retryAfter: 1 })
+    expect(limiter.consume('a', 4)).toEqual({ ok: false, retryAfter: 1 })
+    expect(await asked(6, 1, 150)).toMatchObject({ ok: true })
+    expect(await asked(6, 0, 2_150)).toEqual({ ok: false, retryAfter: 3 })
+    await sleep(200)
+    expect(limiter.consume('a', 6)).toEqual({ ok: false, retryAfter: 2 })
+    expect(trips).toHaveLength(3)
+    expect(await asked(7, 0, 50)).toMatchObject({ ok: false })
+    await sleep(60)
+    expect(await asked(7, 1, 60_000)).toMatchObject({ ok: true })
+  })
+
+  it('rejects all of a round trip that fails, and asks again for the next', async () => {
+    const { trips, limiter } = slowStore()
+    const first = Promise.allSettled([limiter.consume('a', 5), limiter.consume('b', 5)])
+    await sleep(1)
+    const second = limiter.consume('a', 5)
+    const gone = new Error('gone')
+    trips[0]!.fail(gone)
+    expect(await first).toEqual([
+      { status: 'rejected', reason: gone },
+      { status: 'rejected', reason: gone },
+    ])
+    await setImmediate()
+    trips[1]!.answer([{ granted: 1, endsInMs: 60_000 }])
+    expect(await second).toEqual({ ok: true, retryAfter: 60 })
+  })
+
+  it('takes a key that no store could keep for a mistake of its caller alone', async () => {
+    const { trips, limiter } = slowStore()
+    const good = limiter.consume('a', 5)
+    expect(() => limiter.consume('x'.repeat(3_000), 5)).toThrow(TypeError)
+    await sleep(1)
+    expect(trips[0]!.wants.map(({ key }) => key)).toEqual(['a'])
+    trips[0]!.answer([{ granted: 1, endsInMs: 60_000 }])
+    expect(await good).toMatchObject({ ok: true })
+  })
+
+  it('finishes at its end what it took, and takes no more', async () => {
+    const { trips, limiter } = slowStore()
+    const last = limiter.consume('a', 5)
+    const closed = limiter.close()
+    await expect(limiter.consume('a', 5)).rejects.toMatchObject({ name: 'StorageError', outcome: 'none' })
+    await setImmediate()
+    await setImmediate()
+    trips[0]!.answer([{ granted: 1, endsInMs: 60_000 }])
+    await closed
+    expect(await last).toMatchObject({ ok: true })
+  })
+})

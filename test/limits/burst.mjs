@@ -1,0 +1,25 @@
+// Usage: node|bun burst.mjs STORAGE LIMIT KEYS REQUESTS CALLERS. Says `ready`, waits for a line, and then asks the server's own rate limiter
+// in turn for `key-0` to `key-KEYS`. Prints how many requests of each key passed, and the shortest and longest wait that it was told.
+import { once } from 'node:events'
+import { openStorage } from '../../examples/server/dist/open-storage.js'
+
+const [url, ...numbers] = process.argv.slice(2)
+const [limit, keys, requests, callers] = numbers.map(Number)
+const { kv, rateLimiter } = await openStorage(url)
+console.log('ready')
+await once(process.stdin, 'data')
+
+const passed = Array.from({ length: keys }, () => 0)
+const waits = []
+let next = 0
+const caller = async () => {
+  for (let i = next++; i < requests; i = next++) {
+    const { ok, retryAfter } = await rateLimiter.consume(`key-${i % keys}`, limit)
+    if (ok) passed[i % keys]++
+    else waits.push(retryAfter)
+  }
+}
+await Promise.all(Array.from({ length: callers }, caller))
+await kv.close()
+console.log(JSON.stringify({ passed, refused: waits.length, wait: [Math.min(...waits), Math.max(...waits)] }))
+process.exit()

@@ -1,0 +1,60 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { afterAll, describe, expect, it } from 'vitest'
+import { endEngines, engines } from '../support/engines.js'
+import { runtime, runtimePath } from '../support/runtime.js'
+
+const script = fileURLToPath(new URL('burst.mjs', import.meta.url))
+const shared = engines.filter(({ single, missing }) => !single && !missing)
+const KEYS = 10
+const REQUESTS = 10_000
+/** A third of what is asked of each key. */
+const LIMIT = Math.floor(REQUESTS / KEYS / 3)
+const CALLERS = 64
+
+interface Outcome {
+  passed: number[]
+  refused: number
+  wait: [shortest: number, longest: number]
+}
+
+/** A process that is ready to ask. @returns what begins it, and resolves to what became of its requests */
+async function start(url: string, requests: number): Promise<() => Promise<Outcome>> {
+  const child = spawn(runtimePath(), [script, url, ...[LIMIT, KEYS, requests, CALLERS].map(String)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  expect((await lines.next()).value).toBe('ready')
+  return async () => {
+    const exit = once(child, 'exit')
+    child.stdin.write('go\n')
+    const outcome = JSON.parse((await lines.next()).value as string) as Outcome
+    expect(await exit).toEqual([0, null])
+    return outcome
+  }
+}
+
+afterAll(endEngines)
+
+describe(`limits over processes, on ${runtime}`, () => {
+  const cases = shared.flatMap(({ name, create }) =>
+    (name === 'sqlite' ? [2] : [2, 4]).map((processes) => ({ name, create, processes })),
+  )
+  it.each(cases)('are exact for $processes processes on $name', async ({ create, processes }) => {
+    const url = await create()
+    const ready = await Promise.all(Array.from({ length: processes }, () => start(url, REQUESTS / processes)))
+    const begun = performance.now()
+    const outcomes = await Promise.all(ready.map((go) => go()))
+    const sum = Array.from({ length: KEYS }, (_, k) => outcomes.reduce((all, { passed }) => all + passed[k]!, 0))
+    expect(sum).toEqual(Array(KEYS).fill(LIMIT))
+    expect(performance.now() - begun, 'all in one window').toBeLessThan(60_000)
+    for (const { passed, refused, wait } of outcomes) {
+      expect(refused).toBe(REQUESTS / processes - passed.reduce((a, b) => a + b))
+      expect(passed.every((count) => count > 0)).toBe(true)
+      expect(wait[0]).toBeGreaterThan(0)
+      expect(wait[1]).toBeLessThanOrEqual(60)
+    }
+  })
+})
