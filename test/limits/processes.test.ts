@@ -15,9 +15,10 @@ const LIMIT = Math.floor(REQUESTS / KEYS / 3)
 const CALLERS = 64
 
 interface Outcome {
+  /** Of each key. */
   passed: number[]
-  refused: number
-  wait: [shortest: number, longest: number]
+  /** What each request that was refused was told, in seconds. */
+  waits: number[]
 }
 
 /** A process that is ready to ask. @returns what begins it, and resolves to what became of its requests */
@@ -29,7 +30,7 @@ async function start(url: string, requests: number): Promise<() => Promise<Outco
   expect((await lines.next()).value).toBe('ready')
   return async () => {
     const exit = once(child, 'exit')
-    child.stdin.write('go\n')
+    child.stdin.end('go\n')
     const outcome = JSON.parse((await lines.next()).value as string) as Outcome
     expect(await exit).toEqual([0, null])
     return outcome
@@ -50,11 +51,11 @@ describe(`limits over processes, on ${runtime}`, () => {
     const sum = Array.from({ length: KEYS }, (_, k) => outcomes.reduce((all, { passed }) => all + passed[k]!, 0))
     expect(sum).toEqual(Array(KEYS).fill(LIMIT))
     expect(performance.now() - begun, 'all in one window').toBeLessThan(60_000)
-    for (const { passed, refused, wait } of outcomes) {
-      expect(refused).toBe(REQUESTS / processes - passed.reduce((a, b) => a + b))
-      expect(passed.every((count) => count > 0)).toBe(true)
-      expect(wait[0]).toBeGreaterThan(0)
-      expect(wait[1]).toBeLessThanOrEqual(60)
-    }
+    const passed = outcomes.map((outcome) => outcome.passed.reduce((a, b) => a + b))
+    expect(passed.filter((count) => count > 0).length, 'processes that had a share').toBeGreaterThan(1)
+    const waits = outcomes.flatMap(({ waits }) => waits)
+    expect(waits).toHaveLength(REQUESTS - KEYS * LIMIT)
+    expect(Math.min(...waits)).toBeGreaterThan(0)
+    expect(Math.max(...waits)).toBeLessThanOrEqual(60)
   })
 })
