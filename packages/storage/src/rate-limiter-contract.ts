@@ -72,8 +72,8 @@ export const rateLimiterContract: RateLimiterCase[] = [
     name: 'is exact where several ask for many keys in different orders',
     async run(open) {
       const limiters = await Promise.all([open(), open()])
-      for (let round = 0; round < 10; round++) {
-        const keys = Array.from({ length: 200 }, (_, i) => `${fresh()}-${i}`)
+      for (let round = 0; round < 5; round++) {
+        const keys = Array.from({ length: 2_000 }, fresh)
         const orders = [keys, keys.toReversed()]
         const all = await Promise.all(
           limiters.flatMap((limiter, l) =>

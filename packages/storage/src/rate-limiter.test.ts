@@ -78,6 +78,20 @@ describe('sharedRateLimiter', () => {
     expect(await asked(7, 1, 60_000)).toMatchObject({ ok: true })
   })
 
+  it('asks for one limit of a key at a time', async () => {
+    const { trips, limiter } = slowStore()
+    const limits = Promise.all([3, 8, 3].map((perMinute) => limiter.consume('a', perMinute)))
+    for (const [trip, want] of [
+      { key: 'a', perMinute: 3, count: 2 },
+      { key: 'a', perMinute: 8, count: 1 },
+    ].entries()) {
+      while (trips.length === trip) await setImmediate()
+      expect(trips[trip]!.wants).toEqual([want])
+      trips[trip]!.answer([{ granted: 1, endsInMs: 60_000 }])
+    }
+    expect((await limits).map(({ ok }) => ok)).toEqual([true, true, false])
+  })
+
   it('rejects all of a round trip that fails, and asks again for the next', async () => {
     const { trips, limiter } = slowStore()
     const first = Promise.allSettled([limiter.consume('a', 5), limiter.consume('b', 5)])
