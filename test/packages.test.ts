@@ -43,6 +43,7 @@ const nodeFiles = [
   'storage/src/blobs.ts',
   'storage/src/contract-case.ts',
   'storage/src/kv-contract.ts',
+  'storage/src/rate-limiter-contract.ts',
   'storage/src/kv-contract-lists.ts',
   'storage/src/upgrade.ts',
   'providers/src/remote-content.ts',

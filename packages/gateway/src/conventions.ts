@@ -15,6 +15,15 @@ export const BETWEEN_EVENTS_MS = 120_000
 /** "429 is retried after the stated delay": seconds for Retry-After where an upstream's 429 states none. */
 export const RETRY_AFTER_S = 1
 
+/** "503 | gateway unavailable": when, is not shown; requests with a key that one process serves at a time. */
+export const MAX_IN_FLIGHT = 4_096
+
+/** Not shown: the part of them that is for whoever comes first; the rest is for keys below their fair share. */
+export const COMMON_PART = 0.8
+
+/** Not shown: seconds for Retry-After where the process, or what a key may have in it, is full. */
+export const FULL_RETRY_AFTER_S = 1
+
 /** "time-outs: not shown": milliseconds that running requests have to end after a shutdown began. */
 export const DRAIN_MS = 30_000
 

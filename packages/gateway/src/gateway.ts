@@ -11,6 +11,8 @@ import type {
   ShellOptions,
 } from '@turnpike/http'
 import { createHandler, fetchShell, hattipShell, nodeShell, route } from '@turnpike/http'
+import type { AdmissionOptions } from './admission.js'
+import { admission } from './admission.js'
 import type { AuthenticateAdmin, Caller } from './caller.js'
 import { callerOf } from './caller.js'
 import type { EMBEDDING } from './conventions.js'
@@ -29,7 +31,8 @@ import { createTranscription } from './operations/transcription.js'
 import { usersCreate, usersDelete, usersGet, usersList, usersUsage } from './operations/users.js'
 import { upstreamWatches } from './upstream-watch.js'
 
-export interface GatewayOptions extends ShellOptions, ImageOptions, SpeechOptions, TranscriptionOptions {
+export interface GatewayOptions
+  extends ShellOptions, AdmissionOptions, ImageOptions, SpeechOptions, TranscriptionOptions {
   /** Finds the upstream of a request, such as `createRouter({ providers })`. */
   router: Router
   /** Where keys, users and usage are. */
@@ -148,6 +151,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     ...options,
     routes,
     authenticate: callerOf(keys, rateLimiter, options.authenticateAdmin),
+    enter: admission(options),
     toApiError: describeError,
     errorBody: ({ type, message, code }) => ({ error: { type, message, code } }),
   })

@@ -28,6 +28,11 @@ export interface HandlerOptions<Actor> {
   routes: readonly Route<Actor>[]
   /** Who calls; throws ApiError 401, 403 or 429. */
   authenticate(exchange: Exchange, access: Access): Actor | Promise<Actor>
+  /**
+   * Lets a request in, before its body is read, or throws ApiError 429 or 503. What it returns is called once: when the answer is made,
+   * or, where it comes in pieces, has ended or lost its reader. Default: all may enter.
+   */
+  enter?: (actor: Actor, access: Access) => (() => void) | undefined
   /** What a caller is told of an error; default: an ApiError as it is, anything else as 500 with a fixed text. */
   toApiError?: (error: unknown) => ApiError
   /** The error body of this surface. */
@@ -108,8 +113,27 @@ function openLog(onRequest: (log: RequestLog) => void, exchange: Exchange, route
 
 const ignore = (): void => undefined
 
+/** What ends with a request. */
+interface Stay {
+  log: LogLine | undefined
+  /** Gives back what the request took when it entered, if it did. */
+  leave: (() => void) | undefined
+}
+
+/** Gives back what a request took, the first time. */
+function leave(stay: Stay): void {
+  const { leave } = stay
+  stay.leave = undefined
+  leave?.()
+}
+
+function end(stay: Stay, status: number): void {
+  stay.log?.end(status)
+  leave(stay)
+}
+
 /**
- * The way of every request: id, match, authenticate, limit, parse, run, answer.
+ * The way of every request: id, match, authenticate, limit, enter, parse, run, answer.
  * @returns the handler, and `refuse`, which words an error for what never became a request.
  */
 export function createHandler<Actor>(options: HandlerOptions<Actor>): Servable {
@@ -177,12 +201,12 @@ export function createHandler<Actor>(options: HandlerOptions<Actor>): Servable {
     },
   })
 
-  const toReply = (value: unknown, route: Route<Actor>, requestId: string, log: LogLine | undefined): Reply => {
+  const toReply = (value: unknown, route: Route<Actor>, requestId: string, stay: Stay): Reply => {
     const { status } = route
     if (value === undefined) return { status, headers: {} }
     if (!isAnswer(value)) return json(status, value)
     if (value.kind === 'json') return json(value.status, value.value)
-    const onEnd = (): void => log?.end(status)
+    const onEnd = (): void => end(stay, status)
     if (value.kind === 'bytes') {
       const { body, contentType } = value
       const headers = { 'content-type': contentType }
@@ -192,17 +216,19 @@ export function createHandler<Actor>(options: HandlerOptions<Actor>): Servable {
     return { status, headers: { ...sseHeaders }, body: sseBody(value.events, { errorEvent, heartbeatMs, onEnd }) }
   }
 
-  /** Authenticate, limit, parse, run. */
+  /** Authenticate, limit, enter, parse, run. */
   const answer = async (
     exchange: Exchange,
     route: Route<Actor>,
     pathParams: Record<string, string>,
     requestId: string,
     setHeader: (name: string, value: string) => void,
-    log: LogLine | undefined,
+    stay: Stay,
   ): Promise<Reply> => {
     const { operation } = route
+    const { log } = stay
     const actor = await options.authenticate(exchange, operation.access)
+    stay.leave = options.enter?.(actor, operation.access)
     const params = operation.params ? parse(operation.params, pathParams, 'path') : pathParams
     const query = operation.query && parse(operation.query, parseQuery(exchange.query), 'query')
     const { onLeave, header } = exchange
@@ -220,7 +246,7 @@ export function createHandler<Actor>(options: HandlerOptions<Actor>): Servable {
     }
     try {
       if (operation.body) parse(operation.body, body, form ? 'form' : 'request body')
-      return toReply(await operation.run(actor, { params, query, body }, call), route, requestId, log)
+      return toReply(await operation.run(actor, { params, query, body }, call), route, requestId, stay)
     } finally {
       if (form) await form.dispose()
     }
@@ -232,19 +258,21 @@ export function createHandler<Actor>(options: HandlerOptions<Actor>): Servable {
     const requestId = uuidv7()
     const route = methods.get(exchange.method === 'HEAD' ? 'GET' : exchange.method)
     const log = onRequest && openLog(onRequest, exchange, route?.path ?? '', requestId)
+    const stay: Stay = { log, leave: undefined }
     const headers: Record<string, string> = { 'x-request-id': requestId }
     const setHeader = (name: string, value: string): void => void (headers[name] = value)
     let reply: Reply
     try {
-      reply = route ? await answer(exchange, route, params, requestId, setHeader, log) : noRoute(exchange, methods)
+      reply = route ? await answer(exchange, route, params, requestId, setHeader, stay) : noRoute(exchange, methods)
     } catch (error) {
       reply = errorReply(report(error, requestId))
     }
     Object.assign(reply.headers, headers)
     if (cors.origins.length > 0) Object.assign(reply.headers, corsHeaders(exchange, cors, methods.keys()))
     if (exchange.method === 'HEAD') delete reply.body
-    // A stream says itself when it has ended.
-    if (typeof reply.body !== 'object') log?.end(reply.status)
+    if (typeof reply.body !== 'object') end(stay, reply.status)
+    // A stream says itself when it has ended; but one whose client has left may never be read.
+    else if (stay.leave) exchange.onLeave(() => leave(stay))
     return reply
   }
 

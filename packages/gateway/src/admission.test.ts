@@ -1,0 +1,136 @@
+import { describe, expect, it, vi } from 'vitest'
+import { chunk, errorOf, OWNER, streamed, testGateway } from '../../../test/support/gateway.js'
+
+const full = { type: 'server_error', code: 'overloaded', message: 'The gateway is overloaded; try again later' }
+
+/** A gateway whose streams stay open until they are told to end. */
+async function setUp(options: Parameters<typeof testGateway>[0] = {}) {
+  let end = (): void => undefined
+  const ended = new Promise<void>((resolve) => (end = resolve))
+  const at = await testGateway({
+    upstream: ({ body }) =>
+      (body as { stream?: boolean }).stream ? streamed(chunk('Hi'), ended, chunk('', 'stop'), '[DONE]') : undefined,
+    ...options,
+  })
+  const other = (await at.gateway.keys.create(OWNER, { name: 'other' }))!.key
+  const open = (key = at.key) => at.chat({ stream: true }, { headers: { authorization: `Bearer ${key}` } })
+  /** Opens streams until one is refused. @returns how many there are */
+  const fill = async (key?: string): Promise<number> => {
+    for (let count = 0; ; count++) if ((await open(key)).status !== 200) return count
+  }
+  return { ...at, other, open, fill, end }
+}
+
+describe('requests in flight', () => {
+  it('over the cap are refused before their body is read, and pass once there is room', async () => {
+    const { open, send, fill, end, upstream } = await setUp({ maxInFlight: 2 })
+    const streams = [await open(), await open()]
+    const response = await send('POST', '/v1/chat/completions', 'no JSON')
+    expect([response.status, response.headers.get('retry-after'), await errorOf(response)]).toEqual([503, '1', full])
+    expect(upstream.requests).toHaveLength(2)
+    end()
+    for (const stream of streams) expect(await stream.text()).toMatch(/data: \[DONE\]\n\n$/)
+    expect(await fill()).toBe(2)
+  })
+
+  it('are counted for keys only', async () => {
+    const { send, fill } = await setUp({ maxInFlight: 1 })
+    expect(await fill()).toBe(1)
+    const get = async (path: string) => (await send('GET', path)).status
+    // The key of the test is no administrator's.
+    expect([await get('/health'), await get('/'), await get('/health/providers')]).toEqual([200, 200, 403])
+    expect([await get('/v1/models'), await get('/v1/nothing')]).toEqual([503, 404])
+    expect((await send('GET', '/v1/models', undefined, { headers: { authorization: '' } })).status).toBe(401)
+  })
+
+  it('leave a fifth to keys below their fair share', async () => {
+    const { other, fill, gateway } = await setUp({ maxInFlight: 10 })
+    expect(await fill()).toBe(8)
+    expect(await fill(other)).toBe(2)
+    const third = (await gateway.keys.create(OWNER, { name: 'third' }))!.key
+    expect(await fill(third)).toBe(0)
+  })
+
+  it('go to keys below their fair share as soon as there is room', async () => {
+    const { key, other, open, fill } = await setUp({ maxInFlight: 10 })
+    const streams = [await open(), await open()]
+    expect([await fill(), await fill(other)]).toEqual([6, 2])
+    for (const stream of streams) await stream.body!.cancel()
+    // The first has 6 and the other 2 of a share of 10/3.
+    expect(await fill(other)).toBe(2)
+    expect(await fill(key)).toBe(0)
+  })
+})
+
+describe('requests of one key', () => {
+  it('are limited by an option, each key by itself', async () => {
+    const { open, other, fill, end } = await setUp({ maxConcurrentPerKey: 2 })
+    expect(await fill()).toBe(2)
+    const response = await open()
+    expect([response.status, response.headers.get('retry-after'), await errorOf(response)]).toEqual([
+      429,
+      '1',
+      {
+        type: 'rate_limit_error',
+        code: 'rate_limit_exceeded',
+        message: 'This key is limited to 2 requests at a time',
+      },
+    ])
+    expect(await fill(other)).toBe(2)
+    end()
+  })
+})
+
+describe('a request that is over', () => {
+  it.each<[string, (at: Awaited<ReturnType<typeof setUp>>) => Promise<unknown>]>([
+    ['with an answer', ({ chat }) => chat()],
+    ['with a list', ({ send }) => send('GET', '/v1/models')],
+    ['with no more than a head', ({ send }) => send('HEAD', '/v1/models')],
+    ['with a body that is no JSON', ({ send }) => send('POST', '/v1/chat/completions', '{')],
+    ['with a body that is wrong', ({ chat }) => chat({ n: 0 })],
+    ['with a body that is too large', ({ chat }) => chat({ user: 'x'.repeat(2_000) })],
+    ['with a form that is none', ({ send }) => send('POST', '/v1/audio/transcriptions', '{}')],
+    ['with an unknown model', ({ chat }) => chat({ model: 'unknown' })],
+    ['with a stream that was read', async ({ open, end }) => (end(), (await open()).text())],
+    ['with a stream that nobody wanted', async ({ open }) => (await open()).body!.cancel()],
+    [
+      'with a stream whose reader left before it was read',
+      async ({ chat }) => {
+        const controller = new AbortController()
+        await chat({ stream: true }, { signal: controller.signal })
+        controller.abort()
+      },
+    ],
+  ])('gives its place back: %s', async (_, act) => {
+    const at = await setUp({ maxInFlight: 1, bodyLimit: 1_000 })
+    await act(at)
+    expect(await at.fill()).toBe(1)
+  })
+})
+
+describe('the event loop', () => {
+  /** Keeps it from coming around. */
+  const block = (ms: number): void => {
+    for (const until = performance.now() + ms; performance.now() < until;);
+  }
+  const turn = () => new Promise((resolve) => setTimeout(resolve))
+
+  it('that is late lets nothing in, until it is in time', async () => {
+    const { open, send } = await setUp({ maxLoopDelayMs: 500 })
+    expect((await open()).status).toBe(200)
+    block(600)
+    const refused = await open()
+    expect([refused.status, await errorOf(refused)]).toEqual([503, full])
+    // The timer that measures runs now, and tells of that turn.
+    await turn()
+    expect((await open()).status).toBe(503)
+    await vi.waitFor(async () => expect((await send('GET', '/v1/models')).status).toBe(200))
+  })
+
+  it('is nobody’s concern by default', async () => {
+    const { open } = await setUp()
+    expect((await open()).status).toBe(200)
+    block(100)
+    expect((await open()).status).toBe(200)
+  })
+})

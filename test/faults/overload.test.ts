@@ -1,0 +1,196 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
+import { connect } from 'node:net'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { Callee, RawCall } from '../support/raw-client.js'
+import { chat, openChat } from '../support/raw-client.js'
+import type { RawUpstream } from '../support/raw-upstream.js'
+import { rawUpstream } from '../support/raw-upstream.js'
+import { runtime, runtimePath } from '../support/runtime.js'
+import { completion, hello, helloSeen } from './openai.js'
+import { expectAnswer, expectError, expectStream } from './replies.js'
+import { answer, begun, done, error, piece } from './wire.js'
+
+const full = {
+  status: 503,
+  body: error('server_error', 'overloaded', 'The gateway is overloaded; try again later'),
+  retryAfter: '1',
+}
+const CAP = 10
+/** What one key alone may have of it: the rest is kept for others. */
+const ALONE = 8
+
+/** Starts overload-server.mjs on the chosen runtime. */
+async function startServer(baseURL: string) {
+  const script = fileURLToPath(new URL('overload-server.mjs', import.meta.url))
+  const child = spawn(runtimePath(), [script], {
+    env: {
+      PATH: process.env['PATH'],
+      OPENAI_BASE_URL: `${baseURL}/v1`,
+      OPTIONS: JSON.stringify({ maxInFlight: CAP, bodyLimit: 1_000_000 }),
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
+  const { url, keys } = JSON.parse(line) as { url: string; keys: [string, string] }
+  return {
+    callees: keys.map((key) => ({ url, key })) as [Callee, Callee],
+    async stop() {
+      child.kill()
+      await once(child, 'exit')
+    },
+  }
+}
+
+let upstream: RawUpstream
+let server: Awaited<ReturnType<typeof startServer>>
+let one: Callee
+let two: Callee
+/** Ends all streams that are open. */
+let endStreams: () => void
+
+beforeEach(async () => {
+  upstream = await rawUpstream()
+  server = await startServer(upstream.url)
+  ;[one, two] = server.callees
+  const ended = new Promise<void>((resolve) => (endStreams = resolve))
+  upstream.script = begun(hello.start, ended, ...[hello.finish, done].map((text) => piece(text)), piece())
+})
+afterEach(async () => {
+  await server.stop()
+  await upstream.close()
+})
+
+/** Opens streams, each until it speaks, until one is refused. */
+async function fill(callee: Callee): Promise<RawCall[]> {
+  const calls: RawCall[] = []
+  for (;;) {
+    const call = await openChat(callee, { stream: true })
+    if (call.status !== 200) {
+      expectError(await call.reply, full)
+      return calls
+    }
+    await call.seen(hello.seen)
+    calls.push(call)
+  }
+}
+
+/** Expects that nobody is in, by filling the gateway to exactly what goes in; then empties it again. */
+async function expectEmpty(): Promise<void> {
+  let calls: RawCall[] = []
+  await vi.waitFor(async () => {
+    const opened = await fill(one)
+    calls = [...calls, ...opened]
+    expect(calls.length).toBe(ALONE)
+  })
+  calls = [...calls, ...(await fill(two))]
+  expect(calls.length).toBe(CAP)
+  endStreams()
+  for (const call of calls) expectStream(await call.reply, helloSeen)
+}
+
+/** The bytes of a request on a socket of its own. */
+function send(body: string, length = body.length): Socket {
+  const { hostname, port } = new URL(one.url)
+  const socket = connect(Number(port), hostname)
+  socket.on('error', () => undefined)
+  const head = [
+    'POST /v1/chat/completions HTTP/1.1',
+    'host: x',
+    `authorization: Bearer ${one.key}`,
+    'content-type: application/json',
+    `content-length: ${length}`,
+  ]
+  socket.write(`${head.join('\r\n')}\r\n\r\n${body}`)
+  return socket
+}
+
+const request = JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hi' }], stream: true })
+
+describe('a gateway that is full', () => {
+  it('refuses without asking the upstream, lets what runs end whole, and then takes others', async () => {
+    const calls = [...(await fill(one)), ...(await fill(two))]
+    expect([calls.length, upstream.requests]).toEqual([CAP, CAP])
+    expectError(await chat(one), full)
+    expect(upstream.requests).toBe(CAP)
+    expect((await fetch(`${one.url}/health`)).status).toBe(200)
+
+    endStreams()
+    for (const call of calls) expectStream(await call.reply, helloSeen)
+    upstream.script = [answer(200, completion({ content: 'Hello' }))]
+    expectAnswer(await chat(one), completion({ content: 'Hello' }))
+  })
+
+  // Bun closes the connection over a body that nobody reads, and the client may lose the answer.
+  it.skipIf(runtime === 'bun')('tells so to a client that still sends', async () => {
+    await fill(one)
+    expectError(await chat(one, { messages: 'x'.repeat(10_000_000) }), full)
+  })
+
+  it('keeps room for a key that comes late, and gives it what others leave', async () => {
+    const greedy = await fill(one)
+    expect(greedy.length).toBe(ALONE)
+    expect((await fill(two)).length).toBe(CAP - ALONE)
+    for (const { abandon } of greedy.slice(0, 2)) abandon()
+    let late = 0
+    await vi.waitFor(async () => {
+      expect(await fill(one)).toEqual([])
+      late += (await fill(two)).length
+      expect(late).toBe(2)
+    })
+  })
+})
+
+describe('a place is given back by', () => {
+  it('requests that are wrong', async () => {
+    for (const body of [{ n: 0 }, { model: 'unknown' }, { user: 'x'.repeat(1_000_001) }])
+      for (let i = 0; i < CAP; i++) expect((await chat(one, body)).status).toBeOneOf([400, 413])
+    expect(upstream.requests).toBe(0)
+    await expectEmpty()
+  })
+
+  it('clients that leave within their request', async () => {
+    const sockets = Array.from({ length: ALONE }, () => send(request.slice(0, -9), request.length))
+    // They hold their places while they send.
+    await vi.waitFor(async () => expect((await chat(one, { n: 0 })).status).toBe(503))
+    for (const socket of sockets) socket.destroy()
+    await expectEmpty()
+  })
+
+  it('clients that leave before the upstream has answered', async () => {
+    const { script } = upstream
+    upstream.script = []
+    const sockets = Array.from({ length: ALONE }, () => send(request))
+    await vi.waitFor(() => expect(upstream.requests).toBe(ALONE))
+    for (const socket of sockets) socket.destroy()
+    upstream.script = script
+    await expectEmpty()
+  })
+
+  it('clients that leave within a stream', async () => {
+    for (const { abandon } of await fill(one)) abandon()
+    await expectEmpty()
+  })
+
+  it('clients that leave a stream that they have stopped reading', async () => {
+    const { script } = upstream
+    const chunk = piece(hello.start.join('').repeat(1_000))
+    upstream.script = [...begun(hello.start), ...Array.from({ length: 100 }, () => chunk)]
+    const sockets = Array.from({ length: ALONE }, () => send(request).pause())
+    await vi.waitFor(() => expect(upstream.requests).toBe(ALONE))
+    for (const socket of sockets) socket.destroy()
+    upstream.script = script
+    await expectEmpty()
+  })
+
+  it('upstreams that break', async () => {
+    const { script } = upstream
+    upstream.script = [answer(500, 'Oh no')]
+    for (let i = 0; i < CAP; i++) expect((await chat(one, { stream: true })).status).toBe(502)
+    upstream.script = script
+    await expectEmpty()
+  })
+})
