@@ -196,7 +196,8 @@ async function findCapacity(server) {
   for (let connections = FIRST_LEVEL; ; connections *= 2) {
     const level = await load(server, connections, LEVEL_MS)
     show('level', level)
-    if (best && (level.refused > level.accepted / 100 || level.perSecond < best.perSecond * GROWTH)) return best.connections
+    if (best && (level.refused > level.accepted / 100 || level.perSecond < best.perSecond * GROWTH))
+      return best.connections
     best = level
   }
 }
