@@ -78,7 +78,7 @@ describe.skipIf(missing)('workers', () => {
 
   /** What is booked, once it is known to add up. */
   const records = async (): Promise<UsageRecord[]> => {
-    const kv = await openStorage(storage)
+    const { kv } = await openStorage(storage)
     const problems: string[] = []
     for await (const problem of verifyStore(kv)) problems.push(problem)
     expect(problems).toEqual([])

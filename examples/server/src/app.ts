@@ -51,6 +51,8 @@ export async function createApp(environment: Environment, transport: Transport) 
     simulated,
     trustedHops,
     ...(environment.ADMIN_TOKEN !== undefined && { authenticateAdmin: tokenAdmin(environment.ADMIN_TOKEN) }),
+    maxInFlight: environment.MAX_IN_FLIGHT,
+    maxLoopDelayMs: environment.MAX_LOOP_DELAY_MS || Infinity,
     holds: environment.HOLDS,
     onClientAbort: environment.ON_CLIENT_ABORT,
     onError: log.onError,

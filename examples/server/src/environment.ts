@@ -1,3 +1,4 @@
+import { MAX_IN_FLIGHT } from '@turnpike/gateway'
 import * as v from 'valibot'
 
 const integer = (name: string, min: number, max: number, preset: number) =>
@@ -39,6 +40,8 @@ const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const
 const Environment = v.object({
   PORT: integer('PORT', 0, 65_535, 8787),
   HOST: v.optional(v.string(), '127.0.0.1'),
+  MAX_IN_FLIGHT: integer('MAX_IN_FLIGHT', 1, 1_000_000, MAX_IN_FLIGHT),
+  MAX_LOOP_DELAY_MS: integer('MAX_LOOP_DELAY_MS', 0, 60_000, 0),
   WORKERS: integer('WORKERS', 1, 256, 1),
   BASE_URL: url('BASE_URL'),
   TRUSTED_HOPS: integer('TRUSTED_HOPS', 0, 100, 0),

@@ -48,7 +48,7 @@ function startWorker(port: number): Worker {
 
 /** @throws Error where the store that `STORAGE` names is for one process */
 async function checkStorage({ STORAGE, WORKERS }: Environment): Promise<void> {
-  const kv = await openStorage(STORAGE)
+  const { kv } = await openStorage(STORAGE)
   const { writers, driver } = kv.capabilities
   await kv.close()
   if (writers === 'one-process')

@@ -187,12 +187,17 @@ function send(request: NodeRequest, response: NodeResponse, { status, headers, b
   }
 }
 
+/** node:http tells of the end of a body that came with its head only after what the head and the bytes set off. */
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
 /** Serves node:http: as a request listener, or as connect-style middleware that passes on what no route of ours answers. */
 export function nodeShell(handle: Handler, options: ShellOptions = {}): NodeListener {
   const { trustedHops = 0 } = options
   return async (request, response, next) => {
     const reply = await handle(toExchange(request, response, next !== undefined, trustedHops))
-    if (reply) await send(request, response, reply)
-    else next!()
+    if (!reply) return next!()
+    // A client that is refused keeps its connection, where all that it sent is there.
+    if (!request.complete) await nextTurn()
+    await send(request, response, reply)
   }
 }

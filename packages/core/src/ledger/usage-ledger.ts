@@ -132,7 +132,7 @@ export function usageLedger(
     const sums = new Sums()
     addUsage(sums, records, calls)
     const held = group.filter(({ hold }) => hold)
-    for (const { hold, record } of held) settle(sums, hold!, record.cost_nano_usd ?? 0)
+    for (const { hold, record } of held) settle(sums, hold!, record.cost_nano_usd ?? hold!.amount)
     const ends = ending(
       held.map(({ hold }) => hold!),
       now(),
