@@ -1,41 +1,59 @@
-import type { GatewayKey } from './entities/gateway-keys.js'
 import type { User } from './entities/users.js'
+import { countUsers } from './entities/users.js'
 import type { KV } from './kv/kv.js'
 import { entriesOf } from './kv/kv.js'
 import type { Hold } from './ledger/holds.js'
+import { addHeld } from './ledger/holds.js'
 import type { Fields } from './ledger/totals.js'
 import { add, addUsage, Sums } from './ledger/totals.js'
 import type { UsageRecord } from './ledger/usage-record.js'
-/** Whether each e-mail leads to its user, and each user's e-mail to that user. */
+
+/** Whether each e-mail leads to its user, each user's e-mail to that user, and all that live are counted. */
 async function* verifyUsers(kv: KV): AsyncGenerator<string> {
   for await (const { key, value: id } of entriesOf<string>(kv, ['email'])) {
     const user = (await kv.get<User>(['user', id]))?.value
     if (user?.email?.toLowerCase() !== key[1]) yield `The e-mail of user ${id} is not that of its entry`
   }
+  let live = 0
   for await (const { key, value } of entriesOf<User>(kv, ['user'])) {
     const { id, email, deleted_at } = value
     if (id !== key[1]) yield `User ${key[1]} has the id ${id}`
-    if (email === null || deleted_at !== null) continue
-    if ((await kv.get<string>(['email', email.toLowerCase()]))?.value !== id) yield `User ${id} is not found by e-mail`
+    if (deleted_at === null) live++
+    if (email !== null && (await kv.get<string>(['email', email.toLowerCase()]))?.value !== id)
+      yield `User ${id} is not found by e-mail`
   }
+  const counted = await countUsers(kv)
+  if (counted !== live) yield `${counted} users are counted, and ${live} live`
 }
 
-/** Whether each key is found by its hash and by its owner, and nothing else is. */
-async function* verifyKeys(kv: KV): AsyncGenerator<string> {
+/** Whether each key is found by its hash. */
+async function* verifyHashes(kv: KV): AsyncGenerator<string> {
   const byHash = new Set<string>()
   for await (const { value: id } of entriesOf<string>(kv, ['gwkey-hash'])) {
     byHash.add(id)
     if (!(await kv.get(['gwkey', id]))) yield `A hash leads to key ${id}, which is not there`
   }
-  for await (const { value } of entriesOf<GatewayKey>(kv, ['gwkey'])) {
-    const { id, user_id } = value
+  for await (const { key } of entriesOf(kv, ['gwkey'])) {
+    const id = key[1]!
     if (!byHash.has(id)) yield `Key ${id} is not found by its hash`
-    const [user, index] = await kv.getMany([
-      ['user', user_id],
-      ['user-gwkeys', user_id, id],
+  }
+}
+
+/** Whether each of what users own is found by its owner, and nothing else is. */
+async function* verifyOwned(kv: KV, name: string, kind: string, index: string): AsyncGenerator<string> {
+  for await (const { key, value } of entriesOf<{ user_id: string }>(kv, [kind])) {
+    const [id, user] = [key[1]!, value.user_id]
+    const [owner, entry] = await kv.getMany([
+      ['user', user],
+      [index, user, id],
     ])
-    if (!user) yield `Key ${id} is of user ${user_id}, who is not there`
-    if (!index) yield `Key ${id} is not found by its user`
+    if (!owner) yield `${name} ${id} is of user ${user}, who is not there`
+    if (!entry) yield `${name} ${id} is not found by its user`
+  }
+  for await (const { key } of entriesOf(kv, [index])) {
+    const [, user, id] = key as [string, string, string]
+    const owned = (await kv.get<{ user_id: string }>([kind, id]))?.value
+    if (owned?.user_id !== user) yield `User ${user} is led to ${name.toLowerCase()} ${id}, which is not theirs`
   }
 }
 
@@ -64,9 +82,8 @@ async function* verifyUsage(kv: KV): AsyncGenerator<string> {
   for (const name of ['usage-total', 'usage-hour'])
     yield* verifySums(kv, name, usage, (field) => !field.startsWith('failed_'))
   const held = new Sums()
-  for await (const { value } of entriesOf<Hold>(kv, ['hold']))
-    for (const budget of value.budgets) add(held.of(budget), 'held', value.amount)
-  yield* verifySums(kv, 'budget', held, (field) => field === 'held')
+  for await (const { value } of entriesOf<Hold>(kv, ['hold'])) addHeld(held, [value])
+  yield* verifySums(kv, 'budget', held, (field) => field.startsWith('held_'))
 }
 
 /**
@@ -75,6 +92,8 @@ async function* verifyUsage(kv: KV): AsyncGenerator<string> {
  */
 export async function* verifyStore(kv: KV): AsyncGenerator<string> {
   yield* verifyUsers(kv)
-  yield* verifyKeys(kv)
+  yield* verifyHashes(kv)
+  yield* verifyOwned(kv, 'Key', 'gwkey', 'user-gwkeys')
+  yield* verifyOwned(kv, 'Session', 'session', 'user-sessions')
   yield* verifyUsage(kv)
 }

@@ -1,5 +1,5 @@
 import { uuidv7 } from '../ids.js'
-import type { Commit, KV, Page } from '../kv/kv.js'
+import type { Commit, KV } from '../kv/kv.js'
 
 /** What an administrator did. */
 export type AuditEntry = {
@@ -28,13 +28,16 @@ export function audit(action: string, target: string, { by, now = Date.now() }: 
   return [{ key: ['audit', entry.id], value: entry }]
 }
 
-/** What administrators did, newest first; `after` = the id of an entry. */
-export async function listAudit(kv: KV, page: { after?: string; limit?: number } = {}): Promise<AuditEntry[]> {
-  const { after, limit = 100 } = page
-  const { items }: Page<AuditEntry> = await kv.list(['audit'], {
+/** What administrators did, newest first; `next` is the `after` of the following page. */
+export async function listAudit(
+  kv: KV,
+  { after, limit = 100 }: { after?: string | undefined; limit?: number | undefined } = {},
+): Promise<{ items: AuditEntry[]; next?: string }> {
+  const page = await kv.list<AuditEntry>(['audit'], {
     reverse: true,
     limit,
     ...(after !== undefined && { after: ['audit', after] }),
   })
-  return items.map(({ value }) => value)
+  const items = page.items.map(({ value }) => value)
+  return page.next ? { items, next: page.next[1]! } : { items }
 }

@@ -20,6 +20,8 @@ export type GatewayKey = {
   revoked: boolean
   /** When it ends by itself; absent = never. */
   expires_at?: string
+  /** When another key took its place, so that it ends soon; absent = never. */
+  rotated_at?: string
   /** The models that it may be used for, each as an id or as `provider/id`; absent = all. */
   models?: string[]
   /** What its requests may cost; absent = no bound. */
@@ -66,7 +68,7 @@ export interface GatewayKeys {
   setRateLimit(id: string, rateLimit: number, act?: Act): Promise<void>
   /**
    * Makes a new key with all that an old one may, and lets the old one end after `overlapMs`, default a day.
-   * @returns the new record and its value; null where there is no such key that is not revoked
+   * @returns the new record and its value; null where there is no such key, or it is revoked, over or rotated
    */
   rotate(id: string, options?: { overlapMs?: number }, act?: Act): Promise<(GatewayKey & { key: string }) | null>
   /** Revokes a key: at once in this process, within five seconds in others. False where there is none with this id. */
@@ -141,6 +143,9 @@ export function gatewayKeys(kv: KV, options: { now?: () => number } = {}): Gatew
     }
   }
 
+  const logged = (action: string, id: string, act: Act): NonNullable<Commit['set']> =>
+    audit(action, id, { now: now(), ...act })
+
   /** Changes a key; one that is revoked stays as it is. False where there is none. */
   const change = async (
     id: string,
@@ -161,7 +166,11 @@ export function gatewayKeys(kv: KV, options: { now?: () => number } = {}): Gatew
     }
   }
 
+  const revoke = (id: string, act: Act = {}): Promise<boolean> =>
+    change(id, (key) => ({ ...key, revoked: true }), logged('key.revoke', id, act))
+
   return {
+    revoke,
     async create(
       userId,
       { name, rateLimit = DEFAULT_RATE_LIMIT, key = newKey(), expiresAt, models, budget },
@@ -180,7 +189,7 @@ export function gatewayKeys(kv: KV, options: { now?: () => number } = {}): Gatew
         created_at: new Date(now()).toISOString(),
       }
       const { check, set } = await storing(record, key)
-      const created = await kv.commit({ check, set: [...set, ...audit('key.create', record.id, act)] })
+      const created = await kv.commit({ check, set: [...set, ...logged('key.create', record.id, act)] })
       return created ? { ...record, key } : null
     },
     verify(value) {
@@ -201,14 +210,15 @@ export function gatewayKeys(kv: KV, options: { now?: () => number } = {}): Gatew
       return page.next ? { items, next: page.next[2]! } : { items }
     },
     async setRateLimit(id, rate_limit, act = {}) {
-      await change(id, (key) => ({ ...key, rate_limit }), audit('key.update', id, act))
+      await change(id, (key) => ({ ...key, rate_limit }), logged('key.update', id, act))
     },
     async rotate(id, { overlapMs = OVERLAP_MS } = {}, act = {}) {
       for (;;) {
         const entry = await kv.get<GatewayKey>(keyOf(id))
-        if (!entry || entry.value.revoked || isOver(entry.value)) return null
+        if (!entry || entry.value.revoked || entry.value.rotated_at !== undefined || isOver(entry.value)) return null
         const key = newKey()
-        const record = { ...entry.value, id: uuidv7(now()), created_at: new Date(now()).toISOString() }
+        const rotated_at = new Date(now()).toISOString()
+        const record = { ...entry.value, id: uuidv7(now()), created_at: rotated_at }
         // Never later than it would have ended anyway.
         const end = new Date(Math.min(now() + overlapMs, Date.parse(entry.value.expires_at ?? '') || Infinity))
         const { check, set } = await storing(record, key)
@@ -216,8 +226,8 @@ export function gatewayKeys(kv: KV, options: { now?: () => number } = {}): Gatew
           check: [...check, { key: keyOf(id), version: entry.version }],
           set: [
             ...set,
-            { key: keyOf(id), value: { ...entry.value, expires_at: end.toISOString() } },
-            ...audit('key.rotate', id, act),
+            { key: keyOf(id), value: { ...entry.value, expires_at: end.toISOString(), rotated_at } },
+            ...logged('key.rotate', id, act),
           ],
         })
         if (!rotated) continue
@@ -225,9 +235,8 @@ export function gatewayKeys(kv: KV, options: { now?: () => number } = {}): Gatew
         return { ...record, key }
       }
     },
-    revoke: (id, act = {}) => change(id, (key) => ({ ...key, revoked: true }), audit('key.revoke', id, act)),
     async revokeAll(userId, act = {}) {
-      for await (const { key } of entriesOf(kv, ofUser(userId))) await this.revoke(key[2]!, act)
+      for await (const { key } of entriesOf(kv, ofUser(userId))) await revoke(key[2]!, act)
       changes++
       for (const [hash, { holder }] of cache) if (holder.user.id === userId) cache.delete(hash)
     },

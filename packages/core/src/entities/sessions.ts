@@ -29,12 +29,11 @@ export type Session = StoredSession & {
 const sessionKey = (id: string) => ['session', id]
 
 async function withTotals(kv: KV, sessions: StoredSession[]): Promise<Session[]> {
-  const counters = await kv.getMany<Fields>(sessions.map(({ id }) => totalKey('session', id)))
-  const uses = await lastUsed(
-    kv,
-    'session',
-    sessions.map(({ id }) => id),
-  )
+  const ids = sessions.map(({ id }) => id)
+  const [counters, uses] = await Promise.all([
+    kv.getMany<Fields>(ids.map((id) => totalKey('session', id))),
+    lastUsed(kv, 'session', ids),
+  ])
   return sessions.map((session, i) => {
     const { requests, prompt_tokens, completion_tokens, tokens, cost_nano_usd } = totalsOf(counters[i]?.value)
     return {

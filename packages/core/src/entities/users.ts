@@ -25,9 +25,14 @@ const userKey = (id: string) => ['user', id]
 const emailKey = (email: string) => ['email', email.toLowerCase()]
 const countKey = ['user-count']
 
+/** Longest id: it is part of keys, and keys have a bound. */
+const ID_LENGTH = 200
+
 /**
- * Stores a new user.
- * @returns the user, or null where the id or the e-mail is taken.
+ * Stores a new user. The e-mail of a deleted user stays taken.
+ * @param input.id default a UUIDv7
+ * @returns the user, or null where the id or the e-mail is taken
+ * @throws TypeError where the id has more than 200 characters
  */
 export async function createUser(
   kv: KV,
@@ -36,6 +41,7 @@ export async function createUser(
 ): Promise<User | null> {
   const { now = Date.now() } = act
   const { id = uuidv7(now), email = null, role = 'user', name = '', budget } = input
+  if (id.length > ID_LENGTH) throw new TypeError(`The id of a user has at most ${ID_LENGTH} characters`)
   const user: User = {
     id,
     email,
@@ -63,7 +69,10 @@ export async function getUser(kv: KV, id: string): Promise<User | null> {
   return user && user.deleted_at === null ? user : null
 }
 
-/** Live users in the reverse order of their ids, which is newest first where they are ours; `next` is the `after` of the following page. */
+/**
+ * Live users in the reverse order of their ids, which is newest first where they are ours; `next` is the `after` of the following page.
+ * Of `limit` users, default 100, the deleted are left out: only the last page is known by having no `next`.
+ */
 export async function listUsers(
   kv: KV,
   { after, limit = 100 }: { after?: string | undefined; limit?: number | undefined } = {},

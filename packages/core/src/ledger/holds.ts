@@ -1,6 +1,7 @@
 import type { Commit, Entry, Key, KV } from '../kv/kv.js'
-import { entriesOf } from '../kv/kv.js'
-import { add, Sums } from './totals.js'
+import { encodeKey, entriesOf } from '../kv/kv.js'
+import type { Fields } from './totals.js'
+import { addNano, nanoOf, Sums } from './totals.js'
 import type { UsageRecord } from './usage-record.js'
 
 /** How much a key or a user may cost, and in which time. */
@@ -17,17 +18,16 @@ export interface BudgetOf {
   budget: Budget
 }
 
-/** What a budget has been used for, as stored. */
-export type BudgetUse = { spent: number; held: number }
-
 /**
  * Money that is set aside for a request before its upstream is called, and the record that is booked for it if nobody ever tells
- * how it ended. Stored under `hold/<id>`; `hold-end/<id>` says for a day that it is over, and only who writes that may end it.
+ * how it ended. Stored under `hold/<id>` until it ends. Where it was not its request that ended it, `hold-end/<id>` says so for a day,
+ * and keeps the request from ending it again, or a commit of unknown outcome from making it late.
  */
 export type Hold = {
+  /** A UUIDv7 of the time at which it was made. */
   id: string
   estimate: UsageRecord
-  /** The budgets it is held from: segments of keys. */
+  /** The counters that it is held in: segments of keys. */
   budgets: string[][]
   /** Billionths of a US dollar. */
   amount: number
@@ -37,41 +37,55 @@ const HOLD_END_MS = 86_400_000
 
 const holdKey = (id: string): Key => ['hold', id]
 const endKey = (id: string): Key => ['hold-end', id]
+const end = (id: string, now: number) => ({ key: endKey(id), value: true, expiresAt: now + HOLD_END_MS })
 
-/** Where the use of a budget is counted at a time. */
+/** The counter of what a budget is used for at a time: `spent` and `held`. */
 export function budgetKey({ of, id, budget: { per } }: BudgetOf, now: number): string[] {
   const length = per === 'day' ? 10 : per === 'month' ? 7 : 0
   return ['budget', of, id, length === 0 ? 'all' : new Date(now).toISOString().slice(0, length)]
 }
 
-/** Gives back what a hold held, and counts what the request cost in the end. */
+/** Adds what holds hold. */
+export function addHeld(sums: Sums, holds: Hold[]): void {
+  for (const { budgets, amount } of holds) for (const key of budgets) addNano(sums.of(key), 'held', amount)
+}
+
+/** Gives back what a hold held, and counts what its request cost in the end. */
 export function settle(sums: Sums, { budgets, amount }: Hold, cost: number): void {
   for (const key of budgets) {
-    add(sums.of(key), 'held', -amount)
-    add(sums.of(key), 'spent', cost)
+    addNano(sums.of(key), 'held', -amount)
+    addNano(sums.of(key), 'spent', cost)
   }
 }
 
-/** The parts of a commit that end holds, if nobody else has. */
-export const ending = (holds: Hold[], now: number): Required<Omit<Commit, 'sum'>> => ({
+/** The parts of a commit with which requests end their holds, if nobody else has. */
+export const ending = (holds: Hold[]): Required<Pick<Commit, 'check' | 'del'>> => ({
   check: holds.map(({ id }) => ({ key: endKey(id), version: null })),
-  set: holds.map(({ id }) => ({ key: endKey(id), value: true, expiresAt: now + HOLD_END_MS })),
   del: holds.map(({ id }) => holdKey(id)),
 })
 
-/** Which of some holds are over. */
-export async function over(kv: KV, holds: Hold[]): Promise<Set<Hold>> {
+/** The parts of a commit that, with {@link ending}, end a hold for a request that does not, if it has not ended yet. */
+export const sweeping = ({ key, version, value }: Entry<Hold>, now: number): Required<Pick<Commit, 'check' | 'set'>> => ({
+  check: [{ key, version }],
+  set: [end(value.id, now)],
+})
+
+/** Which of some holds somebody else has ended. */
+export async function swept(kv: KV, holds: Hold[]): Promise<Set<Hold>> {
   const ends = await kv.getMany(holds.map(({ id }) => endKey(id)))
   return new Set(holds.filter((_, i) => ends[i] !== null))
 }
 
-/** The holds that were made before a time, oldest first. */
-export async function* holdsBefore(kv: KV, time: number): AsyncGenerator<Hold> {
-  for await (const { value } of entriesOf<Hold>(kv, ['hold'])) {
-    if (Date.parse(value.estimate.timestamp) >= time) return
-    yield value
+/** The holds that were made up to a time, oldest first. */
+export async function* holdsUntil(kv: KV, time: number): AsyncGenerator<Entry<Hold>> {
+  for await (const entry of entriesOf<Hold>(kv, ['hold'])) {
+    if (timeOf(entry.value.id) > time) return
+    yield entry
   }
 }
+
+/** The time of a UUIDv7 in milliseconds. */
+const timeOf = (id: string): number => parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
 
 /** A hold that is wanted, and the budgets that it must fit into. */
 export interface Wanted {
@@ -85,31 +99,28 @@ export interface Wanted {
  * @throws StorageError with `outcome: 'unknown'` where they may have been made; then they are to be dropped
  */
 export async function makeHolds(kv: KV, wanted: Wanted[]): Promise<Set<Hold>> {
-  const keys = new Map(wanted.flatMap(({ hold }) => hold.budgets.map((key) => [key.join('/'), key] as const)))
+  const counters = new Map(wanted.flatMap(({ hold }) => hold.budgets.map((key) => [encodeKey(key), key] as const)))
   for (;;) {
-    const entries = keys.size > 0 ? await kv.getMany<BudgetUse>([...keys.values()]) : []
-    const found = new Map(
-      [...keys.keys()].map((name, i): [string, Entry<BudgetUse> | null] => [name, entries[i] ?? null]),
-    )
-    const used = new Map(
-      [...found].map(([name, entry]) => [name, (entry?.value.spent ?? 0) + (entry?.value.held ?? 0)]),
-    )
+    const entries = counters.size > 0 ? await kv.getMany<Fields>([...counters.values()]) : []
+    const found = new Map([...counters.keys()].map((name, i) => [name, entries[i] ?? null] as const))
+    const used = new Map<string, number>()
+    for (const [name, entry] of found)
+      used.set(name, entry ? nanoOf(entry.value, 'spent') + nanoOf(entry.value, 'held') : 0)
     const made: Hold[] = []
     for (const { hold, budgets } of wanted) {
-      const { amount } = hold
-      const names = hold.budgets.map((key) => key.join('/'))
-      if (!names.every((name, i) => used.get(name)! + amount <= budgets[i]!.budget.usd * 1e9)) continue
-      for (const name of names) used.set(name, used.get(name)! + amount)
+      const after = hold.budgets.map(encodeKey).map((name) => [name, used.get(name)! + hold.amount] as const)
+      if (after.some(([, sum], i) => sum > Math.round(budgets[i]!.budget.usd * 1e9))) continue
+      for (const [name, sum] of after) used.set(name, sum)
       made.push(hold)
     }
     if (made.length === 0) return new Set()
     const sums = new Sums()
-    for (const { budgets, amount } of made) for (const key of budgets) add(sums.of(key), 'held', amount)
+    addHeld(sums, made)
     const sum = sums.all()
     const applied = await kv.commit({
       check: [
         ...made.flatMap(({ id }) => [holdKey(id), endKey(id)].map((key) => ({ key, version: null }))),
-        ...sum.map(({ key }) => ({ key, version: found.get(key.join('/'))?.version ?? null })),
+        ...sum.map(({ key }) => ({ key, version: found.get(encodeKey(key))?.version ?? null })),
       ],
       set: made.map((hold) => ({ key: holdKey(hold.id), value: hold })),
       sum,
@@ -119,16 +130,19 @@ export async function makeHolds(kv: KV, wanted: Wanted[]): Promise<Set<Hold>> {
   }
 }
 
-/** Ends a hold that nothing is to be booked for, whether or not it was made. */
+/** Ends a hold that nothing is to be booked for, whether or not it was made. @throws StorageError where it may still hold */
 export async function dropHold(kv: KV, hold: Hold, now: number): Promise<void> {
-  const { check, ...parts } = ending([hold], now)
+  const key = holdKey(hold.id)
+  const sums = new Sums()
+  settle(sums, hold, 0)
   for (;;) {
-    const [made, end] = await kv.getMany([holdKey(hold.id), endKey(hold.id)])
-    if (end) return
-    const sums = new Sums()
-    // What was never made holds nothing, and its end keeps it from being made late.
-    if (made) settle(sums, hold, 0)
-    const seen = { key: holdKey(hold.id), version: made?.version ?? null }
-    if (await kv.commit({ check: [...check, seen], ...parts, sum: sums.all() })) return
+    const made = await kv.get(key)
+    const dropped = await kv.commit(
+      made
+        ? { check: [{ key, version: made.version }], del: [key], sum: sums.all() }
+        : // What was never made holds nothing, and its end keeps it from being made late.
+          { check: [{ key, version: null }], set: [end(hold.id, now)] },
+    )
+    if (dropped) return
   }
 }

@@ -12,12 +12,16 @@ export async function lastUsed(kv: KV, of: Used, ids: string[]): Promise<(string
   return entries.map((entry) => entry?.value ?? null)
 }
 
-/** What records tell of when keys and sessions were last used. */
+/** What records, in the order of their times, tell of when keys and sessions were last used. */
 export function lastUses(records: UsageRecord[]): { key: Key; value: string }[] {
-  const uses = new Map<string, { key: Key; value: string }>()
-  for (const { key_id, session_id, in_session, timestamp: value } of records) {
-    if (key_id !== '') uses.set(key_id, { key: lastUsedKey('key', key_id), value })
-    if (in_session) uses.set(session_id, { key: lastUsedKey('session', session_id), value })
+  const keys = new Map<string, string>()
+  const sessions = new Map<string, string>()
+  for (const { key_id, session_id, in_session, timestamp } of records) {
+    if (key_id !== '') keys.set(key_id, timestamp)
+    if (in_session) sessions.set(session_id, timestamp)
   }
-  return [...uses.values()]
+  return [
+    ...Array.from(keys, ([id, value]) => ({ key: lastUsedKey('key', id), value })),
+    ...Array.from(sessions, ([id, value]) => ({ key: lastUsedKey('session', id), value })),
+  ]
 }

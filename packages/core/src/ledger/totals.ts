@@ -1,9 +1,13 @@
 import type { Commit, Key } from '../kv/kv.js'
+import { encodeKey } from '../kv/kv.js'
 import { bucketOf } from './histogram.js'
 import type { FailedCall, UsageRecord } from './usage-record.js'
 
-/** What totals are kept of. A model is `provider/model`; `all` has one total, of id `''`. */
-export type TotalOf = 'all' | 'user' | 'key' | 'session' | 'provider' | 'model'
+/** What sums over all time are kept of; `all` has one, of id `''`. */
+export type TotalOf = 'all' | 'user' | 'key' | 'session' | 'provider'
+
+/** What sums per hour are kept of. The id of a model is `provider/model`, of which 200 characters count. */
+export type HourOf = 'user' | 'key' | 'provider' | 'model'
 
 /** Sums over records; what was used at a price that is not known adds nothing to the cost. */
 export type UsageTotals = {
@@ -20,7 +24,6 @@ export type UsageTotals = {
 /** Fields of a counter. */
 export type Fields = Record<string, number>
 
-/** A cost is kept in two fields, thousandths of a dollar and the rest, because safe integers of nano-dollars end at $9,007,199. */
 const MILLI = 1_000_000
 
 /** Adds to a field. */
@@ -28,15 +31,24 @@ export const add = (fields: Fields, name: string, amount: number): void => {
   if (amount !== 0) fields[name] = (fields[name] ?? 0) + amount
 }
 
+/** Adds nano-dollars: thousandths of a dollar in one field and the rest in another, because safe integers of nano-dollars end at $9,007,199. */
+export function addNano(fields: Fields, name: string, nano: number): void {
+  const rest = nano % MILLI
+  add(fields, `${name}_milli_usd`, (nano - rest) / MILLI)
+  add(fields, `${name}_rest`, rest)
+}
+
+/** The nano-dollars of {@link addNano}: exact up to $9,007,199, and the nearest number beyond. */
+export const nanoOf = (fields: Fields, name: string): number =>
+  (fields[`${name}_milli_usd`] ?? 0) * MILLI + (fields[`${name}_rest`] ?? 0)
+
 /** Adds what a record counts for. */
-export function addRecord(fields: Fields, { prompt_tokens, completion_tokens, cost_nano_usd }: UsageRecord): void {
+function addRecord(fields: Fields, { prompt_tokens, completion_tokens, cost_nano_usd }: UsageRecord): void {
   add(fields, 'requests', 1)
   add(fields, 'prompt_tokens', prompt_tokens)
   add(fields, 'completion_tokens', completion_tokens)
-  if (cost_nano_usd === null) return add(fields, 'unpriced', 1)
-  const rest = cost_nano_usd % MILLI
-  add(fields, 'cost_milli_usd', (cost_nano_usd - rest) / MILLI)
-  add(fields, 'cost_rest', rest)
+  if (cost_nano_usd === null) add(fields, 'unpriced', 1)
+  else addNano(fields, 'cost', cost_nano_usd)
 }
 
 /** Adds how a call of an upstream went. */
@@ -52,40 +64,33 @@ function addConduct(fields: Fields, { outcome, latency_ms, first_token_ms }: Usa
 }
 
 /** The totals among the fields of a counter. */
-export function totalsOf(fields: Fields | undefined): UsageTotals {
-  const { requests = 0, unpriced = 0, prompt_tokens = 0, completion_tokens = 0 } = fields ?? {}
-  const { cost_milli_usd = 0, cost_rest = 0 } = fields ?? {}
+export function totalsOf(fields: Fields = {}): UsageTotals {
+  const { requests = 0, unpriced = 0, prompt_tokens = 0, completion_tokens = 0 } = fields
   const tokens = prompt_tokens + completion_tokens
-  return {
-    requests,
-    unpriced,
-    prompt_tokens,
-    completion_tokens,
-    tokens,
-    cost_nano_usd: cost_milli_usd * MILLI + cost_rest,
-  }
+  return { requests, unpriced, prompt_tokens, completion_tokens, tokens, cost_nano_usd: nanoOf(fields, 'cost') }
 }
-
-/** Longest model id that is told apart from others: it is the caller's own text, and keys have a bound. */
-const MODEL_LENGTH = 200
-
-/** The id of a model among totals. */
-const modelOf = ({ provider, model }: { provider: string; model: string }): string =>
-  `${provider}/${model.slice(0, MODEL_LENGTH)}`
 
 /** The hour of a timestamp, in a form that is ordered as time is. */
 export const hourOf = (timestamp: string): string => `${timestamp.slice(0, 10)}-${timestamp.slice(11, 13)}`
 
+/** Longest id of a model that is told apart from others: it may be the caller's own text, and keys have a bound. */
+const MODEL_LENGTH = 200
+
 export const totalKey = (of: TotalOf, id: string): Key => (of === 'all' ? ['usage-total', of] : ['usage-total', of, id])
-export const hourKey = (of: TotalOf, id: string, hour: string): Key => ['usage-hour', of, id, hour]
+export const hourKey = (of: HourOf, id: string, hour: string): Key => [
+  'usage-hour',
+  of,
+  of === 'model' ? id.slice(0, MODEL_LENGTH) : id,
+  hour,
+]
 
 /** What is to be added to counters, gathered so that each is named once. */
 export class Sums {
   readonly #counters = new Map<string, { key: Key; add: Fields }>()
 
-  /** The fields to add to a counter. */
+  /** The fields to add to a counter. @throws TypeError where the key cannot be stored */
   of(key: Key): Fields {
-    const name = key.join('\0')
+    const name = encodeKey(key)
     let found = this.#counters.get(name)
     if (!found) this.#counters.set(name, (found = { key, add: {} }))
     return found.add
@@ -99,7 +104,7 @@ export class Sums {
 /** Adds what records and failed calls count for. */
 export function addUsage(sums: Sums, records: UsageRecord[], failed: FailedCall[]): void {
   for (const record of records) {
-    const { user_id, key_id, session_id, provider } = record
+    const { user_id, key_id, session_id, provider, model } = record
     const hour = hourOf(record.timestamp)
     addRecord(sums.of(totalKey('all', '')), record)
     addRecord(sums.of(totalKey('user', user_id)), record)
@@ -109,10 +114,11 @@ export function addUsage(sums: Sums, records: UsageRecord[], failed: FailedCall[
       addRecord(sums.of(hourKey('key', key_id, hour)), record)
     }
     if (record.in_session) addRecord(sums.of(totalKey('session', session_id)), record)
-    addRecord(sums.of(hourKey('model', modelOf(record), hour)), record)
+    addRecord(sums.of(hourKey('model', `${provider}/${model}`, hour)), record)
     for (const key of [totalKey('provider', provider), hourKey('provider', provider, hour)]) {
-      addRecord(sums.of(key), record)
-      addConduct(sums.of(key), record)
+      const fields = sums.of(key)
+      addRecord(fields, record)
+      addConduct(fields, record)
     }
   }
   for (const { provider, kind, timestamp } of failed)

@@ -4,9 +4,9 @@ import { invalid } from '../invalid.js'
 import type { Commit, Key, KV, Page } from '../kv/kv.js'
 import { entriesOf } from '../kv/kv.js'
 import type { BudgetOf, Hold, Wanted } from './holds.js'
-import { budgetKey, dropHold, ending, holdsBefore, makeHolds, over, settle } from './holds.js'
+import { budgetKey, dropHold, ending, holdsUntil, makeHolds, settle, sweeping, swept } from './holds.js'
 import { lastUses } from './last-used.js'
-import type { Fields, TotalOf, UsageTotals } from './totals.js'
+import type { Fields, HourOf, TotalOf, UsageTotals } from './totals.js'
 import { addUsage, hourKey, hourOf, Sums, totalKey, totalsOf } from './totals.js'
 import type { FailedCall, UsageRecord } from './usage-record.js'
 
@@ -22,7 +22,8 @@ export interface UsageHour {
 export interface UsageLedger {
   /**
    * Resolves once the record is durable; to be awaited before the caller is told that the response is whole.
-   * @param hold what was held for the request, which ends with it
+   * @param hold what was held for the request, which ends with it; a price that is not known spends what was held. Where it was swept before, the record is its estimate and stays so
+   * @throws ApiError 500 `ledger_unavailable` where it may not be stored
    */
   append(record: UsageRecord, hold?: Hold): Promise<void>
   /** Counts a call that cost nothing; it is stored with the next records, and nobody waits for it. */
@@ -30,22 +31,32 @@ export interface UsageLedger {
   /** Rejects with 500 `ledger_unavailable` while records cannot be kept; to be awaited before money is spent. */
   ready(): Promise<void>
   /**
-   * Holds what a request may cost until `append` or `drop`, and resolves once that is durable; null where it does not fit into a budget.
+   * Holds what a request may cost, and resolves once that is durable; null where it does not fit into a budget.
+   * To be ended by one `append` or one `drop`.
    * @param estimate what is booked if neither ever comes: see `sweep`
+   * @throws ApiError 500 `ledger_unavailable` where nothing is held, or what is will be dropped or swept
    */
   hold(estimate: UsageRecord, budgets: BudgetOf[]): Promise<Hold | null>
-  /** Ends a hold without a record: the upstream has not been paid for anything. */
+  /**
+   * Ends a hold without a record: the upstream has not been paid for anything.
+   * @throws StorageError where it may still hold; then it ends as one that a crash cut off
+   */
   drop(hold: Hold): Promise<void>
   /**
    * Books holds that have not ended in `olderThanMs`, each once, as what was estimated: a crash cut their requests off.
-   * 0 where no other process has the store and none of this one's requests runs. @returns how many
+   * More than the longest request takes; 0 where no other process has the store and none of this one's requests runs.
+   * @returns how many; by any number of processes at a time, each is counted by one
+   * @throws StorageError after which a later sweep books the rest
    */
   sweep(olderThanMs: number): Promise<number>
   /** Sums over everything that was ever used, in one read. */
   totals(of: TotalOf, id: string): Promise<UsageTotals>
   /** Sums per hour, oldest first, from an hour on; hours in which nothing was used are left out. */
-  hours(of: Exclude<TotalOf, 'all' | 'session'>, id: string, from: Date): Promise<UsageHour[]>
-  /** The user's records, newest first; `next` is the `after` of the following page. `limit` default 100, at most 500. */
+  hours(of: HourOf, id: string, from: Date): Promise<UsageHour[]>
+  /**
+   * The user's records, newest first; `next` is the `after` of the following page. `limit` default 100, at most 500.
+   * @throws ApiError 400 where `after` is none
+   */
   records(
     userId: string,
     page?: { after?: string | undefined; limit?: number | undefined },
@@ -62,6 +73,9 @@ const GROUP = 512
 /** Runs when the present turn of the event loop is over, so that requests which end in one turn share a flush. Workers have microtasks only. */
 const soon: (callback: () => void) => void = globalThis.setImmediate ?? queueMicrotask
 
+/** Whether a commit cannot be stored as it is, and nothing of it was. */
+const isRefusal = (error: unknown): boolean => error instanceof TypeError || error instanceof RangeError
+
 const unavailable = (cause: unknown, spent: boolean): ApiError =>
   new ApiError(500, 'server_error', 'Usage cannot be recorded at the moment', {
     code: 'ledger_unavailable',
@@ -76,7 +90,7 @@ interface Waiting<T, R = void> {
   reject(error: unknown): void
 }
 
-type Booking = { record: UsageRecord; hold: Hold | undefined }
+type Booking = { record: UsageRecord; hold?: Hold | undefined }
 
 /** Most records on a page. */
 const MAX_PAGE = 500
@@ -114,13 +128,14 @@ export function usageLedger(
   options: { onLost?: (records: UsageRecord[], error: unknown) => void; now?: () => number } = {},
 ): UsageLedger {
   const { onLost, now = Date.now } = options
-  let bookings: Waiting<Booking>[] = []
-  let wanted: Waiting<Wanted, Hold | null>[] = []
+  const bookings: Waiting<Booking>[] = []
+  const wanted: Waiting<Wanted, Hold | null>[] = []
   let failures: FailedCall[] = []
   let flushing = false
   let failure: unknown
 
-  const commitOf = (flushId: string, group: Booking[], calls: FailedCall[]): Commit => {
+  /** What is stored of a group; nothing of it where one of its holds has ended. */
+  const commitOf = (flushId: string, group: Booking[], calls: FailedCall[]): Required<Commit> => {
     const records = group.map(({ record }) => record)
     const byUser = new Map<string, UsageRecord[]>()
     for (const record of records) {
@@ -128,29 +143,26 @@ export function usageLedger(
       if (list) list.push(record)
       else byUser.set(record.user_id, [record])
     }
-    const segments = [...byUser].map(([user, value]) => ({ key: ['usage', user, flushId] as Key, value }))
+    const segments = [...byUser].map(([user, value]) => ({ key: ['usage', user, flushId], value }))
     const sums = new Sums()
     addUsage(sums, records, calls)
-    const held = group.filter(({ hold }) => hold)
-    for (const { hold, record } of held) settle(sums, hold!, record.cost_nano_usd ?? hold!.amount)
-    const ends = ending(
-      held.map(({ hold }) => hold!),
-      now(),
-    )
+    for (const { hold, record } of group) if (hold) settle(sums, hold, record.cost_nano_usd ?? hold.amount)
+    const { check, del } = ending(group.flatMap(({ hold }) => hold ?? []))
     return {
-      check: [...segments.map(({ key }) => ({ key, version: null })), ...ends.check],
-      set: [...segments, ...lastUses(records), ...ends.set],
-      del: ends.del,
+      check: [...segments.map(({ key }) => ({ key, version: null })), ...check],
+      set: segments,
+      del,
       sum: sums.all(),
     }
   }
 
-  /** Stores a group, of which those are left out whose holds somebody else has ended: they are booked. */
+  /** Stores a group, of which those are left out whose holds were swept: they are booked. */
   const book = async (bookings: Booking[], calls: FailedCall[]): Promise<void> => {
     const flushId = uuidv7()
     let group = bookings
     for (let attempt = 1; ;) {
       const commit = commitOf(flushId, group, calls)
+      commit.set.push(...lastUses(group.map(({ record }) => record)))
       try {
         if (await kv.commit(commit)) return
       } catch (error) {
@@ -158,20 +170,15 @@ export function usageLedger(
         if (!again) throw error
         continue
       }
-      // An earlier try of this flush was applied after all, or holds are over.
+      // An earlier try of this flush was applied after all, or there are holds that were swept, before which none was.
       const holds = group.flatMap(({ hold }) => hold ?? [])
       if (holds.length === 0 || (await kv.get(['usage', group[0]!.record.user_id, flushId]))) return
-      const ended = await over(kv, holds)
+      const ended = await swept(kv, holds)
       group = group.filter(({ hold }) => !hold || !ended.has(hold))
-      if (group.length === 0) return
     }
   }
 
-  const flushBookings = async (): Promise<void> => {
-    const group = bookings
-    bookings = group.splice(GROUP)
-    const calls = failures
-    failures = []
+  const flushBookings = async (group: Waiting<Booking>[], calls: FailedCall[]): Promise<void> => {
     try {
       await book(
         group.map(({ item }) => item),
@@ -180,6 +187,12 @@ export function usageLedger(
       failure = undefined
       for (const { resolve } of group) resolve()
     } catch (error) {
+      if (group.length > 1 && isRefusal(error)) {
+        // What cannot be stored as it is fails by itself.
+        const half = group.splice(group.length >> 1)
+        await flushBookings(group, calls)
+        return flushBookings(half, [])
+      }
       failure = error
       for (const { reject } of group) reject(unavailable(error, true))
       const lost = group.map(({ item }) => item.record)
@@ -191,9 +204,7 @@ export function usageLedger(
     }
   }
 
-  const flushHolds = async (): Promise<void> => {
-    const group = wanted
-    wanted = group.splice(GROUP)
+  const flushHolds = async (group: Waiting<Wanted, Hold | null>[]): Promise<void> => {
     try {
       const made = await makeHolds(
         kv,
@@ -201,20 +212,38 @@ export function usageLedger(
       )
       for (const { item, resolve } of group) resolve(made.has(item.hold) ? item.hold : null)
     } catch (error) {
+      if (group.length > 1 && isRefusal(error)) {
+        const half = group.splice(group.length >> 1)
+        await flushHolds(group)
+        return flushHolds(half)
+      }
       failure = error
       for (const { reject } of group) reject(unavailable(error, false))
       // They may have been made, or still be.
-      for (const { item } of group) void drop(item.hold).catch(() => undefined)
+      if (!StorageError.is(error) || error.outcome === 'unknown')
+        for (const { item } of group) void drop(item.hold).catch(() => undefined)
     }
   }
 
-  const drop = (hold: Hold): Promise<void> => dropHold(kv, hold, now())
+  const drop = async (hold: Hold): Promise<void> => {
+    for (let attempt = 1; ; attempt++)
+      try {
+        return await dropHold(kv, hold, now())
+      } catch (error) {
+        if (!StorageError.is(error) || error.outcome !== 'unknown' || attempt === TRIES) throw error
+      }
+  }
 
   const flush = async (): Promise<void> => {
     while (bookings.length + failures.length + wanted.length > 0) {
-      if (bookings.length + failures.length > 0) await flushBookings()
-      if (wanted.length > 0) await flushHolds()
+      if (bookings.length + failures.length > 0) {
+        const calls = failures
+        failures = []
+        await flushBookings(bookings.splice(0, GROUP), calls)
+      }
+      if (wanted.length > 0) await flushHolds(wanted.splice(0, GROUP))
     }
+    // In the same turn as the last look at what waits: what comes later starts the next flush.
     flushing = false
   }
 
@@ -259,12 +288,14 @@ export function usageLedger(
       })
     },
     async sweep(olderThanMs) {
-      let swept = 0
-      for await (const hold of holdsBefore(kv, now() - olderThanMs)) {
-        await append(hold.estimate, hold)
-        swept++
+      let count = 0
+      for await (const held of holdsUntil(kv, now() - olderThanMs)) {
+        const hold = held.value
+        const { check, set, del, sum } = commitOf(uuidv7(), [{ record: hold.estimate, hold }], [])
+        const sweep = sweeping(held, now())
+        if (await kv.commit({ check: [...check, ...sweep.check], set: [...set, ...sweep.set], del, sum })) count++
       }
-      return swept
+      return count
     },
     async totals(of, id) {
       return totalsOf((await kv.get<Fields>(totalKey(of, id)))?.value)
@@ -282,7 +313,7 @@ export function usageLedger(
       let last: string | undefined
       for await (const { id, records, from } of segments(kv, userId, after, most))
         for (let i = from; i < records.length; i++) {
-          if (items.length === most) return { items, next: i === 0 ? last! : `${id}.${i}` }
+          if (items.length >= most) return { items, next: i === 0 ? last! : `${id}.${i}` }
           items.push(records[i]!)
           last = id
         }
