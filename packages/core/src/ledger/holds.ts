@@ -65,7 +65,10 @@ export const ending = (holds: Hold[]): Required<Pick<Commit, 'check' | 'del'>> =
 })
 
 /** The parts of a commit that, with {@link ending}, end a hold for a request that does not, if it has not ended yet. */
-export const sweeping = ({ key, version, value }: Entry<Hold>, now: number): Required<Pick<Commit, 'check' | 'set'>> => ({
+export const sweeping = (
+  { key, version, value }: Entry<Hold>,
+  now: number,
+): Required<Pick<Commit, 'check' | 'set'>> => ({
   check: [{ key, version }],
   set: [end(value.id, now)],
 })

@@ -42,8 +42,14 @@ export function addNano(fields: Fields, name: string, nano: number): void {
 export const nanoOf = (fields: Fields, name: string): number =>
   (fields[`${name}_milli_usd`] ?? 0) * MILLI + (fields[`${name}_rest`] ?? 0)
 
+/** Most tokens of one record: what an upstream reports shall never make a sum too large, after which nothing could be added to it. */
+const MAX_TOKENS = 1e9
+
 /** Adds what a record counts for. */
 function addRecord(fields: Fields, { prompt_tokens, completion_tokens, cost_nano_usd }: UsageRecord): void {
+  for (const count of [prompt_tokens, completion_tokens])
+    if (!Number.isInteger(count) || count < 0 || count > MAX_TOKENS)
+      throw new RangeError(`${count} tokens are not believed`)
   add(fields, 'requests', 1)
   add(fields, 'prompt_tokens', prompt_tokens)
   add(fields, 'completion_tokens', completion_tokens)
@@ -101,7 +107,7 @@ export class Sums {
   }
 }
 
-/** Adds what records and failed calls count for. */
+/** Adds what records and failed calls count for. @throws TypeError or RangeError where a record cannot be stored */
 export function addUsage(sums: Sums, records: UsageRecord[], failed: FailedCall[]): void {
   for (const record of records) {
     const { user_id, key_id, session_id, provider, model } = record
