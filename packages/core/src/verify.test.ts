@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { usageRecord } from '../../../test/support/usage-record.js'
 import { gatewayKeys } from './entities/gateway-keys.js'
-import { createUser } from './entities/users.js'
+import { createSession } from './entities/sessions.js'
+import { createUser, deleteUser } from './entities/users.js'
 import type { Commit, KV } from './kv/kv.js'
 import { memoryKV } from './kv/memory-kv.js'
 import type { UsageRecord } from './ledger/usage-record.js'
@@ -28,10 +29,16 @@ async function filled() {
   const kv = await memoryKV()
   for (const id of ['ada', 'bob']) await createUser(kv, { id, email: `${id}@Example.org` })
   await createUser(kv, { id: 'nobody' })
+  await createUser(kv, { id: 'gone', email: 'gone@example.org' })
+  await deleteUser(kv, 'gone')
+  const { id: sessionId } = await createSession(kv, 'ada')
   const { id: keyId } = (await gatewayKeys(kv).create('ada', { name: 'first' }))!
   const ledger = usageLedger(kv)
   for (let i = 0; i < 9; i++) await ledger.append(record(i % 3 === 0 ? 'ada' : 'bob', i))
-  return { kv, keyId }
+  await ledger.hold(record('ada', 8), [{ of: 'user', id: 'ada', budget: { usd: 1 } }])
+  const budget = { of: 'key', id: keyId, budget: { usd: 1 } } as const
+  await ledger.append(record('ada', 9), (await ledger.hold(record('ada', 9), [budget]))!)
+  return { kv, keyId, sessionId }
 }
 
 describe('verifyStore', () => {
@@ -42,7 +49,13 @@ describe('verifyStore', () => {
     expect(await problems(await memoryKV())).toEqual([])
   })
 
-  it.each<[what: string, change: (keyId: string) => Commit, expected: (keyId: string) => string[]]>([
+  it.each<
+    [
+      what: string,
+      change: (keyId: string, sessionId: string) => Commit,
+      expected: (keyId: string, sessionId: string) => string[],
+    ]
+  >([
     [
       'an e-mail that leads elsewhere',
       () => ({ set: [{ key: ['email', 'ada@example.org'], value: 'bob' }] }),
@@ -52,14 +65,61 @@ describe('verifyStore', () => {
     [
       'a lost user',
       () => ({ del: [['user', 'ada']] }),
-      (id) => ['The e-mail of user ada is not that of its entry', `Key ${id} is of user ada, who is not there`],
+      (id, session) => [
+        'The e-mail of user ada is not that of its entry',
+        '3 users are counted, and 2 live',
+        `Key ${id} is of user ada, who is not there`,
+        `Session ${session} is of user ada, who is not there`,
+      ],
     ],
     [
       'a user at a wrong key',
-      () => ({ del: [['user', 'nobody']], set: [{ key: ['user', 'x'], value: { id: 'y', email: null } }] }),
+      () => ({
+        del: [['user', 'nobody']],
+        set: [{ key: ['user', 'x'], value: { id: 'y', email: null, deleted_at: null } }],
+      }),
       () => ['User x has the id y'],
     ],
-    ['a lost key', (id) => ({ del: [['gwkey', id]] }), (id) => [`A hash leads to key ${id}, which is not there`]],
+    [
+      'a lost key',
+      (id) => ({ del: [['gwkey', id]] }),
+      (id) => [`A hash leads to key ${id}, which is not there`, `User ada is led to key ${id}, which is not theirs`],
+    ],
+    [
+      'a key that nobody finds by its value',
+      (id) => ({
+        set: [
+          { key: ['gwkey', 'x'], value: { id: 'x', user_id: 'ada' } },
+          { key: ['user-gwkeys', 'ada', 'x'], value: id },
+        ],
+      }),
+      () => ['Key x is not found by its hash'],
+    ],
+    [
+      'a key in the list of another user',
+      (id) => ({ set: [{ key: ['user-gwkeys', 'bob', id], value: true }] }),
+      (id) => [`User bob is led to key ${id}, which is not theirs`],
+    ],
+    [
+      'a session that its user does not find',
+      (_, id) => ({ del: [['user-sessions', 'ada', id]] }),
+      (_, id) => [`Session ${id} is not found by its user`],
+    ],
+    [
+      'a lost session',
+      (_, id) => ({ del: [['session', id]] }),
+      (_, id) => [`User ada is led to session ${id}, which is not theirs`],
+    ],
+    [
+      'a wrong number of users',
+      () => ({ sum: [{ key: ['user-count'], add: { users: -1 } }] }),
+      () => ['2 users are counted, and 3 live'],
+    ],
+    [
+      'a deleted user whose e-mail is free',
+      () => ({ del: [['email', 'gone@example.org']] }),
+      () => ['User gone is not found by e-mail'],
+    ],
     [
       'a key that its user does not find',
       (id) => ({ del: [['user-gwkeys', 'ada', id]] }),
@@ -83,11 +143,11 @@ describe('verifyStore', () => {
       'records without a total',
       () => ({ del: [['usage-total', 'user', 'ada']] }),
       () => [
-        'requests of usage-total user ada is 3 less than what it sums',
+        'requests of usage-total user ada is 4 less than what it sums',
         'unpriced of usage-total user ada is 2 less than what it sums',
-        'prompt_tokens of usage-total user ada is 9 less than what it sums',
-        'completion_tokens of usage-total user ada is 3 less than what it sums',
-        'cost_rest of usage-total user ada is 30 less than what it sums',
+        'prompt_tokens of usage-total user ada is 18 less than what it sums',
+        'completion_tokens of usage-total user ada is 4 less than what it sums',
+        'cost_rest of usage-total user ada is 120 less than what it sums',
       ],
     ],
     [
@@ -97,12 +157,12 @@ describe('verifyStore', () => {
     ],
     [
       'a budget that holds what no hold does',
-      () => ({ sum: [{ key: ['budget', 'key', 'k', 'all'], add: { spent: 7, held: 5 } }] }),
-      () => ['held of budget key k all is 5 more than what it sums'],
+      () => ({ sum: [{ key: ['budget', 'key', 'k', 'all'], add: { spent_rest: 7, held_rest: 5 } }] }),
+      () => ['held_rest of budget key k all is 5 more than what it sums'],
     ],
   ])('finds %s', async (_, change, expected) => {
-    const { kv, keyId } = await filled()
-    await kv.commit(change(keyId))
-    expect((await problems(kv)).toSorted()).toEqual(expected(keyId).toSorted())
+    const { kv, keyId, sessionId } = await filled()
+    await kv.commit(change(keyId, sessionId))
+    expect((await problems(kv)).toSorted()).toEqual(expected(keyId, sessionId).toSorted())
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { isUuid } from '../ids.js'
 import { memoryKV } from '../kv/memory-kv.js'
-import { createUser, getUser } from './users.js'
+import { countUsers, createUser, deleteUser, getUser, listUsers } from './users.js'
 
 describe('createUser', () => {
   it('fills in what is not given', async () => {
@@ -56,5 +56,67 @@ describe('getUser', () => {
     expect(await getUser(kv, 'u2')).toBeNull()
     await kv.commit({ set: [{ key: ['user', 'u1'], value: { ...user!, deleted_at: '2026-01-01T00:00:00.000Z' } }] })
     expect(await getUser(kv, 'u1')).toBeNull()
+  })
+})
+
+describe('createUser with an id', () => {
+  it('of more characters than keys can hold is refused', async () => {
+    const kv = await memoryKV()
+    expect(await createUser(kv, { id: '日'.repeat(200) })).not.toBeNull()
+    await expect(createUser(kv, { id: 'x'.repeat(201) })).rejects.toThrow(TypeError)
+    expect(await countUsers(kv)).toBe(1)
+  })
+})
+
+describe('deleteUser', () => {
+  it('leaves a user who is not found, but whose e-mail and id stay taken', async () => {
+    const kv = await memoryKV()
+    await createUser(kv, { id: 'u1', email: 'a@x.org' })
+    await createUser(kv, { id: 'u2' })
+    expect(await countUsers(kv)).toBe(2)
+    expect(await deleteUser(kv, 'u1', { now: Date.UTC(2026, 0, 2) })).toBe(true)
+    expect(await countUsers(kv)).toBe(1)
+    expect(await getUser(kv, 'u1')).toBeNull()
+    expect((await kv.get(['user', 'u1']))!.value).toMatchObject({ deleted_at: '2026-01-02T00:00:00.000Z' })
+    expect(await createUser(kv, { email: 'A@x.org' })).toBeNull()
+    expect(await createUser(kv, { id: 'u1' })).toBeNull()
+    expect(await countUsers(kv)).toBe(1)
+  })
+
+  it('happens once, also in a race', async () => {
+    const kv = await memoryKV()
+    await createUser(kv, { id: 'u1' })
+    await createUser(kv, { id: 'u2' })
+    const race = await Promise.all(Array.from({ length: 10 }, () => deleteUser(kv, 'u1')))
+    expect(race.filter(Boolean)).toHaveLength(1)
+    expect(await deleteUser(kv, 'u1')).toBe(false)
+    expect(await deleteUser(kv, 'nobody')).toBe(false)
+    expect(await countUsers(kv)).toBe(1)
+  })
+})
+
+describe('listUsers', () => {
+  it('lists those who live, newest first, in pages', async () => {
+    const kv = await memoryKV()
+    const ids: string[] = []
+    for (let i = 0; i < 7; i++) ids.push((await createUser(kv, { name: String(i) }, { now: 1_000 + i }))!.id)
+    await deleteUser(kv, ids[4]!)
+    const seen: string[][] = []
+    let after: string | undefined
+    do {
+      const page = await listUsers(kv, { limit: 3, after })
+      seen.push(page.items.map(({ name }) => name))
+      after = page.next
+    } while (after !== undefined)
+    expect(seen).toEqual([['6', '5'], ['3', '2', '1'], ['0']])
+    expect((await listUsers(kv)).items).toHaveLength(6)
+    expect(await listUsers(await memoryKV())).toEqual({ items: [] })
+  })
+
+  it('counts those who are made at once', async () => {
+    const kv = await memoryKV()
+    await Promise.all(Array.from({ length: 20 }, (_, i) => createUser(kv, { email: `u${i % 15}@x.org` })))
+    expect(await countUsers(kv)).toBe(15)
+    expect((await listUsers(kv)).items).toHaveLength(15)
   })
 })

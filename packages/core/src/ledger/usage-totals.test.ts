@@ -247,4 +247,12 @@ describe('a record that cannot be stored', () => {
     await ledger.ready()
     await expectClean(kv)
   })
+
+  it('has more than a thousand million tokens', async () => {
+    const { ledger } = await setUp()
+    await ledger.append(usageRecord({ prompt_tokens: 1e9, completion_tokens: 1e9 }))
+    for (const fields of [{ prompt_tokens: 1e9 + 1 }, { completion_tokens: 1e9 + 1 }])
+      await expect(ledger.append(usageRecord(fields))).rejects.toMatchObject({ cause: expect.any(RangeError) as Error })
+    expect(await ledger.totals('all', '')).toMatchObject({ requests: 1, tokens: 2e9 })
+  })
 })
