@@ -139,6 +139,31 @@ describe('a budget', () => {
   })
 })
 
+describe('a hold that other processes keep from being made', () => {
+  it('keeps no record waiting, and is made with those that came meanwhile', async () => {
+    let busy = true
+    let tries = 0
+    const commits: Commit[] = []
+    const { first, keysBelow, expectClean } = await setUp(async (commit, kv) => {
+      if (busy && makes(commit)) return tries++ < 0
+      commits.push(commit)
+      return kv.commit(commit)
+    })
+    const early = first.hold(nano(5), [ofKey(1e-8)])
+    await first.append(nano(1))
+    await first.append(nano(1))
+    expect(tries).toBeGreaterThan(0)
+    const late = [1, 2].map(() => first.hold(nano(5), [ofKey(1e-8)]))
+    await first.append(nano(1))
+    commits.splice(0)
+    busy = false
+    expect((await Promise.all([early, ...late])).map((hold) => hold !== null)).toEqual([true, true, false])
+    expect(commits).toHaveLength(1)
+    expect(await keysBelow('hold')).toHaveLength(2)
+    await expectClean()
+  })
+})
+
 const lost = new StorageError('Lost', 'unknown')
 
 /** Whether a commit makes or ends holds. */

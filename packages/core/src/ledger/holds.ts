@@ -98,39 +98,36 @@ export interface Wanted {
 
 /**
  * Makes holds, each if it fits into all of its budgets; exact over processes.
- * @returns those that were made
+ * @returns those that were made; null where none was, because another process has used a budget meanwhile
  * @throws StorageError with `outcome: 'unknown'` where they may have been made; then they are to be dropped
  */
-export async function makeHolds(kv: KV, wanted: Wanted[]): Promise<Set<Hold>> {
+export async function makeHolds(kv: KV, wanted: Wanted[]): Promise<Set<Hold> | null> {
   const counters = new Map(wanted.flatMap(({ hold }) => hold.budgets.map((key) => [encodeKey(key), key] as const)))
-  for (;;) {
-    const entries = counters.size > 0 ? await kv.getMany<Fields>([...counters.values()]) : []
-    const found = new Map([...counters.keys()].map((name, i) => [name, entries[i] ?? null] as const))
-    const used = new Map<string, number>()
-    for (const [name, entry] of found)
-      used.set(name, entry ? nanoOf(entry.value, 'spent') + nanoOf(entry.value, 'held') : 0)
-    const made: Hold[] = []
-    for (const { hold, budgets } of wanted) {
-      const after = hold.budgets.map(encodeKey).map((name) => [name, used.get(name)! + hold.amount] as const)
-      if (after.some(([, sum], i) => sum > Math.round(budgets[i]!.budget.usd * 1e9))) continue
-      for (const [name, sum] of after) used.set(name, sum)
-      made.push(hold)
-    }
-    if (made.length === 0) return new Set()
-    const sums = new Sums()
-    addHeld(sums, made)
-    const sum = sums.all()
-    const applied = await kv.commit({
-      check: [
-        ...made.flatMap(({ id }) => [holdKey(id), endKey(id)].map((key) => ({ key, version: null }))),
-        ...sum.map(({ key }) => ({ key, version: found.get(encodeKey(key))?.version ?? null })),
-      ],
-      set: made.map((hold) => ({ key: holdKey(hold.id), value: hold })),
-      sum,
-    })
-    // Else another process has used a budget meanwhile.
-    if (applied) return new Set(made)
+  const entries = counters.size > 0 ? await kv.getMany<Fields>([...counters.values()]) : []
+  const found = new Map([...counters.keys()].map((name, i) => [name, entries[i] ?? null] as const))
+  const used = new Map<string, number>()
+  for (const [name, entry] of found)
+    used.set(name, entry ? nanoOf(entry.value, 'spent') + nanoOf(entry.value, 'held') : 0)
+  const made: Hold[] = []
+  for (const { hold, budgets } of wanted) {
+    const after = hold.budgets.map(encodeKey).map((name) => [name, used.get(name)! + hold.amount] as const)
+    if (after.some(([, sum], i) => sum > Math.round(budgets[i]!.budget.usd * 1e9))) continue
+    for (const [name, sum] of after) used.set(name, sum)
+    made.push(hold)
   }
+  if (made.length === 0) return new Set()
+  const sums = new Sums()
+  addHeld(sums, made)
+  const sum = sums.all()
+  const applied = await kv.commit({
+    check: [
+      ...made.flatMap(({ id }) => [holdKey(id), endKey(id)].map((key) => ({ key, version: null }))),
+      ...sum.map(({ key }) => ({ key, version: found.get(encodeKey(key))?.version ?? null })),
+    ],
+    set: made.map((hold) => ({ key: holdKey(hold.id), value: hold })),
+    sum,
+  })
+  return applied ? new Set(made) : null
 }
 
 /** Ends a hold that nothing is to be booked for, whether or not it was made. @throws StorageError where it may still hold */

@@ -210,7 +210,9 @@ export function usageLedger(
         kv,
         group.map(({ item }) => item),
       )
-      for (const { item, resolve } of group) resolve(made.has(item.hold) ? item.hold : null)
+      // They are asked for again with what came meanwhile, and after the records that wait.
+      if (!made) wanted.unshift(...group)
+      else for (const { item, resolve } of group) resolve(made.has(item.hold) ? item.hold : null)
     } catch (error) {
       if (group.length > 1 && isRefusal(error)) {
         const half = group.splice(group.length >> 1)

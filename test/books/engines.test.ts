@@ -1,0 +1,171 @@
+import type { BudgetOf, KV, UsageRecord, UsageTotals } from '@turnpike/core'
+import {
+  createSession,
+  createUser,
+  gatewayKeys,
+  getSession,
+  lastUsed,
+  toUsd,
+  usageLedger,
+  verifyStore,
+} from '@turnpike/core'
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { randomOf } from '../faults/storage/faulty-driver.js'
+import { endEngines, engines } from '../support/engines.js'
+import { killStores, startStore } from '../support/store-process.js'
+import { usageRecord } from '../support/usage-record.js'
+
+/** The books on every engine, written by two processes at once where it takes two. */
+
+const RECORDS = 2_000
+const CLIENTS = 64
+const USERS = ['ada', 'bob', 'cleo/odd']
+const KEYS = 4
+const SESSIONS = 5
+
+const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 1e9)
+
+afterEach(killStores)
+afterAll(endEngines)
+
+const nothing = (): UsageTotals => ({
+  requests: 0,
+  unpriced: 0,
+  prompt_tokens: 0,
+  completion_tokens: 0,
+  tokens: 0,
+  cost_nano_usd: 0,
+})
+
+const totalled = (records: UsageRecord[]): UsageTotals => {
+  const totals = nothing()
+  for (const { prompt_tokens, completion_tokens, tokens, cost_nano_usd } of records) {
+    totals.requests++
+    if (cost_nano_usd === null) totals.unpriced++
+    totals.prompt_tokens += prompt_tokens
+    totals.completion_tokens += completion_tokens
+    totals.tokens += tokens
+    totals.cost_nano_usd += cost_nano_usd ?? 0
+  }
+  return totals
+}
+
+describe.each(engines)('the books on $name', ({ name, single, missing, create }) => {
+  it.skipIf(missing)('are exact, and leave nothing held', { timeout: 120_000 }, async () => {
+    const random = randomOf(seed)
+    const among = <T>(items: T[]): T => items[Math.floor(random() * items.length)]!
+    const url = await create()
+    const kv = await startStore(url).opened
+    const stores: KV[] = [kv, single ? kv : await startStore(url).opened]
+    const ledgers = stores.map((store) => usageLedger(store))
+
+    for (const id of USERS) await createUser(kv, { id })
+    const keys = await Promise.all(
+      Array.from({ length: KEYS }, (_, i) => gatewayKeys(kv).create(USERS[i % 3]!, { name: String(i) })),
+    )
+    const sessions = await Promise.all(Array.from({ length: SESSIONS }, (_, i) => createSession(kv, USERS[i % 3]!)))
+    // One that takes all, and one that takes some.
+    const budgets: BudgetOf[] = [
+      { of: 'user', id: USERS[2]!, budget: { usd: 1_000, per: 'month' } },
+      { of: 'key', id: keys[0]!.id, budget: { usd: 0.001 } },
+    ]
+
+    const booked: UsageRecord[] = []
+    let [refused, left, spentOfKey] = [0, 0, 0]
+    const request = async (i: number): Promise<void> => {
+      const ledger = ledgers[i % 2]!
+      const key = among(keys)!
+      const session = among([undefined, ...sessions.filter(({ user_id }) => user_id === key.user_id)])
+      const [prompt_tokens, completion_tokens] = [Math.floor(random() * 5_000), Math.floor(random() * 900)]
+      const estimated = Math.floor(random() * 30_000)
+      const record = usageRecord({
+        request_id: String(i),
+        user_id: key.user_id,
+        key_id: key.id,
+        session_id: session?.id ?? '',
+        in_session: session !== undefined,
+        provider: among(['openai', 'google']),
+        prompt_tokens,
+        completion_tokens,
+        tokens: prompt_tokens + completion_tokens,
+        cost_nano_usd: random() < 0.05 ? null : Math.floor(random() * estimated),
+        timestamp: new Date(Date.UTC(2026, 0, 2, 0, 0, 0, i * 3)).toISOString(),
+      })
+      const wanted = budgets.filter(({ id }) => id === key.id || id === key.user_id)
+      if (wanted.length === 0 && random() < 0.8) {
+        await ledger.append(record)
+        booked.push(record)
+        return
+      }
+      const estimate: UsageRecord = { ...record, accuracy: 'estimated', cost_nano_usd: estimated }
+      const hold = await ledger.hold(estimate, wanted)
+      if (!hold) {
+        refused++
+        return
+      }
+      const end = random()
+      let made = record
+      if (end < 0.1) return ledger.drop(hold)
+      if (end < 0.2) {
+        left++
+        made = estimate
+      } else await ledger.append(record, hold)
+      booked.push(made)
+      if (key === keys[0]) spentOfKey += made.cost_nano_usd ?? 0
+    }
+
+    const began = performance.now()
+    let next = 0
+    await Promise.all(
+      Array.from({ length: CLIENTS }, async () => {
+        while (next < RECORDS) await request(next++)
+      }),
+    )
+    const seconds = (performance.now() - began) / 1_000
+    const swept = await Promise.all(ledgers.map((ledger) => ledger.sweep(0)))
+    expect(swept[0]! + swept[1]!).toBe(left)
+    expect(refused).toBeGreaterThan(0)
+
+    const problems: string[] = []
+    for await (const problem of verifyStore(kv)) problems.push(problem)
+    expect(problems, `seed ${seed}`).toEqual([])
+    const ledger = ledgers[1]!
+    expect(await ledger.totals('all', '')).toEqual(totalled(booked))
+    for (const provider of ['openai', 'google'])
+      expect(await ledger.totals('provider', provider)).toEqual(totalled(booked.filter((r) => r.provider === provider)))
+    for (const user of USERS) {
+      const theirs = booked.filter(({ user_id }) => user_id === user)
+      expect(await ledger.totals('user', user)).toEqual(totalled(theirs))
+      const read: UsageRecord[] = []
+      for (let after: string | undefined, more = true; more;) {
+        const page = await ledger.records(user, { limit: 77, ...(after !== undefined && { after }) })
+        read.push(...page.items)
+        after = page.next
+        more = after !== undefined
+      }
+      const byId = (a: UsageRecord, b: UsageRecord): number => Number(a.request_id) - Number(b.request_id)
+      expect(read.toSorted(byId)).toEqual(theirs.toSorted(byId))
+    }
+    for (const key of keys)
+      expect(await ledger.totals('key', key!.id)).toEqual(totalled(booked.filter((r) => r.key_id === key!.id)))
+    for (const { id } of sessions) {
+      const { requests, tokens, cost_nano_usd } = totalled(booked.filter(({ session_id }) => session_id === id))
+      expect(await getSession(kv, id)).toMatchObject({
+        request_count: requests,
+        total_tokens: tokens,
+        cost_usd: toUsd(cost_nano_usd),
+      })
+    }
+    expect(await lastUsed(kv, 'key', [keys[1]!.id])).not.toEqual([null])
+    const { spent_milli_usd = 0, spent_rest = 0 } = (await kv.get<Record<string, number>>([
+      'budget',
+      'key',
+      keys[0]!.id,
+      'all',
+    ]))!.value
+    expect(spent_milli_usd * 1e6 + spent_rest).toBe(spentOfKey)
+    console.log(
+      `${name}, seed ${seed}: ${Math.round(booked.length / seconds)} records/s, ${refused} refused, ${left} swept`,
+    )
+  })
+})
