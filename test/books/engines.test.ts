@@ -168,4 +168,33 @@ describe.each(engines)('the books on $name', ({ name, single, missing, create })
       `${name}, seed ${seed}: ${Math.round(booked.length / seconds)} records/s, ${refused} refused, ${left} swept`,
     )
   })
+
+  it.skipIf(missing)('are exact where holds are wanted, and swept, by two at a time', async () => {
+    const url = await create()
+    const kv = await startStore(url).opened
+    const stores: KV[] = [kv, single ? kv : await startStore(url).opened]
+    const ledgers = stores.map((store) => usageLedger(store))
+    await createUser(kv, { id: 'ada' })
+    const estimate = usageRecord({ accuracy: 'estimated', cost_nano_usd: 25_000 })
+    let swept = 0
+    for (let round = 1; round <= 3; round++) {
+      const budget: BudgetOf = { of: 'key', id: `k${round}`, budget: { usd: 0.001 } }
+      const wanted = await Promise.all(Array.from({ length: 100 }, (_, i) => ledgers[i % 2]!.hold(estimate, [budget])))
+      const holds = wanted.filter((hold) => hold !== null)
+      expect(holds).toHaveLength(40)
+      const sweeps = Promise.all(ledgers.map((ledger) => ledger.sweep(0)))
+      // Some end in flushes with others, some by themselves, some not at all.
+      for (const [i, hold] of holds.entries())
+        if (i % 4 < 2) void ledgers[0]!.append(usageRecord({ cost_nano_usd: 0 }), hold)
+        else if (i % 4 === 2) await ledgers[0]!.append(usageRecord({ cost_nano_usd: 0 }), hold)
+      swept += (await sweeps).reduce((a, b) => a + b)
+      expect(swept).toBeGreaterThanOrEqual(10 * round)
+      await ledgers[0]!.append(usageRecord({ cost_nano_usd: 0 }))
+      expect(await ledgers[1]!.totals('user', 'ada')).toMatchObject({
+        requests: 41 * round,
+        cost_nano_usd: swept * 25_000,
+      })
+      for await (const problem of verifyStore(kv)) throw new Error(problem)
+    }
+  })
 })

@@ -15,7 +15,7 @@ import type { UsageRecord } from './usage-record.js'
 
 /** Processes that share a store whose commits fail, are lost or come late, and what they were told of it against what is in the books. */
 
-const RUNS = Number(process.env['FUZZ_RUNS'] ?? 150)
+const RUNS = Number(process.env['FUZZ_RUNS'] ?? 60)
 const FIRST_SEED = Number(process.env['FUZZ_SEED'] ?? 1)
 
 const HOUR = 3_600_000
