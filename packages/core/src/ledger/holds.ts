@@ -18,6 +18,13 @@ export interface BudgetOf {
   budget: Budget
 }
 
+/** What a budget is used for, in billionths of a US dollar: exact up to $9,007,199, and the nearest number beyond. */
+export interface BudgetUse {
+  spent: number
+  /** By requests that have not ended. */
+  held: number
+}
+
 /**
  * Money that is set aside for a request before its upstream is called, and the record that is booked for it if nobody ever tells
  * how it ended. Stored under `hold/<id>` until it ends. Where it was not its request that ended it, `hold-end/<id>` says so for a day,
@@ -39,11 +46,17 @@ const holdKey = (id: string): Key => ['hold', id]
 const endKey = (id: string): Key => ['hold-end', id]
 const end = (id: string, now: number) => ({ key: endKey(id), value: true, expiresAt: now + HOLD_END_MS })
 
-/** The counter of what a budget is used for at a time: `spent` and `held`. */
+/** The counter of what a budget is used for at a time. */
 export function budgetKey({ of, id, budget: { per } }: BudgetOf, now: number): string[] {
   const length = per === 'day' ? 10 : per === 'month' ? 7 : 0
   return ['budget', of, id, length === 0 ? 'all' : new Date(now).toISOString().slice(0, length)]
 }
+
+/** What a counter of a budget says. */
+export const useOf = (fields: Fields = {}): BudgetUse => ({
+  spent: nanoOf(fields, 'spent'),
+  held: nanoOf(fields, 'held'),
+})
 
 /** Adds what holds hold. */
 export function addHeld(sums: Sums, holds: Hold[]): void {
@@ -106,8 +119,10 @@ export async function makeHolds(kv: KV, wanted: Wanted[]): Promise<Set<Hold> | n
   const entries = counters.size > 0 ? await kv.getMany<Fields>([...counters.values()]) : []
   const found = new Map([...counters.keys()].map((name, i) => [name, entries[i] ?? null] as const))
   const used = new Map<string, number>()
-  for (const [name, entry] of found)
-    used.set(name, entry ? nanoOf(entry.value, 'spent') + nanoOf(entry.value, 'held') : 0)
+  for (const [name, entry] of found) {
+    const { spent, held } = useOf(entry?.value)
+    used.set(name, spent + held)
+  }
   const made: Hold[] = []
   for (const { hold, budgets } of wanted) {
     const after = hold.budgets.map(encodeKey).map((name) => [name, used.get(name)! + hold.amount] as const)

@@ -3,8 +3,8 @@ import { uuidv7 } from '../ids.js'
 import { invalid } from '../invalid.js'
 import type { Commit, Key, KV, Page } from '../kv/kv.js'
 import { entriesOf } from '../kv/kv.js'
-import type { BudgetOf, Hold, Wanted } from './holds.js'
-import { budgetKey, dropHold, ending, holdsUntil, makeHolds, settle, sweeping, swept } from './holds.js'
+import type { BudgetOf, BudgetUse, Hold, Wanted } from './holds.js'
+import { budgetKey, dropHold, ending, holdsUntil, makeHolds, settle, sweeping, swept, useOf } from './holds.js'
 import { lastUses } from './last-used.js'
 import type { Fields, HourOf, TotalOf, UsageTotals } from './totals.js'
 import { addUsage, hourKey, hourOf, Sums, totalKey, totalsOf } from './totals.js'
@@ -49,6 +49,8 @@ export interface UsageLedger {
    * @throws StorageError after which a later sweep books the rest
    */
   sweep(olderThanMs: number): Promise<number>
+  /** What a budget is used for in the present day or month, or for ever. */
+  used(budget: BudgetOf): Promise<BudgetUse>
   /** Sums over everything that was ever used, in one read. */
   totals(of: TotalOf, id: string): Promise<UsageTotals>
   /** Sums per hour, oldest first, from an hour on; hours in which nothing was used are left out. */
@@ -298,6 +300,9 @@ export function usageLedger(
         if (await kv.commit({ check: [...check, ...sweep.check], set: [...set, ...sweep.set], del, sum })) count++
       }
       return count
+    },
+    async used(budget) {
+      return useOf((await kv.get<Fields>(budgetKey(budget, now())))?.value)
     },
     async totals(of, id) {
       return totalsOf((await kv.get<Fields>(totalKey(of, id)))?.value)
