@@ -41,6 +41,11 @@ it('are those of a file, and where it has none, those that Turnpike comes with',
   expect(table.price('openai', 'gpt-4o')).toEqual({ input: 9, output: 18 })
   expect(table.price('acme', 'llama')).toEqual({ input: 0.5, output: 0.5 })
   expect(table.price('openai', 'gpt-4o-mini')).toMatchObject({ input: 0.15 })
+  // The name of the file and nothing of where it is.
+  expect([table.originOf('acme', 'llama')?.source, table.originOf('openai', 'gpt-4o-mini')]).toEqual([
+    'prices.json',
+    { source: 'built-in', since: '2026-07-02' },
+  ])
 })
 
 it.each([
@@ -64,9 +69,11 @@ it.each([
   ],
 ])('are loaded from %s', async (name, table) => {
   pages['/table.json'] = JSON.stringify(table)
-  const prices = await openPrices(`${name}:${url('/table.json')}`, fail)
+  pages['/table.json?token=secret'] = pages['/table.json']
+  const prices = await openPrices(`${name}:${url('/table.json?token=secret')}`, fail)
   await vi.waitFor(() => expect(prices.table().price('openai', 'gpt-4o')).toEqual({ input: 7, output: 8 }))
   expect(prices.table().price('openai', 'gpt-4o-mini')).toMatchObject({ input: 0.15 })
+  expect(prices.table().originOf('openai', 'gpt-4o')?.source).toBe(url('/table.json'))
 })
 
 it('stay where a table cannot be had, and somebody is told', async () => {

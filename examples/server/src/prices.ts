@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { basename } from 'node:path'
 import type { PriceSource } from '@turnpike/core'
 import { fixedPrices, fromLitellm, fromModelsDev, livePrices, parsePrices, priceTable } from '@turnpike/core'
 import { builtInPrices, catalogue } from '@turnpike/providers'
@@ -20,6 +21,9 @@ async function load(url: string): Promise<unknown> {
   return response.json()
 }
 
+/** An address without user, password and query. */
+const plain = (address: string): string => address.replace(/[?#].*$/, '').replace(/\/\/[^/]*@/, '//')
+
 /**
  * The prices of the setting `PRICES`: `built-in`, a public table, or the path of one's own.
  * @param onError told when a public table cannot be loaded
@@ -31,13 +35,23 @@ export async function openPrices(setting: string, onError: (error: unknown) => v
     const known = Object.fromEntries(Object.entries(catalogue).map(([id, { price }]) => [id, price]))
     try {
       const given = parsePrices(JSON.parse(await readFile(setting, 'utf8')))
-      return fixedPrices(priceTable({ ...known, ...given }))
+      const builtIn = builtInPrices().table().origin
+      const own = { source: basename(setting), since: new Date().toISOString() }
+      return fixedPrices(priceTable({ ...known, ...given }, own, (id) => (Object.hasOwn(given, id) ? own : builtIn)))
     } catch (error) {
       throw new Error(`PRICES is no table: ${(error as Error).message}`, { cause: error })
     }
   }
   const { url, parse } = tables[name as keyof typeof tables]
-  const prices = livePrices({ load: () => load(own ?? url), parse, first: builtInPrices().table(), onError })
+  const address = own ?? url
+  const prices = livePrices({
+    load: () => load(address),
+    parse,
+    // A mirror's address may have a credential in what is left out.
+    source: plain(address),
+    first: builtInPrices().table(),
+    onError,
+  })
   // The built-in prices hold until it is there: a server starts without the network, too.
   void prices.refresh()
   return prices

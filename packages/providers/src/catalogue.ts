@@ -33,6 +33,9 @@ const claude = (input: number): Rates => ({
 /** What nearly all of Gemini take: 1,048,576 tokens. */
 const MI = 2 ** 20
 
+/** The day of the lists that the {@link catalogue} is made of. */
+export const CATALOGUE_DATE = '2026-07-02'
+
 /**
  * The models that are known, by `provider/model`. Source: models.dev at f3fc69229, 2026-07-02; `tts-…` and `whisper-1`: litellm's table of
  * the same day; `gemini-2.5-flash-image`: text at the rate of OpenRouter's listing; `gpt-4o-2024-05-13`: OpenAI's own price list.
@@ -92,4 +95,9 @@ export const factsOf = (provider: string, model: string): ModelFacts | undefined
 
 /** The prices of the {@link catalogue}. */
 export const builtInPrices = (): PriceSource =>
-  fixedPrices(priceTable(Object.fromEntries(Object.entries(catalogue).map(([id, { price }]) => [id, price]))))
+  fixedPrices(
+    priceTable(Object.fromEntries(Object.entries(catalogue).map(([id, { price }]) => [id, price])), {
+      source: 'built-in',
+      since: CATALOGUE_DATE,
+    }),
+  )

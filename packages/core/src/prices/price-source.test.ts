@@ -84,6 +84,23 @@ describe('live prices', () => {
     prices.close()
   })
 
+  it('say where each is from, and since when it holds', async () => {
+    const { prices } = setUp([{ 'a/x': { input: 10 } }, { 'a/x': { input: 10 } }, { 'a/x': { input: 11 } }])
+    const since = (minutes: number) => ({ source: 'loaded', since: `2026-01-02T00:0${minutes}:00.000Z` })
+    for (const [minute, changed] of [
+      [1, 1],
+      [2, 1],
+      [3, 3],
+    ] as const) {
+      vi.setSystemTime(Date.UTC(2026, 0, 2, 0, minute))
+      await prices.refresh()
+      const table = prices.table()
+      expect([table.origin, table.originOf('a', 'x')]).toEqual([since(changed), since(changed)])
+      expect([table.originOf('a', 'y'), table.originOf('a', 'z')]).toEqual([first.origin, undefined])
+    }
+    prices.close()
+  })
+
   it('give out a table that stays as it is', async () => {
     const { prices } = setUp([{ 'a/x': { input: 10 } }])
     const before = prices.table()

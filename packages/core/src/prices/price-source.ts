@@ -12,6 +12,8 @@ export interface LivePricesOptions {
   load(): Promise<unknown>
   /** Rows by `provider/model` out of that, such as `(json) => fromModelsDev(json).rows`. */
   parse(json: unknown): Record<string, Price>
+  /** Where they are from, for people; default `loaded`. */
+  source?: string
   /** What holds until something was loaded, and for models that are not in what was. */
   first: PriceTable
   /** Milliseconds from one load to the next; default 6 hours. */
@@ -30,7 +32,9 @@ export interface LivePrices extends PriceSource {
 /** A table over another. */
 const over = (upper: PriceTable, lower: PriceTable): PriceTable => ({
   version: fnv1a(`${upper.version} over ${lower.version}`),
+  origin: upper.origin,
   price: (provider, model) => upper.price(provider, model) ?? lower.price(provider, model),
+  originOf: (provider, model) => upper.originOf(provider, model) ?? lower.originOf(provider, model),
 })
 
 /**
@@ -38,7 +42,7 @@ const over = (upper: PriceTable, lower: PriceTable): PriceTable => ({
  * loaded, has no rows, or is without more than half of the models that the last one had.
  */
 export function livePrices(options: LivePricesOptions): LivePrices {
-  const { first, everyMs = SIX_HOURS } = options
+  const { first, everyMs = SIX_HOURS, source = 'loaded' } = options
   let table = first
   let models: string[] = []
   let loading: Promise<void> | undefined
@@ -50,7 +54,9 @@ export function livePrices(options: LivePricesOptions): LivePrices {
       if (found.length === 0) throw new Error('The loaded prices have no rows')
       const lost = models.filter((model) => !Object.hasOwn(rows, model)).length
       if (lost > models.length / 2) throw new Error(`The loaded prices are without ${lost} of ${models.length} models`)
-      table = over(priceTable(rows), first)
+      const loaded = over(priceTable(rows, { source, since: new Date().toISOString() }), first)
+      // The same prices hold since they were first loaded.
+      if (loaded.version !== table.version) table = loaded
       models = found
     } catch (error) {
       try {

@@ -50,6 +50,22 @@ describe('a price table', () => {
     expect(frozen.price('a', 'x')).toEqual({ input: 1, tiers: [{ above: 10, input: 3 }] })
   })
 
+  it('knows where each of its prices is from', () => {
+    const own = { source: 'own.json', since: '2026-02-03T04:05:06.000Z' }
+    const builtIn = { source: 'built-in', since: '2026-01-02' }
+    const rows = { 'a/x': { input: 1 }, 'a/y': { input: 2 } }
+    const one = priceTable(rows, own)
+    expect([one.origin, one.originOf('a', 'y-20260101'), one.originOf('a', 'z')]).toEqual([own, own, undefined])
+    const two = priceTable(rows, own, (id) => (id === 'a/x' ? own : builtIn))
+    expect([two.originOf('a', 'x-latest'), two.originOf('a', 'y')]).toEqual([own, builtIn])
+    expect(two.version).toBe(one.version)
+  })
+
+  it('is the host’s own, since it was made, where nothing else is said', () => {
+    const { source, since } = priceTable({ 'a/x': { input: 1 } }).origin
+    expect([source, Date.now() - Date.parse(since) < 10_000]).toEqual(['host', true])
+  })
+
   it('cannot be made of a row that is wrong', () => {
     expect(() => priceTable({ 'a/x': { input: -1 } })).toThrow('Price of a/x: input is -1')
   })

@@ -35,12 +35,24 @@ export interface Price extends Rates {
   tiers?: (Rates & { above: number })[]
 }
 
+/** Where prices are from. */
+export interface Origin {
+  /** Such as `built-in`, the name of a file, or the address of a public table. */
+  source: string
+  /** The day or the time since which they hold, as ISO 8601 writes it. */
+  since: string
+}
+
 /** The prices of one moment. */
 export interface PriceTable {
   /** Hash of everything in the table. */
   readonly version: string
+  /** Where it is from; where it lies over another, the upper one's. */
+  readonly origin: Origin
   /** Undefined where the price of the provider's model is not known. */
   price(provider: string, model: string): Price | undefined
+  /** Where that price is from; undefined where it is not known. */
+  originOf(provider: string, model: string): Origin | undefined
 }
 
 /** Where prices come from; asked for each request, so that a request is charged what was in force when it was made. */
