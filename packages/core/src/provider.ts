@@ -1,5 +1,5 @@
 import type { UpstreamFailure } from './errors.js'
-import type { Price, Units } from './prices/price.js'
+import type { Price, PriceTable, Units } from './prices/price.js'
 import type { SpeechRequest, TranscriptionFields } from './schemas/audio.js'
 import type { ChatChunk, ChatCompletion, ChatCompletionRequest, Usage } from './schemas/chat.js'
 import type { EmbeddingRequest, EmbeddingResponse } from './schemas/embeddings.js'
@@ -206,6 +206,45 @@ export interface ProviderHealth {
   next_try: string | null
 }
 
+/** A provider that is configured, and what it is like at the moment. */
+export interface ProviderState extends ProviderHealth {
+  /** What it can be asked to do. */
+  tasks: Task[]
+  /** `open` = others are asked before it; `half-open` = one request may try it, or does. */
+  breaker: 'closed' | 'open' | 'half-open'
+  /** Its models that others are asked before because they were rate limited, and until when. */
+  limited: { model: string; until: string }[]
+}
+
+/** A choice that was made among several, and what came of it. */
+export interface RecentChoice {
+  time: string
+  /** As the request had it. */
+  model: string
+  /** The request's `provider` field; null where it had none. */
+  provider: string | null
+  /** What decided: the expected cost, or the order in which they are configured. */
+  by: 'price' | 'order'
+  /** In the order in which they were to be asked, and after them those that are excluded. What they cost is told where price decided. */
+  order: Considered[]
+  /** Who accepted the request; null where nobody did, or not yet. */
+  served: { provider: string; model: string } | null
+  /** Calls that it took. */
+  attempts: number
+}
+
+/** How a router chooses, and among whom; of this process. */
+export interface RouterState {
+  /** In the order in which they were configured. */
+  providers: ProviderState[]
+  /** Names that stand for models. */
+  groups: Record<string, string[]>
+  /** The last 100 choices where there was something to choose, newest first. */
+  choices: RecentChoice[]
+  /** The prices in force. */
+  prices: PriceTable
+}
+
 export interface Router {
   /**
    * Who can serve a request.
@@ -230,4 +269,6 @@ export interface Router {
   model(id: string): Promise<Model | undefined>
   /** How the providers have been doing, in the order in which they were configured. */
   health(): ProviderHealth[]
+  /** What it knows and did, for those who look after it. */
+  state(): RouterState
 }

@@ -47,6 +47,25 @@ describe('the usage ledger', () => {
     expect(await ledger.records('ada')).toEqual({ items: [] })
   })
 
+  it('has the totals of several at once, and of all providers that were ever used', async () => {
+    const { ledger } = await setUp()
+    await Promise.all([
+      ledger.append(record('a')),
+      ledger.append(record('b', { user_id: 'bob', provider: 'Other.1', outcome: 'truncated' })),
+    ])
+    ledger.failed({ provider: 'third', kind: 'timeout', timestamp: '2026-01-02T00:00:00.000Z' })
+    await ledger.append(record('c'))
+    const totals = await ledger.totalsOfMany('user', ['bob', 'nobody', 'ada'])
+    expect(totals.map(({ requests }) => requests)).toEqual([1, 0, 2])
+    expect(await ledger.totalsOfMany('user', [])).toEqual([])
+    const providers = await ledger.providers()
+    expect(providers.map(({ id, totals, fields }) => [id, totals.requests, fields]).toSorted()).toEqual([
+      ['Other.1', 1, expect.objectContaining({ outcome_truncated: 1 })],
+      ['openai', 2, expect.objectContaining({ outcome_complete: 2, ms_18: 2, ms: 40 })],
+      ['third', 0, { failed_timeout: 1 }],
+    ])
+  })
+
   it('keeps records and sums per user', async () => {
     const { ledger } = await setUp()
     await Promise.all([

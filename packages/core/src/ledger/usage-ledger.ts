@@ -53,6 +53,10 @@ export interface UsageLedger {
   used(budget: BudgetOf): Promise<BudgetUse>
   /** Sums over everything that was ever used, in one read. */
   totals(of: TotalOf, id: string): Promise<UsageTotals>
+  /** The same of several, in their order. */
+  totalsOfMany(of: TotalOf, ids: string[]): Promise<UsageTotals[]>
+  /** Sums over everything by provider, also those that are no longer configured, with all that is counted: see totals.ts. */
+  providers(): Promise<{ id: string; totals: UsageTotals; fields: Readonly<Fields> }[]>
   /** Sums per hour, oldest first, from an hour on; hours in which nothing was used are left out. */
   hours(of: HourOf, id: string, from: Date): Promise<UsageHour[]>
   /**
@@ -306,6 +310,16 @@ export function usageLedger(
     },
     async totals(of, id) {
       return totalsOf((await kv.get<Fields>(totalKey(of, id)))?.value)
+    },
+    async totalsOfMany(of, ids) {
+      const entries = await kv.getMany<Fields>(ids.map((id) => totalKey(of, id)))
+      return entries.map((entry) => totalsOf(entry?.value))
+    },
+    async providers() {
+      const providers = []
+      for await (const { key, value } of entriesOf<Fields>(kv, ['usage-total', 'provider']))
+        providers.push({ id: key[2]!, totals: totalsOf(value), fields: value })
+      return providers
     },
     async hours(of, id, from) {
       const before = hourKey(of, id, hourOf(new Date(from.getTime() - HOUR_MS).toISOString()))

@@ -127,7 +127,7 @@ describe('by cost', () => {
 
   it('nobody is left where nobody can', () => {
     const choice = byCost([candidate('a', { input: 1 })], need(1, 0, { fits: () => false }))
-    expect(choice).toEqual({
+    expect(choice).toMatchObject({
       targets: [],
       considered: [{ provider: 'a', model: 'a-1', expected_nano_usd: 1_000, excluded: 'unfit' }],
     })

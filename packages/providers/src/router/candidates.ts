@@ -19,15 +19,28 @@ export interface Candidate {
 /** How far behind a candidate is put: a rate limit passes sooner than what makes a provider fail. */
 const demerit = ({ healthy, limited }: Candidate): number => (healthy ? (limited ? 1 : 0) : 2)
 
-/** Nobody is left out: where no other is there, one that was failing is asked all the same. */
-const usable = (candidates: Candidate[]): Candidate[] => candidates.toSorted((a, b) => demerit(a) - demerit(b))
+/** A choice, and where in it each stands. */
+export interface Ranking extends Choice {
+  /** In the order of `targets`, and after them those that are excluded. */
+  order: Considered[]
+}
 
-const targetsOf = (candidates: Candidate[]): Target[] => candidates.map(({ target }) => target)
+/** Why one stands where it does, where price does not decide. */
+function standing({ target, fits, healthy, limited }: Candidate): Considered {
+  const considered: Considered = { provider: target.provider.id, model: target.model, expected_nano_usd: null }
+  if (!fits) considered.excluded = 'unfit'
+  else if (!healthy) considered.behind = 'unhealthy'
+  else if (limited) considered.behind = 'limited'
+  return considered
+}
 
 /** In the order in which they are configured; who cannot do it is asked where nobody can, and says why. */
-export function inOrder(candidates: Candidate[]): Choice {
+export function inOrder(candidates: Candidate[]): Ranking {
   const able = candidates.filter(({ fits }) => fits)
-  return { targets: targetsOf(usable(able.length > 0 ? able : candidates)) }
+  // Nobody is left out: where no other is there, one that was failing is asked all the same.
+  const asked = (able.length > 0 ? able : candidates).toSorted((a, b) => demerit(a) - demerit(b))
+  const left = candidates.filter((candidate) => !asked.includes(candidate))
+  return { targets: asked.map(({ target }) => target), order: [...asked, ...left].map(standing) }
 }
 
 /** Cheaper first, an unknown price last, and the order of configuration among equals. */
@@ -40,7 +53,7 @@ const cheaper = (a: Considered, b: Considered): number =>
  * By what the request is expected to cost, among those that can do it.
  * Targets are empty where none can.
  */
-export function byCost(candidates: Candidate[], need: Need): Choice {
+export function byCost(candidates: Candidate[], need: Need): Ranking & Required<Choice> {
   const { prompt, output } = need.size?.() ?? { prompt: 0, output: 0 }
   const rated = candidates.map((candidate) => {
     const { target, fits, model, context = Infinity, maxOutput = Infinity, healthy, limited } = candidate
@@ -59,8 +72,10 @@ export function byCost(candidates: Candidate[], need: Need): Choice {
   })
   rated.sort((a, b) => cheaper(a.considered, b.considered))
   const able = rated.filter(({ considered }) => considered.excluded === undefined)
+  const asked = able.toSorted((a, b) => demerit(a.candidate) - demerit(b.candidate))
   return {
-    targets: targetsOf(usable(able.map(({ candidate }) => candidate))),
+    targets: asked.map(({ candidate }) => candidate.target),
     considered: rated.map(({ considered }) => considered),
+    order: [...asked, ...rated.filter((one) => !able.includes(one))].map(({ considered }) => considered),
   }
 }

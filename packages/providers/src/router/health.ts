@@ -1,4 +1,4 @@
-import type { Provider, ProviderHealth, Target, UpstreamFailure } from '@turnpike/core'
+import type { Provider, ProviderHealth, ProviderState, Target, UpstreamFailure } from '@turnpike/core'
 import { UpstreamError } from '@turnpike/core'
 
 export interface HealthOptions {
@@ -90,6 +90,19 @@ export class Health {
     state.failures++
     state.last = kind
     if (state.failures >= this.#most) state.nextTry = this.#now() + this.#restMs
+  }
+
+  /** The state of the breaker in one word. */
+  breaker(provider: Provider): ProviderState['breaker'] {
+    const { nextTry } = this.#of(provider)
+    return nextTry === undefined ? 'closed' : nextTry > this.#now() ? 'open' : 'half-open'
+  }
+
+  /** The models that are limited, and until when. */
+  limits(provider: Provider): ProviderState['limited'] {
+    return [...(this.#limited.get(provider) ?? [])]
+      .filter(([, until]) => until > this.#now())
+      .map(([model, until]) => ({ model, until: new Date(until).toISOString() }))
   }
 
   describe(provider: Provider): ProviderHealth {

@@ -1,4 +1,4 @@
-import type { Model, Need, PriceSource, Provider, Router, Target } from '@turnpike/core'
+import type { Model, Need, PriceSource, Provider, Router, Target, Task } from '@turnpike/core'
 import { ApiError, extend, unsupported } from '@turnpike/core'
 import { builtInPrices, factsOf } from '../catalogue.js'
 import { fidelityOf } from '../fidelity.js'
@@ -6,6 +6,7 @@ import type { AttemptOptions } from './attempt.js'
 import { attempt } from './attempt.js'
 import type { Candidate } from './candidates.js'
 import { byCost, inOrder } from './candidates.js'
+import { Choices } from './choices.js'
 import type { HealthOptions } from './health.js'
 import { Health } from './health.js'
 
@@ -24,6 +25,8 @@ export interface RouterOptions extends AttemptOptions, HealthOptions {
 /** Other words for a provider's id. */
 const aliases: Record<string, string> = { gemini: 'google' }
 
+const tasks: Task[] = ['chat', 'embeddings', 'images', 'speech', 'transcription']
+
 const never = new AbortController().signal
 
 const invalidModel = (message: string): ApiError =>
@@ -41,9 +44,10 @@ interface Place {
  * @example createRouter({ providers: [openai({ apiKey })] })
  */
 export function createRouter(options: RouterOptions): Router {
-  const { providers, prices = builtInPrices() } = options
+  const { providers, prices = builtInPrices(), now = Date.now } = options
   const groups = new Map(Object.entries(options.groups ?? {}))
   const health = new Health(options)
+  const choices = new Choices()
   /** By id, the instances of a provider. */
   const byId = new Map<string, Provider[]>()
   for (const provider of providers) {
@@ -139,13 +143,25 @@ export function createRouter(options: RouterOptions): Router {
           limited: health.limited(target),
         }
       })
-      if (!byPrice) return inOrder(candidates)
-      const choice = byCost(candidates, need)
-      if (choice.targets.length === 0)
+      if (!byPrice && candidates.length === 1) return { targets: [candidates[0]!.target] }
+      const ranking = byPrice ? byCost(candidates, need) : inOrder(candidates)
+      if (candidates.length > 1) choices.made(need, byPrice ? 'price' : 'order', ranking, now())
+      if (ranking.targets.length === 0)
         throw unsupported(`No configured provider of "${need.request.model.slice(0, 100)}" can do what is asked for`)
-      return choice
+      return ranking
     },
-    attempt: (targets, signal, run) => attempt(targets, signal, run, health, options),
+    attempt(targets, signal, run) {
+      const choice = choices.of(targets[0]!)
+      if (!choice) return attempt(targets, signal, run, health, options)
+      const counted: typeof run = (target) => {
+        choice.attempts++
+        return run(target)
+      }
+      return attempt(targets, signal, counted, health, options).then((done) => {
+        choice.served = { provider: done.target.provider.id, model: done.target.model }
+        return done
+      })
+    },
     report: (target, error) => health.report(target, error),
     async models({ provider } = {}) {
       const all = await listed()
@@ -157,5 +173,16 @@ export function createRouter(options: RouterOptions): Router {
       return model && chat ? extend(model, { fidelity: fidelityOf(chat, model.id) }) : model
     },
     health: () => providers.map((provider) => health.describe(provider)),
+    state: () => ({
+      providers: providers.map((provider) => ({
+        ...health.describe(provider),
+        tasks: tasks.filter((task) => task in provider),
+        breaker: health.breaker(provider),
+        limited: health.limits(provider),
+      })),
+      groups: Object.fromEntries(groups),
+      choices: choices.list(),
+      prices: prices.table(),
+    }),
   }
 }

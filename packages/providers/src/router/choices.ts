@@ -1,0 +1,38 @@
+import type { Need, RecentChoice, Target } from '@turnpike/core'
+import type { Ranking } from './candidates.js'
+
+/** How many choices are kept. */
+const MOST = 100
+
+/** Longest model id that is kept: it is the caller's own text. */
+const MODEL_LENGTH = 200
+
+/** The last choices among several targets, and what came of each. */
+export class Choices {
+  readonly #last: RecentChoice[] = []
+  readonly #of = new WeakMap<Target, RecentChoice>()
+
+  made({ request }: Need, by: RecentChoice['by'], { targets, order }: Ranking, now: number): void {
+    const choice: RecentChoice = {
+      time: new Date(now).toISOString(),
+      model: request.model.slice(0, MODEL_LENGTH),
+      provider: request.provider || null,
+      by,
+      order,
+      served: null,
+      attempts: 0,
+    }
+    if (this.#last.push(choice) > MOST) this.#last.shift()
+    for (const target of targets) this.#of.set(target, choice)
+  }
+
+  /** The choice that a target was part of; undefined where there was none to make. */
+  of(target: Target): RecentChoice | undefined {
+    return this.#of.get(target)
+  }
+
+  /** Newest first. */
+  list(): RecentChoice[] {
+    return this.#last.toReversed()
+  }
+}
