@@ -1,6 +1,6 @@
 import type { GatewayKeys, KeyHolder, RateLimiter } from '@turnpike/core'
 import { ApiError, sha256 } from '@turnpike/core'
-import type { Access, Exchange } from '@turnpike/http'
+import type { Access, Call, Exchange } from '@turnpike/http'
 
 /** Somebody who administers, known otherwise than by a gateway key. */
 export interface Administrator {
@@ -43,8 +43,8 @@ export function callerOf(
   keys: GatewayKeys,
   limiter: RateLimiter,
   authenticateAdmin?: AuthenticateAdmin,
-): (exchange: Exchange, access: Access) => Promise<Caller> {
-  return async (exchange, access) => {
+): (exchange: Exchange, access: Access, log: Call['log']) => Promise<Caller> {
+  return async (exchange, access, log) => {
     if (access === 'open') return null
     const given = bearer(exchange)
     const found = given === undefined ? null : keys.verify(given)
@@ -59,6 +59,7 @@ export function callerOf(
       })
     }
     const { id, rate_limit } = holder.key
+    log({ key_id: id, user_id: holder.user.id })
     const counted = limiter.consume(id, rate_limit)
     const { ok, retryAfter } = counted instanceof Promise ? await counted : counted
     if (!ok)

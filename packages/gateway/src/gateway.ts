@@ -11,6 +11,8 @@ import type {
   ShellOptions,
 } from '@turnpike/http'
 import { createHandler, fetchShell, hattipShell, nodeShell, route } from '@turnpike/http'
+import type { GatewayParts } from './admin-routes.js'
+import { adminRoutes } from './admin-routes.js'
 import type { AdmissionOptions } from './admission.js'
 import { admission } from './admission.js'
 import type { AuthenticateAdmin, Caller } from './caller.js'
@@ -18,6 +20,8 @@ import { callerOf } from './caller.js'
 import type { EMBEDDING } from './conventions.js'
 import { ABANDONED_MS, BETWEEN_EVENTS_MS, DRAIN_MS, FIRST_EVENT_MS } from './conventions.js'
 import { describeError } from './describe-error.js'
+import type { OnRequest } from './on-request.js'
+import { tellEach } from './on-request.js'
 import { chatCompletions } from './operations/chat.js'
 import { createEmbeddings } from './operations/embeddings.js'
 import type { ImageOptions } from './operations/images.js'
@@ -29,6 +33,8 @@ import { health, info, providersHealth } from './operations/status.js'
 import type { TranscriptionOptions } from './operations/transcription.js'
 import { createTranscription } from './operations/transcription.js'
 import { usersCreate, usersDelete, usersGet, usersList, usersUsage } from './operations/users.js'
+import type { RequestEvents } from './request-events.js'
+import { eventOf } from './request-events.js'
 import { upstreamWatches } from './upstream-watch.js'
 
 export interface GatewayOptions
@@ -73,8 +79,12 @@ export interface GatewayOptions
   cors?: CorsOptions
   /** Told of each error that ends as a 5xx; default nobody. */
   onError?: NonNullable<HandlerOptions<Caller>['onError']>
-  /** Told of each finished request; default nobody. */
-  onRequest?: NonNullable<HandlerOptions<Caller>['onRequest']>
+  /** Told of each finished request, such as a log or `opentelemetry()`; default nobody. */
+  onRequest?: OnRequest | OnRequest[]
+  /** Keeps the last requests and tells of them, such as `requestEvents()`: for `GET /admin/events`. Default none. */
+  events?: RequestEvents
+  /** Routes beyond those of the specification, such as {@link conventionRoutes}; default none. */
+  routes?: ((parts: GatewayParts) => Route<Caller>[])[]
   /** The clock, in milliseconds; default `Date.now`. */
   now?: () => number
 }
@@ -123,7 +133,18 @@ export function createGateway(options: GatewayOptions): Gateway {
     holds,
     now,
   }
-  let draining = false
+  const stopping = new AbortController()
+  const { events } = options
+  const parts: GatewayParts = {
+    router,
+    kv,
+    keys,
+    ledger,
+    events,
+    running: watches.running,
+    stopping: stopping.signal,
+    now,
+  }
 
   const routes: Route<Caller>[] = [
     route('POST', '/v1/chat/completions', chatCompletions(upstream)),
@@ -139,7 +160,9 @@ export function createGateway(options: GatewayOptions): Gateway {
     route('DELETE', '/v1/users/{id}', usersDelete(kv, keys, now), { status: 204 }),
     route('GET', '/v1/users/{id}/usage', usersUsage(kv, ledger)),
     route('GET', '/health/providers', providersHealth(router)),
-    route('GET', '/health', health({ kv, ledger, simulated, draining: () => draining })),
+    route('GET', '/health', health({ kv, ledger, simulated, draining: () => stopping.signal.aborted })),
+    ...adminRoutes(parts),
+    ...(options.routes ?? []).flatMap((more) => more(parts)),
     route(
       'GET',
       '/',
@@ -147,9 +170,14 @@ export function createGateway(options: GatewayOptions): Gateway {
     ),
   ]
 
+  const publish: OnRequest = (log) => {
+    const event = eventOf(log, now())
+    if (event) events!.publish(event)
+  }
   const { handle, refuse } = createHandler<Caller>({
     ...options,
     routes,
+    onRequest: tellEach([options.onRequest ?? [], events ? publish : []].flat()),
     authenticate: callerOf(keys, rateLimiter, options.authenticateAdmin),
     enter: admission(options),
     toApiError: describeError,
@@ -166,7 +194,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     keys,
     ledger,
     async drain(ms = DRAIN_MS) {
-      draining = true
+      stopping.abort()
       await watches.drain(ms)
     },
   }

@@ -1,5 +1,14 @@
-/** The AI gateway: a handler for /v1, /health and /. @module */
+/** The AI gateway: a handler for /v1, /admin, /health and /. @module */
+export type { GatewayParts } from './admin-routes.js'
+export { conventionRoutes } from './admin-routes.js'
 export type { Administrator, AuthenticateAdmin, Caller } from './caller.js'
 export { tokenAdmin } from './caller.js'
 export * from './conventions.js'
 export * from './gateway.js'
+export type { OnRequest } from './on-request.js'
+export { MetricsResponse, ProviderMetrics } from './operations/admin/metrics.js'
+export { PricingResponse } from './operations/admin/pricing.js'
+export { BalancerResponse, ConfiguredProviders } from './operations/admin/providers.js'
+export { AuditLog, UsersSummary } from './operations/admin/users.js'
+export { RequestEvent, requestEvents } from './request-events.js'
+export type { RequestEvents } from './request-events.js'

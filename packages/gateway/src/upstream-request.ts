@@ -9,6 +9,7 @@ import type {
   Router,
   Target,
   UpstreamCall,
+  Usage,
   UsageLedger,
   UsageRecord,
 } from '@turnpike/core'
@@ -73,6 +74,9 @@ const comparison = (considered: Considered[]): string =>
 /** US dollars without an exponent. */
 const decimal = (usd: number): string => usd.toFixed(9).replace(/\.?0+$/, '')
 
+/** What a failed call has used, as far as its upstream told. */
+const spentOf = (error: unknown): Usage | undefined => (UpstreamError.is(error) ? error.failure.usage : undefined)
+
 /** How a call failed, in one word for the metrics; undefined where the provider has no part in it. */
 const kindOf = (error: unknown): string | undefined => {
   if (!UpstreamError.is(error)) return undefined
@@ -96,7 +100,7 @@ export async function upstreamRequest(
   const holder = caller as KeyHolder
   const { key, user } = holder
   const { task } = need
-  call.log({ key_id: key.id, user_id: user.id, task })
+  call.log({ task })
   const { targets: able, considered } = await router.candidates(need)
   const targets = allowedTargets(holder, able)
   await ledger.ready()
@@ -156,8 +160,11 @@ export async function upstreamRequest(
         (value) => (watch.relax(), value),
         (error: unknown) => {
           watch.relax()
-          const kind = kindOf(reasonOf(error))
-          if (kind) ledger.failed({ provider: candidate.provider.id, kind, timestamp: new Date(now()).toISOString() })
+          const reason = reasonOf(error)
+          const kind = kindOf(reason)
+          // What it has spent is booked, and counts by its outcome.
+          if (kind && !spentOf(reason))
+            ledger.failed({ provider: candidate.provider.id, kind, timestamp: new Date(now()).toISOString() })
           throw error
         },
       )
@@ -183,7 +190,7 @@ export async function upstreamRequest(
 
   /** Books what a request has cost that came to nothing, as far as that is known. */
   const bookFailed = async (error: unknown): Promise<void> => {
-    const spent = UpstreamError.is(error) ? error.failure.usage : undefined
+    const spent = spentOf(error)
     if (spent) await book(metered(spent, 'partial'), outcomeOf(error))
     else if (watch.left() && attempts > 0) await book(estimated(sentOf(need.expected(target))), 'client_abort')
     // If it cannot be dropped now, it ends as one that a crash cut off.

@@ -47,6 +47,8 @@ export interface UpstreamWatch {
 export interface UpstreamWatches {
   /** @param drainMs how long the call goes on after the client has left; 0 = it is stopped at once */
   watch(client: { onLeave(listener: () => void): void }, drainMs: number): UpstreamWatch
+  /** How many calls run. */
+  running(): number
   /** Resolves when no call runs any more; stops those that still do after `ms`. */
   drain(ms: number): Promise<void>
 }
@@ -132,6 +134,7 @@ export function upstreamWatches(): UpstreamWatches {
         },
       }
     },
+    running: () => running.size,
     async drain(ms) {
       if (running.size === 0) return
       const idle = new Promise<void>((resolve) => (onIdle = resolve))

@@ -204,10 +204,23 @@ describe('the request log', () => {
         method: 'GET',
         route: '',
         status: 404,
+        error_type: 'not_found_error',
+        error_code: 'not_found',
         duration_ms: expect.any(Number) as number,
         ip: '10.0.0.1',
       },
     ])
+  })
+
+  it.each([
+    ['00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', true],
+    ['00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01', false],
+    ['ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', false],
+    ['00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-secret', false],
+  ])('has the trace of its caller, %s: %s', async (traceparent, told) => {
+    const { send, logs } = setUp(() => null)
+    await send('GET', '/things/7', { headers: { traceparent } })
+    expect(logs[0]!['traceparent']).toBe(told ? traceparent : undefined)
   })
 
   it('has the line of a stream when the stream is over', async () => {

@@ -8,11 +8,11 @@ import { corsHeaders } from './cors.js'
 import type { Exchange, Handler, Reply, Servable } from './exchange.js'
 import { matcher } from './match.js'
 import type { Form } from './multipart.js'
-import type { Access, Route } from './operation.js'
+import type { Access, Call, Route } from './operation.js'
 import { isAnswer } from './operation.js'
 import { sseBody, sseHeaders } from './sse.js'
 
-/** One request, told when its reply is complete: fields that are fit for a log. */
+/** One request, told when its reply is complete: fields that are fit for a log. With `error_type` and `error_code` where it failed, and the caller's `traceparent` where it sent one. */
 export interface RequestLog {
   request_id: string
   method: string
@@ -26,8 +26,8 @@ export interface RequestLog {
 
 export interface HandlerOptions<Actor> {
   routes: readonly Route<Actor>[]
-  /** Who calls; throws ApiError 401, 403 or 429. */
-  authenticate(exchange: Exchange, access: Access): Actor | Promise<Actor>
+  /** Who calls; throws ApiError 401, 403 or 429. `log` adds fields to the log line. */
+  authenticate(exchange: Exchange, access: Access, log: Call['log']): Actor | Promise<Actor>
   /**
    * Lets a request in, before its body is read, or throws ApiError 429 or 503. What it returns is called once: when the answer is made,
    * or, where it comes in pieces, has ended or lost its reader. Default: all may enter.
@@ -40,7 +40,7 @@ export interface HandlerOptions<Actor> {
   /** Told of each error that ends as a 5xx; default nobody. */
   onError?: (error: unknown, context: { request_id: string }) => void
   /** Told of each finished request; default nobody. */
-  onRequest?: (log: RequestLog) => void
+  onRequest?: ((log: RequestLog) => void) | undefined
   /** Largest JSON body in bytes; default 20 MiB. */
   bodyLimit?: number
   /** Deepest JSON nesting; default 128. */
@@ -96,12 +96,17 @@ function tell(say: () => void): void {
   }
 }
 
+/** W3C Trace Context: version, id of the trace, id of the caller's span, flags. */
+const TRACEPARENT = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
+
 function openLog(onRequest: (log: RequestLog) => void, exchange: Exchange, route: string, requestId: string): LogLine {
   const started = performance.now()
   const { method } = exchange
   // Asked now: a client that has gone has no address.
   const ip = exchange.ip()
   const fields: Record<string, string | number | boolean> = {}
+  const traceparent = exchange.header('traceparent')
+  if (traceparent !== undefined && TRACEPARENT.test(traceparent)) fields['traceparent'] = traceparent
   return {
     add: (more) => void Object.assign(fields, more),
     end(status) {
@@ -150,8 +155,9 @@ export function createHandler<Actor>(options: HandlerOptions<Actor>): Servable {
     return reply
   }
 
-  const report = (error: unknown, requestId: string): ApiError => {
+  const report = (error: unknown, requestId: string, log: LogLine | undefined): ApiError => {
     const described = describe(error)
+    log?.add({ error_type: described.type, error_code: described.code })
     if (described.status >= 500) tell(() => onError?.(error, { request_id: requestId }))
     return described
   }
@@ -170,12 +176,13 @@ export function createHandler<Actor>(options: HandlerOptions<Actor>): Servable {
   async function* reported(
     body: AsyncIterable<Uint8Array>,
     requestId: string,
+    log: LogLine | undefined,
     onEnd: () => void,
   ): AsyncGenerator<Uint8Array> {
     try {
       yield* body
     } catch (error) {
-      report(error, requestId)
+      report(error, requestId, log)
       throw error
     } finally {
       onEnd()
@@ -210,9 +217,9 @@ export function createHandler<Actor>(options: HandlerOptions<Actor>): Servable {
     if (value.kind === 'bytes') {
       const { body, contentType } = value
       const headers = { 'content-type': contentType }
-      return { status, headers, body: typeof body === 'string' ? body : watched(body, requestId, onEnd) }
+      return { status, headers, body: typeof body === 'string' ? body : watched(body, requestId, log, onEnd) }
     }
-    const errorEvent = (error: unknown) => options.errorBody(report(error, requestId))
+    const errorEvent = (error: unknown) => options.errorBody(report(error, requestId, log))
     return { status, headers: { ...sseHeaders }, body: sseBody(value.events, { errorEvent, heartbeatMs, onEnd }) }
   }
 
@@ -226,13 +233,13 @@ export function createHandler<Actor>(options: HandlerOptions<Actor>): Servable {
     stay: Stay,
   ): Promise<Reply> => {
     const { operation } = route
-    const { log } = stay
-    const actor = await options.authenticate(exchange, operation.access)
+    const say = stay.log ? stay.log.add : ignore
+    const actor = await options.authenticate(exchange, operation.access, say)
     stay.leave = options.enter?.(actor, operation.access)
     const params = operation.params ? parse(operation.params, pathParams, 'path') : pathParams
     const query = operation.query && parse(operation.query, parseQuery(exchange.query), 'query')
     const { onLeave, header } = exchange
-    const call = { requestId, onLeave, header, setHeader, log: log ? log.add : ignore }
+    const call = { requestId, onLeave, header, setHeader, log: say }
     let body: unknown
     let form: Form | undefined
     if (operation.form) {
@@ -265,7 +272,7 @@ export function createHandler<Actor>(options: HandlerOptions<Actor>): Servable {
     try {
       reply = route ? await answer(exchange, route, params, requestId, setHeader, stay) : noRoute(exchange, methods)
     } catch (error) {
-      reply = errorReply(report(error, requestId))
+      reply = errorReply(report(error, requestId, log))
     }
     Object.assign(reply.headers, headers)
     if (cors.origins.length > 0) Object.assign(reply.headers, corsHeaders(exchange, cors, methods.keys()))

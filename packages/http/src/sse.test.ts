@@ -68,6 +68,10 @@ describe('sseBody', () => {
     ])
   })
 
+  it('sends what a stream of another kind ends with in place of [DONE]', async () => {
+    expect(await drain({ ...eventsOf({ a: 1 }), end: ': end\n\n' })).toEqual(['data: {"a":1}\n\n', ': end\n\n'])
+  })
+
   it('sends nothing for a batch without events', async () => {
     const { events, push, end } = source()
     const pieces = drain(events)

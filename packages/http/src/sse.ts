@@ -23,6 +23,8 @@ export interface EventStream<Batch = unknown> {
   encode(batch: Batch): string
   /** `next` is done. Resolves with the last events, which `[DONE]` follows; rejects with what the client is told in its place. */
   complete(): Promise<string>
+  /** What is written in place of `[DONE]`; default `[DONE]`. */
+  readonly end?: string
   /** `next` or `encode` failed. Resolves with what the client is told. */
   fail(error: unknown): Promise<unknown>
   /** The client left before the end. */
@@ -76,7 +78,7 @@ export function sseBody(
       const onBatch = ({ done, value }: IteratorResult<unknown, unknown>): void => {
         if (done) {
           closed = true
-          void events.complete().then((last) => arrive(last + DONE), arriveError)
+          void events.complete().then((last) => arrive(last + (events.end ?? DONE)), arriveError)
           return
         }
         let piece: string

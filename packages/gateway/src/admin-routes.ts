@@ -1,0 +1,40 @@
+import type { GatewayKeys, KV, Router, UsageLedger } from '@turnpike/core'
+import type { Route } from '@turnpike/http'
+import { route } from '@turnpike/http'
+import type { Caller } from './caller.js'
+import { adminEvents } from './operations/admin/events.js'
+import { adminMetrics } from './operations/admin/metrics.js'
+import { adminPricing } from './operations/admin/pricing.js'
+import { adminBalancer, adminProviders } from './operations/admin/providers.js'
+import { adminAudit, adminUsersSummary } from './operations/admin/users.js'
+import type { RequestEvents } from './request-events.js'
+
+/** What a gateway is made of, for routes beyond those of the specification. */
+export interface GatewayParts {
+  router: Router
+  kv: KV
+  keys: GatewayKeys
+  ledger: UsageLedger
+  /** Undefined where the host wants none. */
+  events: RequestEvents | undefined
+  /** How many requests to upstreams run in this process. */
+  running: () => number
+  /** Aborted when a shutdown begins: what never ends by itself is to end then. */
+  stopping: AbortSignal
+  now: () => number
+}
+
+/** The `/admin` routes that the specification shows; their answers are ours. */
+export const adminRoutes = ({ router, kv, ledger, now }: GatewayParts): Route<Caller>[] => [
+  route('GET', '/admin/metrics', adminMetrics(router, ledger, now)),
+  route('GET', '/admin/providers', adminProviders(router)),
+  route('GET', '/admin/pricing', adminPricing(router)),
+  route('GET', '/admin/users/summary', adminUsersSummary(kv, ledger)),
+  route('GET', '/admin/balancer', adminBalancer(router)),
+]
+
+/** Routes that the specification does not show: the audit log and, where there are `events`, their stream. */
+export const conventionRoutes = ({ kv, events, stopping }: GatewayParts): Route<Caller>[] => [
+  route('GET', '/admin/audit', adminAudit(kv), { convention: true }),
+  ...(events ? [route('GET', '/admin/events', adminEvents(events, stopping), { convention: true })] : []),
+]

@@ -1,0 +1,234 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { adminGateway } from '../../../../../test/support/admin.js'
+import { answer, chunk, streamed } from '../../../../../test/support/gateway.js'
+import type { RequestEvent } from '../../request-events.js'
+import { requestEvents } from '../../request-events.js'
+
+const event = (request_id: string): RequestEvent => ({
+  request_id,
+  time: '2026-01-02T00:00:00.000Z',
+  method: 'POST',
+  route: '/v1/chat/completions',
+  status: 200,
+  duration_ms: 5,
+})
+
+/** What a browser makes of a stream. */
+interface Parsed {
+  id?: string
+  event?: string
+  data: Record<string, unknown>
+}
+
+/** Reads events as they come. */
+function reader(response: Response) {
+  const body = response.body!.pipeThrough(new TextDecoderStream()).getReader()
+  let text = ''
+  const events: Parsed[] = []
+  /** @returns false at the end */
+  const read = async (): Promise<boolean> => {
+    const { done, value } = await body.read()
+    text += value ?? ''
+    const blocks = text.split('\n\n')
+    text = blocks.pop()!
+    for (const block of blocks) {
+      const fields = Object.fromEntries(block.split('\n').map((line) => line.split(/: (.*)/s).slice(0, 2)))
+      if (fields.data) events.push({ ...fields, data: JSON.parse(fields.data as string) })
+    }
+    return !done
+  }
+  return {
+    body,
+    read,
+    async until(count: number): Promise<Parsed[]> {
+      while (events.length < count && (await read()));
+      return events
+    },
+    async rest(): Promise<Parsed[]> {
+      while (await read());
+      return events
+    },
+  }
+}
+const ids = (events: Parsed[]): unknown[] => events.map(({ data }) => data['request_id'])
+
+afterEach(() => vi.useRealTimers())
+
+describe('GET /admin/events', () => {
+  it('tells of each request as it ends, and nothing of what it said', async () => {
+    const usage = { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 }
+    const { ask, chat, send, key, keyId } = await adminGateway({
+      upstream: ({ body }) =>
+        (body as { stream?: boolean }).stream
+          ? streamed(chunk('SECRET'), chunk('', 'stop'), { ...chunk(''), choices: [], usage }, '[DONE]')
+          : JSON.stringify(body).includes('fail')
+            ? answer({ error: { message: 'SECRET' } }, 500)
+            : undefined,
+    })
+    const { until } = reader(await ask('/admin/events'))
+    const message = (content: string) => ({ messages: [{ role: 'user', content }] })
+    const responses: Response[] = []
+    for (const fields of [{ ...message('SECRET'), stream: true }, message('SECRET fail'), { n: 0 }]) {
+      const response = await chat(fields, { headers: { 'x-secret': 'SECRET' } })
+      await response.text()
+      responses.push(response)
+    }
+    await send('GET', '/v1/models?provider=SECRET')
+    await send('GET', '/health')
+    await send('GET', '/v1/SECRET')
+    await send('GET', '/v1/models', undefined, { headers: { authorization: 'Bearer SECRET' } })
+    const events = await until(5)
+    const common = (i: number) => ({
+      request_id: responses[i]!.headers.get('x-request-id'),
+      time: '2026-01-02T00:00:00.000Z',
+      method: 'POST',
+      route: '/v1/chat/completions',
+      duration_ms: expect.any(Number) as number,
+      key_id: keyId,
+      user_id: '01900000-0000-7000-8000-000000000001',
+    })
+    expect(events.map(({ data }) => data)).toEqual([
+      {
+        ...common(0),
+        status: 200,
+        task: 'chat',
+        provider: 'openai',
+        model: 'gpt-4o',
+        stream: true,
+        outcome: 'complete',
+        attempts: 1,
+        prompt_tokens: 9,
+        completion_tokens: 3,
+        cost_usd: 0.0000525,
+        first_token_ms: expect.any(Number) as number,
+      },
+      {
+        ...common(1),
+        status: 502,
+        task: 'chat',
+        provider: 'openai',
+        model: 'gpt-4o',
+        stream: false,
+        error_type: 'upstream_error',
+        error_code: 'upstream_error',
+      },
+      { ...common(2), status: 400, error_type: 'invalid_request_error', error_code: 'invalid_body' },
+      expect.objectContaining({ route: '/v1/models', status: 200, key_id: keyId }),
+      expect.objectContaining({ route: '/v1/models', status: 401, error_code: 'invalid_api_key' }),
+    ])
+    expect(events.map(({ id }) => id)).toEqual(ids(events))
+    expect(JSON.stringify(events)).not.toMatch(/SECRET|Bearer|10\.0\./)
+    expect(JSON.stringify(events)).not.toContain(key)
+  })
+
+  it.each([
+    ['', undefined, ['b', 'c', 'd']],
+    ['?replay=2', undefined, ['c', 'd']],
+    ['?replay=0', undefined, []],
+    ['?replay=9', undefined, ['b', 'c', 'd']],
+    ['', 'b', ['c', 'd']],
+    ['', 'd', []],
+    ['', 'a', ['b', 'c', 'd']],
+    ['?replay=1', 'b', ['d']],
+  ])('begins with the last requests: %s after %s', async (query, lastId, told) => {
+    const events = requestEvents({ keep: 3 })
+    for (const id of ['a', 'b', 'c', 'd']) events.publish(event(id))
+    const { ask } = await adminGateway({ events })
+    const response = await ask(`/admin/events${query}`, lastId === undefined ? {} : { 'last-event-id': lastId })
+    expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+    const stream = reader(response)
+    // The head goes out at once, also where there is nothing to tell yet.
+    await stream.read()
+    events.publish(event('e'))
+    expect(ids(await stream.until(told.length + 1))).toEqual([...told, 'e'])
+  })
+
+  it('tells a slow reader how many it missed, and keeps no more than a thousand for it', async () => {
+    const events = requestEvents({ keep: 0 })
+    const { ask } = await adminGateway({ events })
+    const { read, until } = reader(await ask('/admin/events'))
+    await read()
+    // The first wakes the stream, which takes it along.
+    for (let i = 0; i <= 2_500; i++) events.publish(event(`${i}`))
+    const [dropped, ...rest] = await until(1_001)
+    expect(dropped).toEqual({ event: 'dropped', data: { dropped: 1_501 } })
+    expect(ids(rest)).toEqual(Array.from({ length: 1_000 }, (_, i) => `${1_501 + i}`))
+    events.publish(event('next'))
+    expect(ids((await until(1_002)).slice(-1))).toEqual(['next'])
+  })
+
+  it('carries a comment while nothing happens', async () => {
+    const { ask } = await adminGateway({ heartbeatMs: 5 })
+    const body = (await ask('/admin/events')).body!.pipeThrough(new TextDecoderStream()).getReader()
+    expect((await body.read()).value).toBe('retry: 2000\n\n')
+    expect((await body.read()).value).toBe(': ping\n\n')
+    await body.cancel()
+  })
+
+  it('lets go of readers that leave', async () => {
+    const events = requestEvents()
+    let readers = 0
+    const subscribe: typeof events.subscribe = (listener) => {
+      readers++
+      const end = events.subscribe(listener)
+      return () => {
+        readers--
+        end()
+      }
+    }
+    const { ask, logs } = await adminGateway({ events: { ...events, subscribe } })
+    // One is never read, one leaves between two events, one while it waits.
+    await (await ask('/admin/events')).body!.cancel()
+    const between = reader(await ask('/admin/events'))
+    await between.read()
+    expect(readers).toBe(1)
+    await between.body.cancel()
+    const waiting = reader(await ask('/admin/events'))
+    await waiting.read()
+    const pending = waiting.read().catch(() => undefined)
+    await waiting.body.cancel()
+    await pending
+    await vi.waitFor(() => expect([readers, logs.length]).toEqual([0, 3]))
+  })
+
+  it('ends at once when the gateway drains', async () => {
+    const events = requestEvents()
+    const { ask, gateway } = await adminGateway({ events })
+    const stream = reader(await ask('/admin/events'))
+    await stream.read()
+    events.publish(event('last'))
+    const started = performance.now()
+    await gateway.drain()
+    expect(ids(await stream.rest())).toEqual(['last'])
+    events.publish(event('later'))
+    expect(ids(await reader(await ask('/admin/events')).rest())).toEqual(['last', 'later'])
+    expect(performance.now() - started).toBeLessThan(5_000)
+  })
+
+  it('is told of by others as well, and tells them', async () => {
+    const events = requestEvents()
+    const sent: RequestEvent[] = []
+    const publish = (one: RequestEvent): void => {
+      sent.push(one)
+      events.publish(one)
+    }
+    const { ask, chat } = await adminGateway({ events: { ...events, publish } })
+    const { until } = reader(await ask('/admin/events'))
+    // As a relay between processes would.
+    events.publish(JSON.parse(JSON.stringify(event('elsewhere'))) as RequestEvent)
+    await chat()
+    expect(ids(await until(2))).toEqual(['elsewhere', sent[0]!.request_id])
+    expect(sent).toHaveLength(1)
+  })
+
+  it('harms no request where somebody who is told fails', async () => {
+    const told: string[] = []
+    const fail = () => {
+      throw new Error('broken')
+    }
+    const events = { ...requestEvents(), publish: fail }
+    const { chat } = await adminGateway({ events, onRequest: [fail, ({ route }) => told.push(route)] })
+    expect((await chat()).status).toBe(200)
+    expect(told).toEqual(['/v1/chat/completions'])
+  })
+})

@@ -1,0 +1,95 @@
+import type { Call, EventStream } from '@turnpike/http'
+import { operation, sse, sseEvent } from '@turnpike/http'
+import * as v from 'valibot'
+import type { Caller } from '../../caller.js'
+import { whole } from '../../paging.js'
+import type { RequestEvent, RequestEvents } from '../../request-events.js'
+
+/** Most events that wait for a slow reader; older ones are left out, and it is told how many. */
+const WAITING = 1_000
+
+/** Tells readers at once that the stream is open, and browsers after how many milliseconds to come back when it is not. */
+const OPENING = 'retry: 2000\n\n'
+
+const Query = v.object({ replay: v.optional(whole(0, 1_000_000)) })
+
+/** Events in one piece. @param dropped how many were left out before them */
+const textOf = (events: RequestEvent[], dropped = 0): string =>
+  (dropped > 0 ? `event: dropped\n${sseEvent(JSON.stringify({ dropped }))}` : '') +
+  events.map((event) => `id: ${event.request_id}\n${sseEvent(JSON.stringify(event))}`).join('')
+
+/** The part of what is kept that a reader has not seen, the last `replay` of it. */
+function unseen(kept: RequestEvent[], lastId: string | undefined, replay = kept.length): RequestEvent[] {
+  const seen = lastId === undefined ? -1 : kept.findIndex(({ request_id }) => request_id === lastId)
+  return kept.slice(Math.max(seen + 1, kept.length - replay))
+}
+
+/** A stream of events until the reader leaves or `stopping` is aborted. Nothing is kept for it before it is read. */
+function follow(
+  events: RequestEvents,
+  { header, onLeave }: Pick<Call, 'header' | 'onLeave'>,
+  replay: number | undefined,
+  stopping: AbortSignal,
+): EventStream<string> {
+  let waiting: RequestEvent[] = []
+  let dropped = 0
+  let opened = false
+  let ended = stopping.aborted
+  let wake: (() => void) | undefined
+  let unsubscribe: (() => void) | undefined
+  const end = (): void => {
+    ended = true
+    unsubscribe?.()
+    stopping.removeEventListener('abort', end)
+    wake?.()
+  }
+  const add = (event: RequestEvent): void => {
+    waiting.push(event)
+    if (waiting.length > WAITING) {
+      waiting.shift()
+      dropped++
+    }
+    wake?.()
+  }
+  const open = (): string => {
+    opened = true
+    onLeave(end)
+    if (!ended) {
+      stopping.addEventListener('abort', end)
+      unsubscribe = events.subscribe(add)
+    }
+    return OPENING + textOf(unseen(events.recent(), header('last-event-id'), replay))
+  }
+
+  return {
+    async next() {
+      if (!opened) return { done: false, value: open() }
+      if (waiting.length === 0 && !ended) await new Promise<void>((resolve) => (wake = resolve))
+      if (waiting.length === 0) return { done: true, value: undefined }
+      const value = textOf(waiting, dropped)
+      waiting = []
+      dropped = 0
+      return { done: false, value }
+    },
+    encode: (text) => text,
+    complete: async () => '',
+    end: ': end\n\n',
+    async fail(error) {
+      end()
+      return error
+    },
+    async leave() {
+      end()
+    },
+  }
+}
+
+/** GET /admin/events: an event per finished request, as `EventSource` reads them; first those that are kept. */
+export const adminEvents = (events: RequestEvents, stopping: AbortSignal) =>
+  operation<Caller, never, typeof Query>({
+    id: 'admin.events',
+    summary: 'Tells of requests as they end, without what they said.',
+    access: 'admin',
+    query: Query,
+    run: (_, { query: { replay } }, call) => sse(follow(events, call, replay, stopping)),
+  })

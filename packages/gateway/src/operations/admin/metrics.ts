@@ -1,0 +1,147 @@
+import type { Fields, Router, UsageLedger } from '@turnpike/core'
+import { histogramOf, quantile, totalsOf, toUsd } from '@turnpike/core'
+import { operation } from '@turnpike/http'
+import * as v from 'valibot'
+import type { Caller } from '../../caller.js'
+import { whole } from '../../paging.js'
+
+/** Milliseconds that a share of the calls did not exceed, within a tenth; null where there are none. */
+const Quantiles = v.object({ p50: v.nullable(v.number()), p95: v.nullable(v.number()), p99: v.nullable(v.number()) })
+
+/** What was asked of a provider, or of all, and how it went. */
+const Metrics = v.object({
+  /** Calls: those that are booked and those that failed. */
+  requests: v.number(),
+  /** How many of them failed, by kind: failed calls, and streams that ended badly, but none that a client or a shutdown ended. */
+  errors: v.record(v.string(), v.number()),
+  /** How many of them were refused for what the caller asked, which is no error of the provider. */
+  refused: v.number(),
+  /** All errors over all requests, 0 to 1. */
+  error_rate: v.number(),
+  /** From the parsed request to its end, of those that are complete. */
+  latency_ms: Quantiles,
+  /** From the parsed request to the first event, of streams that are complete. */
+  first_token_ms: Quantiles,
+  prompt_tokens: v.number(),
+  completion_tokens: v.number(),
+  /** Of requests whose price is known. */
+  cost_usd: v.number(),
+  /** Requests whose price is not known. */
+  unpriced: v.number(),
+})
+
+/** spec.md, ProviderMetrics: "fields not shown". */
+export const ProviderMetrics = v.object({ id: v.string(), ...Metrics.entries })
+
+/** spec.md, MetricsResponse: "fields not shown". */
+export const MetricsResponse = v.object({
+  /** The beginning of the first hour. */
+  from: v.string(),
+  /** How many hours, of which the last is under way. */
+  hours: v.number(),
+  total: Metrics,
+  /** In the order of their configuration, and after them those that are not configured any more. */
+  providers: v.array(ProviderMetrics),
+  /** One entry per hour, oldest first. */
+  series: v.array(
+    v.object({
+      /** The beginning of the hour. */
+      time: v.string(),
+      ...Metrics.entries,
+      /** The hour's requests by provider. */
+      by_provider: v.record(v.string(), v.number()),
+    }),
+  ),
+})
+export type MetricsResponse = v.InferOutput<typeof MetricsResponse>
+
+const Query = v.object({ hours: v.optional(whole(1, 720)) })
+
+const HOUR_MS = 3_600_000
+
+/** How a stream ends that its provider did not end well. */
+const badOutcomes = ['upstream_error', 'truncated', 'idle_timeout']
+
+const quantiles = (fields: Fields, prefix: string): v.InferOutput<typeof Quantiles> => {
+  const histogram = histogramOf(fields, prefix)
+  const at = (q: number): number | null => {
+    const ms = quantile(histogram, q)
+    return ms === null ? null : Math.round(ms)
+  }
+  return { p50: at(0.5), p95: at(0.95), p99: at(0.99) }
+}
+
+/** What counters say (see core's ledger/totals.ts). */
+function metricsOf(fields: Fields): v.InferOutput<typeof Metrics> {
+  const errors: Record<string, number> = {}
+  let failed = 0
+  let wrong = 0
+  for (const [name, count] of Object.entries(fields)) {
+    const [, of, kind = ''] = /^(failed|outcome)_(.+)$/.exec(name) ?? []
+    if (of === 'failed') failed += count
+    if (of === 'failed' ? kind === 'refused' : !badOutcomes.includes(kind)) continue
+    errors[kind] = (errors[kind] ?? 0) + count
+    wrong += count
+  }
+  const { requests: booked, unpriced, prompt_tokens, completion_tokens, cost_nano_usd } = totalsOf(fields)
+  const requests = booked + failed
+  return {
+    requests,
+    errors,
+    refused: fields['failed_refused'] ?? 0,
+    error_rate: requests === 0 ? 0 : wrong / requests,
+    latency_ms: quantiles(fields, 'ms_'),
+    first_token_ms: quantiles(fields, 'first_'),
+    prompt_tokens,
+    completion_tokens,
+    cost_usd: toUsd(cost_nano_usd),
+    unpriced,
+  }
+}
+
+/** The sums of counters. */
+function merged(all: Iterable<Readonly<Fields>>): Fields {
+  const sum: Fields = {}
+  for (const fields of all) for (const [name, count] of Object.entries(fields)) sum[name] = (sum[name] ?? 0) + count
+  return sum
+}
+
+/** `2026-01-31T09:00:00.000Z` of `2026-01-31-09`. */
+const timeOf = (hour: string): string => `${hour.slice(0, 10)}T${hour.slice(11)}:00:00.000Z`
+
+/** GET /admin/metrics: of all processes, also before they were started last. */
+export const adminMetrics = (router: Router, ledger: UsageLedger, now: () => number) =>
+  operation<Caller, never, typeof Query>({
+    id: 'admin.metrics',
+    summary: 'Sums up the requests of the last hours, by provider and by hour.',
+    access: 'admin',
+    query: Query,
+    output: MetricsResponse,
+    async run(_, { query: { hours = 24 } }): Promise<MetricsResponse> {
+      const first = (Math.floor(now() / HOUR_MS) - hours + 1) * HOUR_MS
+      const configured = new Set(router.health().map(({ id }) => id))
+      const used = (await ledger.providers()).map(({ id }) => id)
+      const all = await Promise.all(
+        [...new Set([...configured, ...used])].map(async (id) => ({
+          id,
+          hours: await ledger.hours('provider', id, new Date(first)),
+        })),
+      )
+      const providers = all.filter(({ id, hours }) => configured.has(id) || hours.length > 0)
+      const byTime = new Map<string, { id: string; fields: Readonly<Fields> }[]>()
+      for (let i = 0; i < hours; i++) byTime.set(new Date(first + i * HOUR_MS).toISOString(), [])
+      for (const { id, hours } of providers)
+        for (const { hour, fields } of hours) byTime.get(timeOf(hour))?.push({ id, fields })
+      return {
+        from: new Date(first).toISOString(),
+        hours,
+        total: metricsOf(merged(providers.flatMap(({ hours }) => hours.map(({ fields }) => fields)))),
+        providers: providers.map(({ id, hours }) => ({ id, ...metricsOf(merged(hours.map(({ fields }) => fields))) })),
+        series: [...byTime].map(([time, of]) => ({
+          time,
+          ...metricsOf(merged(of.map(({ fields }) => fields))),
+          by_provider: Object.fromEntries(of.map(({ id, fields }) => [id, metricsOf(fields).requests])),
+        })),
+      }
+    },
+  })

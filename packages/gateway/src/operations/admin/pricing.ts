@@ -1,0 +1,79 @@
+import type { Rates, Router } from '@turnpike/core'
+import { operation } from '@turnpike/http'
+import * as v from 'valibot'
+import type { Caller } from '../../caller.js'
+
+/** US dollars for a million tokens; null where there is no rate of its own: a cached token then costs as much as an uncached one. */
+const rates = {
+  input: v.nullable(v.number()),
+  output: v.nullable(v.number()),
+  cache_read: v.nullable(v.number()),
+  cache_write: v.nullable(v.number()),
+  /** Of other classes of tokens, and of `characters`, `seconds` and `images`: US dollars for a million of each. */
+  other: v.record(v.string(), v.number()),
+}
+
+/** spec.md, "Response payloads of the … admin … endpoints: not shown". */
+export const PricingResponse = v.object({
+  /** Version of the prices, as usage records name it. */
+  version: v.string(),
+  /** Where they are from: `built-in`, the name of a file, or the address of a public table. */
+  source: v.string(),
+  /** The day or the time since which they hold. */
+  since: v.string(),
+  /** The models of the configured providers. */
+  models: v.array(
+    v.object({
+      id: v.string(),
+      provider: v.string(),
+      /** False where the price is not known. */
+      priced: v.boolean(),
+      ...rates,
+      /** Rates for requests whose prompt has more than `above` tokens. */
+      tiers: v.array(v.object({ above: v.number(), ...rates })),
+      /** Where this price is from, and since when it holds; null where it is not known. */
+      source: v.nullable(v.string()),
+      since: v.nullable(v.string()),
+    }),
+  ),
+})
+export type PricingResponse = v.InferOutput<typeof PricingResponse>
+
+const told = ({ input, output, cache_read, cache_write, ...other }: Rates) => ({
+  input: input ?? null,
+  output: output ?? null,
+  cache_read: cache_read ?? null,
+  cache_write: cache_write ?? null,
+  other,
+})
+
+/** GET /admin/pricing */
+export const adminPricing = (router: Router) =>
+  operation<Caller>({
+    id: 'admin.pricing',
+    summary: 'Lists what the models cost at the moment.',
+    access: 'admin',
+    output: PricingResponse,
+    async run(): Promise<PricingResponse> {
+      const models = await router.models()
+      const { prices } = router.state()
+      return {
+        version: prices.version,
+        ...prices.origin,
+        models: models.map(({ id, provider }) => {
+          const price = prices.price(provider, id)
+          const { tiers = [], ...own } = price ?? {}
+          const { source = null, since = null } = prices.originOf(provider, id) ?? {}
+          return {
+            id,
+            provider,
+            priced: price !== undefined,
+            ...told(own),
+            tiers: tiers.map(({ above, ...tier }) => ({ above, ...told(tier) })),
+            source,
+            since,
+          }
+        }),
+      }
+    },
+  })

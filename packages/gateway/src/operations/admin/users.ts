@@ -1,0 +1,109 @@
+import type { KV, UsageLedger, UsageTotals } from '@turnpike/core'
+import { countUsers, listAudit, listUsers, toUsd } from '@turnpike/core'
+import { operation } from '@turnpike/http'
+import * as v from 'valibot'
+import type { Caller } from '../../caller.js'
+import { Paging } from '../../paging.js'
+
+const totals = {
+  requests: v.number(),
+  /** Requests whose price is not known. */
+  unpriced: v.number(),
+  prompt_tokens: v.number(),
+  completion_tokens: v.number(),
+  tokens: v.number(),
+  /** Of requests whose price is known. */
+  cost_usd: v.number(),
+}
+
+/** spec.md, "Response payloads of the … admin … endpoints: not shown". */
+export const UsersSummary = v.object({
+  /** How many users there are. */
+  users: v.number(),
+  /** Sums over everything that was ever used, also by users who are deleted. */
+  ...totals,
+  /** Newest first. */
+  data: v.array(
+    v.object({
+      id: v.string(),
+      name: v.string(),
+      email: v.nullable(v.string()),
+      role: v.picklist(['user', 'developer', 'admin']),
+      created_at: v.string(),
+      ...totals,
+    }),
+  ),
+  /** The `after` of the next page; absent on the last one. */
+  next: v.optional(v.string()),
+})
+export type UsersSummary = v.InferOutput<typeof UsersSummary>
+
+const told = ({ cost_nano_usd, ...counts }: UsageTotals) => ({ ...counts, cost_usd: toUsd(cost_nano_usd) })
+
+/** GET /admin/users/summary: sums that are kept, so that it costs the same however many users and records there are. */
+export const adminUsersSummary = (kv: KV, ledger: UsageLedger) =>
+  operation<Caller, never, typeof Paging>({
+    id: 'admin.users.summary',
+    summary: 'Sums up what all users have used, and what each has.',
+    access: 'admin',
+    query: Paging,
+    output: UsersSummary,
+    async run(_, { query }): Promise<UsersSummary> {
+      const [users, all, { items, next }] = await Promise.all([
+        countUsers(kv),
+        ledger.totals('all', ''),
+        listUsers(kv, query),
+      ])
+      const each = await ledger.totalsOfMany(
+        'user',
+        items.map(({ id }) => id),
+      )
+      return {
+        users,
+        ...told(all),
+        data: items.map(({ id, name, email, role, created_at }, i) => ({
+          id,
+          name,
+          email,
+          role,
+          created_at,
+          ...told(each[i]!),
+        })),
+        ...(next !== undefined && { next }),
+      }
+    },
+  })
+
+/** What administrators did. */
+export const AuditLog = v.object({
+  /** Newest first. */
+  data: v.array(
+    v.object({
+      id: v.string(),
+      /** Who: the id of a user, or the name of another credential, such as `admin-token`. */
+      actor: v.string(),
+      /** Such as `user.create`. */
+      action: v.string(),
+      /** The id of what it was done to. */
+      target: v.string(),
+      timestamp: v.string(),
+    }),
+  ),
+  /** The `after` of the next page; absent on the last one. */
+  next: v.optional(v.string()),
+})
+export type AuditLog = v.InferOutput<typeof AuditLog>
+
+/** GET /admin/audit */
+export const adminAudit = (kv: KV) =>
+  operation<Caller, never, typeof Paging>({
+    id: 'admin.audit',
+    summary: 'Lists what administrators did.',
+    access: 'admin',
+    query: Paging,
+    output: AuditLog,
+    async run(_, { query }): Promise<AuditLog> {
+      const { items, next } = await listAudit(kv, query)
+      return { data: items, ...(next !== undefined && { next }) }
+    },
+  })
