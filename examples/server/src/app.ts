@@ -1,7 +1,7 @@
 import type { KV } from '@turnpike/core'
 import { createUser, usageLedger } from '@turnpike/core'
 import type { Gateway } from '@turnpike/gateway'
-import { createGateway, tokenAdmin } from '@turnpike/gateway'
+import { conventionRoutes, createGateway, requestEvents, tokenAdmin } from '@turnpike/gateway'
 import type { Transport } from '@turnpike/providers'
 import { createRouter } from '@turnpike/providers'
 import type { Environment } from './environment.js'
@@ -57,6 +57,8 @@ export async function createApp(environment: Environment, transport: Transport) 
     onClientAbort: environment.ON_CLIENT_ABORT,
     onError: log.onError,
     onRequest: log.onRequest,
+    events: requestEvents(),
+    routes: [conventionRoutes],
   })
   const newKey = await bootstrap(kv, gateway, environment)
   const { endSweeps } = await sweepHolds(kv, gateway.ledger, log.onError)
