@@ -3,7 +3,8 @@ import { defaultServerConditions } from 'vite'
 import { defineConfig } from 'vitest/config'
 
 // Unit tests and types read the sources; only `e2e` needs a build.
-const conditions = ['@turnpike/source', ...defaultServerConditions]
+// Node does not know `module`, and what it leads to in @opentelemetry/api is for bundlers only.
+const conditions = ['@turnpike/source', ...defaultServerConditions.filter((condition) => condition !== 'module')]
 const units = readdirSync('packages').map((name) => ({
   extends: true as const,
   test: { name, root: `packages/${name}`, include: ['src/**/*.test.ts'] },

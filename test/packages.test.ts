@@ -28,7 +28,7 @@ const arrows: Record<string, string[]> = {
   http: ['@turnpike/core', '@fastify/busboy', '@hattip/core', 'valibot'],
   providers: ['@turnpike/core', 'undici'],
   storage: ['@turnpike/core', 'aws4fetch', 'ioredis', 'pg'],
-  gateway: ['@turnpike/core', '@turnpike/http', 'valibot'],
+  gateway: ['@opentelemetry/api', '@turnpike/core', '@turnpike/http', 'prom-client', 'valibot'],
 }
 
 const sourceOf = (target: unknown): string => (target as Record<string, string>)['@turnpike/source']!.slice(2)

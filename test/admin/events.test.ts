@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { RequestEvent } from '@turnpike/gateway'
+import { parsePrometheus } from '../support/prometheus.js'
 import { chat } from '../support/raw-client.js'
 import type { Server } from '../support/server.js'
 import { startServer } from '../support/server.js'
@@ -104,4 +105,6 @@ it('the reference server answers administrators', async () => {
   expect(await read('/admin/pricing')).toMatchObject({ source: 'built-in', since: '2026-07-02' })
   expect(await read('/admin/users/summary')).toMatchObject({ users: 1, data: [{ name: 'Administrator' }] })
   expect(await read('/admin/audit')).toMatchObject({ data: [] })
+  const scraped = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${key}` } })
+  expect([...parsePrometheus(await scraped.text()).keys()]).toContain('turnpike_requests_total')
 })

@@ -2,6 +2,7 @@ import type { KV } from '@turnpike/core'
 import { createUser, usageLedger } from '@turnpike/core'
 import type { Gateway } from '@turnpike/gateway'
 import { conventionRoutes, createGateway, requestEvents, tokenAdmin } from '@turnpike/gateway'
+import { prometheus } from '@turnpike/gateway/prometheus'
 import type { Transport } from '@turnpike/providers'
 import { createRouter } from '@turnpike/providers'
 import type { Environment } from './environment.js'
@@ -58,7 +59,7 @@ export async function createApp(environment: Environment, transport: Transport) 
     onError: log.onError,
     onRequest: log.onRequest,
     events: requestEvents(),
-    routes: [conventionRoutes],
+    routes: [conventionRoutes, prometheus()],
   })
   const newKey = await bootstrap(kv, gateway, environment)
   const { endSweeps } = await sweepHolds(kv, gateway.ledger, log.onError)

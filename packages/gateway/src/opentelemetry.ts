@@ -1,0 +1,116 @@
+/** Spans and metrics through @opentelemetry/api, by the semantic conventions of HTTP and of generative AI. @module */
+import type { Attributes, Context, Meter, Tracer } from '@opentelemetry/api'
+import { context, isSpanContextValid, metrics, SpanKind, SpanStatusCode, trace, ValueType } from '@opentelemetry/api'
+import type { RequestLog } from '@turnpike/http'
+import type { OnRequest } from './on-request.js'
+import type { RequestEvent } from './request-events.js'
+
+export interface OpenTelemetryOptions {
+  /** Makes the spans; default that of the SDK that is registered. */
+  tracer?: Tracer
+  /** Makes the metrics; default that of the SDK that is registered by now. */
+  meter?: Meter
+}
+
+const NAME = '@turnpike/gateway'
+
+/** Other methods are the caller's own text, and are told as `_OTHER`. */
+const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'CONNECT', 'TRACE'])
+
+/** The conventions' words for our tasks; `transcription` is our own. */
+const operations: Record<string, string> = { images: 'generate_content', speech: 'generate_content' }
+const outputs: Record<string, string> = { images: 'image', speech: 'speech' }
+
+/** The conventions' words for providers that have another name there. */
+const providers: Record<string, string> = { google: 'gcp.gemini' }
+
+const TOKENS = Array.from({ length: 14 }, (_, i) => 4 ** i)
+const DURATIONS = Array.from({ length: 14 }, (_, i) => 2 ** i / 100)
+const FIRST_TOKENS = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
+
+/** The context of the span that a request belongs to: one that is active, or the caller's. */
+function parentOf(traceparent: unknown): Context {
+  const active = context.active()
+  if (trace.getSpan(active) || typeof traceparent !== 'string') return active
+  const [, traceId = '', spanId = '', flags = ''] = traceparent.split('-')
+  const parent = { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true }
+  return isSpanContextValid(parent) ? trace.setSpanContext(active, parent) : active
+}
+
+/** Attributes without those that have no value. */
+const known = (attributes: Attributes): Attributes =>
+  Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined))
+
+/**
+ * Tells OpenTelemetry of each finished request: a span, and of those to models tokens and durations. Costs next to nothing without an SDK.
+ * @example createGateway({ router, kv, onRequest: opentelemetry() })
+ */
+export function opentelemetry(options: OpenTelemetryOptions = {}): OnRequest {
+  const { tracer = trace.getTracer(NAME), meter = metrics.getMeter(NAME) } = options
+  const tokens = meter.createHistogram('gen_ai.client.token.usage', {
+    description: 'Number of input and output tokens used.',
+    unit: '{token}',
+    valueType: ValueType.INT,
+    advice: { explicitBucketBoundaries: TOKENS },
+  })
+  const duration = meter.createHistogram('gen_ai.server.request.duration', {
+    description: 'Generative AI server request duration such as time-to-last byte or last output token.',
+    unit: 's',
+    advice: { explicitBucketBoundaries: DURATIONS },
+  })
+  const firstToken = meter.createHistogram('gen_ai.server.time_to_first_token', {
+    description: 'Time to generate first token for successful responses.',
+    unit: 's',
+    advice: { explicitBucketBoundaries: FIRST_TOKENS },
+  })
+
+  return (log: RequestLog) => {
+    const { method, route, status, duration_ms, request_id } = log
+    // The fields that there are have the types that the gateway gave them.
+    const fields = log as unknown as Partial<RequestEvent>
+    const { task, provider, model, outcome, error_code, prompt_tokens, completion_tokens, first_token_ms } = fields
+    // A stream that broke has the status that it began with.
+    const failed = status >= 500 || (status < 400 && error_code !== undefined)
+    const genAi = known({
+      'gen_ai.operation.name': task && (operations[task] ?? task),
+      'gen_ai.provider.name': provider && (providers[provider] ?? provider),
+      'gen_ai.request.model': model,
+      'error.type': failed ? error_code : undefined,
+    })
+
+    const end = Date.now()
+    const verb = methods.has(method) ? method : '_OTHER'
+    const span = tracer.startSpan(
+      `${verb === '_OTHER' ? 'HTTP' : verb} ${route}`.trim(),
+      {
+        kind: SpanKind.SERVER,
+        startTime: end - duration_ms,
+        attributes: known({
+          'http.request.method': verb,
+          'http.route': route || undefined,
+          'http.response.status_code': status,
+          ...genAi,
+          'gen_ai.output.type': task && outputs[task],
+          'gen_ai.usage.input_tokens': prompt_tokens,
+          'gen_ai.usage.output_tokens': completion_tokens,
+          'turnpike.request_id': request_id,
+          'turnpike.key_id': fields.key_id,
+          'turnpike.user_id': fields.user_id,
+          'turnpike.outcome': outcome,
+          'turnpike.attempts': fields.attempts,
+          'turnpike.cost_usd': fields.cost_usd,
+        }),
+      },
+      parentOf(log['traceparent']),
+    )
+    if (failed) span.setStatus({ code: SpanStatusCode.ERROR })
+    span.end(end)
+
+    // Without a provider nobody was asked.
+    if (task === undefined || provider === undefined) return
+    duration.record(duration_ms / 1000, genAi)
+    if (prompt_tokens !== undefined) tokens.record(prompt_tokens, { ...genAi, 'gen_ai.token.type': 'input' })
+    if (completion_tokens !== undefined) tokens.record(completion_tokens, { ...genAi, 'gen_ai.token.type': 'output' })
+    if (first_token_ms !== undefined && outcome === 'complete') firstToken.record(first_token_ms / 1000, genAi)
+  }
+}
