@@ -19,6 +19,7 @@ it('type-checks every TypeScript block of the READMEs and of five pages', { time
     'docs/storage.md',
     'docs/blobs.md',
     'docs/books.md',
+    'docs/admin.md',
   ].flatMap((page) => blocksOf(page).map((code, i) => [`${page.replaceAll('/', '-')}-${i}.ts`, code] as const))
   expect(blocks.length).toBeGreaterThanOrEqual(readmes.length)
   const folder = join(root, 'test', '.readme-blocks')
