@@ -3,7 +3,6 @@ import type { IncomingMessage } from 'node:http'
 import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { RequestEvent } from '@turnpike/gateway'
-import { parsePrometheus } from '../support/prometheus.js'
 import { chat } from '../support/raw-client.js'
 import type { Server } from '../support/server.js'
 import { startServer } from '../support/server.js'
@@ -91,20 +90,4 @@ describe('the events of the reference server', () => {
     expect(performance.now() - started).toBeLessThan(10_000)
     expect(await Promise.all(readers.map(({ ended }) => ended))).toEqual([true, true])
   })
-})
-
-it('the reference server answers administrators', async () => {
-  const { url, key } = server
-  const read = async (path: string): Promise<unknown> =>
-    (await fetch(url + path, { headers: { authorization: `Bearer ${key}` } })).json()
-  await chat(server)
-  expect(await read('/admin/metrics')).toMatchObject({
-    total: { requests: expect.any(Number) as number },
-    providers: [{ id: 'openai' }, { id: 'anthropic' }, { id: 'google' }],
-  })
-  expect(await read('/admin/pricing')).toMatchObject({ source: 'built-in', since: '2026-07-02' })
-  expect(await read('/admin/users/summary')).toMatchObject({ users: 1, data: [{ name: 'Administrator' }] })
-  expect(await read('/admin/audit')).toMatchObject({ data: [] })
-  const scraped = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${key}` } })
-  expect([...parsePrometheus(await scraped.text()).keys()]).toContain('turnpike_requests_total')
 })

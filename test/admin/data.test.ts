@@ -1,0 +1,46 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { parsePrometheus } from '../support/prometheus.js'
+import { chat } from '../support/raw-client.js'
+import type { Server } from '../support/server.js'
+import { startServer } from '../support/server.js'
+
+const read = async ({ url, key }: Server, path: string): Promise<string> =>
+  (await fetch(url + path, { headers: { authorization: `Bearer ${key}` } })).text()
+const json = async (server: Server, path: string): Promise<unknown> => JSON.parse(await read(server, path))
+
+it('the reference server answers administrators, also of what was before it started', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'turnpike-admin-'))
+  const env = { STORAGE: `fs:${folder}` }
+  try {
+    const before = await startServer(env)
+    await chat(before)
+    await chat(before, { stream: true })
+    await before.stop()
+
+    const server = await startServer(env)
+    await chat(server, { provider: 'auto' })
+    expect(await json(server, '/admin/metrics')).toMatchObject({
+      total: { requests: 3, errors: {}, error_rate: 0 },
+      providers: [{ id: 'openai', requests: 3 }, { id: 'anthropic' }, { id: 'google' }],
+    })
+    expect(await json(server, '/admin/providers')).toMatchObject({
+      providers: [{ id: 'openai', breaker: 'closed' }, { id: 'anthropic' }, { id: 'google' }],
+    })
+    expect(await json(server, '/admin/pricing')).toMatchObject({ source: 'built-in', since: '2026-07-02' })
+    expect(await json(server, '/admin/users/summary')).toMatchObject({
+      users: 1,
+      requests: 3,
+      data: [{ name: 'Administrator', requests: 3 }],
+    })
+    expect(await json(server, '/admin/balancer')).toMatchObject({ groups: {}, choices: [] })
+    expect(await json(server, '/admin/audit')).toMatchObject({ data: [] })
+    const { samples } = parsePrometheus(await read(server, '/metrics')).get('turnpike_requests_total')!
+    expect([...samples]).toEqual([['turnpike_requests_total{provider="openai",outcome="complete"}', 3]])
+    expect(await server.stop()).toBe(0)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
