@@ -217,9 +217,9 @@ export function createHandler<Actor>(options: HandlerOptions<Actor>): Servable {
     if (value.kind === 'bytes') {
       const { body, contentType } = value
       const headers = { 'content-type': contentType }
-      return { status, headers, body: typeof body === 'string' ? body : watched(body, requestId, log, onEnd) }
+      return { status, headers, body: typeof body === 'string' ? body : watched(body, requestId, stay.log, onEnd) }
     }
-    const errorEvent = (error: unknown) => options.errorBody(report(error, requestId, log))
+    const errorEvent = (error: unknown) => options.errorBody(report(error, requestId, stay.log))
     return { status, headers: { ...sseHeaders }, body: sseBody(value.events, { errorEvent, heartbeatMs, onEnd }) }
   }
 
