@@ -69,9 +69,9 @@ async function commitTimes(url) {
 }
 
 const loads = {
-  chat1: { connections: 1, ms: 2_500 },
-  chat64: { connections: 64, ms: 4_000 },
-  chat512: { connections: 512, ms: 5_000 },
+  chat1: { connections: 1, ms: 2_500, sleeps: true },
+  chat64: { connections: 64, ms: 4_000, sleeps: true },
+  chat512: { connections: 512, ms: 5_000, sleeps: true },
 }
 
 /** All loads against a gateway without books, and with them in each store. */

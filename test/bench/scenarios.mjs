@@ -4,7 +4,7 @@ import { chatBytes, connect } from './client.mjs'
 import { bodyCheck, chatRequest } from './payload.mjs'
 
 /**
- * Each of `connections` sends one request after another for `ms`, or `times` each; `stream` = { chunks, ms between them }; `spread` = milliseconds over
+ * Each of `connections` sends one request after another for `ms`, or `times` each; `stream` = { chunks, ms between them }; `sleeps` = it may sleep meanwhile, where others need its core; `spread` = milliseconds over
  * which they begin, so that streams do not tick in step.
  */
 export const scenarios = {
@@ -108,9 +108,9 @@ function stayAwake() {
  * @param hooks.begin, hooks.end around the measured part
  */
 export async function measure(target, scenario, count, { cpu = () => 0, begin, end } = {}) {
-  const { stream, ms = Infinity, times, connections } = scenario
+  const { stream, ms = Infinity, times, connections, sleeps = false } = scenario
   const session = await openSession(target, scenario, count)
-  const letSleep = stayAwake()
+  const letSleep = sleeps ? () => {} : stayAwake()
   // Opens the gateway's own connections to the upstream, so that none of that is measured.
   await session.run(
     times ? { times: 1, stream: { ...stream, chunks: Math.min(stream.chunks, 64) } } : { stream, ms: ms / 8 },
