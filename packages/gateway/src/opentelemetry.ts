@@ -1,6 +1,6 @@
 /** Spans and metrics through @opentelemetry/api, by the semantic conventions of HTTP and of generative AI. @module */
 import type { Attributes, Context, Meter, Tracer } from '@opentelemetry/api'
-import { context, isSpanContextValid, metrics, SpanKind, SpanStatusCode, trace, ValueType } from '@opentelemetry/api'
+import { context, metrics, SpanKind, SpanStatusCode, trace, ValueType } from '@opentelemetry/api'
 import type { RequestLog } from '@turnpike/http'
 import type { OnRequest } from './on-request.js'
 import type { RequestEvent } from './request-events.js'
@@ -33,8 +33,8 @@ function parentOf(traceparent: unknown): Context {
   const active = context.active()
   if (trace.getSpan(active) || typeof traceparent !== 'string') return active
   const [, traceId = '', spanId = '', flags = ''] = traceparent.split('-')
-  const parent = { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true }
-  return isSpanContextValid(parent) ? trace.setSpanContext(active, parent) : active
+  // SDKs look whether the ids are valid.
+  return trace.setSpanContext(active, { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true })
 }
 
 /** Attributes without those that have no value. */

@@ -42,6 +42,7 @@ describe('the choices of a router', () => {
     clock.now += 1_000
     await request('m')
     await request('a/m')
+    await request('a/m', 'auto')
     await expect(request('fast', undefined, { a: failed(), b: failed() })).rejects.toThrow('failed')
     const place = (provider: string, expected_nano_usd: number | null, more: object = {}) => ({
       provider,
