@@ -1,0 +1,109 @@
+import type { KV, UsageRecord } from '@turnpike/core'
+import { entriesOf, usageLedger, verifyStore } from '@turnpike/core'
+import { expect } from 'vitest'
+import type { Asked } from './journal.js'
+import { estimateOf, MAX_TOKENS } from './journal.js'
+
+/** All records of a store. */
+export async function recordsOf(kv: KV): Promise<UsageRecord[]> {
+  const records: UsageRecord[] = []
+  for await (const { value } of entriesOf<UsageRecord[]>(kv, ['usage'])) records.push(...value)
+  return records
+}
+
+/** Makes sure that nothing is kept twice in two ways. */
+export async function verify(kv: KV): Promise<void> {
+  const problems: string[] = []
+  for await (const problem of verifyStore(kv)) problems.push(problem)
+  expect(problems).toEqual([])
+}
+
+/** What a record has to say of a request whose client saw it finished. */
+const finishedRecord = (asked: Asked): Partial<UsageRecord> => {
+  const { plan, requestId } = asked
+  const tokens = plan.usage
+    ? { prompt_tokens: plan.prompt, accuracy: 'reported' as const }
+    : { ...estimateOf(asked), accuracy: 'estimated' as const }
+  return { request_id: requestId!, outcome: 'complete', completion_tokens: plan.completion, ...tokens }
+}
+
+/** What a record has to say of a request that was held, and of whose end nobody knows. */
+const sweptRecord = (asked: Asked): Partial<UsageRecord> => ({
+  ...estimateOf(asked),
+  accuracy: 'estimated',
+  completion_tokens: MAX_TOKENS,
+})
+
+/**
+ * Compares records with a journal: each is of a request that was made, and says whose it was; no request has two; each that its client
+ * saw finished has one.
+ * @returns the record of each request that has one
+ */
+export function compare(journal: Asked[], records: UsageRecord[]): Map<Asked, UsageRecord> {
+  expect(new Set(records.map(({ request_id }) => request_id)).size, 'request ids').toBe(records.length)
+  const asked = new Map(journal.map((one) => [one.plan.id, one]))
+  const booked = new Map<Asked, UsageRecord>()
+  for (const record of records) {
+    const of = asked.get(record.conversation_id)
+    if (!of) throw new Error(`Nobody asked for what record ${record.request_id} is of`)
+    expect(booked.get(of), `two records of ${record.conversation_id}`).toBeUndefined()
+    booked.set(of, record)
+    const { holder, session, inSession } = of
+    const { user_id, key_id, session_id, in_session } = record
+    expect({ user_id, key_id, session_id, in_session }).toEqual({
+      user_id: holder.userId,
+      key_id: holder.keyId,
+      session_id: session,
+      in_session: inSession,
+    })
+    if (of.finished) expect(record).toMatchObject(finishedRecord(of))
+    else if (record.outcome === 'server_shutdown') expect(record).toMatchObject(sweptRecord(of))
+  }
+  const lost = journal.filter((one) => one.finished && !booked.has(one))
+  expect(lost, 'finished, and not booked').toEqual([])
+  return booked
+}
+
+interface Sum {
+  requests: number
+  prompt_tokens: number
+  completion_tokens: number
+  cost_nano_usd: number
+}
+
+/** What records add up to, by an id that they have. */
+function sumsBy(records: UsageRecord[], idOf: (record: UsageRecord) => string): Map<string, Sum> {
+  const sums = new Map<string, Sum>()
+  for (const record of records) {
+    const sum = sums.get(idOf(record)) ?? { requests: 0, prompt_tokens: 0, completion_tokens: 0, cost_nano_usd: 0 }
+    sum.requests++
+    sum.prompt_tokens += record.prompt_tokens
+    sum.completion_tokens += record.completion_tokens
+    sum.cost_nano_usd += record.cost_nano_usd!
+    sums.set(idOf(record), sum)
+  }
+  return sums
+}
+
+/** What records cost, by an id that they have, in billionths of a US dollar. */
+export const costBy = (records: UsageRecord[], idOf: (record: UsageRecord) => string): Map<string, number> =>
+  new Map([...sumsBy(records, idOf)].map(([id, { cost_nano_usd }]) => [id, cost_nano_usd]))
+
+/** Compares the totals of users, keys and sessions with what the records add up to. */
+export async function verifyTotals(kv: KV, records: UsageRecord[]): Promise<void> {
+  const sums = {
+    user: sumsBy(records, ({ user_id }) => user_id),
+    key: sumsBy(records, ({ key_id }) => key_id),
+    session: sumsBy(
+      records.filter(({ in_session }) => in_session),
+      ({ session_id }) => session_id,
+    ),
+  }
+  const ledger = usageLedger(kv)
+  for (const [of, byId] of Object.entries(sums)) {
+    for (const [id, sum] of byId) expect(await ledger.totals(of as 'user', id)).toMatchObject(sum)
+    const counters: string[] = []
+    for await (const { key } of entriesOf(kv, ['usage-total', of])) counters.push(key[2]!)
+    expect(counters.toSorted()).toEqual([...byId.keys()].toSorted())
+  }
+}

@@ -1,0 +1,126 @@
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { KV } from '@turnpike/core'
+import { usageLedger } from '@turnpike/core'
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { endEngines, engines } from '../../support/engines.js'
+import { plannedUpstream } from '../../support/planned-upstream.js'
+import type { Server } from '../../support/server.js'
+import { startServer } from '../../support/server.js'
+import { killStores, startStore } from '../../support/store-process.js'
+import { randomOf } from '../storage/faulty-driver.js'
+import { compare, costBy, recordsOf, verify, verifyTotals } from './audit.js'
+import { checkBudgets, populate, startLoad } from './load.js'
+
+/** Kills under load; more with `BOOKS_RUNS`. */
+const KILLS = Math.max(5, Number(process.env['BOOKS_RUNS'] ?? 0))
+/** Requests that are seen finished between two kills, at least, and the longest time that the load then goes on, in milliseconds. */
+const FINISHED = 20
+const LOAD_MS = 300
+
+const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 1e9)
+const random = randomOf(seed)
+
+let server: Server | undefined
+const kill = async ({ process }: Server): Promise<void> => {
+  server = undefined
+  const exit = once(process, 'exit')
+  process.kill('SIGKILL')
+  await exit
+}
+
+afterEach(async () => {
+  if (server) await kill(server)
+  await killStores()
+})
+afterAll(endEngines)
+
+/** Opens a store that no server has. */
+async function withStore<T>(url: string, use: (kv: KV) => Promise<T>): Promise<T> {
+  const kv = await startStore(url).opened
+  const result = await use(kv)
+  await kv.close()
+  return result
+}
+
+describe.each(engines.filter(({ name }) => !name.startsWith('driver:')))('the books on $name', (engine) => {
+  const { name, missing, single, create } = engine
+
+  const run = async (holds: boolean): Promise<void> => {
+    const url = await create()
+    const world = await withStore(url, (kv) => populate(kv, holds))
+    const upstream = await plannedUpstream()
+    const load = startLoad(world, random)
+    const { journal } = load
+    const serve = async (): Promise<Server> => {
+      const begun = await startServer({
+        STORAGE: url,
+        HOLDS: String(holds),
+        LOG: 'warn',
+        OPENAI_API_KEY: 'sk-upstream',
+        OPENAI_BASE_URL: upstream.url,
+      })
+      server = begun
+      const before = load.finished()
+      load.serveAt(begun.url)
+      await expect.poll(load.finished, { interval: 5, timeout: 20_000 }).toBeGreaterThan(before + FINISHED)
+      return begun
+    }
+
+    let swept = 0
+    for (let round = 0; round < KILLS; round++) {
+      const victim = await serve()
+      await sleep(random() * LOAD_MS)
+      load.serveAt(undefined)
+      await kill(victim)
+      if (holds)
+        await withStore(url, async (kv) => {
+          await verify(kv)
+          await checkBudgets(kv, world)
+          // Where nobody else can have the store, the server does so itself.
+          if (!single) swept += await usageLedger(kv).sweep(0)
+        })
+    }
+    const last = await serve()
+    await load.stop()
+    expect(await last.stop()).toBe(0)
+    server = undefined
+    await upstream.close()
+
+    await withStore(url, async (kv) => {
+      const records = await recordsOf(kv)
+      const booked = compare(journal, records)
+      await verifyTotals(kv, records)
+      await verify(kv)
+      expect(new Set(journal.map(({ status }) => status))).toEqual(
+        new Set([200, 400, undefined, ...(holds ? [403] : [])]),
+      )
+      if (holds) {
+        const accepted = journal.filter(({ plan: { id, ending } }) => upstream.begun.has(id) && ending !== 'refused')
+        expect(accepted.filter((one) => !booked.has(one))).toEqual([])
+        expect((await kv.list(['hold'])).items).toEqual([])
+        const costs = new Map([
+          ...costBy(records, ({ key_id }) => key_id),
+          ...costBy(records, ({ user_id }) => user_id),
+        ])
+        for (const [id, use] of await checkBudgets(kv, world)) expect(use).toEqual({ held: 0, spent: costs.get(id) })
+      }
+      const lost = journal.filter((one) => !booked.has(one) && upstream.begun.has(one.plan.id))
+      console.log(
+        `${name}, holds ${holds}, seed ${seed}: ${KILLS} kills, ${journal.length} asked, ${load.finished()} finished, ${records.length} booked, ` +
+          `${[...booked.keys()].filter(({ finished }) => !finished).length} of them unfinished (${records.filter(({ outcome }) => outcome === 'server_shutdown').length} as estimated, ${swept} swept), ` +
+          `${lost.filter(({ plan }) => plan.ending !== 'refused').length} sent and not booked`,
+      )
+    })
+  }
+
+  it.skipIf(missing)('have all that its client saw finished once, over kills under load', { timeout: 600_000 }, () =>
+    run(false),
+  )
+
+  it.skipIf(missing)(
+    'have all that an upstream was sent once, over kills under load, where it is held',
+    { timeout: 600_000 },
+    () => run(true),
+  )
+})
