@@ -11,6 +11,8 @@ const say = (value) => writeSync(1, `${JSON.stringify(value)}\n`)
 
 let reached = 0
 let counting = false
+let onEnded
+const over = new Promise((resolve) => (onEnded = resolve))
 const count = () => {
   if (++reached === Number(at)) process.kill(process.pid, 'SIGKILL')
 }
@@ -19,7 +21,9 @@ const reach = (name) => {
   if (!counting) return
   say(name)
   count()
-  if (name === 'ended') counting = false
+  if (name !== 'ended') return
+  counting = false
+  onEnded()
 }
 if (awaits) createHook({ before: () => counting && count(), init: () => undefined }).enable()
 
@@ -116,16 +120,24 @@ async function onNode() {
   return server.address().port
 }
 
+/** Bun tells nobody when it has written the last of an answer. */
+const SENT_MS = 20
+
 /** A stream that tells what it hands on. */
 function told(body) {
   const reader = body.getReader()
   return new ReadableStream({
     async pull(controller) {
       const { done, value } = await reader.read()
-      reach(done ? 'end' : 'write')
-      if (done) controller.close()
-      else controller.enqueue(value)
-      reach(done ? 'ended' : 'written')
+      if (done) {
+        reach('end')
+        controller.close()
+        setTimeout(reach, SENT_MS, 'ended')
+        return
+      }
+      reach('write')
+      controller.enqueue(value)
+      reach('written')
     },
   })
 }
@@ -140,7 +152,7 @@ async function onBun() {
       if (response.headers.get('content-type').startsWith('text/event-stream'))
         return new Response(told(response.body), response)
       reach('end')
-      setImmediate(() => reach('ended'))
+      setTimeout(reach, SENT_MS, 'ended')
       return response
     },
   })
@@ -152,6 +164,7 @@ say({ url: `http://127.0.0.1:${port}`, holder: { userId, keyId, key }, session }
 
 process.stdin.resume()
 await once(process.stdin, 'end')
+await over
 await kv.close()
 say(reached)
 process.exit()

@@ -3,6 +3,7 @@ import type { Budget, Fields, KV } from '@turnpike/core'
 import { createSession, createUser, gatewayKeys } from '@turnpike/core'
 import { expect } from 'vitest'
 import type { Plan } from '../../support/planned-upstream.js'
+import { runtime } from '../../support/runtime.js'
 import type { Asked, Holder } from './journal.js'
 import { MAX_TOKENS, send } from './journal.js'
 
@@ -90,7 +91,8 @@ export function startLoad({ holders, sessions }: World, random: () => number): L
     completion: 1 + upTo(MAX_TOKENS),
     usage: random() < 0.7,
     pause: upTo(10),
-    ending: random() < 0.1 ? 'refused' : stream && random() < 0.1 ? 'cut' : 'whole',
+    // Bun may lose what came just before the connection broke, so that there is nothing to book.
+    ending: random() < 0.1 ? 'refused' : stream && runtime === 'node' && random() < 0.1 ? 'cut' : 'whole',
   })
   const next = (): Asked => {
     const holder = oneOf(holders)
