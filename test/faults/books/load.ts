@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Budget, Fields, KV } from '@turnpike/core'
 import { createSession, createUser, gatewayKeys } from '@turnpike/core'
 import { expect } from 'vitest'
@@ -15,8 +16,8 @@ export interface World {
   budgets: { of: 'key' | 'user'; id: string; usd: number }[]
 }
 
-/** A few dozen requests, so that it is used up while the load goes on. */
-const TIGHT: Budget = { usd: 0.001 }
+/** A dozen requests, so that it is used up while the load goes on. */
+const TIGHT: Budget = { usd: 0.0005 }
 const AMPLE: Budget = { usd: 1 }
 
 /** Makes users with two keys and two sessions each; with budgets, where they are held. */
@@ -55,6 +56,28 @@ export async function checkBudgets(kv: KV, { budgets }: World): Promise<Map<stri
     uses.set(id, { spent, held })
   }
   return uses
+}
+
+/** How often budgets are looked at, in milliseconds. */
+const LOOK_MS = 10
+
+/** Checks the budgets all the time. @returns what ends that, and says how often it was */
+export function watchBudgets(kv: KV, world: World): () => Promise<number> {
+  let watching = true
+  const watch = async (): Promise<number> => {
+    for (let looks = 0; ; looks++) {
+      if (!watching) return looks
+      await checkBudgets(kv, world)
+      await sleep(LOOK_MS)
+    }
+  }
+  const watched = watch()
+  // Told at the end.
+  watched.catch(() => undefined)
+  return () => {
+    watching = false
+    return watched
+  }
 }
 
 /** Requests of all kinds, at random, and what their clients saw. */
