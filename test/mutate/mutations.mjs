@@ -1,6 +1,6 @@
 /**
- * Faults of one line each, ten in the gateway and ten in the adapters, and the test that must catch it: `line` stands once in `file`, `red` is part of the name of a test in
- * `test` that fails with `broken` in its place.
+ * Faults of one line each, and the test that must catch each: `line` stands once in `file`, `red` is part of the name of a test in `test`
+ * that fails with `broken` in its place.
  */
 export const mutations = [
   {
@@ -18,6 +18,30 @@ export const mutations = [
     broken: "void close('complete').catch(() => undefined)",
     test: 'test/faults/books.test.ts',
     red: 'all of the ledger stream true: an error',
+  },
+  {
+    name: 'answer-before-books',
+    file: 'packages/gateway/src/upstream-request.ts',
+    line: 'await ledger.append(made, hold)',
+    broken: 'void ledger.append(made, hold).catch(() => undefined)',
+    test: 'test/faults/books.test.ts',
+    red: 'all of the ledger stream false: an error',
+  },
+  {
+    name: 'booked-twice',
+    file: 'packages/gateway/src/upstream-request.ts',
+    line: 'await ledger.append(made, hold)',
+    broken: 'await ledger.append(made, hold).then(() => ledger.append(made))',
+    test: 'test/faults/books.test.ts',
+    red: 'have one record of a whole stream',
+  },
+  {
+    name: 'session-total-lost',
+    file: 'packages/core/src/ledger/totals.ts',
+    line: "if (record.in_session) addRecord(sums.of(totalKey('session', session_id)), record)",
+    broken: "if (record.in_session) sums.of(totalKey('session', session_id))",
+    test: 'packages/gateway/src/admit.test.ts',
+    red: 'a session is summed',
   },
   {
     name: 'forward-provider',
