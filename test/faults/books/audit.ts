@@ -21,16 +21,15 @@ export async function verify(kv: KV): Promise<void> {
 /** What a record has to say of a request whose client saw it finished. */
 const finishedRecord = (asked: Asked): Partial<UsageRecord> => {
   const { plan, requestId } = asked
-  const tokens = plan.usage
-    ? { prompt_tokens: plan.prompt, accuracy: 'reported' as const }
-    : { ...estimateOf(asked), accuracy: 'estimated' as const }
+  const tokens: Partial<UsageRecord> = plan.usage
+    ? { prompt_tokens: plan.prompt, accuracy: 'reported' }
+    : estimateOf(asked)
   return { request_id: requestId!, outcome: 'complete', completion_tokens: plan.completion, ...tokens }
 }
 
 /** What a record has to say of a request that was held, and of whose end nobody knows. */
 const sweptRecord = (asked: Asked): Partial<UsageRecord> => ({
   ...estimateOf(asked),
-  accuracy: 'estimated',
   completion_tokens: MAX_TOKENS,
 })
 

@@ -1,4 +1,5 @@
 import { request } from 'node:http'
+import type { UsageRecord } from '@turnpike/core'
 import type { Plan } from '../../support/planned-upstream.js'
 
 /** A key and who may show it. */
@@ -28,7 +29,7 @@ export interface Asked {
 export const MAX_TOKENS = 100
 
 /** What is known of a request's tokens when nobody has counted them. */
-export const estimateOf = ({ plan }: Asked) => ({
+export const estimateOf = ({ plan }: Asked): Partial<UsageRecord> => ({
   prompt_tokens: Math.ceil(JSON.stringify(plan).length / 4),
   accuracy: 'estimated',
 })
@@ -68,7 +69,7 @@ export function send(url: string, asked: Asked, leaveAfter?: number): Promise<vo
         if (stream && text.endsWith('data: [DONE]\n\n')) asked.finished = true
       })
       response.on('end', () => {
-        if (!stream && asked.status === 200) asked.finished = text === JSON.stringify(JSON.parse(text))
+        if (!stream && asked.status === 200) asked.finished = 'choices' in (JSON.parse(text) as object)
       })
     })
     const messages = [{ role: 'user', content: JSON.stringify(plan) }]

@@ -11,6 +11,7 @@ import { killStores, startStore } from '../../support/store-process.js'
 import { randomOf } from '../storage/faulty-driver.js'
 import { compare, costBy, recordsOf, verify, verifyTotals } from './audit.js'
 import type { Asked } from './journal.js'
+import type { Load } from './load.js'
 import { checkBudgets, populate, startLoad, watchBudgets } from './load.js'
 
 /** Kills under load; more with `BOOKS_RUNS`. */
@@ -24,6 +25,7 @@ const SETTLE_MS = 100
 const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 1e9)
 const random = randomOf(seed)
 
+let load: Load
 let server: Server | undefined
 const kill = async ({ process }: Server): Promise<void> => {
   server = undefined
@@ -34,6 +36,7 @@ const kill = async ({ process }: Server): Promise<void> => {
 
 afterEach(async () => {
   if (server) await kill(server)
+  await load.stop()
   await killStores()
 })
 afterAll(endEngines)
@@ -56,7 +59,7 @@ describe.each(engines.filter(({ name }) => !name.startsWith('driver:')))('the bo
     const between = <T>(use: (kv: KV) => Promise<T>): Promise<T> => (beside ? use(beside) : withStore(url, use))
     const world = await between((kv) => populate(kv, holds))
     const upstream = await plannedUpstream()
-    const load = startLoad(world, random)
+    load = startLoad(world, random)
     const { journal } = load
     /** Whether its upstream began with it, and had no error to tell. */
     const isAccepted = ({ plan: { id, ending } }: Asked): boolean => upstream.begun.has(id) && ending !== 'refused'

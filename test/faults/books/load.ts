@@ -144,6 +144,8 @@ export function startLoad({ holders, sessions }: World, random: () => number): L
     },
     async stop() {
       stopped = true
+      // For those that wait for a server.
+      arrive('')
       await Promise.all(clients)
     },
   }
