@@ -19,10 +19,11 @@ export function valueCache(room: number): ValueCache {
       if (typeof entry.j !== 'string') return
       cached.add(entry)
       room -= entry.j.length
+      if (room >= 0) return
       for (const oldest of cached) {
-        if (room >= 0) break
         release(oldest)
         oldest.j = null
+        if (room >= 0) return
       }
     },
     delete: release,

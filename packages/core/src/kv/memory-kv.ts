@@ -79,21 +79,28 @@ export async function memoryKV(options: MemoryKVOptions = {}): Promise<KV> {
   let flushed: Promise<void> | undefined
   let closed: StorageError | undefined
 
-  const drop = (entry: LogEntry, over: boolean): void => {
-    state.delete(entry.k)
+  /** An entry counts no more. */
+  const release = (entry: LogEntry, over: boolean): void => {
     mortal.delete(entry)
     log?.forget(entry, over)
+  }
+
+  const remove = (entry: LogEntry, over: boolean): void => {
+    state.delete(entry.k)
+    keys.delete(entry.k)
+    release(entry, over)
   }
 
   const publish = (entry: LogEntry): void => {
     version = Math.max(version, entry.v)
     const before = state.get(entry.k)
-    if (before) drop(before, false)
     if (isDelete(entry)) {
-      if (before) keys.delete(entry.k)
+      if (before) remove(before, false)
       return
     }
-    if (!before) keys.add(entry.k)
+    if (before) release(before, false)
+    else keys.add(entry.k)
+    // Never a delete before it: a Map that loses and gets the same few keys again looks through what it lost, for microseconds.
     state.set(entry.k, entry)
     if (entry.x !== undefined) mortal.add(entry)
   }
@@ -105,10 +112,7 @@ export async function memoryKV(options: MemoryKVOptions = {}): Promise<KV> {
     for (let i = 0; i < 2 && mortal.size > 0; i++) {
       const { value: entry, done } = search.next()
       if (done) search = mortal.values()
-      else if (isOver(entry)) {
-        drop(entry, true)
-        keys.delete(entry.k)
-      }
+      else if (isOver(entry)) remove(entry, true)
     }
   }
 
