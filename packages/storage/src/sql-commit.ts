@@ -28,13 +28,11 @@ export interface Change {
 export type Outcome = boolean | Error
 
 const toState = ({ version, value, counter }: Row): KeyState =>
-  counter
-    ? { version, fields: new Map(Object.entries(JSON.parse(value) as Record<string, number>)) }
-    : { version, json: value }
+  counter ? { version, fields: JSON.parse(value) as Record<string, number> } : { version, json: value }
 
 const toChange = (k: string, state: KeyState | null): Change => ({
   k,
-  value: state?.fields ? JSON.stringify(Object.fromEntries(state.fields)) : (state?.json ?? null),
+  value: state?.fields ? JSON.stringify(state.fields) : (state?.json ?? null),
   counter: state?.fields !== undefined,
   expiresAt: state?.expiresAt ?? null,
 })

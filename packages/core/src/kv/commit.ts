@@ -42,8 +42,14 @@ export interface KeyState {
   version?: string | undefined
   /** The value; null where it is one, and its text does not matter. */
   json?: string | null | undefined
-  fields?: Map<string, number> | undefined
+  fields?: Readonly<Record<string, number>> | undefined
   expiresAt?: number | undefined
+}
+
+/** Sets a field whatever it is called: to assign to `__proto__` would be something else. */
+function setField(fields: Record<string, number>, field: string, value: number): void {
+  if (field !== '__proto__') fields[field] = value
+  else Object.defineProperty(fields, field, { value, enumerable: true, configurable: true, writable: true })
 }
 
 /**
@@ -68,11 +74,11 @@ export function applyCommit(
   for (const { k, add } of sum) {
     const before = after.has(k) ? after.get(k) : find(k)
     if (before && !before.fields) throw new TypeError(`${k} holds a value and cannot be summed`)
-    const fields = new Map(before?.fields)
+    const fields: Record<string, number> = { ...before?.fields }
     for (const [field, amount] of add) {
-      const total = (fields.get(field) ?? 0) + amount
+      const total = (Object.hasOwn(fields, field) ? fields[field]! : 0) + amount
       if (!Number.isSafeInteger(total)) throw new RangeError(`${k}.${field} left the safe integers`)
-      fields.set(field, total)
+      setField(fields, field, total)
     }
     after.set(k, { fields })
   }

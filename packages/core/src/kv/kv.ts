@@ -81,10 +81,21 @@ const MAX_PAGE = 500
 
 const plain = /^[a-z0-9_-]+$/
 
+const utf8 = new TextEncoder()
+/** Segments that were encoded lately; the same ones come again and again. */
+const encoded = new Map<string, string>()
+const ENCODED = 1_000
+
 const encodeSegment = (segment: string): string => {
   if (plain.test(segment)) return segment
-  let hex = '~'
-  for (const byte of new TextEncoder().encode(segment)) hex += byte.toString(16).padStart(2, '0')
+  let hex = encoded.get(segment)
+  if (hex !== undefined) return hex
+  hex = '~'
+  for (const byte of utf8.encode(segment)) hex += byte.toString(16).padStart(2, '0')
+  // A key with a longer one is hardly ever asked for again, or too long.
+  if (segment.length > 300) return hex
+  if (encoded.size >= ENCODED) encoded.clear()
+  encoded.set(segment, hex)
   return hex
 }
 

@@ -14,7 +14,7 @@ export interface LogEntry {
   /** The value as JSON text; null where only the log has it, absent on a delete and on a counter. */
   j?: string | null
   /** The fields of a counter. */
-  c?: Record<string, number>
+  c?: Readonly<Record<string, number>>
   /** Milliseconds since the epoch at which the value ends; absent = never. */
   x?: number
   /** Where the log keeps it: the log's own note, not part of what is kept. */
@@ -144,15 +144,13 @@ export async function memoryKV(options: MemoryKVOptions = {}): Promise<KV> {
   const evaluate = (commit: PreparedCommit, pending?: Map<string, LogEntry>): LogEntry[] | undefined => {
     const after = applyCommit(commit, (k) => {
       const entry = alive(pending?.get(k) ?? state.get(k))
-      return entry
-        ? { version: String(entry.v), json: entry.j, fields: entry.c && new Map(Object.entries(entry.c)) }
-        : null
+      return entry ? { version: String(entry.v), json: entry.j, fields: entry.c } : null
     })
     if (!after) return undefined
     const v = ++version
     return Array.from(after, ([k, change]) => {
       const entry: LogEntry = { k, v }
-      if (change?.fields) entry.c = Object.fromEntries(change.fields)
+      if (change?.fields) entry.c = change.fields
       else if (change) entry.j = change.json!
       if (change?.expiresAt !== undefined) entry.x = change.expiresAt
       return entry
