@@ -77,7 +77,7 @@ const watched = (send) => async (request) => {
   }
 }
 
-const store = await openStorage(storage)
+const { kv: store } = await openStorage(storage)
 // What the one before has left.
 for await (const problem of verifyStore(store)) throw new Error(problem)
 const kv = {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Budget, Fields, KV } from '@turnpike/core'
-import { createSession, createUser, gatewayKeys } from '@turnpike/core'
+import type { Budget, KV } from '@turnpike/core'
+import { createSession, createUser, gatewayKeys, usageLedger } from '@turnpike/core'
 import { expect } from 'vitest'
 import type { Plan } from '../../support/planned-upstream.js'
 import { runtime } from '../../support/runtime.js'
@@ -48,10 +48,11 @@ export async function populate(kv: KV, withBudgets: boolean): Promise<World> {
 }
 
 /** Makes sure that no budget is used for more than it is. @returns what each is used for, by the id of its key or user */
-export async function checkBudgets(kv: KV, { budgets }: World): Promise<Map<string, Fields>> {
-  const uses = new Map<string, Fields>()
+export async function checkBudgets(kv: KV, { budgets }: World): Promise<Map<string, { spent: number; held: number }>> {
+  const uses = new Map<string, { spent: number; held: number }>()
+  const ledger = usageLedger(kv)
   for (const { of, id, usd } of budgets) {
-    const { spent = 0, held = 0 } = (await kv.get<Fields>(['budget', of, id, 'all']))?.value ?? {}
+    const { spent, held } = await ledger.used({ of, id, budget: { usd } })
     expect(spent + held, `the budget of ${of} ${id}`).toBeLessThanOrEqual(usd * 1e9)
     uses.set(id, { spent, held })
   }
