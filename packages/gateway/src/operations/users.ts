@@ -14,6 +14,7 @@ import { jsonList, operation } from '@turnpike/http'
 import * as v from 'valibot'
 import type { Caller } from '../caller.js'
 import { actorOf, isAdmin, isHolder } from '../caller.js'
+import { Paging } from '../paging.js'
 
 /** spec.md, "The gateway's own user record fields: not shown". */
 export const GatewayUser = v.object({
@@ -47,14 +48,6 @@ const NewUser = v.strictObject({
       per: v.optional(v.picklist(['day', 'month'])),
     }),
   ),
-})
-
-/** A part of a list; without both, the whole of it. */
-const Paging = v.object({
-  limit: v.optional(
-    v.pipe(v.string(), v.regex(/^\d+$/, 'expected a number'), v.transform(Number), v.minValue(1), v.maxValue(500)),
-  ),
-  after: v.optional(v.pipe(v.string(), v.maxLength(200))),
 })
 
 /** Entries that are read at a time where the whole list is asked for. */
