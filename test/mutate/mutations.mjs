@@ -38,8 +38,8 @@ export const mutations = [
   {
     name: 'session-total-lost',
     file: 'packages/core/src/ledger/totals.ts',
-    line: "if (record.in_session) addRecord(sums.of(totalKey('session', session_id)), record)",
-    broken: "if (record.in_session) sums.of(totalKey('session', session_id))",
+    line: "if (in_session) count(totalKey('session', session_id))",
+    broken: '',
     test: 'packages/gateway/src/admit.test.ts',
     red: 'a session is summed',
   },
@@ -102,8 +102,8 @@ export const mutations = [
   {
     name: 'upstream-runs-on',
     file: 'packages/gateway/src/upstream-watch.ts',
-    line: 'client.onLeave(abort)',
-    broken: '',
+    line: 'if (drainMs === 0) abort()',
+    broken: 'if (drainMs === 0) return',
     test: 'packages/gateway/src/operations/chat-stop.test.ts',
     red: 'a client that leaves while the upstream is waited for',
   },
