@@ -11,6 +11,8 @@ export interface ValueCache {
 /** @param room characters of values that may stay */
 export function valueCache(room: number): ValueCache {
   const cached = new Set<LogEntry>()
+  // Goes on where it was: to begin anew, a Set would pass by all that it has lost at its front, each time.
+  let oldest = cached.values()
   const release = (entry: LogEntry): void => {
     if (cached.delete(entry)) room += entry.j!.length
   }
@@ -19,11 +21,13 @@ export function valueCache(room: number): ValueCache {
       if (typeof entry.j !== 'string') return
       cached.add(entry)
       room -= entry.j.length
-      if (room >= 0) return
-      for (const oldest of cached) {
-        release(oldest)
-        oldest.j = null
-        if (room >= 0) return
+      while (room < 0) {
+        const { value, done } = oldest.next()
+        if (done) oldest = cached.values()
+        else {
+          release(value)
+          value.j = null
+        }
       }
     },
     delete: release,
