@@ -13,9 +13,6 @@ export function valueCache(room: number): ValueCache {
   const cached = new Set<LogEntry>()
   // Goes on where it was: to begin anew, a Set would pass by all that it has lost at its front, each time.
   let oldest = cached.values()
-  const release = (entry: LogEntry): void => {
-    if (cached.delete(entry)) room += entry.j!.length
-  }
   return {
     add(entry) {
       if (typeof entry.j !== 'string') return
@@ -23,13 +20,17 @@ export function valueCache(room: number): ValueCache {
       room -= entry.j.length
       while (room < 0) {
         const { value, done } = oldest.next()
-        if (done) oldest = cached.values()
-        else {
-          release(value)
-          value.j = null
+        if (done) {
+          oldest = cached.values()
+          continue
         }
+        cached.delete(value)
+        room += value.j!.length
+        value.j = null
       }
     },
-    delete: release,
+    delete(entry) {
+      if (cached.delete(entry)) room += entry.j!.length
+    },
   }
 }
