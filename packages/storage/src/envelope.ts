@@ -6,7 +6,9 @@ const checksum = async (text: string): Promise<string> => (await sha256(text)).s
 export interface Envelope {
   /** The text to store under a name. */
   seal(name: string, content: object): Promise<string>
-  /** What {@link seal} made `text` of, or nothing if that is not it. @throws StorageError where a later Turnpike wrote it */
+  /** What {@link seal} made `text` of, as JSON, or nothing if that is not it. @throws StorageError where a later Turnpike wrote it */
+  jsonOf(name: string, text: string): Promise<string | undefined>
+  /** The same, parsed. */
   unseal<T>(name: string, text: string): Promise<T | undefined>
 }
 
@@ -17,20 +19,25 @@ export interface Envelope {
 export function envelope(kind: string, version: number): Envelope {
   const present = `${kind} ${version}`
   const sealed = new RegExp(`^(${kind} \\d+) (\\w{16}) (.*)$`, 's')
+  const jsonOf = async (name: string, text: string): Promise<string | undefined> => {
+    const [, form, sum, json] = sealed.exec(text) ?? []
+    if (json === undefined || (await checksum(name + json)) !== sum) return undefined
+    if (form !== present)
+      throw new StorageError(
+        `The store has the form "${form}", and this version reads "${present}"; use a newer one`,
+        'none',
+      )
+    return json
+  }
   return {
+    jsonOf,
     async seal(name, content) {
       const json = JSON.stringify(content)
       return `${present} ${await checksum(name + json)} ${json}`
     },
     async unseal<T>(name: string, text: string) {
-      const [, form, sum, json] = sealed.exec(text) ?? []
-      if (json === undefined || (await checksum(name + json)) !== sum) return undefined
-      if (form !== present)
-        throw new StorageError(
-          `The store has the form "${form}", and this version reads "${present}"; use a newer one`,
-          'none',
-        )
-      return JSON.parse(json) as T
+      const json = await jsonOf(name, text)
+      return json === undefined ? undefined : (JSON.parse(json) as T)
     },
   }
 }

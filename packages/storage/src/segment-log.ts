@@ -3,7 +3,7 @@ import { isDelete, StorageError } from '@turnpike/core'
 import type { Owner } from './ownership.js'
 import { countingNames, parseFence } from './ownership.js'
 import type { Content, Name } from './segments.js'
-import { chain, kept, nameOf, parseName, seal, sizeOf, unseal } from './segments.js'
+import { chain, jsonOf, kept, nameOf, parseName, seal, sizeOf, unseal, valueIn } from './segments.js'
 import type { Items } from './storage-like.js'
 import { valueCache } from './value-cache.js'
 
@@ -127,36 +127,38 @@ export function segmentLog(items: Items, owner: Owner, options: SegmentLogOption
     }
   }
 
-  const values = new Map<Segment, Promise<Map<string, LogEntry> | undefined>>()
-  /** What an item holds, by key; those who ask at the same time share one read. */
-  const contentOf = (segment: Segment): Promise<Map<string, LogEntry> | undefined> => {
-    let content = values.get(segment)
-    if (!content) {
-      content = readItem(segment)
-        .then((found) => found && new Map(found.e.map((entry) => [entry.k, entry])))
-        .finally(() => values.delete(segment))
-      values.set(segment, content)
+  const reading = new Map<Segment, Promise<string | undefined>>()
+  /** What an item holds, as JSON; those who ask at the same time share one read. */
+  const jsonIn = (segment: Segment): Promise<string | undefined> => {
+    let json = reading.get(segment)
+    if (!json) {
+      json = items
+        .get(nameOf(segment))
+        .then((text) => (text === null ? undefined : jsonOf(nameOf(segment), text)))
+        .finally(() => reading.delete(segment))
+      reading.set(segment, json)
     }
-    return content
+    return json
   }
 
   const read = async (entry: LogEntry): Promise<string | undefined> => {
     for (;;) {
       if (typeof entry.j === 'string') return entry.j
       const segment = entry.at as Segment
-      const found = (await contentOf(segment))?.get(entry.k)
+      const json = await jsonIn(segment)
       if (!segment.live.has(entry)) {
         // It was forgotten, or it has moved while it was looked for.
         if (entry.at === segment) return undefined
         continue
       }
-      if (found?.v !== entry.v || typeof found.j !== 'string')
+      const value = json === undefined ? undefined : valueIn(json, entry)
+      if (value === undefined)
         throw new StorageError(`${entry.k} cannot be read: item ${nameOf(segment)} is missing or corrupt`, 'none')
       if (entry.j === null) {
-        entry.j = found.j
+        entry.j = value
         cache.add(entry)
       }
-      return found.j
+      return value
     }
   }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Content, Name } from './segments.js'
-import { chain, latest, nameOf, parseName } from './segments.js'
+import { chain, kept, latest, nameOf, parseName, valueIn } from './segments.js'
 
 /** `from-to` and the attempt; of epoch 1, or of the one before a dot. */
 const name = (text: string): Name => {
@@ -102,5 +102,41 @@ describe('chain', () => {
     }
     for await (const _ of chain(names, read, true));
     expect(most).toBe(16)
+  })
+})
+
+describe('valueIn', () => {
+  const values = [
+    '',
+    '""',
+    '"plain"',
+    '{"a":"b"}',
+    '"\\""',
+    '"\\\\"',
+    '"\\\\\\""',
+    '{"k":"b","v":2,"j":"x"}',
+    '{"k":"b","v":2,"j":',
+    'ends with a backslash \\',
+    'two \\\\',
+    'line\nbreak\u2028 ☃ \ud83d',
+  ]
+  const entries = values.map((j, i) => kept({ k: `key/${i}`, v: i + 1, j }))
+  const json = JSON.stringify({ v: 99, e: [...entries, kept({ k: 'c', v: 50, c: { n: 1 } }), kept({ k: 'd', v: 51 })] })
+
+  it('finds each value as it was kept', () => {
+    expect(entries.map((entry) => valueIn(json, entry))).toEqual(values)
+  })
+
+  it('finds nothing else', () => {
+    for (const entry of [
+      { k: 'key/1', v: 1 },
+      { k: 'key/99', v: 2 },
+      { k: 'ey/1', v: 2 },
+      { k: 'b', v: 2 },
+      { k: 'c', v: 50 },
+      { k: 'd', v: 51 },
+    ])
+      expect(valueIn(json, entry), entry.k).toBeUndefined()
+    expect(valueIn(json.slice(0, json.indexOf('break')), entries.at(-1)!)).toBeUndefined()
   })
 })

@@ -3,7 +3,7 @@ import { StorageError } from '@turnpike/core'
 import { envelope } from './envelope.js'
 
 /** The form of all items. */
-export const { seal, unseal } = envelope('turnpike', 2)
+export const { seal, jsonOf, unseal } = envelope('turnpike', 2)
 
 /**
  * An item of the log: the entries of groups `from` to `to`, as written by one attempt. Every attempt has a name of its own, so that
@@ -39,6 +39,24 @@ export function kept({ k, v, j, c, x }: LogEntry): LogEntry {
   if (c !== undefined) entry.c = c
   if (x !== undefined) entry.x = x
   return entry
+}
+
+/**
+ * The value of an entry in the JSON of its item, as {@link kept} put it there; nothing where it is not there. It is looked for as text,
+ * because to parse an item takes milliseconds, and a page of a list may be of many.
+ */
+export function valueIn(json: string, { k, v }: LogEntry): string | undefined {
+  const head = `{"k":${JSON.stringify(k)},"v":${v},"j":`
+  const at = json.indexOf(head)
+  if (at === -1) return undefined
+  const start = at + head.length
+  for (let end = json.indexOf('"', start + 1); end !== -1; end = json.indexOf('"', end + 1)) {
+    let slashes = 0
+    while (json[end - 1 - slashes] === '\\') slashes++
+    // A quote after a whole number of escaped backslashes is the end.
+    if (slashes % 2 === 0) return JSON.parse(json.slice(start, end + 1)) as string
+  }
+  return undefined
 }
 
 /** About how many characters an entry takes in its item. */
