@@ -12,9 +12,10 @@ export function mayUse(caller: Caller, provider: string, model: string): boolean
   return !models || models.includes(model) || models.includes(`${provider}/${model}`)
 }
 
-/** The targets that a caller may use. @throws ApiError 403 where there are none */
-export function allowedTargets(caller: Caller, targets: Target[]): Target[] {
-  const allowed = targets.filter(({ provider, model }) => mayUse(caller, provider.id, model))
+/** The targets that a key may be used for. @throws ApiError 403 where there are none */
+export function allowedTargets(holder: KeyHolder, targets: Target[]): Target[] {
+  if (!holder.key.models) return targets
+  const allowed = targets.filter(({ provider, model }) => mayUse(holder, provider.id, model))
   if (allowed.length === 0) throw forbidden('forbidden', 'This key may not be used for this model')
   return allowed
 }

@@ -1,5 +1,5 @@
-import type { Considered, Outcome, Target, Task, UnitClass, Units, Usage, UsageRecord } from '@turnpike/core'
-import { cost, isUuid, ratesFor } from '@turnpike/core'
+import type { Target, UnitClass, Units, Usage, UsageRecord } from '@turnpike/core'
+import { completionClasses, cost, isUuid, promptClasses, ratesFor } from '@turnpike/core'
 import type { Call } from '@turnpike/http'
 
 /** What a request used. */
@@ -17,17 +17,7 @@ export const tag = (call: Call, name: string): string => {
   return value !== undefined && isUuid(value) ? value.toLowerCase() : ''
 }
 
-const promptClasses: UnitClass[] = [
-  'input',
-  'input_audio',
-  'input_image',
-  'cache_read',
-  'cache_write',
-  'cache_write_1h',
-]
-const completionClasses: UnitClass[] = ['output', 'reasoning', 'output_audio', 'output_image']
-
-const sum = (units: Units, classes: UnitClass[]): number =>
+const sum = (units: Units, classes: readonly UnitClass[]): number =>
   Math.ceil(classes.reduce((all, name) => all + (units[name] ?? 0), 0))
 
 /** Units that nobody has counted. */
@@ -44,27 +34,22 @@ export const sentOf = (units: Units): Units =>
   )
 
 /** What is known of a request before it is sent. */
-export interface RecordHead {
-  request_id: string
-  user_id: string
-  key_id: string
-  session_id: string
-  conversation_id: string
-  task_id: string
-  project_id: string
-  in_session: boolean
-  task: Task
-  considered?: Considered[]
-}
+export type RecordHead = Pick<
+  UsageRecord,
+  | 'request_id'
+  | 'user_id'
+  | 'key_id'
+  | 'session_id'
+  | 'conversation_id'
+  | 'task_id'
+  | 'project_id'
+  | 'in_session'
+  | 'task'
+  | 'considered'
+>
 
 /** How a request went. */
-export interface RecordEnd {
-  attempts: number
-  outcome: Outcome
-  latency_ms: number
-  first_token_ms: number | null
-  timestamp: string
-}
+export type RecordEnd = Pick<UsageRecord, 'attempts' | 'outcome' | 'latency_ms' | 'first_token_ms' | 'timestamp'>
 
 /** A usage record, charged at the price that its target had when the request came. */
 export function recordOf(

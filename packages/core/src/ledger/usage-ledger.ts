@@ -1,11 +1,12 @@
 import { ApiError, StorageError } from '../errors.js'
 import { uuidv7 } from '../ids.js'
-import { invalid } from '../invalid.js'
-import type { Commit, Key, KV, Page } from '../kv/kv.js'
+import type { Commit, KV } from '../kv/kv.js'
 import { entriesOf } from '../kv/kv.js'
 import type { BudgetOf, BudgetUse, Hold, Wanted } from './holds.js'
 import { budgetKey, dropHold, ending, holdsUntil, makeHolds, settle, sweeping, swept, useOf } from './holds.js'
 import { lastUses } from './last-used.js'
+import type { PageOptions, RecordPage } from './record-pages.js'
+import { pageOfRecords } from './record-pages.js'
 import type { Fields, HourOf, TotalOf, UsageTotals } from './totals.js'
 import { addUsage, hourKey, hourOf, Sums, totalKey, totalsOf } from './totals.js'
 import type { FailedCall, UsageRecord } from './usage-record.js'
@@ -63,10 +64,7 @@ export interface UsageLedger {
    * The user's records, newest first; `next` is the `after` of the following page. `limit` default 100, at most 500.
    * @throws ApiError 400 where `after` is none
    */
-  records(
-    userId: string,
-    page?: { after?: string | undefined; limit?: number | undefined },
-  ): Promise<{ items: UsageRecord[]; next?: string }>
+  records(userId: string, page?: PageOptions): Promise<RecordPage>
 }
 
 const HOUR_MS = 3_600_000
@@ -97,32 +95,6 @@ interface Waiting<T, R = void> {
 }
 
 type Booking = { record: UsageRecord; hold?: Hold | undefined }
-
-/** Most records on a page. */
-const MAX_PAGE = 500
-
-/** Where a page begins: after a segment, or in it, where some of its records are on the page before. */
-const CURSOR = /^([0-9a-f-]{36})(?:\.(\d+))?$/
-
-/** The user's segments, newest first, each with its records newest first and where among them to begin. */
-async function* segments(
-  kv: KV,
-  userId: string,
-  cursor: string | undefined,
-  most: number,
-): AsyncGenerator<{ id: string; records: UsageRecord[]; from: number }> {
-  const prefix = ['usage', userId]
-  const [, id, from] = (cursor !== undefined && CURSOR.exec(cursor)) || []
-  if (cursor !== undefined && id === undefined) throw invalid('There is no such page')
-  let after: Key | undefined = id === undefined ? undefined : [...prefix, id]
-  const begun = from && (await kv.get<UsageRecord[]>(after!))
-  if (begun) yield { id: id!, records: begun.value.toReversed(), from: Number(from) }
-  do {
-    const page: Page<UsageRecord[]> = await kv.list(prefix, { reverse: true, limit: most + 1, ...(after && { after }) })
-    for (const { key, value } of page.items) yield { id: key[2]!, records: value.toReversed(), from: 0 }
-    after = page.next
-  } while (after)
-}
 
 /**
  * The usage ledger: one flush in flight, what arrives meanwhile is the next, so nothing waits for a timer.
@@ -328,17 +300,6 @@ export function usageLedger(
         hours.push({ hour: key[3]!, totals: totalsOf(value), fields: value })
       return hours
     },
-    async records(userId, { after, limit = 100 } = {}) {
-      const most = Math.min(Math.max(limit, 1), MAX_PAGE)
-      const items: UsageRecord[] = []
-      let last: string | undefined
-      for await (const { id, records, from } of segments(kv, userId, after, most))
-        for (let i = from; i < records.length; i++) {
-          if (items.length >= most) return { items, next: i === 0 ? last! : `${id}.${i}` }
-          items.push(records[i]!)
-          last = id
-        }
-      return { items }
-    },
+    records: (userId, page) => pageOfRecords(kv, userId, page),
   }
 }

@@ -1,5 +1,5 @@
 import type { Price, Rates, UnitClass, Units } from './price.js'
-import { unitClasses } from './price.js'
+import { completionClasses, promptClasses, unitClasses } from './price.js'
 
 /** What a class costs that has no rate of its own. */
 const fallbacks: Partial<Record<UnitClass, UnitClass>> = {
@@ -13,14 +13,13 @@ const fallbacks: Partial<Record<UnitClass, UnitClass>> = {
   output_image: 'output',
 }
 
-const prompt: UnitClass[] = ['input', 'input_audio', 'input_image', 'cache_read', 'cache_write', 'cache_write_1h']
-const tokens: UnitClass[] = [...prompt, 'output', 'reasoning', 'output_audio', 'output_image']
+const tokens = [...promptClasses, ...completionClasses]
 const measures: UnitClass[] = ['characters', 'seconds', 'images']
 
 /** The rates that a request is charged with: the price's own, and over them those of the highest tier that its prompt exceeds. */
 export function ratesFor(price: Price, units: Units): Rates {
   const { tiers = [], ...rates } = price
-  const size = prompt.reduce((sum, name) => sum + (units[name] ?? 0), 0)
+  const size = promptClasses.reduce((sum, name) => sum + (units[name] ?? 0), 0)
   const exceeded = tiers.filter(({ above }) => size > above).toSorted((a, b) => b.above - a.above)
   const { above: _, ...tier } = exceeded[0] ?? { above: 0 }
   return Object.assign(rates, tier)

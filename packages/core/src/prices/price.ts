@@ -23,6 +23,17 @@ export const unitClasses = [
 ] as const
 export type UnitClass = (typeof unitClasses)[number]
 
+/** Those that add up to the tokens of a prompt, and of a completion. */
+export const promptClasses: readonly UnitClass[] = [
+  'input',
+  'input_audio',
+  'input_image',
+  'cache_read',
+  'cache_write',
+  'cache_write_1h',
+]
+export const completionClasses: readonly UnitClass[] = ['output', 'reasoning', 'output_audio', 'output_image']
+
 /** How much of each class a request used; absent = none. */
 export type Units = Partial<Record<UnitClass, number>>
 
