@@ -8,7 +8,7 @@ import { verifyStore } from '../verify.js'
 import type { BudgetOf } from './holds.js'
 import { budgetKey, useOf } from './holds.js'
 import type { Fields } from './totals.js'
-import type { UsageLedger } from './usage-ledger.js'
+import type { UsageLedger } from './ledger.js'
 import { usageLedger } from './usage-ledger.js'
 import type { UsageRecord } from './usage-record.js'
 

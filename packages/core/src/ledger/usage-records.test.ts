@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { usageRecord } from '../../../../test/support/usage-record.js'
 import { memoryKV } from '../kv/memory-kv.js'
-import type { UsageLedger } from './usage-ledger.js'
+import type { UsageLedger } from './ledger.js'
 import { usageLedger } from './usage-ledger.js'
 
 /** Records of two users in segments of these sizes, and the ids of one's from the newest to the oldest. */
