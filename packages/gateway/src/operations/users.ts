@@ -16,14 +16,19 @@ import type { Caller } from '../caller.js'
 import { actorOf, isAdmin, isHolder } from '../caller.js'
 import { Paging } from '../paging.js'
 
+const role = v.picklist(['user', 'developer', 'admin'])
+
+/** What a budget is for; absent = for ever. */
+const per = v.optional(v.picklist(['day', 'month']))
+
 /** spec.md, "The gateway's own user record fields: not shown". */
 export const GatewayUser = v.object({
   id: v.string(),
   name: v.string(),
   email: v.nullable(v.string()),
-  role: v.picklist(['user', 'developer', 'admin']),
+  role,
   /** What the user's requests may cost; absent = no bound. */
-  budget: v.optional(v.object({ usd: v.number(), per: v.optional(v.picklist(['day', 'month'])) })),
+  budget: v.optional(v.object({ usd: v.number(), per })),
   created_at: v.string(),
 })
 
@@ -41,11 +46,11 @@ const NewUser = v.strictObject({
   ),
   name: v.optional(v.pipe(v.string(), v.maxLength(200))),
   email: v.nullish(v.pipe(v.string(), v.maxLength(254), v.regex(/^[^@\s]+@[^@\s]+$/, 'expected an e-mail address'))),
-  role: v.optional(v.picklist(['user', 'developer', 'admin'])),
+  role: v.optional(role),
   budget: v.optional(
     v.strictObject({
       usd: v.pipe(v.number(), v.minValue(0), v.maxValue(1_000_000)),
-      per: v.optional(v.picklist(['day', 'month'])),
+      per,
     }),
   ),
 })

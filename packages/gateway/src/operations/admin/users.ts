@@ -4,6 +4,7 @@ import { operation } from '@turnpike/http'
 import * as v from 'valibot'
 import type { Caller } from '../../caller.js'
 import { Paging } from '../../paging.js'
+import { GatewayUser } from '../users.js'
 
 const totals = {
   requests: v.number(),
@@ -23,16 +24,7 @@ export const UsersSummary = v.object({
   /** Sums over everything that was ever used, also by users who are deleted. */
   ...totals,
   /** Newest first. */
-  data: v.array(
-    v.object({
-      id: v.string(),
-      name: v.string(),
-      email: v.nullable(v.string()),
-      role: v.picklist(['user', 'developer', 'admin']),
-      created_at: v.string(),
-      ...totals,
-    }),
-  ),
+  data: v.array(v.object({ ...v.omit(GatewayUser, ['budget']).entries, ...totals })),
   /** The `after` of the next page; absent on the last one. */
   next: v.optional(v.string()),
 })
