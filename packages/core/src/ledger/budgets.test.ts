@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest'
+import { nano, ofKey, twoLedgers } from '../../../../test/support/two-ledgers.js'
+import { entriesOf } from '../kv/kv.js'
+import type { BudgetOf } from './holds.js'
+
+const DAY = 86_400_000
+
+describe('a budget', () => {
+  it('is never exceeded, and used to the last, by holds of two processes at once', async () => {
+    const { first, second, used, keysBelow, expectClean } = await twoLedgers()
+    // 2.01 dollars, of which there is no number of nano-dollars but a rounded one.
+    const budget = ofKey(2.01)
+    const holds = await Promise.all(
+      Array.from({ length: 40 }, (_, i) => (i % 2 ? first : second).hold(nano(201_000_000), [budget])),
+    )
+    const made = holds.filter((hold) => hold !== null)
+    expect(made).toHaveLength(10)
+    expect(await used('key', 'k', 'all')).toEqual({ spent: 0, held: 2_010_000_000 })
+    expect((await keysBelow('hold')).toSorted()).toEqual(made.map(({ id }) => id).toSorted())
+    await expectClean()
+  })
+
+  it('takes what fits of those that come at once', async () => {
+    const { first, used } = await twoLedgers()
+    const holds = await Promise.all([600, 500, 400].map((cost) => first.hold(nano(cost), [ofKey(1e-6)])))
+    expect(holds.map((hold) => hold?.amount)).toEqual([600, undefined, 400])
+    expect(await used('key', 'k', 'all')).toEqual({ spent: 0, held: 1_000 })
+  })
+
+  it('gets back what is held, and counts what was spent, more or less', async () => {
+    const { first, second, used, keysBelow, expectClean } = await twoLedgers()
+    const budget = ofKey(1e-6)
+    const hold = (await first.hold(nano(600), [budget]))!
+    expect(await second.hold(nano(500), [budget])).toBeNull()
+    expect(await second.hold(nano(400), [budget])).not.toBeNull()
+    await first.append(nano(100), hold)
+    expect(await used('key', 'k', 'all')).toEqual({ spent: 100, held: 400 })
+    const dropped = (await first.hold(nano(500), [budget]))!
+    expect(await first.hold(nano(1), [budget])).toBeNull()
+    await first.drop(dropped)
+    expect(await used('key', 'k', 'all')).toEqual({ spent: 100, held: 400 })
+    await first.drop(dropped)
+    const dear = (await first.hold(nano(500), [budget]))!
+    await first.append(nano(5_000_000), dear)
+    expect(await used('key', 'k', 'all')).toEqual({ spent: 5_000_100, held: 400 })
+    expect(await first.hold(nano(0), [budget])).toBeNull()
+    const unknown = await first.hold(nano(7), [ofKey(1)])
+    // What it cost is not known: what was held is taken for it.
+    await first.append(nano(null), unknown!)
+    expect(await used('key', 'k', 'all')).toEqual({ spent: 5_000_107, held: 400 })
+    expect(await keysBelow('hold')).toHaveLength(1)
+    await expectClean()
+  })
+
+  it('leaves nothing but its sums behind where requests end by themselves', async () => {
+    const { first, kv } = await twoLedgers()
+    const holds = await Promise.all([1, 2].map(() => first.hold(nano(6), [ofKey(1)])))
+    await first.append(nano(5), holds[0]!)
+    await first.drop(holds[1]!)
+    for await (const { key } of entriesOf(kv)) expect(key[0]).not.toMatch(/^hold/)
+  })
+
+  it('is one of each day and of each month, in UTC, in which the hold was made', async () => {
+    const { clock, first, used, expectClean } = await twoLedgers()
+    const [daily, monthly] = [ofKey(1e-6, 'day'), { ...ofKey(2e-6, 'month'), of: 'user' } as const]
+    const hold = (await first.hold(nano(1_000), [daily, monthly]))!
+    clock.now = Date.UTC(2026, 0, 31, 23, 59, 59, 999)
+    expect(await first.hold(nano(1), [daily])).toBeNull()
+    expect(await first.hold(nano(1_001), [monthly])).toBeNull()
+    clock.now += 1
+    expect(await first.hold(nano(1_000), [daily, monthly])).not.toBeNull()
+    await first.append(nano(900), hold)
+    expect(await used('key', 'k', '2026-01-31')).toEqual({ spent: 900, held: 0 })
+    expect(await used('key', 'k', '2026-02-01')).toEqual({ spent: 0, held: 1_000 })
+    expect(await used('user', 'k', '2026-01')).toEqual({ spent: 900, held: 0 })
+    expect(await used('user', 'k', '2026-02')).toEqual({ spent: 0, held: 1_000 })
+    expect(await first.used(daily)).toEqual({ spent: 0, held: 1_000 })
+    expect(await first.used(monthly)).toEqual({ spent: 0, held: 1_000 })
+    clock.now += DAY
+    expect(await first.used(daily)).toEqual({ spent: 0, held: 0 })
+    expect(await first.hold(nano(1_000), [daily, monthly])).not.toBeNull()
+    clock.now += DAY
+    expect(await first.used(monthly)).toEqual({ spent: 0, held: 2_000 })
+    expect(await first.hold(nano(1), [daily, monthly])).toBeNull()
+    await expectClean()
+  })
+
+  it('of a key and one of its user are both kept, or nothing is held', async () => {
+    const { first, used, keysBelow, expectClean } = await twoLedgers()
+    const user: BudgetOf = { of: 'user', id: 'ada/odd', budget: { usd: 1e-6 } }
+    expect(await first.hold(nano(700), [ofKey(1), user])).not.toBeNull()
+    expect(await first.hold(nano(700), [ofKey(1), user])).toBeNull()
+    expect(await used('key', 'k', 'all')).toEqual({ spent: 0, held: 700 })
+    expect(await used('user', 'ada/odd', 'all')).toEqual({ spent: 0, held: 700 })
+    expect(await keysBelow('hold')).toHaveLength(1)
+    await expectClean()
+  })
+})

@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest'
+import {
+  ends,
+  estimated,
+  losing,
+  lost,
+  nano,
+  ofKey,
+  outcomes,
+  twoLedgers,
+} from '../../../../test/support/two-ledgers.js'
+
+describe('a sweep', () => {
+  it('books what is older, oldest first, as it was estimated', async () => {
+    const { clock, first, second, used, keysBelow, expectClean } = await twoLedgers()
+    for (const cost of [1, 2, 3]) {
+      await first.hold(nano(cost, { accuracy: 'estimated', request_id: `r${cost}` }), [ofKey(1)])
+      clock.now += 1_000
+    }
+    expect(await second.sweep(3_001)).toBe(0)
+    expect(await second.sweep(2_000)).toBe(2)
+    expect(await used('key', 'k', 'all')).toEqual({ spent: 3, held: 3 })
+    expect((await second.records('ada')).items.map(({ request_id }) => request_id)).toEqual(['r2', 'r1'])
+    expect(await second.sweep(0)).toBe(1)
+    expect(await second.sweep(0)).toBe(0)
+    expect(await keysBelow('hold')).toEqual([])
+    expect(await second.totals('user', 'ada')).toMatchObject({ requests: 3, cost_nano_usd: 6 })
+    await expectClean()
+  })
+
+  it('at once takes also what was held in this very millisecond, and what has no budget', async () => {
+    const { first, second, expectClean } = await twoLedgers()
+    await first.hold(nano(null), [])
+    expect(await second.sweep(0)).toBe(1)
+    expect(await second.totals('user', 'ada')).toMatchObject({ requests: 1, unpriced: 1 })
+    await expectClean()
+  })
+
+  it('of several processes books each hold once, and each is counted by one', async () => {
+    const { first, second, used, expectClean } = await twoLedgers()
+    await Promise.all(Array.from({ length: 20 }, () => first.hold(estimated(7), [ofKey(1)])))
+    const counts = await Promise.all([first, second, first, second].map((ledger) => ledger.sweep(0)))
+    expect(counts.reduce((a, b) => a + b)).toBe(20)
+    expect(await used('key', 'k', 'all')).toEqual({ spent: 140, held: 0 })
+    expect(await first.totals('user', 'ada')).toMatchObject({ requests: 20 })
+    await expectClean()
+  })
+
+  it('and the late end of its request book it once, whoever is first', async () => {
+    for (let round = 0; round < 20; round++)
+      for (const end of ['append', 'drop'] as const) {
+        const { first, second, used, keysBelow, expectClean } = await twoLedgers()
+        const hold = (await first.hold(estimated(500), [ofKey(1)]))!
+        const turns = async (count: number): Promise<void> => {
+          for (; count > 0; count--) await new Promise(setImmediate)
+        }
+        const [count] = await Promise.all([
+          turns(round % 5).then(() => second.sweep(0)),
+          turns(Math.floor(round / 5)).then(() =>
+            end === 'append' ? first.append(nano(300), hold) : first.drop(hold),
+          ),
+        ])
+        const spent = count === 1 ? 500 : end === 'append' ? 300 : 0
+        expect(await used('key', 'k', 'all')).toEqual({ spent, held: 0 })
+        expect((await first.records('ada')).items.map(({ cost_nano_usd }) => cost_nano_usd)).toEqual(
+          spent ? [spent] : [],
+        )
+        expect(await keysBelow('hold')).toEqual([])
+        await expectClean()
+      }
+  })
+
+  it('is not undone by a request that ends much later, and others of its flush are booked', async () => {
+    const { clock, first, second, used, expectClean } = await twoLedgers()
+    const holds = await Promise.all([1, 2, 3].map(() => first.hold(estimated(500), [ofKey(1)])))
+    await first.append(nano(1, { request_id: 'third' }), holds[2]!)
+    clock.now += 10_000
+    const young = await first.hold(estimated(500), [ofKey(1)])
+    expect(await second.sweep(5_000)).toBe(2)
+    clock.now += 20 * 3_600_000
+    await Promise.all([
+      first.append(nano(2, { request_id: 'swept' }), holds[0]!),
+      first.append(nano(3, { request_id: 'young' }), young!),
+      first.append(nano(4, { request_id: 'free' })),
+      first.append(nano(5, { request_id: 'swept, too' }), holds[1]!),
+    ])
+    const booked = (await first.records('ada')).items.map(({ request_id }) => request_id)
+    expect(booked.toSorted()).toEqual(['free', 'r', 'r', 'third', 'young'])
+    expect(await used('key', 'k', 'all')).toEqual({ spent: 1_004, held: 0 })
+    await first.ready()
+    await expectClean()
+  })
+
+  it.each(outcomes)('that is cut off is finished by the next: %s', async (outcome) => {
+    const losses = losing(ends, outcome)
+    const { first, second, used, expectClean } = await twoLedgers(losses.fault)
+    await Promise.all([1, 2].map(() => first.hold(estimated(500), [ofKey(1)])))
+    await expect(first.sweep(0)).rejects.toBe(lost)
+    await first.ready()
+    expect(await second.sweep(0)).toBe(outcome === 'applied' ? 1 : 2)
+    if (losses.late) expect(await losses.late()).toBe(false)
+    expect(await used('key', 'k', 'all')).toEqual({ spent: 1_000, held: 0 })
+    expect(await first.totals('user', 'ada')).toMatchObject({ requests: 2 })
+    await expectClean()
+  })
+
+  it('tells nothing of when keys were last used', async () => {
+    const { first, kv } = await twoLedgers()
+    await first.hold(estimated(5), [])
+    expect(await first.sweep(0)).toBe(1)
+    expect(await kv.get(['last-used', 'key', 'key'])).toBeNull()
+  })
+})
