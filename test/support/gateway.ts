@@ -1,5 +1,5 @@
-import type { Signal, UsageRecord } from '@turnpike/core'
-import { createUser, memoryKV } from '@turnpike/core'
+import type { Hold, KeyInput, Signal, UsageRecord } from '@turnpike/core'
+import { createUser, memoryKV, verifyStore } from '@turnpike/core'
 import type { GatewayOptions } from '@turnpike/gateway'
 import { createGateway } from '@turnpike/gateway'
 import { createRouter, openai } from '@turnpike/providers'
@@ -82,12 +82,41 @@ export async function testGateway({ upstream: override, rateLimit = 1_000, ...op
   }
 }
 
+/** A gateway that is called with a key of these properties, in front of an upstream that answers with {@link completion}. */
+export async function withKey(input: Partial<KeyInput>, options: TestOptions = {}) {
+  const at = await testGateway({ upstream: () => completion(), ...options })
+  const { key, id } = (await at.gateway.keys.create(OWNER, { name: 'limited', rateLimit: 1_000, ...input }))!
+  const init = { headers: { authorization: `Bearer ${key}` } }
+  const holds = async () => (await at.kv.list<Hold>(['hold'])).items.map(({ value }) => value)
+  const problems = async () => {
+    const found: string[] = []
+    for await (const problem of verifyStore(at.kv)) found.push(problem)
+    return found
+  }
+  return { ...at, id, init, holds, problems, ask: (fields: object = {}) => at.chat(fields, init) }
+}
+
 /** A whole answer of an upstream. */
 export const answer = (body: unknown, status = 200, headers: Record<string, string> = {}): FakeAnswer => ({
   status,
   headers: { 'content-type': 'application/json', ...headers },
   body: typeof body === 'string' ? body : JSON.stringify(body),
 })
+
+/** A whole chat completion of an upstream, with `fields` over those of a small one. */
+export const completion = (fields: object = {}): FakeAnswer =>
+  answer({
+    id: 'chatcmpl-1',
+    object: 'chat.completion',
+    created: 5,
+    model: 'gpt-4o-2024',
+    choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }],
+    usage: { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 },
+    ...fields,
+  })
+
+/** What a {@link completion} costs with gpt-4o, in nano-dollars: 9 · 2_500 + 3 · 10_000. */
+export const COST = 52_500
 
 /** A streamed answer of an upstream: an event per piece; an error breaks it off, a promise is waited for. */
 export const streamed = (...pieces: (object | string | Error | Promise<unknown>)[]): FakeAnswer => ({

@@ -1,0 +1,141 @@
+import { memoryKV } from '@turnpike/core'
+import { describe, expect, it } from 'vitest'
+import type { TestOptions } from '../../../test/support/gateway.js'
+import { answer, chunk, COST, errorOf, OWNER, streamed, withKey } from '../../../test/support/gateway.js'
+
+describe('a budget', () => {
+  const limited = (usd: number, options: TestOptions = {}) => withKey({ budget: { usd } }, options)
+
+  it('lets requests pass until it is used up', async () => {
+    // Each is expected to cost 1 · 2.5 + 2 · 10, and costs 52.5.
+    const { ask, problems, holds, upstream, gateway, id } = await limited((2 * COST) / 1e9)
+    const statuses: number[] = []
+    for (let i = 0; i < 4; i++) statuses.push((await ask({ max_tokens: 2 })).status)
+    expect(statuses).toEqual([200, 200, 403, 403])
+    expect(upstream.requests).toHaveLength(2)
+    expect(await errorOf(await ask({ max_tokens: 2 }))).toEqual({
+      type: 'permission_error',
+      code: 'budget_exceeded',
+      message: 'The budget for this is used up',
+    })
+    expect(await gateway.ledger.used({ of: 'key', id, budget: { usd: 1 } })).toEqual({ held: 0, spent: 2 * COST })
+    expect(await holds()).toEqual([])
+    expect(await problems()).toEqual([])
+  })
+
+  it('is not exceeded by requests at the same time', async () => {
+    const { ask, records } = await limited((10 * 22_500) / 1e9)
+    const responses = await Promise.all(Array.from({ length: 50 }, () => ask({ max_tokens: 2 })))
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(10)
+    expect(await records()).toHaveLength(10)
+  })
+
+  it('of a user holds for all of their keys', async () => {
+    const at = await withKey({})
+    await at.kv.commit({
+      set: [
+        {
+          key: ['user', OWNER],
+          value: { ...(await at.kv.get<object>(['user', OWNER]))!.value, budget: { usd: COST / 1e9 } },
+        },
+      ],
+    })
+    expect((await at.ask({ max_tokens: 2 })).status).toBe(200)
+    expect((await at.chat({ max_tokens: 2 })).status).toBe(403)
+  })
+
+  it('begins anew with its month', async () => {
+    const at = await withKey({ budget: { usd: COST / 1e9, per: 'month' } })
+    expect((await at.ask({ max_tokens: 2 })).status).toBe(200)
+    expect((await at.ask({ max_tokens: 2 })).status).toBe(403)
+    at.clock.now = Date.UTC(2026, 1, 1)
+    expect((await at.ask({ max_tokens: 2 })).status).toBe(200)
+  })
+
+  it('gets back what a failed request held', async () => {
+    const { ask, holds, problems, gateway, id, records } = await limited(COST / 1e9, {
+      upstream: () => answer({ error: { message: 'no' } }, 500),
+    })
+    for (let i = 0; i < 3; i++) expect((await ask({ max_tokens: 2 })).status).toBe(502)
+    expect([await holds(), await records(), await problems()]).toEqual([[], [], []])
+    expect(await gateway.ledger.used({ of: 'key', id, budget: { usd: 1 } })).toEqual({ held: 0, spent: 0 })
+  })
+
+  it('is charged for a stream that breaks off', async () => {
+    const { ask, holds, problems, gateway, id, records } = await limited(1, {
+      upstream: () => streamed(chunk('Hello'), new Error('gone')),
+    })
+    await (await ask({ stream: true })).text()
+    const [record] = await records()
+    expect(record).toMatchObject({ outcome: 'truncated', accuracy: 'estimated' })
+    expect(await gateway.ledger.used({ of: 'key', id, budget: { usd: 1 } })).toEqual({
+      held: 0,
+      spent: record!.cost_nano_usd,
+    })
+    expect([await holds(), await problems()]).toEqual([[], []])
+  })
+
+  it('is kept by refusing models whose price nobody knows', async () => {
+    const { ask, upstream } = await limited(1)
+    const refused = await ask({ model: 'gpt-unheard-of' })
+    expect(refused.status).toBe(403)
+    expect(await errorOf(refused)).toMatchObject({ code: 'forbidden' })
+    expect(upstream.requests).toEqual([])
+  })
+})
+
+describe('holds', () => {
+  it('are there while a request runs, and have what it may cost', async () => {
+    let open = (): void => undefined
+    const gate = new Promise<void>((resolve) => (open = resolve))
+    const at = await withKey({}, { holds: true, upstream: () => streamed(chunk('Hello'), gate, chunk('', 'stop')) })
+    const response = await at.ask({ stream: true, max_tokens: 100 })
+    expect(await at.holds()).toMatchObject([
+      {
+        amount: 1 * 2_500 + 100 * 10_000,
+        budgets: [],
+        estimate: {
+          request_id: response.headers.get('x-request-id'),
+          outcome: 'server_shutdown',
+          accuracy: 'estimated',
+          units: { input: 1, output: 100 },
+          cost_nano_usd: 1_002_500,
+        },
+      },
+    ])
+    open()
+    await response.text()
+    expect(await at.holds()).toEqual([])
+    expect(await at.records()).toMatchObject([{ outcome: 'complete' }])
+    expect(await at.problems()).toEqual([])
+  })
+
+  it('are booked by a sweep where the process died', async () => {
+    const kv = await memoryKV()
+    const at = await withKey(
+      {},
+      { kv, holds: true, upstream: () => streamed(chunk('Hello'), new Promise(() => undefined)) },
+    )
+    await at.ask({ stream: true, max_tokens: 100 })
+    expect(await at.gateway.ledger.sweep(1)).toBe(0)
+    expect(await at.gateway.ledger.sweep(0)).toBe(1)
+    expect(await at.gateway.ledger.sweep(0)).toBe(0)
+    expect(await at.records()).toMatchObject([
+      { outcome: 'server_shutdown', accuracy: 'estimated', cost_nano_usd: 1_002_500, tokens: 101 },
+    ])
+    expect(await at.problems()).toEqual([])
+  })
+
+  it('are none where nobody wants them', async () => {
+    const at = await withKey({})
+    const commits: string[] = []
+    const { commit } = at.kv
+    at.kv.commit = (change) => {
+      commits.push(...(change.set ?? []).map(({ key }) => key[0]!))
+      return commit(change)
+    }
+    await at.ask()
+    expect(commits.filter((name) => name.startsWith('hold'))).toEqual([])
+    expect(commits).toContain('usage')
+  })
+})
