@@ -1,32 +1,18 @@
-import type { UsageLedger } from '@turnpike/core'
-import { ApiError, ChatCompletion, isUuid, memoryKV, StorageError } from '@turnpike/core'
+import { ChatCompletion, isUuid } from '@turnpike/core'
 import * as v from 'valibot'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { builtInPrices } from '@turnpike/providers'
-import { answer, errorOf, OWNER, testGateway, chunk, streamed } from '../../../../test/support/gateway.js'
-
-const session = '01900000-AAAA-7000-8000-0000000000FF'
-const whole = (fields: object = {}) =>
-  answer({
-    id: 'chatcmpl-1',
-    object: 'chat.completion',
-    created: 5,
-    model: 'gpt-4o-2024',
-    choices: [{ index: 0, message: { role: 'assistant', content: 'Hello!' }, finish_reason: 'stop' }],
-    usage: { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 },
-    ...fields,
-  })
+import { completion, errorOf, testGateway } from '../../../../test/support/gateway.js'
 
 afterEach(() => vi.useRealTimers())
 
 describe('a chat completion', () => {
   it('is answered with the upstream’s words and usage', async () => {
-    const { chat } = await testGateway({ upstream: () => whole() })
+    const { chat } = await testGateway({ upstream: () => completion() })
     const response = await chat()
     expect(response.status).toBe(200)
     expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
     expect(isUuid(response.headers.get('x-request-id')!)).toBe(true)
-    expect(await response.json()).toEqual(JSON.parse(whole().body as string))
+    expect(await response.json()).toEqual(JSON.parse(completion().body as string))
   })
 
   it('is valid from the fake upstream, with n choices and a tool call', async () => {
@@ -101,133 +87,6 @@ describe('a chat completion', () => {
   })
 })
 
-describe('the record of a completion', () => {
-  it('has all that is known', async () => {
-    const { chat, records, keyId, logs } = await testGateway({ upstream: () => whole() })
-    const headers = {
-      'x-session-id': session,
-      'x-conversation-id': session,
-      'x-task-id': session,
-      'x-project-id': session,
-    }
-    const response = await chat({ model: 'openai/gpt-4o' }, { headers })
-    const tag = session.toLowerCase()
-    expect(await records()).toEqual([
-      {
-        request_id: response.headers.get('x-request-id'),
-        user_id: OWNER,
-        key_id: keyId,
-        session_id: tag,
-        conversation_id: tag,
-        task_id: tag,
-        project_id: tag,
-        task: 'chat',
-        model: 'gpt-4o',
-        provider: 'openai',
-        attempts: 1,
-        prompt_tokens: 9,
-        completion_tokens: 3,
-        tokens: 12,
-        accuracy: 'reported',
-        units: { input: 9, output: 3 },
-        rates: { input: 2.5, output: 10, cache_read: 1.25 },
-        catalogue: builtInPrices().table().version,
-        // 9 × $2.50 and 3 × $10 for a million
-        cost_nano_usd: 52_500,
-        outcome: 'complete',
-        in_session: false,
-        latency_ms: expect.any(Number) as number,
-        first_token_ms: null,
-        timestamp: '2026-01-02T00:00:00.000Z',
-      },
-    ])
-    expect(logs).toMatchObject([
-      { route: '/v1/chat/completions', provider: 'openai', model: 'gpt-4o', stream: false, outcome: 'complete' },
-    ])
-    expect(JSON.stringify(logs)).not.toContain('Hi')
-  })
-
-  it.each(['not-a-uuid', 'x'.repeat(10_000), `${session}, ${session}`, ''])('has no tag of %.20s', async (value) => {
-    const { chat, records } = await testGateway()
-    await chat({}, { headers: { 'x-session-id': value, 'x-task-id': value } })
-    expect(await records()).toMatchObject([{ session_id: '', task_id: '', conversation_id: '', project_id: '' }])
-  })
-
-  it('is estimated where the upstream reports no usage, and the client sees the estimate', async () => {
-    const { chat, records } = await testGateway({ upstream: () => whole({ usage: undefined }) })
-    const response = await chat({ messages: [{ role: 'user', content: 'x'.repeat(41) }], system: 'abc' })
-    const usage = { prompt_tokens: 11, completion_tokens: 2, total_tokens: 13 }
-    expect(await response.json()).toMatchObject({ usage })
-    expect(await records()).toMatchObject([
-      { prompt_tokens: 11, completion_tokens: 2, tokens: 13, accuracy: 'estimated' },
-    ])
-  })
-
-  it('adds up', async () => {
-    const { chat, gateway } = await testGateway({ upstream: () => whole() })
-    await Promise.all([chat(), chat(), chat()])
-    expect(await gateway.ledger.totals('user', OWNER)).toEqual({
-      requests: 3,
-      unpriced: 0,
-      prompt_tokens: 27,
-      completion_tokens: 9,
-      tokens: 36,
-      cost_nano_usd: 3 * 52_500,
-    })
-  })
-
-  it('is stored before the answer leaves', async () => {
-    let store = (): void => undefined
-    const stored = new Promise<void>((resolve) => (store = resolve))
-    const ledger = { ready: async () => undefined, append: () => stored } as unknown as UsageLedger
-    const { chat } = await testGateway({ ledger })
-    let answered = false
-    const response = chat().then((value) => ((answered = true), value))
-    await new Promise(setImmediate)
-    expect(answered).toBe(false)
-    store()
-    expect((await response).status).toBe(200)
-  })
-})
-
-describe('a ledger that cannot be written', () => {
-  const unavailable = {
-    type: 'server_error',
-    code: 'ledger_unavailable',
-    message: 'Usage cannot be recorded at the moment',
-  }
-
-  it('fails the request whose record is lost, and those after it before they cost', async () => {
-    const kv = await memoryKV()
-    let broken = false
-    const breaking = {
-      ...kv,
-      commit: (change: Parameters<typeof kv.commit>[0]) =>
-        broken ? Promise.reject(new StorageError('Disk full', 'none')) : kv.commit(change),
-    }
-    const { chat, upstream, send, errors } = await testGateway({ kv: breaking })
-    broken = true
-    const first = await chat()
-    expect([first.status, await errorOf(first), upstream.requests.length]).toEqual([500, unavailable, 1])
-    expect(first.headers.get('x-should-retry')).toBe('false')
-    const second = await chat({ stream: true })
-    expect(second.headers.get('x-should-retry')).toBeNull()
-    expect([second.status, await errorOf(second), upstream.requests.length]).toEqual([500, unavailable, 1])
-    expect(errors).toHaveLength(2)
-    expect(await (await send('GET', '/health')).json()).toMatchObject({ status: 'unavailable' })
-    broken = false
-    expect((await chat()).status).toBe(200)
-  })
-
-  it('tells what a ledger of one’s own throws', async () => {
-    const error = new ApiError(500, 'server_error', 'No', { code: 'ledger_unavailable' })
-    const ledger = { ready: () => Promise.reject(error) } as unknown as UsageLedger
-    const { chat, upstream } = await testGateway({ ledger })
-    expect(await errorOf(await chat())).toEqual({ type: 'server_error', code: 'ledger_unavailable', message: 'No' })
-    expect(upstream.requests).toEqual([])
-  })
-})
-
 describe('an upstream that is silent', () => {
   it.each([false, true])('is given up after a while (stream: %s)', async (stream) => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'] })
@@ -272,36 +131,5 @@ describe('an upstream that is silent', () => {
     client.abort()
     await pending
     expect(upstream.active).toBe(0)
-  })
-})
-
-describe('a tier of service', () => {
-  const body = (service_tier: string) => ({
-    id: 'chatcmpl-1',
-    object: 'chat.completion',
-    created: 5,
-    model: 'gpt-4o-2024',
-    service_tier,
-    choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }],
-    usage: { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 },
-  })
-
-  it.each([
-    ['default', { cost_nano_usd: 52_500 }],
-    ['priority', { cost_nano_usd: null, service_tier: 'priority', rates: {} }],
-    ['flex', { cost_nano_usd: null, service_tier: 'flex', rates: {} }],
-  ])('is charged at its own price, or at none: %s', async (tier, expected) => {
-    const { chat, records, sent } = await testGateway({ upstream: () => answer(body(tier)) })
-    await chat({ service_tier: tier })
-    expect(sent()).toMatchObject({ service_tier: tier })
-    expect(await records()).toMatchObject([expected])
-  })
-
-  it('is told in a stream as well', async () => {
-    const { chat, records } = await testGateway({
-      upstream: () => streamed(chunk('Hello', null, { service_tier: 'priority' }), chunk('', 'stop'), '[DONE]'),
-    })
-    await (await chat({ stream: true, service_tier: 'priority' })).text()
-    expect(await records()).toMatchObject([{ cost_nano_usd: null, service_tier: 'priority' }])
   })
 })
