@@ -13,7 +13,7 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { randomOf } from '../faults/storage/faulty-driver.js'
 import { endEngines, engines } from '../support/engines.js'
 import { killStores, startStore } from '../support/store-process.js'
-import { usageRecord } from '../support/usage-record.js'
+import { noUsage, usageRecord } from '../support/usage-record.js'
 
 /** The books on every engine, written by two processes at once where it takes two. */
 
@@ -28,17 +28,8 @@ const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 1e9)
 afterEach(killStores)
 afterAll(endEngines)
 
-const nothing = (): UsageTotals => ({
-  requests: 0,
-  unpriced: 0,
-  prompt_tokens: 0,
-  completion_tokens: 0,
-  tokens: 0,
-  cost_nano_usd: 0,
-})
-
 const totalled = (records: UsageRecord[]): UsageTotals => {
-  const totals = nothing()
+  const totals = { ...noUsage }
   for (const { prompt_tokens, completion_tokens, tokens, cost_nano_usd } of records) {
     totals.requests++
     if (cost_nano_usd === null) totals.unpriced++

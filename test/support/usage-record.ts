@@ -1,4 +1,4 @@
-import type { UsageRecord } from '@turnpike/core'
+import type { UsageRecord, UsageTotals } from '@turnpike/core'
 
 /** A usage record, with `fields` over those of a small one. */
 export const usageRecord = (fields: Partial<UsageRecord> = {}): UsageRecord => ({
@@ -28,3 +28,13 @@ export const usageRecord = (fields: Partial<UsageRecord> = {}): UsageRecord => (
   timestamp: '2026-01-02T00:00:00.000Z',
   ...fields,
 })
+
+/** The totals of no records. */
+export const noUsage: Readonly<UsageTotals> = {
+  requests: 0,
+  unpriced: 0,
+  prompt_tokens: 0,
+  completion_tokens: 0,
+  tokens: 0,
+  cost_nano_usd: 0,
+}

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { usageRecord } from '../../../../test/support/usage-record.js'
+import { noUsage, usageRecord } from '../../../../test/support/usage-record.js'
 import { StorageError } from '../errors.js'
 import type { Commit, KV } from '../kv/kv.js'
 import { memoryKV } from '../kv/memory-kv.js'
@@ -36,14 +36,7 @@ afterEach(() => vi.useRealTimers())
 describe('the usage ledger', () => {
   it('knows nothing of a new user', async () => {
     const { ledger } = await setUp()
-    expect(await ledger.totals('user', 'ada')).toEqual({
-      requests: 0,
-      unpriced: 0,
-      prompt_tokens: 0,
-      completion_tokens: 0,
-      tokens: 0,
-      cost_nano_usd: 0,
-    })
+    expect(await ledger.totals('user', 'ada')).toEqual(noUsage)
     expect(await ledger.records('ada')).toEqual({ items: [] })
   })
 
