@@ -12,30 +12,24 @@ export const bills: Record<string, Bill> = {
   'google/google-tool-call.chunks.txt': thought(29, 15, 45),
 }
 
+const modalities = (text: number, audio: number, image: number) => [
+  { modality: 'TEXT', tokenCount: text },
+  { modality: 'AUDIO', tokenCount: audio },
+  { modality: 'IMAGE', tokenCount: image },
+]
+
 export const refilled: Refilled[] = [
   {
     of: ['google/google-text.json', 'google/google-text.chunks.txt'],
     usage: {
       promptTokenCount: 900,
-      promptTokensDetails: [
-        { modality: 'TEXT', tokenCount: 600 },
-        { modality: 'AUDIO', tokenCount: 200 },
-        { modality: 'IMAGE', tokenCount: 100 },
-      ],
+      promptTokensDetails: modalities(600, 200, 100),
       cachedContentTokenCount: 400,
-      cacheTokensDetails: [
-        { modality: 'TEXT', tokenCount: 230 },
-        { modality: 'AUDIO', tokenCount: 150 },
-        { modality: 'IMAGE', tokenCount: 20 },
-      ],
+      cacheTokensDetails: modalities(230, 150, 20),
       // What tools gave the model to read is prompt, and not in the 900.
       toolUsePromptTokenCount: 50,
       candidatesTokenCount: 70,
-      candidatesTokensDetails: [
-        { modality: 'TEXT', tokenCount: 20 },
-        { modality: 'AUDIO', tokenCount: 30 },
-        { modality: 'IMAGE', tokenCount: 20 },
-      ],
+      candidatesTokensDetails: modalities(20, 30, 20),
       thoughtsTokenCount: 130,
       totalTokenCount: 1_150,
     },
