@@ -20,7 +20,7 @@ function responseReader() {
   let rest = ''
   let length
   let last = false
-  const response = { status: 0, body: '', reads: 0, firstAt: 0 }
+  const response = { status: 0, body: '', reads: 0, firstAt: 0, retryAfter: 0 }
 
   const readHead = () => {
     const end = rest.indexOf('\r\n\r\n')
@@ -29,6 +29,7 @@ function responseReader() {
     const head = rest.slice(0, end + 2)
     rest = rest.slice(end + 4)
     length = Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? -1)
+    response.retryAfter = Number(/\r\nretry-after: *(\d+)/i.exec(head)?.[1] ?? 0)
     if (length === -1 && !/\r\ntransfer-encoding: *chunked/i.test(head)) throw new Error('the answer has no length')
     return true
   }
@@ -68,7 +69,10 @@ function responseReader() {
   }
 }
 
-/** Opens a connection. `send` resolves with { status, body, reads, ms, firstMs } and rejects when the connection fails. */
+/**
+ * Opens a connection. `send` resolves with { status, body, reads, retryAfter (seconds; 0 where none is told), ms, firstMs } and rejects when the
+ * connection fails.
+ */
 export function connect(port) {
   let reader
   let settle
@@ -78,7 +82,7 @@ export function connect(port) {
     settle = undefined
     socket.destroy()
   }
-  socket.setTimeout(SILENCE_MS, () => fail(new Error(`silent for ${SILENCE_MS} ms`)))
+  socket.setTimeout(SILENCE_MS, () => settle && fail(new Error(`silent for ${SILENCE_MS} ms`)))
   socket.on('error', fail)
   socket.on('close', () => fail(new Error('the connection was closed')))
   socket.on('data', (piece) => {
@@ -89,9 +93,9 @@ export function connect(port) {
       return
     }
     const { resolve, startedAt } = settle
-    const { status, body, reads, firstAt } = reader.response
+    const { firstAt, ...response } = reader.response
     settle = undefined
-    resolve({ status, body, reads, ms: performance.now() - startedAt, firstMs: firstAt - startedAt })
+    resolve({ ...response, ms: performance.now() - startedAt, firstMs: firstAt - startedAt })
   })
   return {
     ready: new Promise((resolve, reject) => {

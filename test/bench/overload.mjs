@@ -34,8 +34,8 @@ const GROWTH = 1.2
 const FIRST_LEVEL = 32
 const LEVEL_MS = 5_000
 const CAPACITY_MS = 15_000
-/** What Retry-After says. */
-const RETRY_MS = 1_000
+/** Milliseconds over which they begin. */
+const SPREAD_MS = 1_000
 /** New connections at a time: node:http takes one a turn, so that a crowd of them would wait for each other. */
 const BATCH = 200
 
@@ -135,18 +135,19 @@ async function load(server, connections, ms, rude = false) {
   const recordsBefore = await server.records()
   const sampler = setInterval(() => rss.push(server.rssMB()), 1_000)
   const startedAt = performance.now()
+  const until = startedAt + ms
 
   const ask = async (connection, { bytes, check, times }) => {
-    const { status, body, ms } = await connection.send(bytes)
+    const { status, body, ms, retryAfter } = await connection.send(bytes)
     if (status === 503) {
       refused.push(ms)
-      if (!rude) await delay(RETRY_MS)
+      if (!rude) await delay(Math.min(retryAfter * 1_000, until - performance.now()))
     } else if (status === 200 && check(body)) times.push(ms)
     else broken.push(`status ${status}: … ${body.slice(-200)}`)
   }
   const work = async (connection, i) => {
-    await delay((RETRY_MS * i) / connections)
-    for (let turn = i; performance.now() < startedAt + ms; turn++) {
+    await delay((SPREAD_MS * i) / connections)
+    for (let turn = i; performance.now() < until; turn++) {
       try {
         await ask(connection, kinds[turn % kinds.length])
       } catch (error) {

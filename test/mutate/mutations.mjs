@@ -40,7 +40,7 @@ export const mutations = [
     file: 'packages/core/src/ledger/totals.ts',
     line: "if (in_session) count(totalKey('session', session_id))",
     broken: '',
-    test: 'packages/gateway/src/admit.test.ts',
+    test: 'packages/gateway/src/sessions.test.ts',
     red: 'a session is summed',
   },
   {

@@ -62,6 +62,43 @@ describe('requests in flight', () => {
   })
 })
 
+describe('those who are refused', () => {
+  /** The Retry-After of so many refusals, by how often it was told. */
+  const refusals = async ({ gateway, send }: Awaited<ReturnType<typeof setUp>>, count: number) => {
+    const { key } = (await gateway.keys.create(OWNER, { name: 'crowd', rateLimit: 1e9 }))!
+    const headers = { authorization: `Bearer ${key}` }
+    const told = new Map<number, number>()
+    for (let i = 0; i < count; i++) {
+      const seconds = Number((await send('GET', '/v1/models', undefined, { headers })).headers.get('retry-after'))
+      told.set(seconds, (told.get(seconds) ?? 0) + 1)
+    }
+    return [...told]
+  }
+
+  it('are told to come back a thousand a second, after half a minute at most', async () => {
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(5_000)
+    try {
+      const at = await setUp({ maxInFlight: 1 })
+      await at.open()
+      expect(await refusals(at, 2_500)).toEqual([
+        [1, 1_000],
+        [2, 1_000],
+        [3, 500],
+      ])
+      clock.mockReturnValue(7_000)
+      expect(await refusals(at, 501)).toEqual([
+        [1, 500],
+        [2, 1],
+      ])
+      expect((await refusals(at, 30_000)).at(-1)).toEqual([30, 2_001])
+      clock.mockReturnValue(60_000)
+      expect(await refusals(at, 1)).toEqual([[1, 1]])
+    } finally {
+      clock.mockRestore()
+    }
+  })
+})
+
 describe('requests of one key', () => {
   it('are limited by an option, each key by itself', async () => {
     const { open, other, fill, end } = await setUp({ maxConcurrentPerKey: 2 })

@@ -2,7 +2,7 @@ import type { KeyHolder } from '@turnpike/core'
 import { ApiError } from '@turnpike/core'
 import type { Access } from '@turnpike/http'
 import type { Caller } from './caller.js'
-import { COMMON_PART, FULL_RETRY_AFTER_S, MAX_IN_FLIGHT } from './conventions.js'
+import { COMMON_PART, FULL_RETRY_AFTER_S, LONGEST_RETRY_AFTER_S, MAX_IN_FLIGHT, RETRIES_PER_S } from './conventions.js'
 
 export interface AdmissionOptions {
   /** Requests that this process serves at a time; the last fifth is for keys below their fair share. Default {@link MAX_IN_FLIGHT}. */
@@ -43,11 +43,26 @@ function loopDelay(isUsed: () => boolean): () => number {
   }
 }
 
-/** One for all, because making an error with its stack costs as much as the rest of a refusal. */
-const overloaded = new ApiError(503, 'server_error', 'The gateway is overloaded; try again later', {
-  code: 'overloaded',
-  retryAfter: FULL_RETRY_AFTER_S,
-})
+/** By the seconds of their Retry-After, because making an error with its stack costs as much as the rest of a refusal. */
+const overloaded = Array.from(
+  { length: LONGEST_RETRY_AFTER_S + 1 },
+  (_, retryAfter) =>
+    new ApiError(503, 'server_error', 'The gateway is overloaded; try again later', { code: 'overloaded', retryAfter }),
+)
+
+/**
+ * Gives each that is refused a turn of its own to come back in: a crowd that comes back together would be refused together,
+ * and refusing it would take the time of those that run.
+ * @returns what tells the seconds until the next turn
+ */
+function turns(): () => number {
+  let last = 0
+  return () => {
+    const now = performance.now()
+    last = Math.min(Math.max(last, now) + 1_000 / RETRIES_PER_S, now + LONGEST_RETRY_AFTER_S * 1_000)
+    return Math.max(FULL_RETRY_AFTER_S, Math.ceil((last - now) / 1_000))
+  }
+}
 
 /**
  * Counts the requests that run, by key, and refuses what is too much: nothing that runs is ever ended for it.
@@ -60,6 +75,7 @@ export function admission(options: AdmissionOptions): (caller: Caller, access: A
   const running = new Map<string, number>()
   let inFlight = 0
   const delay = maxLoopDelayMs === Infinity ? () => 0 : loopDelay(() => inFlight > 0)
+  const nextTurn = turns()
 
   return (caller, access) => {
     // Administrators can look at a gateway that is full.
@@ -73,7 +89,8 @@ export function admission(options: AdmissionOptions): (caller: Caller, access: A
       })
     // Shared with a key that may come next: it would find no room otherwise.
     const share = maxInFlight / (running.size + 1)
-    if (inFlight >= maxInFlight || (inFlight >= common && own >= share) || delay() > maxLoopDelayMs) throw overloaded
+    if (inFlight >= maxInFlight || (inFlight >= common && own >= share) || delay() > maxLoopDelayMs)
+      throw overloaded[nextTurn()]
     inFlight++
     running.set(id, own + 1)
     return () => {

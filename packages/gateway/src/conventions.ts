@@ -21,8 +21,14 @@ export const MAX_IN_FLIGHT = 4_096
 /** Not shown: the part of them that is for whoever comes first; the rest is for keys below their fair share. */
 export const COMMON_PART = 0.8
 
-/** Not shown: seconds for Retry-After where the process, or what a key may have in it, is full. */
+/** Not shown: seconds for Retry-After where what a key may have in the process is full; the least where the process is. */
 export const FULL_RETRY_AFTER_S = 1
+
+/** Not shown: the most seconds for Retry-After where the process is full. */
+export const LONGEST_RETRY_AFTER_S = 30
+
+/** Not shown: how many of those that a full process refuses it tells to come back in one and the same second. */
+export const RETRIES_PER_S = 1_000
 
 /** "time-outs: not shown": milliseconds that running requests have to end after a shutdown began. */
 export const DRAIN_MS = 30_000
