@@ -20,19 +20,25 @@ export interface NodeRequest {
   resume(): unknown
 }
 
+/** What takes bytes: a ServerResponse, or its socket. */
+interface NodeWriter {
+  write(piece: string | Uint8Array): boolean
+  write(piece: string, encoding: 'latin1' | 'utf8'): boolean
+  once(event: string, listener: () => void): unknown
+  removeListener(event: string, listener: () => void): unknown
+}
+
 /** The part of node:http's ServerResponse that the shell writes. */
-export interface NodeResponse {
+export interface NodeResponse extends NodeWriter {
   destroyed: boolean
   writableFinished: boolean
   writeHead(status: number, headers: Record<string, string | number>): unknown
   /** Set by `writeHead` where pieces are to be framed; HTTP/2 has none. */
   chunkedEncoding?: boolean
-  write(piece: string | Uint8Array): boolean
-  write(piece: string, encoding: 'latin1' | 'utf8'): boolean
+  /** Null where an earlier answer on the connection has not ended. */
+  socket?: NodeWriter | null
   end(piece?: string | Uint8Array): unknown
   destroy(): unknown
-  once(event: string, listener: () => void): unknown
-  removeListener(event: string, listener: () => void): unknown
 }
 
 /** A connect-style middleware or request listener of node:http. */
@@ -109,50 +115,74 @@ function toExchange(request: NodeRequest, response: NodeResponse, optional: bool
   }
 }
 
-/** Resolves when the client has taken what was written, or is gone. */
-const drained = (response: NodeResponse): Promise<void> =>
-  new Promise((resolve) => {
-    const done = (): void => {
-      response.removeListener('drain', done)
-      response.removeListener('close', done)
-      resolve()
-    }
-    response.once('drain', done)
-    response.once('close', done)
-  })
-
 /** node:http's own; undefined in other runtimes. */
 const nodeWrite = globalThis.process?.getBuiltinModule?.('node:http').OutgoingMessage.prototype.write
 
-/** One piece in the chunked coding (RFC 9112, section 7.1), in which an empty one would be the end. */
-function writeChunk(response: NodeResponse, piece: string | Uint8Array): boolean {
+/** Writes one piece in the chunked coding (RFC 9112, section 7.1), in which an empty one would be the end. */
+function writeChunk(to: NodeWriter, piece: string | Uint8Array): boolean {
   if (piece.length === 0) return true
   if (typeof piece !== 'string') {
-    response.write(`${piece.length.toString(16)}\r\n`)
-    response.write(piece)
-    return response.write('\r\n')
+    to.write(`${piece.length.toString(16)}\r\n`)
+    to.write(piece)
+    return to.write('\r\n')
   }
   const size = Buffer.byteLength(piece)
-  return response.write(`${size.toString(16)}\r\n${piece}\r\n`, size === piece.length ? 'latin1' : 'utf8')
+  return to.write(`${size.toString(16)}\r\n${piece}\r\n`, size === piece.length ? 'latin1' : 'utf8')
 }
 
 /**
- * node:http makes four writes of a piece that it frames, which cost more than the gateway's own work on it. So it is framed here,
- * in one write, unless somebody such as a compressing middleware has put a `write` of his own in the way.
+ * Writes a body piece by piece, as the client takes it. node:http makes four writes of a piece that it frames, and puts each off to the
+ * end of the turn, which costs more than the gateway's own work on it. So it is framed here and goes to the socket in one write, unless
+ * somebody such as a compressing middleware has put a `write` of his own in the way. By hand, because `for await` costs as much again.
  */
-async function stream(response: NodeResponse, body: AsyncIterable<string | Uint8Array>): Promise<void> {
+function stream(response: NodeResponse, body: AsyncIterable<string | Uint8Array>): Promise<void> {
   const byHand = response.chunkedEncoding === true && response.write === nodeWrite
   if (byHand) response.chunkedEncoding = false
-  try {
-    for await (const piece of body) {
-      if (response.destroyed) break
-      if (!(byHand ? writeChunk(response, piece) : response.write(piece))) await drained(response)
+  const pieces = body[Symbol.asyncIterator]()
+  return new Promise((resolve) => {
+    let begun = false
+    /** What has yet to take what was written to it. */
+    let full: NodeWriter | undefined
+
+    const goOn = (): void => {
+      if (!full) return
+      full.removeListener('drain', goOn)
+      full = undefined
+      pull()
     }
-    response.end(byHand ? '0\r\n\r\n' : undefined)
-  } catch {
-    // Without the closing chunk the client can tell that the body is not whole.
-    response.destroy()
-  }
+    const end = (): void => {
+      response.removeListener('close', goOn)
+      resolve()
+    }
+    const fail = (): void => {
+      // Without the closing chunk the client can tell that the body is not whole.
+      response.destroy()
+      end()
+    }
+    const write = (piece: string | Uint8Array): void => {
+      // The first piece takes the head along.
+      const to = (byHand && begun && response.socket) || response
+      begun = true
+      if (byHand ? writeChunk(to, piece) : to.write(piece)) pull()
+      else (full = to).once('drain', goOn)
+    }
+    const onPiece = ({ done, value }: IteratorResult<string | Uint8Array>): void => {
+      try {
+        if (!done && !response.destroyed) write(value)
+        else if (!done) void Promise.resolve(pieces.return?.()).then(end, fail)
+        else {
+          response.end(byHand ? '0\r\n\r\n' : undefined)
+          end()
+        }
+      } catch {
+        fail()
+      }
+    }
+    const pull = (): void => void pieces.next().then(onPiece, fail)
+
+    response.once('close', goOn)
+    pull()
+  })
 }
 
 /** Answers while the client still sends: the whole answer at once, the end of the connection a moment later. */

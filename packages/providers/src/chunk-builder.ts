@@ -125,12 +125,8 @@ export function chunkBuilder(provider: string): ChunkBuilder {
     })
   }
 
-  const take = (): ChunkChoice[] => {
-    // Copied and emptied, not replaced: see decodeStream.
-    const taken = added.slice()
-    added.length = 0
-    return taken
-  }
+  // Emptied, not replaced: see decodeStream.
+  const take = (): ChunkChoice[] => added.splice(0)
 
   return {
     head: () => begin({}),

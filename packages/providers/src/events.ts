@@ -109,9 +109,8 @@ export function decodeStream<Item>(
     if (oversized || parser.size() > limit) throw malformed(provider, `An event is larger than ${limit} characters`)
     if (events.length === 0 && !stray) return undefined
     stray = false
-    const items = decoder.push(events)
     // Emptied, not replaced: V8 learns in bursts that such an array lives long, makes it old, and what it held then outlives it.
-    events.length = 0
+    const items = decoder.push(events.splice(0))
     if (decoder.done()) close()
     return items
   }

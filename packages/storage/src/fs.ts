@@ -103,7 +103,8 @@ export function durableFs(options: { base: string }): DurableFs {
     durability: 'power-loss',
     atomic: true,
     hasItem: async (key) => (await access(pathOf(key)).catch(absent)) !== null,
-    getItem: (key) => readFile(pathOf(key), 'utf8').catch(absent),
+    // Decoded at once: readFile does it piece by piece, for more than the reading.
+    getItem: async (key) => (await readFile(pathOf(key)).catch(absent))?.toString() ?? null,
     getItemRaw: (key) => readFile(pathOf(key)).catch(absent),
     setItem: write,
     setItemRaw: write,

@@ -16,7 +16,7 @@ const HOUR_MS = 3_600_000
 /** Tries of one flush whose outcome is unknown; all under one id, so that it is never counted twice. */
 const TRIES = 3
 /** Most records in one flush. */
-const GROUP = 512
+const GROUP = 128
 
 /** Runs when the present turn of the event loop is over, so that requests which end in one turn share a flush. Workers have microtasks only. */
 const soon: (callback: () => void) => void = globalThis.setImmediate ?? queueMicrotask
