@@ -216,7 +216,10 @@ async function data() {
         await Promise.all([
           countUsers(kv),
           ledger.totals('all', ''),
-          ...items.map(({ id }) => ledger.totals('user', id)),
+          ledger.totalsOfMany(
+            'user',
+            items.map(({ id }) => id),
+          ),
         ])
       }),
     }
