@@ -4,6 +4,7 @@ import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { RequestEvent } from '@turnpike/gateway'
 import { chat } from '../support/raw-client.js'
+import { missing, startRedis } from '../support/redis.js'
 import type { Server } from '../support/server.js'
 import { startServer } from '../support/server.js'
 
@@ -89,5 +90,35 @@ describe('the events of the reference server', () => {
     expect(await own.stop()).toBe(0)
     expect(performance.now() - started).toBeLessThan(10_000)
     expect(await Promise.all(readers.map(({ ended }) => ended))).toEqual([true, true])
+  })
+})
+
+describe.skipIf(missing)('the events of several workers', () => {
+  it('are told to the readers of each', async () => {
+    const redis = await startRedis()
+    const workers = await startServer({ WORKERS: '3', STORAGE: redis.url })
+    const readers: Awaited<ReturnType<typeof follow>>[] = []
+    const ids = new Set<string>()
+    // One by one, each on a connection of its own: whoever is awake takes all that come at once.
+    for (let i = 0; i < 30; i++) {
+      if (i % 3 === 0) readers.push(await follow(workers))
+      ids.add((await chat(workers)).requestId!)
+    }
+    for (const reader of readers)
+      expect(new Set((await reader.until(30)).map(({ request_id }) => request_id))).toEqual(ids)
+    // Some are of another worker, and came with others a moment later than all of their own.
+    expect(
+      new Set(
+        readers.map((reader) =>
+          reader
+            .events()
+            .map(({ request_id }) => request_id)
+            .join(),
+        ),
+      ).size,
+    ).not.toBe(1)
+    for (const reader of readers) expect(reader.events()).toHaveLength(30)
+    expect(await workers.stop()).toBe(0)
+    await redis.stop()
   })
 })

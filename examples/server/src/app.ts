@@ -1,7 +1,7 @@
 import type { KV } from '@turnpike/core'
 import { createUser, usageLedger } from '@turnpike/core'
-import type { Gateway } from '@turnpike/gateway'
-import { conventionRoutes, createGateway, requestEvents, tokenAdmin } from '@turnpike/gateway'
+import type { Gateway, RequestEvents } from '@turnpike/gateway'
+import { conventionRoutes, createGateway, tokenAdmin } from '@turnpike/gateway'
 import { prometheus } from '@turnpike/gateway/prometheus'
 import type { Transport } from '@turnpike/providers'
 import { createRouter } from '@turnpike/providers'
@@ -33,8 +33,8 @@ async function bootstrap(kv: KV, { keys }: Gateway, environment: Environment): P
   return undefined
 }
 
-/** The reference server, whatever runtime serves it. */
-export async function createApp(environment: Environment, transport: Transport) {
+/** The reference server, whatever runtime serves it. @param events where finished requests are told of */
+export async function createApp(environment: Environment, transport: Transport, events: RequestEvents) {
   const { BASE_URL, TRUSTED_HOPS: trustedHops, STORAGE } = environment
   const log = createLog(environment.LOG)
   const { providers, simulated } = createProviders(environment, transport)
@@ -58,7 +58,7 @@ export async function createApp(environment: Environment, transport: Transport) 
     onClientAbort: environment.ON_CLIENT_ABORT,
     onError: log.onError,
     onRequest: log.onRequest,
-    events: requestEvents(),
+    events,
     routes: [conventionRoutes, prometheus()],
   })
   const newKey = await bootstrap(kv, gateway, environment)
@@ -69,7 +69,7 @@ export async function createApp(environment: Environment, transport: Transport) 
     /** What adapters take for the server's own address. */
     origin: BASE_URL ?? 'http://localhost',
     /** Says where the server listens and, at the first start, how to call it. */
-    announce(address: string, say = console.log): void {
+    announce(address: string, say: (text: string) => void): void {
       const url = BASE_URL ?? address
       const lines = [`Turnpike is listening on ${address}`]
       if (simulated)

@@ -1,3 +1,5 @@
+import type { RequestEvents } from '@turnpike/gateway'
+import { requestEvents } from '@turnpike/gateway'
 import type { Transport } from '@turnpike/providers'
 import { createApp } from './app.js'
 import type { Environment } from './environment.js'
@@ -16,9 +18,14 @@ export interface Runtime {
   ): Promise<{ address: string; stop(): Promise<void> | void; end(): Promise<void> | void }>
 }
 
-/** Serves in this process. @param say told where it listens, once it does; default prints it */
-async function serveHere({ transport, serve }: Runtime, environment: Environment, say = console.log): Promise<void> {
-  const app = await createApp(environment, transport)
+/** Serves in this process. @param say told where it listens, once it does */
+async function serveHere(
+  { transport, serve }: Runtime,
+  environment: Environment,
+  events: RequestEvents,
+  say: (text: string) => void,
+): Promise<void> {
+  const app = await createApp(environment, transport, events)
   const { address, stop, end } = await serve(app, environment)
   onShutdown(async () => {
     await stop()
@@ -34,9 +41,9 @@ async function serveHere({ transport, serve }: Runtime, environment: Environment
 export async function start(runtime: Runtime): Promise<void> {
   try {
     const environment = readEnvironment(process.env)
-    if (environment.WORKERS === 1) return await serveHere(runtime, environment)
+    if (environment.WORKERS === 1) return await serveHere(runtime, environment, requestEvents(), console.log)
     const { isParent, supervise, work } = await import('./workers.js')
-    await (isParent ? supervise(environment) : work((say) => serveHere(runtime, environment, say)))
+    await (isParent ? supervise(environment) : work((events, say) => serveHere(runtime, environment, events, say)))
   } catch (error) {
     console.error(`Turnpike cannot start:\n${(error as Error).message}`)
     process.exit(1)

@@ -3,7 +3,9 @@ import cluster from 'node:cluster'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
-import { setTimeout } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { RequestEvent, RequestEvents } from '@turnpike/gateway'
+import { requestEvents } from '@turnpike/gateway'
 import type { Environment } from './environment.js'
 import { onShutdown } from './shutdown.js'
 import { openStorage } from './storage.js'
@@ -11,8 +13,14 @@ import { openStorage } from './storage.js'
 /** What a worker tells its parent: what to print once all listen, or why it cannot. */
 type Report = { text: string } | { error: string }
 
+/** Requests that have ended in a worker, which the parent passes on to the others. */
+interface Ended {
+  events: RequestEvent[]
+}
+
 interface Worker {
   pid: number
+  tell(message: Ended): void
   /** What it says once it listens. Rejects where it ends before. */
   listening: Promise<string>
   /** How it ended: `code 0`, `SIGKILL`. */
@@ -26,24 +34,35 @@ const STEADY_MS = 10_000
 /** The first and the longest pause before a worker that ends again and again is replaced, in milliseconds. */
 const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 30_000
+/** How long ended requests wait to be passed on with others, in milliseconds: a message costs about as much as ten of them. */
+const RELAY_MS = 50
 
 export const isParent = cluster.isPrimary
 
-function startWorker(port: number): Worker {
+/** @param onEvents told of what other workers are to know */
+function startWorker(port: number, onEvents: (message: Ended) => void): Worker {
   const worker = cluster.fork({ PORT: port })
   const ended = once(worker, 'exit').then(
     ([code, signal]: (number | string | null)[]) => String(signal ?? `code ${code}`),
     (error: Error) => error.message,
   )
   const listening = new Promise<string>((resolve, reject) => {
-    worker.once('message', (report: Report) =>
-      'error' in report ? reject(new Error(report.error)) : resolve(report.text),
-    )
+    worker.on('message', (message: Report | Ended) => {
+      if ('events' in message) onEvents(message)
+      else if ('error' in message) reject(new Error(message.error))
+      else resolve(message.text)
+    })
     void ended.then((how) => reject(new Error(`A worker ended with ${how} before it listened`)))
   })
   // Not everybody who starts a worker waits for it.
   listening.catch(() => undefined)
-  return { pid: worker.process.pid!, listening, ended, stop: () => void worker.process.kill('SIGTERM') }
+  return {
+    pid: worker.process.pid!,
+    tell: (message) => void (worker.isConnected() && worker.send(message)),
+    listening,
+    ended,
+    stop: () => void worker.process.kill('SIGTERM'),
+  }
 }
 
 /** @throws Error where the store that `STORAGE` names is for one process */
@@ -84,7 +103,9 @@ export async function supervise(environment: Environment): Promise<void> {
   const alive = new Set<Worker>()
   let stopping = false
   const add = (): Worker => {
-    const worker = startWorker(port)
+    const worker: Worker = startWorker(port, (message) => {
+      for (const other of alive) if (other !== worker) other.tell(message)
+    })
     alive.add(worker)
     void worker.ended.then(() => alive.delete(worker))
     return worker
@@ -109,7 +130,7 @@ export async function supervise(environment: Environment): Promise<void> {
       if (stopping) return
       if (performance.now() - since > STEADY_MS) pause = 0
       console.error(`Worker ${worker.pid} ended with ${how}; another takes its place in ${pause / 1_000} s`)
-      await setTimeout(pause)
+      await delay(pause)
       if (stopping) return
       worker = add()
     }
@@ -136,12 +157,32 @@ export async function supervise(environment: Environment): Promise<void> {
   }
 }
 
+/** The requests of all workers, as far as this one has seen them end: what others tell comes a moment later. */
+function eventsOfAll(): RequestEvents {
+  const events = requestEvents()
+  let own: RequestEvent[] = []
+  const tell = (): void => {
+    if (process.connected) process.send!({ events: own } satisfies Ended)
+    own = []
+  }
+  process.on('message', (message: Partial<Ended>) => message.events?.forEach(events.publish))
+  return {
+    ...events,
+    publish(event) {
+      events.publish(event)
+      if (own.push(event) === 1) setTimeout(tell, RELAY_MS)
+    },
+  }
+}
+
 /** Runs one worker. @param serve starts to listen, and says so */
-export async function work(serve: (say: (text: string) => void) => Promise<void>): Promise<void> {
+export async function work(
+  serve: (events: RequestEvents, say: (text: string) => void) => Promise<void>,
+): Promise<void> {
   const report = (message: Report): Promise<void> =>
     new Promise((resolve) => process.send!(message, undefined, undefined, () => resolve()))
   try {
-    await serve((text) => void report({ text }))
+    await serve(eventsOfAll(), (text) => void report({ text }))
     // A Ctrl-C comes from the terminal and, as SIGTERM, from the parent: the second must not end what the first lets end in order.
     process.on('SIGTERM', () => undefined)
     process.on('SIGINT', () => undefined)
