@@ -118,9 +118,8 @@ function toExchange(request: NodeRequest, response: NodeResponse, optional: bool
 /** node:http's own; undefined in other runtimes. */
 const nodeWrite = globalThis.process?.getBuiltinModule?.('node:http').OutgoingMessage.prototype.write
 
-/** Writes one piece in the chunked coding (RFC 9112, section 7.1), in which an empty one would be the end. */
+/** Writes one piece, which is not empty, in the chunked coding (RFC 9112, section 7.1). */
 function writeChunk(to: NodeWriter, piece: string | Uint8Array): boolean {
-  if (piece.length === 0) return true
   if (typeof piece !== 'string') {
     to.write(`${piece.length.toString(16)}\r\n`)
     to.write(piece)
@@ -160,6 +159,8 @@ function stream(response: NodeResponse, body: AsyncIterable<string | Uint8Array>
       end()
     }
     const write = (piece: string | Uint8Array): void => {
+      // An empty chunk would be the end.
+      if (piece.length === 0) return pull()
       // The first piece takes the head along.
       const to = (byHand && begun && response.socket) || response
       begun = true
