@@ -58,7 +58,8 @@ function startWorker(port: number, onEvents: (message: Ended) => void): Worker {
   listening.catch(() => undefined)
   return {
     pid: worker.process.pid!,
-    tell: (message) => void (worker.isConnected() && worker.send(message)),
+    // One that is ending need not know.
+    tell: (message) => void (worker.isConnected() && worker.send(message, undefined, undefined, () => undefined)),
     listening,
     ended,
     stop: () => void worker.process.kill('SIGTERM'),
@@ -162,7 +163,7 @@ function eventsOfAll(): RequestEvents {
   const events = requestEvents()
   let own: RequestEvent[] = []
   const tell = (): void => {
-    if (process.connected) process.send!({ events: own } satisfies Ended)
+    if (process.connected) process.send!({ events: own } satisfies Ended, undefined, undefined, () => undefined)
     own = []
   }
   process.on('message', (message: Partial<Ended>) => message.events?.forEach(events.publish))
