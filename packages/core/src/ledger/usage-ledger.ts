@@ -15,7 +15,10 @@ const HOUR_MS = 3_600_000
 
 /** Tries of one flush whose outcome is unknown; all under one id, so that it is never counted twice. */
 const TRIES = 3
-/** Most records in one flush. */
+/**
+ * Most records in one flush. What a store keeps together it reads together, so that fewer make the first page of an old user faster;
+ * with more, more are booked by a slow store: of one that takes 20 ms for a commit, 6,400 a second.
+ */
 const GROUP = 128
 
 /** Runs when the present turn of the event loop is over, so that requests which end in one turn share a flush. Workers have microtasks only. */
