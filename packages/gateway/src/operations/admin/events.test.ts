@@ -192,6 +192,29 @@ describe('GET /admin/events', () => {
     await vi.waitFor(() => expect([readers, logs.length]).toEqual([0, 3]))
   })
 
+  it('ends after five minutes, and goes on where it was for whoever may still read', async () => {
+    vi.useFakeTimers()
+    const events = requestEvents()
+    const { ask, send, key } = await adminGateway({ events })
+    const stream = reader(await ask('/admin/events'))
+    await stream.read()
+    events.publish(event('first'))
+    await vi.advanceTimersByTimeAsync(299_000)
+    events.publish(event('second'))
+    expect(ids(await stream.until(2))).toEqual(['first', 'second'])
+    const rest = stream.rest()
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(await rest).toHaveLength(2)
+
+    events.publish(event('third'))
+    const again = reader(await ask('/admin/events', { 'last-event-id': 'second' }))
+    expect(ids(await again.until(1))).toEqual(['third'])
+    await again.body.cancel()
+    const headers = { authorization: `Bearer ${key}`, 'last-event-id': 'second' }
+    expect((await send('GET', '/admin/events', undefined, { headers })).status).toBe(403)
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
   it('ends at once when the gateway drains', async () => {
     const events = requestEvents()
     const { ask, gateway } = await adminGateway({ events })

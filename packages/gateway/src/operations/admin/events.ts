@@ -8,6 +8,9 @@ import type { RequestEvent, RequestEvents } from '../../request-events.js'
 /** Most events that wait for a slow reader; older ones are left out, and it is told how many. */
 const WAITING = 1_000
 
+/** After so many milliseconds a stream ends, and its reader, who comes back as `EventSource` does, has to show again that it may read. */
+const FOLLOW_MS = 300_000
+
 /** Tells readers at once that the stream is open, and browsers after how many milliseconds to come back when it is not. */
 const OPENING = 'retry: 2000\n\n'
 
@@ -24,7 +27,7 @@ function unseen(kept: RequestEvent[], lastId: string | undefined, replay = kept.
   return kept.slice(Math.max(seen + 1, kept.length - replay))
 }
 
-/** A stream of events until the reader leaves or `stopping` is aborted. Nothing is kept for it before it is read. */
+/** A stream of events until the reader leaves, its time is over or `stopping` is aborted. Nothing is kept for it before it is read. */
 function follow(
   events: RequestEvents,
   { header, onLeave }: Pick<Call, 'header' | 'onLeave'>,
@@ -37,8 +40,10 @@ function follow(
   let ended = stopping.aborted
   let wake: (() => void) | undefined
   let unsubscribe: (() => void) | undefined
+  let timer: ReturnType<typeof setTimeout> | undefined
   const end = (): void => {
     ended = true
+    clearTimeout(timer)
     unsubscribe?.()
     stopping.removeEventListener('abort', end)
     wake?.()
@@ -57,6 +62,7 @@ function follow(
     if (!ended) {
       stopping.addEventListener('abort', end)
       unsubscribe = events.subscribe(add)
+      timer = setTimeout(end, FOLLOW_MS)
     }
     return OPENING + textOf(unseen(events.recent(), header('last-event-id'), replay))
   }
