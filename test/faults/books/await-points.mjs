@@ -5,6 +5,7 @@ import { createHook } from 'node:async_hooks'
 import { once } from 'node:events'
 import { writeSync } from 'node:fs'
 import { OutgoingMessage } from 'node:http'
+import { Socket } from 'node:net'
 
 const [storage, upstream, from, at, awaits] = process.argv.slice(2)
 const say = (value) => writeSync(1, `${JSON.stringify(value)}\n`)
@@ -27,15 +28,21 @@ const reach = (name) => {
 }
 if (awaits) createHook({ before: () => counting && count(), init: () => undefined }).enable()
 
-// Before the packages are there: the shell looks whether `write` is Node's own.
-for (const [method, after] of [
-  ['write', 'written'],
-  ['end', 'ended'],
+// Before the packages are there: the shell looks whether `write` is Node's own. It writes to the response, or past it to its socket.
+let within = false
+for (const [{ prototype }, method, after] of [
+  [OutgoingMessage, 'write', 'written'],
+  [OutgoingMessage, 'end', 'ended'],
+  [Socket, 'write', 'written'],
 ]) {
-  const original = OutgoingMessage.prototype[method]
-  OutgoingMessage.prototype[method] = function (...args) {
+  const original = prototype[method]
+  prototype[method] = function (...args) {
+    // What a response writes to its socket is told, and sockets to others write nothing to clients.
+    if (within || (this instanceof Socket && !this.server)) return original.apply(this, args)
     reach(method)
+    within = true
     const result = original.apply(this, args)
+    within = false
     reach(after)
     return result
   }
