@@ -107,7 +107,8 @@ describe('the environment', () => {
     ['BOOTSTRAP_GATEWAY_RATE_LIMIT', '0', 'BOOTSTRAP_GATEWAY_RATE_LIMIT must be at least 1'],
     ['ADMIN_EMAIL', 'admin', 'ADMIN_EMAIL must be an e-mail address'],
     ['ADMIN_PASSWORD', '1234567', 'ADMIN_PASSWORD must have at least 8 characters'],
-    ['ADMIN_TOKEN', 'x'.repeat(15), 'ADMIN_TOKEN must have at least 16 characters'],
+    ['ADMIN_TOKEN', 'x'.repeat(15), 'ADMIN_TOKEN must have at least 16 characters, without spaces'],
+    ['ADMIN_TOKEN', 'a token with spaces in it', 'ADMIN_TOKEN must have at least 16 characters, without spaces'],
     ['SESSION_SECRET', 'x'.repeat(31), 'SESSION_SECRET must have at least 32 characters'],
   ])('refuses %s=%s', (name, text, complaint) => expect(complaints({ [name]: text })).toEqual([complaint]))
 

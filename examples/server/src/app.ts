@@ -1,5 +1,5 @@
 import type { KV } from '@turnpike/core'
-import { createUser, usageLedger } from '@turnpike/core'
+import { createUser, getUser, usageLedger } from '@turnpike/core'
 import type { Gateway, RequestEvents } from '@turnpike/gateway'
 import { conventionRoutes, createGateway, tokenAdmin } from '@turnpike/gateway'
 import { prometheus } from '@turnpike/gateway/prometheus'
@@ -25,6 +25,11 @@ const curl = (url: string, key: string): string =>
 async function bootstrap(kv: KV, { keys }: Gateway, environment: Environment): Promise<string | undefined> {
   const { ADMIN_EMAIL, BOOTSTRAP_GATEWAY_KEY: given, BOOTSTRAP_GATEWAY_RATE_LIMIT: rateLimit } = environment
   const first = await createUser(kv, { id: ADMIN_ID, email: ADMIN_EMAIL ?? null, role: 'admin', name: 'Administrator' })
+  if (!first && !(await getUser(kv, ADMIN_ID))) {
+    if (given !== undefined)
+      console.error('BOOTSTRAP_GATEWAY_KEY makes no key: its owner, the first administrator, was deleted')
+    return undefined
+  }
   if (given === undefined)
     return first ? (await keys.create(ADMIN_ID, { name: 'first start', rateLimit }))?.key : undefined
   const made = await keys.create(ADMIN_ID, { name: 'bootstrap', rateLimit, key: given })

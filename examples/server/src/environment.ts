@@ -76,7 +76,9 @@ const Environment = v.object({
   BOOTSTRAP_GATEWAY_RATE_LIMIT: integer('BOOTSTRAP_GATEWAY_RATE_LIMIT', 1, 1_000_000_000, 6000),
   ADMIN_EMAIL: v.optional(v.pipe(v.string(), v.regex(/^[^@\s]+@[^@\s]+$/, 'ADMIN_EMAIL must be an e-mail address'))),
   ADMIN_PASSWORD: v.optional(v.pipe(v.string(), v.minLength(8, 'ADMIN_PASSWORD must have at least 8 characters'))),
-  ADMIN_TOKEN: v.optional(v.pipe(v.string(), v.minLength(16, 'ADMIN_TOKEN must have at least 16 characters'))),
+  ADMIN_TOKEN: v.optional(
+    v.pipe(v.string(), v.regex(/^\S{16,}$/, 'ADMIN_TOKEN must have at least 16 characters, without spaces')),
+  ),
   SESSION_SECRET: v.optional(v.pipe(v.string(), v.minLength(32, 'SESSION_SECRET must have at least 32 characters'))),
 })
 

@@ -13,7 +13,7 @@ import { openStorage } from './storage.js'
 /** What a worker tells its parent: what to print once all listen, or why it cannot. */
 type Report = { text: string } | { error: string }
 
-/** Requests that have ended in a worker, which the parent passes on to the others. */
+/** Requests that have ended in a worker, which the parent passes on to all. */
 interface Ended {
   events: RequestEvent[]
 }
@@ -39,7 +39,7 @@ const RELAY_MS = 50
 
 export const isParent = cluster.isPrimary
 
-/** @param onEvents told of what other workers are to know */
+/** @param onEvents told of what all workers are to know */
 function startWorker(port: number, onEvents: (message: Ended) => void): Worker {
   const worker = cluster.fork({ PORT: port })
   const ended = once(worker, 'exit').then(
@@ -104,8 +104,9 @@ export async function supervise(environment: Environment): Promise<void> {
   const alive = new Set<Worker>()
   let stopping = false
   const add = (): Worker => {
-    const worker: Worker = startWorker(port, (message) => {
-      for (const other of alive) if (other !== worker) other.tell(message)
+    const worker = startWorker(port, (message) => {
+      // Also the one that it comes from, so that all tell of them in the same order.
+      for (const one of alive) one.tell(message)
     })
     alive.add(worker)
     void worker.ended.then(() => alive.delete(worker))
@@ -158,7 +159,10 @@ export async function supervise(environment: Environment): Promise<void> {
   }
 }
 
-/** The requests of all workers, as far as this one has seen them end: what others tell comes a moment later. */
+/**
+ * The requests of all workers, in the order in which the parent heard of them: whoever comes back to another worker goes on where it was.
+ * Each is told of a moment after it ended.
+ */
 function eventsOfAll(): RequestEvents {
   const events = requestEvents()
   let own: RequestEvent[] = []
@@ -170,7 +174,6 @@ function eventsOfAll(): RequestEvents {
   return {
     ...events,
     publish(event) {
-      events.publish(event)
       if (own.push(event) === 1) setTimeout(tell, RELAY_MS)
     },
   }

@@ -10,7 +10,7 @@ describe('a client that leaves', () => {
 
   it('a whole answer is booked for what was sent', async () => {
     const client = new AbortController()
-    const { chat, records } = await testGateway({
+    const { chat, records, logs } = await testGateway({
       upstream: () => ({
         status: 200,
         headers: { 'content-type': 'application/json' },
@@ -24,6 +24,9 @@ describe('a client that leaves', () => {
     expect(await records()).toMatchObject([
       { outcome: 'client_abort', accuracy: 'estimated', prompt_tokens: 1, completion_tokens: 0, units: { input: 1 } },
     ])
+    // Nobody failed.
+    expect(logs).toMatchObject([{ status: 499, outcome: 'client_abort' }])
+    expect(logs[0]).not.toHaveProperty('error_type')
   })
 
   it('a stream that may end is booked as the upstream reports it', async () => {

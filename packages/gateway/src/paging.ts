@@ -13,5 +13,5 @@ export const whole = (least: number, most: number) =>
 /** Which part of a list: so many entries, default 100, after the `next` of the part before. */
 export const Paging = v.object({
   limit: v.optional(whole(1, 500)),
-  after: v.optional(v.pipe(v.string(), v.maxLength(200))),
+  after: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(200))),
 })

@@ -157,7 +157,8 @@ export function createHandler<Actor>(options: HandlerOptions<Actor>): Servable {
 
   const report = (error: unknown, requestId: string, log: LogLine | undefined): ApiError => {
     const described = describe(error)
-    log?.add({ error_type: described.type, error_code: described.code })
+    // That a client left is no error of anybody.
+    if (described.status !== 499) log?.add({ error_type: described.type, error_code: described.code })
     if (described.status >= 500) tell(() => onError?.(error, { request_id: requestId }))
     return described
   }

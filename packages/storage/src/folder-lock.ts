@@ -11,13 +11,15 @@ const isAlive = (pid: number): boolean => {
 }
 
 /**
- * A process as text: its id and, where Linux tells, when it started. Ids come again soon, in a container with every start; both do not.
+ * A process as text: its id and, where Linux tells, when it started; '' where Linux tells that it has ended. Ids come again soon, in a container with every start; both do not.
  */
 async function describe(pid: number): Promise<string> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
-  // The name, in parentheses, may hold anything; the start is the twentieth field after it.
-  const started = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''
-  return `${pid} ${started}`.trim()
+  // The name, in parentheses, may hold anything; after it come the state and, as the twentieth field, the start.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  // One that has ended keeps its id until its parent has asked how.
+  if (fields[0] === 'Z' || fields[0] === 'X') return ''
+  return `${pid} ${fields[19] ?? ''}`.trim()
 }
 
 /** Folders that this process has open. A lock with our own pid is otherwise a relic: in a container every start has the same one. */

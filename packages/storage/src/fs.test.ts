@@ -1,4 +1,5 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -195,6 +196,18 @@ describe('the lock', () => {
     })
     expect(await files()).toEqual(['lock'])
     expect(await readFile(lock(), 'utf8')).toBe(held)
+  })
+
+  it.skipIf(process.platform !== 'linux')('of a process that ended unnoticed by its parent is a relic', async () => {
+    const parent = spawn('sh', ['-c', 'true & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] })
+    const [line] = (await once(parent.stdout, 'data')) as [Buffer]
+    const pid = Number(line)
+    const state = async () => / (\w) [^)]*$/.exec(await readFile(`/proc/${pid}/stat`, 'utf8'))?.[1]
+    await expect.poll(state).toBe('Z')
+    await writeFile(lock(), await lockOf(pid))
+    const kv = await fsKV(folder)
+    await kv.close()
+    parent.kill()
   })
 
   it('keeps a second opening out of the same process, too', async () => {

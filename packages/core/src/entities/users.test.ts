@@ -69,6 +69,20 @@ describe('createUser with an id', () => {
 })
 
 describe('deleteUser', () => {
+  it('leaves an administrator, also where two go at once', async () => {
+    const kv = await memoryKV()
+    for (const id of ['a', 'b', 'c']) await createUser(kv, { id, role: id === 'c' ? 'developer' : 'admin' })
+    const outcomes = await Promise.allSettled([deleteUser(kv, 'a'), deleteUser(kv, 'b')])
+    expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
+    const [left] = (await listUsers(kv)).items.filter(({ role }) => role === 'admin')
+    await expect(deleteUser(kv, left!.id)).rejects.toMatchObject({
+      status: 400,
+      message: 'The last administrator cannot be deleted',
+    })
+    expect(await deleteUser(kv, 'c')).toBe(true)
+    expect(await countUsers(kv)).toBe(1)
+  })
+
   it('leaves a user who is not found, but whose e-mail and id stay taken', async () => {
     const kv = await memoryKV()
     await createUser(kv, { id: 'u1', email: 'a@x.org' })
@@ -108,8 +122,15 @@ describe('listUsers', () => {
       seen.push(page.items.map(({ name }) => name))
       after = page.next
     } while (after !== undefined)
-    expect(seen).toEqual([['6', '5'], ['3', '2', '1'], ['0']])
-    expect((await listUsers(kv)).items).toHaveLength(6)
+    expect(seen).toEqual([
+      ['6', '5', '3'],
+      ['2', '1', '0'],
+    ])
+    await deleteUser(kv, ids[0]!)
+    // No more than an empty last page tells that nobody is left.
+    expect((await listUsers(kv, { limit: 3, after: ids[3]! })).items.map(({ name }) => name)).toEqual(['2', '1'])
+
+    expect((await listUsers(kv)).items).toHaveLength(5)
     expect(await listUsers(await memoryKV())).toEqual({ items: [] })
   })
 

@@ -1,5 +1,7 @@
+import { invalid } from '../invalid.js'
 import { uuidv7 } from '../ids.js'
-import type { KV } from '../kv/kv.js'
+import type { Entry, KV } from '../kv/kv.js'
+import { entriesOf } from '../kv/kv.js'
 import type { Budget } from '../ledger/holds.js'
 import type { Act } from './audit.js'
 import { audit } from './audit.js'
@@ -71,19 +73,29 @@ export async function getUser(kv: KV, id: string): Promise<User | null> {
 
 /**
  * Live users in the reverse order of their ids, which is newest first where they are ours; `next` is the `after` of the following page.
- * Of `limit` users, default 100, the deleted are left out: only the last page is known by having no `next`.
+ * `limit` is 100 by default.
  */
 export async function listUsers(
   kv: KV,
   { after, limit = 100 }: { after?: string | undefined; limit?: number | undefined } = {},
 ): Promise<{ items: User[]; next?: string }> {
-  const page = await kv.list<User>(['user'], {
-    reverse: true,
-    limit,
-    ...(after !== undefined && { after: userKey(after) }),
-  })
-  const items = page.items.map(({ value }) => value).filter(({ deleted_at }) => deleted_at === null)
-  return page.next ? { items, next: page.next[1]! } : { items }
+  const items: User[] = []
+  for (let from = after; ;) {
+    const page = await kv.list<User>(['user'], {
+      reverse: true,
+      limit,
+      ...(from !== undefined && { after: userKey(from) }),
+    })
+    for (const [i, { value }] of page.items.entries()) {
+      if (value.deleted_at !== null) continue
+      items.push(value)
+      if (items.length < limit) continue
+      const isLast = !page.next && i === page.items.length - 1
+      return isLast ? { items } : { items, next: value.id }
+    }
+    if (!page.next) return { items }
+    from = page.next[1]!
+  }
 }
 
 /** How many live users there are. */
@@ -91,14 +103,25 @@ export async function countUsers(kv: KV): Promise<number> {
   return (await kv.get<{ users?: number }>(countKey))?.value.users ?? 0
 }
 
-/** Marks a live user as deleted: reads find it no more, its books stay. False where there is none. */
+/** Any other live administrator. @throws ApiError 400 where there is none */
+async function otherAdmin(kv: KV, id: string): Promise<Entry<User>> {
+  for await (const entry of entriesOf<User>(kv, ['user']))
+    if (entry.value.role === 'admin' && entry.value.deleted_at === null && entry.value.id !== id) return entry
+  throw invalid('The last administrator cannot be deleted')
+}
+
+/**
+ * Marks a live user as deleted: reads find it no more, its books stay. False where there is none.
+ * @throws ApiError 400 for the last administrator, without whom nobody could make another
+ */
 export async function deleteUser(kv: KV, id: string, act: Act = {}): Promise<boolean> {
   for (;;) {
     const entry = await kv.get<User>(userKey(id))
     if (!entry || entry.value.deleted_at !== null) return false
+    const remaining = entry.value.role === 'admin' ? [await otherAdmin(kv, id)] : []
     const deleted_at = new Date(act.now ?? Date.now()).toISOString()
     const deleted = await kv.commit({
-      check: [{ key: userKey(id), version: entry.version }],
+      check: [entry, ...remaining].map(({ key, version }) => ({ key, version })),
       set: [{ key: userKey(id), value: { ...entry.value, deleted_at } }, ...audit('user.delete', id, act)],
       sum: [{ key: countKey, add: { users: -1 } }],
     })

@@ -70,11 +70,19 @@ describe('the users of the gateway', () => {
     expect(await json(await send('GET', `/v1/users/${encodeURIComponent(body.id)}`, undefined, admin))).toEqual(made)
   })
 
+  it('take null for what is left open', async () => {
+    const { send, admin } = await setUp()
+    const body = { id: null, name: null, email: null, role: null, budget: null }
+    expect(await json(await send('POST', '/v1/users', body, admin))).toMatchObject({ name: '', role: 'user' })
+  })
+
   it.each<[string, object | string]>([
     ['an id that is taken', { id: OWNER }],
     ['an e-mail that is taken', { email: 'TAKEN@example.org' }],
     ['an empty id', { id: '' }],
     ['an id with a slash', { id: 'a/b' }],
+    ['an id that paths lose', { id: '.' }],
+    ['an id that paths lose as well', { id: '..' }],
     ['an id that is too long', { id: 'x'.repeat(129) }],
     ['a name that is none', { name: 7 }],
     ['no e-mail', { email: 'ada' }],

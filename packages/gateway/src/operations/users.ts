@@ -41,13 +41,14 @@ export const GatewayUserList = v.object({
 
 /** spec.md, POST /v1/users: "payloads … not shown". Everything may be left out. */
 const NewUser = v.strictObject({
-  id: v.optional(
-    v.pipe(v.string(), v.regex(/^[\w.:@-]{1,128}$/, 'an id has 1 to 128 letters, digits, or one of _.:@-')),
+  // Clients take "." and ".." out of a path.
+  id: v.nullish(
+    v.pipe(v.string(), v.regex(/^(?!\.\.?$)[\w.:@-]{1,128}$/, 'an id has 1 to 128 letters, digits, or one of _.:@-')),
   ),
-  name: v.optional(v.pipe(v.string(), v.maxLength(200))),
+  name: v.nullish(v.pipe(v.string(), v.maxLength(200))),
   email: v.nullish(v.pipe(v.string(), v.maxLength(254), v.regex(/^[^@\s]+@[^@\s]+$/, 'expected an e-mail address'))),
-  role: v.optional(role),
-  budget: v.optional(
+  role: v.nullish(role),
+  budget: v.nullish(
     v.strictObject({
       usd: v.pipe(v.number(), v.minValue(0), v.maxValue(1_000_000)),
       per,
@@ -114,8 +115,8 @@ export const usersCreate = (kv: KV, now: () => number) =>
       const user = await createUser(
         kv,
         {
-          ...(id !== undefined && { id }),
-          ...(name !== undefined && { name }),
+          ...(id != null && { id }),
+          ...(name != null && { name }),
           email: email ?? null,
           ...(role && { role }),
           ...(budget && { budget: { usd: budget.usd, ...(budget.per && { per: budget.per }) } }),

@@ -16,6 +16,9 @@ describe('retryAfter', () => {
     [{ 'retry-after': 'Thu, 01 Jan 2026 23:59:59 GMT' }, undefined],
     [{ 'retry-after': 'soon' }, undefined],
     [{ 'retry-after': '-5' }, undefined],
+    [{ 'retry-after': '9999999999999999' }, 86_400],
+    [{ 'retry-after-ms': '1e300' }, 86_400],
+    [{ 'retry-after': 'Fri, 02 Jan 2126 00:00:30 GMT' }, 86_400],
     [{ 'retry-after-ms': '1500', 'retry-after': '9' }, 2],
     [{ 'retry-after-ms': 'x', 'retry-after': '9' }, 9],
   ])('of %j is %s', (values, seconds) => expect(retryAfter(headers(values), now)).toBe(seconds))
