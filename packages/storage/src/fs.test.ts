@@ -199,11 +199,12 @@ describe('the lock', () => {
   })
 
   it.skipIf(process.platform !== 'linux')('of a process that ended unnoticed by its parent is a relic', async () => {
-    const parent = spawn('sh', ['-c', 'true & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] })
+    // It outlives the shell, which would take notice of its end, and not what the shell becomes.
+    const parent = spawn('sh', ['-c', 'sleep 0.5 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] })
     const [line] = (await once(parent.stdout, 'data')) as [Buffer]
     const pid = Number(line)
     const state = async () => / (\w) [^)]*$/.exec(await readFile(`/proc/${pid}/stat`, 'utf8'))?.[1]
-    await expect.poll(state).toBe('Z')
+    await expect.poll(state, { timeout: 4_000 }).toBe('Z')
     await writeFile(lock(), await lockOf(pid))
     const kv = await fsKV(folder)
     await kv.close()
