@@ -14,13 +14,13 @@ import { openStorage } from './storage.js'
 type Report = { text: string } | { error: string }
 
 /** Requests that have ended in a worker, which the parent passes on to all. */
-interface Ended {
+interface EndedRequests {
   events: RequestEvent[]
 }
 
 interface Worker {
   pid: number
-  tell(message: Ended): void
+  tell(message: EndedRequests): void
   /** What it says once it listens. Rejects where it ends before. */
   listening: Promise<string>
   /** How it ended: `code 0`, `SIGKILL`. */
@@ -40,14 +40,14 @@ const RELAY_MS = 50
 export const isParent = cluster.isPrimary
 
 /** @param onEvents told of what all workers are to know */
-function startWorker(port: number, onEvents: (message: Ended) => void): Worker {
+function startWorker(port: number, onEvents: (message: EndedRequests) => void): Worker {
   const worker = cluster.fork({ PORT: port })
   const ended = once(worker, 'exit').then(
     ([code, signal]: (number | string | null)[]) => String(signal ?? `code ${code}`),
     (error: Error) => error.message,
   )
   const listening = new Promise<string>((resolve, reject) => {
-    worker.on('message', (message: Report | Ended) => {
+    worker.on('message', (message: Report | EndedRequests) => {
       if ('events' in message) onEvents(message)
       else if ('error' in message) reject(new Error(message.error))
       else resolve(message.text)
@@ -167,10 +167,10 @@ function eventsOfAll(): RequestEvents {
   const events = requestEvents()
   let own: RequestEvent[] = []
   const tell = (): void => {
-    if (process.connected) process.send!({ events: own } satisfies Ended, undefined, undefined, () => undefined)
+    if (process.connected) process.send!({ events: own } satisfies EndedRequests, undefined, undefined, () => undefined)
     own = []
   }
-  process.on('message', (message: Partial<Ended>) => message.events?.forEach(events.publish))
+  process.on('message', (message: Partial<EndedRequests>) => message.events?.forEach(events.publish))
   return {
     ...events,
     publish(event) {

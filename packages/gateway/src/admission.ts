@@ -75,7 +75,7 @@ export function admission(options: AdmissionOptions): (caller: Caller, access: A
   const running = new Map<string, number>()
   let inFlight = 0
   const delay = maxLoopDelayMs === Infinity ? () => 0 : loopDelay(() => inFlight > 0)
-  const nextTurn = turns()
+  const secondsToTurn = turns()
 
   return (caller, access) => {
     // Administrators can look at a gateway that is full.
@@ -90,7 +90,7 @@ export function admission(options: AdmissionOptions): (caller: Caller, access: A
     // Shared with a key that may come next: it would find no room otherwise.
     const share = maxInFlight / (running.size + 1)
     if (inFlight >= maxInFlight || (inFlight >= common && own >= share) || delay() > maxLoopDelayMs)
-      throw overloaded[nextTurn()]
+      throw overloaded[secondsToTurn()]
     inFlight++
     running.set(id, own + 1)
     return () => {

@@ -27,11 +27,12 @@ export const estimated = (units: Units): Used => ({
   accuracy: 'estimated',
 })
 
-/** What of expected units is used as soon as a request is sent: all but what is made of it. */
+/** What is made of a request. */
+const madeClasses = new Set<string>([...completionClasses, 'images'])
+
+/** What of expected units is used as soon as a request is sent. */
 export const sentOf = (units: Units): Units =>
-  Object.fromEntries(
-    Object.entries(units).filter(([name]) => name !== 'images' && !completionClasses.includes(name as UnitClass)),
-  )
+  Object.fromEntries(Object.entries(units).filter(([name]) => !madeClasses.has(name)))
 
 /** What is known of a request before it is sent. */
 export type RecordHead = Pick<

@@ -1,5 +1,6 @@
 import type { Outcome, Signal } from '@turnpike/core'
 import { ApiError, UpstreamError } from '@turnpike/core'
+import { CLIENT_LEFT } from '@turnpike/http'
 
 /** Why a request to an upstream was stopped; the error is the reason of its signal. */
 export interface Stop {
@@ -7,10 +8,9 @@ export interface Stop {
   error: ApiError | UpstreamError
 }
 
-/** 499 is what servers log for a client that left; nobody is there to read it. */
 const clientLeft: Stop = {
   outcome: 'client_abort',
-  error: new ApiError(499, 'server_error', 'The client went away', { code: 'internal_error' }),
+  error: new ApiError(CLIENT_LEFT, 'server_error', 'The client went away', { code: 'internal_error' }),
 }
 
 const shuttingDown: Stop = {

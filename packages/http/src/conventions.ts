@@ -3,6 +3,9 @@
 /** "Maximum request body size … not shown": bytes of a JSON body. */
 export const BODY_LIMIT = 20 * 1024 * 1024
 
+/** Not in the table of statuses: what servers log for a client that left. Nobody is there to read it, and nobody failed. */
+export const CLIENT_LEFT = 499
+
 /** Not shown: deepest nesting of arrays and objects in a JSON body. */
 export const JSON_DEPTH = 128
 

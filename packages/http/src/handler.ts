@@ -2,7 +2,7 @@ import { ApiError, extend, uuidv7 } from '@turnpike/core'
 import type { BaseIssue, GenericSchema } from 'valibot'
 import { getDotPath, safeParse } from 'valibot'
 import { parseJson, requireJson } from './body.js'
-import { BODY_LIMIT, HEARTBEAT_MS, JSON_DEPTH } from './conventions.js'
+import { BODY_LIMIT, CLIENT_LEFT, HEARTBEAT_MS, JSON_DEPTH } from './conventions.js'
 import type { CorsOptions } from './cors.js'
 import { corsHeaders } from './cors.js'
 import type { Exchange, Handler, Reply, Servable } from './exchange.js'
@@ -157,8 +157,7 @@ export function createHandler<Actor>(options: HandlerOptions<Actor>): Servable {
 
   const report = (error: unknown, requestId: string, log: LogLine | undefined): ApiError => {
     const described = describe(error)
-    // That a client left is no error of anybody.
-    if (described.status !== 499) log?.add({ error_type: described.type, error_code: described.code })
+    if (described.status !== CLIENT_LEFT) log?.add({ error_type: described.type, error_code: described.code })
     if (described.status >= 500) tell(() => onError?.(error, { request_id: requestId }))
     return described
   }

@@ -169,12 +169,11 @@ function stream(response: NodeResponse, body: AsyncIterable<string | Uint8Array>
     }
     const onPiece = ({ done, value }: IteratorResult<string | Uint8Array>): void => {
       try {
-        if (!done && !response.destroyed) write(value)
-        else if (!done) void Promise.resolve(pieces.return?.()).then(end, fail)
-        else {
+        if (done) {
           response.end(byHand ? '0\r\n\r\n' : undefined)
           end()
-        }
+        } else if (response.destroyed) void Promise.resolve(pieces.return?.()).then(end, fail)
+        else write(value)
       } catch {
         fail()
       }

@@ -11,7 +11,8 @@ const isAlive = (pid: number): boolean => {
 }
 
 /**
- * A process as text: its id and, where Linux tells, when it started; '' where Linux tells that it has ended. Ids come again soon, in a container with every start; both do not.
+ * A process as text: its id and, where Linux tells, when it started; '' where Linux tells that it has ended.
+ * Ids come again soon, in a container with every start; both do not.
  */
 async function describe(pid: number): Promise<string> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')

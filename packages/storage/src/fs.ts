@@ -78,6 +78,8 @@ export function durableFs(options: { base: string }): DurableFs {
     if (file && Date.now() - file.mtimeMs > STALE_MS) await rm(path, { force: true })
   }
 
+  const read = (key: string): Promise<Buffer | null> => readFile(pathOf(key)).catch(absent)
+
   const write = async (key: string, data: string | Uint8Array): Promise<void> => {
     const path = pathOf(key)
     const folder = await folderOf(path)
@@ -104,8 +106,8 @@ export function durableFs(options: { base: string }): DurableFs {
     atomic: true,
     hasItem: async (key) => (await access(pathOf(key)).catch(absent)) !== null,
     // Decoded at once: readFile does it piece by piece, for more than the reading.
-    getItem: async (key) => (await readFile(pathOf(key)).catch(absent))?.toString() ?? null,
-    getItemRaw: (key) => readFile(pathOf(key)).catch(absent),
+    getItem: async (key) => (await read(key))?.toString() ?? null,
+    getItemRaw: read,
     setItem: write,
     setItemRaw: write,
     async removeItem(key) {

@@ -1,5 +1,5 @@
-import { invalid } from '../invalid.js'
 import { uuidv7 } from '../ids.js'
+import { invalid } from '../invalid.js'
 import type { Entry, KV } from '../kv/kv.js'
 import { entriesOf } from '../kv/kv.js'
 import type { Budget } from '../ledger/holds.js'
@@ -118,10 +118,10 @@ export async function deleteUser(kv: KV, id: string, act: Act = {}): Promise<boo
   for (;;) {
     const entry = await kv.get<User>(userKey(id))
     if (!entry || entry.value.deleted_at !== null) return false
-    const remaining = entry.value.role === 'admin' ? [await otherAdmin(kv, id)] : []
+    const others = entry.value.role === 'admin' ? [await otherAdmin(kv, id)] : []
     const deleted_at = new Date(act.now ?? Date.now()).toISOString()
     const deleted = await kv.commit({
-      check: [entry, ...remaining].map(({ key, version }) => ({ key, version })),
+      check: [entry, ...others].map(({ key, version }) => ({ key, version })),
       set: [{ key: userKey(id), value: { ...entry.value, deleted_at } }, ...audit('user.delete', id, act)],
       sum: [{ key: countKey, add: { users: -1 } }],
     })

@@ -1,5 +1,5 @@
 import type { Price, Rates, UnitClass, Units } from './price.js'
-import { completionClasses, promptClasses, unitClasses } from './price.js'
+import { completionClasses, measureClasses, promptClasses, unitClasses } from './price.js'
 
 /** What a class costs that has no rate of its own. */
 const fallbacks: Partial<Record<UnitClass, UnitClass>> = {
@@ -14,7 +14,6 @@ const fallbacks: Partial<Record<UnitClass, UnitClass>> = {
 }
 
 const tokens = [...promptClasses, ...completionClasses]
-const measures: UnitClass[] = ['characters', 'seconds', 'images']
 
 /** The rates that a request is charged with: the price's own, and over them those of the highest tier that its prompt exceeds. */
 export function ratesFor(price: Price, units: Units): Rates {
@@ -78,7 +77,7 @@ function inDecimals(amounts: Amount[]): number {
 export function cost(units: Units, rates: Rates): number | null {
   const used = (name: UnitClass): boolean => (units[name] ?? 0) > 0
   const rated = (name: UnitClass): boolean => rates[name] !== undefined
-  const known = [...(tokens.some(rated) ? tokens : []), ...measures.filter(rated)]
+  const known = [...(tokens.some(rated) ? tokens : []), ...measureClasses.filter(rated)]
   const charged = known.filter(used)
   if (charged.length === 0) return known.length === 0 || unitClasses.some(used) ? null : 0
 

@@ -1,6 +1,6 @@
-/** What a request can be billed for. The classes are disjoint: a token that was read from the cache is no `input` as well. */
-export const unitClasses = [
-  /** Prompt tokens that none of the classes below counts. */
+/** What adds up to the tokens of a prompt. */
+export const promptClasses = [
+  /** Those that none of the classes below counts. */
   'input',
   'input_audio',
   'input_image',
@@ -9,11 +9,19 @@ export const unitClasses = [
   'cache_write',
   /** Written to a cache that lasts an hour. */
   'cache_write_1h',
-  /** Completion tokens that none of the classes below counts. */
+] as const
+
+/** What adds up to the tokens of a completion. */
+export const completionClasses = [
+  /** Those that none of the classes below counts. */
   'output',
   'reasoning',
   'output_audio',
   'output_image',
+] as const
+
+/** What is counted otherwise than in tokens. */
+export const measureClasses = [
   /** Of a text that is spoken. */
   'characters',
   /** Of audio that is transcribed. */
@@ -21,18 +29,10 @@ export const unitClasses = [
   /** Pictures that were made. */
   'images',
 ] as const
-export type UnitClass = (typeof unitClasses)[number]
 
-/** Those that add up to the tokens of a prompt, and of a completion. */
-export const promptClasses: readonly UnitClass[] = [
-  'input',
-  'input_audio',
-  'input_image',
-  'cache_read',
-  'cache_write',
-  'cache_write_1h',
-]
-export const completionClasses: readonly UnitClass[] = ['output', 'reasoning', 'output_audio', 'output_image']
+/** What a request can be billed for. The classes are disjoint: a token that was read from the cache is no `input` as well. */
+export const unitClasses = [...promptClasses, ...completionClasses, ...measureClasses] as const
+export type UnitClass = (typeof unitClasses)[number]
 
 /** How much of each class a request used; absent = none. */
 export type Units = Partial<Record<UnitClass, number>>
