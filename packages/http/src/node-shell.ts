@@ -28,6 +28,11 @@ interface NodeWriter {
   removeListener(event: string, listener: () => void): unknown
 }
 
+interface NodeSocket extends NodeWriter {
+  cork(): void
+  uncork(): void
+}
+
 /** The part of node:http's ServerResponse that the shell writes. */
 export interface NodeResponse extends NodeWriter {
   destroyed: boolean
@@ -36,7 +41,7 @@ export interface NodeResponse extends NodeWriter {
   /** Set by `writeHead` where pieces are to be framed; HTTP/2 has none. */
   chunkedEncoding?: boolean
   /** Null where an earlier answer on the connection has not ended. */
-  socket?: NodeWriter | null
+  socket?: NodeSocket | null
   end(piece?: string | Uint8Array): unknown
   destroy(): unknown
 }
@@ -162,10 +167,14 @@ function stream(response: NodeResponse, body: AsyncIterable<string | Uint8Array>
       // An empty chunk would be the end.
       if (piece.length === 0) return pull()
       // The first piece takes the head along.
-      const to = (byHand && begun && response.socket) || response
+      const socket = (byHand && begun && response.socket) || undefined
       begun = true
+      socket?.cork()
+      const to = socket ?? response
       if (byHand ? writeChunk(to, piece) : to.write(piece)) pull()
       else (full = to).once('drain', goOn)
+      // What follows at once, as the end does the last piece, leaves in the same write.
+      if (socket) queueMicrotask(() => socket.uncork())
     }
     const onPiece = ({ done, value }: IteratorResult<string | Uint8Array>): void => {
       try {
