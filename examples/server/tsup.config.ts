@@ -1,7 +1,13 @@
 import { defineConfig } from 'tsup'
 
 export default defineConfig({
-  entry: { node: 'src/node.ts', bun: 'src/bun.ts', storage: 'src/storage-cli.ts', 'open-storage': 'src/storage.ts' },
+  entry: {
+    node: 'src/node.ts',
+    bun: 'src/bun.ts',
+    storage: 'src/storage-cli.ts',
+    'open-storage': 'src/storage.ts',
+    'hattip-listener': 'src/hattip-listener.ts',
+  },
   format: 'esm',
   clean: true,
   sourcemap: true,

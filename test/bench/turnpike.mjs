@@ -34,17 +34,10 @@ await createUser(kv, { id: USER, role: 'admin', name: 'Bench' })
 await gateway.keys.create(USER, { name: 'bench', rateLimit: 1e9, key: KEY })
 
 async function listenOnNode() {
-  const { createListener, createServer } = await load('@turnpike/http/node')
+  const { createServer } = await load('@turnpike/http/node')
   if (MODE === 'listener') return createServer(gateway).listen(PORT, '127.0.0.1')
-  const { createMiddleware } = await load('@hattip/adapter-node')
-  const hattip = createMiddleware(gateway.hattip, { origin: 'http://localhost', alwaysCallNext: false })
-  const fallback = createListener(gateway)
-  return createServer(gateway, {
-    listener(request, response) {
-      request.rawBody = null
-      void hattip(request, response, () => fallback(request, response))
-    },
-  }).listen(PORT, '127.0.0.1')
+  const { hattipListener } = await load('@turnpike/example-server/hattip-listener')
+  createServer(gateway, { listener: hattipListener(gateway, { origin: 'http://localhost' }) }).listen(PORT, '127.0.0.1')
 }
 
 if (MODE === 'bun') {

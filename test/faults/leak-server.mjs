@@ -23,14 +23,9 @@ const user = await createUser(kv, {})
 await gateway.keys.create(user.id, { name: 'leaks', rateLimit: 1_000_000, key: GATEWAY_KEY })
 
 async function listenOnNode() {
-  const { createMiddleware } = await import('@hattip/adapter-node')
+  const { hattipListener } = await import('@turnpike/example-server/hattip-listener')
   const { createServer } = await import('@turnpike/http/node')
-  const hattip = createMiddleware(gateway.hattip, { origin: 'http://localhost', alwaysCallNext: false })
-  const listener = (request, response) => {
-    request.rawBody = null
-    void hattip(request, response, () => response.destroy())
-  }
-  const server = createServer(gateway, { listener })
+  const server = createServer(gateway, { listener: hattipListener(gateway, { origin: 'http://localhost' }) })
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
   return server.address().port
 }

@@ -1,9 +1,8 @@
 import { once } from 'node:events'
-import type { IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createMiddleware } from '@hattip/adapter-node'
-import { createListener, createServer } from '@turnpike/http/node'
+import { createServer } from '@turnpike/http/node'
 import { undiciTransport } from '@turnpike/providers/undici'
+import { hattipListener } from './hattip-listener.js'
 import { addressOf, start } from './start.js'
 
 /** How long the last bytes of ended requests have to leave, in milliseconds. */
@@ -12,15 +11,7 @@ const FLUSH_MS = 1_000
 await start({
   transport: undiciTransport(),
   async serve({ gateway, origin }, { HOST, PORT, TRUSTED_HOPS: trustedHops }) {
-    const hattip = createMiddleware(gateway.hattip, { origin, alwaysCallNext: false })
-    const fallback = createListener(gateway, { trustedHops })
-    const server = createServer(gateway, {
-      listener(request: IncomingMessage & { rawBody?: null }, response) {
-        // The gateway reads the body itself; null keeps the adapter from wrapping it into a stream that nobody reads.
-        request.rawBody = null
-        void hattip(request as never, response, () => fallback(request, response))
-      },
-    })
+    const server = createServer(gateway, { listener: hattipListener(gateway, { origin, trustedHops }) })
     await once(server.listen(PORT, HOST), 'listening')
     let closed: Promise<unknown>
     return {
