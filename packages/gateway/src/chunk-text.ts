@@ -7,6 +7,23 @@ export interface ChunkText {
   usage(usage: Usage): string
 }
 
+/** Whether a choice is a piece of text and nothing else. */
+function isText(choice: ChunkChoice): boolean {
+  const { index, delta, finish_reason } = choice
+  if (typeof index !== 'number' || typeof delta.content !== 'string' || finish_reason !== null) return false
+  let fields = 0
+  for (const _ in choice) fields++
+  for (const _ in delta) fields++
+  // index, delta, finish_reason and content
+  return fields === 4
+}
+
+/** The JSON of a choice. Nearly all are pieces of text, which JSON.stringify takes 0.14 µs for by themselves and 0.36 as parts of objects. */
+const choiceJson = (choice: ChunkChoice): string =>
+  isText(choice)
+    ? `{"index":${choice.index},"delta":{"content":${JSON.stringify(choice.delta.content)}},"finish_reason":null}`
+    : JSON.stringify(choice)
+
 /** @param withUsage whether the client asked for usage: then every chunk has the field, null in all but the last */
 export function chunkText(head: ChunkHead, withUsage: boolean): ChunkText {
   const opening = `${JSON.stringify(head).slice(0, -1)},"choices":[`
@@ -16,7 +33,7 @@ export function chunkText(head: ChunkHead, withUsage: boolean): ChunkText {
   return {
     choices(choices) {
       let text = ''
-      for (const choice of choices) text += before + JSON.stringify(choice) + after
+      for (const choice of choices) text += before + choiceJson(choice) + after
       return text
     },
     usage: (usage) => sseEvent(`${opening}],"usage":${JSON.stringify(usage)}}`),
