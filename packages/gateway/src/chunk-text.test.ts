@@ -19,7 +19,7 @@ const choices: Record<string, object> = {
   'of no characters': text(''),
   'without a text': text(null),
   'with logprobs': text('Hello', { logprobs: { content: [] } }),
-  'with logprobs that are null': text('Hello', { logprobs: null }),
+  'with logprobs that are null': { index: 0, delta: { content: 'Hello' }, logprobs: null, finish_reason: null },
   'with a role': text('Hello', { delta: { role: 'assistant', content: 'Hello' } }),
   'with a thought': text('Hello', { delta: { content: 'Hello', reasoning_content: 'Hm' } }),
   'with a finish': text('Hello', { finish_reason: 'stop' }),

@@ -7,22 +7,23 @@ export interface ChunkText {
   usage(usage: Usage): string
 }
 
-/** Whether a choice is a piece of text and nothing else. */
+/** Whether a choice is a piece of text and nothing else, except for `logprobs` that are null. */
 function isText(choice: ChunkChoice): boolean {
-  const { index, delta, finish_reason } = choice
+  const { index, delta, logprobs, finish_reason } = choice
   if (typeof index !== 'number' || typeof delta.content !== 'string' || finish_reason !== null) return false
   let fields = 0
   for (const _ in choice) fields++
   for (const _ in delta) fields++
   // index, delta, finish_reason and content
-  return fields === 4
+  return fields === (logprobs === null ? 5 : 4)
 }
 
 /** The JSON of a choice. Nearly all are pieces of text, which JSON.stringify takes 0.14 µs for by themselves and 0.36 as parts of objects. */
-const choiceJson = (choice: ChunkChoice): string =>
-  isText(choice)
-    ? `{"index":${choice.index},"delta":{"content":${JSON.stringify(choice.delta.content)}},"finish_reason":null}`
-    : JSON.stringify(choice)
+function choiceJson(choice: ChunkChoice): string {
+  if (!isText(choice)) return JSON.stringify(choice)
+  const logprobs = choice.logprobs === null ? ',"logprobs":null' : ''
+  return `{"index":${choice.index},"delta":{"content":${JSON.stringify(choice.delta.content)}}${logprobs},"finish_reason":null}`
+}
 
 /** @param withUsage whether the client asked for usage: then every chunk has the field, null in all but the last */
 export function chunkText(head: ChunkHead, withUsage: boolean): ChunkText {
