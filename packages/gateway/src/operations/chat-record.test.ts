@@ -58,8 +58,11 @@ describe('the record of a completion', () => {
     expect(await records()).toMatchObject([{ session_id: '', task_id: '', conversation_id: '', project_id: '' }])
   })
 
-  it('is estimated where the upstream reports no usage, and the client sees the estimate', async () => {
-    const { chat, records } = await testGateway({ upstream: () => completion({ usage: undefined }) })
+  it.each([
+    ['reports no usage', undefined],
+    ['reports what no answer has', { prompt_tokens: 2e9, completion_tokens: 2e9, total_tokens: 4e9 }],
+  ])('is estimated where the upstream %s, and the client sees the estimate', async (_, reported) => {
+    const { chat, records } = await testGateway({ upstream: () => completion({ usage: reported }) })
     const response = await chat({ messages: [{ role: 'user', content: 'x'.repeat(41) }], system: 'abc' })
     const usage = { prompt_tokens: 11, completion_tokens: 2, total_tokens: 13 }
     expect(await response.json()).toMatchObject({ usage })
