@@ -126,8 +126,8 @@ export const mutations = [
   {
     name: 'claude-cache-outside-prompt',
     file: 'packages/providers/src/anthropic/answer.ts',
-    line: "(tokenCount(usage['input_tokens']) ?? 0) + written + cached",
-    broken: "tokenCount(usage['input_tokens']) ?? 0",
+    line: "(count(usage['input_tokens']) ?? 0) + written + cached",
+    broken: "count(usage['input_tokens']) ?? 0",
     test: 'test/cases/claude-responses.test.ts',
     red: '#31 ',
   },

@@ -24,6 +24,7 @@ const choices: Record<string, object> = {
   'with a thought': text('Hello', { delta: { content: 'Hello', reasoning_content: 'Hm' } }),
   'with a finish': text('Hello', { finish_reason: 'stop' }),
   'an upstream that counts in text': text('Hello', { index: '0' }),
+  'an upstream that counts too far': text('Hello', { index: Infinity }),
   'an upstream that counts too little': { delta: { content: 'Hello' }, logprobs: null, finish_reason: null },
   'an upstream that ends nothing': { index: 0, delta: { content: 'Hello' }, logprobs: null },
   'a piece of a call': { index: 0, delta: { tool_calls: [{ index: 0 }] }, finish_reason: null },

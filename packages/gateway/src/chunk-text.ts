@@ -10,7 +10,7 @@ export interface ChunkText {
 /** Whether a choice is a piece of text and nothing else, except for `logprobs` that are null. */
 function isText(choice: ChunkChoice): boolean {
   const { index, delta, logprobs, finish_reason } = choice
-  if (typeof index !== 'number' || typeof delta.content !== 'string' || finish_reason !== null) return false
+  if (!Number.isInteger(index) || typeof delta.content !== 'string' || finish_reason !== null) return false
   let fields = 0
   for (const _ in choice) fields++
   for (const _ in delta) fields++

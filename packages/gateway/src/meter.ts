@@ -1,5 +1,5 @@
 import type { ChatCompletionRequest, ChatStream, ChunkChoice, Completion, Usage } from '@turnpike/core'
-import { unitsOf } from '@turnpike/core'
+import { areBelieved, unitsOf } from '@turnpike/core'
 import type { Used } from './record.js'
 
 /** Characters per token where an upstream reports no usage (ruling 28). */
@@ -24,6 +24,10 @@ export const promptTokens = ({ messages, system, tools }: ChatCompletionRequest)
 /** Used tokens, and how exactly they are known. */
 export type Metered = Used & { usage: Usage }
 
+/** A report of usage; what no answer can have used is no report. */
+export const reported = (usage: Usage | undefined): Usage | undefined =>
+  usage && areBelieved(usage) ? usage : undefined
+
 /** Tokens as they were counted, by class. */
 export const metered = (usage: Usage, accuracy: Used['accuracy'], tier?: string): Metered => ({
   usage,
@@ -47,16 +51,12 @@ const estimate = (request: ChatCompletionRequest, completionCharacters: number, 
 }
 
 /** The usage of a whole answer: as reported, or estimated. */
-export const meterAnswer = (request: ChatCompletionRequest, answer: Completion): Metered =>
-  answer.usage
-    ? metered(answer.usage, 'reported', tierOf(answer))
-    : estimate(
-        request,
-        characters(
-          answer.choices.map(({ message }) => [message.content, message['reasoning_content'], message.tool_calls]),
-        ),
-        tierOf(answer),
-      )
+export function meterAnswer(request: ChatCompletionRequest, answer: Completion): Metered {
+  const usage = reported(answer.usage)
+  if (usage) return metered(usage, 'reported', tierOf(answer))
+  const said = answer.choices.map(({ message }) => [message.content, message['reasoning_content'], message.tool_calls])
+  return estimate(request, characters(said), tierOf(answer))
+}
 
 /** Counts what a stream uses. */
 export interface StreamMeter {
@@ -78,7 +78,7 @@ export function streamMeter(request: ChatCompletionRequest, stream: ChatStream):
       }
     },
     used(complete) {
-      const usage = stream.usage()
+      const usage = reported(stream.usage())
       const tier = tierOf(stream.head)
       return usage ? metered(usage, complete ? 'reported' : 'partial', tier) : estimate(request, seen, tier)
     },

@@ -42,14 +42,19 @@ export function addNano(fields: Fields, name: string, nano: number): void {
 export const nanoOf = (fields: Fields, name: string): number =>
   (fields[`${name}_milli_usd`] ?? 0) * MILLI + (fields[`${name}_rest`] ?? 0)
 
+type Tokens = Pick<UsageRecord, 'prompt_tokens' | 'completion_tokens'>
+
 /** Most tokens of one record: what an upstream reports shall never make a sum too large, after which nothing could be added to it. */
 const MAX_TOKENS = 1e9
 
+/** Whether an answer can have used as many tokens. */
+export const areBelieved = ({ prompt_tokens, completion_tokens }: Tokens): boolean =>
+  [prompt_tokens, completion_tokens].every((count) => Number.isInteger(count) && count >= 0 && count <= MAX_TOKENS)
+
 /** Adds what a record counts for. */
-function addRecord(fields: Fields, { prompt_tokens, completion_tokens, cost_nano_usd }: UsageRecord): void {
-  for (const count of [prompt_tokens, completion_tokens])
-    if (!Number.isInteger(count) || count < 0 || count > MAX_TOKENS)
-      throw new RangeError(`${count} tokens are not believed`)
+function addRecord(fields: Fields, record: UsageRecord): void {
+  const { prompt_tokens, completion_tokens, cost_nano_usd } = record
+  if (!areBelieved(record)) throw new RangeError(`${prompt_tokens} and ${completion_tokens} tokens are not believed`)
   add(fields, 'requests', 1)
   add(fields, 'prompt_tokens', prompt_tokens)
   add(fields, 'completion_tokens', completion_tokens)

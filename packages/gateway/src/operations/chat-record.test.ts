@@ -61,6 +61,7 @@ describe('the record of a completion', () => {
   it.each([
     ['reports no usage', undefined],
     ['reports what no answer has', { prompt_tokens: 2e9, completion_tokens: 2e9, total_tokens: 4e9 }],
+    ['reports a prompt that no answer has', { prompt_tokens: 2e9, completion_tokens: 2, total_tokens: 4e9 }],
   ])('is estimated where the upstream %s, and the client sees the estimate', async (_, reported) => {
     const { chat, records } = await testGateway({ upstream: () => completion({ usage: reported }) })
     const response = await chat({ messages: [{ role: 'user', content: 'x'.repeat(41) }], system: 'abc' })

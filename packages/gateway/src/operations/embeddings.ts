@@ -2,7 +2,7 @@ import { EmbeddingRequest, EmbeddingResponse, extend, withoutNulls } from '@turn
 import { operation } from '@turnpike/http'
 import type { Caller } from '../caller.js'
 import { EMBEDDING } from '../conventions.js'
-import { metered, tokens } from '../meter.js'
+import { metered, reported, tokens } from '../meter.js'
 import type { UpstreamOptions } from '../upstream-request.js'
 import { upstreamRequest } from '../upstream-request.js'
 
@@ -37,10 +37,11 @@ export function createEmbeddings(options: UpstreamOptions, preset: typeof EMBEDD
             request.dimensions ?? (model.replace(/^models\//, '') === preset.model ? preset.dimensions : undefined)
           return provider.embeddings!(extend(request, { model, dimensions }), call)
         },
-        ({ usage }) =>
-          usage
-            ? metered(usage, 'reported')
-            : metered({ prompt_tokens: input, completion_tokens: 0, total_tokens: input }, 'estimated'),
+        (answer) => {
+          const usage = reported(answer.usage)
+          if (usage) return metered(usage, 'reported')
+          return metered({ prompt_tokens: input, completion_tokens: 0, total_tokens: input }, 'estimated')
+        },
       )
       const { prompt_tokens, total_tokens } = used.usage
       return extend(answer, { usage: { prompt_tokens, total_tokens, ...(upstream.explained && cost) } })

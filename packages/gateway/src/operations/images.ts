@@ -4,7 +4,7 @@ import { operation } from '@turnpike/http'
 import { requireModel } from '../allowed-models.js'
 import type { Caller } from '../caller.js'
 import { IMAGE_MODELS } from '../conventions.js'
-import { metered, tokens } from '../meter.js'
+import { metered, reported, tokens } from '../meter.js'
 import type { Used } from '../record.js'
 import type { UpstreamOptions } from '../upstream-request.js'
 import { upstreamRequest } from '../upstream-request.js'
@@ -98,7 +98,8 @@ export function createImage(options: UpstreamOptions & ImageOptions) {
             const { base64, revised_prompt } = images[0]!
             return { base64, revised_prompt, usage, provider: provider.id }
           },
-          ({ usage }): Used => {
+          (answer): Used => {
+            const usage = reported(answer.usage)
             const used = usage ? metered(usage, 'reported') : metered(estimate(input), 'estimated')
             return extend(used, { units: { ...used.units, images: 1 } })
           },

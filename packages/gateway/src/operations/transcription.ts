@@ -5,6 +5,7 @@ import * as v from 'valibot'
 import { requireModel } from '../allowed-models.js'
 import type { Caller } from '../caller.js'
 import { AUDIO_LIMIT, TRANSCRIPTION_MODELS } from '../conventions.js'
+import { reported } from '../meter.js'
 import type { Used } from '../record.js'
 import type { UpstreamOptions } from '../upstream-request.js'
 import { upstreamRequest } from '../upstream-request.js'
@@ -107,12 +108,15 @@ export function createTranscription(options: UpstreamOptions & TranscriptionOpti
       })
       const { answer, used, cost } = await upstream.whole(
         ({ provider, model }, call) => provider.transcription!(extend(request, { model }), call),
-        ({ seconds, usage }): Used => ({
-          usage: usage ?? { prompt_tokens: 0, completion_tokens: 0 },
-          // By the second begun, as OpenAI bills it.
-          units: usage ? unitsOf(usage) : { seconds: seconds === undefined ? guess : Math.ceil(seconds) },
-          accuracy: usage || seconds !== undefined ? 'reported' : 'estimated',
-        }),
+        ({ seconds, usage: told }): Used => {
+          const usage = reported(told)
+          return {
+            usage: usage ?? { prompt_tokens: 0, completion_tokens: 0 },
+            // By the second begun, as OpenAI bills it.
+            units: usage ? unitsOf(usage) : { seconds: seconds === undefined ? guess : Math.ceil(seconds) },
+            accuracy: usage || seconds !== undefined ? 'reported' : 'estimated',
+          }
+        },
       )
       const { text } = answer
       if (format === 'json') return { text, usage: { ...toldUsage(used), ...(upstream.explained && cost) } }

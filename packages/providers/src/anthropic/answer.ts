@@ -1,5 +1,5 @@
 import type { FinishReason, Usage } from '@turnpike/core'
-import { tokenCount } from '../count.js'
+import { count } from '../count.js'
 
 /** Why the family stopped, in OpenAI's words; what it adds one day is `stop`. */
 export function toFinishReason(reason: unknown): FinishReason {
@@ -21,10 +21,10 @@ export type UpstreamUsage = Record<string, unknown>
 
 /** The prompt is what was read anew, what was written to the cache and what was read from it: three disjoint counts. */
 export function toUsage(usage: UpstreamUsage): Usage {
-  const written = tokenCount(usage['cache_creation_input_tokens']) ?? 0
-  const cached = tokenCount(usage['cache_read_input_tokens']) ?? 0
-  const prompt_tokens = (tokenCount(usage['input_tokens']) ?? 0) + written + cached
-  const completion_tokens = tokenCount(usage['output_tokens']) ?? 0
+  const written = count(usage['cache_creation_input_tokens']) ?? 0
+  const cached = count(usage['cache_read_input_tokens']) ?? 0
+  const prompt_tokens = (count(usage['input_tokens']) ?? 0) + written + cached
+  const completion_tokens = count(usage['output_tokens']) ?? 0
   const details = usage['output_tokens_details'] as { thinking_tokens?: unknown } | null | undefined
   const kept = usage['cache_creation'] as { ephemeral_1h_input_tokens?: unknown } | null | undefined
   return {
@@ -34,8 +34,8 @@ export function toUsage(usage: UpstreamUsage): Usage {
     prompt_tokens_details: {
       cached_tokens: cached,
       cache_write_tokens: written,
-      cache_write_1h_tokens: tokenCount(kept?.ephemeral_1h_input_tokens) || undefined,
+      cache_write_1h_tokens: count(kept?.ephemeral_1h_input_tokens) || undefined,
     },
-    completion_tokens_details: { reasoning_tokens: tokenCount(details?.thinking_tokens) ?? 0 },
+    completion_tokens_details: { reasoning_tokens: count(details?.thinking_tokens) ?? 0 },
   }
 }

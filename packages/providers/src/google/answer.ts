@@ -1,6 +1,6 @@
 import type { FinishReason, Usage } from '@turnpike/core'
 import { newCompletionId } from '../chunk-builder.js'
-import { tokenCount } from '../count.js'
+import { count } from '../count.js'
 import { malformed } from '../failures.js'
 import type { PartialArgument } from './partial-arguments.js'
 
@@ -79,7 +79,7 @@ export function toFinishReason(reason: string | undefined, usable: boolean, prov
 
 const modality = (details: unknown, name: string): number =>
   Array.isArray(details)
-    ? (tokenCount(
+    ? (count(
         (details as { modality?: unknown; tokenCount?: unknown }[]).find((part) => part?.modality === name)?.tokenCount,
       ) ?? 0)
     : 0
@@ -93,11 +93,11 @@ export const hasCounts = (value: object | null | undefined): boolean =>
 /** Usage in OpenAI's form; undefined where no tokens were counted. Thoughts belong to the completion, and some models count them as candidates already. */
 export function toUsage(value: object | undefined): Usage | undefined {
   const metadata = (value ?? {}) as Record<string, unknown>
-  const given = tokenCount(metadata['promptTokenCount'])
-  const candidates = tokenCount(metadata['candidatesTokenCount'])
-  const thoughts = tokenCount(metadata['thoughtsTokenCount']) ?? 0
+  const given = count(metadata['promptTokenCount'])
+  const candidates = count(metadata['candidatesTokenCount'])
+  const thoughts = count(metadata['thoughtsTokenCount']) ?? 0
   if (given === undefined && candidates === undefined && thoughts === 0) return undefined
-  const prompt = (given ?? 0) + (tokenCount(metadata['toolUsePromptTokenCount']) ?? 0)
+  const prompt = (given ?? 0) + (count(metadata['toolUsePromptTokenCount']) ?? 0)
   /** Those of the prompt that were not in the cache, whose tokens are billed alike. */
   const fresh = (name: string): number =>
     Math.max(modality(metadata['promptTokensDetails'], name) - modality(metadata['cacheTokensDetails'], name), 0)
@@ -108,7 +108,7 @@ export function toUsage(value: object | undefined): Usage | undefined {
     completion_tokens: completion,
     total_tokens: prompt + completion,
     prompt_tokens_details: {
-      cached_tokens: tokenCount(metadata['cachedContentTokenCount']) ?? 0,
+      cached_tokens: count(metadata['cachedContentTokenCount']) ?? 0,
       audio_tokens: fresh('AUDIO'),
       image_tokens: fresh('IMAGE') || undefined,
     },

@@ -1,7 +1,7 @@
 import type { EmbeddingAnswer, EmbeddingRequest, Provider } from '@turnpike/core'
 import { extend, together, unsupported } from '@turnpike/core'
 import type { UpstreamRequest } from '../adapter.js'
-import { tokenCount } from '../count.js'
+import { count } from '../count.js'
 import { malformed } from '../failures.js'
 import { takeNotes } from '../request-fields.js'
 import type { Upstream } from '../upstream.js'
@@ -55,10 +55,7 @@ export const embeddings =
         const { embeddings: given, usageMetadata } = body as Answer
         if (!given) throw toldError(upstream.id, body, false) ?? malformed(upstream.id, 'The answer has no embeddings')
         if (given.length !== some.length) throw new TypeError(`Expected ${some.length} embeddings`)
-        return {
-          vectors: given.map(({ values }) => toVector(values)),
-          tokens: tokenCount(usageMetadata?.promptTokenCount),
-        }
+        return { vectors: given.map(({ values }) => toVector(values)), tokens: count(usageMetadata?.promptTokenCount) }
       })
     })
 

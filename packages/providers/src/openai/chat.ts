@@ -2,7 +2,7 @@ import type { ChatCompletionRequest, Completion, FinishReason, Note, ToolCall, U
 import { extend } from '@turnpike/core'
 import type { ChatAdapter, UpstreamRequest } from '../adapter.js'
 import { checkArguments, finishOf, newCompletionId, newToolCallId, secondsNow } from '../chunk-builder.js'
-import { count, tokenCount } from '../count.js'
+import { count } from '../count.js'
 import { malformed } from '../failures.js'
 import { errors, missing } from './errors.js'
 import { hasTemperature, isReasoningModel } from './models.js'
@@ -62,11 +62,11 @@ export function renameReasoning(fields: Record<string, unknown>): void {
 export function toUsage(value: unknown): Usage | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const { prompt_tokens, completion_tokens, ...details } = value as Record<string, unknown>
-  if (tokenCount(prompt_tokens) === undefined && tokenCount(completion_tokens) === undefined) return undefined
-  const prompt = tokenCount(prompt_tokens) ?? 0
-  let completion = tokenCount(completion_tokens) ?? 0
+  if (count(prompt_tokens) === undefined && count(completion_tokens) === undefined) return undefined
+  const prompt = count(prompt_tokens) ?? 0
+  let completion = count(completion_tokens) ?? 0
   const parts = details['completion_tokens_details'] as { reasoning_tokens?: unknown } | null | undefined
-  const reasoning = tokenCount(parts?.reasoning_tokens) ?? 0
+  const reasoning = count(parts?.reasoning_tokens) ?? 0
   if (reasoning > 0 && details['total_tokens'] === prompt + completion + reasoning) completion += reasoning
   return { prompt_tokens: prompt, completion_tokens: completion, ...details, total_tokens: prompt + completion }
 }

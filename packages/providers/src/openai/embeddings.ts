@@ -1,6 +1,6 @@
 import type { EmbeddingAnswer, Provider } from '@turnpike/core'
 import { extend } from '@turnpike/core'
-import { count, tokenCount } from '../count.js'
+import { count } from '../count.js'
 import type { Upstream } from '../upstream.js'
 import { callJson } from '../upstream.js'
 import { encodeVector } from '../vectors.js'
@@ -34,7 +34,7 @@ export const embeddings =
         .toSorted((a, b) => a.index - b.index)
       if (vectors.some(({ index }, position) => index !== position))
         throw new TypeError('An index is not that of an input')
-      const prompt = tokenCount(usage?.prompt_tokens)
+      const prompt = count(usage?.prompt_tokens)
       return {
         object: 'list',
         data: vectors,

@@ -1,7 +1,7 @@
 import type { ImageAnswer, ImageRequest, Note, Provider, Usage } from '@turnpike/core'
 import { extend, withoutNulls } from '@turnpike/core'
 import type { UpstreamRequest } from '../adapter.js'
-import { tokenCount } from '../count.js'
+import { count } from '../count.js'
 import type { Upstream } from '../upstream.js'
 import { callJson } from '../upstream.js'
 import { missing } from './errors.js'
@@ -87,16 +87,16 @@ interface Answer {
 
 /** Tokens in the form of a chat's usage; what comes out of these models is pictures. */
 function toUsage(usage: Answer['usage']): Usage | undefined {
-  const prompt = tokenCount(usage?.input_tokens)
-  const completion = tokenCount(usage?.output_tokens)
+  const prompt = count(usage?.input_tokens)
+  const completion = count(usage?.output_tokens)
   if (prompt === undefined || completion === undefined) return undefined
   return {
     prompt_tokens: prompt,
     completion_tokens: completion,
     total_tokens: prompt + completion,
     prompt_tokens_details: {
-      image_tokens: tokenCount(usage?.input_tokens_details?.['image_tokens']) ?? 0,
-      cached_tokens: tokenCount(usage?.input_tokens_details?.['cached_tokens']) ?? 0,
+      image_tokens: count(usage?.input_tokens_details?.['image_tokens']) ?? 0,
+      cached_tokens: count(usage?.input_tokens_details?.['cached_tokens']) ?? 0,
     },
     completion_tokens_details: { image_tokens: completion },
   }

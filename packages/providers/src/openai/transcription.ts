@@ -1,6 +1,6 @@
 import type { Note, Provider, TranscriptionAnswer, TranscriptionRequest, Usage } from '@turnpike/core'
 import { extend } from '@turnpike/core'
-import { tokenCount } from '../count.js'
+import { count } from '../count.js'
 import { formData } from '../form-data.js'
 import { parseJson } from '../json.js'
 import type { Upstream } from '../upstream.js'
@@ -21,15 +21,15 @@ const seconds = (value: unknown): number | undefined => {
 
 /** Tokens in the form of a chat's usage; undefined where the upstream counts seconds. */
 function toUsage(usage: Answer['usage']): Usage | undefined {
-  const prompt = tokenCount(usage?.['input_tokens'])
+  const prompt = count(usage?.['input_tokens'])
   if (prompt === undefined) return undefined
-  const completion = tokenCount(usage?.['output_tokens']) ?? 0
+  const completion = count(usage?.['output_tokens']) ?? 0
   const details = usage?.['input_token_details'] as { audio_tokens?: unknown } | null | undefined
   return {
     prompt_tokens: prompt,
     completion_tokens: completion,
     total_tokens: prompt + completion,
-    prompt_tokens_details: { audio_tokens: tokenCount(details?.audio_tokens) ?? 0 },
+    prompt_tokens_details: { audio_tokens: count(details?.audio_tokens) ?? 0 },
   }
 }
 
