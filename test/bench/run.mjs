@@ -13,6 +13,7 @@ import { measure, quick, scenarios, tally } from './scenarios.mjs'
 import { servers, startMock, startServer } from './servers.mjs'
 
 const LOAD_CORE = '1'
+/** What warms a server up. */
 const chats = { connections: 16, ms: 5_000 }
 const streams = { connections: 16, ms: 800, stream: { chunks: 64, ms: 0 } }
 

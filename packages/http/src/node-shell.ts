@@ -1,4 +1,4 @@
-import { concat, extend } from '@turnpike/core'
+import { concat, extend, microtask } from '@turnpike/core'
 import { cutShort, tooLarge } from './body.js'
 import type { Exchange, Handler, Reply, ShellOptions } from './exchange.js'
 import { clientIp } from './exchange.js'
@@ -57,7 +57,6 @@ export type NodeListener = (
 const LINGER_MS = 1_000
 
 const utf8 = new TextEncoder()
-const resolved = Promise.resolve()
 
 /** A body that another body parser has already consumed, in the form it left it. */
 const parsedBody = (body: unknown): Uint8Array =>
@@ -175,8 +174,8 @@ function stream(response: NodeResponse, body: AsyncIterable<string | Uint8Array>
       const to = socket ?? response
       if (byHand ? writeChunk(to, piece) : to.write(piece)) pull()
       else (full = to).once('drain', goOn)
-      // What follows at once, as the end does the last piece, leaves in the same write. For less than queueMicrotask takes.
-      if (socket) void resolved.then(uncork)
+      // What follows at once, as the end does the last piece, leaves in the same write.
+      if (socket) microtask(uncork)
     }
     const onPiece = ({ done, value }: IteratorResult<string | Uint8Array>): void => {
       try {

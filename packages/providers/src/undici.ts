@@ -1,4 +1,5 @@
 /** The transport for Node: undici without `fetch`, which costs several times as much there. @module */
+import { microtask } from '@turnpike/core'
 import type { Dispatcher } from 'undici'
 import { Agent } from 'undici'
 import type { Transport, TransportResponse } from './transport.js'
@@ -18,10 +19,6 @@ const HIGH_WATER = 256 * 1024
 const MAX_ADDRESSES = 1_000
 
 type Result = IteratorResult<Uint8Array, undefined>
-
-const resolved = Promise.resolve()
-/** Runs at the end of the present turn, for less than queueMicrotask, which makes an AsyncResource each time. */
-const soon = (callback: () => void): void => void resolved.then(callback)
 
 /** A body as undici delivers it: pieces that arrive in one socket read are taken as one. */
 function bodyQueue() {
@@ -59,7 +56,7 @@ function bodyQueue() {
     },
     push(piece: Buffer): void {
       // undici delivers all pieces of a read in one turn, so the microtask finds them together.
-      if (pieces.length === 0 && waiting) soon(settle)
+      if (pieces.length === 0 && waiting) microtask(settle)
       pieces.push(piece)
       size += piece.length
       if (size > HIGH_WATER && !paused) {
@@ -69,11 +66,11 @@ function bodyQueue() {
     },
     end(): void {
       ended = true
-      soon(settle)
+      microtask(settle)
     },
     fail(error: unknown): void {
       failure ??= { error }
-      soon(settle)
+      microtask(settle)
     },
     iterable: {
       [Symbol.asyncIterator]: () => ({
