@@ -12,7 +12,7 @@ export const scenarios = {
   chat16: { connections: 16, ms: 2_500 },
   chat64: { connections: 64, ms: 3_500 },
   burst: { connections: 16, ms: 2_500, stream: { chunks: 64, ms: 0 } },
-  paced: { connections: 100, times: 1, spread: 200, stream: { chunks: 512, ms: 5 } },
+  paced: { connections: 100, times: 3, spread: 200, stream: { chunks: 512, ms: 5 } },
   first: { connections: 8, times: 12, spread: 40, stream: { chunks: 8, ms: 20 } },
 }
 

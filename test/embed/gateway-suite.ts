@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { ChatCompletion, ModelList } from '@turnpike/core'
 import type { Gateway } from '@turnpike/gateway'
 import * as v from 'valibot'
@@ -7,7 +8,7 @@ import { uuidv7Pattern } from '../support/patterns.js'
 import { joinText, parseStream } from '../support/sse.js'
 import { endpointCases } from './endpoint-cases.js'
 import type { Host, Setup } from './setup.js'
-import { BODY_LIMIT, setUp } from './setup.js'
+import { BODY_IDLE_MS, BODY_LIMIT, setUp } from './setup.js'
 
 /** What is the host's own business. */
 export interface SuiteOptions {
@@ -37,6 +38,18 @@ const chunks = (text: string): ReadableStream<Uint8Array> =>
       },
     }),
   )
+
+/** Pieces of a body, each `ms` after the one before; without an end where it is not `whole`. */
+const slowly = (pieces: string[], ms: number, whole: boolean): ReadableStream<Uint8Array> =>
+  new ReadableStream({
+    async start(controller) {
+      for (const piece of pieces) {
+        controller.enqueue(new TextEncoder().encode(piece))
+        await delay(ms)
+      }
+      if (whole) controller.close()
+    },
+  })
 
 /** What a gateway must do in every host. */
 export function gatewaySuite(
@@ -254,6 +267,21 @@ export function gatewaySuite(
       await expectError(response, 413, 'invalid_request_error', 'request_too_large', message)
       expect(setup.upstream.requests).toHaveLength(before)
     })
+
+    it('reads a body that comes slowly, however long it takes', async () => {
+      const pieces = JSON.stringify(question).match(/.{1,10}/g)!
+      expect(pieces.length * (BODY_IDLE_MS / 3)).toBeGreaterThan(BODY_IDLE_MS * 2)
+      expect((await post(slowly(pieces, BODY_IDLE_MS / 3, true))).status).toBe(200)
+    })
+
+    if (!ownBodies)
+      it('answers 408 to a body that stands still', async () => {
+        const before = setup.upstream.requests.length
+        const response = await post(slowly(['{"model":', '"gpt-4o-mini"'], 1, false))
+        const message = 'The request took too long to arrive'
+        await expectError(response, 408, 'invalid_request_error', 'invalid_body', message)
+        expect(setup.upstream.requests).toHaveLength(before)
+      })
 
     it.each([
       { mode: 'a stream', stream: true, fault: () => streaming(textEvent('Hello'), never) },

@@ -2,11 +2,11 @@ import { createServer as createHttpServer, ServerResponse } from 'node:http'
 import { createServer } from '@turnpike/http/node'
 import { expect } from 'vitest'
 import { gatewaySuite } from './gateway-suite.js'
-import { listen, serve } from './setup.js'
+import { BODY_IDLE_MS, listen, serve } from './setup.js'
 
 gatewaySuite('node:http', (gateway) => serve((request, response) => void gateway.node(request, response)))
 
-gatewaySuite('createServer', (gateway) => listen(createServer(gateway)))
+gatewaySuite('createServer', (gateway) => listen(createServer(gateway, { bodyIdleMs: BODY_IDLE_MS })))
 
 class OwnResponse extends ServerResponse {
   override write(piece: string | Uint8Array): boolean {

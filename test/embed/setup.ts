@@ -13,6 +13,9 @@ import { fakeOpenAI } from '@turnpike/providers/testing'
 /** Bytes that a body may have here. */
 export const BODY_LIMIT = 2_000
 
+/** Milliseconds for which a body may stand still here. */
+export const BODY_IDLE_MS = 300
+
 /** A gateway in this process, in front of a fake OpenAI. */
 export interface Setup {
   gateway: Gateway
@@ -39,6 +42,7 @@ export async function setUp(transport?: Transport): Promise<Setup> {
     router: createRouter({ providers: [provider] }),
     kv,
     bodyLimit: BODY_LIMIT,
+    bodyIdleMs: BODY_IDLE_MS,
   })
   const user = await createUser(kv, { name: 'Owner' })
   const { key } = (await gateway.keys.create(user!.id, { name: 'test', rateLimit: 1_000_000 }))!

@@ -10,6 +10,39 @@ export const tooLarge = (limit: number): ApiError =>
 export const cutShort = (cause?: unknown): ApiError =>
   new ApiError(400, 'invalid_request_error', 'The request body was cut short', { code: 'invalid_body', cause })
 
+/** 408 for a request that does not arrive. */
+export const tooSlow = (): ApiError =>
+  new ApiError(408, 'invalid_request_error', 'The request took too long to arrive', { code: 'invalid_body' })
+
+/** What is on its way. @throws ApiError 408 where it is not there within `ms` */
+export const within = <T>(ms: number, coming: Promise<T>): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(tooSlow()), ms)
+    const settled = (settle: () => void): void => {
+      clearTimeout(timer)
+      settle()
+    }
+    coming.then(
+      (value) => settled(() => resolve(value)),
+      (error: unknown) => settled(() => reject(error)),
+    )
+  })
+
+/** A body whose pieces come in time. @throws ApiError 408 where one does not come within `idleMs` */
+export async function* unstalled(body: AsyncIterable<Uint8Array>, idleMs: number): AsyncGenerator<Uint8Array> {
+  const pieces = body[Symbol.asyncIterator]()
+  try {
+    for (;;) {
+      const { done, value } = await within(idleMs, pieces.next())
+      if (done) return
+      yield value
+    }
+  } finally {
+    // Not waited for: it may wait for the piece that does not come.
+    void pieces.return?.().catch(() => undefined)
+  }
+}
+
 /** 400 for a body that is not what it should be. */
 export const invalid = (message: string, code: 'invalid_json' | 'invalid_body'): ApiError =>
   new ApiError(400, 'invalid_request_error', message, { code })

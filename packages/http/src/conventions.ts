@@ -9,5 +9,8 @@ export const CLIENT_LEFT = 499
 /** Not shown: deepest nesting of arrays and objects in a JSON body. */
 export const JSON_DEPTH = 128
 
+/** Not shown: milliseconds for which a request body may stand still, so that who sends nothing holds no place. */
+export const BODY_IDLE_MS = 30_000
+
 /** Not shown: silence after which a stream carries a comment, in milliseconds, so that no proxy takes it for dead. */
 export const HEARTBEAT_MS = 15_000

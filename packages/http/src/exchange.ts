@@ -48,6 +48,8 @@ export interface Servable {
 export interface ShellOptions {
   /** Proxies in front of this process whose X-Forwarded-For is believed, counted from the right; default 0. */
   trustedHops?: number
+  /** Milliseconds for which a request body may stand still; default 30,000. */
+  bodyIdleMs?: number
 }
 
 /** The address that the nearest `hops` proxies report, or the peer's own. Never the leftmost: a client can write that itself. */

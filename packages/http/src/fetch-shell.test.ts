@@ -112,6 +112,33 @@ describe('a body over the limit', () => {
   })
 })
 
+describe('a body that stands still', () => {
+  /** A request with one piece, and no end. */
+  const begun = (headers: Record<string, string>) =>
+    new Request(base, {
+      method: 'POST',
+      body: new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array(1)) }),
+      duplex: 'half',
+      headers,
+    } as RequestInit)
+  const tooSlow = { status: 408, code: 'invalid_body' }
+
+  it.each([[{}], [{ 'content-length': '2' }]])('is refused, with the headers %j', async (headers) => {
+    const { exchange } = await send(begun(headers), undefined, { bodyIdleMs: 20 })
+    await expect(exchange.bytes(3)).rejects.toMatchObject(tooSlow)
+  })
+
+  it('is refused where it is a file', async () => {
+    const { exchange } = await send(begun({}), undefined, { bodyIdleMs: 20 })
+    const sizes: number[] = []
+    const read = async () => {
+      for await (const piece of exchange.body()) sizes.push(piece.length)
+    }
+    await expect(read()).rejects.toMatchObject(tooSlow)
+    expect(sizes).toEqual([1])
+  })
+})
+
 describe('a response', () => {
   it.each<[body: string | Uint8Array | undefined, text: string]>([
     ['hé', 'hé'],

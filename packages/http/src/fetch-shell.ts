@@ -1,4 +1,5 @@
-import { collect, cutShort, tooLarge } from './body.js'
+import { collect, cutShort, tooLarge, unstalled, within } from './body.js'
+import { BODY_IDLE_MS } from './conventions.js'
 import type { Exchange, Handler, Reply, ShellOptions } from './exchange.js'
 import { clientIp } from './exchange.js'
 
@@ -9,6 +10,9 @@ export interface FetchCall {
 }
 
 const utf8 = new TextEncoder()
+
+/** Bytes of a body that have as much time as it may stand still. */
+const PIECE = 256 * 1024
 
 /** An async iterable as a web stream that is read as fast as the client reads. `cancel` tells first that the client left: a waiting generator cannot be returned. */
 function toStream(body: AsyncIterable<string | Uint8Array>, leave: () => void): ReadableStream<Uint8Array> {
@@ -48,14 +52,19 @@ function clientOf(request: Request): { onLeave(listener: () => void): void; leav
   }
 }
 
-function toExchange(request: Request, call: FetchCall, client: ReturnType<typeof clientOf>, hops: number): Exchange {
+function toExchange(
+  request: Request,
+  call: FetchCall,
+  client: ReturnType<typeof clientOf>,
+  { trustedHops = 0, bodyIdleMs = BODY_IDLE_MS }: ShellOptions,
+): Exchange {
   const { url, headers } = request
   const start = url.indexOf('/', url.indexOf('//') + 2)
   const hash = url.indexOf('#', start)
   const end = hash === -1 ? url.length : hash
   const mark = url.indexOf('?', start)
   const stop = mark === -1 || mark > end ? end : mark
-  const body = (): AsyncIterable<Uint8Array> => request.body ?? nothing()
+  const body = (): AsyncIterable<Uint8Array> => unstalled(request.body ?? nothing(), bodyIdleMs)
   return {
     method: request.method,
     path: url.slice(start, stop),
@@ -67,14 +76,16 @@ function toExchange(request: Request, call: FetchCall, client: ReturnType<typeof
       if (declared === null) return collect(body(), limit)
       if (Number(declared) > limit) throw tooLarge(limit)
       // A server holds a body to its declared length, and gives it whole for less than piece by piece.
-      const bytes = await request.arrayBuffer().catch((cause: unknown) => {
+      const whole = request.arrayBuffer().catch((cause: unknown) => {
         throw cutShort(cause)
       })
+      // It does not tell of the pieces, so each has its time beforehand.
+      const bytes = await within(bodyIdleMs * (1 + Math.ceil(Number(declared) / PIECE)), whole)
       if (bytes.byteLength > limit) throw tooLarge(limit)
       return new Uint8Array(bytes)
     },
     onLeave: client.onLeave,
-    ip: () => clientIp(call.ip, headers.get('x-forwarded-for') ?? undefined, hops),
+    ip: () => clientIp(call.ip, headers.get('x-forwarded-for') ?? undefined, trustedHops),
     optional: false,
   }
 }
@@ -91,10 +102,9 @@ export function fetchShell(
   handle: Handler,
   options: ShellOptions = {},
 ): (request: Request, call?: FetchCall) => Promise<Response> {
-  const { trustedHops = 0 } = options
   return async (request, call = {}) => {
     const client = clientOf(request)
-    const reply = await handle(toExchange(request, call, client, trustedHops))
+    const reply = await handle(toExchange(request, call, client, options))
     return toResponse(reply!, client.leave)
   }
 }

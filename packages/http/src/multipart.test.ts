@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { bytesOf, contents, exchangeOf, read, refusalOf } from '../../../test/support/form-reader.js'
 import type { Part } from '../../../test/support/forms.js'
 import { BOUNDARY, field, filePart, formBytes, formType, inPieces, noise } from '../../../test/support/forms.js'
+import { tooSlow } from './body.js'
 import { readForm } from './multipart.js'
 
 const parts = [field('model', 'whisper-1'), filePart('\r\n--form\r\n\r\nabc\r'), field('prompt', 'Ça va 🙂\r\n--')]
@@ -155,6 +156,13 @@ describe('what is refused', () => {
   it('a body that breaks off', async () => {
     for (const at of [0, 30, 150, small.length])
       expect(await refusalOf(read([small.subarray(0, at), new Error('ECONNRESET')]))).toBe(cutShort)
+  })
+
+  it('a body that stands still, as what it is', async () => {
+    for (const at of [0, 30, 150])
+      expect(await refusalOf(read([small.subarray(0, at), tooSlow()]))).toBe(
+        '408 invalid_body The request took too long to arrive',
+      )
   })
 
   it('a wrong body that ends anywhere', async () => {

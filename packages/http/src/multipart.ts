@@ -37,7 +37,7 @@ async function* received(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
   try {
     yield* body
   } catch (cause) {
-    throw cutShort(cause)
+    throw ApiError.is(cause) ? cause : cutShort(cause)
   }
 }
 

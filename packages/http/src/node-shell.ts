@@ -1,5 +1,7 @@
+import type { ApiError } from '@turnpike/core'
 import { concat, extend, microtask } from '@turnpike/core'
-import { cutShort, tooLarge } from './body.js'
+import { cutShort, tooLarge, tooSlow, unstalled } from './body.js'
+import { BODY_IDLE_MS } from './conventions.js'
 import type { Exchange, Handler, Reply, ShellOptions } from './exchange.js'
 import { clientIp } from './exchange.js'
 
@@ -62,7 +64,7 @@ const utf8 = new TextEncoder()
 const parsedBody = (body: unknown): Uint8Array =>
   body instanceof Uint8Array ? body : utf8.encode(typeof body === 'string' ? body : JSON.stringify(body ?? ''))
 
-function readBytes(request: NodeRequest, limit: number): Promise<Uint8Array> {
+function readBytes(request: NodeRequest, limit: number, idleMs: number): Promise<Uint8Array> {
   if (Number(request.headers['content-length'] ?? 0) > limit) return Promise.reject(tooLarge(limit))
   if (request.readableEnded) {
     const body = parsedBody(request.body)
@@ -76,23 +78,40 @@ function readBytes(request: NodeRequest, limit: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const pieces: Uint8Array[] = []
     let size = 0
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const refuse = (error: ApiError): void => {
+      clearTimeout(timer)
+      request.removeAllListeners('data')
+      reject(error)
+    }
+    const wait = (): void => {
+      clearTimeout(timer)
+      timer = setTimeout(() => refuse(tooSlow()), idleMs)
+    }
+    wait()
     request.on('data', (piece: Uint8Array) => {
       size += piece.length
-      if (size <= limit) pieces.push(piece)
-      else {
-        request.removeAllListeners('data')
-        reject(tooLarge(limit))
-      }
+      if (size > limit) return refuse(tooLarge(limit))
+      pieces.push(piece)
+      wait()
     })
-    request.on('end', () => resolve(concat(pieces, size)))
+    request.on('end', () => {
+      clearTimeout(timer)
+      resolve(concat(pieces, size))
+    })
     // An `error` comes before it, and is emitted only if somebody listens.
     request.on('close', () => {
-      if (!request.readableEnded) reject(cutShort())
+      if (!request.readableEnded) refuse(cutShort())
     })
   })
 }
 
-function toExchange(request: NodeRequest, response: NodeResponse, optional: boolean, hops: number): Exchange {
+function toExchange(
+  request: NodeRequest,
+  response: NodeResponse,
+  optional: boolean,
+  { trustedHops = 0, bodyIdleMs = BODY_IDLE_MS }: ShellOptions,
+): Exchange {
   // A target in absolute form is allowed (RFC 9112, section 3.2.2); only its path counts.
   const url = (request.url ?? '/').replace(/^https?:\/\/[^/?]*\/?/i, '/')
   const mark = url.indexOf('?')
@@ -106,8 +125,8 @@ function toExchange(request: NodeRequest, response: NodeResponse, optional: bool
     query: mark === -1 ? '' : url.slice(mark + 1),
     header,
     // Who stops reading still answers: the connection must outlive the iterator.
-    body: () => request.iterator({ destroyOnReturn: false }),
-    bytes: (limit) => readBytes(request, limit),
+    body: () => unstalled(request.iterator({ destroyOnReturn: false }), bodyIdleMs),
+    bytes: (limit) => readBytes(request, limit, bodyIdleMs),
     onLeave(listener) {
       if (response.destroyed) listener()
       else
@@ -115,7 +134,7 @@ function toExchange(request: NodeRequest, response: NodeResponse, optional: bool
           if (!response.writableFinished) listener()
         })
     },
-    ip: () => clientIp(request.socket.remoteAddress, header('x-forwarded-for'), hops),
+    ip: () => clientIp(request.socket.remoteAddress, header('x-forwarded-for'), trustedHops),
     optional,
   }
 }
@@ -232,9 +251,8 @@ const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(reso
 
 /** Serves node:http: as a request listener, or as connect-style middleware that passes on what no route of ours answers. */
 export function nodeShell(handle: Handler, options: ShellOptions = {}): NodeListener {
-  const { trustedHops = 0 } = options
   return async (request, response, next) => {
-    const reply = await handle(toExchange(request, response, next !== undefined, trustedHops))
+    const reply = await handle(toExchange(request, response, next !== undefined, options))
     if (!reply) return next!()
     // A client that is refused keeps its connection, where all that it sent is there.
     if (!request.complete) await nextTurn()

@@ -3,6 +3,7 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import { createServer as createHttpServer } from 'node:http'
 import type { Socket } from 'node:net'
 import { ApiError } from '@turnpike/core'
+import { tooSlow } from './body.js'
 import type { Reply, Servable, ShellOptions } from './exchange.js'
 import { nodeShell } from './node-shell.js'
 
@@ -33,8 +34,7 @@ function describeParseError(error: NodeJS.ErrnoException): ApiError {
     return new ApiError(431, 'invalid_request_error', 'The request headers are too large', {
       code: 'request_too_large',
     })
-  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT')
-    return new ApiError(408, 'invalid_request_error', 'The request took too long to arrive', { code: 'invalid_body' })
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return tooSlow()
   return badRequest('The request is not valid HTTP')
 }
 
