@@ -28,6 +28,19 @@ const badRequest = (message: string): ApiError =>
 /** RFC 9110, section 7.2: a name or address and a port, nothing else. */
 const hostPattern = /^(\[[0-9a-f:.]+\]|[\w.~%!$&'()*+,;=-]+)(:\d*)?$/i
 
+/** Whether a request says once for whom it is (RFC 9112, section 3.2): of two hosts, a proxy in front may have believed the other. */
+function hasHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
+  let host: string | undefined
+  // Names and values take turns; node:http's own `headers` keeps the first of two.
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!
+    if (name.length !== 4 || name.toLowerCase() !== 'host') continue
+    if (host !== undefined) return false
+    host = rawHeaders[i + 1]!
+  }
+  return host === undefined ? httpVersion === '1.0' : hostPattern.test(host)
+}
+
 /** What the HTTP parser's complaint is to the client. */
 function describeParseError(error: NodeJS.ErrnoException): ApiError {
   if (error.code === 'HPE_HEADER_OVERFLOW')
@@ -45,12 +58,18 @@ const reasons: Record<number, string> = {
   431: 'Request Header Fields Too Large',
 }
 
+/** The headers of a reply that is the last one on its connection. */
+const lastHeaders = ({ headers, body }: Reply) => ({
+  ...headers,
+  'content-length': Buffer.byteLength(body as string),
+  connection: 'close',
+})
+
 /** Writes a reply to a bare socket: there is no response object for what never became a request. */
-function writeRaw(socket: Socket, { status, headers, body }: Reply): void {
-  const text = body as string
-  const head = { ...headers, 'content-length': Buffer.byteLength(text), connection: 'close' }
-  const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`)
-  socket.end(`HTTP/1.1 ${status} ${reasons[status]}\r\n${lines.join('')}\r\n${text}`)
+function writeRaw(socket: Socket, reply: Reply): void {
+  const { status, body } = reply
+  const lines = Object.entries(lastHeaders(reply)).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.end(`HTTP/1.1 ${status} ${reasons[status]}\r\n${lines.join('')}\r\n${body as string}`)
 }
 
 /**
@@ -61,10 +80,9 @@ function writeRaw(socket: Socket, { status, headers, body }: Reply): void {
 export function createServer(servable: Servable, options: ServerOptions = {}): Server {
   const { listener = createListener(servable, options), maxHeaderSize = 16_384 } = options
   const checked: RequestListener = (request, response) => {
-    const { host } = request.headers
-    if (host === undefined ? request.httpVersion === '1.0' : hostPattern.test(host)) return listener(request, response)
-    const { status, headers, body } = servable.refuse(badRequest('The Host header is missing or malformed'))
-    response.writeHead(status, { ...headers, connection: 'close' }).end(body)
+    if (hasHost(request)) return listener(request, response)
+    const reply = servable.refuse(badRequest('The Host header is missing, malformed or doubled'))
+    response.writeHead(reply.status, lastHeaders(reply)).end(reply.body)
   }
   const server = createHttpServer({
     maxHeaderSize,
