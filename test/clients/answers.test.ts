@@ -75,7 +75,7 @@ const bodies = (from: number): UpstreamBody[] => stack.upstream.requests.slice(f
 /** The fake's own count: four characters a token. */
 function tokensOf(body: UpstreamBody, text: string): Tokens {
   const prompt = Math.ceil(JSON.stringify(body.messages).length / 4)
-  const completion = Math.ceil(`${text}[]`.length / 4)
+  const completion = Math.ceil(text.length / 4)
   return { prompt, completion, total: prompt + completion }
 }
 

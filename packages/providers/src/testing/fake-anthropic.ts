@@ -1,6 +1,7 @@
 import { anthropicRefusal } from './anthropic-rules.js'
 import type { FakeAnswer, FakeRequest, FakeUpstream } from './fake-upstream.js'
 import { fakeUpstream } from './fake-upstream.js'
+import { newId } from './new-id.js'
 import { sampleJson } from './sample-json.js'
 
 export interface FakeAnthropicOptions {
@@ -66,6 +67,9 @@ const textOf = (content: unknown): string =>
 const resultsOf = ({ content }: MessageBody['messages'][number]) =>
   typeof content === 'string' ? [] : content.filter(({ type }) => type === 'tool_result')
 
+const outputTokens = (content: Block[]): number =>
+  content.reduce((sum, block) => sum + tokens(block.type === 'text' ? block.text : JSON.stringify(block)), 0)
+
 /** The tool that the model calls: the one that is forced, or one that the user names; none once there is a result. */
 function chosenTool({ tools = [], tool_choice, messages }: MessageBody): (typeof tools)[number] | undefined {
   const last = messages.at(-1)!
@@ -98,8 +102,9 @@ function generate(body: MessageBody): Generation {
     : results.length > 0
       ? `The tools answered: ${results.map((result) => textOf(result.content)).join(', ')}`
       : `This is a simulated answer. You said: ${textOf(user?.content)}`
-  const cut = tokens(text) > max_tokens
-  content.push({ type: 'text', text: cut ? text.slice(0, max_tokens * 4) : text })
+  const left = max_tokens - outputTokens(content)
+  const cut = tokens(text) > left
+  content.push({ type: 'text', text: cut ? text.slice(0, left * 4) : text })
   return { content, stop: cut ? 'max_tokens' : 'end_turn' }
 }
 
@@ -118,11 +123,9 @@ const usageOf = (body: MessageBody, output_tokens: number) => ({
   ...inputUsage(body),
 })
 
-const outputTokens = ({ content }: Generation): number => tokens(JSON.stringify(content))
-
 const message = (body: MessageBody, content: Block[], stop_reason: string | null, output_tokens: number) => ({
   model: body.model,
-  id: `msg_simulated${body.messages.length}`,
+  id: newId('msg_'),
   type: 'message',
   role: 'assistant',
   content,
@@ -170,7 +173,7 @@ function* eventsOf(body: MessageBody, generation: Generation): Generator<{ type:
     yield { type: 'content_block_stop', index }
   }
   const delta = { stop_reason: generation.stop, stop_sequence: null }
-  const usage = { output_tokens: outputTokens(generation), ...inputUsage(body) }
+  const usage = { output_tokens: outputTokens(generation.content), ...inputUsage(body) }
   yield { type: 'message_delta', delta, usage }
   yield { type: 'message_stop' }
 }
@@ -205,7 +208,8 @@ export function fakeAnthropic(options: FakeAnthropicOptions = {}): FakeUpstream 
     if (refusal) return errorAnswer(400, 'invalid_request_error', refusal)
     const body = request.body as MessageBody
     const generation = generate(body)
-    if (!body.stream) return json(200, message(body, generation.content, generation.stop, outputTokens(generation)))
+    if (!body.stream)
+      return json(200, message(body, generation.content, generation.stop, outputTokens(generation.content)))
     return {
       status: 200,
       headers: { 'content-type': 'text/event-stream; charset=utf-8', 'request-id': requestId },

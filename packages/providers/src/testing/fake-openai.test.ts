@@ -8,6 +8,8 @@ const parameters = { type: 'object', properties: { city: { type: 'string' }, day
 const weather = { type: 'function', function: { name: 'weather', parameters } }
 
 interface Body {
+  id: string
+  created: number
   choices: {
     message: { content: string | null; tool_calls?: { id: string; function: object }[] }
     finish_reason: string
@@ -35,7 +37,13 @@ describe('the fake OpenAI', () => {
   it('says the same to the same question, with the user’s words', async () => {
     const { ask, fake } = setUp()
     const first = await ask({})
-    expect(first).toEqual(await ask({}))
+    const { id, created, ...again } = await ask({})
+    expect(first).toEqual({
+      ...again,
+      id: expect.not.stringContaining(id) as string,
+      created: expect.closeTo(created, -1) as number,
+    })
+    expect(created).toBeCloseTo(Date.now() / 1000, -1)
     expect(first.choices).toMatchObject([
       { message: { content: 'This is a simulated answer. You said: Hi there' }, finish_reason: 'stop' },
     ])
@@ -87,9 +95,9 @@ describe('the fake OpenAI', () => {
 
   it('keeps to limits, formats and n', async () => {
     const { ask } = setUp()
-    expect((await ask({ max_tokens: 2 })).choices[0]).toMatchObject({
-      message: { content: 'This is ' },
-      finish_reason: 'length',
+    expect(await ask({ max_tokens: 2 })).toMatchObject({
+      choices: [{ message: { content: 'This is ' }, finish_reason: 'length' }],
+      usage: { completion_tokens: 2 },
     })
     expect((await ask({ n: 3 })).choices).toHaveLength(3)
     const schema = { type: 'json_schema', json_schema: { name: 'x', schema: parameters } }

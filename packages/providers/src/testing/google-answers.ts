@@ -2,8 +2,11 @@ import type { FakeAnswer } from './fake-upstream.js'
 
 const headers = { 'content-type': 'application/json; charset=UTF-8' }
 
+/** How many tokens so many characters count as. */
+export const tokensOf = (characters: number): number => Math.ceil(characters / 4)
+
 /** How many tokens a text counts as. */
-export const tokens = (text: string): number => Math.ceil(text.length / 4)
+export const tokens = (text: string): number => tokensOf(text.length)
 
 /** An answer in JSON. */
 export const json = (body: object): FakeAnswer => ({ status: 200, headers, body: JSON.stringify(body) })

@@ -1,8 +1,9 @@
 import type { FakeAnswer } from './fake-upstream.js'
-import { json, refused, tokens } from './google-answers.js'
+import { json, refused, tokens, tokensOf } from './google-answers.js'
 import type { InlineData } from './google-media.js'
 import { mediaOf, mediaTokens } from './google-media.js'
 import { googleRefusal, isGemini3 } from './google-rules.js'
+import { newId } from './new-id.js'
 import { sampleJson } from './sample-json.js'
 
 interface Part {
@@ -108,7 +109,9 @@ function answering(model: string, body: ContentBody) {
   const thinks = isGemini3(model) || body.generationConfig?.thinkingConfig?.includeThoughts === true
   const thoughtsTokenCount = thinks ? tokens(thought) : 0
   const media = { IMAGE: 0, AUDIO: 0 }
-  let candidatesTokenCount = 0
+  const responseId = newId('')
+  /** Of all text so far: a stream counts no more of it than a whole answer. */
+  let characters = 0
   return (candidates: { content: { parts: Part[] } }[]) => {
     for (const { content } of candidates)
       for (const { thought, inlineData, functionCall, text = JSON.stringify(functionCall) } of content.parts)
@@ -116,8 +119,8 @@ function answering(model: string, body: ContentBody) {
         else if (inlineData) {
           const modality = inlineData.mimeType.startsWith('audio/') ? 'AUDIO' : 'IMAGE'
           media[modality] += mediaTokens[modality]
-          candidatesTokenCount += mediaTokens[modality]
-        } else candidatesTokenCount += tokens(text)
+        } else characters += text.length
+    const candidatesTokenCount = tokensOf(characters) + media.IMAGE + media.AUDIO
     const details = Object.entries(media).flatMap(([modality, tokenCount]) =>
       tokenCount > 0 ? { modality, tokenCount } : [],
     )
@@ -129,7 +132,7 @@ function answering(model: string, body: ContentBody) {
       ...(details.length > 0 && { candidatesTokensDetails: details }),
       ...(thinks && { thoughtsTokenCount }),
     }
-    return { candidates, usageMetadata, modelVersion: model, responseId: `simulated${body.contents.length}` }
+    return { candidates, usageMetadata, modelVersion: model, responseId }
   }
 }
 

@@ -1,5 +1,6 @@
 import type { FakeAnswer, FakeRequest } from './fake-upstream.js'
 import { created, json, refused, requestId, tokens } from './openai-answers.js'
+import { newId } from './new-id.js'
 import { openaiRefusal } from './openai-rules.js'
 import { sampleJson } from './sample-json.js'
 
@@ -92,7 +93,7 @@ function generate(body: ChatBody, index: number): Generation {
 function usageOf(body: ChatBody, generations: Generation[]) {
   const prompt_tokens = tokens(JSON.stringify(body.messages))
   const completion_tokens = generations.reduce(
-    (sum, { content, toolCalls }) => sum + tokens((content ?? '') + JSON.stringify(toolCalls)),
+    (sum, { content, toolCalls }) => sum + tokens(content ?? JSON.stringify(toolCalls)),
     0,
   )
   return {
@@ -110,9 +111,9 @@ function usageOf(body: ChatBody, generations: Generation[]) {
 }
 
 const head = (body: ChatBody, object: string) => ({
-  id: `chatcmpl-simulated${body.messages.length}`,
+  id: newId('chatcmpl-'),
   object,
-  created,
+  created: created(),
   model: body.model,
   service_tier: 'default',
   system_fingerprint: 'fp_simulated',

@@ -1,0 +1,2 @@
+/** An id that no other answer has. */
+export const newId = (prefix: string): string => `${prefix}simulated${crypto.randomUUID().replaceAll('-', '')}`
