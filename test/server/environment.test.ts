@@ -106,6 +106,14 @@ describe('the environment', () => {
     ],
     ['BOOTSTRAP_GATEWAY_RATE_LIMIT', '0', 'BOOTSTRAP_GATEWAY_RATE_LIMIT must be at least 1'],
     ['ADMIN_EMAIL', 'admin', 'ADMIN_EMAIL must be an e-mail address'],
+    ['ADMIN_EMAIL', 'a@b\x7f', 'ADMIN_EMAIL must be an e-mail address'],
+    ...['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'GEMINI_API_KEY'].flatMap((name) =>
+      [' ', 'sk-x\n', 'sk-ü'].map((value): [string, string, string] => [
+        name,
+        value,
+        `${name} must be ASCII characters without spaces`,
+      ]),
+    ),
     ['ADMIN_PASSWORD', '1234567', 'ADMIN_PASSWORD must have at least 8 characters'],
     ['ADMIN_TOKEN', 'x'.repeat(15), 'ADMIN_TOKEN must have at least 16 characters, without spaces'],
     ['ADMIN_TOKEN', 'a token with spaces in it', 'ADMIN_TOKEN must have at least 16 characters, without spaces'],

@@ -1,3 +1,4 @@
+import { EMAIL } from '@turnpike/core'
 import { MAX_IN_FLIGHT } from '@turnpike/gateway'
 import * as v from 'valibot'
 
@@ -25,6 +26,10 @@ const url = (name: string) =>
     ),
   )
 
+/** What goes into a header as it is. */
+const apiKey = (name: string) =>
+  v.optional(v.pipe(v.string(), v.regex(/^[\x21-\x7e]+$/, `${name} must be ASCII characters without spaces`)))
+
 const flag = (name: string) =>
   v.optional(
     v.pipe(
@@ -46,11 +51,11 @@ const Environment = v.object({
   BASE_URL: url('BASE_URL'),
   TRUSTED_HOPS: integer('TRUSTED_HOPS', 0, 100, 0),
   LOG: v.optional(v.picklist(logLevels, `LOG must be one of ${logLevels.join(', ')}`), 'info'),
-  OPENAI_API_KEY: v.optional(v.string()),
+  OPENAI_API_KEY: apiKey('OPENAI_API_KEY'),
   OPENAI_BASE_URL: url('OPENAI_BASE_URL'),
-  ANTHROPIC_API_KEY: v.optional(v.string()),
+  ANTHROPIC_API_KEY: apiKey('ANTHROPIC_API_KEY'),
   ANTHROPIC_BASE_URL: url('ANTHROPIC_BASE_URL'),
-  GEMINI_API_KEY: v.optional(v.string()),
+  GEMINI_API_KEY: apiKey('GEMINI_API_KEY'),
   GEMINI_BASE_URL: url('GEMINI_BASE_URL'),
   FETCH_IMAGES: flag('FETCH_IMAGES'),
   GEMINI_AUDIO: flag('GEMINI_AUDIO'),
@@ -74,7 +79,7 @@ const Environment = v.object({
     ),
   ),
   BOOTSTRAP_GATEWAY_RATE_LIMIT: integer('BOOTSTRAP_GATEWAY_RATE_LIMIT', 1, 1_000_000_000, 6000),
-  ADMIN_EMAIL: v.optional(v.pipe(v.string(), v.regex(/^[^@\s]+@[^@\s]+$/, 'ADMIN_EMAIL must be an e-mail address'))),
+  ADMIN_EMAIL: v.optional(v.pipe(v.string(), v.regex(EMAIL, 'ADMIN_EMAIL must be an e-mail address'))),
   ADMIN_PASSWORD: v.optional(v.pipe(v.string(), v.minLength(8, 'ADMIN_PASSWORD must have at least 8 characters'))),
   ADMIN_TOKEN: v.optional(
     v.pipe(v.string(), v.regex(/^\S{16,}$/, 'ADMIN_TOKEN must have at least 16 characters, without spaces')),

@@ -24,6 +24,9 @@ export type User = {
 }
 
 const userKey = (id: string) => ['user', id]
+/** What is taken for an e-mail address: an @ between two texts without spaces, control characters and halves of characters. */
+export const EMAIL = /^[^@\s\p{Cc}\p{Cs}]+@[^@\s\p{Cc}\p{Cs}]+$/u
+
 const emailKey = (email: string) => ['email', email.toLowerCase()]
 const countKey = ['user-count']
 

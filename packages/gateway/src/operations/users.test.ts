@@ -86,6 +86,8 @@ describe('the users of the gateway', () => {
     ['an id that is too long', { id: 'x'.repeat(129) }],
     ['a name that is none', { name: 7 }],
     ['no e-mail', { email: 'ada' }],
+    ['an e-mail with a control character', { email: 'a\0@example.org' }],
+    ['an e-mail with half a character', { email: 'a\ud800@example.org' }],
     ['an unknown role', { role: 'root' }],
     ['a negative budget', { budget: { usd: -1 } }],
     ['a budget per week', { budget: { usd: 1, per: 'week' } }],

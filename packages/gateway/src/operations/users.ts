@@ -3,6 +3,7 @@ import {
   ApiError,
   createUser,
   deleteUser,
+  EMAIL,
   getUser,
   invalid,
   listUsers,
@@ -46,7 +47,7 @@ const NewUser = v.strictObject({
     v.pipe(v.string(), v.regex(/^(?!\.\.?$)[\w.:@-]{1,128}$/, 'an id has 1 to 128 letters, digits, or one of _.:@-')),
   ),
   name: v.nullish(v.pipe(v.string(), v.maxLength(200))),
-  email: v.nullish(v.pipe(v.string(), v.maxLength(254), v.regex(/^[^@\s]+@[^@\s]+$/, 'expected an e-mail address'))),
+  email: v.nullish(v.pipe(v.string(), v.maxLength(254), v.regex(EMAIL, 'expected an e-mail address'))),
   role: v.nullish(role),
   budget: v.nullish(
     v.strictObject({
