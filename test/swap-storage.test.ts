@@ -52,8 +52,8 @@ describe('the gateway on any store', () => {
     it.skipIf(skipped)(`${name}: key and total survive the process`, async () => {
       const first = await run(name)
       const key: unknown = expect.stringMatching(/^gw-.{43}$/)
-      expect(first).toEqual({ store, key, answer, total: '1 requests, 21 tokens' })
-      expect(await run(name, first['key']!)).toEqual({ ...first, total: '2 requests, 42 tokens' })
+      expect(first).toEqual({ store, key, answer, total: '1 requests, 20 tokens' })
+      expect(await run(name, first['key']!)).toEqual({ ...first, total: '2 requests, 40 tokens' })
     })
 
   it('memory: key and total are gone with the process', async () => {
@@ -61,7 +61,7 @@ describe('the gateway on any store', () => {
     expect(first).toMatchObject({
       store: 'memory, writers one-process, survives none',
       answer,
-      total: '1 requests, 21 tokens',
+      total: '1 requests, 20 tokens',
     })
     const second = await run('memory', first['key']!)
     expect(second['answer']).toMatch(/^401 /)

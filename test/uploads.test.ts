@@ -154,10 +154,11 @@ describe(`a client that leaves, on ${runtime}`, () => {
 
 describe(`an upstream that does not take the file, on ${runtime}`, () => {
   const answer = JSON.stringify({ error: { message: 'Too long', type: 'x', param: null, code: null } })
+  // A connection that is closed with bytes unread is reset, and now and then the reset reaches the gateway before the answer does.
   it.each([
     ['refuses it at once', { close: false }],
     ['refuses it at once and closes the connection', { close: true }],
-  ])('but %s, has its answer told', async (_, { close }) => {
+  ])('but %s, has its answer told', { retry: 3 }, async (_, { close }) => {
     at.vendor.instead = (response) => {
       response.writeHead(400, { 'content-type': 'application/json', ...(close && { connection: 'close' }) }).end(answer)
     }
