@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { ChatCompletion, ModelList } from '@turnpike/core'
 import type { Gateway } from '@turnpike/gateway'
 import * as v from 'valibot'
@@ -6,9 +5,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { held, never, streaming, textEvent } from '../support/faults.js'
 import { uuidv7Pattern } from '../support/patterns.js'
 import { joinText, parseStream } from '../support/sse.js'
+import { bodyCases } from './body-cases.js'
 import { endpointCases } from './endpoint-cases.js'
+import { expectError, expectHeaders, jsonType } from './expect.js'
 import type { Host, Setup } from './setup.js'
-import { BODY_IDLE_MS, BODY_LIMIT, setUp } from './setup.js'
+import { question, setUp } from './setup.js'
 
 /** What is the host's own business. */
 export interface SuiteOptions {
@@ -20,37 +21,7 @@ export interface SuiteOptions {
   ownBodies?: boolean
 }
 
-const question = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hello there' }] }
 const answer = 'This is a simulated answer. You said: Hello there'
-const jsonType = 'application/json; charset=utf-8'
-
-/** Headers that a response must have; null = must not. */
-function expectHeaders({ headers }: Response, wanted: Record<string, string | null>): void {
-  expect(headers.get('x-request-id')).toMatch(uuidv7Pattern)
-  for (const [name, value] of Object.entries(wanted)) expect(headers.get(name), name).toBe(value)
-}
-
-const chunks = (text: string): ReadableStream<Uint8Array> =>
-  new Blob([text]).stream().pipeThrough(
-    new TransformStream({
-      transform(bytes, controller) {
-        for (let i = 0; i < bytes.length; i += 500) controller.enqueue(bytes.subarray(i, i + 500))
-      },
-    }),
-  )
-
-/** Pieces of a body, each `ms` after the one before; without an end where it is not `whole`. */
-const slowly = (pieces: string[], ms: number, whole: boolean): ReadableStream<Uint8Array> =>
-  new ReadableStream({
-    async start(controller) {
-      for (const piece of pieces) {
-        controller.enqueue(new TextEncoder().encode(piece))
-        await delay(ms)
-      }
-      if (whole) controller.close()
-    },
-  })
-
 /** What a gateway must do in every host. */
 export function gatewaySuite(
   name: string,
@@ -82,12 +53,6 @@ export function gatewaySuite(
         ...init,
         headers: { 'content-type': 'application/json', ...(init.headers as Record<string, string>) },
       })
-    const expectError = async (response: Response, status: number, type: string, code: string, message: string) => {
-      expect(response.status).toBe(status)
-      expectHeaders(response, { 'content-type': jsonType })
-      expect(await response.json()).toEqual({ error: { type, message, code } })
-    }
-
     it('answers a conversation', async () => {
       const before = setup.upstream.requests.length
       const response = await post(JSON.stringify(question))
@@ -226,63 +191,6 @@ export function gatewaySuite(
       },
     )
 
-    it('answers 400 to a body that does not fit', async () => {
-      const response = await post(JSON.stringify({ ...question, n: 0 }))
-      const message = 'Invalid request body: n: Invalid value: Expected >=1 but received 0'
-      await expectError(response, 400, 'invalid_request_error', 'invalid_body', message)
-    })
-
-    it('answers 400 to a body of another type', async () => {
-      const response = await post(JSON.stringify(question), { headers: { 'content-type': 'text/plain' } })
-      const message = 'Content-Type must be application/json'
-      await expectError(response, 400, 'invalid_request_error', 'invalid_body', message)
-    })
-
-    if (!ownBodies) {
-      it('answers 400 to a body that is not JSON', async () => {
-        const response = await post('{"model":')
-        const message = 'The request body is not valid JSON'
-        await expectError(response, 400, 'invalid_request_error', 'invalid_json', message)
-      })
-
-      it('answers 400 to an empty body', async () => {
-        const message = 'The request body is empty; a JSON object is expected'
-        await expectError(await post(''), 400, 'invalid_request_error', 'invalid_json', message)
-      })
-    }
-
-    const bodyOf = (bytes: number): string => {
-      const bare = JSON.stringify({ ...question, user: '' })
-      return bare.replace('"user":""', `"user":"${'x'.repeat(bytes - bare.length)}"`)
-    }
-
-    it.each([
-      { way: 'at once', send: (text: string) => post(text) },
-      { way: 'in pieces', send: (text: string) => post(chunks(text)) },
-    ])('takes a body up to the limit and answers 413 above it, sent $way', async ({ send }) => {
-      expect((await send(bodyOf(BODY_LIMIT))).status).toBe(200)
-      const before = setup.upstream.requests.length
-      const response = await send(bodyOf(BODY_LIMIT + 1))
-      const message = `The request body is larger than ${BODY_LIMIT} bytes`
-      await expectError(response, 413, 'invalid_request_error', 'request_too_large', message)
-      expect(setup.upstream.requests).toHaveLength(before)
-    })
-
-    it('reads a body that comes slowly, however long it takes', async () => {
-      const pieces = JSON.stringify(question).match(/.{1,10}/g)!
-      expect(pieces.length * (BODY_IDLE_MS / 3)).toBeGreaterThan(BODY_IDLE_MS * 2)
-      expect((await post(slowly(pieces, BODY_IDLE_MS / 3, true))).status).toBe(200)
-    })
-
-    if (!ownBodies)
-      it('answers 408 to a body that stands still', async () => {
-        const before = setup.upstream.requests.length
-        const response = await post(slowly(['{"model":', '"gpt-4o-mini"'], 1, false))
-        const message = 'The request took too long to arrive'
-        await expectError(response, 408, 'invalid_request_error', 'invalid_body', message)
-        expect(setup.upstream.requests).toHaveLength(before)
-      })
-
     it.each([
       { mode: 'a stream', stream: true, fault: () => streaming(textEvent('Hello'), never) },
       { mode: 'an answer', stream: false, fault: () => streaming(never) },
@@ -300,6 +208,8 @@ export function gatewaySuite(
       const newest = async () => (await setup.gateway.ledger.records(setup.userId, { limit: 1 })).items[0]
       await vi.waitFor(async () => expect(await newest()).toMatchObject({ outcome: 'client_abort' }))
     })
+
+    bodyCases(() => setup, post, { ownBodies })
 
     endpointCases(() => setup, call)
 

@@ -16,6 +16,9 @@ export const BODY_LIMIT = 2_000
 /** Milliseconds for which a body may stand still here. */
 export const BODY_IDLE_MS = 300
 
+/** What is asked. */
+export const question = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hello there' }] }
+
 /** A gateway in this process, in front of a fake OpenAI. */
 export interface Setup {
   gateway: Gateway

@@ -18,14 +18,7 @@ export const tooSlow = (): ApiError =>
 export const within = <T>(ms: number, coming: Promise<T>): Promise<T> =>
   new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(tooSlow()), ms)
-    const settled = (settle: () => void): void => {
-      clearTimeout(timer)
-      settle()
-    }
-    coming.then(
-      (value) => settled(() => resolve(value)),
-      (error: unknown) => settled(() => reject(error)),
-    )
+    coming.finally(() => clearTimeout(timer)).then(resolve, reject)
   })
 
 /** A body whose pieces come in time. @throws ApiError 408 where one does not come within `idleMs` */

@@ -3,7 +3,7 @@ import { malformed, truncated } from './failures.js'
 import { parseJson } from './json.js'
 
 /** 24 random letters and digits. */
-const randomText = (): string => crypto.randomUUID().replaceAll('-', '').slice(8)
+export const randomText = (): string => crypto.randomUUID().replaceAll('-', '').slice(8)
 
 /** An id for a tool call whose upstream gave none: 29 characters, because OpenAI refuses ids over 40 in a history. */
 export const newToolCallId = (): string => `call_${randomText()}`

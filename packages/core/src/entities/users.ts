@@ -23,10 +23,10 @@ export type User = {
   deleted_at: string | null
 }
 
-const userKey = (id: string) => ['user', id]
 /** What is taken for an e-mail address: an @ between two texts without spaces, control characters and halves of characters. */
 export const EMAIL = /^[^@\s\p{Cc}\p{Cs}]+@[^@\s\p{Cc}\p{Cs}]+$/u
 
+const userKey = (id: string) => ['user', id]
 const emailKey = (email: string) => ['email', email.toLowerCase()]
 const countKey = ['user-count']
 

@@ -1,2 +1,4 @@
+import { randomText } from '../chunk-builder.js'
+
 /** An id that no other answer has. */
-export const newId = (prefix: string): string => `${prefix}simulated${crypto.randomUUID().replaceAll('-', '')}`
+export const newId = (prefix: string): string => `${prefix}simulated${randomText()}`

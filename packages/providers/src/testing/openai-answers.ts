@@ -1,9 +1,6 @@
 import type { FakeAnswer } from './fake-upstream.js'
 import type { Refusal } from './openai-refusals.js'
 
-/** When what is made now was made. */
-export const created = (): number => Math.floor(Date.now() / 1000)
-
 /** The id of every request. */
 export const requestId = { 'x-request-id': 'req_simulated' }
 

@@ -1,5 +1,6 @@
+import { secondsNow } from '../chunk-builder.js'
 import type { FakeAnswer, FakeRequest } from './fake-upstream.js'
-import { created, json, refused, requestId, tokens } from './openai-answers.js'
+import { json, refused, requestId, tokens } from './openai-answers.js'
 import { newId } from './new-id.js'
 import { openaiRefusal } from './openai-rules.js'
 import { sampleJson } from './sample-json.js'
@@ -113,7 +114,7 @@ function usageOf(body: ChatBody, generations: Generation[]) {
 const head = (body: ChatBody, object: string) => ({
   id: newId('chatcmpl-'),
   object,
-  created: created(),
+  created: secondsNow(),
   model: body.model,
   service_tier: 'default',
   system_fingerprint: 'fp_simulated',

@@ -1,5 +1,6 @@
+import { secondsNow } from '../chunk-builder.js'
 import type { FakeAnswer, FakeRequest } from './fake-upstream.js'
-import { created, json, refused, tokens } from './openai-answers.js'
+import { json, refused, tokens } from './openai-answers.js'
 import type { Refusal } from './openai-refusals.js'
 import {
   checkChoices,
@@ -133,7 +134,7 @@ function gptImageAnswer(body: ImageBody, n: number): FakeAnswer {
   const input_tokens = tokens(prompt)
   const output_tokens = outputTokens[quality]! * n
   return json({
-    created: created(),
+    created: secondsNow(),
     background: orAuto(body.background, 'opaque'),
     data: Array.from({ length: n }, () => ({ b64_json })),
     output_format: format,
@@ -159,5 +160,8 @@ export function openaiImages({ body: given }: FakeRequest): FakeAnswer {
   const revised = body.model === 'dall-e-3' && { revised_prompt: `A simulated revision of: ${prompt}` }
   const image = (index: number) =>
     response_format === 'b64_json' ? { b64_json: pngOf(prompt) } : { url: `https://images.invalid/${index}.png` }
-  return json({ created: created(), data: Array.from({ length: n }, (_, index) => ({ ...revised, ...image(index) })) })
+  return json({
+    created: secondsNow(),
+    data: Array.from({ length: n }, (_, index) => ({ ...revised, ...image(index) })),
+  })
 }
