@@ -1,3 +1,4 @@
+import { readerOf } from '@turnpike/core'
 import type { EventStream } from '@turnpike/http'
 import { sseEvent } from '@turnpike/http'
 
@@ -5,11 +6,13 @@ import { sseEvent } from '@turnpike/http'
 export function eventsOf(...values: (object | Error)[]): EventStream<object> {
   const rest = values.values()
   return {
-    async next() {
-      const { done, value } = rest.next()
-      if (value instanceof Error) throw value
-      return done ? { done, value } : { done: false, value: value! }
-    },
+    read: readerOf({
+      async next() {
+        const { done, value } = rest.next()
+        if (value instanceof Error) throw value
+        return done ? { done, value: undefined } : { done: false, value: value! }
+      },
+    }),
     encode: (value) => sseEvent(JSON.stringify(value)),
     complete: async () => '',
     fail: async (error) => error,

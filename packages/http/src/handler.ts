@@ -220,7 +220,7 @@ export function createHandler<Actor>(options: HandlerOptions<Actor>): Servable {
       return { status, headers, body: typeof body === 'string' ? body : watched(body, requestId, stay.log, onEnd) }
     }
     const errorEvent = (error: unknown) => options.errorBody(report(error, requestId, stay.log))
-    return { status, headers: { ...sseHeaders }, body: sseBody(value.events, { errorEvent, heartbeatMs, onEnd }) }
+    return { status, headers: sseHeaders, body: sseBody(value.events, { errorEvent, heartbeatMs, onEnd }) }
   }
 
   /** Authenticate, limit, enter, parse, run. */
@@ -274,7 +274,7 @@ export function createHandler<Actor>(options: HandlerOptions<Actor>): Servable {
     } catch (error) {
       reply = errorReply(report(error, requestId, log))
     }
-    Object.assign(reply.headers, headers)
+    reply.headers = Object.assign(headers, reply.headers)
     if (cors.origins.length > 0) Object.assign(reply.headers, corsHeaders(exchange, cors, methods.keys()))
     if (exchange.method === 'HEAD') delete reply.body
     if (typeof reply.body !== 'object') end(stay, reply.status)

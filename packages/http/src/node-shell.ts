@@ -1,5 +1,5 @@
 import type { ApiError } from '@turnpike/core'
-import { concat, extend, microtask } from '@turnpike/core'
+import { concat, extend, microtask, readerOf } from '@turnpike/core'
 import { cutShort, tooLarge, tooSlow, unstalled } from './body.js'
 import { BODY_IDLE_MS } from './conventions.js'
 import type { Exchange, Handler, Reply, ShellOptions } from './exchange.js'
@@ -161,7 +161,8 @@ function writeChunk(to: NodeWriter, piece: string | Uint8Array): boolean {
 function stream(response: NodeResponse, body: AsyncIterable<string | Uint8Array>): Promise<void> {
   const byHand = response.chunkedEncoding === true && response.write === nodeWrite
   if (byHand) response.chunkedEncoding = false
-  const pieces = body[Symbol.asyncIterator]()
+  const pieces: AsyncIterator<string | Uint8Array, undefined> = body[Symbol.asyncIterator]()
+  const read = readerOf(pieces)
   return new Promise((resolve) => {
     let begun = false
     /** What has yet to take what was written to it. */
@@ -196,7 +197,7 @@ function stream(response: NodeResponse, body: AsyncIterable<string | Uint8Array>
       // What follows at once, as the end does the last piece, leaves in the same write.
       if (socket) microtask(uncork)
     }
-    const onPiece = ({ done, value }: IteratorResult<string | Uint8Array>): void => {
+    const onPiece = ({ done, value }: IteratorResult<string | Uint8Array, undefined>): void => {
       try {
         if (done) {
           response.end(byHand ? '0\r\n\r\n' : undefined)
@@ -207,7 +208,7 @@ function stream(response: NodeResponse, body: AsyncIterable<string | Uint8Array>
         fail()
       }
     }
-    const pull = (): void => void pieces.next().then(onPiece, fail)
+    const pull = (): void => read(onPiece, fail)
 
     response.once('close', goOn)
     pull()

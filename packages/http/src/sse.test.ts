@@ -10,7 +10,7 @@ function source() {
   const waiting: { resolve(result: IteratorResult<Batch, undefined>): void; reject(error: unknown): void }[] = []
   const log: string[] = []
   const events: EventStream<Batch> = {
-    next: () => new Promise((resolve, reject) => waiting.push({ resolve, reject })),
+    read: (resolve, reject) => void waiting.push({ resolve, reject }),
     encode: (batch) => batch.map((event) => sseEvent(JSON.stringify(event))).join(''),
     async complete() {
       log.push('complete')
@@ -36,7 +36,7 @@ function source() {
 function open(events: EventStream, heartbeatMs = 1_000) {
   const onEnd = vi.fn()
   const errorEvent = (error: unknown) => ({ error: { message: (error as Error).message } })
-  return { onEnd, iterator: sseBody(events, { errorEvent, heartbeatMs, onEnd })[Symbol.asyncIterator]() }
+  return { onEnd, iterator: sseBody(events, { errorEvent, heartbeatMs, onEnd }) }
 }
 
 async function drain(events: EventStream) {
@@ -81,6 +81,16 @@ describe('sseBody', () => {
     }
     end()
     expect(await pieces).toEqual(['data: {"a":1}\n\ndata: {"b":2}\n\n', 'data: {"c":3}\n\n', 'data: [DONE]\n\n'])
+  })
+
+  it('keeps no timer for a body that is not read, or no longer', async () => {
+    const { events, log } = source()
+    const { iterator } = open(events)
+    expect(vi.getTimerCount()).toBe(0)
+    await iterator.return()
+    expect(log).toEqual(['leave'])
+    expect(await iterator.next()).toEqual({ done: true, value: undefined })
+    expect(vi.getTimerCount()).toBe(0)
   })
 
   it('sends last events with [DONE]', async () => {

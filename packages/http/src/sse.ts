@@ -1,3 +1,6 @@
+import type { Read } from '@turnpike/core'
+import { Pieces } from '@turnpike/core'
+
 /** The content type and the headers that keep proxies from holding a stream back. */
 export const sseHeaders = {
   'content-type': 'text/event-stream; charset=utf-8',
@@ -17,15 +20,15 @@ export const sseEvent = (json: string): string => EVENT_START + json + EVENT_END
 
 /** A stream of events as an operation makes it. Exactly one of `complete`, `fail` and `leave` is called, once. */
 export interface EventStream<Batch = unknown> {
-  /** The next batch; asked for only while the client reads. */
-  next(): Promise<IteratorResult<Batch, unknown>>
+  /** Asks for the next batch, while the client reads. */
+  read: Read<Batch>
   /** The events of a batch, each as {@link sseEvent} makes it, which leave in one write; '' for none. */
   encode(batch: Batch): string
-  /** `next` is done. Resolves with the last events, which `[DONE]` follows; rejects with what the client is told in its place. */
+  /** The batches are done. Resolves with the last events, which `[DONE]` follows; rejects with what the client is told in its place. */
   complete(): Promise<string>
   /** What is written in place of `[DONE]`; default `[DONE]`. */
   readonly end?: string
-  /** `next` or `encode` failed. Resolves with what the client is told. */
+  /** `read` or `encode` failed. Resolves with what the client is told. */
   fail(error: unknown): Promise<unknown>
   /** The client left before the end. */
   leave(): Promise<void>
@@ -39,92 +42,87 @@ export interface EventStream<Batch = unknown> {
 export function sseBody(
   events: EventStream,
   options: { errorEvent: (error: unknown) => object; heartbeatMs: number; onEnd: () => void },
-): AsyncIterable<string> {
-  return {
-    [Symbol.asyncIterator]() {
-      /** A batch, or the end of the stream, is on its way. */
-      let pending = false
-      /** Told when it is there; set once the client has left. */
-      let onArrival: (() => void) | undefined
-      /** The last piece has been made, or the client has left. */
-      let closed = false
-      let ended = false
-      /** A piece that came while a comment was on its way. */
-      let arrived: string | undefined
-      let resolve: ((result: IteratorResult<string>) => void) | undefined
-      const timer = setInterval(() => deliver(PING), options.heartbeatMs)
+): Pieces<string> {
+  /** A batch, or the end of the stream, is on its way. */
+  let pending = false
+  /** Told when it is there; set once the client has left. */
+  let onArrival: (() => void) | undefined
+  /** The last piece has been made, or the client has left. */
+  let closed = false
+  let ended = false
+  /** A piece that came while a comment was on its way. */
+  let arrived: string | undefined
+  let onPiece: Parameters<Read<string>>[0] | undefined
+  /** Set when the reading begins: a body may never be read. */
+  let timer: ReturnType<typeof setInterval> | undefined
 
-      /** Hands a piece to the reader. @returns whether one was waiting */
-      const deliver = (value: string): boolean => {
-        if (!resolve) return false
-        const waiting = resolve
-        resolve = undefined
-        waiting({ done: false, value })
-        return true
-      }
-      const end = (): void => {
-        if (ended) return
-        ended = true
-        clearInterval(timer)
-        options.onEnd()
-      }
-      const arrive = (piece: string): void => {
-        pending = false
-        if (!deliver(piece)) arrived = piece
-        onArrival?.()
-      }
-      const arriveError = (error: unknown): void => arrive(sseEvent(JSON.stringify(options.errorEvent(error))))
-
-      const onBatch = ({ done, value }: IteratorResult<unknown, unknown>): void => {
-        if (done) {
-          closed = true
-          void events.complete().then((last) => arrive(last + (events.end ?? DONE)), arriveError)
-          return
-        }
-        let piece: string
-        try {
-          piece = events.encode(value)
-        } catch (error) {
-          onError(error)
-          return
-        }
-        if (piece === '') pull()
-        else arrive(piece)
-      }
-      const onError = (error: unknown): void => {
-        closed = true
-        void events.fail(error).then(arriveError, arriveError)
-      }
-      const pull = (): void => {
-        pending = true
-        void events.next().then(onBatch, onError)
-      }
-      const wait = (waiting: (result: IteratorResult<string>) => void): void => {
-        resolve = waiting
-        if (!pending) pull()
-      }
-
-      return {
-        next() {
-          if (arrived !== undefined) {
-            const value = arrived
-            arrived = undefined
-            return Promise.resolve({ done: false, value })
-          }
-          if (pending || !closed) return new Promise(wait)
-          end()
-          return Promise.resolve({ done: true, value: undefined })
-        },
-        async return() {
-          end()
-          if (pending) await new Promise<void>((arrival) => (onArrival = arrival))
-          if (!closed) {
-            closed = true
-            await events.leave()
-          }
-          return { done: true, value: undefined }
-        },
-      }
-    },
+  /** Hands a piece to the reader. @returns whether one was waiting */
+  const deliver = (value: string): boolean => {
+    if (!onPiece) return false
+    const tell = onPiece
+    onPiece = undefined
+    tell({ done: false, value })
+    return true
   }
+  const end = (): void => {
+    if (ended) return
+    ended = true
+    clearInterval(timer)
+    options.onEnd()
+  }
+  const arrive = (piece: string): void => {
+    pending = false
+    if (!deliver(piece)) arrived = piece
+    onArrival?.()
+  }
+  const arriveError = (error: unknown): void => arrive(sseEvent(JSON.stringify(options.errorEvent(error))))
+
+  const onBatch = ({ done, value }: IteratorResult<unknown, undefined>): void => {
+    if (done) {
+      closed = true
+      void events.complete().then((last) => arrive(last + (events.end ?? DONE)), arriveError)
+      return
+    }
+    let piece: string
+    try {
+      piece = events.encode(value)
+    } catch (error) {
+      onError(error)
+      return
+    }
+    if (piece === '') pull()
+    else arrive(piece)
+  }
+  const onError = (error: unknown): void => {
+    closed = true
+    void events.fail(error).then(arriveError, arriveError)
+  }
+  const pull = (): void => {
+    pending = true
+    events.read(onBatch, onError)
+  }
+
+  const read: Read<string> = (tell) => {
+    if (arrived !== undefined) {
+      const value = arrived
+      arrived = undefined
+      tell({ done: false, value })
+    } else if (pending || !closed) {
+      timer ??= setInterval(() => deliver(PING), options.heartbeatMs)
+      onPiece = tell
+      if (!pending) pull()
+    } else {
+      end()
+      tell({ done: true, value: undefined })
+    }
+  }
+  const stop = async (): Promise<void> => {
+    end()
+    if (pending) await new Promise<void>((arrival) => (onArrival = arrival))
+    if (!closed) {
+      closed = true
+      await events.leave()
+    }
+  }
+  return new Pieces(read, stop)
 }

@@ -10,7 +10,7 @@ const readEvents = (body: AsyncIterable<Uint8Array>, provider: string, limit: nu
     { push: (events: UpstreamEvent[]) => [...events], done: () => false, end: () => [], rest: () => [] },
     provider,
     limit,
-  )
+  ).events
 
 const utf8 = new TextEncoder()
 

@@ -1,4 +1,5 @@
-import { UpstreamError } from '@turnpike/core'
+import type { Read } from '@turnpike/core'
+import { Pieces, readerOf, UpstreamError } from '@turnpike/core'
 import type { StreamDecoder } from './adapter.js'
 import type { UpstreamEvent } from './event-parser.js'
 import { eventParser } from './event-parser.js'
@@ -43,14 +44,9 @@ function pieceDecoder(): (bytes: Uint8Array) => string {
   }
 }
 
-/** What a body brings, read by read. */
-interface Events<Item> extends AsyncIterableIterator<Item[]> {
-  /** Has a result come once more. */
-  putBack(result: IteratorResult<Item[]>): void
-}
-
 /**
  * Decodes a body of server-sent events: what one read brings comes together. Written by hand, because a generator costs more than the rest of a chunk.
+ * @returns `events`, and `putBack`, which has a result come once more
  * @throws UpstreamError `malformed` for an event over `limit` characters, `truncated` where the connection broke, and what the decoder throws
  */
 export function decodeStream<Item>(
@@ -58,7 +54,7 @@ export function decodeStream<Item>(
   decoder: StreamDecoder<Item>,
   provider: string,
   limit: number,
-): Events<Item> {
+): { events: Pieces<Item[]>; putBack(result: IteratorResult<Item[], undefined>): void } {
   const events: UpstreamEvent[] = []
   let oversized = false
   /** A line without data has come since the decoder was asked. */
@@ -74,16 +70,16 @@ export function decodeStream<Item>(
   )
   const decode = pieceDecoder()
   const pieces = body[Symbol.asyncIterator]()
+  const readPiece = readerOf(pieces)
   /** True while the body may bring more. */
   let open = true
   let ended = false
-  /** What the next step is to throw, after what came before it. */
-  let failure: { error: unknown } | undefined
+  /** Tells what comes next, where that is known before it is asked for. */
+  let known: Read<Item[]> | undefined
   /** What the end of the body brought, until it is known that the stream is whole. */
   let last: Item[] = []
-  let returned: IteratorResult<Item[]> | undefined
-  let resolve!: (result: IteratorResult<Item[]>) => void
-  let reject!: (error: unknown) => void
+  let onItems!: Parameters<Read<Item[]>>[0]
+  let onError!: Parameters<Read<Item[]>>[1]
 
   const close = (): void => {
     ended = true
@@ -96,10 +92,10 @@ export function decodeStream<Item>(
     // Any other error is of a decoder that met what no upstream should send.
     const error = UpstreamError.is(thrown) ? thrown : malformed(provider, 'The answer makes no sense', thrown)
     const rest = [...last, ...decoder.rest()]
-    if (rest.length === 0) reject(error)
+    if (rest.length === 0) onError(error)
     else {
-      failure = { error }
-      resolve({ done: false, value: rest })
+      known = (_, toError) => toError(error)
+      onItems({ done: false, value: rest })
     }
   }
 
@@ -124,61 +120,49 @@ export function decodeStream<Item>(
     return decoder.done()
   }
 
-  const onPiece = ({ done, value }: IteratorResult<Uint8Array>): void => {
+  const onPiece = ({ done, value }: IteratorResult<Uint8Array, undefined>): void => {
+    let items: Item[] | undefined
     try {
-      const items = done ? (takeLast() ? last : [...last, ...decoder.end()]) : take(value)
-      if (items) resolve({ done: false, value: items })
-      else read()
+      items = done ? (takeLast() ? last : [...last, ...decoder.end()]) : take(value)
     } catch (error) {
       fail(error)
+      return
     }
+    if (items) onItems({ done: false, value: items })
+    else readPiece(onPiece, onBroken)
   }
 
   const onBroken = (cause: unknown): void => {
     try {
       // It may have been told that it is done, or why it is not, before it broke.
-      if (takeLast()) {
-        resolve({ done: false, value: last })
-        return
-      }
+      if (!takeLast()) throw truncated(provider, 'The connection broke during the answer', cause)
     } catch (error) {
       fail(error)
       return
     }
-    fail(truncated(provider, 'The connection broke during the answer', cause))
+    onItems({ done: false, value: last })
   }
 
-  const read = (): void => void pieces.next().then(onPiece, onBroken)
-
-  const wait = (onItems: typeof resolve, onError: typeof reject): void => {
-    resolve = onItems
-    reject = onError
-    read()
+  const read: Read<Item[]> = (toItems, toError) => {
+    const tell = known
+    known = undefined
+    if (tell) tell(toItems, toError)
+    else if (ended) toItems({ done: true, value: undefined })
+    else {
+      onItems = toItems
+      onError = toError
+      readPiece(onPiece, onBroken)
+    }
   }
 
   return {
-    [Symbol.asyncIterator]() {
-      return this
-    },
+    events: new Pieces(read, close),
     putBack(result) {
-      returned = result
-    },
-    next() {
-      if (returned) {
-        const result = returned
-        returned = undefined
-        return Promise.resolve(result)
+      const after = known
+      known = (toItems) => {
+        known = after
+        toItems(result)
       }
-      if (failure) {
-        const { error } = failure
-        failure = undefined
-        return Promise.reject(error)
-      }
-      return ended ? Promise.resolve({ done: true, value: undefined }) : new Promise(wait)
-    },
-    async return() {
-      close()
-      return { done: true, value: undefined }
     },
   }
 }

@@ -64,13 +64,13 @@ export function createProvider(options: ProviderOptions): Provider {
       throw malformed(provider, `The answer is no stream but ${type}`)
     }
     const decoder = chat.stream(request)
-    const iterator = decodeStream(response.body, decoder, provider, limits?.event ?? EVENT_LIMIT)
+    const { events, putBack } = decodeStream(response.body, decoder, provider, limits?.event ?? EVENT_LIMIT)
     try {
-      let first = await iterator.next()
-      while (first.value?.length === 0) first = await iterator.next()
+      let first = await events.next()
+      while (first.value?.length === 0) first = await events.next()
       if (first.done) throw malformed(provider, 'The answer is empty')
-      iterator.putBack(first)
-      return { head: decoder.head(), batches: iterator, usage: decoder.usage }
+      putBack(first)
+      return { head: decoder.head(), batches: events, usage: decoder.usage }
     } catch (error) {
       throw call.signal.aborted ? call.signal.reason : error
     }

@@ -1,4 +1,5 @@
 import type { Signal } from '@turnpike/core'
+import { Pieces } from '@turnpike/core'
 
 /** How bytes leave: adapters never call `fetch` themselves. */
 export interface TransportRequest {
@@ -50,30 +51,25 @@ export function fetchTransport(options: { fetch?: typeof globalThis.fetch } = {}
       letGo()
       throw error
     })
+    let reader: ReadableStreamDefaultReader<Uint8Array> | undefined
     return {
       status: response.status,
       header: (name) => response.headers.get(name) ?? undefined,
       text: () => response.text().finally(letGo),
-      body: {
-        [Symbol.asyncIterator]() {
-          const reader = response.body?.getReader()
-          return {
-            next: async () => {
-              const { done, value } = (await reader?.read()) ?? { done: true }
-              if (done || !value) {
-                letGo()
-                return { done: true, value: undefined }
-              }
-              return { done: false, value }
-            },
-            return: async () => {
-              letGo()
-              controller.abort()
-              return { done: true, value: undefined }
-            },
-          }
+      body: new Pieces<Uint8Array>(
+        (onResult, onError) => {
+          reader ??= response.body?.getReader()
+          const step = reader?.read() ?? Promise.resolve({ done: true, value: undefined })
+          step.then((result) => {
+            if (result.done) letGo()
+            onResult(result as IteratorResult<Uint8Array, undefined>)
+          }, onError)
         },
-      },
+        () => {
+          letGo()
+          controller.abort()
+        },
+      ),
     }
   }
 }

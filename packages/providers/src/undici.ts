@@ -1,5 +1,6 @@
 /** The transport for Node: undici without `fetch`, which costs several times as much there. @module */
-import { microtask } from '@turnpike/core'
+import type { Read } from '@turnpike/core'
+import { microtask, Pieces } from '@turnpike/core'
 import type { Dispatcher } from 'undici'
 import { Agent } from 'undici'
 import type { Transport, TransportResponse } from './transport.js'
@@ -18,8 +19,6 @@ const HIGH_WATER = 256 * 1024
 /** Parsed URLs that are kept. */
 const MAX_ADDRESSES = 1_000
 
-type Result = IteratorResult<Uint8Array, undefined>
-
 /** A body as undici delivers it: pieces that arrive in one socket read are taken as one. */
 function bodyQueue() {
   let pieces: Buffer[] = []
@@ -27,10 +26,11 @@ function bodyQueue() {
   let paused = false
   let ended = false
   let failure: { error: unknown } | undefined
-  let waiting: { resolve(result: Result): void; reject(error: unknown): void } | undefined
+  let onResult: Parameters<Read<Uint8Array>>[0] | undefined
+  let onError: Parameters<Read<Uint8Array>>[1]
   let controller: Dispatcher.DispatchController | undefined
 
-  const take = (): Result => {
+  const take = (): Uint8Array => {
     const value = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces, size)
     pieces = []
     size = 0
@@ -38,16 +38,17 @@ function bodyQueue() {
       paused = false
       controller!.resume()
     }
-    return { done: false, value }
+    return value
   }
 
+  /** Tells the reader what has come, if there is one. */
   const settle = (): void => {
-    if (!waiting) return
-    const { resolve, reject } = waiting
-    waiting = undefined
-    if (pieces.length > 0) resolve(take())
-    else if (failure) reject(failure.error)
-    else resolve({ done: true, value: undefined })
+    if (!onResult) return
+    const tell = onResult
+    onResult = undefined
+    if (pieces.length > 0) tell({ done: false, value: take() })
+    else if (failure) onError(failure.error)
+    else tell({ done: true, value: undefined })
   }
 
   return {
@@ -56,7 +57,7 @@ function bodyQueue() {
     },
     push(piece: Buffer): void {
       // undici delivers all pieces of a read in one turn, so the microtask finds them together.
-      if (pieces.length === 0 && waiting) microtask(settle)
+      if (pieces.length === 0 && onResult) microtask(settle)
       pieces.push(piece)
       size += piece.length
       if (size > HIGH_WATER && !paused) {
@@ -72,20 +73,16 @@ function bodyQueue() {
       failure ??= { error }
       microtask(settle)
     },
-    iterable: {
-      [Symbol.asyncIterator]: () => ({
-        next: (): Promise<Result> => {
-          if (pieces.length > 0) return Promise.resolve(take())
-          if (failure) return Promise.reject(failure.error)
-          if (ended) return Promise.resolve({ done: true, value: undefined })
-          return new Promise((resolve, reject) => (waiting = { resolve, reject }))
-        },
-        return: async (): Promise<Result> => {
-          if (!ended && !failure) controller?.abort(new DOMException('The reader stopped', 'AbortError'))
-          return { done: true, value: undefined }
-        },
-      }),
-    },
+    body: new Pieces<Uint8Array>(
+      (toResult, toError) => {
+        onResult = toResult
+        onError = toError
+        if (pieces.length > 0 || failure || ended) microtask(settle)
+      },
+      () => {
+        if (!ended && !failure) controller?.abort(new DOMException('The reader stopped', 'AbortError'))
+      },
+    ),
   }
 }
 
@@ -141,7 +138,7 @@ export function undiciTransport(options: UndiciOptions = {}): Transport {
               const value = head[name]
               return typeof value === 'object' ? value.join(', ') : value
             }
-            resolve({ status, header, body: queue.iterable })
+            resolve({ status, header, body: queue.body })
           },
           onResponseData: (_, piece) => queue.push(piece),
           onResponseEnd() {

@@ -98,8 +98,9 @@ function argumentsOf({ check, set, del, sum }: PreparedCommit, prefix: string): 
     args.push(json, expiresAt === undefined ? '' : String(expiresAt - 1))
   }
   for (const { add } of sum) {
-    args.push(String(add.length))
-    for (const [field, amount] of add) args.push(field, String(amount))
+    const fields = Object.entries(add)
+    args.push(String(fields.length))
+    for (const [field, amount] of fields) args.push(field, String(amount))
   }
   return { keys: keys.map((k) => prefix + k), args }
 }

@@ -144,7 +144,7 @@ export async function memoryKV(options: MemoryKVOptions = {}): Promise<KV> {
   const evaluate = (commit: PreparedCommit, pending?: Map<string, LogEntry>): LogEntry[] | undefined => {
     const after = applyCommit(commit, (k) => {
       const entry = alive(pending?.get(k) ?? state.get(k))
-      return entry ? { version: String(entry.v), json: entry.j, fields: entry.c } : null
+      return entry ? { version: entry.v, json: entry.j, fields: entry.c } : null
     })
     if (!after) return undefined
     const v = ++version

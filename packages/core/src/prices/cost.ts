@@ -17,7 +17,8 @@ const tokens = [...promptClasses, ...completionClasses]
 
 /** The rates that a request is charged with: the price's own, and over them those of the highest tier that its prompt exceeds. */
 export function ratesFor(price: Price, units: Units): Rates {
-  const { tiers = [], ...rates } = price
+  if (!price.tiers) return { ...price }
+  const { tiers, ...rates } = price
   const size = promptClasses.reduce((sum, name) => sum + (units[name] ?? 0), 0)
   const exceeded = tiers.filter(({ above }) => size > above).toSorted((a, b) => b.above - a.above)
   const { above: _, ...tier } = exceeded[0] ?? { above: 0 }

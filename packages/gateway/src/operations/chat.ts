@@ -8,7 +8,7 @@ import type {
   ToolDefinition,
   Usage,
 } from '@turnpike/core'
-import { ChatCompletion, ChatCompletionRequest, extend, withoutNulls } from '@turnpike/core'
+import { ChatCompletion, ChatCompletionRequest, extend, readerOf, withoutNulls } from '@turnpike/core'
 import type { EventStream } from '@turnpike/http'
 import { operation, sse } from '@turnpike/http'
 import type { Caller } from '../caller.js'
@@ -94,7 +94,8 @@ export function chatCompletions(options: UpstreamOptions) {
       const withUsage = request.stream_options?.include_usage === true
       const text = chunkText(opened.head, withUsage)
       const meter = streamMeter(request, opened)
-      const batches = opened.batches[Symbol.asyncIterator]()
+      const batches: AsyncIterator<ChunkChoice[], undefined> = opened.batches[Symbol.asyncIterator]()
+      const read = readerOf(batches)
       const close = (outcome: Outcome, error?: unknown): Promise<Cost> =>
         upstream.close(outcome, meter.used(outcome === 'complete'), error)
       /** Reads on, so that the upstream's own report is booked. @returns whether the stream is whole */
@@ -112,9 +113,9 @@ export function chatCompletions(options: UpstreamOptions) {
         }
       }
       const events: EventStream<ChunkChoice[]> = {
-        next() {
+        read(onBatch, onError) {
           watch.expect(options.betweenEventsMs)
-          return batches.next()
+          read(onBatch, onError)
         },
         encode(batch) {
           watch.relax()

@@ -1,3 +1,4 @@
+import { readerOf } from '@turnpike/core'
 import type { Call, EventStream } from '@turnpike/http'
 import { operation, sse, sseEvent } from '@turnpike/http'
 import * as v from 'valibot'
@@ -68,15 +69,17 @@ function follow(
   }
 
   return {
-    async next() {
-      if (!opened) return { done: false, value: open() }
-      if (waiting.length === 0 && !ended) await new Promise<void>((resolve) => (wake = resolve))
-      if (waiting.length === 0) return { done: true, value: undefined }
-      const value = textOf(waiting, dropped)
-      waiting = []
-      dropped = 0
-      return { done: false, value }
-    },
+    read: readerOf({
+      async next() {
+        if (!opened) return { done: false, value: open() }
+        if (waiting.length === 0 && !ended) await new Promise<void>((resolve) => (wake = resolve))
+        if (waiting.length === 0) return { done: true, value: undefined }
+        const value = textOf(waiting, dropped)
+        waiting = []
+        dropped = 0
+        return { done: false, value }
+      },
+    }),
     encode: (text) => text,
     complete: async () => '',
     end: ': end\n\n',
