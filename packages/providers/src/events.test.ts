@@ -138,6 +138,20 @@ describe('decodeStream', () => {
     expect(error).toMatchObject({ failure: { kind: 'truncated' } })
   })
 
+  it('gives a result that was put back once more, and then goes on to the failure behind it', async () => {
+    const push = (): string[] => {
+      throw new Error('what is this?')
+    }
+    const decoder = { push, done: () => false, end: () => [], rest: () => ['kept'] }
+    const { events, putBack } = decodeStream(body(['data: 1\n\n']).iterable, decoder, 'openai', 100)
+    const first = await events.next()
+    expect(first).toEqual({ done: false, value: ['kept'] })
+    putBack(first)
+    expect(await events.next()).toBe(first)
+    await expect(events.next()).rejects.toMatchObject({ failure: { kind: 'malformed' } })
+    expect(await events.next()).toEqual({ done: true, value: undefined })
+  })
+
   it('reads the rest after its last event, so that the connection can be used again', async () => {
     const { iterable, state } = body(['data: 1\n\n', 'data: [DONE]\n\n', ': bye\n\n'])
     for await (const events of readEvents(iterable, 'openai', 100)) if (events[0]!.data === '[DONE]') break

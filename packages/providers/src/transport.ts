@@ -16,7 +16,10 @@ export interface TransportResponse {
   status: number
   /** A response header by its lower-case name. */
   header(name: string): string | undefined
-  /** The body as it arrives, what came in one read as one piece. Returning its iterator early closes the connection. */
+  /**
+   * The body as it arrives, what came in one read as one piece. Returning its iterator early closes the connection.
+   * A {@link Pieces} is read for less than other iterables.
+   */
   body: AsyncIterable<Uint8Array>
   /** The whole body as text, in place of `body`, where the runtime can give it for less than piece by piece. */
   text?(): Promise<string>
