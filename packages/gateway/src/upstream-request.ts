@@ -216,7 +216,7 @@ export async function upstreamRequest(
         if (!booked) await bookFailed(reason)
         throw reason
       } finally {
-        await watch.end()
+        watch.end()
       }
     },
     async begin(run) {
@@ -229,7 +229,7 @@ export async function upstreamRequest(
         try {
           await bookFailed(reason)
         } finally {
-          await watch.end()
+          watch.end()
         }
         throw reason
       }
@@ -238,9 +238,12 @@ export async function upstreamRequest(
       if (outcome !== 'complete') watch.abort()
       // A client that left is no success either.
       router.report(target, outcome === 'complete' ? undefined : (error ?? watch.stop()?.error))
-      const booking = book(used, outcome)
-      await watch.end(booking.then(() => undefined))
-      return booking
+      watch.relax()
+      try {
+        return await book(used, outcome)
+      } finally {
+        watch.end()
+      }
     },
   }
 }

@@ -39,8 +39,8 @@ export interface UpstreamWatch {
   relax(): void
   /** Closes the connection to the upstream. */
   abort(): void
-  /** Ends the watch; a shutdown waits until `last` is done too. */
-  end(last?: Promise<void>): Promise<void>
+  /** Ends the watch, for which a shutdown waits. */
+  end(): void
 }
 
 /** The calls that are running, so that a shutdown can wait for them and then end them. */
@@ -122,15 +122,11 @@ export function upstreamWatches(): UpstreamWatches {
           deadline = Infinity
         },
         abort,
-        async end(last) {
+        end() {
           clearTimeout(timer)
           clearTimeout(lastCall)
-          try {
-            await last
-          } finally {
-            running.delete(signal)
-            if (running.size === 0) onIdle?.()
-          }
+          running.delete(signal)
+          if (running.size === 0) onIdle?.()
         },
       }
     },
