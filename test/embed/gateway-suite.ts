@@ -22,6 +22,7 @@ export interface SuiteOptions {
 }
 
 const answer = 'This is a simulated answer. You said: Hello there'
+
 /** What a gateway must do in every host. */
 export function gatewaySuite(
   name: string,
@@ -53,6 +54,7 @@ export function gatewaySuite(
         ...init,
         headers: { 'content-type': 'application/json', ...(init.headers as Record<string, string>) },
       })
+
     it('answers a conversation', async () => {
       const before = setup.upstream.requests.length
       const response = await post(JSON.stringify(question))

@@ -71,9 +71,15 @@ describe('readerOf', () => {
     expect(results).toEqual([{ done: false, value: 1 }])
   })
 
-  it('tells of the error of an iterator', async () => {
-    const error = new Error('broke')
-    const results = told({ next: () => Promise.reject(error) })
+  const error = new Error('broke')
+  const thrown = (): never => {
+    throw error
+  }
+  it.each([
+    ['rejects', () => Promise.reject(error)],
+    ['throws', thrown],
+  ])('tells of the error of an iterator that %s', async (_, next) => {
+    const results = told({ next })
     await new Promise(setImmediate)
     expect(results).toEqual([error])
   })

@@ -238,6 +238,7 @@ export async function upstreamRequest(
       if (outcome !== 'complete') watch.abort()
       // A client that left is no success either.
       router.report(target, outcome === 'complete' ? undefined : (error ?? watch.stop()?.error))
+      // Nobody waits for the upstream while it is booked.
       watch.relax()
       try {
         return await book(used, outcome)

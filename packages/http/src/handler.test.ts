@@ -69,6 +69,17 @@ describe('an answer', () => {
     expect(await response.text()).toBe('data: {"a":1}\n\ndata: [DONE]\n\n')
   })
 
+  it('has the headers that its operation sets, also in place of its own', async () => {
+    const { send } = setUp((_, call) => {
+      call.setHeader('cache-control', 'no-store')
+      return sse(eventsOf({ a: 1 }))
+    })
+    expect((await send('GET', '/things/7')).headers.get('cache-control')).toBe('no-store')
+    // What one answer is given is not the next one's.
+    const plain = await setUp(() => sse(eventsOf({ a: 1 }))).send('GET', '/things/7')
+    expect(plain.headers.get('cache-control')).toBe('no-cache, no-transform')
+  })
+
   it('has a request id of its own, never the one that was sent', async () => {
     const ids: string[] = []
     const { send } = setUp((_, call) => (ids.push(call.requestId), null))

@@ -274,7 +274,7 @@ export function createHandler<Actor>(options: HandlerOptions<Actor>): Servable {
     } catch (error) {
       reply = errorReply(report(error, requestId, log))
     }
-    reply.headers = Object.assign(headers, reply.headers)
+    reply.headers = extend(reply.headers, headers)
     if (cors.origins.length > 0) Object.assign(reply.headers, corsHeaders(exchange, cors, methods.keys()))
     if (exchange.method === 'HEAD') delete reply.body
     if (typeof reply.body !== 'object') end(stay, reply.status)

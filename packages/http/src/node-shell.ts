@@ -161,7 +161,7 @@ function writeChunk(to: NodeWriter, piece: string | Uint8Array): boolean {
 function stream(response: NodeResponse, body: AsyncIterable<string | Uint8Array>): Promise<void> {
   const byHand = response.chunkedEncoding === true && response.write === nodeWrite
   if (byHand) response.chunkedEncoding = false
-  const pieces: AsyncIterator<string | Uint8Array, undefined> = body[Symbol.asyncIterator]()
+  const pieces = body[Symbol.asyncIterator]()
   const read = readerOf(pieces)
   return new Promise((resolve) => {
     let begun = false

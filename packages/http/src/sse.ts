@@ -1,4 +1,4 @@
-import type { Read } from '@turnpike/core'
+import type { OnResult, Read } from '@turnpike/core'
 import { Pieces } from '@turnpike/core'
 
 /** The content type and the headers that keep proxies from holding a stream back. */
@@ -52,7 +52,8 @@ export function sseBody(
   let ended = false
   /** A piece that came while a comment was on its way. */
   let arrived: string | undefined
-  let onPiece: Parameters<Read<string>>[0] | undefined
+  /** Who waits for the next piece. */
+  let onPiece: OnResult<string> | undefined
   /** Set when the reading begins: a body may never be read. */
   let timer: ReturnType<typeof setInterval> | undefined
 

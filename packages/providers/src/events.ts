@@ -1,4 +1,4 @@
-import type { Read } from '@turnpike/core'
+import type { OnError, OnResult, Read } from '@turnpike/core'
 import { Pieces, readerOf, UpstreamError } from '@turnpike/core'
 import type { StreamDecoder } from './adapter.js'
 import type { UpstreamEvent } from './event-parser.js'
@@ -78,8 +78,8 @@ export function decodeStream<Item>(
   let known: Read<Item[]> | undefined
   /** What the end of the body brought, until it is known that the stream is whole. */
   let last: Item[] = []
-  let onItems!: Parameters<Read<Item[]>>[0]
-  let onError!: Parameters<Read<Item[]>>[1]
+  let onItems!: OnResult<Item[]>
+  let onError!: OnError
 
   const close = (): void => {
     ended = true

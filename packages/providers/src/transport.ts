@@ -45,11 +45,11 @@ export function fetchTransport(options: { fetch?: typeof globalThis.fetch } = {}
     const init: RequestInit & { duplex: 'half' } = {
       method,
       headers,
+      body: body ?? null,
       signal: controller.signal,
       redirect: 'manual',
       duplex: 'half',
     }
-    if (body !== undefined) init.body = body
     const response = await send(url, init).catch((error: unknown) => {
       letGo()
       throw error
@@ -62,9 +62,9 @@ export function fetchTransport(options: { fetch?: typeof globalThis.fetch } = {}
       body: new Pieces<Uint8Array>(
         (onResult, onError) => {
           reader ??= response.body?.getReader()
-          const step = reader?.read() ?? Promise.resolve({ done: true, value: undefined })
-          step.then((result) => {
+          void Promise.resolve(reader?.read() ?? { done: true, value: undefined }).then((result) => {
             if (result.done) letGo()
+            // Only a reader that is given a buffer ends with a value.
             onResult(result as IteratorResult<Uint8Array, undefined>)
           }, onError)
         },

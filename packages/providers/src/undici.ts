@@ -1,5 +1,5 @@
 /** The transport for Node: undici without `fetch`, which costs several times as much there. @module */
-import type { Read } from '@turnpike/core'
+import type { OnError, OnResult } from '@turnpike/core'
 import { microtask, Pieces } from '@turnpike/core'
 import type { Dispatcher } from 'undici'
 import { Agent } from 'undici'
@@ -26,8 +26,9 @@ function bodyQueue() {
   let paused = false
   let ended = false
   let failure: { error: unknown } | undefined
-  let onResult: Parameters<Read<Uint8Array>>[0] | undefined
-  let onError: Parameters<Read<Uint8Array>>[1]
+  /** Who waits for the next piece. */
+  let onResult: OnResult<Uint8Array> | undefined
+  let onError: OnError
   let controller: Dispatcher.DispatchController | undefined
 
   const take = (): Uint8Array => {
@@ -77,6 +78,7 @@ function bodyQueue() {
       (toResult, toError) => {
         onResult = toResult
         onError = toError
+        // Not at once: whoever reads on from its callback would make the stack deeper with each piece.
         if (pieces.length > 0 || failure || ended) microtask(settle)
       },
       () => {

@@ -28,7 +28,7 @@ export const prepareCommit = ({ check = [], set = [], del = [], sum = [] }: Comm
   del: del.map(encodeKey),
   sum: sum.map(({ key, add }) => {
     const k = encodeKey(key)
-    for (const field in add)
+    for (const field of Object.keys(add))
       if (!Number.isSafeInteger(add[field]))
         throw new RangeError(`${k}.${field} is to change by ${add[field]}, which is no safe integer`)
     return { k, add: { ...add } }
@@ -75,7 +75,7 @@ export function applyCommit(
     if (before && !before.fields) throw new TypeError(`${k} holds a value and cannot be summed`)
     const fields: Record<string, number> = { ...before?.fields }
     let grown = false
-    for (const field in add) {
+    for (const field of Object.keys(add)) {
       const known = Object.hasOwn(fields, field)
       grown ||= !known
       const total = (known ? fields[field]! : 0) + add[field]!

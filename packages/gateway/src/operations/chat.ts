@@ -94,7 +94,7 @@ export function chatCompletions(options: UpstreamOptions) {
       const withUsage = request.stream_options?.include_usage === true
       const text = chunkText(opened.head, withUsage)
       const meter = streamMeter(request, opened)
-      const batches: AsyncIterator<ChunkChoice[], undefined> = opened.batches[Symbol.asyncIterator]()
+      const batches = opened.batches[Symbol.asyncIterator]()
       const read = readerOf(batches)
       const close = (outcome: Outcome, error?: unknown): Promise<Cost> =>
         upstream.close(outcome, meter.used(outcome === 'complete'), error)
