@@ -113,7 +113,8 @@ const MAX_KEY = 2_000
  */
 export function encodeKey(key: Key): string {
   if (key.length === 0) throw new TypeError('A key needs at least one segment')
-  const text = key.map(encodeSegment).join('/')
+  let text = encodeSegment(key[0]!)
+  for (let i = 1; i < key.length; i++) text += `/${encodeSegment(key[i]!)}`
   if (text.length > MAX_KEY) throw new TypeError(`A key is at most ${MAX_KEY} characters long when encoded`)
   return text
 }

@@ -86,10 +86,12 @@ describe('the usage ledger', () => {
     ])
   })
 
-  it('writes what arrives in one turn as one commit, with one segment and one sum per user', async () => {
+  it('writes what arrives in two turns as one commit, with one segment and one sum per user', async () => {
     const { ledger, commits } = await setUp()
-    const ids = ['a', 'b', 'c', 'd']
-    await Promise.all(ids.map((id) => ledger.append(record(id, { user_id: id === 'd' ? 'bob' : 'ada' }))))
+    const append = (id: string) => ledger.append(record(id, { user_id: id === 'd' ? 'bob' : 'ada' }))
+    const first = ['a', 'b'].map(append)
+    await new Promise(setImmediate)
+    await Promise.all([...first, ...['c', 'd'].map(append)])
     expect(commits).toHaveLength(1)
     const segments = commits[0]!.set!.filter(({ key }) => key[0] === 'usage')
     expect(segments.map(({ key, value }) => [key[1], (value as UsageRecord[]).map((r) => r.request_id)])).toEqual([
@@ -218,10 +220,8 @@ describe('a failing store', () => {
         throw new Error('The last resort failed')
       },
     })
-    const settled: string[] = []
-    for (const id of ['a', 'b']) void ledger.append(record(id)).catch(() => settled.push(id))
-    await new Promise(setImmediate)
-    expect(settled).toEqual(['a', 'b'])
+    const results = await Promise.allSettled(['a', 'b'].map((id) => ledger.append(record(id))))
+    expect(results).toMatchObject(Array.from({ length: 2 }, () => ({ status: 'rejected', reason: unavailable })))
   })
 
   it('is good again after an append that succeeds', async () => {
