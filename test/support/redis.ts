@@ -88,7 +88,8 @@ export async function startRedis(config: Record<string, string[]> = {}): Promise
     restart: start,
     async stop() {
       await kill()
-      await rm(folder, { recursive: true })
+      // A process of its own that rewrites the log may outlive it for a moment.
+      await rm(folder, { recursive: true, maxRetries: 5 })
     },
   }
 }
