@@ -25,8 +25,8 @@ const GROUP = 128
 const afterTurn: (callback: () => void) => void = globalThis.setImmediate ?? queueMicrotask
 
 /**
- * Runs when the next turn is over, so that requests which end in two turns share a flush: alone, a flush costs as much as a quarter of
- * a request, and a turn takes the longer the more requests there are to wait for.
+ * Runs when the next turn is over, so that what comes in two turns shares a flush: for one record, a flush costs a quarter of its
+ * request, and a turn takes the longer the more requests there are to wait for (docs/decisions/007).
  */
 const soon = (callback: () => void): void => afterTurn(() => afterTurn(callback))
 
