@@ -14,7 +14,7 @@ const load = (name) => import(resolve(name))
 
 const { createUser, memoryKV, usageLedger } = await load('@turnpike/core')
 const { createGateway } = await load('@turnpike/gateway')
-const { anthropic, createRouter, fetchTransport, google, openai } = await load('@turnpike/providers')
+const { anthropic, createRouter, fetchTransport, google, googleEndpoints, openai } = await load('@turnpike/providers')
 
 const transport = MODE === 'bun' ? fetchTransport() : (await load('@turnpike/providers/undici')).undiciTransport()
 const { kv, rateLimiter } = process.env.STORAGE
@@ -24,7 +24,9 @@ const { kv, rateLimiter } = process.env.STORAGE
 const noLedger = { append: async () => {}, failed() {}, ready: async () => {}, totals: async () => ({}) }
 const to = (path) => ({ apiKey: 'bench', baseURL: UPSTREAM + path, transport })
 const gateway = createGateway({
-  router: createRouter({ providers: [openai(to('/v1')), anthropic(to('')), google(to('/v1beta'))] }),
+  router: createRouter({
+    providers: [openai(to('/v1')), anthropic(to('')), google({ ...to('/v1beta'), endpoints: googleEndpoints() })],
+  }),
   kv,
   ...(rateLimiter && { rateLimiter }),
   ledger: process.env.LEDGER === 'off' ? noLedger : usageLedger(kv),

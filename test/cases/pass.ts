@@ -1,6 +1,6 @@
 import type { Provider, UsageRecord } from '@turnpike/core'
 import type { Transport } from '@turnpike/providers'
-import { anthropic, createRouter, google, openai } from '@turnpike/providers'
+import { anthropic, createRouter, google, googleEndpoints, openai } from '@turnpike/providers'
 import { anthropicRefusal } from '../../packages/providers/src/testing/anthropic-rules.js'
 import { googleBatchEmbeddingRefusal } from '../../packages/providers/src/testing/google-embeddings.js'
 import { googleRefusal } from '../../packages/providers/src/testing/google-rules.js'
@@ -42,7 +42,8 @@ const families = {
     refusal: (_: string, body: unknown): unknown => anthropicRefusal(body),
   },
   google: {
-    provider: (transport: Transport): Provider => google({ apiKey: 'AIza-upstream', transport }),
+    provider: (transport: Transport): Provider =>
+      google({ apiKey: 'AIza-upstream', transport, endpoints: googleEndpoints() }),
     model: 'gemini-2.5-flash',
     refusal(url: string, body: unknown): unknown {
       const [, model, method] = /models\/([^:]+):(\w+)/.exec(url)!

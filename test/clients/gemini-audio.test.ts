@@ -1,7 +1,7 @@
 import { createUser, memoryKV } from '@turnpike/core'
 import { createGateway } from '@turnpike/gateway'
 import { createListener } from '@turnpike/http/node'
-import { createRouter, google } from '@turnpike/providers'
+import { createRouter, google, googleEndpoints } from '@turnpike/providers'
 import type { FakeUpstream } from '@turnpike/providers/testing'
 import { fakeGoogle } from '@turnpike/providers/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -22,7 +22,11 @@ beforeAll(async () => {
   upstream = fakeGoogle()
   const kv = await memoryKV()
   const gateway = createGateway({
-    router: createRouter({ providers: [google({ apiKey: 'any', audio: true, transport: upstream.transport })] }),
+    router: createRouter({
+      providers: [
+        google({ apiKey: 'any', endpoints: googleEndpoints({ audio: true }), transport: upstream.transport }),
+      ],
+    }),
     kv,
     speechModels: ['gemini-2.5-flash-preview-tts'],
     voices: ['Puck', 'alloy'],

@@ -6,7 +6,7 @@ import type { Gateway, GatewayOptions } from '@turnpike/gateway'
 import { createGateway } from '@turnpike/gateway'
 import { createServer } from '@turnpike/http/node'
 import type { Transport } from '@turnpike/providers'
-import { anthropic, createRouter, google, openai } from '@turnpike/providers'
+import { anthropic, createRouter, google, googleEndpoints, openai } from '@turnpike/providers'
 import { undiciTransport } from '@turnpike/providers/undici'
 import type { RawUpstream } from '../support/raw-upstream.js'
 import { rawUpstream } from '../support/raw-upstream.js'
@@ -30,7 +30,7 @@ export async function startGateway(
   const providers = [
     openai({ apiKey: 'sk-upstream', baseURL: `${upstream.url}/v1`, transport }),
     anthropic({ apiKey: 'sk-ant-upstream', baseURL: upstream.url, transport }),
-    google({ apiKey: 'AIza-upstream', baseURL: `${upstream.url}/v1beta`, transport }),
+    google({ apiKey: 'AIza-upstream', baseURL: `${upstream.url}/v1beta`, transport, endpoints: googleEndpoints() }),
   ]
   const kv = await memoryKV()
   const gateway = createGateway({ router: createRouter({ providers }), kv: wrap(kv), ...rest })

@@ -39,7 +39,7 @@ describe('the provider of Gemini', () => {
     const provider = google({ apiKey: 'x' })
     expect(provider.id).toBe('google')
     expect(provider.owns!('gemini-9')).toBe(true)
-    expect(await provider.models(new AbortController())).toHaveLength(11)
+    expect(await provider.models(new AbortController())).toHaveLength(7)
   })
 
   it.each([undefined, 1, 5])('finds a bare error after everything else, cut at every %s bytes', async (size) => {

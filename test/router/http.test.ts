@@ -1,7 +1,7 @@
 import type { Provider } from '@turnpike/core'
 import { createUser, fixedPrices, priceTable, UpstreamError } from '@turnpike/core'
 import type { RouterOptions } from '@turnpike/providers'
-import { anthropic, createRouter, google, openai } from '@turnpike/providers'
+import { anthropic, createRouter, google, googleEndpoints, openai } from '@turnpike/providers'
 import type { FakeAnswer, FakeUpstream } from '@turnpike/providers/testing'
 import { fakeAnthropic, fakeGoogle, fakeOpenAI } from '@turnpike/providers/testing'
 import { describe, expect, it } from 'vitest'
@@ -39,7 +39,7 @@ async function setup(faults: Record<string, Fault> = {}, options: Partial<Router
   const providers: Provider[] = [
     openai(make('openai', fakeOpenAI)),
     openai(make('budget', fakeOpenAI)),
-    google(make('google', fakeGoogle)),
+    google({ ...make('google', fakeGoogle), endpoints: googleEndpoints() }),
   ]
   const router = createRouter({ providers, prices, groups, ...options })
   const gateway = await testGateway({ router })
@@ -237,7 +237,10 @@ describe('answers that the model itself ended', () => {
     ['a cut text', ended('MAX_TOKENS', [{ text: 'Half of ' }]), 'audio/transcriptions', recording],
   ])('with %s cost the provider nothing but its answer', async (_, fault, path, request) => {
     const { transport } = fakeGoogle({ override: () => fault })
-    const router = createRouter({ providers: [google({ apiKey: 'x', transport, audio: true })], failures: 1 })
+    const router = createRouter({
+      providers: [google({ apiKey: 'x', transport, endpoints: googleEndpoints({ audio: true }) })],
+      failures: 1,
+    })
     const { send } = await testGateway({ router, transcriptionModels: ['gemini-2.5-flash'] })
     const response = await send('POST', `/v1/${path}`, request())
     expect([response.status, response.headers.get('x-should-retry')]).toEqual([502, 'false'])

@@ -1,5 +1,5 @@
 import { fixedPrices, priceTable } from '@turnpike/core'
-import { createRouter, google, openai } from '@turnpike/providers'
+import { createRouter, google, googleEndpoints, openai } from '@turnpike/providers'
 import { fakeGoogle, fakeOpenAI } from '@turnpike/providers/testing'
 import { describe, expect, it } from 'vitest'
 import { errorOf, testGateway } from '../support/gateway.js'
@@ -12,7 +12,7 @@ describe('a group of which some cannot do what is asked for', () => {
     const upstreams = { google: fakeGoogle(), openai: fakeOpenAI() }
     const router = createRouter({
       providers: [
-        google({ apiKey: 'x', transport: upstreams.google.transport, audio: true }),
+        google({ apiKey: 'x', transport: upstreams.google.transport, endpoints: googleEndpoints({ audio: true }) }),
         openai({ apiKey: 'x', transport: upstreams.openai.transport }),
       ],
       prices: fixedPrices(

@@ -1,4 +1,4 @@
-import { createRouter, google, openai } from '@turnpike/providers'
+import { createRouter, google, googleEndpoints, openai } from '@turnpike/providers'
 import type { FakeAnswer, FakeRequest } from '@turnpike/providers/testing'
 import { fakeGoogle, fakeOpenAI } from '@turnpike/providers/testing'
 import type { TestOptions } from './gateway.js'
@@ -17,7 +17,11 @@ export async function familiesGateway({ answers = {}, ...options }: FamiliesOpti
   }
   const router = createRouter({
     providers: [
-      google({ apiKey: 'AIza-upstream', transport: fakes.google.transport, audio: true }),
+      google({
+        apiKey: 'AIza-upstream',
+        transport: fakes.google.transport,
+        endpoints: googleEndpoints({ audio: true }),
+      }),
       openai({ apiKey: 'sk-upstream', transport: fakes.openai.transport }),
     ],
   })

@@ -1,7 +1,7 @@
 import type { Provider } from '@turnpike/core'
 import { SPEECH_MODELS, TRANSCRIPTION_MODELS } from '@turnpike/gateway'
 import type { Transport } from '@turnpike/providers'
-import { anthropic, google, openai } from '@turnpike/providers'
+import { anthropic, google, googleEndpoints, openai } from '@turnpike/providers'
 import { remoteContent } from '@turnpike/providers/remote-content'
 import { fakeAnthropic, fakeGoogle, fakeOpenAI } from '@turnpike/providers/testing'
 import type { Environment } from './environment.js'
@@ -25,7 +25,7 @@ export function createProviders(
   transport: Transport,
 ): { providers: Provider[]; simulated: boolean } {
   const { FETCH_IMAGES, GEMINI_AUDIO: audio } = environment
-  const options = { audio, ...(FETCH_IMAGES && { remoteContent: remoteContent() }) }
+  const options = { endpoints: googleEndpoints({ audio }), ...(FETCH_IMAGES && { remoteContent: remoteContent() }) }
   const providers: Provider[] = []
   for (const { name, make } of families) {
     const apiKey = environment[`${name}_API_KEY`]

@@ -2,13 +2,14 @@ import { cost, ratesFor } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
 import { anthropicCatalogue, traitsOf } from './anthropic/models.js'
 import { builtInPrices, catalogue } from './catalogue.js'
-import { audioCatalogue, googleCatalogue } from './google/models.js'
+import { googleEndpoints } from './google/endpoints.js'
+import { googleCatalogue } from './google/models.js'
 import { openaiCatalogue } from './openai/models.js'
 
 const listed = [
   ...Object.keys(openaiCatalogue).map((id) => `openai/${id}`),
   ...Object.keys(anthropicCatalogue).map((id) => `anthropic/${id}`),
-  ...Object.keys({ ...googleCatalogue, ...audioCatalogue }).map((id) => `google/${id}`),
+  ...Object.keys({ ...googleCatalogue, ...googleEndpoints({ audio: true }).catalogue }).map((id) => `google/${id}`),
 ]
 
 describe('the catalogue', () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Asked, Given } from '../../../../test/support/upstream.js'
 import { failure, scriptedUpstream, senseless } from '../../../../test/support/upstream.js'
 import { googleBatchEmbeddingRefusal } from '../testing/google-embeddings.js'
-import { google } from './index.js'
+import { google, googleEndpoints } from './index.js'
 
 const model = 'gemini-embedding-001'
 const request: EmbeddingRequest = { model, input: ['a', 'b'] }
@@ -17,7 +17,7 @@ const embedded = (...values: unknown[]) => ({ embeddings: values.map((one) => ({
 
 function embed(given: Given | Error | ((asked: Asked) => Given), fields: Partial<EmbeddingRequest> = {}) {
   const at = scriptedUpstream(given)
-  const provider = google({ apiKey: 'AIza-test', transport: at.transport })
+  const provider = google({ apiKey: 'AIza-test', transport: at.transport, endpoints: googleEndpoints() })
   return { ...at, answer: provider.embeddings!({ ...request, ...fields }, at.call) }
 }
 
@@ -169,7 +169,7 @@ describe('the answer', () => {
   it('is not waited for once the call is stopped', async () => {
     const at = scriptedUpstream(two)
     at.abort(new Error('Enough'))
-    const provider = google({ apiKey: 'x', transport: at.transport })
+    const provider = google({ apiKey: 'x', transport: at.transport, endpoints: googleEndpoints() })
     await expect(provider.embeddings!(request, at.call)).rejects.toThrow('Enough')
     expect(at.asked).toEqual([])
   })

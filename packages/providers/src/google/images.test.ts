@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Given } from '../../../../test/support/upstream.js'
 import { failure, scriptedUpstream, senseless } from '../../../../test/support/upstream.js'
 import { googleRefusal } from '../testing/google-rules.js'
-import { google } from './index.js'
+import { google, googleEndpoints } from './index.js'
 
 const picture = (data: string, more: object = {}) => ({ inlineData: { mimeType: 'image/png', data }, ...more })
 const drawn = (parts: object[], more: object = {}): Given => ({
@@ -12,7 +12,7 @@ const drawn = (parts: object[], more: object = {}): Given => ({
 
 function draw(given: Given | Error, fields: Partial<ImageRequest> & { model?: string } = {}) {
   const at = scriptedUpstream(given)
-  const provider = google({ apiKey: 'AIza-test', transport: at.transport })
+  const provider = google({ apiKey: 'AIza-test', transport: at.transport, endpoints: googleEndpoints() })
   return { ...at, answer: provider.images!({ model: 'gemini-2.5-flash-image', prompt: 'A cat', ...fields }, at.call) }
 }
 
@@ -146,7 +146,7 @@ describe('the answer', () => {
   it('is not waited for once the call is stopped', async () => {
     const at = scriptedUpstream(drawn([picture('AAAA')]))
     at.abort(new Error('Enough'))
-    const provider = google({ apiKey: 'x', transport: at.transport })
+    const provider = google({ apiKey: 'x', transport: at.transport, endpoints: googleEndpoints() })
     await expect(provider.images!({ model: flash, prompt: 'x' }, at.call)).rejects.toThrow('Enough')
     expect(at.asked).toEqual([])
   })

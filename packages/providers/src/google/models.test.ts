@@ -5,7 +5,7 @@ import { googleCatalogue, isGoogleModel, traitsOf } from './models.js'
 describe('models', () => {
   it('are listed under the id of the provider', () => {
     const models = listModels('google', 'mine', googleCatalogue)
-    expect(models).toHaveLength(11)
+    expect(models).toHaveLength(7)
     expect(models[1]).toEqual({
       id: 'gemini-2.5-flash',
       object: 'model',

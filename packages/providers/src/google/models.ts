@@ -1,9 +1,10 @@
 import type { Capability } from '@turnpike/core'
 import { ApiError } from '@turnpike/core'
 
-const capabilities: Capability[] = ['chat', 'tools', 'vision', 'json_schema', 'reasoning']
+/** What all chat models of the family can do. */
+export const capabilities: Capability[] = ['chat', 'tools', 'vision', 'json_schema', 'reasoning']
 
-/** The models of the family that are listed; ids that are not listed work as well. */
+/** The chat models of the family that are listed; ids that are not listed work as well. */
 export const googleCatalogue: Record<string, Capability[]> = {
   'gemini-2.5-flash-lite': capabilities,
   'gemini-2.5-flash': capabilities,
@@ -12,17 +13,6 @@ export const googleCatalogue: Record<string, Capability[]> = {
   'gemini-3.1-flash-lite': capabilities,
   'gemini-3.1-pro-preview': capabilities,
   'gemini-3.5-flash': capabilities,
-  'gemini-embedding-001': ['embeddings'],
-  'gemini-2.5-flash-image': ['images'],
-  'gemini-3.1-flash-image-preview': ['images'],
-  'gemini-3-pro-image-preview': ['images'],
-}
-
-/** The models that are listed as well where the family is to speak and to listen; any of its chat models listens. */
-export const audioCatalogue: Record<string, Capability[]> = {
-  'gemini-2.5-flash': [...capabilities, 'transcription'],
-  'gemini-2.5-flash-preview-tts': ['speech'],
-  'gemini-2.5-pro-preview-tts': ['speech'],
 }
 
 /** Ids of the family by their look: `gemini-…`, `gemma-…`, also after `models/`, and `tunedModels/…`. */

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Given } from '../../../../test/support/upstream.js'
 import { failure, latin1, scriptedUpstream, senseless } from '../../../../test/support/upstream.js'
 import { googleRefusal } from '../testing/google-rules.js'
-import { google } from './index.js'
+import { google, googleEndpoints } from './index.js'
 
 const model = 'gemini-2.5-flash-preview-tts'
 const request: SpeechRequest = { model, input: 'Hi', voice: 'nova', response_format: 'wav' }
@@ -16,14 +16,9 @@ const samples = 'AQD//w=='
 
 function speak(given: Given | Error, fields: Partial<SpeechRequest> = {}) {
   const at = scriptedUpstream(given)
-  const provider = google({ apiKey: 'AIza-test', transport: at.transport, audio: true })
+  const provider = google({ apiKey: 'AIza-test', transport: at.transport, endpoints: googleEndpoints({ audio: true }) })
   return { ...at, answer: provider.speech!({ ...request, ...fields }, at.call) }
 }
-
-it('is there only where it is asked for', () => {
-  expect(google({ apiKey: 'x' }).speech).toBeUndefined()
-  expect(google({ apiKey: 'x', audio: true }).speech).toBeDefined()
-})
 
 describe('the request', () => {
   it.each<[fields: object, voiceName: string, notes: object[]]>([
@@ -57,7 +52,7 @@ describe('the request', () => {
 
   it.each(['mp3', 'opus', 'aac', 'flac', undefined] as const)('for %s is refused', async (response_format) => {
     const at = scriptedUpstream(spoken([audio(samples)]))
-    const provider = google({ apiKey: 'x', transport: at.transport, audio: true })
+    const provider = google({ apiKey: 'x', transport: at.transport, endpoints: googleEndpoints({ audio: true }) })
     await expect((async () => provider.speech!({ ...request, response_format }, at.call))()).rejects.toMatchObject({
       status: 400,
       code: 'unsupported_parameter',
@@ -133,7 +128,7 @@ describe('the answer', () => {
   it('is not waited for once the call is stopped', async () => {
     const at = scriptedUpstream(spoken([audio(samples)]))
     at.abort(new Error('Enough'))
-    const provider = google({ apiKey: 'x', transport: at.transport, audio: true })
+    const provider = google({ apiKey: 'x', transport: at.transport, endpoints: googleEndpoints({ audio: true }) })
     await expect(provider.speech!(request, at.call)).rejects.toThrow('Enough')
   })
 })

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Given } from '../../../../test/support/upstream.js'
 import { failure, fileOf, scriptedUpstream, senseless } from '../../../../test/support/upstream.js'
 import { googleRefusal } from '../testing/google-rules.js'
-import { google } from './index.js'
+import { google, googleEndpoints } from './index.js'
 
 const model = 'gemini-2.5-flash'
 const said = (...parts: object[]): Given => ({ body: { candidates: [{ content: { parts } }] } })
@@ -11,15 +11,10 @@ const instruction = 'Write down what is said in this recording, word for word, a
 
 function transcribe(given: Given | Error, fields: Partial<TranscriptionRequest> = {}) {
   const at = scriptedUpstream(given)
-  const provider = google({ apiKey: 'AIza-test', transport: at.transport, audio: true })
+  const provider = google({ apiKey: 'AIza-test', transport: at.transport, endpoints: googleEndpoints({ audio: true }) })
   const request = { model, file: fileOf('audio'), ...fields } as TranscriptionRequest
   return { ...at, answer: provider.transcription!(request, at.call) }
 }
-
-it('is there only where it is asked for', () => {
-  expect(google({ apiKey: 'x' }).transcription).toBeUndefined()
-  expect(google({ apiKey: 'x', audio: true }).transcription).toBeDefined()
-})
 
 describe('the request', () => {
   it.each<[fields: object, text: string, notes: object[]]>([
@@ -118,7 +113,7 @@ describe('the answer', () => {
   it('is not waited for once the call is stopped', async () => {
     const at = scriptedUpstream(said({ text: 'Hello' }))
     at.abort(new Error('Enough'))
-    const provider = google({ apiKey: 'x', transport: at.transport, audio: true })
+    const provider = google({ apiKey: 'x', transport: at.transport, endpoints: googleEndpoints({ audio: true }) })
     await expect(provider.transcription!({ model, file: fileOf('audio') }, at.call)).rejects.toThrow('Enough')
     expect(at.asked).toEqual([])
   })

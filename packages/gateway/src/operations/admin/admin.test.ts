@@ -1,6 +1,6 @@
 import type { UsageRecord } from '@turnpike/core'
 import { createUser, deleteUser, fixedPrices, memoryKV, priceTable } from '@turnpike/core'
-import { createRouter, google, openai } from '@turnpike/providers'
+import { createRouter, google, googleEndpoints, openai } from '@turnpike/providers'
 import { fakeGoogle, fakeOpenAI } from '@turnpike/providers/testing'
 import { describe, expect, it } from 'vitest'
 import { adminGateway } from '../../../../../test/support/admin.js'
@@ -19,7 +19,7 @@ function twoProviders() {
   return createRouter({
     providers: [
       openai({ apiKey: 'sk-secret', baseURL: 'https://internal.example/v1', transport: fakeOpenAI().transport }),
-      google({ apiKey: 'AIza-secret', transport: upstream.transport }),
+      google({ apiKey: 'AIza-secret', transport: upstream.transport, endpoints: googleEndpoints() }),
     ],
     prices: fixedPrices(
       priceTable(
