@@ -148,9 +148,13 @@ export const gemini = (() => {
     candidates: [{ content: { parts: [{ text: '' }] }, finishReason }],
     usageMetadata: given,
   }))
+  // What follows a report of usage in the same words decides how the next events are read.
+  const words = fc.option(fc.constant({ modelVersion: 'gemini-2.5-flash', responseId: 'abc' }))
   return fc
-    .tuple(fc.array(event, { maxLength: 6 }), rarely(odd), fc.option(last))
-    .map(([events, strange, end]) => [...events, ...(strange ? [strange] : []), ...(end ? [end] : [])])
+    .tuple(fc.array(event, { maxLength: 6 }), rarely(odd), fc.option(last), words)
+    .map(([events, strange, end, more]) =>
+      [...events, ...(strange ? [strange] : []), ...(end ? [end] : [])].map((one) => ({ ...one, ...more })),
+    )
 })()
 
 export const gpt = (() => {

@@ -3,7 +3,6 @@ import type {
   ChatCompletionRequest as ChatRequest,
   ChunkChoice,
   Model,
-  Outcome,
   Target,
   ToolDefinition,
   Usage,
@@ -96,8 +95,6 @@ export function chatCompletions(options: UpstreamOptions) {
       const meter = streamMeter(request, opened)
       const batches = opened.batches[Symbol.asyncIterator]()
       const read = readerOf(batches)
-      const close = (outcome: Outcome, error?: unknown): Promise<Cost> =>
-        upstream.close(outcome, meter.used(outcome === 'complete'), error)
       /** Reads on, so that the upstream's own report is booked. @returns whether the stream is whole */
       const drain = async (): Promise<boolean> => {
         try {
@@ -123,12 +120,13 @@ export function chatCompletions(options: UpstreamOptions) {
           return text.choices(batch)
         },
         async complete() {
-          const cost = await close('complete')
-          return withUsage ? text.usage(told(meter.used(true).usage, cost)) : ''
+          const used = meter.used(true)
+          const cost = await upstream.close('complete', used)
+          return withUsage ? text.usage(told(used.usage, cost)) : ''
         },
         async fail(error) {
           const reason = upstream.reasonOf(error)
-          await close(watch.stop()?.outcome ?? outcomeOf(error), reason)
+          await upstream.close(watch.stop()?.outcome ?? outcomeOf(error), meter.used(false), reason)
           return reason
         },
         async leave() {

@@ -4,8 +4,9 @@ import { chunkBuilder } from '../chunk-builder.js'
 import { malformed, truncated } from '../failures.js'
 import { parseJson } from '../json.js'
 import type { Answer, AnswerPart, Candidate } from './answer.js'
-import { blockOf, idOf, toExtraContent, toFinishReason, hasCounts, toImage, toLogprobs, toUsage } from './answer.js'
+import { blockOf, idOf, toExtraContent, toFinishReason, toImage, toLogprobs } from './answer.js'
 import { toldError } from './errors.js'
+import { eventReader } from './event-reader.js'
 import { addArgument, emptyArguments } from './partial-arguments.js'
 
 /** Most characters of a bare JSON error that are read. */
@@ -35,11 +36,10 @@ const noise = /^(:|(event|id|retry)(:|$))/
  */
 export function streamDecoder(provider: string, request: ChatCompletionRequest): ChatDecoder {
   const builder = chunkBuilder(provider)
+  const events = eventReader()
   const states = new Map<number, State>()
   let begun = false
   let tail = ''
-  /** The last report of usage: nearly every event has one, and only the last one counts. */
-  let metadata: object | undefined
 
   const begin = (answer: Answer): void => {
     if (begun) return
@@ -97,11 +97,10 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
   }
 
   const onEvent = (data: string): void => {
-    const answer = parseJson(data) as Answer | null | undefined
+    const answer = events.read(data)
     if (answer === undefined) throw malformed(provider, 'An event of the answer is not JSON')
     const error = toldError(provider, answer, begun)
     if (error) throw error
-    if (answer && hasCounts(answer.usageMetadata)) metadata = answer.usageMetadata
     const blocked = answer && blockOf(answer)
     if (blocked) {
       begin(answer)
@@ -120,14 +119,14 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
   }
 
   return {
-    push(events) {
-      for (const { data } of events) onEvent(data)
+    push(given) {
+      for (const { data } of given) onEvent(data)
       checkTail()
       return builder.take()
     },
     done: () => false,
     head: builder.head,
-    usage: () => toUsage(metadata),
+    usage: events.usage,
     end() {
       checkTail()
       if (/^\s*[{[]/.test(tail) && parseJson(tail) === undefined)

@@ -1,0 +1,104 @@
+import * as fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { toUsage } from '../../packages/providers/src/google/answer.js'
+import { eventReader } from '../../packages/providers/src/google/event-reader.js'
+import { parameters } from './parameters.js'
+
+const word = fc.constantFrom(
+  'gemini-2.5-flash',
+  'abc',
+  'a b',
+  '',
+  '}',
+  '"',
+  ',"usageMetadata":{"promptTokenCount":1},"a":"b"}',
+)
+const count = fc.nat(99)
+const details = fc.array(fc.record({ modality: fc.constantFrom('TEXT', 'AUDIO'), tokenCount: count }), { maxLength: 2 })
+const usageMetadata = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.record(
+      { promptTokenCount: count, candidatesTokenCount: count, promptTokensDetails: details },
+      { requiredKeys: ['promptTokenCount'] },
+    ),
+  },
+  { weight: 1, arbitrary: fc.record({ candidatesTokenCount: count }, { requiredKeys: [] }) },
+  { weight: 1, arbitrary: fc.record({ promptTokenCount: count, trafficType: fc.record({ a: word }), b: word }) },
+  { weight: 1, arbitrary: fc.constantFrom(null, 5, [], 'none') },
+)
+const args = fc.oneof(word, fc.record({ a: word, usageMetadata }))
+const part = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ text: fc.oneof(word, fc.string()) }) },
+  fc.record({ functionCall: fc.record({ name: word, args }) }),
+)
+const candidates = fc.array(fc.record({ content: fc.record({ parts: fc.array(part, { maxLength: 2 }) }) }), {
+  maxLength: 2,
+})
+
+/** The members of a server's events, which are nearly always the same in the same order. */
+const members = ['candidates', 'usageMetadata', 'modelVersion', 'responseId', 'error', 'more'] as const
+const order = fc.oneof(
+  { weight: 3, arbitrary: fc.constant([...members]) },
+  fc.shuffledSubarray([...members], { minLength: 2 }),
+)
+const event = fc.record(
+  {
+    candidates,
+    usageMetadata,
+    modelVersion: fc.oneof({ weight: 9, arbitrary: fc.constant('gemini-2.5-flash') }, word),
+    responseId: fc.oneof({ weight: 9, arbitrary: fc.constant('abc') }, word),
+    error: fc.record({ message: word }),
+    more: fc.oneof(usageMetadata, word),
+  },
+  { requiredKeys: ['candidates', 'usageMetadata'] },
+)
+const usual = fc.record({
+  candidates,
+  usageMetadata,
+  modelVersion: fc.constant('gemini-2.5-flash'),
+  responseId: fc.constant('abc'),
+})
+
+/** JSON as Google writes it, with a space after colons or without. */
+const write = (value: unknown, space: string): string => {
+  if (Array.isArray(value)) return `[${value.map((one) => write(one, space)).join(',')}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const all = Object.entries(value).map(([key, one]) => `${JSON.stringify(key)}:${space}${write(one, space)}`)
+  return `{${all.join(',')}}`
+}
+
+it('an event is read as JSON.parse reads it, but for reports that another follows', () => {
+  let short = 0
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(fc.oneof({ weight: 3, arbitrary: usual }, event), fc.oneof(fc.constant(members), order)), {
+        maxLength: 8,
+      }),
+      fc.constantFrom('', ' '),
+      (given, space) => {
+        const { read, usage } = eventReader()
+        let last: object | undefined
+        for (const [fields, keys] of given) {
+          const made = keys.flatMap((key) => (key in fields ? [[key, fields[key as keyof typeof fields]]] : []))
+          const data = write(Object.fromEntries(made), space)
+          const whole = JSON.parse(data) as Record<string, unknown>
+          const { usageMetadata: told, ...rest } = whole
+          const got = read(data) as Record<string, unknown>
+          if ('usageMetadata' in got || told === undefined) expect(got).toEqual(whole)
+          else {
+            short++
+            // What else is left out are words after the report.
+            const left = Object.entries(rest).filter(([key]) => !(key in got))
+            expect({ ...got, ...Object.fromEntries(left) }).toEqual(rest)
+            expect(left.every(([key, value]) => typeof value === 'string' && key !== 'candidates')).toBe(true)
+          }
+          if (toUsage(told as object)) last = told as object
+          expect(usage()).toEqual(toUsage(last))
+        }
+      },
+    ),
+    parameters,
+  )
+  expect(short).toBeGreaterThan(parameters.numRuns / 10)
+})
