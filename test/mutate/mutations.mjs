@@ -14,8 +14,9 @@ export const mutations = [
   {
     name: 'done-before-books',
     file: 'packages/gateway/src/operations/chat.ts',
-    line: "await close('complete')",
-    broken: "void close('complete').catch(() => undefined)",
+    line: "const cost = await upstream.close('complete', used)",
+    broken:
+      "void upstream.close('complete', used).catch(() => undefined)\n          const cost = { cost: 0, priced: false }",
     test: 'test/faults/books.test.ts',
     red: 'all of the ledger stream true: an error',
   },
@@ -54,8 +55,8 @@ export const mutations = [
   {
     name: 'usage-unasked',
     file: 'packages/gateway/src/operations/chat.ts',
-    line: "return withUsage ? text.usage(told(meter.used(true).usage, cost)) : ''",
-    broken: 'return text.usage(told(meter.used(true).usage, cost))',
+    line: "return withUsage ? text.usage(told(used.usage, cost)) : ''",
+    broken: 'return text.usage(told(used.usage, cost))',
     test: 'packages/gateway/src/operations/chat-stream.test.ts',
     red: 'without usage where it is not asked for',
   },
@@ -186,6 +187,22 @@ export const mutations = [
     broken: 'results',
     test: 'test/cases/gemini-requests.test.ts',
     red: '#50 ',
+  },
+  {
+    name: 'gemini-error-behind-usage',
+    file: 'packages/providers/src/google/event-reader.ts',
+    line: "return place !== -1 && data.indexOf('},\"', place) === data.length - end.length ? place : -1",
+    broken: 'return place',
+    test: 'packages/providers/src/google/event-reader.test.ts',
+    red: 'an error after the report',
+  },
+  {
+    name: 'gemini-first-usage',
+    file: 'packages/providers/src/google/event-reader.ts',
+    line: 'toUsage(last?.usageMetadata ?? report)',
+    broken: 'toUsage(report)',
+    test: 'packages/providers/src/google/event-reader.test.ts',
+    red: 'without the reports that others follow',
   },
   {
     name: 'pay-twice',
