@@ -60,28 +60,33 @@ const usual = fc.record({
   responseId: fc.constant('abc'),
 })
 
-/** JSON as Google writes it, with a space after colons or without. */
-const write = (value: unknown, space: string): string => {
+/** JSON as Google writes it, with a space after colons or without; `comma` is between the members of an event. */
+const write = (value: unknown, space: string, comma = ','): string => {
   if (Array.isArray(value)) return `[${value.map((one) => write(one, space)).join(',')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   const all = Object.entries(value).map(([key, one]) => `${JSON.stringify(key)}:${space}${write(one, space)}`)
-  return `{${all.join(',')}}`
+  return `{${all.join(comma)}}`
 }
 
 it('an event is read as JSON.parse reads it, but for reports that another follows', () => {
   let short = 0
   fc.assert(
     fc.property(
-      fc.array(fc.tuple(fc.oneof({ weight: 3, arbitrary: usual }, event), fc.oneof(fc.constant(members), order)), {
-        maxLength: 8,
-      }),
+      fc.array(
+        fc.tuple(
+          fc.oneof({ weight: 3, arbitrary: usual }, event),
+          fc.oneof(fc.constant(members), order),
+          fc.oneof({ weight: 9, arbitrary: fc.constant(',') }, fc.constantFrom(', ', ' ,')),
+        ),
+        { maxLength: 8 },
+      ),
       fc.constantFrom('', ' '),
       (given, space) => {
         const { read, usage } = eventReader()
         let last: object | undefined
-        for (const [fields, keys] of given) {
+        for (const [fields, keys, comma] of given) {
           const made = keys.flatMap((key) => (key in fields ? [[key, fields[key as keyof typeof fields]]] : []))
-          const data = write(Object.fromEntries(made), space)
+          const data = write(Object.fromEntries(made), space, comma)
           const whole = JSON.parse(data) as Record<string, unknown>
           const { usageMetadata: told, ...rest } = whole
           const got = read(data) as Record<string, unknown>

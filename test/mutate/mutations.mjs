@@ -191,7 +191,7 @@ export const mutations = [
   {
     name: 'gemini-error-behind-usage',
     file: 'packages/providers/src/google/event-reader.ts',
-    line: "return place !== -1 && data.indexOf('},\"', place) === data.length - end.length ? place : -1",
+    line: 'return brace === last ? place : -1',
     broken: 'return place',
     test: 'packages/providers/src/google/event-reader.test.ts',
     red: 'an error after the report',
@@ -199,8 +199,8 @@ export const mutations = [
   {
     name: 'gemini-first-usage',
     file: 'packages/providers/src/google/event-reader.ts',
-    line: 'toUsage(last?.usageMetadata ?? report)',
-    broken: 'toUsage(report)',
+    line: 'if (rest === undefined) return',
+    broken: 'return',
     test: 'packages/providers/src/google/event-reader.test.ts',
     red: 'without the reports that others follow',
   },

@@ -50,6 +50,11 @@ describe('the events of a stream', () => {
     expect(read(event('a', 1), other).answers[1]).toEqual(JSON.parse(other))
   })
 
+  it('may have several objects in their reports', () => {
+    const two = event('b', 2).replace(':2}]', ':2},{"modality":"AUDIO","tokenCount":1}]')
+    expect(read(event('a', 1), two)).toEqual({ answers: [JSON.parse(event('a', 1)), answer('b')], usage: 2 })
+  })
+
   it('may have the words of a report in their texts', () => {
     const text = String.raw`,\"usageMetadata\":{\"promptTokenCount\":9},\"a\":1},\"modelVersion\":\"x\"`
     const said = JSON.parse(`"${text}"`) as string
@@ -63,10 +68,10 @@ describe('the events of a stream', () => {
     expect(read(event('a', 1), event('b', 2).replace('[{', '[')).answers[1]).toBeUndefined()
   })
 
-  it('keep the report before one that cannot be read, or counts nothing', () => {
-    const broken = event('b', 2).replace('"TEXT"', 'TEXT')
-    expect(read(event('a', 1), broken)).toEqual({ answers: [JSON.parse(event('a', 1)), answer('b')], usage: 1 })
+  it('count as the last report does that counts anything, and nothing where it cannot be read', () => {
     expect(read(event('a', 1), event('b', 2), `{${candidates('c')},"usageMetadata":{}}`).usage).toBe(2)
+    const broken = event('b', 2).replace('"TEXT"', 'TEXT')
+    expect(read(event('a', 1), broken)).toEqual({ answers: [JSON.parse(event('a', 1)), answer('b')], usage: undefined })
   })
 
   it('count what the last one reports, however it is read', () => {

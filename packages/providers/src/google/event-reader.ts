@@ -3,15 +3,23 @@ import { parseJson } from '../json.js'
 import type { Answer } from './answer.js'
 import { hasCounts, toUsage } from './answer.js'
 
+/** Longest event that the report is left out of, in characters; of a longer one it is a small part. */
+const LONGEST = 16_384
+
 /** How the report of usage begins in an event. Within a text its quotes would be escaped. */
 const beginning = /,"usageMetadata": ?\{"promptTokenCount": ?/
 
 /** How the report and the event end, where only words follow, such as the model. */
 const ending = /\}(,"\w+": ?"[^"\\]*")+\}$/
 
+/** Whether the object that a brace ends is surely one of a list: no member of an object is followed by these. */
+const isInList = (data: string, brace: number): boolean =>
+  data.startsWith(']', brace + 1) || data.startsWith(',{', brace + 1)
+
 /**
  * Parses the events of one stream. Nearly every event has a report of usage, which takes a third of the time, and only the last one counts.
- * So the report is left out of an event that is made as one before it: it begins and ends in the same words, and no other object ends in it.
+ * So the report is left out of an event that is made as one before it: it begins and ends in the same words, and no object ends within it
+ * but those of lists.
  */
 export function eventReader() {
   /** The words of this stream; '' before they are known, and where they are others. */
@@ -24,8 +32,13 @@ export function eventReader() {
 
   /** Where the report is that can be left out of an event; -1 where there is none. */
   const placeOf = (data: string): number => {
-    const place = end !== '' && data.endsWith(end) ? data.indexOf(begin) : -1
-    return place !== -1 && data.indexOf('},"', place) === data.length - end.length ? place : -1
+    if (end === '' || data.length > LONGEST || !data.endsWith(end)) return -1
+    const place = data.indexOf(begin)
+    if (place === -1) return -1
+    const last = data.length - end.length
+    let brace = data.indexOf('}', place)
+    while (brace < last && isInList(data, brace)) brace = data.indexOf('}', brace + 1)
+    return brace === last ? place : -1
   }
 
   const learn = (data: string): void => {
@@ -48,14 +61,14 @@ export function eventReader() {
         report = told
         rest = undefined
         // Not before the answer has begun: what follows the report, such as its id, is left out as well.
-        if (answer!.candidates?.length) learn(data)
+        if (answer!.candidates?.length && data.length <= LONGEST) learn(data)
       }
       return answer
     },
-    /** The last report. */
+    /** The last report; undefined also where it cannot be read. */
     usage(): Usage | undefined {
-      const last = rest === undefined ? undefined : (parseJson(`{${rest.slice(1)}`) as Answer | undefined)
-      return toUsage(last?.usageMetadata ?? report)
+      if (rest === undefined) return toUsage(report)
+      return toUsage((parseJson(`{${rest.slice(1)}`) as Answer | undefined)?.usageMetadata)
     },
   }
 }
