@@ -33,6 +33,8 @@ describe('the events of a stream', () => {
 
   it.each([
     ['an error after the report', `{${candidates('b')},${report(2)},"error":{"code":503},${words}}`],
+    ['an error after a space', `{${candidates('b')},${report(2)}, "error":{"code":503},${words}}`],
+    ['a text over 16 KiB', event('b'.repeat(16_384), 2)],
     ['candidates after the report', `{"responseId":"abc",${report(2)},${candidates('b')},${words}}`],
     ['the report first', `{${report(2)},"promptFeedback":{"blockReason":"OTHER"},${words}}`],
     ['other words after the report', `{${candidates('b')},${report(2)},"modelVersion":"other"}`],
@@ -48,6 +50,10 @@ describe('the events of a stream', () => {
     ['no report', `{${candidates('b')},${words}}`],
   ])('are whole with %s', (_, other) => {
     expect(read(event('a', 1), other).answers[1]).toEqual(JSON.parse(other))
+  })
+
+  it('are whole after one over 16 KiB', () => {
+    expect(read(event('a'.repeat(16_384), 1), event('b', 2)).answers[1]).toEqual(JSON.parse(event('b', 2)))
   })
 
   it('may have several objects in their reports', () => {
