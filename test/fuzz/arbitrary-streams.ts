@@ -148,7 +148,7 @@ export const gemini = (() => {
     candidates: [{ content: { parts: [{ text: '' }] }, finishReason }],
     usageMetadata: given,
   }))
-  // What follows a report of usage in the same words decides how the next events are read.
+  // Events that end in the same words are read without their reports.
   const words = fc.option(fc.constant({ modelVersion: 'gemini-2.5-flash', responseId: 'abc' }))
   return fc
     .tuple(fc.array(event, { maxLength: 6 }), rarely(odd), fc.option(last), words)

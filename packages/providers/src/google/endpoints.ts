@@ -25,12 +25,12 @@ const catalogue: Record<string, Capability[]> = {
   'gemini-3-pro-image-preview': ['images'],
 }
 
-/** Any chat model of the family listens; one is listed for it. */
-const audioCatalogue: Record<string, Capability[]> = {
+/** Any chat model of the family listens; one is listed for it. Made when it is asked for, as bundlers keep lists that are spread. */
+const audioCatalogue = (): Record<string, Capability[]> => ({
   'gemini-2.5-flash': [...capabilities, 'transcription'],
   'gemini-2.5-flash-preview-tts': ['speech'],
   'gemini-2.5-pro-preview-tts': ['speech'],
-}
+})
 
 /** The router hands each task its own request. */
 const fits: NonNullable<Provider['fits']> = ({ task, request }) => {
@@ -57,5 +57,5 @@ export const googleEndpoints = ({ audio = false }: GoogleEndpointsOptions = {}):
     ...(audio && { speech: speech(upstream), transcription: transcription(upstream) }),
     fits,
   }),
-  catalogue: audio ? { ...catalogue, ...audioCatalogue } : catalogue,
+  catalogue: audio ? { ...catalogue, ...audioCatalogue() } : catalogue,
 })

@@ -74,10 +74,10 @@ describe('the events of a stream', () => {
     expect(read(event('a', 1), event('b', 2).replace('[{', '[')).answers[1]).toBeUndefined()
   })
 
-  it('count as the last report does that counts anything, and nothing where it cannot be read', () => {
+  it('count as the last report does that counts anything and can be read', () => {
     expect(read(event('a', 1), event('b', 2), `{${candidates('c')},"usageMetadata":{}}`).usage).toBe(2)
     const broken = event('b', 2).replace('"TEXT"', 'TEXT')
-    expect(read(event('a', 1), broken)).toEqual({ answers: [JSON.parse(event('a', 1)), answer('b')], usage: undefined })
+    expect(read(event('a', 1), broken)).toEqual({ answers: [JSON.parse(event('a', 1)), answer('b')], usage: 1 })
   })
 
   it('count what the last one reports, however it is read', () => {

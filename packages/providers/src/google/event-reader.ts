@@ -9,12 +9,15 @@ const LONGEST = 16_384
 /** How the report of usage begins in an event. Within a text its quotes would be escaped. */
 const beginning = /,"usageMetadata": ?\{"promptTokenCount": ?/
 
-/** How the report and the event end, where only words follow, such as the model. */
+/** How an object and with it the event end, where only words follow, such as the model. */
 const ending = /\}(,"\w+": ?"[^"\\]*")+\}$/
 
-/** Whether the object that a brace ends is surely one of a list: no member of an object is followed by these. */
+/** Whether what a brace ends is surely in a list: no member of an object is followed by these. */
 const isInList = (data: string, brace: number): boolean =>
   data.startsWith(']', brace + 1) || data.startsWith(',{', brace + 1)
+
+/** A text of its own: a part keeps all of what it is a part of, here a piece of a body for as long as its stream takes. */
+const copy = (text: string): string => JSON.parse(JSON.stringify(text)) as string
 
 /**
  * Parses the events of one stream. Nearly every event has a report of usage, which takes a third of the time, and only the last one counts.
@@ -25,7 +28,7 @@ export function eventReader() {
   /** The words of this stream; '' before they are known, and where they are others. */
   let begin = ''
   let end = ''
-  /** The last report, */
+  /** The last report that was parsed, */
   let report: object | undefined
   /** and what an event after that has from its report on. */
   let rest: string | undefined
@@ -42,12 +45,22 @@ export function eventReader() {
   }
 
   const learn = (data: string): void => {
-    begin = beginning.exec(data)?.[0] ?? ''
-    end = begin && (ending.exec(data)?.[0] ?? '')
+    const from = beginning.exec(data)?.[0]
+    const to = from && ending.exec(data)?.[0]
+    begin = to ? copy(from) : ''
+    end = to ? copy(to) : ''
+  }
+
+  /** Parses the report that was left out last. To be called after each read: until then all that it brought is kept. */
+  const settle = (): void => {
+    if (rest === undefined) return
+    const last = parseJson(`{${rest.slice(1)}`) as Answer | undefined
+    report = last?.usageMetadata ?? report
+    rest = undefined
   }
 
   return {
-    /** An event, with or without its report; undefined where it is no JSON. */
+    /** An event, with or without its report and the words after it; undefined where the rest of it is no JSON. */
     read(data: string): Answer | null | undefined {
       const place = placeOf(data)
       const short = place === -1 ? undefined : parseJson(`${data.slice(0, place)}}`)
@@ -65,10 +78,11 @@ export function eventReader() {
       }
       return answer
     },
-    /** The last report; undefined also where it cannot be read. */
+    settle,
+    /** The last report that can be read. */
     usage(): Usage | undefined {
-      if (rest === undefined) return toUsage(report)
-      return toUsage((parseJson(`{${rest.slice(1)}`) as Answer | undefined)?.usageMetadata)
+      settle()
+      return toUsage(report)
     },
   }
 }

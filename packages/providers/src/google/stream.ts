@@ -121,6 +121,7 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
   return {
     push(given) {
       for (const { data } of given) onEvent(data)
+      events.settle()
       checkTail()
       return builder.take()
     },
