@@ -77,6 +77,7 @@ it('an event is read as JSON.parse reads it, but for reports that another follow
           fc.oneof({ weight: 3, arbitrary: usual }, event),
           fc.oneof(fc.constant(members), order),
           fc.oneof({ weight: 9, arbitrary: fc.constant(',') }, fc.constantFrom(', ', ' ,')),
+          fc.boolean(),
         ),
         { maxLength: 8 },
       ),
@@ -84,12 +85,12 @@ it('an event is read as JSON.parse reads it, but for reports that another follow
       (given, space) => {
         const { read, usage } = eventReader()
         let last: object | undefined
-        for (const [fields, keys, comma] of given) {
+        for (const [fields, keys, comma, followed] of given) {
           const made = keys.flatMap((key) => (key in fields ? [[key, fields[key as keyof typeof fields]]] : []))
           const data = write(Object.fromEntries(made), space, comma)
           const whole = JSON.parse(data) as Record<string, unknown>
           const { usageMetadata: told, ...rest } = whole
-          const got = read(data) as Record<string, unknown>
+          const got = read(data, followed) as Record<string, unknown>
           if ('usageMetadata' in got || told === undefined) expect(got).toEqual(whole)
           else {
             short++

@@ -199,8 +199,8 @@ export const mutations = [
   {
     name: 'gemini-first-usage',
     file: 'packages/providers/src/google/event-reader.ts',
-    line: 'report = last?.usageMetadata ?? report',
-    broken: '',
+    line: 'toUsage(last?.usageMetadata ?? report)',
+    broken: 'toUsage(report)',
     test: 'packages/providers/src/google/event-reader.test.ts',
     red: 'without the reports that others follow',
   },

@@ -8,10 +8,10 @@ const words = '"modelVersion":"gemini-2.5-flash","responseId":"abc"'
 const event = (text: string, prompt: number): string => `{${candidates(text)},${report(prompt)},${words}}`
 const answer = (text: string) => ({ candidates: [{ content: { parts: [{ text }] }, index: 0 }] })
 
-/** What a reader makes of events, the first of which is whole. */
+/** What a reader makes of events that others follow. */
 function read(...events: string[]) {
   const reader = eventReader()
-  return { answers: events.map(reader.read), usage: reader.usage()?.prompt_tokens }
+  return { answers: events.map((one) => reader.read(one, true)), usage: reader.usage()?.prompt_tokens }
 }
 
 describe('the events of a stream', () => {
@@ -19,6 +19,12 @@ describe('the events of a stream', () => {
     const { answers, usage } = read(event('a', 1), event('b', 2), event('c', 3))
     expect(answers).toEqual([JSON.parse(event('a', 1)), answer('b'), answer('c')])
     expect(usage).toBe(3)
+  })
+
+  it('are whole where none follows', () => {
+    const { read } = eventReader()
+    read(event('a', 1), true)
+    expect(read(event('b', 2), false)).toEqual(JSON.parse(event('b', 2)))
   })
 
   it('are also written with spaces', () => {

@@ -21,12 +21,12 @@ const copy = (text: string): string => JSON.parse(JSON.stringify(text)) as strin
 
 /**
  * Parses the events of one stream. Nearly every event has a report of usage, which takes a third of the time, and only the last one counts.
- * So the report is left out of an event that is made as one before it: it begins and ends in the same words, and no object ends within it
- * but those of lists.
+ * So the report is left out of an event that another follows in the same read, where it is made as the first one was: it begins and ends
+ * in the same words, and no object ends within it but those of lists.
  */
 export function eventReader() {
-  /** The words of this stream; '' before they are known, and where they are others. */
-  let begin = ''
+  /** The words of this stream; undefined before they are known, '' where they are others. */
+  let begin: string | undefined
   let end = ''
   /** The last report that was parsed, */
   let report: object | undefined
@@ -35,7 +35,7 @@ export function eventReader() {
 
   /** Where the report is that can be left out of an event; -1 where there is none. */
   const placeOf = (data: string): number => {
-    if (end === '' || data.length > LONGEST || !data.endsWith(end)) return -1
+    if (!begin || data.length > LONGEST || !data.endsWith(end)) return -1
     const place = data.indexOf(begin)
     if (place === -1) return -1
     const last = data.length - end.length
@@ -51,18 +51,13 @@ export function eventReader() {
     end = to ? copy(to) : ''
   }
 
-  /** Parses the report that was left out last. To be called after each read: until then all that it brought is kept. */
-  const settle = (): void => {
-    if (rest === undefined) return
-    const last = parseJson(`{${rest.slice(1)}`) as Answer | undefined
-    report = last?.usageMetadata ?? report
-    rest = undefined
-  }
-
   return {
-    /** An event, with or without its report and the words after it; undefined where the rest of it is no JSON. */
-    read(data: string): Answer | null | undefined {
-      const place = placeOf(data)
+    /**
+     * An event, with or without its report and the words after it; undefined where the rest of it is no JSON.
+     * @param followed whether another event has come with it
+     */
+    read(data: string, followed: boolean): Answer | null | undefined {
+      const place = followed ? placeOf(data) : -1
       const short = place === -1 ? undefined : parseJson(`${data.slice(0, place)}}`)
       if (short !== undefined) {
         rest = data.slice(place)
@@ -74,15 +69,14 @@ export function eventReader() {
         report = told
         rest = undefined
         // Not before the answer has begun: what follows the report, such as its id, is left out as well.
-        if (answer!.candidates?.length && data.length <= LONGEST) learn(data)
+        if (begin === undefined && answer!.candidates?.length && data.length <= LONGEST) learn(data)
       }
       return answer
     },
-    settle,
     /** The last report that can be read. */
     usage(): Usage | undefined {
-      settle()
-      return toUsage(report)
+      const last = rest === undefined ? undefined : (parseJson(`{${rest.slice(1)}`) as Answer | undefined)
+      return toUsage(last?.usageMetadata ?? report)
     },
   }
 }

@@ -36,7 +36,7 @@ const noise = /^(:|(event|id|retry)(:|$))/
  */
 export function streamDecoder(provider: string, request: ChatCompletionRequest): ChatDecoder {
   const builder = chunkBuilder(provider)
-  const events = eventReader()
+  const reader = eventReader()
   const states = new Map<number, State>()
   let begun = false
   let tail = ''
@@ -96,8 +96,8 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
     builder.finish(index, toFinishReason(finishReason, state.usable, provider))
   }
 
-  const onEvent = (data: string): void => {
-    const answer = events.read(data)
+  const onEvent = (data: string, followed: boolean): void => {
+    const answer = reader.read(data, followed)
     if (answer === undefined) throw malformed(provider, 'An event of the answer is not JSON')
     const error = toldError(provider, answer, begun)
     if (error) throw error
@@ -119,15 +119,14 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
   }
 
   return {
-    push(given) {
-      for (const { data } of given) onEvent(data)
-      events.settle()
+    push(events) {
+      events.forEach(({ data }, i) => onEvent(data, i < events.length - 1))
       checkTail()
       return builder.take()
     },
     done: () => false,
     head: builder.head,
-    usage: events.usage,
+    usage: reader.usage,
     end() {
       checkTail()
       if (/^\s*[{[]/.test(tail) && parseJson(tail) === undefined)
