@@ -53,8 +53,10 @@ const event = fc.record(
   },
   { requiredKeys: ['candidates', 'usageMetadata'] },
 )
+/** One text, as nearly all have it. */
+const said = fc.oneof(word, fc.string()).map((text) => [{ content: { parts: [{ text }], role: 'model' }, index: 0 }])
 const usual = fc.record({
-  candidates,
+  candidates: fc.oneof({ weight: 4, arbitrary: said }, candidates),
   usageMetadata,
   modelVersion: fc.constant('gemini-2.5-flash'),
   responseId: fc.constant('abc'),
@@ -74,12 +76,12 @@ it('an event is read as JSON.parse reads it, but for reports that another follow
     fc.property(
       fc.array(
         fc.tuple(
-          fc.oneof({ weight: 3, arbitrary: usual }, event),
-          fc.oneof(fc.constant(members), order),
+          fc.oneof({ weight: 6, arbitrary: usual }, event),
+          fc.oneof({ weight: 4, arbitrary: fc.constant(members) }, order),
           fc.oneof({ weight: 9, arbitrary: fc.constant(',') }, fc.constantFrom(', ', ' ,')),
           fc.boolean(),
         ),
-        { maxLength: 8 },
+        { maxLength: 10 },
       ),
       fc.constantFrom('', ' '),
       (given, space) => {
@@ -90,15 +92,9 @@ it('an event is read as JSON.parse reads it, but for reports that another follow
           const data = write(Object.fromEntries(made), space, comma)
           const whole = JSON.parse(data) as Record<string, unknown>
           const { usageMetadata: told, ...rest } = whole
-          const got = read(data, followed) as Record<string, unknown>
-          if ('usageMetadata' in got || told === undefined) expect(got).toEqual(whole)
-          else {
-            short++
-            // What else is left out are words after the report.
-            const left = Object.entries(rest).filter(([key]) => !(key in got))
-            expect({ ...got, ...Object.fromEntries(left) }).toEqual(rest)
-            expect(left.every(([key, value]) => typeof value === 'string' && key !== 'candidates')).toBe(true)
-          }
+          const got = read(data, followed)
+          if (told !== undefined && !('usageMetadata' in got!)) short++
+          expect(got).toEqual(got && 'usageMetadata' in got ? whole : rest)
           if (toUsage(told as object)) last = told as object
           expect(usage()).toEqual(toUsage(last))
         }

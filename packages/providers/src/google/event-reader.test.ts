@@ -6,12 +6,18 @@ const report = (prompt: number): string =>
   `"usageMetadata":{"promptTokenCount":${prompt},"promptTokensDetails":[{"modality":"TEXT","tokenCount":${prompt}}]}`
 const words = '"modelVersion":"gemini-2.5-flash","responseId":"abc"'
 const event = (text: string, prompt: number): string => `{${candidates(text)},${report(prompt)},${words}}`
-const answer = (text: string) => ({ candidates: [{ content: { parts: [{ text }] }, index: 0 }] })
+/** Without its report. */
+const answer = (text: string) => ({
+  candidates: [{ content: { parts: [{ text }] }, index: 0 }],
+  modelVersion: 'gemini-2.5-flash',
+  responseId: 'abc',
+})
 
 /** What a reader makes of events that others follow. */
 function read(...events: string[]) {
   const reader = eventReader()
-  return { answers: events.map((one) => reader.read(one, true)), usage: reader.usage()?.prompt_tokens }
+  const answers = events.map((one) => structuredClone(reader.read(one, true)))
+  return { answers, usage: reader.usage()?.prompt_tokens }
 }
 
 describe('the events of a stream', () => {
@@ -32,15 +38,15 @@ describe('the events of a stream', () => {
     expect(read(spaced('a'), spaced('b'))).toEqual({ answers: [JSON.parse(event('a', 2)), answer('b')], usage: 2 })
   })
 
-  it('are whole until the answer has begun, for its id', () => {
-    const first = `{"candidates":[],${report(1)},${words}}`
-    expect(read(first, event('a', 1)).answers[1]).toEqual(JSON.parse(event('a', 1)))
-  })
-
   it.each([
     ['an error after the report', `{${candidates('b')},${report(2)},"error":{"code":503},${words}}`],
     ['an error after a space', `{${candidates('b')},${report(2)}, "error":{"code":503},${words}}`],
-    ['a text over 16 KiB', event('b'.repeat(16_384), 2)],
+    ['another beginning', event('b', 2).replace('{"text"', '{"thought":true,"text"')],
+    [
+      'something between the text and the report',
+      event('b', 2).replace('"index":0', '"finishReason":"STOP","index":0'),
+    ],
+    ['a second part', event('b', 2).replace('"b"}', '"b"},{"text":"c"}')],
     ['candidates after the report', `{"responseId":"abc",${report(2)},${candidates('b')},${words}}`],
     ['the report first', `{${report(2)},"promptFeedback":{"blockReason":"OTHER"},${words}}`],
     ['other words after the report', `{${candidates('b')},${report(2)},"modelVersion":"other"}`],
@@ -58,8 +64,47 @@ describe('the events of a stream', () => {
     expect(read(event('a', 1), other).answers[1]).toEqual(JSON.parse(other))
   })
 
-  it('are whole after one over 16 KiB', () => {
-    expect(read(event('a'.repeat(16_384), 1), event('b', 2)).answers[1]).toEqual(JSON.parse(event('b', 2)))
+  it.each([
+    ['is over 4 KiB', event('a'.repeat(4096), 1)],
+    ['has no text', event('', 1)],
+    ['has no candidates', event('a', 1).replace(candidates('a'), '"candidates":[]')],
+    ['has no counts', event('a', 1).replace(report(1), '"usageMetadata":{}')],
+    ['has no report', event('a', 1).replace(report(1), '"x":1')],
+    ['calls in the same part', event('a', 1).replace('"a"}', '"a","functionCall":{}}')],
+    ['has another text before', event('a', 1).replace('{"candidates"', '{"x":{"text":"a"},"candidates"')],
+    ['has its text twice', event('a', 1).replace('"a"}', '"a","text":"b"}')],
+    ['has another report before', event('a', 1).replace('"index"', `${report(1)},"index"`)],
+    ['has an object after its report', event('a', 1).replace(words, '"x":{}')],
+  ])('are whole after one that %s', (_, first) => {
+    const second = first.replace('"a"', '"b"').replaceAll(':1', ':2')
+    expect(read(first, second).answers[1]).toEqual(JSON.parse(second))
+  })
+
+  it('are read by the form of an event that is not the first', () => {
+    const { answers, usage } = read(event('', 1), event('a', 2), event('b', 3))
+    expect(answers[2]).toEqual(answer('b'))
+    expect(usage).toBe(3)
+  })
+
+  it('go on in their form after one that has none', () => {
+    const none = event('a', 2).replace(candidates('a'), '"candidates":[]')
+    expect(read(event('a', 1), none, event('b', 3)).answers[2]).toEqual(answer('b'))
+  })
+
+  it('may come in another form from some event on', () => {
+    const thought = (text: string) => event(text, 1).replace('{"text"', '{"thought":true,"text"')
+    const part = { thought: true, text: 'b' }
+    const { answers } = read(thought('a'), thought('b'), event('c', 2), event('d', 3))
+    expect(answers[1]).toEqual({ ...answer(''), candidates: [{ content: { parts: [part] }, index: 0 }] })
+    expect(answers[3]).toEqual(answer('d'))
+  })
+
+  it.each(['', '}', '}]}', 'model', '<b>', String.raw`é\u003c\\`, String.raw`\"}]`])('may say %s', (text) => {
+    expect(read(event('a', 1), event(text, 2)).answers[1]).toEqual(answer(JSON.parse(`"${text}"`) as string))
+  })
+
+  it.each(['\\', '\\x', '\t', '"'])('may not say %j', (text) => {
+    expect(read(event('a', 1), event(text, 2)).answers[1]).toBeUndefined()
   })
 
   it('may have several objects in their reports', () => {
