@@ -41,6 +41,7 @@ describe('the events of a stream', () => {
   it.each([
     ['an error after the report', `{${candidates('b')},${report(2)},"error":{"code":503},${words}}`],
     ['an error after a space', `{${candidates('b')},${report(2)}, "error":{"code":503},${words}}`],
+    ['a text over 4 KiB', event('b'.repeat(4096), 2)],
     ['another beginning', event('b', 2).replace('{"text"', '{"thought":true,"text"')],
     [
       'something between the text and the report',
@@ -70,7 +71,7 @@ describe('the events of a stream', () => {
     ['has no candidates', event('a', 1).replace(candidates('a'), '"candidates":[]')],
     ['has no counts', event('a', 1).replace(report(1), '"usageMetadata":{}')],
     ['has no report', event('a', 1).replace(report(1), '"x":1')],
-    ['calls in the same part', event('a', 1).replace('"a"}', '"a","functionCall":{}}')],
+    ['calls', event('a', 1).replace('"a"}', '"a"},{"functionCall":{}}')],
     ['has another text before', event('a', 1).replace('{"candidates"', '{"x":{"text":"a"},"candidates"')],
     ['has its text twice', event('a', 1).replace('"a"}', '"a","text":"b"}')],
     ['has another report before', event('a', 1).replace('"index"', `${report(1)},"index"`)],
@@ -78,6 +79,17 @@ describe('the events of a stream', () => {
   ])('are whole after one that %s', (_, first) => {
     const second = first.replace('"a"', '"b"').replaceAll(':1', ':2')
     expect(read(first, second).answers[1]).toEqual(JSON.parse(second))
+  })
+
+  it('are whole where another text is before the one that counts', () => {
+    const none = `"x":{"text":"a"},${candidates('')},"usageMetadata":{"promptTokenCount":1}`
+    expect(read(`{${none},${candidates('a')},"y":{"z":1}}`, `{${none}}`).answers[1]).toEqual(JSON.parse(`{${none}}`))
+  })
+
+  it('are whole where something else ends in the name of the report', () => {
+    const like = (count: number) =>
+      String.raw`{${report(1)},${candidates('a')},"\"usageMetadata":{"promptTokenCount":${count}}}`
+    expect(read(like(0), like(2))).toEqual({ answers: [JSON.parse(like(0)), JSON.parse(like(2))], usage: 1 })
   })
 
   it('are read by the form of an event that is not the first', () => {

@@ -3,7 +3,7 @@ import { parseJson } from '../json.js'
 import type { Answer, AnswerPart } from './answer.js'
 import { hasCounts, toUsage } from './answer.js'
 
-/** Longest event that is learnt from, in characters: most of a longer one is text, which is parsed anyway. */
+/** Longest event that is read by its form, in characters: most of a longer one is text, which is parsed anyway. */
 const LONGEST = 4096
 
 /** How often a stream is learnt from: thoughts are made otherwise than what is said, and some events as no other. */
@@ -28,16 +28,20 @@ const firstPart = (answer: Answer | undefined): AnswerPart | undefined => answer
 /** A text of its own: a part keeps all of what it is a part of, here a piece of a body for as long as its stream takes. */
 const copy = (text: string): string => JSON.parse(JSON.stringify(text)) as string
 
-/** The form of an event; undefined where its text is not proved to be where it seems to be. What the counts are is seen when another is read. */
+/** The form of an event; undefined unless it is proved that its text and its counts are where they seem to be: without them, all else is the same. */
 function formOf(data: string, whole: Answer): Form | undefined {
-  const found = data.length <= LONGEST && layout.exec(data)
-  if (!found || !firstPart(whole)?.text) return undefined
+  const found = layout.exec(data)
+  const text = firstPart(whole)?.text
+  if (!found || !text) return undefined
   const [before, between, after] = [copy(found[1]!), copy(found[3]!), copy(found[5]!)]
-  const bare = parseJson(`${before}${between}0${after}`) as Answer | undefined
-  const part = firstPart(bare)
-  // The arguments of a call are added to.
-  if (!bare || part?.text !== '' || part.functionCall) return undefined
-  const { usageMetadata: _, ...answer } = bare
+  const { usageMetadata, ...answer } = (parseJson(`${before}${between}0${after}`) ?? {}) as Answer
+  const part = firstPart(answer)
+  if (part?.text !== '' || JSON.stringify(usageMetadata) !== '{"promptTokenCount":0}') return undefined
+  part.text = text
+  const { usageMetadata: _, ...rest } = whole
+  const json = JSON.stringify(answer)
+  // The arguments of a call are added to: no other event may have the same.
+  if (json !== JSON.stringify(rest) || json.includes('"functionCall"')) return undefined
   return { before, between, after, answer, part }
 }
 
@@ -82,14 +86,15 @@ export function eventReader() {
      * @param followed whether another event has come with it
      */
     read(data: string, followed: boolean): Answer | null | undefined {
-      const alike = followed ? readAlike(data) : undefined
+      const short = followed && data.length <= LONGEST
+      const alike = short ? readAlike(data) : undefined
       if (alike) return alike
       const answer = parseJson(data) as Answer | null | undefined
       const told = answer?.usageMetadata
       if (hasCounts(told)) {
         report = told
         counts = undefined
-        if (followed && lessons-- > 0) form = formOf(data, answer!) ?? form
+        if (short && lessons-- > 0) form = formOf(data, answer!) ?? form
       }
       return answer
     },
