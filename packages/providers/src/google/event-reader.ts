@@ -9,8 +9,8 @@ const LONGEST = 4096
 /** How often a stream is learnt from: thoughts are made otherwise than what is said, and some events as no other. */
 const LESSONS = 4
 
-/** An event: up to its text, that, on to its first count, the counts, and the rest. */
-const layout = /^(.*?"text": ?")((?:[^"\\]|\\.)*)(".*?"usageMetadata": ?\{"promptTokenCount": ?)(\d.*)(\}[^}]*\})$/s
+/** An event: what is before its text, between that and its counts, and after those. */
+const layout = /^(.*?"text": ?")(?:[^"\\]|\\.)*(".*?"usageMetadata": ?\{"promptTokenCount": ?)\d.*(\}[^}]*\})$/s
 
 /** What events have alike that differ in their text and their counts only. */
 interface Form {
@@ -30,10 +30,9 @@ const copy = (text: string): string => JSON.parse(JSON.stringify(text)) as strin
 
 /** The form of an event; undefined unless it is proved that its text and its counts are where they seem to be: without them, all else is the same. */
 function formOf(data: string, whole: Answer): Form | undefined {
-  const found = layout.exec(data)
+  const [, before = '', between = '', after = ''] = layout.exec(data) ?? []
   const text = firstPart(whole)?.text
-  if (!found || !text) return undefined
-  const [before, between, after] = [copy(found[1]!), copy(found[3]!), copy(found[5]!)]
+  if (!text) return undefined
   const { usageMetadata, ...answer } = (parseJson(`${before}${between}0${after}`) ?? {}) as Answer
   const part = firstPart(answer)
   if (part?.text !== '' || JSON.stringify(usageMetadata) !== '{"promptTokenCount":0}') return undefined
@@ -42,7 +41,7 @@ function formOf(data: string, whole: Answer): Form | undefined {
   const json = JSON.stringify(answer)
   // The arguments of a call are added to: no other event may have the same.
   if (json !== JSON.stringify(rest) || json.includes('"functionCall"')) return undefined
-  return { before, between, after, answer, part }
+  return { before: copy(before), between: copy(between), after: copy(after), answer, part }
 }
 
 /** Whether what a brace ends is surely in a list: no member of an object is followed by these. */
@@ -58,7 +57,7 @@ export function eventReader() {
   let lessons = LESSONS
   /** The last report of usage that was parsed, */
   let report: object | undefined
-  /** and the counts that came after it. */
+  /** and the last counts that came after it. */
   let counts: string | undefined
 
   /** An event of the known form; undefined for others. */
@@ -82,7 +81,7 @@ export function eventReader() {
 
   return {
     /**
-     * An event, with or without its report, until the next one is read; undefined where it is no JSON.
+     * An event, with or without its report, until the next one is read; undefined where what is parsed of it is no JSON.
      * @param followed whether another event has come with it
      */
     read(data: string, followed: boolean): Answer | null | undefined {
