@@ -191,7 +191,7 @@ export const mutations = [
   {
     name: 'gemini-error-behind-usage',
     file: 'packages/providers/src/google/event-reader.ts',
-    line: 'if (brace !== last) return undefined',
+    line: 'if (endsEarly.test(told)) return undefined',
     broken: '',
     test: 'packages/providers/src/google/event-reader.test.ts',
     red: 'an error after the report',

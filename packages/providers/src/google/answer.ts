@@ -37,7 +37,7 @@ export interface Candidate {
 export interface Answer {
   candidates?: Candidate[]
   promptFeedback?: { blockReason?: string }
-  usageMetadata?: object
+  usageMetadata?: object | undefined
   responseId?: string
 }
 
@@ -47,34 +47,20 @@ export const idOf = ({ responseId }: Answer): string => (responseId ? `chatcmpl-
 export const blockOf = ({ candidates, promptFeedback }: Answer): string | undefined =>
   candidates?.length ? undefined : promptFeedback?.blockReason
 
-/**
- * A finish reason as `stop` before it is known whether tools were called. An answer of which nothing can be used, because its tool call
- * cannot be read, is a failure.
- */
+/** Reasons of an answer that was withheld, */
+const filtered = /^(IMAGE_)?(SAFETY|RECITATION|LANGUAGE|BLOCKLIST|PROHIBITED_CONTENT|SPII)$/
+
+/** and of one whose tool call cannot be read. */
+const broken =
+  /^(MALFORMED_FUNCTION_CALL|UNEXPECTED_TOOL_CALL|TOO_MANY_TOOL_CALLS|MISSING_THOUGHT_SIGNATURE|MALFORMED_RESPONSE)$/
+
+/** A finish reason as `stop` before it is known whether tools were called. A broken answer of which nothing can be used is a failure. */
 export function toFinishReason(reason: string | undefined, usable: boolean, provider: string): FinishReason {
-  switch (reason) {
-    case 'MAX_TOKENS':
-      return 'length'
-    case 'SAFETY':
-    case 'RECITATION':
-    case 'LANGUAGE':
-    case 'BLOCKLIST':
-    case 'PROHIBITED_CONTENT':
-    case 'SPII':
-    case 'IMAGE_SAFETY':
-    case 'IMAGE_PROHIBITED_CONTENT':
-    case 'IMAGE_RECITATION':
-      return 'content_filter'
-    case 'MALFORMED_FUNCTION_CALL':
-    case 'UNEXPECTED_TOOL_CALL':
-    case 'TOO_MANY_TOOL_CALLS':
-    case 'MISSING_THOUGHT_SIGNATURE':
-    case 'MALFORMED_RESPONSE':
-      if (!usable) throw malformed(provider, `The model gave no usable answer: ${reason}`, undefined, reason)
-      return 'stop'
-    default:
-      return 'stop'
-  }
+  if (reason === 'MAX_TOKENS') return 'length'
+  if (filtered.test(reason ?? '')) return 'content_filter'
+  if (!usable && broken.test(reason ?? ''))
+    throw malformed(provider, `The model gave no usable answer: ${reason}`, undefined, reason)
+  return 'stop'
 }
 
 const modality = (details: unknown, name: string): number =>

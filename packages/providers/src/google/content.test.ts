@@ -16,12 +16,18 @@ describe('messages', () => {
     const messages = [
       { role: 'system', content: 'one' },
       user,
-      { role: 'developer', content: [{ type: 'text', text: 'two' }] },
+      {
+        role: 'developer',
+        content: [
+          { type: 'text', text: 'two' },
+          { type: 'text', text: 'three' },
+        ],
+      },
       { role: 'system', content: '' },
     ]
     const { body } = ask({ system: 'zero', messages })
     expect(body).toEqual({
-      systemInstruction: { parts: [{ text: 'zero' }, { text: 'one' }, { text: 'two' }] },
+      systemInstruction: { parts: [{ text: 'zero' }, { text: 'one' }, { text: 'two' }, { text: 'three' }] },
       contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
     })
   })
@@ -142,6 +148,7 @@ describe('messages', () => {
     ['[1]', { output: '[1]' }],
     ['7', { output: '7' }],
     ['null', { output: 'null' }],
+    ['{"a":{"$ref":"#/a"}}', { output: '{"a":{"$ref":"#/a"}}' }],
     [
       [
         { type: 'text', text: '2' },

@@ -57,7 +57,8 @@ function isGoogles(url: string): boolean {
   const { protocol, hostname, pathname } = new URL(url)
   if (protocol !== 'https:') return false
   if (hostname === 'generativelanguage.googleapis.com') return pathname.includes('/files/')
-  return hostname === 'youtu.be' || hostname === 'youtube.com' || hostname.endsWith('.youtube.com')
+  // Other hosts of YouTube have pictures.
+  return /^(youtu\.be|((www|m|music)\.)?youtube\.com)$/.test(hostname)
 }
 
 /** An image that Gemini does not get by itself. */
@@ -123,21 +124,19 @@ function toParts(content: string | ContentPart[], dropped: Set<string>): Part[] 
   })
 }
 
-/** The text of a message that can hold nothing else. */
-function textOf(content: string | ContentPart[], role: string): string {
-  if (typeof content === 'string') return content
-  return content
-    .map((part) => {
-      if (part.type === 'text') return part.text
-      throw unsupported(`Gemini takes only text in ${role} messages, not ${part.type}`)
-    })
-    .join('')
-}
+/** The texts of a message that can hold nothing else. */
+const textsOf = (content: string | ContentPart[], role: string): string[] =>
+  typeof content === 'string'
+    ? [content]
+    : content.map((part) => {
+        if (part.type === 'text') return part.text
+        throw unsupported(`Gemini takes only text in ${role} messages, not ${part.type}`)
+      })
 
-/** The result of a tool as an object: as it is, if it is one. */
+/** The result of a tool as an object: as it is, if it is one. Gemini takes every `$ref` within for the name of a file that comes with it. */
 function toResult(text: string): object {
   const value = parseJson(text)
-  return isObject(value) ? value : { output: text }
+  return isObject(value) && !text.includes('"$ref"') ? value : { output: text }
 }
 
 /** Gemini's own ids go back to it. Those that the gateway or another family made do not: Vertex AI refuses them. */
@@ -185,7 +184,7 @@ export function toConversation(request: ChatCompletionRequest, needsSignatures: 
     const call = calls.get(tool_call_id)
     if (!call) throw invalid(`No tool call has the id "${tool_call_id}"`)
     const { turn, name, position } = call
-    const response = toResult(textOf(content, 'tool'))
+    const response = toResult(textsOf(content, 'tool').join(''))
     turn.results.push({ position, part: { functionResponse: { name, response, id: upstreamId(tool_call_id) } } })
   }
 
@@ -193,11 +192,9 @@ export function toConversation(request: ChatCompletionRequest, needsSignatures: 
     if (message.name && message.role !== 'function') dropped.add('messages.name')
     switch (message.role) {
       case 'system':
-      case 'developer': {
-        const text = textOf(message.content, message.role)
-        if (text !== '') system.push({ text })
+      case 'developer':
+        for (const text of textsOf(message.content, message.role)) if (text) system.push({ text })
         break
-      }
       case 'user':
         turnOf('user').parts.push(...toParts(message.content, dropped))
         break

@@ -10,7 +10,7 @@ const LONGEST = 4096
 const LESSONS = 4
 
 /** An event: what is before its text, between that and its counts, and after those. */
-const layout = /^(.*?"text": ?")(?:[^"\\]|\\.)*(".*?"usageMetadata": ?\{"promptTokenCount": ?)\d.*(\}[^}]*\})$/s
+const layout = /^(.*?"text": ?")(?:[^"\\]|\\.)*(".*?[^\\]"usageMetadata": ?\{"promptTokenCount": ?)\d.*(\}[^}]*\})$/s
 
 /** What events have alike that differ in their text and their counts only. */
 interface Form {
@@ -25,28 +25,25 @@ interface Form {
 
 const firstPart = (answer: Answer | undefined): AnswerPart | undefined => answer?.candidates?.[0]?.content?.parts?.[0]
 
-/** A text of its own: a part keeps all of what it is a part of, here a piece of a body for as long as its stream takes. */
-const copy = (text: string): string => JSON.parse(JSON.stringify(text)) as string
-
 /** The form of an event; undefined unless it is proved that its text and its counts are where they seem to be: without them, all else is the same. */
 function formOf(data: string, whole: Answer): Form | undefined {
-  const [, before = '', between = '', after = ''] = layout.exec(data) ?? []
-  const text = firstPart(whole)?.text
-  if (!text) return undefined
-  const { usageMetadata, ...answer } = (parseJson(`${before}${between}0${after}`) ?? {}) as Answer
+  // Copied, because parts keep all of what they are parts of, here a piece of a body for as long as its stream takes.
+  const [, before = '', between = '', after = ''] = JSON.parse(JSON.stringify(layout.exec(data) ?? [])) as string[]
+  const answer = parseJson(`${before}${between}0${after}`) as Answer
   const part = firstPart(answer)
-  if (part?.text !== '' || JSON.stringify(usageMetadata) !== '{"promptTokenCount":0}') return undefined
-  part.text = text
-  const { usageMetadata: _, ...rest } = whole
+  if (part?.text !== '') return undefined
+  // What says nothing has no text to tell by.
+  part.text = firstPart(whole)?.text || '?'
+  answer.usageMetadata = undefined
   const json = JSON.stringify(answer)
   // The arguments of a call are added to: no other event may have the same.
-  if (json !== JSON.stringify(rest) || json.includes('"functionCall"')) return undefined
-  return { before: copy(before), between: copy(between), after: copy(after), answer, part }
+  if (json !== JSON.stringify({ ...whole, usageMetadata: undefined }) || json.includes('"functionCall"'))
+    return undefined
+  return { before, between, after, answer, part }
 }
 
-/** Whether what a brace ends is surely in a list: no member of an object is followed by these. */
-const isInList = (data: string, brace: number): boolean =>
-  data.startsWith(']', brace + 1) || data.startsWith(',{', brace + 1)
+/** An object that ends before its text does, and not surely in a list: no member of an object is followed by these. */
+const endsEarly = /\}(?!\]|,\{)./s
 
 /**
  * Parses the events of one stream. Nearly all are made alike, and of their counts only the last ones matter. So of an event that another
@@ -66,16 +63,13 @@ export function eventReader() {
     const { before, between, after, answer, part } = form
     const quote = data.indexOf(between, before.length)
     if (quote === -1) return undefined
-    const place = quote + between.length
-    const last = data.length - after.length
-    let brace = data.indexOf('}', place)
-    while (brace < last && isInList(data, brace)) brace = data.indexOf('}', brace + 1)
-    // Where an object ends before, that is the report, and something else is behind it.
-    if (brace !== last) return undefined
-    const text = parseJson(data.slice(before.length - 1, quote + 1))
-    if (typeof text !== 'string') return undefined
+    const told = data.slice(quote + between.length, data.length - after.length + 1)
+    // What ends early is the report, with something else behind it.
+    if (endsEarly.test(told)) return undefined
+    const text = parseJson(data.slice(before.length - 1, quote + 1)) as string | undefined
+    if (text === undefined) return undefined
     part.text = text
-    counts = data.slice(place, last + 1)
+    counts = told
     return answer
   }
 

@@ -46,6 +46,7 @@ describe('media', () => {
     for (const url of [
       'https://example.com/a.png',
       'https://notyoutube.com/a',
+      'https://img.youtube.com/vi/a/0.jpg',
       'https://generativelanguage.googleapis.com/a',
     ])
       expect(refusal({ messages: [{ role: 'user', content: [image(url)] }] })).toMatchObject({

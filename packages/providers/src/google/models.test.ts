@@ -30,8 +30,10 @@ describe('models', () => {
     ['gemini-2.5-flash-lite', false, false, { by: 'budget', least: 512, most: 24_576, off: true }],
     ['models/gemini-3-flash-preview', true, false, { by: 'level', levels: ['minimal', 'low', 'medium', 'high'] }],
     ['gemini-3.1-pro-preview', true, false, { by: 'level', levels: ['low', 'medium', 'high'] }],
-    ['gemini-12-flash', true, false, { by: 'level', levels: ['minimal', 'low', 'medium', 'high'] }],
-    ['gemini-flash-latest', true, false, { by: 'level', levels: ['minimal', 'low', 'medium', 'high'] }],
+    ['gemini-3.6-flash', true, false, { by: 'level', levels: ['minimal', 'low', 'medium', 'high'] }],
+    ['gemini-3.7-flash', true, false, { by: 'level', levels: ['low', 'medium', 'high'] }],
+    ['gemini-12-flash', true, false, { by: 'level', levels: ['low', 'medium', 'high'] }],
+    ['gemini-flash-latest', true, false, { by: 'level', levels: ['low', 'medium', 'high'] }],
     ['gemini-exp', false, false, undefined],
     ['tunedModels/mine', false, false, undefined],
   ])('%s', (model, gemini3, penalties, thinking) => {

@@ -57,8 +57,11 @@ export interface Traits {
 function thinkingOf(name: string, version: number): Thinking | undefined {
   if (!(version >= 2.5) || /-(image|tts|live|embedding)/.test(name)) return undefined
   const pro = name.includes('-pro')
-  if (version >= 3)
-    return { by: 'level', levels: pro ? ['low', 'medium', 'high'] : ['minimal', 'low', 'medium', 'high'] }
+  if (version >= 3) {
+    const levels = ['low', 'medium', 'high']
+    // Flash refuses the least one from 3.7 on.
+    return { by: 'level', levels: pro || version > 3.6 ? levels : ['minimal', ...levels] }
+  }
   if (pro) return { by: 'budget', least: 128, most: 32_768, off: false }
   return { by: 'budget', least: name.includes('-lite') ? 512 : 0, most: 24_576, off: true }
 }

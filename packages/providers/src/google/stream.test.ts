@@ -177,13 +177,14 @@ describe('a stream', () => {
     ])
   })
 
-  it('gives images apart from the text', () => {
+  it('gives images apart from the text, counted as clients that join chunks need it', () => {
     const part = { inlineData: { mimeType: 'image/png', data: 'AA==' } }
-    expect(deltas(event([part], 'STOP'))[0]).toEqual({
-      role: 'assistant',
-      content: '',
-      images: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }],
-    })
+    const image = (index: number) => ({ type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' }, index })
+    expect(deltas(event([part]), event([part, part], 'STOP')).slice(0, 3)).toEqual([
+      { role: 'assistant', content: '', images: [image(0)] },
+      { images: [image(1)] },
+      { images: [image(2)] },
+    ])
   })
 
   it('gives log probabilities with their text', () => {

@@ -24,6 +24,8 @@ interface OpenCall {
 interface State {
   /** Whether it said or called anything. */
   usable: boolean
+  /** How many images it has. */
+  images: number
   open?: OpenCall | undefined
 }
 
@@ -76,7 +78,7 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
       return
     }
     const image = toImage(part)
-    if (image) builder.delta(index, { images: [image] })
+    if (image) builder.delta(index, { images: [{ ...image, index: state.images++ }] })
     if (!part.text) return
     if (part.thought) builder.delta(index, { reasoning_content: part.text } as ChatDelta)
     else {
@@ -88,7 +90,7 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
   const onCandidate = (candidate: Candidate, position: number): void => {
     const { index = position, content, finishReason } = candidate
     let state = states.get(index)
-    if (!state) states.set(index, (state = { usable: false }))
+    if (!state) states.set(index, (state = { usable: false, images: 0 }))
     const logprobs = toLogprobs(candidate)
     for (const part of content?.parts ?? []) onPart(index, state, part, logprobs ? { logprobs } : undefined)
     if (!finishReason) return
