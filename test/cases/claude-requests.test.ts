@@ -103,7 +103,7 @@ it('#20 holds the answer to a JSON Schema, by a tool where the model cannot', as
     {
       ...asked,
       model,
-      tools: [{ name: 'json', description: 'Gives the answer.', input_schema: schema }],
+      tools: [{ name: 'json', input_schema: schema }],
       tool_choice: { type: 'any', disable_parallel_tool_use: true },
     },
   ])

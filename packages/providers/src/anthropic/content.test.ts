@@ -187,6 +187,18 @@ describe('messages as the Messages API has them', () => {
     })
   })
 
+  it('passes the cache_control of a message on with its text', () => {
+    const cache_control = { type: 'ephemeral' }
+    const messages = [
+      { role: 'system', content: 's', cache_control },
+      { role: 'user', content: 'u', cache_control },
+    ]
+    expect(body({ messages: messages as never })).toMatchObject({
+      system: [{ ...text('s'), cache_control }],
+      messages: [user({ ...text('u'), cache_control })],
+    })
+  })
+
   it('passes cache_control on', () => {
     const cache_control = { type: 'ephemeral' }
     const made = body({

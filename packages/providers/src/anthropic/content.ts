@@ -30,7 +30,7 @@ export interface Conversation {
 const imageTypes = ['image/jpeg', 'image/png', 'image/gif', 'image/webp']
 
 /** What the caller may set of any part for this family. Undefined fields are not sent. */
-const cached = (part: Record<string, unknown>) => ({ cache_control: part['cache_control'] ?? undefined })
+export const cached = (part: Record<string, unknown>) => ({ cache_control: part['cache_control'] ?? undefined })
 
 /** 400 for what the family has not. */
 export const refused = (what: string) => unsupported(`Claude does not take ${what}`)
@@ -62,9 +62,13 @@ function mediaBlock(url: string, called: 'image' | 'document', extra: object, ti
   throw refused(`${media_type} content`)
 }
 
-/** The parts of a message as blocks; blank text, which the API refuses, is left out. */
-function toBlocks(content: string | ContentPart[], dropped: Set<string>): Block[] {
-  if (typeof content === 'string') return isBlank(content) ? [] : [{ type: 'text', text: content }]
+/** The parts of a message as blocks; blank text, which the API refuses, is left out. What is set of the message is set of a text that is all of it. */
+function toBlocks(
+  content: string | ContentPart[],
+  dropped: Set<string>,
+  message: Record<string, unknown> = {},
+): Block[] {
+  if (typeof content === 'string') return isBlank(content) ? [] : [{ type: 'text', text: content, ...cached(message) }]
   const blocks: Block[] = []
   for (const part of content) {
     const extra = cached(part)
@@ -101,12 +105,6 @@ function toBlocks(content: string | ContentPart[], dropped: Set<string>): Block[
   return blocks
 }
 
-/** Right-trims what the assistant is to go on with: the API refuses white space at its end. */
-function trimPrefill(blocks: Block[]): void {
-  const last = blocks.at(-1)
-  if (last?.type === 'text') last['text'] = (last['text'] as string).trimEnd()
-}
-
 /** The messages of a request. @throws ApiError 400 for what the Messages API cannot be told */
 export function toConversation(request: ChatCompletionRequest): Conversation {
   const system: Block[] = request.system ? toBlocks(request.system, new Set()) : []
@@ -141,10 +139,10 @@ export function toConversation(request: ChatCompletionRequest): Conversation {
     switch (message.role) {
       case 'system':
       case 'developer':
-        system.push(...toBlocks(message.content, dropped))
+        system.push(...toBlocks(message.content, dropped, message))
         break
       case 'user':
-        turn('user').blocks.push(...toBlocks(message.content, dropped))
+        turn('user').blocks.push(...toBlocks(message.content, dropped, message))
         break
       case 'assistant':
         addAssistant(message)
@@ -170,6 +168,8 @@ export function toConversation(request: ChatCompletionRequest): Conversation {
   const messages = said.filter(({ content }) => content.length > 0)
   if (messages.length === 0) throw invalid('The messages have no content')
   const last = messages.at(-1)!
-  if (last.role === 'assistant') trimPrefill(last.content)
+  const end = last.content.at(-1)!
+  // What the assistant is to go on with: the API refuses white space at its end.
+  if (end.type === 'text' && last.role === 'assistant') end['text'] = (end['text'] as string).trimEnd()
   return { system, messages, called, answersCalls: last.content[0]?.type === 'tool_result', dropped }
 }

@@ -14,13 +14,11 @@ const catalogue: Record<string, number> = {
   'claude-fable-5': 128_000,
 }
 
-/** The same of models that are not listed any more, but still answer. */
+/** The same of models that are not listed any more, but may still answer. */
 const earlier: Record<string, number> = {
   'claude-opus-4-1': 32_000,
   'claude-opus-4': 32_000,
   'claude-sonnet-4': 64_000,
-  'claude-3-7-sonnet': 64_000,
-  'claude-3-haiku': 4_096,
 }
 
 /** What each listed model can do. */

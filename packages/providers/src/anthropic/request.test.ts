@@ -138,7 +138,7 @@ describe('parameters', () => {
 
   it('has older models call a tool', () => {
     const sent = body({ response_format }, 'claude-sonnet-4-20250514')
-    expect(sent['tools']).toEqual([{ name: 'json', description: 'Gives the answer.', input_schema: schema }])
+    expect(sent['tools']).toEqual([{ name: 'json', input_schema: schema }])
     expect(sent['tool_choice']).toEqual({ type: 'any', disable_parallel_tool_use: true })
     expect(sent).not.toHaveProperty('output_config')
     expect(notes({ response_format }, 'claude-sonnet-4-20250514')).toEqual(['emulated response_format'])
@@ -166,20 +166,31 @@ describe('parameters', () => {
     const sent = body({ reasoning_effort: 'high', max_tokens: 500, temperature: 0.5 })
     expect(sent).toMatchObject({ thinking: { type: 'enabled', budget_tokens: 16_384 }, max_tokens: 16_884 })
     expect(sent).not.toHaveProperty('temperature')
-    expect(body({ reasoning_effort: 'max', max_tokens: 63_500 })).toMatchObject({
-      thinking: { budget_tokens: 1_024 },
-      max_tokens: 64_000,
-    })
   })
+
+  it.each([
+    ['max', { max_tokens: 63_500 }, 32_000, 64_000],
+    ['high', { max_tokens: 63_500 }, 16_384, 64_000],
+    ['high', { stream: true }, 16_384, 64_000],
+    ['high', {}, 16_384, 24_576],
+    ['minimal', { max_tokens: 64_000 }, 1_024, 64_000],
+  ])(
+    'thinks with an effort of %s where %j leaves little room',
+    (reasoning_effort, fields, budget_tokens, max_tokens) => {
+      expect(body({ reasoning_effort, ...fields })).toMatchObject({ thinking: { budget_tokens }, max_tokens })
+      expect(notes({ reasoning_effort, ...fields })).toEqual([])
+    },
+  )
 
   it('thinks with an effort where the model takes one', () => {
     const of = (reasoning_effort: string, model: string) => {
       const { thinking, output_config } = body({ reasoning_effort }, model)
       return [thinking, output_config]
     }
-    expect(of('minimal', 'claude-opus-4-8')).toEqual([{ type: 'adaptive' }, { effort: 'low' }])
-    expect(of('xhigh', 'claude-opus-4-6')).toEqual([{ type: 'adaptive' }, { effort: 'max' }])
-    expect(of('xhigh', 'claude-opus-5')).toEqual([{ type: 'adaptive' }, { effort: 'xhigh' }])
+    const adaptive = { type: 'adaptive', display: 'summarized' }
+    expect(of('minimal', 'claude-opus-4-8')).toEqual([adaptive, { effort: 'low' }])
+    expect(of('xhigh', 'claude-opus-4-6')).toEqual([adaptive, { effort: 'max' }])
+    expect(of('xhigh', 'claude-opus-5')).toEqual([adaptive, { effort: 'xhigh' }])
     expect(of('none', 'claude-sonnet-5')).toEqual([{ type: 'disabled' }, undefined])
     expect(of('none', 'claude-3-5-haiku-latest')).toEqual([undefined, undefined])
     expect(refusal({ reasoning_effort: 'a lot' })).toMatchObject({ status: 400 })
@@ -195,6 +206,9 @@ describe('parameters', () => {
       { role: 'tool', tool_call_id: 'a', content: 'x' },
     ]
     expect(notes({ reasoning_effort: 'high', tools: [tool('f')], messages })).toEqual(['dropped reasoning_effort'])
+    // Only a budget asks for the thoughts that went before.
+    const goesOn = body({ reasoning_effort: 'low', tools: [tool('f')], messages }, 'claude-opus-4-8')
+    expect(goesOn['output_config']).toEqual({ effort: 'low' })
   })
 
   it('drops what the family has not, by name', () => {

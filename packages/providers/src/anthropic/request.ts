@@ -4,7 +4,7 @@ import type { UpstreamRequest } from '../adapter.js'
 import type { Effort, NoteDown } from '../request-fields.js'
 import { allowedTools, effortOf, formatOf, sharedFields, takeNotes } from '../request-fields.js'
 import type { Block, Conversation } from './content.js'
-import { refused, toConversation } from './content.js'
+import { cached, refused, toConversation } from './content.js'
 import type { Traits } from './models.js'
 import { traitsOf } from './models.js'
 import { strictSchema } from './schema.js'
@@ -22,7 +22,6 @@ const budgets: Record<Exclude<Effort, 'none'>, number> = {
   xhigh: 24_576,
   max: 32_768,
 }
-const LEAST_BUDGET = 1_024
 
 const JSON_ONLY = 'Answer with a JSON object and nothing else.'
 
@@ -61,7 +60,7 @@ function toTool(tool: ToolDefinition, traits: Traits, note: NoteDown): Tool {
     description: description || undefined,
     input_schema: held ? (strictSchema(schema) as object) : schema,
     strict: held || undefined,
-    cache_control: tool['cache_control'] ?? undefined,
+    ...cached(tool),
   }
 }
 
@@ -110,7 +109,8 @@ function toStops(stop: string | string[] | null | undefined, note: NoteDown): st
 }
 
 interface Thinking {
-  thinking?: { type: 'adaptive' | 'disabled' } | { type: 'enabled'; budget_tokens: number }
+  thinking?:
+    { type: 'disabled' } | { type: 'adaptive'; display: 'summarized' } | { type: 'enabled'; budget_tokens: number }
   effort?: string
   maxTokens: number
 }
@@ -125,18 +125,20 @@ function toThinking(
 ): Thinking {
   if (effort === undefined || (effort === 'none' && traits.thinking === 'none')) return { maxTokens }
   if (effort === 'none') return { thinking: { type: 'disabled' }, maxTokens }
-  // A forced call excludes thinking, and so does a turn whose earlier thoughts OpenAI's form could not keep.
-  if (traits.thinking === 'none' || forced || answersCalls) {
+  // A forced call excludes thinking, and a budget does in a turn whose earlier thoughts OpenAI's form could not keep.
+  if (traits.thinking === 'none' || forced || (answersCalls && traits.thinking === 'budget')) {
     note('reasoning_effort', 'dropped')
     return { maxTokens }
   }
   if (traits.thinking === 'effort') {
     const known = effort === 'minimal' ? 'low' : effort === 'xhigh' && !traits.xhigh ? 'max' : effort
     if (known !== effort) note('reasoning_effort', 'clamped')
-    return { thinking: { type: 'adaptive' }, effort: known, maxTokens }
+    // Models after 4.6 keep their thoughts back otherwise.
+    return { thinking: { type: 'adaptive', display: 'summarized' }, effort: known, maxTokens }
   }
   const most = traits.maxOutput ?? Infinity
-  const budget = Math.max(LEAST_BUDGET, Math.min(budgets[effort], most - maxTokens))
+  // Half of what the model gives out is enough for any answer.
+  const budget = Math.min(budgets[effort], Math.max(most - maxTokens, most / 2))
   return { thinking: { type: 'enabled', budget_tokens: budget }, maxTokens: Math.min(most, maxTokens + budget) }
 }
 
@@ -159,20 +161,21 @@ function toSampling(
   thinks: boolean,
   note: NoteDown,
 ): Pick<ChatCompletionRequest, 'temperature' | 'top_p' | 'top_k'> {
-  const { temperature, top_p, top_k } = request
   /** A value that is taken; otherwise it is dropped, and said so if it is not what the model does anyway. */
-  const take = (field: string, value: number | null | undefined, taken: boolean, preset?: number) => {
+  const take = (field: 'temperature' | 'top_p' | 'top_k', taken: boolean, preset?: number) => {
+    const value = request[field]
     if (taken) return value
     if ((value ?? preset) !== preset) note(field, 'dropped')
     return undefined
   }
   const free = traits.sampling && !thinks
-  if (free && temperature! > 1) note('temperature', 'clamped')
+  const over = free && request.temperature! > 1
+  if (over) note('temperature', 'clamped')
   return {
-    temperature: take('temperature', free && temperature! > 1 ? 1 : temperature, free, 1),
+    temperature: over ? 1 : take('temperature', free, 1),
     // Known models refuse both at once.
-    top_p: take('top_p', top_p, free && temperature === undefined, 1),
-    top_k: take('top_k', top_k, free),
+    top_p: take('top_p', free && request.temperature === undefined, 1),
+    top_k: take('top_k', free),
   }
 }
 
@@ -202,7 +205,7 @@ export function toRequest(request: ChatCompletionRequest): UpstreamRequest {
   if (tool) {
     if ((schema as { type?: unknown }).type !== 'object') throw refused('a JSON Schema whose root is no object')
     note('response_format', 'emulated')
-    tools.push({ name: tool, description: 'Gives the answer.', input_schema: schema as object })
+    tools.push({ name: tool, input_schema: schema as object })
     choice = { type: 'any', disable_parallel_tool_use: true }
   }
   const instructions: Block[] = [...system]
