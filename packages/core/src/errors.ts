@@ -1,15 +1,13 @@
 import type { ErrorCode, ErrorType } from './conventions.js'
 import type { Usage } from './schemas/chat.js'
 
-const apiError = Symbol.for('turnpike.ApiError')
-const upstreamError = Symbol.for('turnpike.UpstreamError')
-const storageError = Symbol.for('turnpike.StorageError')
-
-const marked = (value: unknown, mark: symbol): boolean => typeof value === 'object' && value !== null && mark in value
+/** Whether an error is the one that `mark` names, also of another copy of this package, which `instanceof` would not know. */
+const isMarked = (error: unknown, mark: string): boolean =>
+  (error as { turnpike?: unknown } | null | undefined)?.turnpike === mark
 
 /** An error that a caller sees: an HTTP status, a closed `type` and `code`, and a message that is safe to show. */
 export class ApiError extends Error {
-  readonly [apiError] = true
+  readonly turnpike = 'ApiError'
   override readonly name = 'ApiError'
   readonly code: ErrorCode
   /** Seconds for the `Retry-After` header; absent = no such header. */
@@ -40,7 +38,7 @@ export class ApiError extends Error {
 
   /** Whether `value` is an `ApiError`, also one of another copy of this package. */
   static is(value: unknown): value is ApiError {
-    return marked(value, apiError)
+    return isMarked(value, 'ApiError')
   }
 }
 
@@ -69,7 +67,7 @@ export interface UpstreamFailure {
 
 /** A failed upstream call. The message may hold upstream text: it is shown only through {@link scrub} and only for 4xx that the caller caused. */
 export class UpstreamError extends Error {
-  readonly [upstreamError] = true
+  readonly turnpike = 'UpstreamError'
   override readonly name = 'UpstreamError'
 
   constructor(
@@ -81,13 +79,13 @@ export class UpstreamError extends Error {
 
   /** Whether `value` is an `UpstreamError`, also one of another copy of this package. */
   static is(value: unknown): value is UpstreamError {
-    return marked(value, upstreamError)
+    return isMarked(value, 'UpstreamError')
   }
 }
 
 /** A storage failure. `outcome: 'unknown'` = the commit may or may not have been applied; `'none'` = nothing was written. */
 export class StorageError extends Error {
-  readonly [storageError] = true
+  readonly turnpike = 'StorageError'
   override readonly name = 'StorageError'
 
   constructor(
@@ -100,7 +98,7 @@ export class StorageError extends Error {
 
   /** Whether `value` is a `StorageError`, also one of another copy of this package. */
   static is(value: unknown): value is StorageError {
-    return marked(value, storageError)
+    return isMarked(value, 'StorageError')
   }
 }
 
