@@ -28,6 +28,7 @@ export const families: Record<'OpenAI' | 'Claude' | 'Gemini', Family> = {
       'claude-sonnet-4-20250514',
       'claude-opus-4-6',
       'claude-opus-4-8',
+      'claude-fable-5',
       'claude-3-haiku-20240307',
     ]),
   },

@@ -34,14 +34,14 @@ export function takeNotes(request: object, read: ReadonlySet<string>): { notes: 
 
 /** `response_format`. */
 export type ResponseFormat =
-  { type: 'text' } | { type: 'json_object' } | { type: 'json_schema'; json_schema?: { schema?: unknown } }
+  { type: 'text' } | { type: 'json_object' } | { type: 'json_schema'; json_schema: { schema: unknown } }
 
-/** The form that the answer is to have. @throws ApiError 400 for one that no adapter knows */
+/** The form that the answer is to have; `json_object` also for a `json_schema` without its schema. @throws ApiError 400 for one that no adapter knows */
 export function formatOf(request: ChatCompletionRequest): ResponseFormat {
   const format = (request['response_format'] ?? { type: 'text' }) as ResponseFormat
   if (!['text', 'json_object', 'json_schema'].includes(format.type))
     throw unsupported('There is no such response_format')
-  return format
+  return format.type === 'json_schema' && !format.json_schema?.schema ? { type: 'json_object' } : format
 }
 
 const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const

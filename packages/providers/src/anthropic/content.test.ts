@@ -187,15 +187,21 @@ describe('messages as the Messages API has them', () => {
     })
   })
 
-  it('passes the cache_control of a message on with its text', () => {
+  it('passes the cache_control of a message on with the last of its blocks', () => {
     const cache_control = { type: 'ephemeral' }
+    const parts = [text('a'), text('b')]
+    const own = [text('a'), { ...text('b'), cache_control: { type: 'ephemeral', ttl: '1h' } }]
     const messages = [
       { role: 'system', content: 's', cache_control },
+      { role: 'system', content: parts, cache_control },
       { role: 'user', content: 'u', cache_control },
+      { role: 'assistant', content: parts, cache_control },
+      { role: 'user', content: own, cache_control },
     ]
+    const marked = [text('a'), { ...text('b'), cache_control }]
     expect(body({ messages: messages as never })).toMatchObject({
-      system: [{ ...text('s'), cache_control }],
-      messages: [user({ ...text('u'), cache_control })],
+      system: [{ ...text('s'), cache_control }, ...marked],
+      messages: [user({ ...text('u'), cache_control }), assistant(...marked), user(...own)],
     })
   })
 

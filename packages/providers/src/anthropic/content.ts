@@ -21,8 +21,8 @@ export interface Conversation {
   messages: { role: 'user' | 'assistant'; content: Block[] }[]
   /** Names of the tools that were called. */
   called: Set<string>
-  /** Whether the last thing said is a call that waits for its result: such a turn cannot be gone on with thinking that it began without. */
-  answersCalls: boolean
+  /** Whether the answer goes on with a turn that has begun: its calls' results, or its words, come last. It cannot go on thinking where OpenAI's form kept no thoughts. */
+  goesOn: boolean
   /** Fields of messages and parts that the API has not. */
   dropped: Set<string>
 }
@@ -30,7 +30,7 @@ export interface Conversation {
 const imageTypes = ['image/jpeg', 'image/png', 'image/gif', 'image/webp']
 
 /** What the caller may set of any part for this family. Undefined fields are not sent. */
-export const cached = (part: Record<string, unknown>) => ({ cache_control: part['cache_control'] ?? undefined })
+export const cached = (part: Record<string, unknown>) => ({ cache_control: part['cache_control'] })
 
 /** 400 for what the family has not. */
 export const refused = (what: string) => unsupported(`Claude does not take ${what}`)
@@ -48,29 +48,33 @@ function toText(data: string): string {
 
 /** An image or a document: by its type where the URL holds it, else what the part calls it, which the provider then fetches. */
 function mediaBlock(url: string, called: 'image' | 'document', extra: object, title?: unknown): Block {
+  const block = (type: typeof called, source: object): Block => ({
+    type,
+    source,
+    title: type === 'image' ? undefined : title,
+    ...extra,
+  })
   const media = parseDataUrl(url)
   if (!media) {
-    if (url.startsWith('https://'))
-      return { type: called, source: { type: 'url', url }, title: title ?? undefined, ...extra }
+    if (url.startsWith('https://')) return block(called, { type: 'url', url })
     throw invalid('Only https and data URLs are accepted')
   }
   const { type: media_type, data } = media
-  if (imageTypes.includes(media_type)) return { type: 'image', source: { type: 'base64', media_type, data }, ...extra }
-  const document = (source: object): Block => ({ type: 'document', source, title: title ?? undefined, ...extra })
-  if (media_type === 'application/pdf') return document({ type: 'base64', media_type, data })
-  if (media_type.startsWith('text/')) return document({ type: 'text', media_type: 'text/plain', data: toText(data) })
-  throw refused(`${media_type} content`)
+  const source = { type: 'base64', media_type, data }
+  if (imageTypes.includes(media_type)) return block('image', source)
+  if (media_type === 'application/pdf') return block('document', source)
+  if (!media_type.startsWith('text/')) throw refused(`${media_type} content`)
+  return block('document', { type: 'text', media_type: 'text/plain', data: toText(data) })
 }
 
-/** The parts of a message as blocks; blank text, which the API refuses, is left out. What is set of the message is set of a text that is all of it. */
+/** The parts of a message as blocks; blank text, which the API refuses, is left out. What is set of the message is set of its last block. */
 function toBlocks(
   content: string | ContentPart[],
   dropped: Set<string>,
   message: Record<string, unknown> = {},
 ): Block[] {
-  if (typeof content === 'string') return isBlank(content) ? [] : [{ type: 'text', text: content, ...cached(message) }]
   const blocks: Block[] = []
-  for (const part of content) {
+  for (const part of typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content) {
     const extra = cached(part)
     switch (part.type) {
       case 'text':
@@ -102,6 +106,8 @@ function toBlocks(
         throw refused(`${part.type} content`)
     }
   }
+  const last = blocks.at(-1)
+  if (last) last['cache_control'] ??= message['cache_control']
   return blocks
 }
 
@@ -123,7 +129,7 @@ export function toConversation(request: ChatCompletionRequest): Conversation {
 
   const addAssistant = (message: Extract<ChatMessage, { role: 'assistant' }>): void => {
     const { blocks } = turn('assistant')
-    if (message.content) blocks.push(...toBlocks(message.content, dropped))
+    if (message.content) blocks.push(...toBlocks(message.content, dropped, message))
     if (typeof message['refusal'] === 'string') blocks.push(...toBlocks(message['refusal'], dropped))
     if (message['audio']) throw refused('audio of an earlier answer')
     for (const call of message.tool_calls ?? []) {
@@ -171,5 +177,11 @@ export function toConversation(request: ChatCompletionRequest): Conversation {
   const end = last.content.at(-1)!
   // What the assistant is to go on with: the API refuses white space at its end.
   if (end.type === 'text' && last.role === 'assistant') end['text'] = (end['text'] as string).trimEnd()
-  return { system, messages, called, answersCalls: last.content[0]?.type === 'tool_result', dropped }
+  return {
+    system,
+    messages,
+    called,
+    goesOn: last.role === 'assistant' || last.content[0]?.type === 'tool_result',
+    dropped,
+  }
 }

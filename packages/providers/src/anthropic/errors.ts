@@ -22,8 +22,8 @@ const credentialStatuses = [401, 402, 403]
 
 /** `{type: "error", error: {type, message}}`. */
 export function errors({ status, header, body }: ErrorAnswer): ErrorMeaning {
-  const { error } = (typeof body === 'object' && body !== null ? body : {}) as { error?: { message?: unknown } | null }
-  const message = typeof error?.message === 'string' && error.message !== '' ? error.message : undefined
+  const { error } = (body ?? {}) as { error?: { message?: unknown } | null }
+  const message = (typeof error?.message === 'string' && error.message) || undefined
   return {
     message,
     caller: callerStatuses.includes(status) || (status === 404 && message !== undefined),

@@ -37,6 +37,8 @@ export interface Traits {
   sampling: boolean
   /** How it is told to think: by an effort, by a budget of tokens, or not at all. */
   thinking: 'effort' | 'budget' | 'none'
+  /** Whether it cannot be told not to. */
+  alwaysThinks: boolean
   /** Whether its efforts go up to `xhigh` and not only from `high` to `max`. */
   xhigh: boolean
   /** Whether it holds to a JSON Schema by itself, in answers and in tools. */
@@ -51,10 +53,12 @@ export function traitsOf(model: string): Traits {
   const undated = model.replace(/-(\d{8}|latest)$/, '')
   const [, major, minor = '0'] = /^claude-(?:[a-z]+-)?(\d+)(?:[-.](\d{1,2})(?!\d))?/.exec(undated) ?? []
   const version = major === undefined ? ASSUMED : Number(major) + Number(minor) / 10
+  const alwaysThinks = version > 5 || /fable|mythos/.test(undated)
   return {
     maxOutput: catalogue[undated] ?? earlier[undated],
     sampling: version <= 4.6,
-    thinking: version >= 4.6 ? 'effort' : version >= 3.7 ? 'budget' : 'none',
+    thinking: alwaysThinks || version >= 4.6 ? 'effort' : version >= 3.7 ? 'budget' : 'none',
+    alwaysThinks,
     xhigh: version > 4.6,
     schemas: version >= 4.5 || undated === 'claude-opus-4-1',
   }

@@ -99,69 +99,6 @@ describe('parameters', () => {
     ])
   })
 
-  const schema = {
-    type: 'object',
-    properties: { n: { type: 'integer', minimum: 1, description: 'A count' }, s: { oneOf: [{ type: 'string' }] } },
-  }
-  const response_format = { type: 'json_schema', json_schema: { name: 'x', schema } }
-
-  it('holds newer models to a schema', () => {
-    expect(body({ response_format })['output_config']).toEqual({
-      format: {
-        type: 'json_schema',
-        schema: {
-          type: 'object',
-          properties: {
-            n: { type: 'integer', description: 'A count (minimum: 1)' },
-            s: { anyOf: [{ type: 'string' }] },
-          },
-          additionalProperties: false,
-        },
-      },
-    })
-    expect(notes({ response_format })).toEqual([])
-  })
-
-  it('tells of map types in words, which it cannot hold to', () => {
-    const json_schema = { name: 'x', schema: { type: 'object', additionalProperties: { type: 'number' } } }
-    expect(body({ response_format: { type: 'json_schema', json_schema } })['output_config']).toEqual({
-      format: {
-        type: 'json_schema',
-        schema: {
-          type: 'object',
-          additionalProperties: false,
-          description: '(additionalProperties: {"type":"number"})',
-        },
-      },
-    })
-  })
-
-  it('has older models call a tool', () => {
-    const sent = body({ response_format }, 'claude-sonnet-4-20250514')
-    expect(sent['tools']).toEqual([{ name: 'json', input_schema: schema }])
-    expect(sent['tool_choice']).toEqual({ type: 'any', disable_parallel_tool_use: true })
-    expect(sent).not.toHaveProperty('output_config')
-    expect(notes({ response_format }, 'claude-sonnet-4-20250514')).toEqual(['emulated response_format'])
-  })
-
-  it('refuses a schema that no tool can have', () => {
-    const list = { type: 'json_schema', json_schema: { name: 'x', schema: { type: 'array' } } }
-    expect(() => body({ response_format: list }, 'claude-sonnet-4-20250514')).toThrow('whose root is no object')
-  })
-
-  it('refuses a form that nobody knows', () => {
-    expect(refusal({ response_format: { type: 'grammar' } })).toMatchObject({
-      status: 400,
-      code: 'unsupported_parameter',
-    })
-  })
-
-  it('asks for JSON in words', () => {
-    expect(body({ response_format: { type: 'json_object' } })['system']).toEqual([
-      text('Answer with a JSON object and nothing else.'),
-    ])
-  })
-
   it('thinks with a budget, within max_tokens', () => {
     const sent = body({ reasoning_effort: 'high', max_tokens: 500, temperature: 0.5 })
     expect(sent).toMatchObject({ thinking: { type: 'enabled', budget_tokens: 16_384 }, max_tokens: 16_884 })
@@ -193,10 +130,15 @@ describe('parameters', () => {
     expect(of('xhigh', 'claude-opus-5')).toEqual([adaptive, { effort: 'xhigh' }])
     expect(of('none', 'claude-sonnet-5')).toEqual([{ type: 'disabled' }, undefined])
     expect(of('none', 'claude-3-5-haiku-latest')).toEqual([undefined, undefined])
+    for (const model of ['claude-fable-5', 'claude-mythos-preview', 'claude-sonnet-5-5']) {
+      // They think whatever they are told.
+      expect(of('none', model)).toEqual([adaptive, { effort: 'low' }])
+      expect(notes({ reasoning_effort: 'none' }, model)).toEqual(['clamped reasoning_effort'])
+    }
     expect(refusal({ reasoning_effort: 'a lot' })).toMatchObject({ status: 400 })
   })
 
-  it('does not think where a call is forced or waits for its result', () => {
+  it('does not think where a call is forced or the answer goes on with a turn that has begun', () => {
     expect(notes({ reasoning_effort: 'high', tools: [tool('f')], tool_choice: 'required' })).toEqual([
       'dropped reasoning_effort',
     ])
@@ -206,6 +148,8 @@ describe('parameters', () => {
       { role: 'tool', tool_call_id: 'a', content: 'x' },
     ]
     expect(notes({ reasoning_effort: 'high', tools: [tool('f')], messages })).toEqual(['dropped reasoning_effort'])
+    const begun: Messages = [...hi, { role: 'assistant', content: 'It is' }]
+    expect(notes({ reasoning_effort: 'high', messages: begun })).toEqual(['dropped reasoning_effort'])
     // Only a budget asks for the thoughts that went before.
     const goesOn = body({ reasoning_effort: 'low', tools: [tool('f')], messages }, 'claude-opus-4-8')
     expect(goesOn['output_config']).toEqual({ effort: 'low' })

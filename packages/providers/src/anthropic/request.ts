@@ -1,5 +1,5 @@
 import type { ChatCompletionRequest, ToolDefinition } from '@turnpike/core'
-import { extend, invalid } from '@turnpike/core'
+import { invalid } from '@turnpike/core'
 import type { UpstreamRequest } from '../adapter.js'
 import type { Effort, NoteDown } from '../request-fields.js'
 import { allowedTools, effortOf, formatOf, sharedFields, takeNotes } from '../request-fields.js'
@@ -14,7 +14,7 @@ const DEFAULT_OUTPUT = 8_192
 const UNKNOWN_OUTPUT = 4_096
 
 /** Tokens to think with, by effort, for models that take a budget. Ours: the family leaves it open. */
-const budgets: Record<Exclude<Effort, 'none'>, number> = {
+const budgets: Record<string, number> = {
   minimal: 1_024,
   low: 2_048,
   medium: 8_192,
@@ -43,16 +43,21 @@ type Choice = { type: 'auto' | 'any' | 'tool' | 'none'; name?: string; disable_p
  * Depends on the request alone, so that the answer is read by the same rule.
  */
 export function jsonTool(request: ChatCompletionRequest): string | undefined {
+  const { tool_choice } = request
   if (formatOf(request).type !== 'json_schema' || traitsOf(request.model).schemas) return undefined
-  const calls = request.messages.map((message) => message.role === 'assistant' && message.tool_calls)
-  const isTaken = JSON.stringify([request.tools, calls]).includes('"name":"json"')
+  // Where a call is demanded, there is no answer to give a form to.
+  if (tool_choice && tool_choice !== 'auto' && tool_choice !== 'none') return undefined
+  const isTaken = JSON.stringify([request.tools, request.messages]).includes('"name":"json"')
   return isTaken ? 'json_answer' : 'json'
 }
 
-function toTool(tool: ToolDefinition, traits: Traits, note: NoteDown): Tool {
+/** Most tools whose calls the family holds to their schemas, in one request. */
+const MOST_STRICT = 20
+
+function toTool(tool: ToolDefinition, index: number, traits: Traits, note: NoteDown): Tool {
   if (tool.type === 'custom') throw refused('custom tools')
   const { name, description, parameters, strict } = tool.function
-  const held = strict === true && traits.schemas
+  const held = strict === true && traits.schemas && index < MOST_STRICT
   if (strict && !held) note('tools.function.strict', 'dropped')
   const schema = parameters?.['type'] ? parameters : { type: 'object', properties: {}, ...parameters }
   return {
@@ -72,7 +77,7 @@ function toTools(
   note: NoteDown,
 ): { tools: Tool[]; choice: Choice | undefined } {
   const { tool_choice } = request
-  let tools = (request.tools ?? []).map((tool) => toTool(tool, traits, note))
+  let tools = (request.tools ?? []).map((tool, index) => toTool(tool, index, traits, note))
   if (tools.length === 0) {
     if (typeof tool_choice === 'object' || tool_choice === 'required') throw invalid('tool_choice needs tools')
     if (request['parallel_tool_calls'] === false) note('parallel_tool_calls', 'dropped')
@@ -96,7 +101,7 @@ function toTools(
     choice = { type: required ? 'any' : 'auto' }
   } else if (tool_choice) throw refused('custom tools')
   if (request['parallel_tool_calls'] === false && choice?.type !== 'none')
-    choice = extend(choice ?? { type: 'auto' as const }, { disable_parallel_tool_use: true as const })
+    choice = { type: 'auto', ...choice, disable_parallel_tool_use: true }
   return { tools, choice }
 }
 
@@ -119,26 +124,27 @@ interface Thinking {
 function toThinking(
   effort: Effort | undefined,
   traits: Traits,
-  { forced, answersCalls }: { forced: boolean; answersCalls: boolean },
+  { forced, goesOn }: { forced: boolean; goesOn: boolean },
   maxTokens: number,
   note: NoteDown,
 ): Thinking {
   if (effort === undefined || (effort === 'none' && traits.thinking === 'none')) return { maxTokens }
-  if (effort === 'none') return { thinking: { type: 'disabled' }, maxTokens }
+  if (effort === 'none' && !traits.alwaysThinks) return { thinking: { type: 'disabled' }, maxTokens }
   // A forced call excludes thinking, and a budget does in a turn whose earlier thoughts OpenAI's form could not keep.
-  if (traits.thinking === 'none' || forced || (answersCalls && traits.thinking === 'budget')) {
+  if (traits.thinking === 'none' || forced || (goesOn && traits.thinking === 'budget')) {
     note('reasoning_effort', 'dropped')
     return { maxTokens }
   }
   if (traits.thinking === 'effort') {
-    const known = effort === 'minimal' ? 'low' : effort === 'xhigh' && !traits.xhigh ? 'max' : effort
+    const least = effort === 'none' || effort === 'minimal'
+    const known = least ? 'low' : effort === 'xhigh' && !traits.xhigh ? 'max' : effort
     if (known !== effort) note('reasoning_effort', 'clamped')
     // Models after 4.6 keep their thoughts back otherwise.
     return { thinking: { type: 'adaptive', display: 'summarized' }, effort: known, maxTokens }
   }
   const most = traits.maxOutput ?? Infinity
   // Half of what the model gives out is enough for any answer.
-  const budget = Math.min(budgets[effort], Math.max(most - maxTokens, most / 2))
+  const budget = Math.min(budgets[effort]!, Math.max(most - maxTokens, most / 2))
   return { thinking: { type: 'enabled', budget_tokens: budget }, maxTokens: Math.min(most, maxTokens + budget) }
 }
 
@@ -194,20 +200,21 @@ export function toRequest(request: ChatCompletionRequest): UpstreamRequest {
   const { notes, note } = takeNotes(request, read)
 
   const traits = traitsOf(request.model)
-  const { system, messages, called, answersCalls, dropped }: Conversation = toConversation(request)
+  const { system, messages, called, goesOn, dropped }: Conversation = toConversation(request)
   for (const field of dropped) note(field, 'dropped')
   const { tools, choice: chosen } = toTools(request, called, traits, note)
   let choice = chosen
 
   const format = formatOf(request)
-  const schema = format.type === 'json_schema' ? (format.json_schema?.schema ?? { type: 'object' }) : undefined
+  const schema = format.type === 'json_schema' ? format.json_schema.schema : undefined
   const tool = jsonTool(request)
   if (tool) {
     if ((schema as { type?: unknown }).type !== 'object') throw refused('a JSON Schema whose root is no object')
     note('response_format', 'emulated')
     tools.push({ name: tool, input_schema: schema as object })
-    choice = { type: 'any', disable_parallel_tool_use: true }
-  }
+    const only: Choice = choice?.type === 'none' ? { type: 'tool', name: tool } : { type: 'any' }
+    choice = { ...only, disable_parallel_tool_use: true }
+  } else if (schema && !traits.schemas) note('response_format', 'dropped')
   const instructions: Block[] = [...system]
   if (format.type === 'json_object') {
     note('response_format', 'emulated')
@@ -218,14 +225,14 @@ export function toRequest(request: ChatCompletionRequest): UpstreamRequest {
   const { thinking, effort, maxTokens } = toThinking(
     effortOf(request),
     traits,
-    { forced, answersCalls },
+    { forced, goesOn },
     toMaxTokens(request, traits, note),
     note,
   )
   const thinks = thinking !== undefined && thinking.type !== 'disabled'
   const userId = toUserId(request, note)
   const tier = request['service_tier']
-  const strict = schema !== undefined && !tool ? { type: 'json_schema', schema: strictSchema(schema) } : undefined
+  const strict = schema && traits.schemas ? { type: 'json_schema', schema: strictSchema(schema) } : undefined
 
   // Undefined fields are not sent.
   const body = {

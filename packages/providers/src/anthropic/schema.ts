@@ -30,7 +30,7 @@ export function strictSchema(schema: unknown): unknown {
     else made[key === 'oneOf' ? 'anyOf' : key] = nested.test(key) ? strictSchema(value) : value
   }
   if (isSchema(additionalProperties)) say('additionalProperties', additionalProperties)
-  if (rest['type'] === 'object' || isSchema(rest['properties'])) made['additionalProperties'] = false
+  if ([rest['type']].flat().includes('object') || isSchema(rest['properties'])) made['additionalProperties'] = false
   if (words.length > 0)
     made['description'] = `${(description as string | undefined) ?? ''} (${words.join(', ')})`.trim()
   else if (description) made['description'] = description

@@ -71,6 +71,26 @@ describe('a stream of Claude', () => {
     })
   })
 
+  it('ends a call without arguments before the next one begins', () => {
+    const calls = [...tool(0, 'x', 'now', ''), ...tool(1, 'y', 'at', '{"h":1}'), ...tool(2, 'z', 'now')]
+    expect(deltas(start(), ...calls, end('tool_use'), last).deltas).toEqual([
+      role,
+      toolStart(0, 'x', 'now'),
+      toolPart(0, '{}'),
+      toolStart(1, 'y', 'at'),
+      toolPart(1, '{"h":1}'),
+      toolStart(2, 'z', 'now'),
+      toolPart(2, '{}'),
+    ])
+  })
+
+  it('says {} once for a block that ends twice, or not at all', () => {
+    const args = [toolStart(0, 'x', 'now'), toolPart(0, '{}')]
+    const call = tool(0, 'x', 'now')
+    expect(deltas(start(), ...call, stop(0), end('tool_use'), last).deltas).toEqual([role, ...args])
+    expect(deltas(start(), call[0]!, end('tool_use'), last).deltas).toEqual([role, ...args])
+  })
+
   it('says nothing for a ping', () => {
     const ping = { type: 'ping' }
     expect(deltas(ping, start(), ping, ...text(0, 'a'), ping, end('end_turn'), ping, last).deltas).toEqual([
@@ -196,6 +216,7 @@ describe('a stream of Claude', () => {
   it('gives the input of the tool that stands in for a schema as text', () => {
     const asked = {
       model: 'claude-3-haiku-20240307',
+      tool_choice: null,
       response_format: { type: 'json_schema', json_schema: { name: 'x', schema: {} } },
     }
     const { batches } = decode([[start()], tool(0, 'x', 'json', '', '{"ok":', 'true}'), [end('tool_use'), last]], asked)

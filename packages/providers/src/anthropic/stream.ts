@@ -30,6 +30,8 @@ interface StreamEvent {
 interface Open {
   takes: string
   add(text: string): void
+  /** Whether it is a call that has no arguments yet. */
+  bare?: boolean
 }
 
 /** Decodes the events of one stream of the Messages API. */
@@ -39,7 +41,6 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
   const blocks = new Map<number, Open>()
   let id: string | undefined
   let usage: UpstreamUsage = {}
-  let said = false
   let done = false
 
   /** Counts are cumulative: a later report replaces an earlier one, except where it says nothing. */
@@ -49,10 +50,7 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
     builder.report(toUsage(usage))
   }
 
-  const say = (content: string): void => {
-    said = true
-    builder.delta(0, { content })
-  }
+  const say = (content: string): void => builder.delta(0, { content })
   const think = (reasoning_content: string): void => builder.delta(0, { reasoning_content } as ChatDelta)
 
   /** Kinds of blocks that no client of ours could act on are passed over. */
@@ -71,7 +69,7 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
       }
       // Calls that a program made come with their input whole.
       const given = typeof input === 'object' && input !== null && Object.keys(input).length > 0
-      blocks.set(index, { takes: given ? '' : 'input_json_delta', add })
+      blocks.set(index, { takes: given ? '' : 'input_json_delta', add, bare: !given })
       if (given) add(JSON.stringify(input))
     } else blocks.delete(index)
   }
@@ -79,7 +77,9 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
   const onDelta = (index: number, { type, text, thinking, partial_json }: NonNullable<StreamEvent['delta']>): void => {
     const block = blocks.get(index)
     const fragment = text ?? thinking ?? partial_json
-    if (fragment && block && block.takes === type) block.add(fragment)
+    if (!fragment || block?.takes !== type) return
+    block!.bare = false
+    block!.add(fragment)
   }
 
   const start = (message: Message): void => {
@@ -99,8 +99,6 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
     const reason = toFinishReason(stop_reason)
     if (reason === 'content_filter' && stop_details?.explanation)
       builder.delta(0, { refusal: stop_details.explanation })
-    // As the input of a call would be.
-    if (json && reason === 'tool_calls' && !said) say('{}')
     builder.finish(0, reason)
   }
 
@@ -117,6 +115,11 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
         break
       case 'content_block_delta':
         onDelta(event.index ?? 0, event.delta ?? {})
+        break
+      case 'content_block_stop':
+        // Clients read a call's arguments as soon as the next one begins.
+        if (blocks.get(event.index ?? 0)?.bare)
+          onDelta(event.index ?? 0, { type: 'input_json_delta', partial_json: '{}' })
         break
       case 'message_delta':
         report(event.usage)

@@ -113,7 +113,7 @@ interface Format {
 function toFormat(request: ChatCompletionRequest, hasJsonMode: boolean, note: NoteDown): Format {
   const format = formatOf(request)
   if (format.type === 'text') return {}
-  const schema = format.type === 'json_schema' ? format.json_schema?.schema : undefined
+  const schema = format.type === 'json_schema' ? format.json_schema.schema : undefined
   if (hasJsonMode) return { responseMimeType: 'application/json', responseJsonSchema: schema ?? undefined }
   note('response_format', 'emulated')
   const only = 'Answer with JSON and nothing else, without a code fence.'

@@ -187,6 +187,16 @@ describe('a stream', () => {
     ])
   })
 
+  it('gives log probabilities once, and with the finish where there is no text', () => {
+    const of = (token: string) => ({ chosenCandidates: [{ token, logProbability: -1 }] })
+    const given = choices(
+      { candidates: [{ content: { parts: [text('a'), text('b')] }, logprobsResult: of('ab') }] },
+      { candidates: [{ finishReason: 'STOP', logprobsResult: of('.') }] },
+    )
+    const tokens = given.map(({ logprobs }) => (logprobs as { content: { token: string }[] } | null)?.content[0]?.token)
+    expect(tokens).toEqual(['ab', undefined, '.'])
+  })
+
   it('gives log probabilities with their text', () => {
     const logprobsResult = { chosenCandidates: [{ token: 'a', logProbability: -1 }] }
     const candidates = [{ content: { parts: [text('a')] }, finishReason: 'STOP', logprobsResult }]

@@ -27,6 +27,8 @@ interface State {
   /** How many images it has. */
   images: number
   open?: OpenCall | undefined
+  /** Log probabilities that no delta has carried. */
+  extra?: { logprobs: object } | undefined
 }
 
 /** Comments, and lines of an event besides its data. */
@@ -72,7 +74,7 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
     if (!willContinue) close(index, state)
   }
 
-  const onPart = (index: number, state: State, part: AnswerPart, extra: object | undefined): void => {
+  const onPart = (index: number, state: State, part: AnswerPart): void => {
     if (part.functionCall) {
       onCall(index, state, part)
       return
@@ -83,7 +85,8 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
     if (part.thought) builder.delta(index, { reasoning_content: part.text } as ChatDelta)
     else {
       state.usable = true
-      builder.delta(index, { content: part.text }, extra)
+      builder.delta(index, { content: part.text }, state.extra)
+      state.extra = undefined
     }
   }
 
@@ -92,10 +95,11 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
     let state = states.get(index)
     if (!state) states.set(index, (state = { usable: false, images: 0 }))
     const logprobs = toLogprobs(candidate)
-    for (const part of content?.parts ?? []) onPart(index, state, part, logprobs ? { logprobs } : undefined)
+    if (logprobs) state.extra = { logprobs }
+    for (const part of content?.parts ?? []) onPart(index, state, part)
     if (!finishReason) return
     close(index, state)
-    builder.finish(index, toFinishReason(finishReason, state.usable, provider))
+    builder.finish(index, toFinishReason(finishReason, state.usable, provider), state.extra)
   }
 
   const onEvent = (data: string, followed: boolean): void => {

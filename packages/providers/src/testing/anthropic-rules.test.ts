@@ -149,6 +149,20 @@ describe('Anthropic refuses', () => {
     ['stops that are text', { stop_sequences: 'a' }, 'stop_sequences: Input should be a valid list'],
     ['an empty stop', { stop_sequences: [''] }, 'stop_sequences: each stop sequence must contain non-whitespace'],
     ['a blank stop', { stop_sequences: ['a', '\n'] }, 'stop_sequences: each stop sequence must contain'],
+    ['a thinker told not to', { model: 'claude-fable-5', thinking: { type: 'disabled' } }, '"thinking.type.disabled"'],
+    ['words of a thinker without a thought', { thinking: enabled, ...prefilled([text]) }, 'Expected `thinking`'],
+    [
+      'too many strict tools',
+      {
+        tools: Array.from({ length: 21 }, (_, i) => ({
+          ...tool,
+          name: `f${i}`,
+          strict: true,
+          input_schema: closed({}),
+        })),
+      },
+      'Too many strict tools',
+    ],
     ['unknown thinking', { thinking: { type: 'on' } }, 'thinking: Input tag'],
     ['a budget of nothing', { thinking: { type: 'disabled', budget_tokens: 1024 } }, 'thinking.disabled.budget_tokens'],
     ['a low budget', { thinking: { ...enabled, budget_tokens: 1023 } }, 'thinking.enabled.budget_tokens: Input should'],

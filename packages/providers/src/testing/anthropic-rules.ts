@@ -112,7 +112,11 @@ function checkTools(tools: unknown, version: number): Problem {
           : `${at}.input_schema.type: Input should be 'object'`) ??
         (strict === true ? checkSchema(input_schema, `${at}.input_schema`) : undefined)
       )
-    }) ?? (new Set(names).size < names.length ? 'tools: Tool names must be unique.' : undefined)
+    }) ??
+    (new Set(names).size < names.length ? 'tools: Tool names must be unique.' : undefined) ??
+    (tools.filter(({ strict }) => strict === true).length > 20
+      ? 'Too many strict tools; at most 20 are supported.'
+      : undefined)
   )
 }
 
@@ -170,14 +174,18 @@ const thinkingFields: Record<string, string[]> = {
 }
 
 function checkThinking(body: Json, version: number): Problem {
-  const { thinking, temperature, top_p, top_k, tool_choice, max_tokens, messages } = body
+  const { model, thinking, temperature, top_p, top_k, tool_choice, max_tokens, messages } = body
   if (thinking === undefined) return undefined
   const { type, budget_tokens } = isObject(thinking) ? thinking : {}
   const fields = thinkingFields[type as string]
   if (!isObject(thinking) || !fields)
     return "thinking: Input tag does not match any of the expected tags: 'adaptive', 'disabled', 'enabled'"
   const problem = extra(thinking, fields, `thinking.${type as string}.`)
-  if (problem || type === 'disabled') return problem
+  if (problem) return problem
+  if (type === 'disabled')
+    return version > 5 || /fable|mythos/.test(model as string)
+      ? '"thinking.type.disabled" is not supported for this model.'
+      : undefined
   if (type === 'adaptive' && version < 4.6) return 'adaptive thinking is not supported on this model'
   if (type === 'enabled' && !(Number.isInteger(budget_tokens) && (budget_tokens as number) >= 1024))
     return 'thinking.enabled.budget_tokens: Input should be greater than or equal to 1024'
@@ -190,10 +198,10 @@ function checkThinking(body: Json, version: number): Problem {
   if (top_k !== undefined) return '`top_k` must be unset when thinking is enabled.'
   if (isObject(tool_choice) && tool_choice['type'] !== 'auto' && tool_choice['type'] !== 'none')
     return 'Thinking may not be enabled when tool_choice forces tool use.'
+  const end = (messages as Json[]).at(-1)
   const last = (messages as Json[]).findLast(({ role }) => role === 'assistant')
-  const called =
-    blocksOf(last, 'tool_use').length > 0 && blocksOf((messages as Json[]).at(-1), 'tool_result').length > 0
-  const [opening] = called ? (last!['content'] as Json[]) : []
+  const goesOn = last === end || (blocksOf(last, 'tool_use').length > 0 && blocksOf(end, 'tool_result').length > 0)
+  const opening = goesOn && Array.isArray(last?.['content']) ? (last['content'] as Json[])[0] : undefined
   return type === 'enabled' && opening && !(opening['type'] as string).endsWith('thinking')
     ? `Expected \`thinking\` or \`redacted_thinking\`, but found \`${opening['type'] as string}\`. When \`thinking\` is enabled, a final \`assistant\` message must start with a thinking block.`
     : undefined

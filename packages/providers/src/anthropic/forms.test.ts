@@ -1,0 +1,125 @@
+import type { ChatCompletionRequest } from '@turnpike/core'
+import { describe, expect, it } from 'vitest'
+import type { Messages } from '../../../../test/support/anthropic.js'
+import { body, call, hi, notes, refusal, text, tool } from '../../../../test/support/anthropic.js'
+
+describe('answers and calls held to a form', () => {
+  const schema = {
+    type: 'object',
+    properties: { n: { type: 'integer', minimum: 1, description: 'A count' }, s: { oneOf: [{ type: 'string' }] } },
+  }
+  const response_format = { type: 'json_schema', json_schema: { name: 'x', schema } }
+
+  it('holds newer models to a schema', () => {
+    expect(body({ response_format })['output_config']).toEqual({
+      format: {
+        type: 'json_schema',
+        schema: {
+          type: 'object',
+          properties: {
+            n: { type: 'integer', description: 'A count (minimum: 1)' },
+            s: { anyOf: [{ type: 'string' }] },
+          },
+          additionalProperties: false,
+        },
+      },
+    })
+    expect(notes({ response_format })).toEqual([])
+  })
+
+  it('tells of map types in words, which it cannot hold to', () => {
+    const json_schema = { name: 'x', schema: { type: 'object', additionalProperties: { type: 'number' } } }
+    expect(body({ response_format: { type: 'json_schema', json_schema } })['output_config']).toEqual({
+      format: {
+        type: 'json_schema',
+        schema: {
+          type: 'object',
+          additionalProperties: false,
+          description: '(additionalProperties: {"type":"number"})',
+        },
+      },
+    })
+  })
+
+  it('has older models call a tool', () => {
+    const sent = body({ response_format }, 'claude-sonnet-4-20250514')
+    expect(sent['tools']).toEqual([{ name: 'json', input_schema: schema }])
+    expect(sent['tool_choice']).toEqual({ type: 'any', disable_parallel_tool_use: true })
+    expect(sent).not.toHaveProperty('output_config')
+    expect(notes({ response_format }, 'claude-sonnet-4-20250514')).toEqual(['emulated response_format'])
+  })
+
+  it('has older models answer where no tool may be called, and call one where they must', () => {
+    const given = { response_format, tools: [tool('f')] }
+    const of = (tool_choice: ChatCompletionRequest['tool_choice']) => {
+      const sent = body({ ...given, tool_choice }, 'claude-sonnet-4')
+      const names = (sent['tools'] as { name: string }[]).map(({ name }) => name)
+      return [sent['tool_choice'], names, notes({ ...given, tool_choice }, 'claude-sonnet-4')]
+    }
+    const answer = { type: 'tool', name: 'json', disable_parallel_tool_use: true }
+    expect(of('none')).toEqual([answer, ['f', 'json'], ['emulated response_format']])
+    expect(of('required')).toEqual([{ type: 'any' }, ['f'], ['dropped response_format']])
+    expect(of({ type: 'function', function: { name: 'f' } })).toEqual([
+      { type: 'tool', name: 'f' },
+      ['f'],
+      ['dropped response_format'],
+    ])
+  })
+
+  it('names the tool that stands in for a schema as no other', () => {
+    const sent = body({ response_format, tools: [tool('json')] }, 'claude-sonnet-4')
+    expect((sent['tools'] as { name: string }[]).map(({ name }) => name)).toEqual(['json', 'json_answer'])
+    const messages: Messages = [
+      ...hi,
+      { role: 'assistant', content: null, tool_calls: [call('a', 'json')] },
+      { role: 'tool', tool_call_id: 'a', content: 'x' },
+    ]
+    const again = body({ response_format, messages }, 'claude-sonnet-4')
+    expect((again['tools'] as { name: string }[]).map(({ name }) => name)).toEqual(['json', 'json_answer'])
+  })
+
+  it('asks for any JSON where a schema is not given', () => {
+    for (const model of ['claude-sonnet-4-5', 'claude-sonnet-4']) {
+      const sent = body({ response_format: { type: 'json_schema', json_schema: { name: 'x' } } }, model)
+      expect(sent['system']).toEqual([text('Answer with a JSON object and nothing else.')])
+      expect(sent).not.toHaveProperty('output_config')
+      expect(sent).not.toHaveProperty('tools')
+    }
+  })
+
+  it('closes objects that may be null', () => {
+    const json_schema = { name: 'x', schema: { type: 'object', properties: { a: { type: ['object', 'null'] } } } }
+    expect(body({ response_format: { type: 'json_schema', json_schema } })).toMatchObject({
+      output_config: { format: { schema: { properties: { a: { additionalProperties: false } } } } },
+    })
+  })
+
+  it('holds to the schemas of twenty tools', () => {
+    const tools = Array.from({ length: 22 }, (_, i) => ({
+      type: 'function' as const,
+      function: { name: `f${i}`, strict: true, parameters: { type: 'object', properties: {} } },
+    }))
+    const sent = body({ tools })['tools'] as { strict?: boolean; input_schema: object }[]
+    expect(sent.map(({ strict }) => strict)).toEqual([...Array<true>(20).fill(true), undefined, undefined])
+    expect(sent[20]!.input_schema).toEqual({ type: 'object', properties: {} })
+    expect(notes({ tools })).toEqual(['dropped tools.function.strict', 'dropped tools.function.strict'])
+  })
+
+  it('refuses a schema that no tool can have', () => {
+    const list = { type: 'json_schema', json_schema: { name: 'x', schema: { type: 'array' } } }
+    expect(() => body({ response_format: list }, 'claude-sonnet-4-20250514')).toThrow('whose root is no object')
+  })
+
+  it('refuses a form that nobody knows', () => {
+    expect(refusal({ response_format: { type: 'grammar' } })).toMatchObject({
+      status: 400,
+      code: 'unsupported_parameter',
+    })
+  })
+
+  it('asks for JSON in words', () => {
+    expect(body({ response_format: { type: 'json_object' } })['system']).toEqual([
+      text('Answer with a JSON object and nothing else.'),
+    ])
+  })
+})
