@@ -11,7 +11,7 @@ it('#9 takes stop as a list of what can be seen', async () => {
 it('#10 always sends max_tokens', async () => {
   await expectSent({}, { max_tokens: 8192 })
   await expectSent({ model: 'claude-unheard-of' }, { model: 'claude-unheard-of', max_tokens: 4096 })
-  await expectSent({ max_completion_tokens: 50, max_tokens: 100 }, { max_tokens: 50 })
+  await expectSent({ max_completion_tokens: 50, max_tokens: 100 }, { max_tokens: 50 }, 'dropped=max_tokens')
 })
 
 it('#11 clamps temperature, and sends none unasked', async () => {

@@ -64,11 +64,11 @@ export function parseArguments(name: string, text: string): object {
 }
 
 /** `tool_choice` of the type `allowed_tools`: the names that it allows, and whether one must be called. */
-export function allowedTools(choice: { allowed_tools?: unknown }): {
+export function allowedTools(choice: Record<string, unknown> | null): {
   names: (string | undefined)[]
   required: boolean
 } {
-  const { mode, tools } = (choice.allowed_tools ?? {}) as { mode?: unknown; tools?: unknown }
+  const { mode, tools } = (choice?.['allowed_tools'] ?? {}) as { mode?: unknown; tools?: unknown }
   const list = (Array.isArray(tools) ? tools : []) as ({ function?: { name?: string } } | null)[]
   return { names: list.map((tool) => tool?.function?.name), required: mode === 'required' }
 }

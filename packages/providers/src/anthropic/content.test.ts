@@ -197,11 +197,23 @@ describe('messages as the Messages API has them', () => {
       { role: 'user', content: 'u', cache_control },
       { role: 'assistant', content: parts, cache_control },
       { role: 'user', content: own, cache_control },
+      { role: 'assistant', content: 'c', tool_calls: [call('x', 'f')], cache_control },
+      { role: 'tool', tool_call_id: 'x', content: '1' },
+      { role: 'assistant', content: null, refusal: 'no', cache_control },
+      { role: 'user', content: 'u' },
     ]
     const marked = [text('a'), { ...text('b'), cache_control }]
     expect(body({ messages: messages as never })).toMatchObject({
       system: [{ ...text('s'), cache_control }, ...marked],
-      messages: [user({ ...text('u'), cache_control }), assistant(...marked), user(...own)],
+      messages: [
+        user({ ...text('u'), cache_control }),
+        assistant(...marked),
+        user(...own),
+        assistant(text('c'), { ...use('x', 'f'), cache_control }),
+        user(result('x', '1')),
+        assistant({ ...text('no'), cache_control }),
+        user(text('u')),
+      ],
     })
   })
 

@@ -67,22 +67,18 @@ function mediaBlock(url: string, called: 'image' | 'document', extra: object, ti
   return block('document', { type: 'text', media_type: 'text/plain', data: toText(data) })
 }
 
-/** The parts of a message as blocks; blank text, which the API refuses, is left out. What is set of the message is set of its last block. */
-function toBlocks(
-  content: string | ContentPart[],
-  dropped: Set<string>,
-  message: Record<string, unknown> = {},
-): Block[] {
+/** The parts of a message as blocks; blank text, which the API refuses, is left out. */
+function toBlocks(content: string | ContentPart[], dropped: Set<string>): Block[] {
   const blocks: Block[] = []
   for (const part of typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content) {
     const extra = cached(part)
     switch (part.type) {
       case 'text':
-        if (!isBlank(part.text)) blocks.push({ type: 'text', text: part.text, ...extra })
+      case 'refusal': {
+        const text = part.type === 'text' ? part.text : part.refusal
+        if (!isBlank(text)) blocks.push({ type: 'text', text, ...extra })
         break
-      case 'refusal':
-        if (!isBlank(part.refusal)) blocks.push({ type: 'text', text: part.refusal })
-        break
+      }
       case 'image_url': {
         const { url, detail } = part.image_url
         if (detail && detail !== 'auto') dropped.add('messages.content.image_url.detail')
@@ -106,6 +102,11 @@ function toBlocks(
         throw refused(`${part.type} content`)
     }
   }
+  return blocks
+}
+
+/** The blocks of a message; what is set of the message is set of the last of them. */
+function marked(blocks: Block[], message: Record<string, unknown>): Block[] {
   const last = blocks.at(-1)
   if (last) last['cache_control'] ??= message['cache_control']
   return blocks
@@ -128,8 +129,7 @@ export function toConversation(request: ChatCompletionRequest): Conversation {
   }
 
   const addAssistant = (message: Extract<ChatMessage, { role: 'assistant' }>): void => {
-    const { blocks } = turn('assistant')
-    if (message.content) blocks.push(...toBlocks(message.content, dropped, message))
+    const blocks = toBlocks(message.content ?? '', dropped)
     if (typeof message['refusal'] === 'string') blocks.push(...toBlocks(message['refusal'], dropped))
     if (message['audio']) throw refused('audio of an earlier answer')
     for (const call of message.tool_calls ?? []) {
@@ -138,6 +138,7 @@ export function toConversation(request: ChatCompletionRequest): Conversation {
       called.add(name)
       blocks.push({ type: 'tool_use', id: ids.call(call.id), name, input: parseArguments(name, text) })
     }
+    turn('assistant').blocks.push(...marked(blocks, message))
   }
 
   for (const message of request.messages) {
@@ -145,10 +146,10 @@ export function toConversation(request: ChatCompletionRequest): Conversation {
     switch (message.role) {
       case 'system':
       case 'developer':
-        system.push(...toBlocks(message.content, dropped, message))
+        system.push(...marked(toBlocks(message.content, dropped), message))
         break
       case 'user':
-        turn('user').blocks.push(...toBlocks(message.content, dropped, message))
+        turn('user').blocks.push(...marked(toBlocks(message.content, dropped), message))
         break
       case 'assistant':
         addAssistant(message)

@@ -29,7 +29,7 @@ export function errors({ status, header, body }: ErrorAnswer): ErrorMeaning {
     caller: callerStatuses.includes(status) || (status === 404 && message !== undefined),
     credential: credentialStatuses.includes(status),
     code: undefined,
-    retryAfter: retryAfter(header),
+    retryAfter: retryAfter(header('retry-after')),
   }
 }
 

@@ -59,6 +59,13 @@ describe('answers and calls held to a form', () => {
     const answer = { type: 'tool', name: 'json', disable_parallel_tool_use: true }
     expect(of('none')).toEqual([answer, ['f', 'json'], ['emulated response_format']])
     expect(of('required')).toEqual([{ type: 'any' }, ['f'], ['dropped response_format']])
+    const allowed = (mode: string) => ({
+      type: 'allowed_tools' as const,
+      allowed_tools: { mode, tools: [{ type: 'function', function: { name: 'f' } }] },
+    })
+    const either = { type: 'any', disable_parallel_tool_use: true }
+    expect(of(allowed('auto'))).toEqual([either, ['f', 'json'], ['emulated response_format']])
+    expect(of(allowed('required'))).toEqual([{ type: 'any' }, ['f'], ['dropped response_format']])
     expect(of({ type: 'function', function: { name: 'f' } })).toEqual([
       { type: 'tool', name: 'f' },
       ['f'],
@@ -95,13 +102,14 @@ describe('answers and calls held to a form', () => {
   })
 
   it('holds to the schemas of twenty tools', () => {
-    const tools = Array.from({ length: 22 }, (_, i) => ({
+    const tools = Array.from({ length: 23 }, (_, i) => ({
       type: 'function' as const,
-      function: { name: `f${i}`, strict: true, parameters: { type: 'object', properties: {} } },
+      function: { name: `f${i}`, strict: i > 0, parameters: { type: 'object', properties: {} } },
     }))
     const sent = body({ tools })['tools'] as { strict?: boolean; input_schema: object }[]
-    expect(sent.map(({ strict }) => strict)).toEqual([...Array<true>(20).fill(true), undefined, undefined])
-    expect(sent[20]!.input_schema).toEqual({ type: 'object', properties: {} })
+    const held = Array<true>(20).fill(true)
+    expect(sent.map(({ strict }) => strict)).toEqual([undefined, ...held, undefined, undefined])
+    expect(sent[21]!.input_schema).toEqual({ type: 'object', properties: {} })
     expect(notes({ tools })).toEqual(['dropped tools.function.strict', 'dropped tools.function.strict'])
   })
 

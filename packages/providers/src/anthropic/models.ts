@@ -52,14 +52,14 @@ const ASSUMED = 4.5
 export function traitsOf(model: string): Traits {
   const undated = model.replace(/-(\d{8}|latest)$/, '')
   const [, major, minor = '0'] = /^claude-(?:[a-z]+-)?(\d+)(?:[-.](\d{1,2})(?!\d))?/.exec(undated) ?? []
-  const version = major === undefined ? ASSUMED : Number(major) + Number(minor) / 10
-  const alwaysThinks = version > 5 || /fable|mythos/.test(undated)
+  const alwaysThought = /fable|mythos/.test(undated)
+  const version = major ? Number(major) + Number(minor) / 10 : alwaysThought ? 5 : ASSUMED
   return {
     maxOutput: catalogue[undated] ?? earlier[undated],
     sampling: version <= 4.6,
-    thinking: alwaysThinks || version >= 4.6 ? 'effort' : version >= 3.7 ? 'budget' : 'none',
-    alwaysThinks,
+    thinking: version >= 4.6 ? 'effort' : version >= 3.7 ? 'budget' : 'none',
+    alwaysThinks: alwaysThought || version > 5,
     xhigh: version > 4.6,
-    schemas: version >= 4.5 || undated === 'claude-opus-4-1',
+    schemas: version >= 4.5 || version === 4.1,
   }
 }

@@ -25,6 +25,11 @@ describe('parameters', () => {
     expect(body(given, model)['max_tokens']).toBe(most)
   })
 
+  it('says which of two limits it keeps to', () => {
+    expect(body({ max_tokens: 5, max_completion_tokens: 7 })['max_tokens']).toBe(7)
+    expect(notes({ max_tokens: 5, max_completion_tokens: 7 })).toEqual(['dropped max_tokens'])
+  })
+
   it('clamps temperature, and sends none of its own', () => {
     expect(body({ temperature: 1.7 })['temperature']).toBe(1)
     expect(notes({ temperature: 1.7 })).toEqual(['clamped temperature'])
@@ -132,7 +137,8 @@ describe('parameters', () => {
     expect(of('none', 'claude-3-5-haiku-latest')).toEqual([undefined, undefined])
     for (const model of ['claude-fable-5', 'claude-mythos-preview', 'claude-sonnet-5-5']) {
       // They think whatever they are told.
-      expect(of('none', model)).toEqual([adaptive, { effort: 'low' }])
+      expect(of('none', model)).toEqual([{ type: 'adaptive' }, { effort: 'low' }])
+      expect(notes({ temperature: 0.5 }, model)).toEqual(['dropped temperature'])
       expect(notes({ reasoning_effort: 'none' }, model)).toEqual(['clamped reasoning_effort'])
     }
     expect(refusal({ reasoning_effort: 'a lot' })).toMatchObject({ status: 400 })

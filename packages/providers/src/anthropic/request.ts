@@ -3,7 +3,7 @@ import { invalid } from '@turnpike/core'
 import type { UpstreamRequest } from '../adapter.js'
 import type { Effort, NoteDown } from '../request-fields.js'
 import { allowedTools, effortOf, formatOf, sharedFields, takeNotes } from '../request-fields.js'
-import type { Block, Conversation } from './content.js'
+import type { Conversation } from './content.js'
 import { cached, refused, toConversation } from './content.js'
 import type { Traits } from './models.js'
 import { traitsOf } from './models.js'
@@ -45,8 +45,12 @@ type Choice = { type: 'auto' | 'any' | 'tool' | 'none'; name?: string; disable_p
 export function jsonTool(request: ChatCompletionRequest): string | undefined {
   const { tool_choice } = request
   if (formatOf(request).type !== 'json_schema' || traitsOf(request.model).schemas) return undefined
+  const demanded =
+    typeof tool_choice === 'object'
+      ? tool_choice?.type === 'function' || allowedTools(tool_choice).required
+      : tool_choice === 'required'
   // Where a call is demanded, there is no answer to give a form to.
-  if (tool_choice && tool_choice !== 'auto' && tool_choice !== 'none') return undefined
+  if (demanded) return undefined
   const isTaken = JSON.stringify([request.tools, request.messages]).includes('"name":"json"')
   return isTaken ? 'json_answer' : 'json'
 }
@@ -54,10 +58,10 @@ export function jsonTool(request: ChatCompletionRequest): string | undefined {
 /** Most tools whose calls the family holds to their schemas, in one request. */
 const MOST_STRICT = 20
 
-function toTool(tool: ToolDefinition, index: number, traits: Traits, note: NoteDown): Tool {
+function toTool(tool: ToolDefinition, isHeld: (strict: unknown) => boolean, note: NoteDown): Tool {
   if (tool.type === 'custom') throw refused('custom tools')
   const { name, description, parameters, strict } = tool.function
-  const held = strict === true && traits.schemas && index < MOST_STRICT
+  const held = isHeld(strict)
   if (strict && !held) note('tools.function.strict', 'dropped')
   const schema = parameters?.['type'] ? parameters : { type: 'object', properties: {}, ...parameters }
   return {
@@ -77,7 +81,9 @@ function toTools(
   note: NoteDown,
 ): { tools: Tool[]; choice: Choice | undefined } {
   const { tool_choice } = request
-  let tools = (request.tools ?? []).map((tool, index) => toTool(tool, index, traits, note))
+  let left = traits.schemas ? MOST_STRICT : 0
+  const isHeld = (strict: unknown): boolean => strict === true && left-- > 0
+  let tools = (request.tools ?? []).map((tool) => toTool(tool, isHeld, note))
   if (tools.length === 0) {
     if (typeof tool_choice === 'object' || tool_choice === 'required') throw invalid('tool_choice needs tools')
     if (request['parallel_tool_calls'] === false) note('parallel_tool_calls', 'dropped')
@@ -115,7 +121,9 @@ function toStops(stop: string | string[] | null | undefined, note: NoteDown): st
 
 interface Thinking {
   thinking?:
-    { type: 'disabled' } | { type: 'adaptive'; display: 'summarized' } | { type: 'enabled'; budget_tokens: number }
+    | { type: 'disabled' }
+    | { type: 'adaptive'; display: string | undefined }
+    | { type: 'enabled'; budget_tokens: number }
   effort?: string
   maxTokens: number
 }
@@ -124,7 +132,8 @@ interface Thinking {
 function toThinking(
   effort: Effort | undefined,
   traits: Traits,
-  { forced, goesOn }: { forced: boolean; goesOn: boolean },
+  forced: boolean,
+  goesOn: boolean,
   maxTokens: number,
   note: NoteDown,
 ): Thinking {
@@ -140,7 +149,8 @@ function toThinking(
     const known = least ? 'low' : effort === 'xhigh' && !traits.xhigh ? 'max' : effort
     if (known !== effort) note('reasoning_effort', 'clamped')
     // Models after 4.6 keep their thoughts back otherwise.
-    return { thinking: { type: 'adaptive', display: 'summarized' }, effort: known, maxTokens }
+    const display = effort === 'none' ? undefined : 'summarized'
+    return { thinking: { type: 'adaptive', display }, effort: known, maxTokens }
   }
   const most = traits.maxOutput ?? Infinity
   // Half of what the model gives out is enough for any answer.
@@ -149,14 +159,15 @@ function toThinking(
 }
 
 function toMaxTokens(request: ChatCompletionRequest, { maxOutput }: Traits, note: NoteDown): number {
-  const field = request.max_completion_tokens ? 'max_completion_tokens' : 'max_tokens'
-  const wanted = request[field]
+  const { max_tokens, max_completion_tokens } = request
+  if (max_tokens && max_completion_tokens) note('max_tokens', 'dropped')
+  const wanted = max_completion_tokens || max_tokens
   if (!wanted) {
     const most = maxOutput ?? UNKNOWN_OUTPUT
     return request.stream ? most : Math.min(most, DEFAULT_OUTPUT)
   }
   if (maxOutput === undefined || wanted <= maxOutput) return wanted
-  note(field, 'clamped')
+  note(max_completion_tokens ? 'max_completion_tokens' : 'max_tokens', 'clamped')
   return maxOutput
 }
 
@@ -215,17 +226,17 @@ export function toRequest(request: ChatCompletionRequest): UpstreamRequest {
     const only: Choice = choice?.type === 'none' ? { type: 'tool', name: tool } : { type: 'any' }
     choice = { ...only, disable_parallel_tool_use: true }
   } else if (schema && !traits.schemas) note('response_format', 'dropped')
-  const instructions: Block[] = [...system]
   if (format.type === 'json_object') {
     note('response_format', 'emulated')
-    instructions.push({ type: 'text', text: JSON_ONLY })
+    system.push({ type: 'text', text: JSON_ONLY })
   }
 
   const forced = choice?.type === 'any' || choice?.type === 'tool'
   const { thinking, effort, maxTokens } = toThinking(
     effortOf(request),
     traits,
-    { forced, goesOn },
+    forced,
+    goesOn,
     toMaxTokens(request, traits, note),
     note,
   )
@@ -238,7 +249,7 @@ export function toRequest(request: ChatCompletionRequest): UpstreamRequest {
   const body = {
     model: request.model,
     max_tokens: maxTokens,
-    system: instructions.length > 0 ? instructions : undefined,
+    system: system.length > 0 ? system : undefined,
     messages,
     tools: tools.length > 0 ? tools : undefined,
     tool_choice: choice,

@@ -1,8 +1,7 @@
 type Schema = Record<string, unknown>
 
 /** Keywords that the family does not enforce; they are told to the model in words. Source: wire-formats.md 2.1. */
-const unenforced =
-  /^(minimum|maximum|exclusiveM(in|ax)imum|multipleOf|(min|max)(Length|Items|Properties)|pattern|uniqueItems|not)$/
+const unenforced = /^((exclusiveM|m)(in|ax)imum|multipleOf|(min|max)(Length|Items|Properties)|pattern|uniqueItems|not)$/
 const formats = /^(date-time|time|date|duration|email|hostname|uri|ipv4|ipv6|uuid)$/
 
 const isSchema = (value: unknown): value is Schema =>

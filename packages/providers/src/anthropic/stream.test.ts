@@ -73,15 +73,9 @@ describe('a stream of Claude', () => {
 
   it('ends a call without arguments before the next one begins', () => {
     const calls = [...tool(0, 'x', 'now', ''), ...tool(1, 'y', 'at', '{"h":1}'), ...tool(2, 'z', 'now')]
-    expect(deltas(start(), ...calls, end('tool_use'), last).deltas).toEqual([
-      role,
-      toolStart(0, 'x', 'now'),
-      toolPart(0, '{}'),
-      toolStart(1, 'y', 'at'),
-      toolPart(1, '{"h":1}'),
-      toolStart(2, 'z', 'now'),
-      toolPart(2, '{}'),
-    ])
+    const now = [toolStart(0, 'x', 'now'), toolPart(0, '{}')]
+    const others = [toolStart(1, 'y', 'at'), toolPart(1, '{"h":1}'), toolStart(2, 'z', 'now'), toolPart(2, '{}')]
+    expect(deltas(start(), ...calls, end('tool_use'), last).deltas).toEqual([role, ...now, ...others])
   })
 
   it('says {} once for a block that ends twice, or not at all', () => {
@@ -89,6 +83,27 @@ describe('a stream of Claude', () => {
     const call = tool(0, 'x', 'now')
     expect(deltas(start(), ...call, stop(0), end('tool_use'), last).deltas).toEqual([role, ...args])
     expect(deltas(start(), call[0]!, end('tool_use'), last).deltas).toEqual([role, ...args])
+  })
+
+  it('passes over what belongs to no block', () => {
+    const stray = [delta(3, { text: 'x' }), block(4, { type: 'server_tool_use' }), delta(4, { partial_json: '{}' })]
+    expect(deltas(start(), ...stray, stop(9), ...text(0, 'a'), end('end_turn'), last).deltas).toEqual([
+      role,
+      { content: 'a' },
+    ])
+  })
+
+  it('takes an answer that is whole from the start', () => {
+    const { message } = start()
+    const content = [
+      { type: 'code_execution_tool_result', tool_use_id: 'srvtoolu_1', content: {} },
+      { type: 'tool_use', id: 'x', name: 'f', input: { q: 1 } },
+    ]
+    const whole = { type: 'message_start', message: { ...message, content, stop_reason: 'tool_use' } }
+    expect(deltas(whole, last)).toMatchObject({
+      deltas: [role, toolStart(0, 'x', 'f'), toolPart(0, '{"q":1}')],
+      finish: 'tool_calls',
+    })
   })
 
   it('says nothing for a ping', () => {

@@ -77,9 +77,9 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
   const onDelta = (index: number, { type, text, thinking, partial_json }: NonNullable<StreamEvent['delta']>): void => {
     const block = blocks.get(index)
     const fragment = text ?? thinking ?? partial_json
-    if (!fragment || block?.takes !== type) return
-    block!.bare = false
-    block!.add(fragment)
+    if (!fragment || !block || block.takes !== type) return
+    block.bare = false
+    block.add(fragment)
   }
 
   const start = (message: Message): void => {
@@ -92,6 +92,8 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
     builder.delta(0, {})
     report(message.usage)
     message.content?.forEach((block, index) => open(index, block))
+    // An answer that goes on with a program's calls may be whole from the start.
+    end(message)
   }
 
   const end = ({ stop_reason, stop_details }: NonNullable<StreamEvent['delta']>): void => {

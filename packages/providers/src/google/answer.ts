@@ -115,7 +115,7 @@ const toLogprob = ({ token = '', logProbability = 0 }: LogProbability) => ({
 })
 
 /** Log probabilities in OpenAI's form; null where there are none. */
-export function toLogprobs({ logprobsResult }: Candidate): object | null {
+export function toLogprobs({ logprobsResult }: Candidate): { content: object[]; refusal: null } | null {
   if (!logprobsResult?.chosenCandidates) return null
   const { chosenCandidates, topCandidates = [] } = logprobsResult
   const content = chosenCandidates.map((chosen, position) =>

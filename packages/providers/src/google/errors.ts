@@ -38,7 +38,7 @@ export function errors({ status, header, body }: ErrorAnswer): ErrorMeaning {
     caller: !credential && (callerStatuses.includes(status) || (status === 404 && text !== undefined)),
     credential,
     code: typeof word === 'string' ? word : undefined,
-    retryAfter: delayOf(known) ?? retryAfter(header),
+    retryAfter: delayOf(known) ?? retryAfter(header('retry-after')),
   }
 }
 

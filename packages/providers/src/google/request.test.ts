@@ -215,6 +215,15 @@ describe('response_format', () => {
     expect(config(format)).toEqual({ responseMimeType: 'application/json', responseJsonSchema: schema })
   })
 
+  it('is dropped where a call is demanded', () => {
+    for (const model of ['gemini-3-flash-preview', 'gemini-2.5-flash']) {
+      const { body, notes } = ask({ response_format: format, tools: [tool('f')], tool_choice: 'required' }, model)
+      expect(notes).toEqual([{ field: 'response_format', action: 'dropped' }])
+      expect(body).not.toHaveProperty('generationConfig')
+      expect(body).not.toHaveProperty('systemInstruction')
+    }
+  })
+
   it('goes together with tools on Gemini 3, and is told in words before', () => {
     const fields = { response_format: format, tools: [tool('f')] }
     expect(ask(fields, 'gemini-3-flash-preview')).toMatchObject({

@@ -110,9 +110,14 @@ interface Format {
   instruction?: string
 }
 
-function toFormat(request: ChatCompletionRequest, hasJsonMode: boolean, note: NoteDown): Format {
+function toFormat(request: ChatCompletionRequest, hasJsonMode: boolean, forced: boolean, note: NoteDown): Format {
   const format = formatOf(request)
   if (format.type === 'text') return {}
+  if (forced) {
+    // Where a call is demanded, there is no answer to give a form to, and Gemini refuses both at once.
+    note('response_format', 'dropped')
+    return {}
+  }
   const schema = format.type === 'json_schema' ? format.json_schema.schema : undefined
   if (hasJsonMode) return { responseMimeType: 'application/json', responseJsonSchema: schema ?? undefined }
   note('response_format', 'emulated')
@@ -185,7 +190,8 @@ export function toRequest(request: ChatCompletionRequest): UpstreamRequest {
   const declarations = (request.tools ?? []).map(toDeclaration)
   const callingConfig = toCallingConfig(request, declarations)
   const hasJsonMode = traits.gemini3 || (!traits.gemma && declarations.length === 0)
-  const { instruction, responseMimeType, responseJsonSchema } = toFormat(request, hasJsonMode, note)
+  const forced = callingConfig?.mode === 'ANY'
+  const { instruction, responseMimeType, responseJsonSchema } = toFormat(request, hasJsonMode, forced, note)
   if (instruction) system.push({ text: instruction })
   if (traits.gemma && system.length > 0) prefix(conversation)
 

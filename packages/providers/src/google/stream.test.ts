@@ -191,10 +191,13 @@ describe('a stream', () => {
     const of = (token: string) => ({ chosenCandidates: [{ token, logProbability: -1 }] })
     const given = choices(
       { candidates: [{ content: { parts: [text('a'), text('b')] }, logprobsResult: of('ab') }] },
+      { candidates: [{ content: { parts: [{ ...text('hm'), thought: true }] }, logprobsResult: of('hm') }] },
       { candidates: [{ finishReason: 'STOP', logprobsResult: of('.') }] },
     )
-    const tokens = given.map(({ logprobs }) => (logprobs as { content: { token: string }[] } | null)?.content[0]?.token)
-    expect(tokens).toEqual(['ab', undefined, '.'])
+    const tokens = given.map(({ logprobs }) =>
+      (logprobs as { content: { token: string }[] } | null)?.content.map(({ token }) => token),
+    )
+    expect(tokens).toEqual([['ab'], undefined, undefined, ['hm', '.']])
   })
 
   it('gives log probabilities with their text', () => {

@@ -28,7 +28,7 @@ interface State {
   images: number
   open?: OpenCall | undefined
   /** Log probabilities that no delta has carried. */
-  extra?: { logprobs: object } | undefined
+  extra?: { logprobs: NonNullable<ReturnType<typeof toLogprobs>> } | undefined
 }
 
 /** Comments, and lines of an event besides its data. */
@@ -95,7 +95,10 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
     let state = states.get(index)
     if (!state) states.set(index, (state = { usable: false, images: 0 }))
     const logprobs = toLogprobs(candidate)
-    if (logprobs) state.extra = { logprobs }
+    if (logprobs) {
+      logprobs.content.unshift(...(state.extra?.logprobs.content ?? []))
+      state.extra = { logprobs }
+    }
     for (const part of content?.parts ?? []) onPart(index, state, part)
     if (!finishReason) return
     close(index, state)

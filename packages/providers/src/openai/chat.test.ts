@@ -255,6 +255,18 @@ describe('an answer of OpenAI', () => {
     expect(choice({ tool_calls: [broken] }, 'length').message.tool_calls).toEqual([broken])
   })
 
+  it('takes thoughts and text out of a list of parts', () => {
+    const thinking = [
+      { type: 'text', text: 'h' },
+      { type: 'text', text: 'm' },
+    ]
+    const parts = [{ type: 'thinking', thinking, closed: true }, { type: 'text', text: 'x' }, { type: 'reference' }]
+    const message = { role: 'assistant', content: 'x', reasoning_content: 'hm' }
+    expect(choice({ content: parts, tool_calls: null }).message).toEqual(message)
+    expect(choice({ content: parts.slice(1) }).message).toEqual({ role: 'assistant', content: 'x' })
+    expect(choice({ content: [] }).message).toEqual({ role: 'assistant', content: '' })
+  })
+
   it('says reasoning_content for reasoning', () => {
     expect(choice({ content: 'x', reasoning: 'hm' }).message).toEqual({
       role: 'assistant',

@@ -48,11 +48,21 @@ export function toFinishReason(reason: unknown): FinishReason {
   }
 }
 
-/** Thoughts under the name that clients read; some compatible servers call them `reasoning`. */
-export function renameReasoning(fields: Record<string, unknown>): void {
-  if (fields['reasoning'] === undefined) return
-  fields['reasoning_content'] ??= fields['reasoning']
-  delete fields['reasoning']
+/** The text of a list of parts, as Mistral gives it. */
+const joined = (parts: unknown): string =>
+  Array.isArray(parts) ? parts.map((part: { text?: string } | null) => part?.text ?? '').join('') : ''
+
+/** Text as a string, and thoughts under the name that clients read: some compatible servers call them `reasoning`, Mistral lists both as parts of the text. */
+export function separateThoughts(fields: Record<string, unknown>): void {
+  const { reasoning, content } = fields
+  if (reasoning !== undefined) {
+    fields['reasoning_content'] ??= reasoning
+    delete fields['reasoning']
+  }
+  if (!Array.isArray(content)) return
+  fields['content'] = joined(content)
+  const thoughts = content.map((part: { thinking?: unknown } | null) => joined(part?.thinking)).join('')
+  if (thoughts) fields['reasoning_content'] = thoughts
 }
 
 /**
@@ -104,7 +114,7 @@ function toResponse(provider: string, body: Loose, request: ChatCompletionReques
       const calls = called.length > 0 ? called : undefined
       const textless = calls || message['refusal'] || message['audio']
       const finish = finishOf(toFinishReason(choice['finish_reason']), calls !== undefined)
-      renameReasoning(message)
+      separateThoughts(message)
       return extend(choice, {
         index: count(choice['index']) ?? position,
         message: extend(message, {

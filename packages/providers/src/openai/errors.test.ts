@@ -6,22 +6,19 @@ const headers = (values: Record<string, string>) => (name: string) => values[nam
 
 describe('retryAfter', () => {
   const now = Date.parse('2026-01-02T00:00:00Z')
-  it.each<[values: Record<string, string>, seconds: number | undefined]>([
-    [{}, undefined],
-    [{ 'retry-after': '7' }, 7],
-    [{ 'retry-after': '0' }, 0],
-    [{ 'retry-after': '1.2' }, 2],
-    [{ 'retry-after': ' 3 ' }, 3],
-    [{ 'retry-after': 'Fri, 02 Jan 2026 00:00:30 GMT' }, 30],
-    [{ 'retry-after': 'Thu, 01 Jan 2026 23:59:59 GMT' }, undefined],
-    [{ 'retry-after': 'soon' }, undefined],
-    [{ 'retry-after': '-5' }, undefined],
-    [{ 'retry-after': '9999999999999999' }, 86_400],
-    [{ 'retry-after-ms': '1e300' }, 86_400],
-    [{ 'retry-after': 'Fri, 02 Jan 2126 00:00:30 GMT' }, 86_400],
-    [{ 'retry-after-ms': '1500', 'retry-after': '9' }, 2],
-    [{ 'retry-after-ms': 'x', 'retry-after': '9' }, 9],
-  ])('of %j is %s', (values, seconds) => expect(retryAfter(headers(values), now)).toBe(seconds))
+  it.each<[text: string | undefined, seconds: number | undefined]>([
+    [undefined, undefined],
+    ['7', 7],
+    ['0', 0],
+    ['1.2', 2],
+    [' 3 ', 3],
+    ['Fri, 02 Jan 2026 00:00:30 GMT', 30],
+    ['Thu, 01 Jan 2026 23:59:59 GMT', undefined],
+    ['soon', undefined],
+    ['-5', undefined],
+    ['9999999999999999', 86_400],
+    ['Fri, 02 Jan 2126 00:00:30 GMT', 86_400],
+  ])('of %j is %s', (text, seconds) => expect(retryAfter(text, now)).toBe(seconds))
 })
 
 describe('an error answer of OpenAI', () => {
@@ -36,6 +33,16 @@ describe('an error answer of OpenAI', () => {
       code: 'rate_limit_exceeded',
       retryAfter: 2,
     })
+  })
+
+  it.each<[values: Record<string, string>, seconds: number | undefined]>([
+    [{}, undefined],
+    [{ 'retry-after': '9' }, 9],
+    [{ 'retry-after-ms': '1500', 'retry-after': '9' }, 2],
+    [{ 'retry-after-ms': '1e300' }, 86_400],
+    [{ 'retry-after-ms': 'x', 'retry-after': '9' }, 9],
+  ])('waits as %j asks', (values, seconds) => {
+    expect(errors({ status: 429, header: headers(values), body: undefined }).retryAfter).toBe(seconds)
   })
 
   it.each<[body: unknown, message: string | undefined]>([

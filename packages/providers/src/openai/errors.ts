@@ -14,12 +14,13 @@ export function errors({ status, header, body }: ErrorAnswer): ErrorMeaning {
   const { error } = (typeof body === 'object' && body !== null ? body : {}) as { error?: unknown }
   const detail = (typeof error === 'object' && error !== null ? error : {}) as { message?: unknown; code?: unknown }
   const message = textOf(detail.message) ?? textOf(error)
+  const ms = Number(header('retry-after-ms'))
   return {
     message,
     caller: callerStatuses.includes(status) || (status === 404 && message !== undefined),
     credential: credentialStatuses.includes(status),
     code: textOf(detail.code),
-    retryAfter: retryAfter(header),
+    retryAfter: retryAfter(ms >= 0 ? String(ms / 1000) : header('retry-after')),
   }
 }
 

@@ -115,6 +115,22 @@ describe('a stream of OpenAI', () => {
     ])
   })
 
+  it('takes thoughts and text out of lists of parts', async () => {
+    const thought = (text: string) => ({ type: 'thinking', thinking: [{ type: 'text', text }] })
+    const given = await choices(
+      chunk({ role: 'assistant', content: '' }),
+      chunk({ content: [thought('h')] }),
+      chunk({ content: [thought('m'), { type: 'text', text: '3' }] }),
+      chunk({ content: '91' }),
+      finish(),
+    )
+    expect(given.slice(1, -1)).toMatchObject([
+      { delta: { content: '', reasoning_content: 'h' } },
+      { delta: { content: '3', reasoning_content: 'm' } },
+      { delta: { content: '91' } },
+    ])
+  })
+
   it('says reasoning_content for reasoning', async () => {
     expect((await choices(chunk({ reasoning: 'hm' }), finish()))[0]).toMatchObject({
       delta: { reasoning_content: 'hm' },

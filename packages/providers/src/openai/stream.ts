@@ -4,7 +4,7 @@ import type { ChunkBuilder } from '../chunk-builder.js'
 import { chunkBuilder } from '../chunk-builder.js'
 import { malformed } from '../failures.js'
 import { parseJson } from '../json.js'
-import { renameReasoning, toFinishReason, toUsage } from './chat.js'
+import { separateThoughts, toFinishReason, toUsage } from './chat.js'
 import { toldError } from './errors.js'
 
 interface UpstreamToolCall {
@@ -91,15 +91,15 @@ export function streamDecoder(provider: string, model: string): ChatDecoder {
     choice.index ??= position
     choice.delta ??= {}
     // Nearly every chunk is one of text: it goes on as the object that it came as.
-    const { tool_calls: entries, function_call: legacy } = choice.delta
-    if (!choice.finish_reason && !entries && !legacy && choice.delta['reasoning'] === undefined) {
+    const { tool_calls: entries, function_call: legacy, content, reasoning } = choice.delta
+    if (!choice.finish_reason && !entries && !legacy && reasoning === undefined && !Array.isArray(content)) {
       choice.finish_reason = null
       builder.relay(choice as ChunkChoice)
       return
     }
     const { index, delta: given, finish_reason, ...extra } = choice
     const { role: _, tool_calls: __, function_call: ___, ...delta } = given
-    renameReasoning(delta)
+    separateThoughts(delta)
     const calls = entries?.length ? entries : legacy ? [{ index: 0, function: legacy }] : []
     if (calls.length === 0 || says(delta)) builder.delta(index, delta as ChatDelta, extra)
     for (const entry of calls) {

@@ -183,6 +183,13 @@ describe('Google refuses', () => {
       config({ ...json, responseSchema: { const: 1 } }),
       unknown('const', 'generation_config.response_schema'),
     ],
+    ['JSON with a call that is demanded', { ...calling({ mode: 'ANY' }), ...config(json) }, 'Forced function calling'],
+    [
+      'least thought of a model that has more',
+      thinks({ thinkingLevel: 'minimal' }),
+      'Thinking level MINIMAL is not supported',
+      'gemini-3.1-pro-preview',
+    ],
     ['JSON with functions of 2.5', { ...declares({ name: 'f' }), ...config(json) }, 'Function calling with a', old],
     ['thinking both ways', thinks({ thinkingBudget: 0, thinkingLevel: 'low' }), 'You can only set only one of'],
     ['a level of 2.5', thinks({ thinkingLevel: 'low' }), 'Thinking level is not supported for this model.', old],

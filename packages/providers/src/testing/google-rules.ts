@@ -213,12 +213,14 @@ function checkThinking(thinking: unknown, model: string): Problem {
   if (level === undefined) return undefined
   if (budget !== undefined) return 'You can only set only one of thinking budget and thinking level.'
   if (!isGemini3(model)) return 'Thinking level is not supported for this model.'
+  if (/^minimal$/i.test(String(level)) && /-pro|3\.[7-9]/.test(model))
+    return 'Thinking level MINIMAL is not supported for this model. Please retry with other thinking level.'
   return /^(minimal|low|medium|high)$/i.test(String(level))
     ? undefined
     : `Invalid value at '${at}.thinking_level' (type.googleapis.com/google.ai.generativelanguage.v1beta.ThinkingConfig.ThinkingLevel), "${String(level)}"`
 }
 
-function checkGeneration({ generationConfig: config, tools }: Json, model: string): Problem {
+function checkGeneration({ generationConfig: config, tools, toolConfig }: Json, model: string): Problem {
   const problem = known(config, generationFields, 'generation_config')
   if (problem || !isObject(config)) return problem
   const { stopSequences: stops = [], responseMimeType: mime, responseSchema, responseJsonSchema } = config
@@ -234,6 +236,9 @@ function checkGeneration({ generationConfig: config, tools }: Json, model: strin
     return "A response schema is only supported with a response mime type of 'application/json'."
   if (mime === 'application/json' && declared(tools).length > 0 && /^gemini-[12]/.test(model))
     return "Function calling with a response mime type: 'application/json' is unsupported"
+  const { functionCallingConfig } = (toolConfig ?? {}) as { functionCallingConfig?: { mode?: string } }
+  if (mime === 'application/json' && functionCallingConfig?.mode === 'ANY')
+    return "Forced function calling (ANY mode) with a response mime type: 'application/json' is unsupported"
   return (
     checkRanges(config) ??
     checkThinking(config['thinkingConfig'], model) ??
