@@ -24,6 +24,8 @@ interface UpstreamChoice {
     function_call?: UpstreamToolCall['function'] | null
   }
   finish_reason?: string | null
+  /** Where Kimi reports it. */
+  usage?: unknown
 }
 
 interface UpstreamChunk {
@@ -87,6 +89,11 @@ export function streamDecoder(provider: string, model: string): ChatDecoder {
   let begun = false
   let done = false
 
+  const report = (usage: unknown): void => {
+    const reported = toUsage(usage)
+    if (reported) builder.report(reported)
+  }
+
   const onChoice = (choice: UpstreamChoice, position: number): void => {
     choice.index ??= position
     choice.delta ??= {}
@@ -97,7 +104,8 @@ export function streamDecoder(provider: string, model: string): ChatDecoder {
       builder.relay(choice as ChunkChoice)
       return
     }
-    const { index, delta: given, finish_reason, ...extra } = choice
+    const { index, delta: given, finish_reason, usage, ...extra } = choice
+    if (usage) report(usage)
     const { role: _, tool_calls: __, function_call: ___, ...delta } = given
     separateThoughts(delta)
     const calls = entries?.length ? entries : legacy ? [{ index: 0, function: legacy }] : []
@@ -119,16 +127,13 @@ export function streamDecoder(provider: string, model: string): ChatDecoder {
     if (chunk === undefined) throw malformed(provider, 'An event of the answer is not JSON')
     if (chunk?.error) throw toldError(provider, chunk, begun)!
     if (!Array.isArray(chunk?.choices)) return
-    if (chunk.usage) {
-      const reported = toUsage(chunk.usage)
-      if (reported) builder.report(reported)
-    }
     if (chunk.choices.length > 0 && !begun) {
       begun = true
       const { choices: _, usage: __, obfuscation: ___, ...head } = chunk
       builder.begin({ ...head, model: (head['model'] as string) || model })
     }
     chunk.choices.forEach(onChoice)
+    if (chunk.usage) report(chunk.usage)
   }
 
   const end = (): ChunkChoice[] => {
