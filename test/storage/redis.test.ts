@@ -194,8 +194,12 @@ describe.skipIf(missing)('redisKV', () => {
       set: names.map((name, i) => ({ key: ['p', name], value: i, ...(i % 6 !== 0 && { expiresAt }) })),
     })
     expect((await kv.list(['p'])).items).toHaveLength(60)
-    while (Date.now() < expiresAt - 1) expect((await kv.get(['p', '001']))?.value).toBe(1)
-    while (Date.now() < expiresAt) await sleep(1)
+    // An answer that is here before the end was given before it, however slow the machine.
+    for (;;) {
+      const found = await kv.get(['p', '001'])
+      if (Date.now() >= expiresAt) break
+      expect(found?.value).toBe(1)
+    }
     expect(await kv.get(['p', '001'])).toBeNull()
     expect(await client.zcard('{turnpike}:index')).toBe(60)
     for (const reverse of [false, true]) {
