@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { z } from 'zod'
 import { runtime } from '../support/runtime.js'
 import type { Server } from '../support/server.js'
 import { startServer } from '../support/server.js'
@@ -38,5 +39,34 @@ describe.each(kinds)(`$name against ${runtime}`, ({ connect }) => {
       expect(answer.text).toContain(secret)
       expect(answer.finish).toBe('stop')
     })
+
+    it.each([false, true])('for an object, streamed: %s', async (stream) => {
+      const schema = z.object({ city: z.string(), guests: z.array(z.object({ name: z.string(), age: z.int() })) })
+      const object = await client().extract({ model, text: 'Who is where?' }, schema, { stream })
+      expect(object).toEqual({ city: 'city', guests: [{ name: 'name', age: 1 }] })
+    })
+  })
+})
+
+describe.each(models)(`$model, simulated by ${runtime},`, ({ model }) => {
+  const tool = {
+    type: 'function',
+    function: { name: 'look_up_weather', parameters: { type: 'object', properties: {} } },
+  }
+  const json_schema = { name: 'n', schema: { type: 'object', properties: { n: { type: 'integer' } } } }
+
+  it.each([
+    [{}, { simulated: true }],
+    [{ tools: [tool] }, { simulated: true }],
+    [{ tools: [tool], tool_choice: 'none', response_format: { type: 'json_schema', json_schema } }, { n: 1 }],
+  ])('answers with JSON where it is asked to: %j', async (fields, object) => {
+    const messages = [{ role: 'user', content: 'Answer in JSON.' }]
+    const response = await fetch(`${server.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model, messages, response_format: { type: 'json_object' }, ...fields }),
+    })
+    const { choices } = (await response.json()) as { choices: { message: { content: string } }[] }
+    expect(JSON.parse(choices[0]!.message.content)).toEqual(object)
   })
 })

@@ -50,7 +50,7 @@ const ASSUMED = 4.5
 
 /** Reads what a model takes off its id; a version that is not known yet is taken for the latest. */
 export function traitsOf(model: string): Traits {
-  const undated = model.replace(/-(\d{8}|latest)$/, '')
+  const undated = model.replace(/-(\d{8}|latest|0)$/, '')
   const [, major, minor = '0'] = /^claude-(?:[a-z]+-)?(\d+)(?:[-.](\d{1,2})(?!\d))?/.exec(undated) ?? []
   const alwaysThought = /fable|mythos/.test(undated)
   const version = major ? Number(major) + Number(minor) / 10 : alwaysThought ? 5 : ASSUMED

@@ -15,6 +15,7 @@ describe('parameters', () => {
     [{}, 'claude-sonnet-4-5', 8_192],
     [{ stream: true }, 'claude-sonnet-4-5', 64_000],
     [{ stream: true }, 'claude-sonnet-4-5-20250929', 64_000],
+    [{ stream: true }, 'claude-sonnet-4-0', 64_000],
     [{}, 'claude-3-haiku-20240307', 4_096],
     [{ stream: true }, 'claude-unheard-of', 4_096],
     [{ max_tokens: 100 }, 'claude-sonnet-4-5', 100],

@@ -47,10 +47,10 @@ export const idOf = ({ responseId }: Answer): string => (responseId ? `chatcmpl-
 export const blockOf = ({ candidates, promptFeedback }: Answer): string | undefined =>
   candidates?.length ? undefined : promptFeedback?.blockReason
 
-/** Reasons of an answer that was withheld, */
-const filtered = /^(IMAGE_)?(SAFETY|RECITATION|LANGUAGE|BLOCKLIST|PROHIBITED_CONTENT|SPII)$/
+/** Reasons of an answer that was withheld; the last is Vertex AI's. */
+export const filtered = /^(IMAGE_)?(SAFETY|RECITATION|LANGUAGE|BLOCKLIST|PROHIBITED_CONTENT|SPII|MODEL_ARMOR)$/
 
-/** and of one whose tool call cannot be read. */
+/** Reasons of one whose tool call cannot be read. */
 const broken =
   /^(MALFORMED_FUNCTION_CALL|UNEXPECTED_TOOL_CALL|TOO_MANY_TOOL_CALLS|MISSING_THOUGHT_SIGNATURE|MALFORMED_RESPONSE)$/
 

@@ -103,6 +103,8 @@ describe('the answer', () => {
     'RECITATION',
     'IMAGE_RECITATION',
     'SPII',
+    'LANGUAGE',
+    'MODEL_ARMOR',
   ])('that is %s is the fault of the prompt', async (reason) => {
     const refusal = failure({ kind: 'status', status: 400, caller: true, accepted: true, code: reason }, 'google')
     for (const body of [

@@ -120,6 +120,7 @@ describe('a whole answer', () => {
     ['IMAGE_SAFETY', 'content_filter'],
     ['IMAGE_PROHIBITED_CONTENT', 'content_filter'],
     ['IMAGE_RECITATION', 'content_filter'],
+    ['MODEL_ARMOR', 'content_filter'],
     ['MALFORMED_FUNCTION_CALL', 'stop'],
     ['UNEXPECTED_TOOL_CALL', 'stop'],
     ['TOO_MANY_TOOL_CALLS', 'stop'],

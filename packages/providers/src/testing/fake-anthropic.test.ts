@@ -122,6 +122,8 @@ describe('the fake Anthropic', () => {
     const messages = [user, { role: 'assistant', content }, { role: 'user', content: [result] }]
     const after = await ask({ tools: [weather], tool_choice: { type: 'any' }, messages })
     expect(after.content[0]!.text).toBe('The tools answered: sunny')
+    const more = await ask({ tools: [weather, { ...weather, name: 'json' }], tool_choice: { type: 'any' }, messages })
+    expect(more.content).toMatchObject([{ type: 'tool_use', name: 'json' }])
   })
 
   it('keeps to limits and formats, and thinks where it is asked to', async () => {
@@ -133,6 +135,8 @@ describe('the fake Anthropic', () => {
     })
     const format = { type: 'json_schema', schema: { ...schema, additionalProperties: false } }
     expect((await ask({ output_config: { format } })).content[0]!.text).toBe('{"city":"city","days":1}')
+    for (const system of ['Answer with a JSON object.', [{ type: 'text', text: 'Answer with a JSON object.' }]])
+      expect((await ask({ system })).content[0]!.text).toBe('{"simulated":true}')
     expect((await ask({ thinking })).content.map(({ type }) => type)).toEqual(['thinking', 'text'])
     const streamed = await events({ thinking })
     expect(streamed.map(({ delta }) => delta?.thinking ?? '').join('')).toBe('A simulated thought.')

@@ -2,7 +2,7 @@ import { anthropicRefusal } from './anthropic-rules.js'
 import type { FakeAnswer, FakeRequest, FakeUpstream } from './fake-upstream.js'
 import { fakeUpstream } from './fake-upstream.js'
 import { newId } from './new-id.js'
-import { sampleJson } from './sample-json.js'
+import { askedJson, sampleJson } from './sample-json.js'
 
 export interface FakeAnthropicOptions {
   /** The only credential that is taken; default any. */
@@ -17,7 +17,8 @@ export interface FakeAnthropicOptions {
 
 interface MessageBody {
   model: string
-  messages: { role: string; content: string | { type: string; text?: string; content?: unknown }[] }[]
+  system?: string | { text: string }[]
+  messages: { role: string; content: string | { type: string; text?: string; name?: string; content?: unknown }[] }[]
   max_tokens: number
   stream?: boolean
   tools?: { name: string; input_schema: unknown }[]
@@ -70,20 +71,24 @@ const resultsOf = ({ content }: MessageBody['messages'][number]) =>
 const outputTokens = (content: Block[]): number =>
   content.reduce((sum, block) => sum + tokens(block.type === 'text' ? block.text : JSON.stringify(block)), 0)
 
-/** The tool that the model calls: the one that is forced, or one that the user names; none once there is a result. */
+/** The tool that the model calls: the one that is forced, or one that the user names. With results, one that was not called yet where it must call. */
 function chosenTool({ tools = [], tool_choice, messages }: MessageBody): (typeof tools)[number] | undefined {
   const last = messages.at(-1)!
   const choice = tool_choice?.type ?? 'auto'
   if (choice === 'tool') return tools.find(({ name }) => name === tool_choice?.name)
-  if (choice === 'none' || resultsOf(last).length > 0) return undefined
-  if (choice === 'any') return tools[0]
+  const answered = resultsOf(last).length > 0
+  if (choice === 'any') {
+    const blocks = messages.flatMap(({ content }) => (typeof content === 'string' ? [] : content))
+    return tools.find((tool) => !answered || !blocks.some(({ name }) => name === tool.name))
+  }
+  if (choice === 'none' || answered) return undefined
   const asked = textOf(last.content)
   return tools.find(({ name }) => asked.includes(name))
 }
 
 /** What the model says: the same for the same conversation, with tool results and the user's own words in it. */
 function generate(body: MessageBody): Generation {
-  const { messages, max_tokens, thinking, output_config } = body
+  const { system = [], messages, max_tokens, thinking, output_config } = body
   const content: Block[] =
     thinking && thinking.type !== 'disabled'
       ? [{ type: 'thinking', thinking: 'A simulated thought.', signature: 'c2lnbmF0dXJl' }]
@@ -97,11 +102,12 @@ function generate(body: MessageBody): Generation {
   const results = resultsOf(messages.at(-1)!)
   const format = output_config?.format
   const user = messages.findLast(({ role }) => role === 'user')
-  const text = format
-    ? JSON.stringify(sampleJson(format.schema))
-    : results.length > 0
+  const words =
+    results.length > 0
       ? `The tools answered: ${results.map((result) => textOf(result.content)).join(', ')}`
       : `This is a simulated answer. You said: ${textOf(user?.content)}`
+  const told = typeof system === 'string' ? [system] : system.map(({ text }) => text)
+  const text = format ? JSON.stringify(sampleJson(format.schema)) : (askedJson(told) ?? words)
   const left = max_tokens - outputTokens(content)
   const cut = tokens(text) > left
   content.push({ type: 'text', text: cut ? text.slice(0, left * 4) : text })

@@ -134,6 +134,9 @@ describe('the fake Google', () => {
     ])
     const responseSchema = { type: 'OBJECT', properties: { type: { type: 'BOOLEAN' } } }
     expect(await text({ ...json, responseSchema })).toEqual([{ text: '{"type":true}' }])
+    const told = { parts: [{ text: 'Answer with JSON.' }, { text: 'Hi there' }] }
+    for (const fields of [{ systemInstruction: told }, { contents: [{ role: 'user', ...told }] }])
+      expect((await ask(fields)).candidates[0]!.content.parts).toEqual([{ text: '{"simulated":true}' }])
     const two = { generationConfig: { candidateCount: 2 } }
     expect((await ask(two)).candidates.map(({ index }) => index)).toEqual([0, 1])
     expect(new Set((await stream(two)).map((chunk) => chunk.candidates[0]!.index)).size).toBe(2)

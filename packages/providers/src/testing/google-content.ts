@@ -4,7 +4,7 @@ import type { InlineData } from './google-media.js'
 import { mediaOf, mediaTokens } from './google-media.js'
 import { googleRefusal, isGemini3 } from './google-rules.js'
 import { newId } from './new-id.js'
-import { sampleJson } from './sample-json.js'
+import { askedJson, sampleJson } from './sample-json.js'
 
 interface Part {
   text?: string
@@ -22,6 +22,7 @@ interface Declaration {
 }
 
 interface ContentBody {
+  systemInstruction?: { parts: Part[] }
   contents: { role: string; parts: Part[] }[]
   tools?: { functionDeclarations?: Declaration[] }[]
   toolConfig?: { functionCallingConfig?: { mode?: string; allowedFunctionNames?: string[] } }
@@ -78,7 +79,7 @@ function chosenTool({ tools = [], toolConfig, contents }: ContentBody): Declarat
 
 /** What the model says: the same for the same conversation, with tool results and the user's own words in it. */
 function generate(model: string, body: ContentBody): Generation {
-  const { contents, generationConfig = {} } = body
+  const { systemInstruction, contents, generationConfig = {} } = body
   const { maxOutputTokens, responseMimeType, responseSchema, responseJsonSchema, thinkingConfig } = generationConfig
   const parts: Part[] = thinkingConfig?.includeThoughts ? [{ text: thought, thought: true }] : []
   const signed = isGemini3(model) ? { thoughtSignature: signature } : {}
@@ -92,12 +93,15 @@ function generate(model: string, body: ContentBody): Generation {
   if (media) return { parts: media.map((part) => ({ ...part, ...(!part.thought && signed) })), finish: 'STOP' }
   const results = contents.at(-1)!.parts.flatMap(({ functionResponse }) => functionResponse ?? [])
   const schema = responseJsonSchema ?? responseSchema
-  let text: string
+  const words =
+    results.length > 0
+      ? `The tools answered: ${results.map(({ response }) => JSON.stringify(response)).join(', ')}`
+      : replyTo(contents.findLast(({ role }) => role === 'user')?.parts)
+  // Models without a system instruction are told in the first content.
+  const told = (systemInstruction ?? contents[0]!).parts.map(({ text = '' }) => text)
+  let text = askedJson(told) ?? words
   if (schema !== undefined) text = JSON.stringify(sample(schema))
   else if (responseMimeType === 'application/json') text = '{"simulated":true}'
-  else if (results.length > 0)
-    text = `The tools answered: ${results.map(({ response }) => JSON.stringify(response)).join(', ')}`
-  else text = replyTo(contents.findLast(({ role }) => role === 'user')?.parts)
   const cut = maxOutputTokens !== undefined && tokens(text) > maxOutputTokens
   parts.push({ text: cut ? text.slice(0, maxOutputTokens * 4) : text, ...signed })
   return { parts, finish: cut ? 'MAX_TOKENS' : 'STOP' }
