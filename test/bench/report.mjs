@@ -83,6 +83,8 @@ const bars = [
   // Every family is to cost what OpenAI's own form does.
   ...['claude', 'gemini'].map((server) => ({ server, scenario: 'paced', than: 'listener', least: 1 / 1.3 })),
   ...['claude', 'gemini'].map((server) => ({ server, scenario: 'burst', mostCpu: 4 })),
+  // The same bar for machines of any speed: the bare proxy took 1.45 µs on the one for which it was set.
+  ...['claude', 'gemini'].map((server) => ({ server, scenario: 'burst', than: 'floor', least: 1.45 / 4 })),
   ...['hattip', 'listener', 'bun', 'claude', 'gemini'].map((server) => ({ server, scenario: 'first', most: 2 })),
 ]
 
