@@ -30,6 +30,19 @@ describe('tools', () => {
     ])
   })
 
+  it.each<[parameters: object, sent: object]>([
+    [{}, { type: 'object' }],
+    [{ properties: { a: {} } }, { type: 'object', properties: { a: {} } }],
+    [
+      { $ref: '#/$defs/x', $defs: { x: {} } },
+      { type: 'object', $ref: '#/$defs/x', $defs: { x: {} } },
+    ],
+  ])('tells the type of the root of %j, without which it is refused', (parameters, sent) => {
+    expect(ask({ tools: [tool('f', { parameters })] }).body['tools']).toEqual([
+      { functionDeclarations: [{ name: 'f', parametersJsonSchema: sent }] },
+    ])
+  })
+
   it('keeps keys of prototypes in schemas', () => {
     const parameters = JSON.parse(
       '{"type":"object","properties":{"__proto__":{"type":"string"},"constructor":{}}}',

@@ -39,14 +39,18 @@ const read = new Set([
 interface Declaration {
   name: string
   description: string | undefined
-  /** The JSON Schema as the caller wrote it. */
+  /** The JSON Schema as the caller wrote it; its root is refused without the type. */
   parametersJsonSchema: object | undefined
 }
 
 function toDeclaration(tool: ToolDefinition): Declaration {
   if (tool.type === 'custom') throw unsupported('Gemini has no custom tools')
   const { name, description, parameters } = tool.function
-  return { name, description: description ?? undefined, parametersJsonSchema: parameters ?? undefined }
+  return {
+    name,
+    description: description ?? undefined,
+    parametersJsonSchema: parameters ? { type: 'object', ...parameters } : undefined,
+  }
 }
 
 interface CallingConfig {

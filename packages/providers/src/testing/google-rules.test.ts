@@ -35,7 +35,13 @@ describe('Google takes', () => {
     ['ids', rounds([{ functionCall: { name: 'f', id: '1' }, thoughtSignature: 'x' }], [result])],
     ['an unsigned round of 2.5', rounds([call], [result]), old],
     ['an unsigned round of an earlier step', rounds([call], [result], { role: 'model', parts: [{ text: 'x' }] }, user)],
-    ['functions', declares({ name: '_a.b:c-1', description: 'x', parametersJsonSchema: { const: 1 } }, { name: 'g' })],
+    [
+      'functions',
+      declares(
+        { name: '_a.b:c-1', description: 'x', parametersJsonSchema: { type: 'object', not: {} } },
+        { name: 'g' },
+      ),
+    ],
     [
       'a Schema',
       parameters({
@@ -135,8 +141,13 @@ describe('Google refuses', () => {
     ['the same function twice', declares({ name: 'f' }, { name: 'f' }), 'Duplicate function declaration found: f'],
     [
       'both kinds of parameters',
-      declares({ name: 'f', parameters: {}, parametersJsonSchema: {} }),
+      declares({ name: 'f', parameters: {}, parametersJsonSchema: { type: 'object' } }),
       '* GenerateContentRequest.tools[0].function_declarations[0]: parameters and parameters_json_schema are',
+    ],
+    [
+      'parameters without a type',
+      declares({ name: 'f', parametersJsonSchema: { properties: {} } }),
+      'Unable to submit request because `f` functionDeclaration `parameters` schema should be of type OBJECT.',
     ],
     ...['oneOf', 'allOf', '$ref', 'const', 'additionalProperties', '$schema'].map((name): [string, object, string] => [
       `${name} in a Schema`,

@@ -143,6 +143,8 @@ function checkTools(tools: unknown): Problem {
         return `* GenerateContentRequest.${at}.name: Invalid function name. Must start with a letter or an underscore. Must be alphanumeric (a-z, A-Z, 0-9), underscores (_), dots (.), colons (:), or dashes (-), with a maximum length of 128.`
       if (names.includes(name)) return `Duplicate function declaration found: ${name}`
       names.push(name)
+      if (isObject(parametersJsonSchema) && parametersJsonSchema['type'] !== 'object')
+        return `Unable to submit request because \`${name}\` functionDeclaration \`parameters\` schema should be of type OBJECT.`
       return parameters !== undefined && parametersJsonSchema !== undefined
         ? `* GenerateContentRequest.${at}: parameters and parameters_json_schema are mutually exclusive.`
         : checkSchema(parameters, `${at}.parameters`)
