@@ -113,7 +113,7 @@ it('#7 cleans the id of a call and of its result alike', () =>
   ))
 
 it('#8 refuses a result without a call, and names it', async () => {
-  const message = 'No tool call has the id "c2"'
+  const message = 'No tool call "c2" waits for a result'
   await expectRefused({ tools: [tool('f')], messages: [ask, calls(call('c1', 'f')), answers('c2', 'two')] }, message)
   await expectRefused({ tools: [tool('f')], messages: [ask, answers('c2', 'two'), calls(call('c2', 'f'))] }, message)
 })

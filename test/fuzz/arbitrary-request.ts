@@ -111,7 +111,7 @@ export const flaws: Record<string, [fields: object, refusal: RegExp]> = {
   ],
   'arguments that are a list': [say(call('[1]'), result), /no JSON object/],
   'arguments that are no JSON': [say(call('{bad'), result), /no JSON object/],
-  'a result without its call': [say(result), /No tool call has the id "call_1"/],
+  'a result without its call': [say(result), /No tool call "call_1" waits/],
   'a function message without its call': [
     say({ role: 'function', name: 'f', content: '1' }),
     /No call of the function/,

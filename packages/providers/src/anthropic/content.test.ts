@@ -138,12 +138,25 @@ describe('messages as the Messages API has them', () => {
     ])
   })
 
-  it('refuses a result without its call', () => {
-    const asked = { messages: [...hi, { role: 'tool', tool_call_id: 'call_9', content: 'x' }] as Messages }
-    expect(refusal(asked)).toMatchObject({
-      status: 400,
-      message: 'No tool call has the id "call_9"',
-    })
+  it('gives calls of one turn that have the same id their results in order', () => {
+    const turn: Messages = [
+      { role: 'assistant', content: null, tool_calls: [call('', 'f'), call('', 'g')] },
+      { role: 'tool', tool_call_id: '', content: 'of f' },
+      { role: 'tool', tool_call_id: '', content: 'of g' },
+    ]
+    expect(body({ tools: [tool('f'), tool('g')], messages: [...hi, ...turn] })['messages']).toEqual([
+      user(text('Hi')),
+      assistant(use('call', 'f'), use('call_2', 'g')),
+      user(result('call', 'of f'), result('call_2', 'of g')),
+    ])
+  })
+
+  it('refuses a result without its call, and a second one', () => {
+    const answer: Messages = [{ role: 'tool', tool_call_id: 'call_9', content: 'x' }]
+    const calls: Messages = [{ role: 'assistant', content: null, tool_calls: [call('call_9', 'f')] }]
+    const refused = { status: 400, message: 'No tool call "call_9" waits for a result' }
+    expect(refusal({ messages: [...hi, ...answer] })).toMatchObject(refused)
+    expect(refusal({ messages: [...hi, ...calls, ...answer, ...answer] })).toMatchObject(refused)
   })
 
   it('declares the tools of a history that come without', () => {

@@ -3,7 +3,8 @@ import { invalid, unsupported } from '@turnpike/core'
 import { fromBase64 } from '../base64.js'
 import { parseDataUrl } from '../data-url.js'
 import { parseArguments } from '../request-fields.js'
-import { toolIds } from '../tool-ids.js'
+import { openCalls } from '../open-calls.js'
+import { toolId } from '../tool-ids.js'
 
 /** A content block of the Messages API. */
 export type Block = { type: string } & Record<string, unknown>
@@ -34,8 +35,6 @@ export const cached = (part: Record<string, unknown>) => ({ cache_control: part[
 
 /** 400 for what the family has not. */
 export const refused = (what: string) => unsupported(`Claude does not take ${what}`)
-
-const isBlank = (text: string): boolean => text.trim() === ''
 
 /** Text from bytes in base64. */
 function toText(data: string): string {
@@ -76,7 +75,7 @@ function toBlocks(content: string | ContentPart[], dropped: Set<string>): Block[
       case 'text':
       case 'refusal': {
         const text = part.type === 'text' ? part.text : part.refusal
-        if (!isBlank(text)) blocks.push({ type: 'text', text, ...extra })
+        if (text.trim() !== '') blocks.push({ type: 'text', text, ...extra })
         break
       }
       case 'image_url': {
@@ -116,7 +115,8 @@ function marked(blocks: Block[], message: Record<string, unknown>): Block[] {
 export function toConversation(request: ChatCompletionRequest): Conversation {
   const system: Block[] = request.system ? toBlocks(request.system, new Set()) : []
   const turns: Turn[] = []
-  const ids = toolIds()
+  const ids = new Set<string>()
+  const calls = openCalls<string>()
   const called = new Set<string>()
   const dropped = new Set<string>()
 
@@ -136,7 +136,9 @@ export function toConversation(request: ChatCompletionRequest): Conversation {
       if (call.type === 'custom') throw refused('custom tools')
       const { name, arguments: text } = call.function
       called.add(name)
-      blocks.push({ type: 'tool_use', id: ids.call(call.id), name, input: parseArguments(name, text) })
+      const id = toolId(call.id, ids)
+      calls.add(call.id, id)
+      blocks.push({ type: 'tool_use', id, name, input: parseArguments(name, text) })
     }
     turn('assistant').blocks.push(...marked(blocks, message))
   }
@@ -156,8 +158,8 @@ export function toConversation(request: ChatCompletionRequest): Conversation {
         break
       case 'tool': {
         const { content, tool_call_id } = message
-        const id = ids.result(tool_call_id)
-        if (id === undefined) throw invalid(`No tool call has the id "${tool_call_id}"`)
+        const id = calls.answer(tool_call_id)
+        if (id === undefined) throw invalid(`No tool call "${tool_call_id}" waits for a result`)
         const answer = typeof content === 'string' ? content : toBlocks(content, dropped)
         turn('user').results.push({ type: 'tool_result', tool_use_id: id, content: answer, ...cached(message) })
         break

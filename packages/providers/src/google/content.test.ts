@@ -128,6 +128,25 @@ describe('messages', () => {
     expect(contents[4]!.parts).toEqual([response('mild')])
   })
 
+  it('gives calls that have the same id their results in order', () => {
+    const turn = [assistant([call('', 'f'), call('', 'g')]), result('', 'of f'), result('', 'of g')]
+    const response = (name: string) => ({ functionResponse: { name, response: { output: `of ${name}` } } })
+    expect(contentsOf([user, ...turn, ...turn])).toMatchObject([
+      {},
+      {},
+      { parts: [response('f'), response('g')] },
+      {},
+      { parts: [response('f'), response('g')] },
+    ])
+  })
+
+  it('refuses a result without its call, and a second one', () => {
+    const refused = { status: 400, message: 'No tool call "call_9" waits for a result' }
+    const answer = result('call_9', 'x')
+    expect(refusal({ messages: [user, answer] })).toMatchObject(refused)
+    expect(refusal({ messages: [user, assistant([call('call_9', 'f')]), answer, answer] })).toMatchObject(refused)
+  })
+
   it.each([
     ['call_abcdefghijklmnopqrstuvwx', undefined],
     ['toolu_01A', undefined],

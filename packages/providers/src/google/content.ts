@@ -2,6 +2,7 @@ import type { ChatCompletionRequest, ChatMessage, ContentPart } from '@turnpike/
 import { invalid, unsupported } from '@turnpike/core'
 import { parseDataUrl } from '../data-url.js'
 import { parseJson } from '../json.js'
+import { openCalls } from '../open-calls.js'
 import { parseArguments } from '../request-fields.js'
 
 /** A part of a content, as it is sent. */
@@ -30,16 +31,16 @@ export interface Conversation {
 /** What stands for the signature of a call that was not made by Gemini 3, which refuses calls without one. */
 const UNSIGNED = 'skip_thought_signature_validator'
 
-/** A content with the results of its calls, which follow it. */
+/** A content with the results of its calls, which follow it, each at the position of its call. */
 interface Turn extends Content {
-  results: { position: number; part: Part }[]
+  results: Part[]
 }
 
 /** A call of the conversation, for the result that names it by its id. */
 interface Call {
   turn: Turn
   name: string
-  /** Its place among all calls: results go in the order of their calls. */
+  /** Its place among all calls. */
   position: number
 }
 
@@ -152,7 +153,7 @@ function signatureOf(call: Record<string, unknown>): string | undefined {
 export function toConversation(request: ChatCompletionRequest, needsSignatures: boolean): Conversation {
   const system: Part[] = request.system ? [{ text: request.system }] : []
   const turns: Turn[] = []
-  const calls = new Map<string, Call>()
+  const calls = openCalls<Call>()
   const dropped = new Set<string>()
   let position = 0
 
@@ -172,7 +173,7 @@ export function toConversation(request: ChatCompletionRequest, needsSignatures: 
     for (const call of message.tool_calls ?? []) {
       if (call.type === 'custom') throw unsupported('Gemini has no custom tools')
       const { name, arguments: text } = call.function
-      calls.set(call.id, { turn, name, position: position++ })
+      calls.add(call.id, { turn, name, position: position++ })
       const part: Part = { functionCall: { name, args: parseArguments(name, text), id: upstreamId(call.id) } }
       const signature = signatureOf(call)
       if (signature) part.thoughtSignature = signature
@@ -181,11 +182,11 @@ export function toConversation(request: ChatCompletionRequest, needsSignatures: 
   }
 
   const addResult = ({ tool_call_id, content }: Extract<ChatMessage, { role: 'tool' }>): void => {
-    const call = calls.get(tool_call_id)
-    if (!call) throw invalid(`No tool call has the id "${tool_call_id}"`)
+    const call = calls.answer(tool_call_id)
+    if (!call) throw invalid(`No tool call "${tool_call_id}" waits for a result`)
     const { turn, name, position } = call
     const response = toResult(textsOf(content, 'tool').join(''))
-    turn.results.push({ position, part: { functionResponse: { name, response, id: upstreamId(tool_call_id) } } })
+    turn.results[position] = { functionResponse: { name, response, id: upstreamId(tool_call_id) } }
   }
 
   for (const message of request.messages) {
@@ -215,8 +216,7 @@ export function toConversation(request: ChatCompletionRequest, needsSignatures: 
     if (first) first.thoughtSignature ??= UNSIGNED
     const content: Content = { role, parts: parts.length > 0 ? parts : [{ text: '' }] }
     if (results.length === 0) return [content]
-    const inOrder = results.toSorted((one, other) => one.position - other.position).map(({ part }) => part)
-    return [content, { role: 'user', parts: inOrder }]
+    return [content, { role: 'user', parts: Object.values(results) }]
   })
   return { system, contents, dropped }
 }

@@ -146,7 +146,6 @@ function toSeed(seed: unknown, note: NoteDown): unknown {
 function toGenerationConfig(request: ChatCompletionRequest, traits: Traits, note: NoteDown): Record<string, unknown> {
   const { max_tokens, max_completion_tokens, temperature, top_p, modalities, logprobs, top_logprobs } = request
   if (max_completion_tokens !== undefined && max_tokens !== undefined) note('max_tokens', 'dropped')
-  const counted = logprobs === true && top_logprobs !== 0
   if (top_logprobs !== undefined && logprobs !== true) note('top_logprobs', 'dropped')
   if (modalities !== undefined && !Array.isArray(modalities)) throw invalid('modalities must be a list')
   const penalty = (field: string): unknown => {
@@ -165,7 +164,7 @@ function toGenerationConfig(request: ChatCompletionRequest, traits: Traits, note
     frequencyPenalty: penalty('frequency_penalty'),
     presencePenalty: penalty('presence_penalty'),
     responseLogprobs: logprobs === true ? true : undefined,
-    logprobs: counted ? top_logprobs : undefined,
+    logprobs: (logprobs === true && top_logprobs) || undefined,
     responseModalities: modalities?.map((word) => String(word).toUpperCase()),
     thinkingConfig: toThinking(request, traits, note),
   }
