@@ -119,8 +119,8 @@ export const mutations = [
   {
     name: 'claude-ids-unsanitised',
     file: 'packages/providers/src/tool-ids.ts',
-    line: "id.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, MOST)",
-    broken: 'id.slice(0, MOST)',
+    line: "id.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 40)",
+    broken: 'id.slice(0, 40)',
     test: 'test/cases/claude-messages.test.ts',
     red: '#7 ',
   },
@@ -183,8 +183,8 @@ export const mutations = [
   {
     name: 'gemini-results-unordered',
     file: 'packages/providers/src/google/content.ts',
-    line: 'results.toSorted((one, other) => one.position - other.position)',
-    broken: 'results',
+    line: 'turn.results[position] =',
+    broken: 'turn.results[turn.results.length] =',
     test: 'test/cases/gemini-requests.test.ts',
     red: '#50 ',
   },
