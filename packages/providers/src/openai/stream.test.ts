@@ -255,6 +255,26 @@ describe('tool calls of a stream', () => {
     ])
   })
 
+  it.each<[what: string, second: string, ...entries: object[]]>([
+    ['nor index', 'f', entry({ id: '' }, 'f', '{'), entry({}, undefined, '}'), entry({ id: '' }, 'f', '[]')],
+    [
+      'but one index',
+      'g',
+      entry({ index: 0 }, 'f', '{'),
+      entry({ index: 0 }, 'f', '}'),
+      entry({ index: 0 }, 'g', '[]'),
+    ],
+  ])('with neither id %s are told apart by their names', async (_, second, ...entries) => {
+    const given = await choices(...entries, finish('stop'))
+    expect(given.flatMap((choice) => (choice?.['delta'] as ChatDelta).tool_calls ?? [])).toMatchObject([
+      { index: 0, function: { name: 'f' } },
+      { index: 0, function: { arguments: '{' } },
+      { index: 0, function: { arguments: '}' } },
+      { index: 1, function: { name: second } },
+      { index: 1, function: { arguments: '[]' } },
+    ])
+  })
+
   it('wait for their name', async () => {
     expect(
       await choices(

@@ -40,6 +40,7 @@ interface OpenTool {
   /** The upstream's index; null where it gives none. */
   index: number | null
   id: string | undefined
+  name?: string
   /** Our index; absent while the name is missing. */
   ours?: number
   /** Arguments that came before the name. */
@@ -50,8 +51,8 @@ const textOf = (value: unknown): string =>
   typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value)
 
 /**
- * The tool calls of one choice. Compatible servers count them from 1, leave the index out, give parallel calls the same one,
- * or send the name late; an entry belongs to the call with its index unless it brings another id and a name.
+ * The tool calls of one choice. Compatible servers count them from 1, leave the index or the id out, give parallel calls the same one,
+ * or send the name late; an entry belongs to the call with its index unless it brings a name and another id, or without one another name.
  */
 function toolTracker(choice: number, builder: ChunkBuilder) {
   const tools: OpenTool[] = []
@@ -63,13 +64,15 @@ function toolTracker(choice: number, builder: ChunkBuilder) {
   const track = (entry: UpstreamToolCall): void => {
     const { index = null, id, function: call = {} } = entry
     let tool = find(entry)
-    const another = tool?.id && id && id !== tool.id && call.name
-    if (!tool || another) tools.push((tool = { index, id: id ?? undefined, held: '' }))
+    const { name } = call
+    const isAnother = id ? tool?.id && id !== tool.id : tool?.name && (index === null || name !== tool.name)
+    if (!tool || (name && isAnother)) tools.push((tool = { index, id: id ?? undefined, held: '' }))
     if (tool.ours === undefined) {
       tool.id ??= id ?? undefined
       tool.held += textOf(call.arguments)
-      if (!call.name) return
-      tool.ours = builder.tool(choice, { id: tool.id || undefined, name: call.name })
+      if (!name) return
+      tool.name = name
+      tool.ours = builder.tool(choice, { id: tool.id || undefined, name })
       builder.toolArguments(choice, tool.ours, tool.held)
     } else builder.toolArguments(choice, tool.ours, textOf(call.arguments))
   }
