@@ -53,6 +53,17 @@ describe('a sample of a JSON Schema', () => {
     [tree, { name: 'name', children: [], parent: null }],
   ])('%j: %j', (schema, sample) => expect(sampleJson(schema)).toEqual(sample))
 
+  it('takes no time without end', () => {
+    const chain = Array.from({ length: 40 }, (_, i) => {
+      const next = { $ref: `#/$defs/d${i + 1}` }
+      return [`d${i}`, { type: 'object', properties: { a: next, b: next } }]
+    })
+    const schema = { $ref: '#/$defs/d0', $defs: Object.fromEntries(chain) as object }
+    expect(sampleJson(schema)).toHaveProperty('a.a.a.a')
+    const most = { type: 'array', minItems: 1e12, items: { type: 'string', minLength: 1e12 } }
+    expect(JSON.stringify(sampleJson(most)).length).toBeLessThan(2e7)
+  })
+
   it('is what is said where JSON is asked for in words', () => {
     const schema = JSON.stringify({ type: 'object', properties: { n: { type: 'integer' } } })
     expect(askedJson(['Be brief.', 'Answer with a JSON object and nothing else.'])).toBe('{"simulated":true}')

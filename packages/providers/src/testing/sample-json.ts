@@ -16,9 +16,12 @@ const formatted: Record<string, string> = {
   uuid: '01234567-89ab-4def-8123-456789abcdef',
 }
 
+/** Longest string that is made, in UTF-16 units. */
+const LONGEST = 1_000
+
 function sampleString({ format, minLength = 0, maxLength = Infinity }: Schema, name: string): string {
   const text = formatted[format as string] ?? name
-  return text.padEnd(minLength as number, 'x').slice(0, maxLength as number)
+  return text.padEnd(Math.min(minLength as number, LONGEST), 'x').slice(0, maxLength as number)
 }
 
 /** 1, or what is nearest to it within the limits. */
@@ -31,48 +34,51 @@ function sampleNumber({ minimum, exclusiveMinimum, maximum, exclusiveMaximum }: 
   return Math.max(least, Math.min(1, limit(maximum, exclusiveMaximum, -1, Infinity)))
 }
 
-/**
- * A small value that fits a JSON Schema, the same one each time: what a simulated model calls a tool with, and answers.
- * Undefined where it would be without end: the schema is within itself by a `$ref` that is being `followed`.
- */
-export function sampleJson(schema: unknown, name = 'value', root = schema, followed: unknown[] = []): unknown {
-  const given = (schema ?? {}) as Schema
-  const inner = (part: unknown, key = name): unknown => sampleJson(part, key, root, followed)
-  const { $ref, type, const: only, enum: allowed, allOf, properties, items, minItems = 1 } = given
-  if (typeof $ref === 'string') {
-    if (followed.includes($ref)) return undefined
-    const target = $ref
-      .split('/')
-      .slice(1)
-      .reduce<unknown>((part, key) => (part as Schema | undefined)?.[key], root)
-    return sampleJson(target, name, root, [...followed, $ref])
-  }
-  if (only !== undefined) return only
-  if (Array.isArray(allowed)) return allowed[0]
-  const options = given['anyOf'] ?? given['oneOf']
-  if (Array.isArray(options)) return options.map((option) => inner(option)).find((value) => value !== undefined)
-  if (Array.isArray(allOf)) return Object.assign({}, ...allOf.map((part) => inner(part)))
-  switch (Array.isArray(type) ? type[0] : type) {
-    case 'string':
-      return sampleString(given, name)
-    case 'number':
-    case 'integer':
-      return sampleNumber(given)
-    case 'boolean':
-      return true
-    case 'null':
-      return null
-    case 'array': {
-      const item = inner(items)
-      return item === undefined ? [] : Array<unknown>(Math.max(1, minItems as number)).fill(item)
+/** Most parts of a schema that are looked at: a few references to references make more than anybody can wait for. */
+const PARTS = 10_000
+
+/** A small value that fits a JSON Schema, the same one each time: what a simulated model calls a tool with, and answers. */
+export function sampleJson(schema: unknown): unknown {
+  let left = PARTS
+  /** Undefined where it would be without end: a part that is within itself, by one of the `$ref`s that were `followed` to it. */
+  const sample = (part: unknown, name: string, followed: string[]): unknown => {
+    if (left-- <= 0) return undefined
+    const given = (part ?? {}) as Schema
+    const { $ref, type, const: only, enum: allowed, allOf, properties, items, minItems = 1 } = given
+    if (typeof $ref === 'string') {
+      if (followed.includes($ref)) return undefined
+      const keys = $ref.split('/').slice(1)
+      const target = keys.reduce<unknown>((inner, key) => (inner as Schema | undefined)?.[key], schema)
+      return sample(target, name, [...followed, $ref])
     }
-    default: {
-      const entries = Object.entries((properties ?? {}) as Schema).map(
-        ([key, part]) => [key, inner(part, key)] as const,
-      )
-      return Object.fromEntries(entries.filter(([, value]) => value !== undefined))
+    if (only !== undefined) return only
+    if (Array.isArray(allowed)) return allowed[0]
+    const options = given['anyOf'] ?? given['oneOf']
+    if (Array.isArray(options))
+      return options.map((option) => sample(option, name, followed)).find((value) => value !== undefined)
+    if (Array.isArray(allOf)) return Object.assign({}, ...allOf.map((option) => sample(option, name, followed)))
+    switch (Array.isArray(type) ? type[0] : type) {
+      case 'string':
+        return sampleString(given, name)
+      case 'number':
+      case 'integer':
+        return sampleNumber(given)
+      case 'boolean':
+        return true
+      case 'null':
+        return null
+      case 'array': {
+        const length = Math.min(Math.max(1, minItems as number), PARTS)
+        return Array.from({ length }, () => sample(items, name, followed)).filter((item) => item !== undefined)
+      }
+      default: {
+        const entries = Object.entries((properties ?? {}) as Schema)
+        const sampled = entries.map(([key, inner]) => [key, sample(inner, key, followed)] as const)
+        return Object.fromEntries(sampled.filter(([, value]) => value !== undefined))
+      }
     }
   }
+  return sample(schema, 'value', [])
 }
 
 /** What a simulated model says where it is told in words to answer with JSON, and maybe of which schema; undefined where it is not. */
