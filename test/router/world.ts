@@ -86,10 +86,18 @@ const outcome: fc.Arbitrary<Outcome> = fc.oneof(
   { weight: 1, arbitrary: fails({ kind: 'unavailable', accepted: true }) },
   { weight: 1, arbitrary: fails({ ...busy, accepted: true }) },
 )
-/** Some outcomes several times in a row, so that breakers open. */
+/** Some outcomes several times in a row, so that breakers open; of some models they close again. */
 const outcomes = fc
-  .array(fc.tuple(outcome, fc.constantFrom(1, 1, 2, 6)), { minLength: 1, maxLength: 8 })
-  .map((runs) => runs.flatMap(([one, times]) => Array.from({ length: times }, () => one)))
+  .tuple(
+    fc.array(fc.tuple(outcome, fc.constantFrom(1, 1, 2, 6)), { minLength: 1, maxLength: 8 }),
+    fc.option(
+      serves.map((served): [Outcome, number] => [served, 3]),
+      { nil: undefined },
+    ),
+  )
+  .map(([runs, end]) =>
+    [...runs, ...(end ? [end] : [])].flatMap(([one, times]) => Array.from({ length: times }, () => one)),
+  )
 
 const place = (known: (typeof models)[number]): fc.Arbitrary<Place> =>
   fc
@@ -157,5 +165,5 @@ export const worlds: fc.Arbitrary<World> = fc.record({
   prices,
   retries: fc.nat(2),
   maxWaitMs: fc.constantFrom(0, 500, 2_000),
-  steps: fc.array(step, { minLength: 1, maxLength: 25 }),
+  steps: fc.array(step, { minLength: 1, maxLength: 25, size: '+1' }),
 })
