@@ -57,3 +57,16 @@ export function decodeReads(decoder: ChatDecoder, reads: Read[]): { batches: Cha
     return { batches, error }
   }
 }
+
+/**
+ * What becomes of chunks that come in a read each: the choice of every chunk, or its usage where it has none.
+ * @throws the error at the end if there is one
+ */
+export function decodeChoices(decoder: ChatDecoder, chunks: Read) {
+  const { batches, error } = decodeReads(
+    decoder,
+    chunks.map((one) => [one]),
+  )
+  if (error) throw error
+  return batches.flat().map(({ choices: [choice], usage: reported }) => choice ?? reported)
+}
