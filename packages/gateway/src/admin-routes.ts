@@ -1,13 +1,12 @@
 import type { GatewayKeys, KV, Router, UsageLedger } from '@turnpike/core'
-import type { Route } from '@turnpike/http'
 import { route } from '@turnpike/http'
-import type { Caller } from './caller.js'
 import { adminEvents } from './operations/admin/events.js'
 import { adminMetrics } from './operations/admin/metrics.js'
 import { adminPricing } from './operations/admin/pricing.js'
 import { adminBalancer, adminProviders } from './operations/admin/providers.js'
 import { adminAudit, adminUsersSummary } from './operations/admin/users.js'
 import type { RequestEvents } from './request-events.js'
+import type { GatewayRoute } from './operation.js'
 
 /** What a gateway is made of, for routes beyond those of the specification. */
 export interface GatewayParts {
@@ -25,7 +24,7 @@ export interface GatewayParts {
 }
 
 /** The `/admin` routes that the specification shows; their answers are ours. */
-export const adminRoutes = ({ router, kv, ledger, now }: GatewayParts): Route<Caller>[] => [
+export const adminRoutes = ({ router, kv, ledger, now }: GatewayParts): GatewayRoute[] => [
   route('GET', '/admin/metrics', adminMetrics(router, ledger, now)),
   route('GET', '/admin/providers', adminProviders(router)),
   route('GET', '/admin/pricing', adminPricing(router)),
@@ -34,7 +33,7 @@ export const adminRoutes = ({ router, kv, ledger, now }: GatewayParts): Route<Ca
 ]
 
 /** Routes that the specification does not show: the audit log and, where there are `events`, their stream. */
-export const conventionRoutes = ({ kv, events, stopping }: GatewayParts): Route<Caller>[] => [
+export const conventionRoutes = ({ kv, events, stopping }: GatewayParts): GatewayRoute[] => [
   route('GET', '/admin/audit', adminAudit(kv), { convention: true }),
   ...(events ? [route('GET', '/admin/events', adminEvents(events, stopping), { convention: true })] : []),
 ]

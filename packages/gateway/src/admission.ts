@@ -1,8 +1,8 @@
 import type { KeyHolder } from '@turnpike/core'
 import { ApiError } from '@turnpike/core'
-import type { Access } from '@turnpike/http'
 import type { Caller } from './caller.js'
 import { COMMON_PART, FULL_RETRY_AFTER_S, LONGEST_RETRY_AFTER_S, MAX_IN_FLIGHT, RETRIES_PER_S } from './conventions.js'
+import type { Access } from './operation.js'
 
 export interface AdmissionOptions {
   /** Requests that this process serves at a time; the last fifth is for keys below their fair share. Default {@link MAX_IN_FLIGHT}. */

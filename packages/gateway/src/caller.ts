@@ -1,6 +1,7 @@
 import type { GatewayKeys, KeyHolder, RateLimiter } from '@turnpike/core'
 import { ApiError, sha256 } from '@turnpike/core'
-import type { Access, Call, Exchange } from '@turnpike/http'
+import type { Call, Exchange } from '@turnpike/http'
+import type { Access } from './operation.js'
 
 /** Somebody who administers, known otherwise than by a gateway key. */
 export interface Administrator {

@@ -6,7 +6,6 @@ import type {
   HandlerOptions,
   HattipHandler,
   NodeListener,
-  Route,
   Servable,
   ShellOptions,
 } from '@turnpike/http'
@@ -36,6 +35,7 @@ import { usersCreate, usersDelete, usersGet, usersList, usersUsage } from './ope
 import type { RequestEvents } from './request-events.js'
 import { eventOf } from './request-events.js'
 import { upstreamWatches } from './upstream-watch.js'
+import type { GatewayRoute } from './operation.js'
 
 export interface GatewayOptions
   extends ShellOptions, AdmissionOptions, ImageOptions, SpeechOptions, TranscriptionOptions {
@@ -84,7 +84,7 @@ export interface GatewayOptions
   /** Keeps the last requests and tells of them, such as `requestEvents()`: for `GET /admin/events`. Default none. */
   events?: RequestEvents
   /** Routes beyond those of the specification, such as {@link conventionRoutes}; default none. */
-  routes?: ((parts: GatewayParts) => Route<Caller>[])[]
+  routes?: ((parts: GatewayParts) => GatewayRoute[])[]
   /** The clock, in milliseconds; default `Date.now`. */
   now?: () => number
 }
@@ -98,7 +98,7 @@ export interface Gateway extends Servable {
   /** Serves node:http, Express and every other connect-style host. */
   node: NodeListener
   /** The route table that everything above is made of. */
-  routes: readonly Route<Caller>[]
+  routes: readonly GatewayRoute[]
   keys: GatewayKeys
   ledger: UsageLedger
   /**
@@ -146,7 +146,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     now,
   }
 
-  const routes: Route<Caller>[] = [
+  const routes: GatewayRoute[] = [
     route('POST', '/v1/chat/completions', chatCompletions(upstream)),
     route('POST', '/v1/embeddings', createEmbeddings(upstream, options.embedding)),
     route('POST', '/v1/images/generations', createImage(upstream)),
@@ -174,7 +174,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     const event = eventOf(log, now())
     if (event) events!.publish(event)
   }
-  const { handle, refuse } = createHandler<Caller>({
+  const { handle, refuse } = createHandler({
     ...options,
     routes,
     onRequest: tellEach([options.onRequest ?? [], events ? publish : []].flat()),

@@ -1,12 +1,12 @@
 /** Metrics for Prometheus, through prom-client. @module */
 import type { Fields, UsageTotals } from '@turnpike/core'
 import { boundOf, histogramOf, toUsd } from '@turnpike/core'
-import type { Route } from '@turnpike/http'
-import { bytes, operation, route } from '@turnpike/http'
+import { bytes, route } from '@turnpike/http'
 import type { Metric, MetricValue } from 'prom-client'
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import type { GatewayParts } from './admin-routes.js'
-import type { Caller } from './caller.js'
+import { operation } from './operation.js'
+import type { GatewayRoute } from './operation.js'
 
 export interface PrometheusOptions {
   /** Where the metrics are told; default `/metrics`. */
@@ -63,7 +63,7 @@ function histogram(name: string, { id: provider, fields }: Used, prefix: string,
  */
 export const prometheus =
   ({ path = '/metrics', registry = new Registry(), processMetrics = false }: PrometheusOptions = {}) =>
-  ({ ledger, router, running }: GatewayParts): Route<Caller>[] => {
+  ({ ledger, router, running }: GatewayParts): GatewayRoute[] => {
     /** One read for all metrics of a scrape. */
     let reading: Promise<Used[]> | undefined
     const read = (): Promise<Used[]> => (reading ??= ledger.providers().finally(() => (reading = undefined)))
@@ -125,7 +125,7 @@ export const prometheus =
       route(
         'GET',
         path,
-        operation<Caller>({
+        operation({
           id: 'metrics',
           summary: 'Tells the metrics in the text format of Prometheus.',
           access: 'admin',

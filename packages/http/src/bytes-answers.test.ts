@@ -20,7 +20,7 @@ afterEach(() => servers.splice(0).forEach((close) => close()))
 function setUp(run: (input: unknown) => unknown, fields: Partial<Operation<null>> = {}) {
   const logs: RequestLog[] = []
   const errors: unknown[] = []
-  const one = operation<null>({
+  const one = operation<null, string>({
     id: 'test',
     summary: '',
     access: 'open',

@@ -10,7 +10,7 @@ import { bytes, operation, route, sse } from './operation.js'
 function setUp(run: () => unknown, enter?: () => undefined) {
   const steps: string[] = []
   const one = (body?: v.GenericSchema) =>
-    operation<string>({
+    operation<string, string>({
       id: 'test',
       summary: '',
       access: 'key',

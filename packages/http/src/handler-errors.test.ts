@@ -12,7 +12,7 @@ const secret = 'secret /etc/passwd https://upstream'
 function setUp(run: () => unknown, options: Partial<HandlerOptions<null>> = {}) {
   const logs: RequestLog[] = []
   const errors: { error: unknown; request_id: string }[] = []
-  const one = operation<null>({ id: 'test', summary: '', access: 'open', run })
+  const one = operation<null, string>({ id: 'test', summary: '', access: 'open', run })
   const servable = createHandler<null>({
     routes: [route('POST', '/things', one), route('GET', '/things/{id}', one)],
     authenticate: () => null,

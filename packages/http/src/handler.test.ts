@@ -5,7 +5,7 @@ import { eventsOf } from '../../../test/support/events.js'
 import { fetchShell } from './fetch-shell.js'
 import type { HandlerOptions, RequestLog } from './handler.js'
 import { createHandler } from './handler.js'
-import type { Access, Call, Route } from './operation.js'
+import type { Call, Route } from './operation.js'
 import { operation, route, sse, withStatus } from './operation.js'
 
 type Run = (input: { params: unknown; query: unknown; body: unknown }, call: Call, actor: string) => unknown
@@ -19,8 +19,8 @@ function setUp(
   options: Partial<HandlerOptions<string>> = {},
 ) {
   const logs: RequestLog[] = []
-  const accesses: Access[] = []
-  const one = operation<string>({
+  const accesses: string[] = []
+  const one = operation<string, string>({
     id: 'test',
     summary: '',
     access: 'open',

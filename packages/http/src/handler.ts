@@ -8,7 +8,7 @@ import { corsHeaders } from './cors.js'
 import type { Exchange, Handler, Reply, Servable } from './exchange.js'
 import { matcher } from './match.js'
 import type { Form } from './multipart.js'
-import type { Access, Call, Route } from './operation.js'
+import type { Call, Route } from './operation.js'
 import { isAnswer } from './operation.js'
 import { sseBody, sseHeaders } from './sse.js'
 
@@ -24,8 +24,8 @@ export interface RequestLog {
   [field: string]: string | number | boolean
 }
 
-export interface HandlerOptions<Actor> {
-  routes: readonly Route<Actor>[]
+export interface HandlerOptions<Actor, Access extends string = string> {
+  routes: readonly Route<Actor, Access>[]
   /** Who calls; throws ApiError 401, 403 or 429. `log` adds fields to the log line. */
   authenticate(exchange: Exchange, access: Access, log: Call['log']): Actor | Promise<Actor>
   /**
@@ -141,7 +141,7 @@ function end(stay: Stay, status: number): void {
  * The way of every request: id, match, authenticate, limit, enter, parse, run, answer.
  * @returns the handler, and `refuse`, which words an error for what never became a request.
  */
-export function createHandler<Actor>(options: HandlerOptions<Actor>): Servable {
+export function createHandler<Actor, Access extends string = string>(options: HandlerOptions<Actor, Access>): Servable {
   const { routes, bodyLimit = BODY_LIMIT, jsonDepth = JSON_DEPTH, heartbeatMs = HEARTBEAT_MS } = options
   const { cors = { origins: [] }, onError, onRequest } = options
   const describe = options.toApiError ?? toApiError
@@ -208,7 +208,7 @@ export function createHandler<Actor>(options: HandlerOptions<Actor>): Servable {
     },
   })
 
-  const toReply = (value: unknown, route: Route<Actor>, requestId: string, stay: Stay): Reply => {
+  const toReply = (value: unknown, route: Route<Actor, Access>, requestId: string, stay: Stay): Reply => {
     const { status } = route
     if (value === undefined) return { status, headers: {} }
     if (!isAnswer(value)) return json(status, value)
@@ -226,7 +226,7 @@ export function createHandler<Actor>(options: HandlerOptions<Actor>): Servable {
   /** Authenticate, limit, enter, parse, run. */
   const answer = async (
     exchange: Exchange,
-    route: Route<Actor>,
+    route: Route<Actor, Access>,
     pathParams: Record<string, string>,
     requestId: string,
     setHeader: (name: string, value: string) => void,

@@ -3,7 +3,11 @@ import { matcher } from './match.js'
 import { operation, route } from './operation.js'
 
 const bind = (method: string, path: string) =>
-  route(method, path, operation<null>({ id: `${method} ${path}`, summary: '', access: 'open', run: () => null }))
+  route(
+    method,
+    path,
+    operation<null, string>({ id: `${method} ${path}`, summary: '', access: 'open', run: () => null }),
+  )
 
 const match = matcher([
   bind('GET', '/'),

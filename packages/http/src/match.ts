@@ -1,8 +1,8 @@
 import type { Route } from './operation.js'
 
-export interface Match<Actor> {
+export interface Match<R> {
   /** The routes of the path by method; empty = no such path. */
-  methods: Map<string, Route<Actor>>
+  methods: Map<string, R>
   params: Record<string, string>
 }
 
@@ -15,11 +15,11 @@ const decode = (segment: string): string => {
 }
 
 /** A matcher for a route table: fixed paths by one look-up, `{name}` and `{name+}` by comparing segments. */
-export function matcher<Actor>(routes: readonly Route<Actor>[]): (path: string) => Match<Actor> {
-  const fixed = new Map<string, Map<string, Route<Actor>>>()
-  const patterns = new Map<string, { segments: string[]; methods: Map<string, Route<Actor>> }>()
+export function matcher<R extends Route>(routes: readonly R[]): (path: string) => Match<R> {
+  const fixed = new Map<string, Map<string, R>>()
+  const patterns = new Map<string, { segments: string[]; methods: Map<string, R> }>()
   for (const route of routes) {
-    let methods: Map<string, Route<Actor>> | undefined
+    let methods: Map<string, R> | undefined
     if (route.path.includes('{')) {
       methods = patterns.get(route.path)?.methods
       if (!methods) patterns.set(route.path, { segments: route.path.split('/'), methods: (methods = new Map()) })
@@ -45,7 +45,7 @@ export function matcher<Actor>(routes: readonly Route<Actor>[]): (path: string) 
     return segments.length === given.length ? params : undefined
   }
 
-  const nothing = new Map<string, Route<Actor>>()
+  const nothing = new Map<string, R>()
   return (path) => {
     const methods = fixed.get(path)
     if (methods) return { methods, params: {} }

@@ -15,9 +15,6 @@ export interface Call {
   log(fields: Record<string, string | number | boolean>): void
 }
 
-/** The kinds of callers that an operation can ask for; `self` = a key for what is its owner's, an administrator for everything. */
-export type Access = 'open' | 'key' | 'self' | 'admin'
-
 /** A form in place of a JSON body. */
 export interface FormOptions {
   /** Name of its one file, which becomes a `FileInput`; all other fields are texts. */
@@ -26,8 +23,11 @@ export interface FormOptions {
   limit: number
 }
 
-/** Something that can be asked of Turnpike, apart from how it is asked. */
-export interface Operation<Actor, Params = unknown, Query = unknown, Body = unknown> {
+/**
+ * Something that can be asked of Turnpike, apart from how it is asked.
+ * `Actor` is who calls, as the surface's `authenticate` returns it; `Access` names the kinds of callers that the surface distinguishes.
+ */
+export interface Operation<Actor, Access extends string = string, Params = unknown, Query = unknown, Body = unknown> {
   /** Stable name, such as `chat.completions`. */
   id: string
   /** One sentence. */
@@ -47,16 +47,29 @@ export interface Operation<Actor, Params = unknown, Query = unknown, Body = unkn
 /** An operation with types inferred from its schemas. */
 export const operation = <
   Actor,
+  Access extends string,
   P extends GenericSchema = GenericSchema<unknown, unknown>,
   Q extends GenericSchema = GenericSchema<unknown, unknown>,
   B extends GenericSchema = GenericSchema<unknown, unknown>,
 >(
-  definition: Omit<Operation<Actor, InferOutput<P>, InferOutput<Q>, InferOutput<B>>, 'params' | 'query' | 'body'> & {
-    params?: P
-    query?: Q
-    body?: B
-  },
-): Operation<Actor> => definition as unknown as Operation<Actor>
+  definition: Omit<
+    Operation<Actor, Access, InferOutput<P>, InferOutput<Q>, InferOutput<B>>,
+    'params' | 'query' | 'body'
+  > & { params?: P; query?: Q; body?: B },
+): Operation<Actor, Access> => definition as unknown as Operation<Actor, Access>
+
+/**
+ * {@link operation} for one surface, whose callers and kinds of access are given, so that only the schemas are inferred.
+ * @example
+ * const operation: DefineOperation<User | null, 'open' | 'user'> = http.operation
+ */
+export type DefineOperation<Actor, Access extends string> = <
+  P extends GenericSchema = GenericSchema<unknown, unknown>,
+  Q extends GenericSchema = GenericSchema<unknown, unknown>,
+  B extends GenericSchema = GenericSchema<unknown, unknown>,
+>(
+  ...definition: Parameters<typeof operation<Actor, Access, P, Q, B>>
+) => Operation<Actor, Access>
 
 const answer = Symbol.for('turnpike.answer')
 
@@ -86,11 +99,11 @@ export const isAnswer = (value: unknown): value is Answer =>
   typeof value === 'object' && value !== null && answer in value
 
 /** An operation bound to a method and a path. */
-export interface Route<Actor = unknown> {
+export interface Route<Actor = unknown, Access extends string = string> {
   method: string
   /** `{name}` matches one segment; `{name+}` at the end matches the rest of the path. */
   path: string
-  operation: Operation<Actor>
+  operation: Operation<Actor, Access>
   /** Status of a successful answer; default 200. */
   status: number
   /** True where spec.md does not show the route and it is our own. */
@@ -98,12 +111,12 @@ export interface Route<Actor = unknown> {
 }
 
 /** Binds an operation to a method and a path. */
-export const route = <Actor>(
+export const route = <Actor, Access extends string>(
   method: string,
   path: string,
-  operation: Operation<Actor>,
+  operation: Operation<Actor, Access>,
   options: { status?: number; convention?: boolean } = {},
-): Route<Actor> => ({
+): Route<Actor, Access> => ({
   method,
   path,
   operation,

@@ -9,8 +9,7 @@ import type {
 } from '@turnpike/core'
 import { ChatCompletion, ChatCompletionRequest, extend, readerOf, withoutNulls } from '@turnpike/core'
 import type { EventStream } from '@turnpike/http'
-import { operation, sse } from '@turnpike/http'
-import type { Caller } from '../caller.js'
+import { sse } from '@turnpike/http'
 import { chunkText } from '../chunk-text.js'
 import { EXPECTED_OUTPUT_TOKENS } from '../conventions.js'
 import { complete, stream } from '../fan-out.js'
@@ -19,6 +18,7 @@ import { meterAnswer, promptTokens, streamMeter } from '../meter.js'
 import { outcomeOf } from '../outcome.js'
 import type { Cost, UpstreamOptions } from '../upstream-request.js'
 import { upstreamRequest } from '../upstream-request.js'
+import { operation } from '../operation.js'
 
 /** The request with `null` as what it means, absent: in itself, its messages and its tools, but not within their JSON Schemas; and without deprecated fields. */
 function normalise(request: ChatRequest): ChatRequest {
@@ -52,7 +52,7 @@ function fits(request: ChatRequest, { provider, model }: Target, listed: Model |
 
 /** POST /v1/chat/completions: one answer, whole or streamed, booked before the caller is told that it is complete. */
 export function chatCompletions(options: UpstreamOptions) {
-  return operation<Caller, never, never, typeof ChatCompletionRequest>({
+  return operation({
     id: 'chat.completions',
     summary: 'Answers a conversation, at once or as a stream.',
     access: 'key',

@@ -1,10 +1,9 @@
 import { EmbeddingRequest, EmbeddingResponse, extend, withoutNulls } from '@turnpike/core'
-import { operation } from '@turnpike/http'
-import type { Caller } from '../caller.js'
 import { EMBEDDING } from '../conventions.js'
 import { metered, reported, tokens } from '../meter.js'
 import type { UpstreamOptions } from '../upstream-request.js'
 import { upstreamRequest } from '../upstream-request.js'
+import { operation } from '../operation.js'
 
 /** Tokens of what is to be embedded: counted where it is tokens, else estimated. */
 function inputTokens(input: EmbeddingRequest['input']): number {
@@ -17,7 +16,7 @@ function inputTokens(input: EmbeddingRequest['input']): number {
 
 /** POST /v1/embeddings. */
 export function createEmbeddings(options: UpstreamOptions, preset: typeof EMBEDDING = EMBEDDING) {
-  return operation<Caller, never, never, typeof EmbeddingRequest>({
+  return operation({
     id: 'embeddings',
     summary: 'Turns texts into vectors.',
     access: 'key',

@@ -1,13 +1,12 @@
 import type { Note, Usage } from '@turnpike/core'
 import { ApiError, extend, ImageRequest, ImageResponse, unsupported, UpstreamError, withoutNulls } from '@turnpike/core'
-import { operation } from '@turnpike/http'
 import { requireModel } from '../allowed-models.js'
-import type { Caller } from '../caller.js'
 import { IMAGE_MODELS } from '../conventions.js'
 import { metered, reported, tokens } from '../meter.js'
 import type { Used } from '../record.js'
 import type { UpstreamOptions } from '../upstream-request.js'
 import { upstreamRequest } from '../upstream-request.js'
+import { operation } from '../operation.js'
 
 export interface ImageOptions {
   /** Ids that callers may name, the default first; default {@link IMAGE_MODELS}. */
@@ -71,7 +70,7 @@ export function createImage(options: UpstreamOptions & ImageOptions) {
     return found ?? imageModels[0]!
   }
 
-  return operation<Caller, never, never, typeof ImageRequest>({
+  return operation({
     id: 'images.generations',
     summary: 'Makes a picture.',
     access: 'key',

@@ -1,9 +1,9 @@
 import type { Router } from '@turnpike/core'
 import { ApiError, Model, ModelList } from '@turnpike/core'
-import { operation } from '@turnpike/http'
 import * as v from 'valibot'
 import { mayUse } from '../admit.js'
 import type { Caller } from '../caller.js'
+import { operation } from '../operation.js'
 
 /** GET /v1/models: the catalogue of the configured providers. */
 export const listModels = (router: Router) =>

@@ -1,13 +1,13 @@
 import { extend, invalid, SpeechRequest, unitsOf, unsupported, withoutNulls } from '@turnpike/core'
-import { bytes, operation } from '@turnpike/http'
+import { bytes } from '@turnpike/http'
 import { requireModel } from '../allowed-models.js'
-import type { Caller } from '../caller.js'
 import { SPEECH_MODELS, VOICES } from '../conventions.js'
 import { tokens } from '../meter.js'
 import { outcomeOf } from '../outcome.js'
 import type { Used } from '../record.js'
 import type { UpstreamOptions, UpstreamRequest } from '../upstream-request.js'
 import { upstreamRequest } from '../upstream-request.js'
+import { operation } from '../operation.js'
 
 export interface SpeechOptions {
   /** Ids that callers may name; default {@link SPEECH_MODELS}. */
@@ -54,7 +54,7 @@ async function* booked(
 export function createSpeech(options: UpstreamOptions & SpeechOptions) {
   const { speechModels = SPEECH_MODELS, voices = VOICES, betweenEventsMs } = options
 
-  return operation<Caller, never, never, typeof SpeechRequest>({
+  return operation({
     id: 'audio.speech',
     summary: 'Speaks a text.',
     access: 'key',

@@ -1,9 +1,9 @@
 import type { KV, Router, UsageLedger } from '@turnpike/core'
-import type { Route } from '@turnpike/http'
-import { operation, withStatus } from '@turnpike/http'
+import { withStatus } from '@turnpike/http'
 import * as v from 'valibot'
-import type { Caller } from '../caller.js'
 import { DESCRIPTION, NAME, VERSION } from '../conventions.js'
+import { operation } from '../operation.js'
+import type { GatewayRoute } from '../operation.js'
 
 /** spec.md, HealthResponse: "fields not shown". */
 export const HealthResponse = v.object({
@@ -15,7 +15,7 @@ export const HealthResponse = v.object({
 
 /** GET /health: 200 while the process can take requests, 503 while it drains or cannot store usage. */
 export const health = (options: { kv: KV; ledger: UsageLedger; simulated: boolean; draining: () => boolean }) =>
-  operation<Caller>({
+  operation({
     id: 'health',
     summary: 'Tells whether the gateway can take requests.',
     access: 'open',
@@ -52,7 +52,7 @@ export const ProvidersHealth = v.object({
 
 /** GET /health/providers: what real traffic has shown of each provider; nothing is asked of them for it. */
 export const providersHealth = (router: Router) =>
-  operation<Caller>({
+  operation({
     id: 'health.providers',
     summary: 'Tells how the providers have been doing.',
     access: 'admin',
@@ -74,8 +74,8 @@ export const GatewayInfo = v.object({
 })
 
 /** GET /: name, version, description and the endpoints that exist. */
-export const info = (routes: () => readonly Route<Caller>[]) =>
-  operation<Caller>({
+export const info = (routes: () => readonly GatewayRoute[]) =>
+  operation({
     id: 'info',
     summary: 'Names the gateway and its endpoints.',
     access: 'open',

@@ -1,14 +1,14 @@
 import type { FileInput, TranscriptionFormat, TranscriptionRequest } from '@turnpike/core'
 import { extend, invalid, TranscriptionFields, TranscriptionResponse, unitsOf, unsupported } from '@turnpike/core'
-import { bytes, operation } from '@turnpike/http'
+import { bytes } from '@turnpike/http'
 import * as v from 'valibot'
 import { requireModel } from '../allowed-models.js'
-import type { Caller } from '../caller.js'
 import { AUDIO_LIMIT, TRANSCRIPTION_MODELS } from '../conventions.js'
 import { reported } from '../meter.js'
 import type { Used } from '../record.js'
 import type { UpstreamOptions } from '../upstream-request.js'
 import { upstreamRequest } from '../upstream-request.js'
+import { operation } from '../operation.js'
 
 export interface TranscriptionOptions {
   /** Ids that callers may name; default {@link TRANSCRIPTION_MODELS}. */
@@ -87,7 +87,7 @@ const Form = v.looseObject({
 export function createTranscription(options: UpstreamOptions & TranscriptionOptions) {
   const { transcriptionModels = TRANSCRIPTION_MODELS, audioLimit = AUDIO_LIMIT } = options
 
-  return operation<Caller, never, never, typeof Form>({
+  return operation({
     id: 'audio.transcriptions',
     summary: 'Writes down what is said in a recording.',
     access: 'key',

@@ -11,11 +11,12 @@ import {
   UsageEntry,
   UserUsage,
 } from '@turnpike/core'
-import { jsonList, operation } from '@turnpike/http'
+import { jsonList } from '@turnpike/http'
 import * as v from 'valibot'
 import type { Caller } from '../caller.js'
 import { actorOf, isAdmin, isHolder } from '../caller.js'
 import { Paging } from '../paging.js'
+import { operation } from '../operation.js'
 
 const role = v.picklist(['user', 'developer', 'admin'])
 
@@ -84,7 +85,7 @@ async function visible(kv: KV, caller: Caller, id: string): Promise<User> {
 
 /** GET /v1/users */
 export const usersList = (kv: KV) =>
-  operation<Caller, never, typeof Paging>({
+  operation({
     id: 'users.list',
     summary: 'Lists the users, newest first.',
     access: 'admin',
@@ -103,7 +104,7 @@ export const usersList = (kv: KV) =>
 
 /** POST /v1/users */
 export const usersCreate = (kv: KV, now: () => number) =>
-  operation<Caller, never, never, typeof NewUser>({
+  operation({
     id: 'users.create',
     summary: 'Makes a user.',
     access: 'admin',
@@ -131,7 +132,7 @@ export const usersCreate = (kv: KV, now: () => number) =>
 
 /** GET /v1/users/{id} */
 export const usersGet = (kv: KV) =>
-  operation<Caller, typeof params>({
+  operation({
     id: 'users.get',
     summary: 'Tells of one user.',
     access: 'self',
@@ -142,7 +143,7 @@ export const usersGet = (kv: KV) =>
 
 /** DELETE /v1/users/{id}: soft (ruling 31): the keys are revoked, reads are 404, the books stay. */
 export const usersDelete = (kv: KV, keys: GatewayKeys, now: () => number) =>
-  operation<Caller, typeof params>({
+  operation({
     id: 'users.delete',
     summary: 'Deletes a user and revokes their keys; what was used stays in the books.',
     access: 'admin',
@@ -162,7 +163,7 @@ function entry(record: UsageRecord): UsageEntry {
 
 /** GET /v1/users/{id}/usage: all records, or with `limit` or `after` a page of them. */
 export const usersUsage = (kv: KV, ledger: UsageLedger) =>
-  operation<Caller, typeof params, typeof Paging>({
+  operation({
     id: 'users.usage',
     summary: 'Sums up what a user has used, and lists it, newest first.',
     access: 'self',

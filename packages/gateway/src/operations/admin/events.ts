@@ -1,10 +1,10 @@
 import { readerOf } from '@turnpike/core'
 import type { Call, EventStream } from '@turnpike/http'
-import { operation, sse, sseEvent } from '@turnpike/http'
+import { sse, sseEvent } from '@turnpike/http'
 import * as v from 'valibot'
-import type { Caller } from '../../caller.js'
 import { whole } from '../../paging.js'
 import type { RequestEvent, RequestEvents } from '../../request-events.js'
+import { operation } from '../../operation.js'
 
 /** Most events that wait for a slow reader; older ones are left out, and it is told how many. */
 const WAITING = 1_000
@@ -95,7 +95,7 @@ function follow(
 
 /** GET /admin/events: an event per finished request, as `EventSource` reads them; first those that are kept. */
 export const adminEvents = (events: RequestEvents, stopping: AbortSignal) =>
-  operation<Caller, never, typeof Query>({
+  operation({
     id: 'admin.events',
     summary: 'Tells of requests as they end, without what they said.',
     access: 'admin',

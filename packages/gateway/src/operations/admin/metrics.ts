@@ -1,9 +1,8 @@
 import type { Fields, Router, UsageLedger } from '@turnpike/core'
 import { histogramOf, quantile, totalsOf, toUsd } from '@turnpike/core'
-import { operation } from '@turnpike/http'
 import * as v from 'valibot'
-import type { Caller } from '../../caller.js'
 import { whole } from '../../paging.js'
+import { operation } from '../../operation.js'
 
 /** Milliseconds that a share of the calls did not exceed, within a tenth; null where there are none. */
 const Quantiles = v.object({ p50: v.nullable(v.number()), p95: v.nullable(v.number()), p99: v.nullable(v.number()) })
@@ -111,7 +110,7 @@ const timeOf = (hour: string): string => `${hour.slice(0, 10)}T${hour.slice(11)}
 
 /** GET /admin/metrics: of all processes, also before they were started last. */
 export const adminMetrics = (router: Router, ledger: UsageLedger, now: () => number) =>
-  operation<Caller, never, typeof Query>({
+  operation({
     id: 'admin.metrics',
     summary: 'Sums up the requests of the last hours, by provider and by hour.',
     access: 'admin',

@@ -1,7 +1,6 @@
 import type { Rates, Router } from '@turnpike/core'
-import { operation } from '@turnpike/http'
 import * as v from 'valibot'
-import type { Caller } from '../../caller.js'
+import { operation } from '../../operation.js'
 
 /** US dollars for a million tokens; null where there is no rate of its own: a cached token then costs as much as an uncached one. */
 const rates = {
@@ -49,7 +48,7 @@ const told = ({ input, output, cache_read, cache_write, ...other }: Rates) => ({
 
 /** GET /admin/pricing */
 export const adminPricing = (router: Router) =>
-  operation<Caller>({
+  operation({
     id: 'admin.pricing',
     summary: 'Lists what the models cost at the moment.',
     access: 'admin',

@@ -1,8 +1,7 @@
 import type { ProviderState, Router } from '@turnpike/core'
 import { toUsd } from '@turnpike/core'
-import { operation } from '@turnpike/http'
 import * as v from 'valibot'
-import type { Caller } from '../../caller.js'
+import { operation } from '../../operation.js'
 
 const health = {
   id: v.string(),
@@ -44,7 +43,7 @@ export type ConfiguredProviders = v.InferOutput<typeof ConfiguredProviders>
 
 /** GET /admin/providers */
 export const adminProviders = (router: Router) =>
-  operation<Caller>({
+  operation({
     id: 'admin.providers',
     summary: 'Lists the configured providers.',
     access: 'admin',
@@ -109,7 +108,7 @@ export type BalancerResponse = v.InferOutput<typeof BalancerResponse>
 
 /** GET /admin/balancer */
 export const adminBalancer = (router: Router) =>
-  operation<Caller>({
+  operation({
     id: 'admin.balancer',
     summary: 'Tells how providers are chosen: their breakers, groups of models, and recent choices.',
     access: 'admin',

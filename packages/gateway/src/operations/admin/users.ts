@@ -1,10 +1,9 @@
 import type { KV, UsageLedger, UsageTotals } from '@turnpike/core'
 import { countUsers, listAudit, listUsers, toUsd } from '@turnpike/core'
-import { operation } from '@turnpike/http'
 import * as v from 'valibot'
-import type { Caller } from '../../caller.js'
 import { Paging } from '../../paging.js'
 import { GatewayUser } from '../users.js'
+import { operation } from '../../operation.js'
 
 const totals = {
   requests: v.number(),
@@ -34,7 +33,7 @@ const told = ({ cost_nano_usd, ...counts }: UsageTotals) => ({ ...counts, cost_u
 
 /** GET /admin/users/summary: sums that are kept, so that it costs the same however many users and records there are. */
 export const adminUsersSummary = (kv: KV, ledger: UsageLedger) =>
-  operation<Caller, never, typeof Paging>({
+  operation({
     id: 'admin.users.summary',
     summary: 'Sums up what all users have used, and what each has.',
     access: 'admin',
@@ -88,7 +87,7 @@ export type AuditLog = v.InferOutput<typeof AuditLog>
 
 /** GET /admin/audit */
 export const adminAudit = (kv: KV) =>
-  operation<Caller, never, typeof Paging>({
+  operation({
     id: 'admin.audit',
     summary: 'Lists what administrators did.',
     access: 'admin',

@@ -1,0 +1,12 @@
+import type { DefineOperation, Route } from '@turnpike/http'
+import * as http from '@turnpike/http'
+import type { Caller } from './caller.js'
+
+/** Who may call a route of the gateway: anybody, a gateway key, a key for what is its owner's and an administrator for everything, or administrators. */
+export type Access = 'open' | 'key' | 'self' | 'admin'
+
+/** A route of the gateway. */
+export type GatewayRoute = Route<Caller, Access>
+
+/** An operation of the gateway, with types inferred from its schemas. */
+export const operation: DefineOperation<Caller, Access> = http.operation
