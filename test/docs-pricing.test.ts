@@ -1,5 +1,6 @@
 import type { Price, Units } from '@turnpike/core'
-import { cost, ratesFor, unitClasses } from '@turnpike/core'
+import { cost, ratesFor } from '@turnpike/core'
+import { unitClasses } from '@turnpike/core/internal'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { openPage, runExample } from './support/page.js'
 

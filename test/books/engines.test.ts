@@ -1,14 +1,6 @@
 import type { BudgetOf, KV, UsageRecord, UsageTotals } from '@turnpike/core'
-import {
-  createSession,
-  createUser,
-  gatewayKeys,
-  getSession,
-  lastUsed,
-  toUsd,
-  usageLedger,
-  verifyStore,
-} from '@turnpike/core'
+import { createSession, createUser, gatewayKeys, getSession, toUsd, usageLedger, verifyStore } from '@turnpike/core'
+import { lastUsed } from '@turnpike/core/internal'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { randomOf } from '../faults/storage/faulty-driver.js'
 import { endEngines, engines } from '../support/engines.js'

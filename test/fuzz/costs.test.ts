@@ -1,5 +1,6 @@
 import type { Rates, UnitClass, Units } from '@turnpike/core'
-import { cost, priceTable, ratesFor, unitClasses, unitsOf } from '@turnpike/core'
+import { cost, priceTable, ratesFor, unitsOf } from '@turnpike/core'
+import { unitClasses } from '@turnpike/core/internal'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parameters } from './parameters.js'

@@ -1,48 +1,89 @@
-/** Schemas, ports, errors, keys, users, the usage ledger and prices of Turnpike. @module */
-export * from './blob-store.js'
-export * from './bytes.js'
-export * from './conventions.js'
-export * from './entities/audit.js'
-export * from './entities/gateway-keys.js'
-export * from './entities/sessions.js'
-export * from './entities/users.js'
-export * from './errors.js'
-export * from './extend.js'
-export * from './without-nulls.js'
-export * from './ids.js'
-export * from './invalid.js'
-export * from './kv/commit.js'
-export * from './kv/kv.js'
-export * from './kv/memory-kv.js'
-export * from './ledger/histogram.js'
+/** Schemas, ports, errors, keys, users, the usage ledger and prices of Turnpike. What only its packages share is in `./internal`. @module */
+export type { BlobBody, BlobContent, BlobPutOptions, BlobStore, ByteRange, StoredBlob } from './blob-store.js'
+export type { ErrorCode, ErrorType } from './conventions.js'
+export { DEFAULT_RATE_LIMIT, errorCodes, KEY_BYTES } from './conventions.js'
+export type { Act, AuditEntry } from './entities/audit.js'
+export { listAudit } from './entities/audit.js'
+export type { GatewayKey, GatewayKeys, KeyHolder, KeyInput } from './entities/gateway-keys.js'
+export { gatewayKeys } from './entities/gateway-keys.js'
+export type { Session } from './entities/sessions.js'
+export { createSession, getSession, listSessions } from './entities/sessions.js'
+export type { Role, User } from './entities/users.js'
+export { countUsers, createUser, deleteUser, EMAIL, getUser, listUsers } from './entities/users.js'
+export type { UpstreamFailure } from './errors.js'
+export { ApiError, StorageError, UpstreamError } from './errors.js'
+export type { Commit, Entry, Health, JsonValue, Key, KV, KVCapabilities, ListOptions, Page } from './kv/kv.js'
+export { entriesOf, update } from './kv/kv.js'
+export type { KVLog, LogEntry, MemoryKVOptions } from './kv/memory-kv.js'
+export { memoryKV } from './kv/memory-kv.js'
 export type { Budget, BudgetOf, BudgetUse, Hold } from './ledger/holds.js'
-export type { Fields, HourOf, TotalOf, UsageTotals } from './ledger/totals.js'
-export { lastUsed } from './ledger/last-used.js'
 export type { UsageHour, UsageLedger } from './ledger/ledger.js'
 export type { PageOptions, RecordPage } from './ledger/record-pages.js'
-export { areBelieved, totalsOf } from './ledger/totals.js'
-export * from './ledger/usage-ledger.js'
-export * from './ledger/usage-record.js'
-export * from './microtask.js'
-export * from './pieces.js'
-export * from './prices/cost.js'
-export * from './prices/from-litellm.js'
-export * from './prices/from-models-dev.js'
+export type { Fields, HourOf, TotalOf, UsageTotals } from './ledger/totals.js'
+export { usageLedger } from './ledger/usage-ledger.js'
+export type { FailedCall, Outcome, UsageRecord } from './ledger/usage-record.js'
+export { cost, ratesFor, toUsd } from './prices/cost.js'
+export { fromLitellm } from './prices/from-litellm.js'
+export { fromModelsDev } from './prices/from-models-dev.js'
 export type { ImportedPrices } from './prices/imported-prices.js'
-export * from './prices/parse-prices.js'
-export * from './prices/price.js'
-export * from './prices/price-source.js'
-export * from './prices/price-table.js'
-export * from './prices/units.js'
-export * from './provider.js'
-export * from './rate-limiter.js'
-export * from './schemas/audio.js'
-export * from './schemas/chat.js'
-export * from './schemas/embeddings.js'
-export * from './schemas/error.js'
-export * from './schemas/images.js'
-export * from './schemas/models.js'
-export * from './schemas/usage.js'
-export * from './sha256.js'
-export * from './together.js'
-export * from './verify.js'
+export { parsePrice, parsePrices } from './prices/parse-prices.js'
+export type { Origin, Price, PriceSource, PriceTable, Rates, UnitClass, Units } from './prices/price.js'
+export type { LivePrices, LivePricesOptions } from './prices/price-source.js'
+export { fixedPrices, livePrices } from './prices/price-source.js'
+export { priceTable } from './prices/price-table.js'
+export { unitsOf } from './prices/units.js'
+export type {
+  ChatStream,
+  Choice,
+  ChunkChoice,
+  ChunkHead,
+  Completion,
+  Considered,
+  EmbeddingAnswer,
+  FileInput,
+  ImageAnswer,
+  Need,
+  Note,
+  Provider,
+  ProviderHealth,
+  ProviderState,
+  RecentChoice,
+  Router,
+  RouterState,
+  Signal,
+  SpeechAnswer,
+  Target,
+  Task,
+  TranscriptionAnswer,
+  TranscriptionRequest,
+  UpstreamCall,
+} from './provider.js'
+export type { RateLimit, RateLimiter } from './rate-limiter.js'
+export { memoryRateLimiter } from './rate-limiter.js'
+export {
+  SpeechFormat,
+  SpeechRequest,
+  TranscriptionFields,
+  TranscriptionFormat,
+  TranscriptionResponse,
+} from './schemas/audio.js'
+export {
+  ChatChunk,
+  ChatCompletion,
+  ChatCompletionRequest,
+  ChatDelta,
+  ChatMessage,
+  ContentPart,
+  FinishReason,
+  ToolCall,
+  ToolCallDelta,
+  ToolChoice,
+  ToolDefinition,
+  Usage,
+} from './schemas/chat.js'
+export { EmbeddingRequest, EmbeddingResponse } from './schemas/embeddings.js'
+export { GatewayError, PlatformError } from './schemas/error.js'
+export { ImageRequest, ImageResponse } from './schemas/images.js'
+export { Capability, Fidelity, Model, ModelList } from './schemas/models.js'
+export { UsageEntry, UserUsage } from './schemas/usage.js'
+export { verifyStore } from './verify.js'

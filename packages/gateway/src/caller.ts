@@ -1,5 +1,6 @@
 import type { GatewayKeys, KeyHolder, RateLimiter } from '@turnpike/core'
-import { ApiError, sha256 } from '@turnpike/core'
+import { ApiError } from '@turnpike/core'
+import { sha256 } from '@turnpike/core/internal'
 import type { Call, Exchange } from '@turnpike/http'
 import type { Access } from './operation.js'
 

@@ -1,5 +1,6 @@
 import type { UpstreamFailure } from '@turnpike/core'
-import { ApiError, scrub, UpstreamError } from '@turnpike/core'
+import { ApiError, UpstreamError } from '@turnpike/core'
+import { scrub } from '@turnpike/core/internal'
 import { toApiError } from '@turnpike/http'
 import { RETRY_AFTER_S } from './conventions.js'
 

@@ -8,7 +8,8 @@ import type {
   UpstreamCall,
   Usage,
 } from '@turnpike/core'
-import { acceptance, AT_ONCE, extend, follow, together, UpstreamError } from '@turnpike/core'
+import { UpstreamError } from '@turnpike/core'
+import { acceptance, AT_ONCE, extend, follow, together } from '@turnpike/core/internal'
 
 /** Sums every count, also those of details. */
 function addUsage(a: Usage, b: Usage): Usage {

@@ -1,5 +1,6 @@
 import type { Model } from '@turnpike/core'
-import { isUuid, memoryKV, ModelList } from '@turnpike/core'
+import { memoryKV, ModelList } from '@turnpike/core'
+import { isUuid } from '@turnpike/core/internal'
 import { anthropic, createRouter } from '@turnpike/providers'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'

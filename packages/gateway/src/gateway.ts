@@ -1,5 +1,6 @@
 import type { GatewayKeys, KV, RateLimiter, Router, UsageLedger } from '@turnpike/core'
-import { gatewayKeys, liveSessions, memoryRateLimiter, usageLedger } from '@turnpike/core'
+import { gatewayKeys, memoryRateLimiter, usageLedger } from '@turnpike/core'
+import { liveSessions } from '@turnpike/core/internal'
 import type {
   CorsOptions,
   FetchCall,

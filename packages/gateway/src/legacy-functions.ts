@@ -1,5 +1,5 @@
 import type { ChatCompletionRequest, ChatMessage } from '@turnpike/core'
-import { extend, invalid } from '@turnpike/core'
+import { extend, invalid } from '@turnpike/core/internal'
 
 /** Calls of functions and their results as calls of tools; ids are counted, so that a history has the same each time. */
 function toToolMessages(messages: ChatMessage[]): ChatMessage[] {

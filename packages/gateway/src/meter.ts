@@ -1,5 +1,6 @@
 import type { ChatCompletionRequest, ChatStream, ChunkChoice, Completion, Usage } from '@turnpike/core'
-import { areBelieved, unitsOf } from '@turnpike/core'
+import { unitsOf } from '@turnpike/core'
+import { areBelieved } from '@turnpike/core/internal'
 import type { Used } from './record.js'
 
 /** Characters per token where an upstream reports no usage (ruling 28). */

@@ -1,6 +1,7 @@
 /** Metrics for Prometheus, through prom-client. @module */
 import type { Fields, UsageTotals } from '@turnpike/core'
-import { boundOf, histogramOf, toUsd } from '@turnpike/core'
+import { toUsd } from '@turnpike/core'
+import { boundOf, histogramOf } from '@turnpike/core/internal'
 import { bytes, route } from '@turnpike/http'
 import type { Metric, MetricValue } from 'prom-client'
 import { collectDefaultMetrics, Registry } from 'prom-client'

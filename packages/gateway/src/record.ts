@@ -1,5 +1,6 @@
 import type { Target, UnitClass, Units, Usage, UsageRecord } from '@turnpike/core'
-import { completionClasses, cost, isUuid, promptClasses, ratesFor } from '@turnpike/core'
+import { cost, ratesFor } from '@turnpike/core'
+import { completionClasses, isUuid, promptClasses } from '@turnpike/core/internal'
 import type { Call } from '@turnpike/http'
 
 /** What a request used. */

@@ -2,7 +2,6 @@ import type {
   Considered,
   Hold,
   KeyHolder,
-  LiveSessions,
   Need,
   Note,
   Outcome,
@@ -13,6 +12,7 @@ import type {
   UsageLedger,
   UsageRecord,
 } from '@turnpike/core'
+import type { LiveSessions } from '@turnpike/core/internal'
 import { toUsd, UpstreamError } from '@turnpike/core'
 import type { Call } from '@turnpike/http'
 import { allowedTargets, budgetsOf, overBudget, unpriced } from './admit.js'

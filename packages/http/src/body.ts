@@ -1,4 +1,5 @@
-import { ApiError, concat } from '@turnpike/core'
+import { ApiError } from '@turnpike/core'
+import { concat } from '@turnpike/core/internal'
 
 /** 413 for a body over the limit. */
 export const tooLarge = (limit: number): ApiError =>

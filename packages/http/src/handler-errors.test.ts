@@ -1,4 +1,5 @@
-import { ApiError, isUuid } from '@turnpike/core'
+import { ApiError } from '@turnpike/core'
+import { isUuid } from '@turnpike/core/internal'
 import { describe, expect, it } from 'vitest'
 import { eventsOf } from '../../../test/support/events.js'
 import { fetchShell } from './fetch-shell.js'

@@ -1,4 +1,5 @@
-import { ApiError, extend, uuidv7 } from '@turnpike/core'
+import { ApiError } from '@turnpike/core'
+import { extend, uuidv7 } from '@turnpike/core/internal'
 import type { BaseIssue, GenericSchema } from 'valibot'
 import { getDotPath, safeParse } from 'valibot'
 import { parseJson, requireJson } from './body.js'

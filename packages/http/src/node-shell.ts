@@ -1,5 +1,5 @@
 import type { ApiError } from '@turnpike/core'
-import { concat, extend, microtask, readerOf } from '@turnpike/core'
+import { concat, extend, microtask, readerOf } from '@turnpike/core/internal'
 import { cutShort, tooLarge, tooSlow, unstalled } from './body.js'
 import { BODY_IDLE_MS } from './conventions.js'
 import type { Exchange, Handler, Reply, ShellOptions } from './exchange.js'

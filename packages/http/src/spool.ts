@@ -1,4 +1,4 @@
-import { concat, uuidv7 } from '@turnpike/core'
+import { concat, uuidv7 } from '@turnpike/core/internal'
 
 /** Bytes of a file that are kept in memory; what is larger goes to a temporary file. */
 const MEMORY = 256 * 1024

@@ -1,5 +1,5 @@
-import type { OnResult, Read } from '@turnpike/core'
-import { Pieces } from '@turnpike/core'
+import type { OnResult, Read } from '@turnpike/core/internal'
+import { Pieces } from '@turnpike/core/internal'
 
 /** The content type and the headers that keep proxies from holding a stream back. */
 export const sseHeaders = {

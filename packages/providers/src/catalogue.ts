@@ -1,5 +1,6 @@
 import type { Price, PriceSource, Rates } from '@turnpike/core'
-import { fixedPrices, priceTable, undated } from '@turnpike/core'
+import { fixedPrices, priceTable } from '@turnpike/core'
+import { undated } from '@turnpike/core/internal'
 
 /** What a model takes, gives and costs. */
 export interface ModelFacts {

@@ -1,4 +1,4 @@
-import { invalid } from '@turnpike/core'
+import { invalid } from '@turnpike/core/internal'
 import { toBase64 } from './base64.js'
 
 /** The media of a `data:` URL. */

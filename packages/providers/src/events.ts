@@ -1,5 +1,6 @@
-import type { OnError, OnResult, Read } from '@turnpike/core'
-import { Pieces, readerOf, UpstreamError } from '@turnpike/core'
+import type { OnError, OnResult, Read } from '@turnpike/core/internal'
+import { UpstreamError } from '@turnpike/core'
+import { Pieces, readerOf } from '@turnpike/core/internal'
 import type { StreamDecoder } from './adapter.js'
 import type { UpstreamEvent } from './event-parser.js'
 import { eventParser } from './event-parser.js'

@@ -7,7 +7,7 @@ import type {
   Provider,
   UpstreamCall,
 } from '@turnpike/core'
-import { extend, unsupported, withoutNulls } from '@turnpike/core'
+import { extend, unsupported, withoutNulls } from '@turnpike/core/internal'
 import type { ChatAdapter, UpstreamRequest } from './adapter.js'
 import { decodeStream } from './events.js'
 import { malformed } from './failures.js'

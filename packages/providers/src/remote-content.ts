@@ -1,4 +1,4 @@
-import { invalid } from '@turnpike/core'
+import { invalid } from '@turnpike/core/internal'
 /** Images at addresses that callers wrote, on Node and Bun, without a way into the network that the gateway stands in. @module */
 import { lookup } from 'node:dns'
 import { get } from 'node:https'

@@ -1,5 +1,5 @@
 import type { ChatCompletionRequest, Note } from '@turnpike/core'
-import { invalid, unsupported } from '@turnpike/core'
+import { invalid, unsupported } from '@turnpike/core/internal'
 import { parseJson } from './json.js'
 
 /** Notes what becomes of a field. */

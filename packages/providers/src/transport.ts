@@ -1,5 +1,5 @@
 import type { Signal } from '@turnpike/core'
-import { Pieces } from '@turnpike/core'
+import { Pieces } from '@turnpike/core/internal'
 
 /** How bytes leave: adapters never call `fetch` themselves. */
 export interface TransportRequest {

@@ -1,6 +1,6 @@
 /** The transport for Node: undici without `fetch`, which costs several times as much there. @module */
-import type { OnError, OnResult } from '@turnpike/core'
-import { microtask, Pieces } from '@turnpike/core'
+import type { OnError, OnResult } from '@turnpike/core/internal'
+import { microtask, Pieces } from '@turnpike/core/internal'
 import type { Dispatcher } from 'undici'
 import { Agent } from 'undici'
 import type { Transport, TransportResponse } from './transport.js'

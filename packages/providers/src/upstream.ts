@@ -1,5 +1,6 @@
 import type { UpstreamCall } from '@turnpike/core'
-import { concat, UpstreamError } from '@turnpike/core'
+import { UpstreamError } from '@turnpike/core'
+import { concat } from '@turnpike/core/internal'
 import type { ChatAdapter, UpstreamRequest } from './adapter.js'
 import { malformed, statusError, truncated } from './failures.js'
 import { parseJson } from './json.js'

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { BlobBody, ByteRange, StoredBlob } from '@turnpike/core'
-import { ApiError, follow } from '@turnpike/core'
+import { ApiError } from '@turnpike/core'
+import { follow } from '@turnpike/core/internal'
 
 export interface ChunkOptions {
   /** Bytes of each chunk but the last. */

@@ -1,4 +1,5 @@
-import { sha256, StorageError } from '@turnpike/core'
+import { StorageError } from '@turnpike/core'
+import { sha256 } from '@turnpike/core/internal'
 
 const checksum = async (text: string): Promise<string> => (await sha256(text)).slice(0, 16)
 

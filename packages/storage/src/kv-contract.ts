@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { JsonValue, Key } from '@turnpike/core'
-import { encodeKey, update } from '@turnpike/core'
+import { update } from '@turnpike/core'
+import { encodeKey } from '@turnpike/core/internal'
 import type { ContractCase } from './contract-case.js'
 import { fresh, values } from './contract-case.js'
 import { listContract } from './kv-contract-lists.js'

@@ -1,6 +1,7 @@
 /** Requests a minute, counted in a store that several processes share. @module */
 import type { RateLimit, RateLimiter } from '@turnpike/core'
-import { encodeKey, StorageError } from '@turnpike/core'
+import { StorageError } from '@turnpike/core'
+import { encodeKey } from '@turnpike/core/internal'
 
 /** A `RateLimiter` that is exact over all processes that share its store. */
 export interface SharedRateLimiter extends RateLimiter {

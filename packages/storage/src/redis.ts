@@ -1,6 +1,8 @@
 /** The `KV` of many hosts on one Redis. @module */
-import type { Entry, Health, Key, KV, KVCapabilities, ListOptions, Page, PreparedCommit } from '@turnpike/core'
-import { decodeKey, encodeKey, prepareCommit, rangeOf, StorageError } from '@turnpike/core'
+import type { Entry, Health, Key, KV, KVCapabilities, ListOptions, Page } from '@turnpike/core'
+import type { PreparedCommit } from '@turnpike/core/internal'
+import { StorageError } from '@turnpike/core'
+import { decodeKey, encodeKey, prepareCommit, rangeOf } from '@turnpike/core/internal'
 import type { Connection, RedisClient } from './redis-connection.js'
 import { redisConnection } from './redis-connection.js'
 import { COMMIT, GET, LIST } from './redis-scripts.js'

@@ -1,6 +1,7 @@
 /** Blobs in an S3 bucket, or one of another maker. @module */
 import type { BlobStore, ByteRange } from '@turnpike/core'
-import { encodeKey, StorageError } from '@turnpike/core'
+import { StorageError } from '@turnpike/core'
+import { encodeKey } from '@turnpike/core/internal'
 import { AwsV4Signer } from 'aws4fetch'
 import { cutRange, writeChunks } from './blob-bytes.js'
 

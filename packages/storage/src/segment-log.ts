@@ -1,5 +1,6 @@
 import type { KVLog, LogEntry } from '@turnpike/core'
-import { isDelete, StorageError } from '@turnpike/core'
+import { StorageError } from '@turnpike/core'
+import { isDelete } from '@turnpike/core/internal'
 import type { Owner } from './ownership.js'
 import { countingNames, parseFence } from './ownership.js'
 import type { Content, Name } from './segments.js'

@@ -1,5 +1,5 @@
-import type { KeyState, PreparedCommit } from '@turnpike/core'
-import { applyCommit } from '@turnpike/core'
+import type { KeyState, PreparedCommit } from '@turnpike/core/internal'
+import { applyCommit } from '@turnpike/core/internal'
 
 /** A key that is present, as an SQL engine reads it. */
 export interface Row {

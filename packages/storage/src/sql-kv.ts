@@ -1,15 +1,7 @@
-import type {
-  Commit,
-  Entry,
-  Key,
-  KeyRange,
-  KV,
-  KVCapabilities,
-  ListOptions,
-  Page,
-  PreparedCommit,
-} from '@turnpike/core'
-import { decodeKey, encodeKey, prepareCommit, rangeOf, StorageError } from '@turnpike/core'
+import type { Commit, Entry, Key, KV, KVCapabilities, ListOptions, Page } from '@turnpike/core'
+import type { KeyRange, PreparedCommit } from '@turnpike/core/internal'
+import { StorageError } from '@turnpike/core'
+import { decodeKey, encodeKey, prepareCommit, rangeOf } from '@turnpike/core/internal'
 import type { Change, Outcome, Row } from './sql-commit.js'
 import { evaluate } from './sql-commit.js'
 

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import { readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Commit, KV, LogEntry } from '@turnpike/core'
-import { decodeKey, isDelete, StorageError } from '@turnpike/core'
+import { StorageError } from '@turnpike/core'
+import { decodeKey, isDelete } from '@turnpike/core/internal'
 
 /** First line of the log that form 1 of a folder was. */
 const FORM_1 = 'turnpike-log 1'

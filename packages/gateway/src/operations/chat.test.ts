@@ -1,4 +1,5 @@
-import { ChatCompletion, isUuid } from '@turnpike/core'
+import { ChatCompletion } from '@turnpike/core'
+import { isUuid } from '@turnpike/core/internal'
 import * as v from 'valibot'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { completion, errorOf, testGateway } from '../../../../test/support/gateway.js'

@@ -7,7 +7,8 @@ import type {
   ToolDefinition,
   Usage,
 } from '@turnpike/core'
-import { ChatCompletion, ChatCompletionRequest, extend, readerOf, withoutNulls } from '@turnpike/core'
+import { ChatCompletion, ChatCompletionRequest } from '@turnpike/core'
+import { extend, readerOf, withoutNulls } from '@turnpike/core/internal'
 import type { EventStream } from '@turnpike/http'
 import { sse } from '@turnpike/http'
 import { chunkText } from '../chunk-text.js'

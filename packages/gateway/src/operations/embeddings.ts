@@ -1,4 +1,5 @@
-import { EmbeddingRequest, EmbeddingResponse, extend, withoutNulls } from '@turnpike/core'
+import { EmbeddingRequest, EmbeddingResponse } from '@turnpike/core'
+import { extend, withoutNulls } from '@turnpike/core/internal'
 import { EMBEDDING } from '../conventions.js'
 import { metered, reported, tokens } from '../meter.js'
 import type { UpstreamOptions } from '../upstream-request.js'

@@ -1,5 +1,6 @@
 import type { Note, Usage } from '@turnpike/core'
-import { ApiError, extend, ImageRequest, ImageResponse, unsupported, UpstreamError, withoutNulls } from '@turnpike/core'
+import { ApiError, ImageRequest, ImageResponse, UpstreamError } from '@turnpike/core'
+import { extend, unsupported, withoutNulls } from '@turnpike/core/internal'
 import { requireModel } from '../allowed-models.js'
 import { IMAGE_MODELS } from '../conventions.js'
 import { metered, reported, tokens } from '../meter.js'

@@ -1,4 +1,5 @@
-import { extend, invalid, SpeechRequest, unitsOf, unsupported, withoutNulls } from '@turnpike/core'
+import { SpeechRequest, unitsOf } from '@turnpike/core'
+import { extend, invalid, unsupported, withoutNulls } from '@turnpike/core/internal'
 import { bytes } from '@turnpike/http'
 import { requireModel } from '../allowed-models.js'
 import { SPEECH_MODELS, VOICES } from '../conventions.js'

@@ -1,5 +1,6 @@
 import type { FileInput, TranscriptionFormat, TranscriptionRequest } from '@turnpike/core'
-import { extend, invalid, TranscriptionFields, TranscriptionResponse, unitsOf, unsupported } from '@turnpike/core'
+import { TranscriptionFields, TranscriptionResponse, unitsOf } from '@turnpike/core'
+import { extend, invalid, unsupported } from '@turnpike/core/internal'
 import { bytes } from '@turnpike/http'
 import * as v from 'valibot'
 import { requireModel } from '../allowed-models.js'

@@ -5,12 +5,12 @@ import {
   deleteUser,
   EMAIL,
   getUser,
-  invalid,
   listUsers,
   toUsd,
   UsageEntry,
   UserUsage,
 } from '@turnpike/core'
+import { invalid } from '@turnpike/core/internal'
 import { jsonList } from '@turnpike/http'
 import * as v from 'valibot'
 import type { Caller } from '../caller.js'

@@ -1,5 +1,5 @@
 import type { ChatCompletionRequest, ChatMessage, ContentPart } from '@turnpike/core'
-import { invalid, unsupported } from '@turnpike/core'
+import { invalid, unsupported } from '@turnpike/core/internal'
 import { fromBase64 } from '../base64.js'
 import { parseDataUrl } from '../data-url.js'
 import { parseArguments } from '../request-fields.js'

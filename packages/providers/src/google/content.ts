@@ -1,5 +1,5 @@
 import type { ChatCompletionRequest, ChatMessage, ContentPart } from '@turnpike/core'
-import { invalid, unsupported } from '@turnpike/core'
+import { invalid, unsupported } from '@turnpike/core/internal'
 import { parseDataUrl } from '../data-url.js'
 import { parseJson } from '../json.js'
 import { openCalls } from '../open-calls.js'

@@ -1,5 +1,5 @@
 import type { EmbeddingAnswer, EmbeddingRequest, Provider } from '@turnpike/core'
-import { extend, together, unsupported } from '@turnpike/core'
+import { extend, together, unsupported } from '@turnpike/core/internal'
 import type { UpstreamRequest } from '../adapter.js'
 import { count } from '../count.js'
 import { malformed } from '../failures.js'

@@ -1,5 +1,5 @@
 import type { ImageAnswer, ImageRequest, Provider, Usage } from '@turnpike/core'
-import { extend } from '@turnpike/core'
+import { extend } from '@turnpike/core/internal'
 import type { UpstreamRequest } from '../adapter.js'
 import { takeNotes } from '../request-fields.js'
 import type { Upstream } from '../upstream.js'

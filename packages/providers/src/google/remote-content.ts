@@ -1,5 +1,5 @@
 import type { ChatCompletionRequest, ChatMessage, ContentPart, Signal } from '@turnpike/core'
-import { extend, invalid, unsupported } from '@turnpike/core'
+import { extend, invalid, unsupported } from '@turnpike/core/internal'
 import type { ImagePart } from './content.js'
 import { isRemote } from './content.js'
 

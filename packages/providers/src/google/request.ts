@@ -1,5 +1,5 @@
 import type { ChatCompletionRequest, ToolDefinition } from '@turnpike/core'
-import { invalid, unsupported } from '@turnpike/core'
+import { invalid, unsupported } from '@turnpike/core/internal'
 import type { UpstreamRequest } from '../adapter.js'
 import type { Effort, NoteDown } from '../request-fields.js'
 import { allowedTools, effortOf, formatOf, sharedFields, takeNotes } from '../request-fields.js'

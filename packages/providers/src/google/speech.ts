@@ -1,5 +1,5 @@
 import type { Provider, SpeechRequest } from '@turnpike/core'
-import { concat, unsupported } from '@turnpike/core'
+import { concat, unsupported } from '@turnpike/core/internal'
 import { fromBase64 } from '../base64.js'
 import { takeNotes } from '../request-fields.js'
 import type { Upstream } from '../upstream.js'

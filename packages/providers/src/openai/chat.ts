@@ -1,5 +1,5 @@
 import type { ChatCompletionRequest, Completion, FinishReason, Note, ToolCall, Usage } from '@turnpike/core'
-import { extend } from '@turnpike/core'
+import { extend } from '@turnpike/core/internal'
 import type { ChatAdapter, UpstreamRequest } from '../adapter.js'
 import { checkArguments, finishOf, newCompletionId, newToolCallId, secondsNow } from '../chunk-builder.js'
 import { count } from '../count.js'

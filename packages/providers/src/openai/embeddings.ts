@@ -1,5 +1,5 @@
 import type { EmbeddingAnswer, Provider } from '@turnpike/core'
-import { extend } from '@turnpike/core'
+import { extend } from '@turnpike/core/internal'
 import { count } from '../count.js'
 import type { Upstream } from '../upstream.js'
 import { callJson } from '../upstream.js'

@@ -1,5 +1,5 @@
 import type { ImageAnswer, ImageRequest, Note, Provider, Usage } from '@turnpike/core'
-import { extend, withoutNulls } from '@turnpike/core'
+import { extend, withoutNulls } from '@turnpike/core/internal'
 import type { UpstreamRequest } from '../adapter.js'
 import { count } from '../count.js'
 import type { Upstream } from '../upstream.js'

@@ -1,5 +1,5 @@
 import type { Provider, SpeechFormat, UpstreamCall } from '@turnpike/core'
-import { extend } from '@turnpike/core'
+import { extend } from '@turnpike/core/internal'
 import { malformed, truncated } from '../failures.js'
 import type { Upstream } from '../upstream.js'
 import { send } from '../upstream.js'

@@ -1,5 +1,5 @@
 import type { Note, Provider, TranscriptionAnswer, TranscriptionRequest, Usage } from '@turnpike/core'
-import { extend } from '@turnpike/core'
+import { extend } from '@turnpike/core/internal'
 import { count } from '../count.js'
 import { formData } from '../form-data.js'
 import { parseJson } from '../json.js'

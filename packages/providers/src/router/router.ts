@@ -1,5 +1,6 @@
 import type { Model, Need, PriceSource, Provider, Router, Target, Task } from '@turnpike/core'
-import { ApiError, extend, unsupported } from '@turnpike/core'
+import { ApiError } from '@turnpike/core'
+import { extend, unsupported } from '@turnpike/core/internal'
 import { builtInPrices, factsOf } from '../catalogue.js'
 import { fidelityOf } from '../fidelity.js'
 import type { AttemptOptions } from './attempt.js'

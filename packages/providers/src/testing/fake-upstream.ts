@@ -1,5 +1,5 @@
 import type { Signal } from '@turnpike/core'
-import { concat } from '@turnpike/core'
+import { concat } from '@turnpike/core/internal'
 import type { Transport } from '../transport.js'
 
 /** A request as a fake upstream saw it. */

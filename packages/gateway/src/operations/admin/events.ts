@@ -1,4 +1,4 @@
-import { readerOf } from '@turnpike/core'
+import { readerOf } from '@turnpike/core/internal'
 import type { Call, EventStream } from '@turnpike/http'
 import { sse, sseEvent } from '@turnpike/http'
 import * as v from 'valibot'

@@ -1,5 +1,6 @@
 import type { Fields, Router, UsageLedger } from '@turnpike/core'
-import { histogramOf, quantile, totalsOf, toUsd } from '@turnpike/core'
+import { toUsd } from '@turnpike/core'
+import { histogramOf, quantile, totalsOf } from '@turnpike/core/internal'
 import * as v from 'valibot'
 import { whole } from '../../paging.js'
 import { operation } from '../../operation.js'
