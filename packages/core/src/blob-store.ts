@@ -3,6 +3,7 @@
 /** The bytes to store; an iterable is read no faster than they are written. */
 export type BlobBody = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array> | Uint8Array
 
+/** What may be given with the bytes of a blob. */
 export interface BlobPutOptions {
   /** Media type, kept as it is. */
   type: string
@@ -27,6 +28,7 @@ export interface ByteRange {
   end?: number
 }
 
+/** A blob as it is read: its bytes, whole or in a range, and what is stored about it. */
 export interface BlobContent {
   /** The bytes of `range`, to be read once; nothing is fetched before it is read. It rejects rather than end early. */
   body: AsyncIterable<Uint8Array>

@@ -18,7 +18,9 @@ export const errorCodes = {
   upstream_error: ['upstream_error', 'upstream_timeout', 'upstream_truncated', 'upstream_unavailable'],
 } as const
 
+/** The `type` of a gateway error; the closed list is {@link errorCodes}. */
 export type ErrorType = keyof typeof errorCodes
+/** The `code` of a gateway error; the closed list is {@link errorCodes}. */
 export type ErrorCode = (typeof errorCodes)[ErrorType][number]
 
 /** "Default rate_limit value … not shown": requests per minute of a key made without one. */

@@ -98,8 +98,10 @@ export interface FileInput {
   read(): AsyncIterable<Uint8Array>
 }
 
+/** A transcription as a provider is asked for it: the fields of the form and the file. */
 export type TranscriptionRequest = TranscriptionFields & { file: FileInput }
 
+/** What a provider returns for a transcription. */
 export interface TranscriptionAnswer {
   /** The text, or with `srt` and `vtt` the whole document. */
   text: string
@@ -245,6 +247,7 @@ export interface RouterState {
   prices: PriceTable
 }
 
+/** Finds the providers that can serve a request, and learns from what became of it. */
 export interface Router {
   /**
    * Who can serve a request.

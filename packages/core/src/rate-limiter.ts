@@ -1,3 +1,4 @@
+/** The answer of a {@link RateLimiter}. */
 export interface RateLimit {
   ok: boolean
   /** Whole seconds until the window ends, at least 1. */

@@ -2,7 +2,9 @@
 
 /** "the gateway information object also reports version 1.0.0" is shown; its name and description are not. */
 export const NAME = 'turnpike'
+/** `version` in GET / (spec.md, "Versioning"). */
 export const VERSION = '1.0.0'
+/** `description` in GET /. */
 export const DESCRIPTION =
   'An OpenAI-compatible AI gateway in front of OpenAI-style, Claude-style and Gemini-style providers'
 

@@ -38,6 +38,7 @@ import { eventOf } from './request-events.js'
 import { upstreamWatches } from './upstream-watch.js'
 import type { GatewayRoute } from './operation.js'
 
+/** Options of {@link createGateway}. */
 export interface GatewayOptions
   extends ShellOptions, AdmissionOptions, ImageOptions, SpeechOptions, TranscriptionOptions {
   /** Finds the upstream of a request, such as `createRouter({ providers })`. */

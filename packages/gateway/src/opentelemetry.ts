@@ -5,6 +5,7 @@ import type { RequestLog } from '@turnpike/http'
 import type { OnRequest } from './on-request.js'
 import type { RequestEvent } from './request-events.js'
 
+/** Options of {@link opentelemetry}. */
 export interface OpenTelemetryOptions {
   /** Makes the spans; default that of the SDK that is registered. */
   tracer?: Tracer

@@ -9,6 +9,7 @@ import type { GatewayParts } from './admin-routes.js'
 import { operation } from './operation.js'
 import type { GatewayRoute } from './operation.js'
 
+/** Options of {@link prometheus}. */
 export interface PrometheusOptions {
   /** Where the metrics are told; default `/metrics`. */
   path?: string

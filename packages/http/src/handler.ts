@@ -25,6 +25,7 @@ export interface RequestLog {
   [field: string]: string | number | boolean
 }
 
+/** Options of {@link createHandler}. */
 export interface HandlerOptions<Actor, Access extends string = string> {
   routes: readonly Route<Actor, Access>[]
   /** Who calls; throws ApiError 401, 403 or 429. `log` adds fields to the log line. */

@@ -7,6 +7,7 @@ import { tooSlow } from './body.js'
 import type { Reply, Servable, ShellOptions } from './exchange.js'
 import { nodeShell } from './node-shell.js'
 
+/** Options of {@link createServer}. */
 export interface ServerOptions extends ShellOptions {
   /** Who answers well-formed requests; default {@link createListener} over the same handler. */
   listener?: RequestListener

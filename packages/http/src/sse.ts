@@ -13,6 +13,7 @@ const PING = ': ping\n\n'
 
 /** What stands before and after an event's line of JSON, for who writes many events. */
 export const EVENT_START = 'data: '
+/** What stands after an event's line of JSON. */
 export const EVENT_END = '\n\n'
 
 /** One event as it goes over the wire; `json` is a line of JSON. */

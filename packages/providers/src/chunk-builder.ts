@@ -75,6 +75,7 @@ export interface ChunkBuilder {
   end(): ChunkChoice[]
 }
 
+/** Builds the OpenAI chunks of one stream. */
 export function chunkBuilder(provider: string): ChunkBuilder {
   const choices = new Map<number, Choice>()
   let head: ChunkHead | undefined

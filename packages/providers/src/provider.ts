@@ -17,6 +17,7 @@ import { callJson, send } from './upstream.js'
 /** What a provider can be asked for besides chat. */
 export type Endpoints = Pick<Provider, 'fits' | 'embeddings' | 'images' | 'speech' | 'transcription'>
 
+/** Options that the providers of all families have. */
 export interface ProviderOptions extends Omit<Upstream, 'errors'> {
   /** Headers of every call, the credential among them. */
   headers: Record<string, string>

@@ -6,6 +6,7 @@ import type { LookupFunction } from 'node:net'
 import { BlockList, isIP } from 'node:net'
 import type { RemoteContent } from './google/remote-content.js'
 
+/** Options of {@link remoteContent}. */
 export interface RemoteContentOptions {
   /** Milliseconds for one image; default 10,000. */
   timeout?: number

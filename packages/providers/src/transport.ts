@@ -12,6 +12,7 @@ export interface TransportRequest {
   signal: Signal
 }
 
+/** What a {@link Transport} resolves with, as soon as the head of the answer is there. */
 export interface TransportResponse {
   status: number
   /** A response header by its lower-case name. */

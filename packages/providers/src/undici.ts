@@ -5,6 +5,7 @@ import type { Dispatcher } from 'undici'
 import { Agent } from 'undici'
 import type { Transport, TransportResponse } from './transport.js'
 
+/** Options of {@link undiciTransport}. */
 export interface UndiciOptions {
   /** Milliseconds to connect in; default 10,000. Other time-outs are the caller's signals. */
   connectTimeout?: number

@@ -9,6 +9,7 @@ import { envelope } from './envelope.js'
 import type { Items, StorageLike } from './storage-like.js'
 import { boundedCalls, itemsOf } from './storage-like.js'
 
+/** Options of {@link unstorageBlobs}. */
 export interface UnstorageBlobsOptions {
   /** What the keys in the storage begin with; default `blobs`. */
   base?: string
@@ -20,6 +21,7 @@ export interface UnstorageBlobsOptions {
   putWithin?: number
 }
 
+/** A {@link BlobStore} over an unstorage driver. */
 export interface UnstorageBlobs extends BlobStore {
   /**
    * Removes chunks that belong to no blob: a crash leaves them. It lists the whole storage, and may run while others write.

@@ -6,6 +6,7 @@ import { segmentLog } from './segment-log.js'
 import type { Driver, Items, StorageLike } from './storage-like.js'
 import { itemsOf } from './storage-like.js'
 
+/** Options of {@link openKV}. */
 export interface OpenKVOptions {
   /** What the keys in the storage begin with; default `kv`. */
   base?: string

@@ -3,6 +3,7 @@ import { again, postgresTable } from './postgres-table.js'
 import type { RateLimiterOptions, SharedRateLimiter } from './rate-limiter.js'
 import { sharedRateLimiter, WINDOW } from './rate-limiter.js'
 
+/** Options of {@link postgresRateLimiter}. */
 export interface PostgresRateLimiterOptions extends RateLimiterOptions {
   /** Name of the table: up to 48 lower-case letters, digits and `_`, with a schema before it or not; default `turnpike_rates`. */
   table?: string

@@ -14,6 +14,7 @@ export interface PgClient {
   removeListener(event: 'error', listener: (error: Error) => void): unknown
   release(destroy?: boolean): void
 }
+/** The part of a result of `pg` that is read. */
 export interface PgResult {
   rows: unknown[]
 }

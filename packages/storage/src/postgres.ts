@@ -10,6 +10,7 @@ import type { Row } from './sql-commit.js'
 export * from './postgres-rate-limiter.js'
 export type { PgClient, PgPool, PgResult } from './postgres-table.js'
 
+/** Options of {@link postgresKV}. */
 export interface PostgresKVOptions {
   /** Name of the table: up to 48 lower-case letters, digits and `_`, with a schema before it or not; default `turnpike_kv`. */
   table?: string

@@ -14,6 +14,7 @@ export interface SharedRateLimiter extends RateLimiter {
   close(): Promise<void>
 }
 
+/** Options of the rate limiters over processes. */
 export interface RateLimiterOptions {
   /** Milliseconds of a window, which begins with the first request of its key; the same in all processes. Default 60,000. */
   window?: number

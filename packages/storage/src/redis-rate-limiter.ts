@@ -4,6 +4,7 @@ import type { Script } from './redis-scripts.js'
 import type { RateLimiterOptions, SharedRateLimiter } from './rate-limiter.js'
 import { sharedRateLimiter, WINDOW } from './rate-limiter.js'
 
+/** Options of {@link redisRateLimiter}. */
 export interface RedisRateLimiterOptions extends RateLimiterOptions {
   /** What every key begins with; default `{turnpike}`. The braces keep all keys in one slot of a Cluster. */
   base?: string

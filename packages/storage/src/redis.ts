@@ -10,6 +10,7 @@ import { COMMIT, GET, LIST } from './redis-scripts.js'
 export type { RedisClient } from './redis-connection.js'
 export * from './redis-rate-limiter.js'
 
+/** Options of {@link redisKV}. */
 export interface RedisKVOptions {
   /** What every key begins with; default `{turnpike}`. The braces keep all keys in one slot of a Cluster. */
   base?: string

@@ -5,6 +5,7 @@ import { encodeKey } from '@turnpike/core/internal'
 import { AwsV4Signer } from 'aws4fetch'
 import { cutRange, writeChunks } from './blob-bytes.js'
 
+/** Options of {@link s3Blobs}. */
 export interface S3Options {
   /** Such as `https://s3.eu-central-1.amazonaws.com`; the bucket follows in the path. */
   endpoint: string

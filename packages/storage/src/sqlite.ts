@@ -7,6 +7,7 @@ import { openSqlite } from './sqlite-file.js'
 
 export * from './sqlite-rate-limiter.js'
 
+/** Options of {@link sqliteKV}. */
 export interface SqliteKVOptions {
   /**
    * What an acknowledged commit survives: `power-loss` flushes to the disk before it is acknowledged (`synchronous=FULL`);

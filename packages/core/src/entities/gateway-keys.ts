@@ -50,6 +50,7 @@ export interface KeyHolder {
   user: User
 }
 
+/** Gateway keys: making, verifying, listing, rotating and revoking them. */
 export interface GatewayKeys {
   /**
    * Makes a key for a user.

@@ -6,8 +6,10 @@
 /** Segments of a key, such as `['user', id]`; the engine encodes them. */
 export type Key = readonly string[]
 
+/** A JSON value, as stores keep it; fields that are `undefined` are left out. */
 export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue | undefined }
 
+/** A value with the version that {@link Commit} checks. */
 export interface Entry<T> {
   key: Key
   /** The value that was set, or the field map of a counter. */
@@ -20,6 +22,7 @@ export interface Entry<T> {
   expiresAt?: number
 }
 
+/** The changes of one atomic {@link KV.commit}, and the versions that it depends on. */
 export interface Commit {
   /** Conditions: the version that a key must have; `null` = it must not exist. */
   check?: { key: Key; version: string | null }[]
@@ -31,12 +34,14 @@ export interface Commit {
   sum?: { key: Key; add: Record<string, number> }[]
 }
 
+/** A part of a list, and where the next part begins. */
 export interface Page<T> {
   items: Entry<T>[]
   /** The `after` of the next page; absent on the last one. */
   next?: Key
 }
 
+/** Which part of a prefix to list, and in which direction. */
 export interface ListOptions {
   /** The key after which to begin, `next` of the page before; default at the beginning. */
   after?: Key
@@ -46,6 +51,7 @@ export interface ListOptions {
   reverse?: boolean
 }
 
+/** Who may write to a store, and what its commits survive. */
 export interface KVCapabilities {
   /** How many processes may write: `one-process`, `one-host` or `many-hosts`. */
   writers: 'one-process' | 'one-host' | 'many-hosts'
@@ -55,12 +61,14 @@ export interface KVCapabilities {
   driver: string
 }
 
+/** Whether a store can be reached. */
 export interface Health {
   ok: boolean
   /** Why not; absent where `ok`. */
   reason?: string
 }
 
+/** The port of all stores: ordered keys, versioned values and one atomic {@link KV.commit}. */
 export interface KV {
   readonly capabilities: KVCapabilities
   get<T>(key: Key): Promise<Entry<T> | null>

@@ -43,6 +43,7 @@ export interface KVLog {
   close(): Promise<void>
 }
 
+/** Options of {@link memoryKV}. */
 export interface MemoryKVOptions {
   /** Makes commits durable; absent = nothing outlives the process. */
   log?: KVLog

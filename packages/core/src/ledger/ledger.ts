@@ -12,6 +12,7 @@ export interface UsageHour {
   fields: Readonly<Fields>
 }
 
+/** Where usage records are appended, summed and listed. */
 export interface UsageLedger {
   /**
    * Resolves once the record is durable; to be awaited before the caller is told that the response is whole.

@@ -8,6 +8,7 @@ export interface PageOptions {
   limit?: number | undefined
 }
 
+/** A page of usage records, newest first. */
 export interface RecordPage {
   items: UsageRecord[]
   /** The `after` of the following page; absent on the last one. */

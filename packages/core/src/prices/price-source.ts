@@ -7,6 +7,7 @@ const SIX_HOURS = 6 * 60 * 60 * 1000
 /** Prices that stay as they are. */
 export const fixedPrices = (table: PriceTable): PriceSource => ({ table: () => table })
 
+/** Options of {@link livePrices}. */
 export interface LivePricesOptions {
   /** Brings the JSON of a table, such as from a URL. */
   load(): Promise<unknown>
@@ -22,6 +23,7 @@ export interface LivePricesOptions {
   onError(error: unknown): void
 }
 
+/** Prices that are loaded again from time to time. */
 export interface LivePrices extends PriceSource {
   /** Loads now, or joins the load that is under way; resolves when the table is there or `onError` was told why it is not. */
   refresh(): Promise<void>

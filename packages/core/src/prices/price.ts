@@ -32,6 +32,7 @@ export const measureClasses = [
 
 /** What a request can be billed for. The classes are disjoint: a token that was read from the cache is no `input` as well. */
 export const unitClasses = [...promptClasses, ...completionClasses, ...measureClasses] as const
+/** A class of billed units, such as `input` tokens or `seconds`. */
 export type UnitClass = (typeof unitClasses)[number]
 
 /** How much of each class a request used; absent = none. */

@@ -10,9 +10,11 @@ const characters = (text: string): number => {
   return n
 }
 
+/** `response_format` of POST /v1/audio/speech (spec.md). */
 export const SpeechFormat = v.picklist(['mp3', 'opus', 'aac', 'flac', 'wav'])
 export type SpeechFormat = v.InferOutput<typeof SpeechFormat>
 
+/** The body of POST /v1/audio/speech (spec.md). */
 export const SpeechRequest = v.looseObject({
   input: v.pipe(
     v.string(),
@@ -30,6 +32,7 @@ export const SpeechRequest = v.looseObject({
 })
 export type SpeechRequest = v.InferOutput<typeof SpeechRequest>
 
+/** `response_format` of POST /v1/audio/transcriptions (spec.md). */
 export const TranscriptionFormat = v.picklist(['json', 'text', 'srt', 'vtt'])
 export type TranscriptionFormat = v.InferOutput<typeof TranscriptionFormat>
 
@@ -43,5 +46,6 @@ export const TranscriptionFields = v.looseObject({
 })
 export type TranscriptionFields = v.InferOutput<typeof TranscriptionFields>
 
+/** The answer of POST /v1/audio/transcriptions (spec.md). */
 export const TranscriptionResponse = v.looseObject({ text: v.string() })
 export type TranscriptionResponse = v.InferOutput<typeof TranscriptionResponse>

@@ -22,6 +22,7 @@ const MediaPart = v.looseObject({
 
 const RefusalPart = v.looseObject({ type: v.literal('refusal'), refusal: v.string() })
 
+/** A part of a message's content: text, an image, other media or a refusal. */
 export const ContentPart = v.variant('type', [TextPart, ImagePart, MediaPart, RefusalPart])
 export type ContentPart = v.InferOutput<typeof ContentPart>
 
@@ -32,6 +33,7 @@ const content = v.union(
 
 const FunctionCall = v.looseObject({ name: v.string(), arguments: v.string() })
 
+/** `ToolCall` of spec.md. */
 export const ToolCall = v.looseObject({ id: v.string(), type: v.literal('function'), function: FunctionCall })
 export type ToolCall = v.InferOutput<typeof ToolCall>
 
@@ -55,6 +57,7 @@ const ToolMessage = v.looseObject({ role: v.literal('tool'), content, tool_call_
 /** The deprecated form of a tool message, still sent by old clients. */
 const FunctionMessage = v.looseObject({ role: v.literal('function'), content: v.nullish(content), name: v.string() })
 
+/** `ChatMessage` of spec.md, by role. */
 export const ChatMessage = v.variant('role', [
   SystemMessage,
   UserMessage,
@@ -77,12 +80,14 @@ const FunctionDefinition = v.looseObject({
 
 const FunctionTool = v.looseObject({ type: v.literal('function'), function: FunctionDefinition })
 
+/** `ToolDefinition` of spec.md. */
 export const ToolDefinition = v.variant('type', [
   FunctionTool,
   v.looseObject({ type: v.literal('custom'), custom: v.looseObject({ name: v.pipe(v.string(), v.minLength(1)) }) }),
 ])
 export type ToolDefinition = v.InferOutput<typeof ToolDefinition>
 
+/** `tool_choice` of a chat request (spec.md). */
 export const ToolChoice = v.union(
   [
     v.picklist(['auto', 'none', 'required']),
@@ -95,6 +100,7 @@ export const ToolChoice = v.union(
 
 const integer = v.pipe(v.number(), v.integer())
 
+/** `ChatCompletionRequest` of spec.md: the body of POST /v1/chat/completions. */
 export const ChatCompletionRequest = v.looseObject({
   model: v.pipe(v.string(), v.minLength(1)),
   messages: v.pipe(v.array(ChatMessage), v.minLength(1)),
@@ -133,9 +139,11 @@ const count = v.pipe(integer, v.minValue(0))
 export const Usage = v.looseObject({ prompt_tokens: count, completion_tokens: count, total_tokens: count })
 export type Usage = v.InferOutput<typeof Usage>
 
+/** Why a choice ended (spec.md, ChatCompletionResponse). */
 export const FinishReason = v.picklist(['stop', 'length', 'tool_calls', 'content_filter'])
 export type FinishReason = v.InferOutput<typeof FinishReason>
 
+/** `ChatCompletionResponse` of spec.md: the answer to a chat completion that is not streamed. */
 export const ChatCompletion = v.looseObject({
   id: v.string(),
   object: v.literal('chat.completion'),
@@ -165,6 +173,7 @@ export const ToolCallDelta = v.looseObject({
 })
 export type ToolCallDelta = v.InferOutput<typeof ToolCallDelta>
 
+/** What a chunk of a stream adds to a message. */
 export const ChatDelta = v.looseObject({
   role: v.optional(v.literal('assistant')),
   content: v.optional(v.nullable(v.string())),

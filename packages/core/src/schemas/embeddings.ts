@@ -9,6 +9,7 @@ const text = v.pipe(v.string(), v.minLength(1, 'Expected a text that is not empt
 /** OpenAI's own bound. */
 const MAX_INPUTS = 2_048
 
+/** `EmbeddingRequest` of spec.md: the body of POST /v1/embeddings. */
 export const EmbeddingRequest = v.looseObject({
   input: v.union(
     [
@@ -27,6 +28,7 @@ export const EmbeddingRequest = v.looseObject({
 })
 export type EmbeddingRequest = v.InferOutput<typeof EmbeddingRequest>
 
+/** The answer of POST /v1/embeddings (spec.md, "Gateway"). */
 export const EmbeddingResponse = v.looseObject({
   object: v.literal('list'),
   data: v.array(

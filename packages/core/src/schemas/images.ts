@@ -3,6 +3,7 @@ import * as v from 'valibot'
 
 const integer = v.pipe(v.number(), v.integer())
 
+/** `ImageGenRequest` of spec.md: the body of POST /v1/images/generations. */
 export const ImageRequest = v.looseObject({
   prompt: v.pipe(v.string(), v.minLength(1)),
   model: v.nullish(v.pipe(v.string(), v.minLength(1))),
@@ -15,6 +16,7 @@ export const ImageRequest = v.looseObject({
 })
 export type ImageRequest = v.InferOutput<typeof ImageRequest>
 
+/** The image response of spec.md. */
 export const ImageResponse = v.looseObject({
   created: v.pipe(integer, v.minValue(0)),
   data: v.array(

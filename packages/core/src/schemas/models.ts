@@ -19,6 +19,7 @@ export type Capability = v.InferOutput<typeof Capability>
 export const Fidelity = v.picklist(['kept', 'clamped', 'emulated', 'dropped', 'refused'])
 export type Fidelity = v.InferOutput<typeof Fidelity>
 
+/** A model record (spec.md, "Model list"), with fields of ours. */
 export const Model = v.looseObject({
   id: v.string(),
   object: v.literal('model'),
@@ -31,5 +32,6 @@ export const Model = v.looseObject({
 })
 export type Model = v.InferOutput<typeof Model>
 
+/** The model list of spec.md. */
 export const ModelList = v.object({ object: v.literal('list'), data: v.array(Model) })
 export type ModelList = v.InferOutput<typeof ModelList>

@@ -10,6 +10,7 @@ import type { Message } from './response.js'
 import { toResponse } from './response.js'
 import { streamDecoder } from './stream.js'
 
+/** Options of {@link anthropic}. */
 export interface AnthropicOptions extends FamilyOptions {
   /** Where the API is, without `/v1`; default `https://api.anthropic.com`. */
   baseURL?: string

@@ -13,6 +13,7 @@ export interface GoogleEndpoints {
   catalogue: Record<string, Capability[]>
 }
 
+/** Options of {@link googleEndpoints}. */
 export interface GoogleEndpointsOptions {
   /** Speaks and transcribes as well, by models that do so in WAV and without times; default false. */
   audio?: boolean | undefined

@@ -13,6 +13,7 @@ import { refuseRemote, withRemoteContent } from './remote-content.js'
 import { toResponse } from './response.js'
 import { streamDecoder } from './stream.js'
 
+/** Options of {@link google}. */
 export interface GoogleOptions extends FamilyOptions {
   /** Where the API is, up to and with `/v1beta`; default `https://generativelanguage.googleapis.com/v1beta`. */
   baseURL?: string

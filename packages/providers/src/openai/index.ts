@@ -12,6 +12,7 @@ import { transcription } from './transcription.js'
 
 export { openaiChat }
 
+/** Options of {@link openai}. */
 export interface OpenAIOptions extends FamilyOptions {
   /** Where the API is, up to and with `/v1`; default `https://api.openai.com/v1`. */
   baseURL?: string

@@ -11,6 +11,7 @@ import { Choices } from './choices.js'
 import type { HealthOptions } from './health.js'
 import { Health } from './health.js'
 
+/** Options of {@link createRouter}. */
 export interface RouterOptions extends AttemptOptions, HealthOptions {
   /**
    * In order of preference. Several with one id are one provider with several keys or addresses, which take turns;

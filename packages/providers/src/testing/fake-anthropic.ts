@@ -4,6 +4,7 @@ import { fakeUpstream } from './fake-upstream.js'
 import { newId } from './new-id.js'
 import { askedJson, sampleJson } from './sample-json.js'
 
+/** Options of {@link fakeAnthropic}. */
 export interface FakeAnthropicOptions {
   /** The only credential that is taken; default any. */
   apiKey?: string

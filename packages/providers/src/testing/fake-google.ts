@@ -4,6 +4,7 @@ import { errorAnswer } from './google-answers.js'
 import { googleContent } from './google-content.js'
 import { googleBatchEmbedding, googleEmbedding } from './google-embeddings.js'
 
+/** Options of {@link fakeGoogle}. */
 export interface FakeGoogleOptions {
   /** The only credential that is taken; default any. */
   apiKey?: string

@@ -8,6 +8,7 @@ import { refuse } from './openai-refusals.js'
 import { openaiSpeech } from './openai-speech.js'
 import { openaiTranscription } from './openai-transcriptions.js'
 
+/** Options of {@link fakeOpenAI}. */
 export interface FakeOpenAIOptions {
   /** The only credential that is taken; default any. */
   apiKey?: string
