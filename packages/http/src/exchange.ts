@@ -28,8 +28,8 @@ export interface Exchange {
 /** What the handler kit answers. An async iterable is sent piece by piece as the client reads. */
 export interface Reply {
   status: number
-  /** Lower-case names. */
-  headers: Record<string, string>
+  /** Lower-case names; several values of a name are several headers. */
+  headers: Record<string, string | string[]>
   body?: string | Uint8Array | AsyncIterable<string | Uint8Array>
 }
 

@@ -90,8 +90,17 @@ function toExchange(
   }
 }
 
+/** As `Response` takes them: of an array it would make one header. */
+function toHeaders(headers: Reply['headers']): Headers | Record<string, string> {
+  if (!Object.values(headers).some((value) => typeof value === 'object')) return headers as Record<string, string>
+  const all = new Headers()
+  for (const [name, value] of Object.entries(headers)) for (const one of [value].flat()) all.append(name, one)
+  return all
+}
+
 function toResponse(reply: Reply, leave: () => void): Response {
-  const { status, headers, body } = reply
+  const { status, body } = reply
+  const headers = toHeaders(reply.headers)
   if (body === undefined || typeof body === 'string' || body instanceof Uint8Array)
     return new Response(body as string | undefined, { status, headers })
   return new Response(toStream(body, leave), { status, headers })

@@ -3,6 +3,7 @@ import { extend, uuidv7 } from '@turnpike/core/internal'
 import type { BaseIssue, GenericSchema } from 'valibot'
 import { getDotPath, safeParse } from 'valibot'
 import { parseJson, requireJson } from './body.js'
+import { contentReply } from './content.js'
 import { BODY_LIMIT, CLIENT_LEFT, HEARTBEAT_MS, JSON_DEPTH } from './conventions.js'
 import type { CorsOptions } from './cors.js'
 import { corsHeaders } from './cors.js'
@@ -120,6 +121,10 @@ function openLog(onRequest: (log: RequestLog) => void, exchange: Exchange, route
 
 const ignore = (): void => undefined
 
+/** Whether a body comes piece by piece. */
+const isStream = <T extends object>(body: string | Uint8Array | T | undefined): body is T =>
+  typeof body === 'object' && !(body instanceof Uint8Array)
+
 /** What ends with a request. */
 interface Stay {
   log: LogLine | undefined
@@ -176,11 +181,11 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
   }
 
   async function* reported(
-    body: AsyncIterable<Uint8Array>,
+    body: AsyncIterable<string | Uint8Array>,
     requestId: string,
     log: LogLine | undefined,
     onEnd: () => void,
-  ): AsyncGenerator<Uint8Array> {
+  ): AsyncGenerator<string | Uint8Array> {
     try {
       yield* body
     } catch (error) {
@@ -192,7 +197,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
   }
 
   /** Bytes as they come; the log line ends with them, and what goes wrong is reported before the connection ends of it. */
-  const watched = (...parameters: Parameters<typeof reported>): AsyncIterable<Uint8Array> => ({
+  const watched = (...parameters: Parameters<typeof reported>): AsyncIterable<string | Uint8Array> => ({
     [Symbol.asyncIterator]() {
       const iterator = reported(...parameters)
       let begun = false
@@ -210,17 +215,20 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     },
   })
 
-  const toReply = (value: unknown, route: Route<Actor, Access>, requestId: string, stay: Stay): Reply => {
-    const { status } = route
+  const toReply = (value: unknown, exchange: Exchange, status: number, requestId: string, stay: Stay): Reply => {
     if (value === undefined) return { status, headers: {} }
     if (!isAnswer(value)) return json(status, value)
     if (value.kind === 'json') return json(value.status, value.value)
-    const onEnd = (): void => end(stay, status)
-    if (value.kind === 'bytes') {
-      const { body, contentType } = value
-      const headers = { 'content-type': contentType }
-      return { status, headers, body: typeof body === 'string' ? body : watched(body, requestId, stay.log, onEnd) }
+    if (value.kind === 'content' || value.kind === 'bytes') {
+      const reply: Reply =
+        value.kind === 'content'
+          ? contentReply(exchange.method, exchange.header, value.content)
+          : { status, headers: { 'content-type': value.contentType }, body: value.body }
+      const { body } = reply
+      if (isStream(body)) reply.body = watched(body, requestId, stay.log, () => end(stay, reply.status))
+      return reply
     }
+    const onEnd = (): void => end(stay, status)
     const errorEvent = (error: unknown) => options.errorBody(report(error, requestId, stay.log))
     return { status, headers: sseHeaders, body: sseBody(value.events, { errorEvent, heartbeatMs, onEnd }) }
   }
@@ -231,7 +239,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     route: Route<Actor, Access>,
     pathParams: Record<string, string>,
     requestId: string,
-    setHeader: (name: string, value: string) => void,
+    setHeader: Call['setHeader'],
     stay: Stay,
   ): Promise<Reply> => {
     const { operation } = route
@@ -251,11 +259,11 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     } else if (operation.body) {
       requireJson(header('content-type'), header('content-encoding'))
       // The body is handed on as it came: a body's schema transforms nothing, and valibot's copy lacks keys such as `constructor`.
-      body = parseJson(await exchange.bytes(bodyLimit), jsonDepth)
+      body = parseJson(await exchange.bytes(route.bodyLimit ?? bodyLimit), jsonDepth)
     }
     try {
       if (operation.body) parse(operation.body, body, form ? 'form' : 'request body')
-      return toReply(await operation.run(actor, { params, query, body }, call), route, requestId, stay)
+      return toReply(await operation.run(actor, { params, query, body }, call), exchange, route.status, requestId, stay)
     } finally {
       if (form) await form.dispose()
     }
@@ -268,8 +276,8 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     const route = methods.get(exchange.method === 'HEAD' ? 'GET' : exchange.method)
     const log = onRequest && openLog(onRequest, exchange, route?.path ?? '', requestId)
     const stay: Stay = { log, leave: undefined }
-    const headers: Record<string, string> = { 'x-request-id': requestId }
-    const setHeader = (name: string, value: string): void => void (headers[name] = value)
+    const headers: Reply['headers'] = { 'x-request-id': requestId }
+    const setHeader: Call['setHeader'] = (name, value) => void (headers[name] = value)
     let reply: Reply
     try {
       reply = route ? await answer(exchange, route, params, requestId, setHeader, stay) : noRoute(exchange, methods)
@@ -279,7 +287,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     reply.headers = extend(reply.headers, headers)
     if (cors.origins.length > 0) Object.assign(reply.headers, corsHeaders(exchange, cors, methods.keys()))
     if (exchange.method === 'HEAD') delete reply.body
-    if (typeof reply.body !== 'object') end(stay, reply.status)
+    if (!isStream(reply.body)) end(stay, reply.status)
     // A stream says itself when it has ended; but one whose client has left may never be read.
     else if (stay.leave) exchange.onLeave(() => leave(stay))
     return reply

@@ -184,7 +184,7 @@ describe('what is refused', () => {
 
 describe('the limit', () => {
   const LIMIT = 1_000
-  const over = `400 request_too_large The file is larger than ${LIMIT} bytes`
+  const over = `413 request_too_large The file is larger than ${LIMIT} bytes`
   const headers = (more = {}) => ({ 'content-type': formType(), ...more })
 
   it('is of the file alone', async () => {

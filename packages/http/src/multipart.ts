@@ -43,29 +43,50 @@ async function* received(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
 
 const nameless = (): ApiError => invalid('A part of the form has no name', 'invalid_body')
 
+/** A file as it arrives; it ends when the whole form has. */
+async function* arriving(
+  stream: AsyncIterable<Uint8Array>,
+  limit: number,
+  tooLarge: () => ApiError,
+  whole: Promise<void>,
+): AsyncGenerator<Uint8Array> {
+  let size = 0
+  for await (const piece of received(stream)) {
+    size += piece.length
+    if (size > limit) throw tooLarge()
+    yield piece
+  }
+  await whole
+}
+
 /**
- * Reads a multipart/form-data body with one file, which may be read again afterwards.
- * @throws ApiError 400 for a body that is no such form, is cut short, or has a file over `limit` bytes
+ * Reads a multipart/form-data body with one file: whole, so that the file may be read again, or up to its file, which is then read as it
+ * arrives.
+ * @throws ApiError 400 for a body that is no such form or is cut short, and `overLimit` for a file over `limit` bytes
  * @throws what a temporary file fails with
  */
-export async function readForm(exchange: Exchange, { file: fileField, limit }: FormOptions): Promise<Form> {
+export async function readForm(exchange: Exchange, options: FormOptions): Promise<Form> {
+  const { file: fileField, limit, overLimit = 413, streamed = false } = options
   const type = exchange.header('content-type') ?? ''
   if (!/^\s*multipart\/form-data\s*;/i.test(type)) throw wrongType()
   requireIdentity(exchange.header('content-encoding'))
   const tooLarge = (): ApiError =>
-    new ApiError(400, 'invalid_request_error', `The file is larger than ${limit} bytes`, { code: 'request_too_large' })
+    new ApiError(overLimit, 'invalid_request_error', `The file is larger than ${limit} bytes`, {
+      code: 'request_too_large',
+    })
   if (Number(exchange.header('content-length')) > limit + OVERHEAD) throw tooLarge()
 
   const texts = new Map<string, string[]>()
-  let file: { name: string; type: string; spooled: Promise<Spooled> } | undefined
+  let file: { name: string; type: string; stream: BusboyFileStream; spooled?: Promise<Spooled> } | undefined
+  let begin!: () => void
+  const begun = new Promise<void>((resolve) => (begin = resolve))
   let fail!: (error: unknown) => void
   const failed = new Promise<never>((_, reject) => (fail = reject))
-  failed.catch(() => undefined)
+  failed.catch((error: Error) => file?.stream.destroy(error))
 
   const limits = { files: 1, fields: FIELDS, fieldSize: FIELD_BYTES, fieldNameSize: 100, headerSize: 16 * 1024 }
   const busboy = parserOf(type, limits)
   const finished = new Promise<void>((resolve) => busboy.on('finish', resolve))
-  let streaming: BusboyFileStream | undefined
   // The types do not tell of names that are missing.
   busboy.on('file', (name: string | undefined, stream, filename, _, mime) => {
     if (name === undefined) {
@@ -76,9 +97,14 @@ export async function readForm(exchange: Exchange, { file: fileField, limit }: F
       fail(invalid(`The form has a file "${name.slice(0, 40)}"; only "${fileField}" is expected`, 'invalid_body'))
       return
     }
-    streaming = stream
-    file = { name: filename ?? '', type: mime, spooled: spool(stream, limit, tooLarge) }
-    file.spooled.catch(fail)
+    file = { name: filename ?? '', type: mime, stream }
+    // It may fail before anybody reads it.
+    stream.on('error', () => undefined)
+    if (!streamed) {
+      file.spooled = spool(stream, limit, tooLarge)
+      file.spooled.catch(fail)
+    }
+    begin()
   })
   busboy.on('field', (name: string | undefined, value, nameCut, valueCut) => {
     if (name === undefined) {
@@ -86,6 +112,7 @@ export async function readForm(exchange: Exchange, { file: fileField, limit }: F
       return
     }
     if (nameCut || valueCut) fail(invalid('A field of the form is too long', 'invalid_body'))
+    if (streamed && file) fail(invalid(`The field "${name.slice(0, 40)}" must stand before the file`, 'invalid_body'))
     texts.set(name, [...(texts.get(name) ?? []), value])
   })
   busboy.on('filesLimit', () => fail(invalid('The form has more than one file', 'invalid_body')))
@@ -93,7 +120,7 @@ export async function readForm(exchange: Exchange, { file: fileField, limit }: F
   // Its own words tell of what it was doing, such as "Unexpected end of multipart data".
   busboy.on('error', (cause) => fail(cutShort(cause)))
 
-  const pump = async (): Promise<void> => {
+  const receive = async (): Promise<void> => {
     let bytes = 0
     for await (const piece of received(exchange.body())) {
       bytes += piece.length
@@ -102,18 +129,30 @@ export async function readForm(exchange: Exchange, { file: fileField, limit }: F
     }
     busboy.end()
     await Promise.race([finished, failed])
-  }
-  try {
-    await pump()
     if (!file) throw invalid(`The form has no file "${fileField}"`, 'invalid_body')
-    const { spooled, ...named } = file
-    const { size, read, dispose } = await spooled
+  }
+  const whole = receive()
+  whole.catch(fail)
+  try {
+    await (streamed ? Promise.race([begun, whole]) : whole)
+    const { spooled, stream, ...named } = file!
     const fields = Object.fromEntries<unknown>([...texts].map(([name, all]) => [name, all.length > 1 ? all : all[0]]))
+    if (!spooled) {
+      fields[fileField] = { ...named, body: arriving(stream, limit, tooLarge, whole) }
+      return {
+        fields,
+        async dispose() {
+          fail(new Error('The rest of the form was not read'))
+          await whole.catch(() => undefined)
+        },
+      }
+    }
+    const { size, read, dispose } = await spooled
     fields[fileField] = { ...named, size, read }
     return { fields, dispose }
   } catch (error) {
-    streaming?.destroy(error as Error)
-    await file?.spooled.then(
+    fail(error)
+    await file?.spooled?.then(
       ({ dispose }) => dispose(),
       () => undefined,
     )

@@ -39,7 +39,7 @@ interface NodeSocket extends NodeWriter {
 export interface NodeResponse extends NodeWriter {
   destroyed: boolean
   writableFinished: boolean
-  writeHead(status: number, headers: Record<string, string | number>): unknown
+  writeHead(status: number, headers: Record<string, string | number | string[]>): unknown
   /** Set by `writeHead` where pieces are to be framed; HTTP/2 has none. */
   chunkedEncoding?: boolean
   /** Null where an earlier answer on the connection has not ended. */

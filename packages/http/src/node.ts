@@ -89,6 +89,8 @@ export function createServer(servable: Servable, options: ServerOptions = {}): S
     maxHeaderSize,
     requireHostHeader: false,
     headersTimeout: 20_000,
+    // Node ends a request whose body takes over 5 minutes; an upload may, and one that stands still is ended by `bodyIdleMs`.
+    requestTimeout: 0,
     // Node closes idle connections after 5 s by default; proxies in front keep theirs for about a minute.
     keepAliveTimeout: 65_000,
   })

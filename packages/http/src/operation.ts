@@ -1,4 +1,5 @@
 import type { GenericSchema, InferOutput } from 'valibot'
+import type { Content } from './content.js'
 import type { EventStream } from './sse.js'
 
 /** What an operation is told of its call besides the parsed input. */
@@ -9,8 +10,8 @@ export interface Call {
   onLeave(listener: () => void): void
   /** A request header by its lower-case name. */
   header(name: string): string | undefined
-  /** Adds a header to the answer, whatever it becomes; `name` in lower case. */
-  setHeader(name: string, value: string): void
+  /** Adds a header to the answer, whatever it becomes; `name` in lower case. Several values are several headers, as `set-cookie` needs. */
+  setHeader(name: string, value: string | string[]): void
   /** Adds allow-listed fields to the log line of this request. */
   log(fields: Record<string, string | number | boolean>): void
 }
@@ -21,6 +22,23 @@ export interface FormOptions {
   file: string
   /** Bytes of the file. */
   limit: number
+  /** Status of a larger file; default 413. */
+  overLimit?: 400 | 413
+  /**
+   * True hands the file on while it arrives, as a {@link FileStream}; the fields must then stand before it. Default false: the form is
+   * received whole, its file in memory or in a temporary file, and may be read more than once.
+   */
+  streamed?: boolean
+}
+
+/** The file of a streamed form, read once and no faster than its consumer takes it. */
+export interface FileStream {
+  /** As the client names it; '' where it does not. */
+  name: string
+  /** Media type as the client gives it. */
+  type: string
+  /** Rejects with ApiError 400 where the form is cut short or goes on with fields, and with `overLimit` over `limit` bytes. */
+  body: AsyncIterable<Uint8Array>
 }
 
 /**
@@ -78,6 +96,7 @@ export type Answer = { readonly [answer]: true } & (
   | { kind: 'sse'; events: EventStream }
   | { kind: 'json'; status: number; value: unknown }
   | { kind: 'bytes'; body: string | AsyncIterable<Uint8Array>; contentType: string }
+  | { kind: 'content'; content: Content }
 )
 
 /** Answers with server-sent events. */
@@ -90,6 +109,9 @@ export const bytes = (body: string | AsyncIterable<Uint8Array>, contentType: str
   body,
   contentType,
 })
+
+/** Answers with stored bytes, or with the part of them that the client asks for and does not have yet. */
+export const content = (content: Content): Answer => ({ [answer]: true, kind: 'content', content })
 
 /** Answers `value` as JSON with another status than the route's, such as 503 from a health check. */
 export const withStatus = (status: number, value: unknown): Answer => ({ [answer]: true, kind: 'json', status, value })
@@ -108,6 +130,8 @@ export interface Route<Actor = unknown, Access extends string = string> {
   status: number
   /** True where spec.md does not show the route and it is our own. */
   convention: boolean
+  /** Largest JSON body in bytes; default the handler's. */
+  bodyLimit?: number
 }
 
 /** Binds an operation to a method and a path. */
@@ -115,11 +139,5 @@ export const route = <Actor, Access extends string>(
   method: string,
   path: string,
   operation: Operation<Actor, Access>,
-  options: { status?: number; convention?: boolean } = {},
-): Route<Actor, Access> => ({
-  method,
-  path,
-  operation,
-  status: options.status ?? 200,
-  convention: options.convention ?? false,
-})
+  options: Partial<Pick<Route, 'status' | 'convention' | 'bodyLimit'>> = {},
+): Route<Actor, Access> => ({ method, path, operation, status: 200, convention: false, ...options })

@@ -92,7 +92,8 @@ export function createTranscription(options: UpstreamOptions & TranscriptionOpti
     id: 'audio.transcriptions',
     summary: 'Writes down what is said in a recording.',
     access: 'key',
-    form: { file: 'file', limit: audioLimit },
+    // Ruling 14: audio over the limit is a 400.
+    form: { file: 'file', limit: audioLimit, overLimit: 400 },
     body: Form,
     output: TranscriptionResponse,
     async run(caller, { body }, call) {

@@ -11,11 +11,10 @@ import {
   UserUsage,
 } from '@turnpike/core'
 import { invalid } from '@turnpike/core/internal'
-import { jsonList } from '@turnpike/http'
+import { Paging, jsonList } from '@turnpike/http'
 import * as v from 'valibot'
 import type { Caller } from '../caller.js'
 import { actorOf, isAdmin, isHolder } from '../caller.js'
-import { Paging } from '../paging.js'
 import { operation } from '../operation.js'
 
 const role = v.picklist(['user', 'developer', 'admin'])

@@ -1,8 +1,7 @@
 import { readerOf } from '@turnpike/core/internal'
 import type { Call, EventStream } from '@turnpike/http'
-import { sse, sseEvent } from '@turnpike/http'
+import { sse, sseEvent, whole } from '@turnpike/http'
 import * as v from 'valibot'
-import { whole } from '../../paging.js'
 import type { RequestEvent, RequestEvents } from '../../request-events.js'
 import { operation } from '../../operation.js'
 

@@ -1,8 +1,8 @@
 import type { Fields, Router, UsageLedger } from '@turnpike/core'
 import { toUsd } from '@turnpike/core'
 import { histogramOf, quantile, totalsOf } from '@turnpike/core/internal'
+import { whole } from '@turnpike/http'
 import * as v from 'valibot'
-import { whole } from '../../paging.js'
 import { operation } from '../../operation.js'
 
 /** Milliseconds that a share of the calls did not exceed, within a tenth; null where there are none. */

@@ -1,7 +1,7 @@
 import type { KV, UsageLedger, UsageTotals } from '@turnpike/core'
 import { countUsers, listAudit, listUsers, toUsd } from '@turnpike/core'
+import { Paging } from '@turnpike/http'
 import * as v from 'valibot'
-import { Paging } from '../../paging.js'
 import { GatewayUser } from '../users.js'
 import { operation } from '../../operation.js'
 

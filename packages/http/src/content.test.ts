@@ -1,0 +1,134 @@
+import type { ApiError } from '@turnpike/core'
+import { describe, expect, it } from 'vitest'
+import type { Content } from './content.js'
+import { contentReply } from './content.js'
+
+const text = '0123456789'
+const lastModified = Date.UTC(2026, 0, 2, 3, 4, 5, 678)
+const date = 'Fri, 02 Jan 2026 03:04:05 GMT'
+const before = 'Fri, 02 Jan 2026 03:04:04 GMT'
+
+/** The reply for a text of ten characters, and which ranges were opened. */
+function get(headers: Record<string, string>, fields: Partial<Content> = {}, method = 'GET') {
+  const opened: unknown[] = []
+  const reply = contentReply(method, (name) => headers[name], {
+    type: 'text/plain',
+    size: text.length,
+    etag: '"v1"',
+    lastModified,
+    read(range) {
+      opened.push(range)
+      return range ? text.slice(range.start, range.end + 1) : text
+    },
+    ...fields,
+  })
+  return { ...reply, opened }
+}
+
+describe('stored bytes', () => {
+  it('are sent whole with their length, tag and date', () => {
+    expect(get({}, { headers: { 'cache-control': 'no-cache' } })).toEqual({
+      status: 200,
+      headers: {
+        'cache-control': 'no-cache',
+        'content-type': 'text/plain',
+        'content-length': '10',
+        'accept-ranges': 'bytes',
+        etag: '"v1"',
+        'last-modified': date,
+      },
+      body: text,
+      opened: [undefined],
+    })
+  })
+
+  it('are not opened for HEAD, which has the headers of GET', () => {
+    const reply = get({ range: 'bytes=0-1' }, {}, 'HEAD')
+    expect([reply.status, reply.headers['content-length'], reply.body, reply.opened]).toEqual([
+      200,
+      '10',
+      undefined,
+      [],
+    ])
+  })
+})
+
+describe('a range', () => {
+  it.each([
+    ['bytes=0-0', '0', '0-0'],
+    ['bytes=2-5', '2345', '2-5'],
+    ['bytes=7-', '789', '7-9'],
+    ['bytes=7-100', '789', '7-9'],
+    ['bytes=-3', '789', '7-9'],
+    ['bytes=-100', text, '0-9'],
+    ['bytes= 1-2 ', '12', '1-2'],
+  ])('%s is a 206', (range, body, place) => {
+    const reply = get({ range })
+    expect([reply.status, reply.body, reply.headers['content-range'], reply.headers['content-length']]).toEqual([
+      206,
+      body,
+      `bytes ${place}/10`,
+      String(body.length),
+    ])
+  })
+
+  it.each(['bytes=0-1,3-4', 'bytes=5-2', 'bytes=-', 'bytes=a-b', 'lines=1-2', 'bytes=1', '', 'bytes=1.5-2'])(
+    '%j is ignored, as it is malformed or several',
+    (range) => {
+      expect([get({ range }).status, get({ range }).body]).toEqual([200, text])
+    },
+  )
+
+  it.each([
+    ['bytes=10-', 10],
+    ['bytes=10-20', 10],
+    ['bytes=-0', 10],
+    ['bytes=0-', 0],
+    ['bytes=-1', 0],
+  ])('%s of %i bytes is a 416 with the size', (range, size) => {
+    let error: ApiError | undefined
+    try {
+      get({ range }, { size })
+    } catch (thrown) {
+      error = thrown as ApiError
+    }
+    expect([error?.status, error?.headers]).toEqual([416, { 'content-range': `bytes */${size}` }])
+  })
+})
+
+describe('If-Range', () => {
+  it.each([
+    ['"v1"', {}, 206],
+    ['"v2"', {}, 200],
+    ['W/"v1"', { etag: 'W/"v1"' }, 200],
+    [date, {}, 206],
+    [before, {}, 200],
+    [date, { lastModified: undefined as never }, 200],
+    ['nonsense', {}, 200],
+  ])('%s: %j is a %i', (ifRange, fields, status) => {
+    expect(get({ range: 'bytes=0-1', 'if-range': ifRange }, fields).status).toBe(status)
+  })
+})
+
+describe('what the client has already', () => {
+  it.each([
+    [{ 'if-none-match': '"v1"' }, {}, 304],
+    [{ 'if-none-match': 'W/"v1"' }, {}, 304],
+    [{ 'if-none-match': '"v0", "v1"' }, {}, 304],
+    [{ 'if-none-match': '*' }, {}, 304],
+    [{ 'if-none-match': '"v2"' }, {}, 200],
+    [{ 'if-none-match': '"v2"', 'if-modified-since': date }, {}, 200],
+    [{ 'if-none-match': '"v1"' }, { etag: undefined as never }, 200],
+    [{ 'if-modified-since': date }, {}, 304],
+    [{ 'if-modified-since': before }, {}, 200],
+    [{ 'if-modified-since': 'nonsense' }, {}, 200],
+  ])('%j %j is a %i', (headers, fields, status) => {
+    const reply = get(headers, fields)
+    expect([reply.status, reply.opened.length]).toEqual([status, status === 304 ? 0 : 1])
+    if (status === 304) expect(reply.headers).toMatchObject({ 'last-modified': date })
+  })
+
+  it('is not sent for a range either, nor refused with 416', () => {
+    expect(get({ 'if-none-match': '"v1"', range: 'bytes=99-' }).status).toBe(304)
+  })
+})

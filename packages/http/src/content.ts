@@ -1,0 +1,93 @@
+import { ApiError } from '@turnpike/core'
+
+/** Positions of bytes, from 0, both ends included. */
+export interface Range {
+  start: number
+  end: number
+}
+
+/** Stored bytes as a GET answers with them: whole, in part or, where the client has them already, not at all. */
+export interface Content {
+  /** Media type. */
+  type: string
+  /** Bytes of the whole. */
+  size: number
+  /** Entity tag in quotes; with `W/` before it where equal tags do not mean equal bytes. */
+  etag?: string
+  /** When it was last changed, in milliseconds since the epoch. */
+  lastModified?: number
+  /** Other headers, by lower-case name, such as `cache-control`. */
+  headers?: Record<string, string>
+  /** Opens the bytes of the range, or all; not called where none are sent. What throws on the way ends the connection. */
+  read(range?: Range): string | Uint8Array | AsyncIterable<Uint8Array>
+}
+
+/** What a reply to a request for stored bytes consists of. */
+export interface ContentReply {
+  status: 200 | 206 | 304
+  headers: Record<string, string>
+  body?: string | Uint8Array | AsyncIterable<Uint8Array>
+}
+
+const opaque = (tag: string): string => tag.trim().replace(/^W\//, '')
+
+/** Whether the client has the bytes already (RFC 9110, sections 13.1.2 and 13.1.3: a date counts only without tags). */
+function isFresh(header: (name: string) => string | undefined, { etag, lastModified }: Content): boolean {
+  const tags = header('if-none-match')
+  if (tags !== undefined)
+    return tags.trim() === '*' || (etag !== undefined && tags.split(',').some((tag) => opaque(tag) === opaque(etag)))
+  const since = Date.parse(header('if-modified-since') ?? '')
+  // Dates in headers have no milliseconds.
+  return lastModified !== undefined && Math.trunc(lastModified / 1000) * 1000 <= since
+}
+
+/** Whether a part may be sent: the client's other parts are of the same bytes (RFC 9110, section 13.1.5: weak tags never are). */
+function mayResume(ifRange: string | undefined, { etag, lastModified }: Content): boolean {
+  if (ifRange === undefined) return true
+  if (ifRange.includes('"')) return ifRange === etag && !ifRange.startsWith('W/')
+  return lastModified !== undefined && Math.trunc(lastModified / 1000) * 1000 === Date.parse(ifRange)
+}
+
+/**
+ * The range that a header asks for; undefined = all, also for several ranges and for what is malformed, which a server may ignore
+ * (RFC 9110, section 14.2).
+ * @throws ApiError 416 where the bytes end before the range begins
+ */
+function parseRange(header: string, size: number): Range | undefined {
+  const [, first, last] = /^bytes=\s*(\d*)-(\d*)\s*$/.exec(header) ?? []
+  if (first === undefined || (first === '' && last === '')) return undefined
+  const start = first === '' ? Math.max(0, size - Number(last)) : Number(first)
+  const end = first === '' || last === '' ? size - 1 : Math.min(Number(last), size - 1)
+  if (first !== '' && last !== '' && Number(last) < start) return undefined
+  if (start >= size)
+    throw new ApiError(416, 'invalid_request_error', `The range begins after the last of ${size} bytes`, {
+      code: 'invalid_body',
+      headers: { 'content-range': `bytes */${size}` },
+    })
+  return { start, end }
+}
+
+/**
+ * Answers with stored bytes (RFC 9110, sections 13 and 14): 304 where the client has them, 206 for a range, 200 for all.
+ * HEAD has the headers of GET, without a range.
+ * @throws ApiError 416
+ */
+export function contentReply(
+  method: string,
+  header: (name: string) => string | undefined,
+  content: Content,
+): ContentReply {
+  const { type, size, etag, lastModified, read } = content
+  const headers: Record<string, string> = { ...content.headers }
+  if (etag !== undefined) headers['etag'] = etag
+  if (lastModified !== undefined) headers['last-modified'] = new Date(lastModified).toUTCString()
+  if (isFresh(header, content)) return { status: 304, headers }
+  headers['content-type'] = type
+  headers['accept-ranges'] = 'bytes'
+  const wanted = method === 'GET' ? header('range') : undefined
+  const range = wanted !== undefined && mayResume(header('if-range'), content) ? parseRange(wanted, size) : undefined
+  headers['content-length'] = String(range ? range.end - range.start + 1 : size)
+  if (range) headers['content-range'] = `bytes ${range.start}-${range.end}/${size}`
+  if (method === 'HEAD') return { status: 200, headers }
+  return { status: range ? 206 : 200, headers, body: read(range) }
+}

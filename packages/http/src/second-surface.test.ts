@@ -1,0 +1,201 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { ApiError } from '@turnpike/core'
+import * as v from 'valibot'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { noise } from '../../../test/support/forms.js'
+import { assetRoutes } from './assets.js'
+import { parseCookies, setCookie } from './cookies.js'
+import { fetchShell } from './fetch-shell.js'
+import { createHandler } from './handler.js'
+import { createServer } from './node.js'
+import type { DefineOperation, FileStream } from './operation.js'
+import { content, operation as define, route } from './operation.js'
+import { Paging } from './paging.js'
+
+/** A surface that is not the gateway: people with a session cookie, roles of its own, `{ error }` bodies, uploads and files. */
+type Access = 'open' | 'user' | 'admin'
+interface Person {
+  name: string
+}
+const operation: DefineOperation<Person | null, Access> = define
+
+const files = new Map<string, { bytes: Buffer; title: string }>()
+
+const signIn = operation({
+  id: 'sign-in',
+  summary: 'Signs in.',
+  access: 'open',
+  body: v.object({ name: v.string() }),
+  run(_, { body: { name } }, call) {
+    call.setHeader('set-cookie', [setCookie('session', name), setCookie('seen', '1', { httpOnly: false })])
+    return { name }
+  },
+})
+const whoAmI = operation({
+  id: 'who-am-i',
+  summary: 'Tells who is signed in.',
+  access: 'user',
+  query: Paging,
+  run: (person, { query }) => ({ ...person, ...query }),
+})
+const upload = operation({
+  id: 'upload',
+  summary: 'Stores a file.',
+  access: 'user',
+  form: { file: 'file', limit: 1_000_000, streamed: true },
+  body: v.object({ title: v.string(), file: v.custom<FileStream>(() => true) }),
+  async run(_, { body: { title, file } }) {
+    if (title === 'refused') throw new ApiError(403, 'permission_error', 'No room', { code: 'forbidden' })
+    const pieces: Uint8Array[] = []
+    for await (const piece of file.body) pieces.push(piece)
+    files.set(file.name, { bytes: Buffer.concat(pieces), title })
+    return { name: file.name, size: files.get(file.name)!.bytes.length }
+  },
+})
+const download = operation({
+  id: 'download',
+  summary: 'Sends a file.',
+  access: 'user',
+  params: v.object({ name: v.string() }),
+  run(_, { params: { name } }) {
+    const { bytes, title } = files.get(name)!
+    return content({
+      type: 'application/octet-stream',
+      size: bytes.length,
+      etag: `"${title}"`,
+      async *read(range) {
+        const part = range ? bytes.subarray(range.start, range.end + 1) : bytes
+        for (let at = 0; at < part.length; at += 50_000) yield part.subarray(at, at + 50_000)
+      },
+    })
+  },
+})
+
+const { handle, refuse } = createHandler<Person | null, Access>({
+  routes: [
+    route('POST', '/sign-in', signIn, { bodyLimit: 50 }),
+    route('GET', '/me', whoAmI),
+    route('POST', '/files', upload),
+    route('GET', '/files/{name}', download),
+    ...assetRoutes<Access>(
+      { '/page/app.js': { type: 'text/javascript; charset=utf-8', body: 'let ü = 1' } },
+      { access: 'open', headers: { 'content-security-policy': "default-src 'self'" } },
+    ),
+  ],
+  authenticate(exchange, access) {
+    const name = parseCookies(exchange.header('cookie')).get('session')
+    if (access === 'open') return null
+    if (name === undefined)
+      throw new ApiError(401, 'authentication_error', 'Sign in first', { code: 'invalid_api_key' })
+    return { name }
+  },
+  errorBody: ({ message }) => ({ error: message }),
+})
+
+const server = createServer({ handle, refuse })
+let url = ''
+beforeAll(async () => {
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
+afterAll(() => server.close().closeAllConnections())
+
+const shell = fetchShell(handle)
+const hosts: [string, typeof fetch][] = [
+  ['fetch', (path, init) => shell(new Request(`http://x.example${path as string}`, init))],
+  ['node', (path, init) => fetch(`${url}${path as string}`, init)],
+]
+
+const cookie = 'session=ada'
+const form = (title: string, bytes: Uint8Array, name = 'a.bin'): FormData => {
+  const form = new FormData()
+  form.append('title', title)
+  form.append('file', new Blob([bytes as Uint8Array<ArrayBuffer>]), name)
+  return form
+}
+
+describe.each(hosts)('a second surface, served by %s', (_, send) => {
+  it('sets several cookies and reads them', async () => {
+    const response = await send('/sign-in', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"name":"ada"}',
+    })
+    expect(response.headers.getSetCookie()).toEqual([
+      'session=ada; Path=/; Secure; HttpOnly; SameSite=Lax',
+      'seen=1; Path=/; Secure; SameSite=Lax',
+    ])
+    const me = await send('/me?limit=5', { headers: { cookie: `x=1; ${cookie}` } })
+    expect(await me.json()).toEqual({ name: 'ada', limit: 5 })
+  })
+
+  it('has error bodies of its own, and an id on each', async () => {
+    const response = await send('/me')
+    expect([response.status, await response.json()]).toEqual([401, { error: 'Sign in first' }])
+    expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
+  })
+
+  it("holds a body to its route's own limit", async () => {
+    const body = JSON.stringify({ name: 'x'.repeat(50) })
+    const response = await send('/sign-in', { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+    expect([response.status, await response.json()]).toEqual([
+      413,
+      { error: 'The request body is larger than 50 bytes' },
+    ])
+  })
+
+  it('takes a file as it arrives and sends it back, whole, in part or not at all', async () => {
+    const bytes = noise(900_000)
+    const stored = await send('/files', { method: 'POST', headers: { cookie }, body: form('t1', bytes) })
+    expect(await stored.json()).toEqual({ name: 'a.bin', size: 900_000 })
+
+    const whole = await send('/files/a.bin', { headers: { cookie } })
+    expect([whole.status, whole.headers.get('content-length')]).toEqual([200, '900000'])
+    expect(Buffer.from(await whole.arrayBuffer()).equals(bytes)).toBe(true)
+
+    const part = await send('/files/a.bin', { headers: { cookie, range: 'bytes=100000-299999' } })
+    expect([part.status, part.headers.get('content-range')]).toEqual([206, 'bytes 100000-299999/900000'])
+    expect(Buffer.from(await part.arrayBuffer()).equals(bytes.subarray(100_000, 300_000))).toBe(true)
+
+    const fresh = await send('/files/a.bin', { headers: { cookie, 'if-none-match': '"t1"' } })
+    expect([fresh.status, await fresh.text()]).toEqual([304, ''])
+
+    const beyond = await send('/files/a.bin', { headers: { cookie, range: 'bytes=900000-' } })
+    expect([beyond.status, beyond.headers.get('content-range')]).toEqual([416, 'bytes */900000'])
+    expect(await beyond.json()).toEqual({ error: 'The range begins after the last of 900000 bytes' })
+
+    const head = await send('/files/a.bin', { method: 'HEAD', headers: { cookie } })
+    expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([200, '900000', ''])
+  })
+
+  it('refuses a file before it was read', async () => {
+    const response = await send('/files', {
+      method: 'POST',
+      headers: { cookie },
+      body: form('refused', noise(900_000)),
+    })
+    expect([response.status, await response.json()]).toEqual([403, { error: 'No room' }])
+  })
+
+  it('refuses a file over the limit as it arrives', async () => {
+    const body = form('large', noise(1_500_000), 'large.bin')
+    const response = await send('/files', { method: 'POST', headers: { cookie }, body })
+    expect([response.status, await response.json()]).toEqual([413, { error: 'The file is larger than 1000000 bytes' }])
+    expect(files.has('large.bin')).toBe(false)
+  })
+
+  it('serves assets with a tag that the browser shows again', async () => {
+    const first = await send('/page/app.js')
+    expect([first.status, await first.text()]).toEqual([200, 'let ü = 1'])
+    expect(Object.fromEntries(first.headers)).toMatchObject({
+      'content-type': 'text/javascript; charset=utf-8',
+      'content-length': '10',
+      'cache-control': 'no-cache',
+      'content-security-policy': "default-src 'self'",
+      'x-content-type-options': 'nosniff',
+    })
+    const again = await send('/page/app.js', { headers: { 'if-none-match': first.headers.get('etag')! } })
+    expect(again.status).toBe(304)
+  })
+})
