@@ -11,18 +11,18 @@ export const tooLarge = (limit: number): ApiError =>
 export const cutShort = (cause?: unknown): ApiError =>
   new ApiError(400, 'invalid_request_error', 'The request body was cut short', { code: 'invalid_body', cause })
 
-/** 408 for a request that does not arrive. */
+/** 408 for a request that does not arrive in time. */
 export const tooSlow = (): ApiError =>
   new ApiError(408, 'invalid_request_error', 'The request took too long to arrive', { code: 'invalid_body' })
 
-/** What is on its way. @throws ApiError 408 where it is not there within `ms` */
-export const within = <T>(ms: number, coming: Promise<T>): Promise<T> =>
+/** Waits for a promise. @throws ApiError 408 where it does not settle within `ms` */
+export const within = <T>(ms: number, promise: Promise<T>): Promise<T> =>
   new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(tooSlow()), ms)
-    coming.finally(() => clearTimeout(timer)).then(resolve, reject)
+    promise.finally(() => clearTimeout(timer)).then(resolve, reject)
   })
 
-/** A body whose pieces come in time. @throws ApiError 408 where one does not come within `idleMs` */
+/** A body with a time-out between its pieces. @throws ApiError 408 where one does not arrive within `idleMs` */
 export async function* unstalled(body: AsyncIterable<Uint8Array>, idleMs: number): AsyncGenerator<Uint8Array> {
   const pieces = body[Symbol.asyncIterator]()
   try {
@@ -32,7 +32,7 @@ export async function* unstalled(body: AsyncIterable<Uint8Array>, idleMs: number
       yield value
     }
   } finally {
-    // Not waited for: it may wait for the piece that does not come.
+    // Not awaited: it may wait for the piece that does not arrive.
     void pieces.return?.().catch(() => undefined)
   }
 }
@@ -53,13 +53,13 @@ export async function collect(body: AsyncIterable<Uint8Array>, limit: number): P
   return concat(pieces, size)
 }
 
-/** True where `text` nests arrays and objects deeper than `limit`: a scan, so that no recursion meets the depth first. */
+/** True where `text` nests arrays and objects deeper than `limit`. A scan, because recursive code would overflow the stack first. */
 function tooDeep(text: string, limit: number): boolean {
   let depth = 0
   for (let i = 0; i < text.length; i++) {
     const c = text.charCodeAt(i)
     if (c === 0x22) {
-      // To the closing quote: one that an even number of backslashes stands before.
+      // Skip to the closing quote: one that is preceded by an even number of backslashes.
       for (;;) {
         i = text.indexOf('"', i + 1)
         if (i === -1) return false

@@ -1,6 +1,6 @@
 import type { Exchange } from './exchange.js'
 
-/** Which web pages may call from another origin. */
+/** Cross-origin requests of browsers. */
 export interface CorsOptions {
   /** Exact origins, such as `https://app.example`; default none. */
   origins: readonly string[]

@@ -17,11 +17,11 @@ export interface Exchange {
    * @throws ApiError 413 over `limit` bytes, before the rest has been read; 400 where the body was cut short
    */
   bytes(limit: number): Promise<Uint8Array>
-  /** Calls back if the client goes away before it has the whole reply; at once if it already has. */
+  /** Registers a listener for the client disconnecting before it has the whole reply; called at once if it already has. */
   onLeave(listener: () => void): void
   /** The client's address, past as many proxies as the shell was told to trust; '' where unknown. */
   ip(): string
-  /** True where somebody else may answer what no route of ours does; the handler then returns null. */
+  /** True where the host handles paths that no route matches; the handler then returns null for them. */
   readonly optional: boolean
 }
 
@@ -36,19 +36,19 @@ export interface Reply {
 /** Answers every exchange; null only where `exchange.optional` and no route matches. Never rejects. */
 export type Handler = (exchange: Exchange) => Promise<Reply | null>
 
-/** A gateway or a platform, as every host can serve it. */
+/** What a shell serves: a gateway or a platform. */
 export interface Servable {
   /** The neutral handler under all shells. */
   handle: Handler
-  /** Words an error for what never became a request, such as malformed HTTP. */
+  /** Makes the error reply for input that never became a request, such as malformed HTTP. */
   refuse(error: ApiError): Reply
 }
 
-/** How a shell reads what a runtime tells of the client. */
+/** Options of the shells. */
 export interface ShellOptions {
   /** Proxies in front of this process whose X-Forwarded-For is believed, counted from the right; default 0. */
   trustedHops?: number
-  /** Milliseconds for which a request body may stand still; default 30,000. */
+  /** Milliseconds without data after which a request body is refused with 408; default 30,000. */
   bodyIdleMs?: number
 }
 

@@ -3,7 +3,7 @@ import { BODY_IDLE_MS } from './conventions.js'
 import type { Exchange, Handler, Reply, ShellOptions } from './exchange.js'
 import { clientIp } from './exchange.js'
 
-/** What a host knows of a request besides the request. */
+/** What the host knows about a call besides its `Request`. */
 export interface FetchCall {
   /** The peer's address; default ''. */
   ip?: string
@@ -11,10 +11,10 @@ export interface FetchCall {
 
 const utf8 = new TextEncoder()
 
-/** Bytes of a body that have as much time as it may stand still. */
+/** Bytes of a body per `bodyIdleMs` of its time-out. */
 const PIECE = 256 * 1024
 
-/** An async iterable as a web stream that is read as fast as the client reads. `cancel` tells first that the client left: a waiting generator cannot be returned. */
+/** An async iterable as a web stream with backpressure. `cancel` first reports that the client disconnected, because a generator that is waiting cannot be returned. */
 function toStream(body: AsyncIterable<string | Uint8Array>, leave: () => void): ReadableStream<Uint8Array> {
   const iterator = body[Symbol.asyncIterator]()
   return new ReadableStream<Uint8Array>(
@@ -35,7 +35,7 @@ function toStream(body: AsyncIterable<string | Uint8Array>, leave: () => void): 
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}
 
-/** Knows when the client is gone: by the request's signal, or because the response was cancelled, which not every host tells by the signal. */
+/** Detects that the client disconnected: by the request's signal, or by the response being cancelled, which not every host reports by the signal. */
 function clientOf(request: Request): { onLeave(listener: () => void): void; leave(): void } {
   const listeners: (() => void)[] = []
   let left = false
@@ -75,11 +75,11 @@ function toExchange(
       const declared = headers.get('content-length')
       if (declared === null) return collect(body(), limit)
       if (Number(declared) > limit) throw tooLarge(limit)
-      // A server holds a body to its declared length, and gives it whole for less than piece by piece.
+      // A server enforces the declared length, and `arrayBuffer` costs less than reading piece by piece.
       const whole = request.arrayBuffer().catch((cause: unknown) => {
         throw cutShort(cause)
       })
-      // It does not tell of the pieces, so each has its time beforehand.
+      // It does not report progress, so the time-out is that of all pieces together.
       const bytes = await within(bodyIdleMs * (1 + Math.ceil(Number(declared) / PIECE)), whole)
       if (bytes.byteLength > limit) throw tooLarge(limit)
       return new Uint8Array(bytes)

@@ -3,7 +3,7 @@ import { isUuid } from '@turnpike/core/internal'
 import { describe, expect, it } from 'vitest'
 import { eventsOf } from '../../../test/support/events.js'
 import { fetchShell } from './fetch-shell.js'
-import type { HandlerOptions, RequestLog } from './handler.js'
+import type { HandlerOptions } from './handler.js'
 import { createHandler, toApiError } from './handler.js'
 import { operation, route, sse } from './operation.js'
 

@@ -12,37 +12,27 @@ import { matcher } from './match.js'
 import type { Form } from './multipart.js'
 import type { Call, Route } from './operation.js'
 import { isAnswer } from './operation.js'
+import type { LogLine, RequestLog } from './request-log.js'
+import { callHook, openLog } from './request-log.js'
 import { sseBody, sseHeaders } from './sse.js'
-
-/** One request, told when its reply is complete: fields that are fit for a log. With `error_type` and `error_code` where it failed, and the caller's `traceparent` where it sent one. */
-export interface RequestLog {
-  request_id: string
-  method: string
-  /** Path of the matched route, never the path as sent; '' where none matched. */
-  route: string
-  status: number
-  duration_ms: number
-  ip: string
-  [field: string]: string | number | boolean
-}
 
 /** Options of {@link createHandler}. */
 export interface HandlerOptions<Actor, Access extends string = string> {
   routes: readonly Route<Actor, Access>[]
-  /** Who calls; throws ApiError 401, 403 or 429. `log` adds fields to the log line. */
+  /** Returns the caller, or throws ApiError 401, 403 or 429. `log` adds fields to the log record. */
   authenticate(exchange: Exchange, access: Access, log: Call['log']): Actor | Promise<Actor>
   /**
-   * Lets a request in, before its body is read, or throws ApiError 429 or 503. What it returns is called once: when the answer is made,
-   * or, where it comes in pieces, has ended or lost its reader. Default: all may enter.
+   * Admits a request before its body is read, or throws ApiError 429 or 503. The returned function is called once, when the answer has been
+   * made or, where it is streamed, when the stream has ended or the client has disconnected. Default: all requests are admitted.
    */
   enter?: (actor: Actor, access: Access) => (() => void) | undefined
-  /** What a caller is told of an error; default: an ApiError as it is, anything else as 500 with a fixed text. */
+  /** Maps a thrown value to the error that the caller gets; default: an ApiError as it is, anything else a 500 with a fixed message. */
   toApiError?: (error: unknown) => ApiError
   /** The error body of this surface. */
   errorBody(error: ApiError): object
-  /** Told of each error that ends as a 5xx; default nobody. */
+  /** Called with each error that ends as a 5xx; default none. */
   onError?: (error: unknown, context: { request_id: string }) => void
-  /** Told of each finished request; default nobody. */
+  /** Called with the log record of each finished request; default none. */
   onRequest?: ((log: RequestLog) => void) | undefined
   /** Largest JSON body in bytes; default 20 MiB. */
   bodyLimit?: number
@@ -50,11 +40,11 @@ export interface HandlerOptions<Actor, Access extends string = string> {
   jsonDepth?: number
   /** Milliseconds of silence after which a stream carries a comment; default 15,000. */
   heartbeatMs?: number
-  /** Cross-origin callers; default none. */
+  /** Origins that may call from a browser; default none. */
   cors?: CorsOptions
 }
 
-/** An ApiError as it is; anything else as a 500 that tells nothing of its cause. */
+/** An ApiError as it is; anything else as a 500 whose message does not contain the cause. */
 export const toApiError = (error: unknown): ApiError =>
   ApiError.is(error)
     ? error
@@ -64,7 +54,7 @@ const parseQuery = (query: string): unknown => Object.fromEntries(new URLSearchP
 
 const MAX_MESSAGE = 300
 
-/** Parses with a schema, or throws a 400 that names the place and what was expected there. */
+/** Parses with a schema. @throws ApiError 400 that names the field and what was expected there */
 function parse(schema: GenericSchema, input: unknown, what: string): unknown {
   const result = safeParse(schema, input, { abortPipeEarly: true })
   if (result.success) return result.output
@@ -84,55 +74,20 @@ const json = (status: number, value: unknown): Reply => ({
   body: JSON.stringify(value),
 })
 
-/** The log line of a request in the making. */
-interface LogLine {
-  add(fields: Record<string, string | number | boolean>): void
-  end(status: number): void
-}
-
-/** Tells the host; what goes wrong there is not the caller's concern. */
-function tell(say: () => void): void {
-  try {
-    say()
-  } catch {
-    // The host's own hook failed.
-  }
-}
-
-/** W3C Trace Context: version, id of the trace, id of the caller's span, flags. */
-const TRACEPARENT = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
-
-function openLog(onRequest: (log: RequestLog) => void, exchange: Exchange, route: string, requestId: string): LogLine {
-  const started = performance.now()
-  const { method } = exchange
-  // Asked now: a client that has gone has no address.
-  const ip = exchange.ip()
-  const fields: Record<string, string | number | boolean> = {}
-  const traceparent = exchange.header('traceparent')
-  if (traceparent !== undefined && TRACEPARENT.test(traceparent)) fields['traceparent'] = traceparent
-  return {
-    add: (more) => void Object.assign(fields, more),
-    end(status) {
-      const duration_ms = Math.round(performance.now() - started)
-      tell(() => onRequest(extend(fields, { request_id: requestId, method, route, status, duration_ms, ip })))
-    },
-  }
-}
-
 const ignore = (): void => undefined
 
 /** Whether a body comes piece by piece. */
 const isStream = <T extends object>(body: string | Uint8Array | T | undefined): body is T =>
   typeof body === 'object' && !(body instanceof Uint8Array)
 
-/** What ends with a request. */
+/** What has to be finished or released when a request ends. */
 interface Stay {
   log: LogLine | undefined
-  /** Gives back what the request took when it entered, if it did. */
+  /** Releases the admission of `enter`; undefined where there is none or it was released. */
   leave: (() => void) | undefined
 }
 
-/** Gives back what a request took, the first time. */
+/** Releases the admission, once. */
 function leave(stay: Stay): void {
   const { leave } = stay
   stay.leave = undefined
@@ -145,8 +100,8 @@ function end(stay: Stay, status: number): void {
 }
 
 /**
- * The way of every request: id, match, authenticate, limit, enter, parse, run, answer.
- * @returns the handler, and `refuse`, which words an error for what never became a request.
+ * Handles every request in the same order: id, match, authenticate, rate limit, admit, parse, run, answer.
+ * @returns the handler, and `refuse`, which makes the error reply for input that never became a request
  */
 export function createHandler<Actor, Access extends string = string>(options: HandlerOptions<Actor, Access>): Servable {
   const { routes, bodyLimit = BODY_LIMIT, jsonDepth = JSON_DEPTH, heartbeatMs = HEARTBEAT_MS } = options
@@ -165,7 +120,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
   const report = (error: unknown, requestId: string, log: LogLine | undefined): ApiError => {
     const described = describe(error)
     if (described.status !== CLIENT_LEFT) log?.add({ error_type: described.type, error_code: described.code })
-    if (described.status >= 500) tell(() => onError?.(error, { request_id: requestId }))
+    if (described.status >= 500) callHook(() => onError?.(error, { request_id: requestId }))
     return described
   }
 
@@ -196,7 +151,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     }
   }
 
-  /** Bytes as they come; the log line ends with them, and what goes wrong is reported before the connection ends of it. */
+  /** A streamed body whose errors are reported and whose end finishes the log record. */
   const watched = (...parameters: Parameters<typeof reported>): AsyncIterable<string | Uint8Array> => ({
     [Symbol.asyncIterator]() {
       const iterator = reported(...parameters)
@@ -207,7 +162,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
           return iterator.next()
         },
         async return() {
-          // A generator that has not begun ends without a word: nobody would clean up, and nothing would be booked.
+          // `return()` on a generator that has not started skips its `finally`, and with it the clean-up and the usage record.
           if (!begun) await iterator.next().catch(() => undefined)
           return iterator.return(undefined)
         },
@@ -233,7 +188,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     return { status, headers: sseHeaders, body: sseBody(value.events, { errorEvent, heartbeatMs, onEnd }) }
   }
 
-  /** Authenticate, limit, enter, parse, run. */
+  /** Authenticate, rate limit, admit, parse, run. */
   const answer = async (
     exchange: Exchange,
     route: Route<Actor, Access>,
@@ -258,7 +213,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
       body = form.fields
     } else if (operation.body) {
       requireJson(header('content-type'), header('content-encoding'))
-      // The body is handed on as it came: a body's schema transforms nothing, and valibot's copy lacks keys such as `constructor`.
+      // The parsed body is passed on, not valibot's copy: schemas of bodies transform nothing, and the copy lacks keys such as `constructor`.
       body = parseJson(await exchange.bytes(route.bodyLimit ?? bodyLimit), jsonDepth)
     }
     try {
@@ -288,7 +243,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     if (cors.origins.length > 0) Object.assign(reply.headers, corsHeaders(exchange, cors, methods.keys()))
     if (exchange.method === 'HEAD') delete reply.body
     if (!isStream(reply.body)) end(stay, reply.status)
-    // A stream says itself when it has ended; but one whose client has left may never be read.
+    // A stream finishes through its own `onEnd`; but if the client has disconnected, nobody may ever read it.
     else if (stay.leave) exchange.onLeave(() => leave(stay))
     return reply
   }

@@ -3,7 +3,7 @@ import { bytes } from './operation.js'
 
 const encoder = new TextEncoder()
 
-/** A part of a list, and how to go on. */
+/** A page of a list. */
 export interface ListPage<T> {
   items: T[]
   /** The `after` of the next page; absent on the last one. */
@@ -12,7 +12,7 @@ export interface ListPage<T> {
 
 /**
  * A whole list as one JSON object, sent page by page as the client reads: its other fields, before the list or after it, and the list.
- * A page that cannot be read ends the connection, so that no part is taken for the whole; the first one is read before the answer begins.
+ * An error while a page is read closes the connection, so that a part is not taken for the whole; the first page is read before the answer begins.
  * @param name the field that has the list
  * @param after made when the list has been sent
  */

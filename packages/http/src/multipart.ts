@@ -7,23 +7,23 @@ import type { FormOptions } from './operation.js'
 import type { Spooled } from './spool.js'
 import { spool } from './spool.js'
 
-/** Bytes of all that is around the file: other fields, heads, boundaries. */
+/** Bytes of everything but the file: other fields, part headers, boundaries. */
 const OVERHEAD = 1024 * 1024
 /** Fields besides the file, and bytes of each. */
 const FIELDS = 64
 const FIELD_BYTES = 64 * 1024
 
-/** A form whose fields are checked next. */
+/** A received form; its fields are not validated yet. */
 export interface Form {
   /** Texts by name, in an array where a name comes more than once, and under its own name the file. */
   fields: Record<string, unknown>
-  /** Gives back what its file takes up. */
+  /** Frees its file. */
   dispose(): Promise<void>
 }
 
 const wrongType = (): ApiError => invalid('Content-Type must be multipart/form-data with a boundary', 'invalid_body')
 
-/** @throws ApiError 400 where there is no boundary, or one that nobody may use */
+/** @throws ApiError 400 where there is no boundary, or an invalid one */
 function parserOf(type: string, limits: object) {
   try {
     return new Busboy({ headers: { 'content-type': type }, limits })
@@ -32,7 +32,7 @@ function parserOf(type: string, limits: object) {
   }
 }
 
-/** A body whose end before its end is the fault of the client; what else fails is ours, such as a full disk. */
+/** A body whose read errors are the client's (400, cut short); other errors, such as a full disk, stay the server's. */
 async function* received(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* body
@@ -87,7 +87,7 @@ export async function readForm(exchange: Exchange, options: FormOptions): Promis
   const limits = { files: 1, fields: FIELDS, fieldSize: FIELD_BYTES, fieldNameSize: 100, headerSize: 16 * 1024 }
   const busboy = parserOf(type, limits)
   const finished = new Promise<void>((resolve) => busboy.on('finish', resolve))
-  // The types do not tell of names that are missing.
+  // The types do not say that names may be missing.
   busboy.on('file', (name: string | undefined, stream, filename, _, mime) => {
     if (name === undefined) {
       fail(nameless())
@@ -98,7 +98,7 @@ export async function readForm(exchange: Exchange, options: FormOptions): Promis
       return
     }
     file = { name: filename ?? '', type: mime, stream }
-    // It may fail before anybody reads it.
+    // It may fail before it is read; without a listener that would end the process.
     stream.on('error', () => undefined)
     if (!streamed) {
       file.spooled = spool(stream, limit, tooLarge)
@@ -117,7 +117,7 @@ export async function readForm(exchange: Exchange, options: FormOptions): Promis
   })
   busboy.on('filesLimit', () => fail(invalid('The form has more than one file', 'invalid_body')))
   busboy.on('fieldsLimit', () => fail(invalid('The form has too many fields', 'invalid_body')))
-  // Its own words tell of what it was doing, such as "Unexpected end of multipart data".
+  // Its own message is kept as the cause, such as "Unexpected end of multipart data".
   busboy.on('error', (cause) => fail(cutShort(cause)))
 
   const receive = async (): Promise<void> => {

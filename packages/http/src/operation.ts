@@ -2,21 +2,21 @@ import type { GenericSchema, InferOutput } from 'valibot'
 import type { Content } from './content.js'
 import type { EventStream } from './sse.js'
 
-/** What an operation is told of its call besides the parsed input. */
+/** The context of a call, besides its parsed input. */
 export interface Call {
-  /** The id that the caller was given in X-Request-ID. */
+  /** The value of the answer's X-Request-ID. */
   requestId: string
-  /** Calls back if the caller goes away before it has the whole answer; at once if it already has. */
+  /** Registers a listener for the client disconnecting before it has the whole answer; called at once if it already has. */
   onLeave(listener: () => void): void
   /** A request header by its lower-case name. */
   header(name: string): string | undefined
-  /** Adds a header to the answer, whatever it becomes; `name` in lower case. Several values are several headers, as `set-cookie` needs. */
+  /** Sets a header of the answer, also if it becomes an error; `name` in lower case. Several values are several headers, as `set-cookie` needs. */
   setHeader(name: string, value: string | string[]): void
-  /** Adds allow-listed fields to the log line of this request. */
+  /** Adds fields to the log record of this request. They must be fit for a log: no bodies, no secrets. */
   log(fields: Record<string, string | number | boolean>): void
 }
 
-/** A form in place of a JSON body. */
+/** A multipart/form-data form in place of a JSON body. */
 export interface FormOptions {
   /** Name of its one file, which becomes a `FileInput`; all other fields are texts. */
   file: string
@@ -42,8 +42,8 @@ export interface FileStream {
 }
 
 /**
- * Something that can be asked of Turnpike, apart from how it is asked.
- * `Actor` is who calls, as the surface's `authenticate` returns it; `Access` names the kinds of callers that the surface distinguishes.
+ * One thing that a surface can do, independent of HTTP method and path.
+ * `Actor` is the caller, as the surface's `authenticate` returns it; `Access` names the kinds of callers that the surface distinguishes.
  */
 export interface Operation<Actor, Access extends string = string, Params = unknown, Query = unknown, Body = unknown> {
   /** Stable name, such as `chat.completions`. */
@@ -91,7 +91,7 @@ export type DefineOperation<Actor, Access extends string> = <
 
 const answer = Symbol.for('turnpike.answer')
 
-/** What `run` may return in place of a plain value, which is answered as JSON with the route's status. */
+/** What `run` may return instead of a plain value, which is sent as JSON with the route's status. */
 export type Answer = { readonly [answer]: true } & (
   | { kind: 'sse'; events: EventStream }
   | { kind: 'json'; status: number; value: unknown }
@@ -102,7 +102,7 @@ export type Answer = { readonly [answer]: true } & (
 /** Answers with server-sent events. */
 export const sse = (events: EventStream): Answer => ({ [answer]: true, kind: 'sse', events })
 
-/** Answers with what is not JSON: a text, or bytes as they come. What throws on the way ends the connection, so that the client can tell. */
+/** Answers with text or streamed bytes. An error during the stream closes the connection without its proper end, so that the client notices. */
 export const bytes = (body: string | AsyncIterable<Uint8Array>, contentType: string): Answer => ({
   [answer]: true,
   kind: 'bytes',
@@ -110,7 +110,7 @@ export const bytes = (body: string | AsyncIterable<Uint8Array>, contentType: str
   contentType,
 })
 
-/** Answers with stored bytes, or with the part of them that the client asks for and does not have yet. */
+/** Answers with stored bytes; handles Range, If-Range, If-None-Match, If-Modified-Since and HEAD. */
 export const content = (content: Content): Answer => ({ [answer]: true, kind: 'content', content })
 
 /** Answers `value` as JSON with another status than the route's, such as 503 from a health check. */

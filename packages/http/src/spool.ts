@@ -1,16 +1,16 @@
 import { concat, uuidv7 } from '@turnpike/core/internal'
 
-/** Bytes of a file that are kept in memory; what is larger goes to a temporary file. */
+/** Bytes of a file that are kept in memory; larger ones are written to a temporary file. */
 const MEMORY = 256 * 1024
 /** Bytes of a read from a temporary file. */
 const PIECE = 64 * 1024
 
-/** A file that was received and can be read as often as needed. */
+/** A received file, which can be read more than once. */
 export interface Spooled {
   /** In bytes. */
   size: number
   read(): AsyncIterable<Uint8Array>
-  /** Gives back what it takes up. */
+  /** Frees its memory or temporary file. */
   dispose(): Promise<void>
 }
 
@@ -22,7 +22,7 @@ const kept = (pieces: Uint8Array[], size: number): Spooled => ({
   dispose: async () => undefined,
 })
 
-/** Opens a temporary file that nobody else can read. Undefined where the runtime has no files. */
+/** Opens a temporary file that only this process can read. Undefined where the runtime has no file system. */
 async function openTemporary() {
   const builtin = globalThis.process?.getBuiltinModule
   const fs = builtin?.('node:fs/promises')
@@ -30,7 +30,7 @@ async function openTemporary() {
   if (!fs || !os) return undefined
   const path = `${os.tmpdir()}/turnpike-${uuidv7()}`
   const handle = await fs.open(path, 'wx+', 0o600)
-  // Without a name it cannot outlive the process. Windows removes no open file.
+  // An unlinked file disappears with the process. Windows does not unlink open files.
   const named = await fs.unlink(path).then(
     () => false,
     () => true,

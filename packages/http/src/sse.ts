@@ -1,7 +1,7 @@
 import type { OnResult, Read } from '@turnpike/core/internal'
 import { Pieces } from '@turnpike/core/internal'
 
-/** The content type and the headers that keep proxies from holding a stream back. */
+/** The content type, and headers that keep proxies from buffering the stream. */
 export const sseHeaders = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache, no-transform',
@@ -11,7 +11,7 @@ export const sseHeaders = {
 const DONE = 'data: [DONE]\n\n'
 const PING = ': ping\n\n'
 
-/** What stands before and after an event's line of JSON, for who writes many events. */
+/** What stands before an event's line of JSON. */
 export const EVENT_START = 'data: '
 /** What stands after an event's line of JSON. */
 export const EVENT_END = '\n\n'
@@ -19,43 +19,43 @@ export const EVENT_END = '\n\n'
 /** One event as it goes over the wire; `json` is a line of JSON. */
 export const sseEvent = (json: string): string => EVENT_START + json + EVENT_END
 
-/** A stream of events as an operation makes it. Exactly one of `complete`, `fail` and `leave` is called, once. */
+/** A stream of events, as an operation makes it. Exactly one of `complete`, `fail` and `leave` is called, once. */
 export interface EventStream<Batch = unknown> {
-  /** Asks for the next batch, while the client reads. */
+  /** Requests the next batch; called only while the client reads. */
   read: Read<Batch>
-  /** The events of a batch, each as {@link sseEvent} makes it, which leave in one write; '' for none. */
+  /** The events of a batch, each as {@link sseEvent} makes it, sent in one write; '' for none. */
   encode(batch: Batch): string
-  /** The batches are done. Resolves with the last events, which `[DONE]` follows; rejects with what the client is told in its place. */
+  /** All batches have been read. Resolves with the last events, which `[DONE]` follows; rejects with the error that is sent instead of it. */
   complete(): Promise<string>
-  /** What is written in place of `[DONE]`; default `[DONE]`. */
+  /** What ends the stream; default `[DONE]`. */
   readonly end?: string
-  /** `read` or `encode` failed. Resolves with what the client is told. */
+  /** `read` or `encode` failed. Resolves with the error that the client is sent. */
   fail(error: unknown): Promise<unknown>
-  /** The client left before the end. */
+  /** The client disconnected before the end. */
   leave(): Promise<void>
 }
 
 /**
- * A stream's body: a piece per batch, then `[DONE]`, or an error event in place of it (ruling 12: without an `event:` line);
- * and a comment whenever `heartbeatMs` passed while the next piece was waited for.
- * Written by hand, because each generator in the way of a chunk, and each race against a timer, costs as much as the chunk.
+ * The body of a stream: a piece per batch, then `[DONE]` or an error event instead of it (ruling 12: without an `event:` line), and a
+ * comment line after each `heartbeatMs` without a piece.
+ * Written without generators and without a race against a timer, because each of them costs as much per chunk as everything else.
  */
 export function sseBody(
   events: EventStream,
   options: { errorEvent: (error: unknown) => object; heartbeatMs: number; onEnd: () => void },
 ): Pieces<string> {
-  /** A batch, or the end of the stream, is on its way. */
+  /** A batch, or the end of the stream, was requested and has not arrived. */
   let pending = false
-  /** Told when it is there; set once the client has left. */
+  /** Called when it arrives; set once the client has disconnected. */
   let onArrival: (() => void) | undefined
-  /** The last piece has been made, or the client has left. */
+  /** The last piece has been made, or the client has disconnected. */
   let closed = false
   let ended = false
-  /** A piece that came while a comment was on its way. */
+  /** A piece that arrived while a comment was being sent. */
   let arrived: string | undefined
-  /** Who waits for the next piece. */
+  /** The reader that waits for the next piece. */
   let onPiece: OnResult<string> | undefined
-  /** Set when the reading begins: a body may never be read. */
+  /** Started by the first read: a body may never be read. */
   let timer: ReturnType<typeof setInterval> | undefined
 
   /** Hands a piece to the reader. @returns whether one was waiting */
