@@ -6,6 +6,7 @@ import { fetchShell } from './fetch-shell.js'
 import type { HandlerOptions } from './handler.js'
 import { createHandler, toApiError } from './handler.js'
 import { operation, route, sse } from './operation.js'
+import type { RequestLog } from './request-log.js'
 
 const secret = 'secret /etc/passwd https://upstream'
 
