@@ -11,16 +11,13 @@ const readmes = ['README.md', ...readdirSync(join(root, 'packages')).map((name) 
 const blocksOf = (page: string): string[] =>
   [...readFileSync(join(root, page), 'utf8').matchAll(/^```ts\n([^]*?)^```/gm)].map((match) => match[1]!)
 
-it('type-checks every TypeScript block of the READMEs and of five pages', { timeout: 60_000 }, () => {
-  const blocks = [
-    ...readmes,
-    'docs/pricing.md',
-    'docs/routing.md',
-    'docs/storage.md',
-    'docs/blobs.md',
-    'docs/books.md',
-    'docs/admin.md',
-  ].flatMap((page) => blocksOf(page).map((code, i) => [`${page.replaceAll('/', '-')}-${i}.ts`, code] as const))
+// docs/providers.md has its own test, provider-page.test.ts.
+const pages = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md') && name !== 'providers.md')
+
+it('the TypeScript examples of the READMEs and of docs type-check', { timeout: 60_000 }, () => {
+  const blocks = [...readmes, ...pages.map((name) => `docs/${name}`)].flatMap((page) =>
+    blocksOf(page).map((code, i) => [`${page.replaceAll('/', '-')}-${i}.ts`, code] as const),
+  )
   expect(blocks.length).toBeGreaterThanOrEqual(readmes.length)
   const folder = join(root, 'test', '.readme-blocks')
   mkdirSync(folder, { recursive: true })
@@ -42,14 +39,15 @@ it('type-checks every TypeScript block of the READMEs and of five pages', { time
   }
 })
 
-it('names only files that exist in the tables of the READMEs', () => {
-  const missing = readmes.flatMap((page) => {
-    const folder = page === 'README.md' ? root : join(root, page, '../src')
+it('every file named in the READMEs and in docs/map.md exists', () => {
+  const missing = [...readmes, 'docs/map.md'].flatMap((page) => {
+    const isRoot = !page.startsWith('packages/')
+    const folder = isRoot ? root : join(root, page, '../src')
     return (
-      [...readFileSync(join(root, page), 'utf8').matchAll(/`((?:packages\/)?[a-z-]+(?:\/[a-z-]+)*(?:\.ts|\/))`/g)]
+      [...readFileSync(join(root, page), 'utf8').matchAll(/`([a-z\d-]+(?:\/[a-z\d-]+)*(?:\.ts|\/))`/g)]
         .map((match) => match[1]!)
-        // The root README names a file without its folder only beside one that has it.
-        .filter((path) => page !== 'README.md' || path.includes('/'))
+        // Pages of the root name a file without its folder only beside one that has it.
+        .filter((path) => !isRoot || path.includes('/'))
         .filter((path) => !existsSync(join(folder, path)))
         .map((path) => `${page}: ${path}`)
     )

@@ -41,7 +41,7 @@ const flag = (name: string) =>
 
 const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const
 
-/** The environment of the reference server; the README has the same table in words. */
+/** The environment of the reference server; docs/server.md describes each variable. */
 const Environment = v.object({
   PORT: integer('PORT', 0, 65_535, 8787),
   HOST: v.optional(v.string(), '127.0.0.1'),
