@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const page = readFileSync(join(root, 'docs/providers.md'), 'utf8')
-const code = /^## A provider of your own\n[^]*?^```ts\n([^]*?)^```/m.exec(page)![1]!
+const code = /^## Write your own provider\n[^]*?^```ts\n([^]*?)^```/m.exec(page)![1]!
 const folder = join(root, 'test', '.provider-page')
 const utf8 = new TextEncoder()
 
