@@ -16,20 +16,23 @@ const vectors = [...page.matchAll(/^\| `(\{.*?\})` +\| `(\{.*?\})` +\| +(\S+) \|
 afterEach(() => vi.restoreAllMocks())
 
 describe('docs/pricing.md', () => {
-  it('has all its examples read', () => {
+  it('has examples that were all found', () => {
     expect(blocks).toHaveLength(3)
     expect(vectors).toHaveLength(14)
   })
 
-  it.each(vectors)('is right about $units at $price', ({ price, units, nano }) => {
+  it.each(vectors)('has the correct cost of $units at $price', ({ price, units, nano }) => {
     expect(cost(units, ratesFor(price, units))).toBe(nano)
   })
 
-  it.each(blocks.map((code, i) => [i, code] as const))('has examples that print what they say: %i', async (_, code) => {
-    const models = { 'gpt-4o': { cost: { input: 2.4, output: 9 } } }
-    vi.spyOn(globalThis, 'fetch').mockImplementation(async () => Response.json({ openai: { models } }))
-    await runExample(code)
-  })
+  it.each(blocks.map((code, i) => [i, code] as const))(
+    'has examples with the documented output: %i',
+    async (_, code) => {
+      const models = { 'gpt-4o': { cost: { input: 2.4, output: 9 } } }
+      vi.spyOn(globalThis, 'fetch').mockImplementation(async () => Response.json({ openai: { models } }))
+      await runExample(code)
+    },
+  )
 
   it('has a row for every class', () => {
     expect([...page.matchAll(/^\| `(\w+)` +\|/gm)].map((match) => match[1])).toEqual([...unitClasses])

@@ -46,21 +46,21 @@ async function askedOf(ids: string[], error: unknown): Promise<string[]> {
 afterEach(() => vi.restoreAllMocks())
 
 describe('docs/routing.md', () => {
-  it('has all its examples and rows read', () => {
+  it('has examples and rows that were all found', () => {
     expect(blocks).toHaveLength(2)
     expect(failures).toHaveLength(table.trim().split('\n').length - 2)
   })
 
-  it.each(blocks.map((code, i) => [i, code] as const))('has examples that print what they say: %i', (_, code) =>
+  it.each(blocks.map((code, i) => [i, code] as const))('has examples with the documented output: %i', (_, code) =>
     runExample(code),
   )
 
-  it.each(failures)('is right about who is asked after: $what, $failure', async ({ failure, next, again }) => {
+  it.each(failures)('has the correct failover after: $what, $failure', async ({ failure, next, again }) => {
     const asked = [...(next === 'yes' ? ['a', 'b'] : ['a']), ...(again === 'yes' ? ['a', 'b'] : [])]
     expect(await askedOf(['a', 'b'], errorOf(failure))).toEqual(asked)
   })
 
-  it.each(failures)('is right about the breaker after: $what, $failure', async ({ failure, breaker }) => {
+  it.each(failures)('has the correct breaker state after: $what, $failure', async ({ failure, breaker }) => {
     const router = routerOf('a')
     const { targets } = await router.candidates({ task: 'chat', request: { model: 'm' }, expected: () => ({}) })
     const report = (error: unknown): number => {

@@ -13,7 +13,7 @@ const models = ['gpt-4o', 'gpt-5', 'claude-sonnet-4-5', 'claude-opus-4-8', 'gemi
 
 const row = (cells: string[]): string => `| ${cells.join(' | ')} |`
 
-it('says in docs/providers.md what becomes of each field', async () => {
+it('docs/providers.md has the fidelity of each field', async () => {
   const outcomes = await Promise.all(models.map(async (model) => (await router.model(model))!.fidelity!))
   const table = [
     row(['Field', ...models.map((model) => `\`${model}\``)]),

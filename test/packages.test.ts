@@ -84,7 +84,7 @@ describe.each(packages)('package %s', (name) => {
   const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest
   const entries = Object.entries(manifest.exports).filter(([subpath]) => subpath !== './package.json')
 
-  it('declares and imports nothing against the arrows', () => {
+  it('declares and imports only allowed packages', () => {
     const declared = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies })
     expect(declared.filter((dependency) => !arrows[name]!.includes(dependency))).toEqual([])
     const wrong = sources(name).flatMap((path) =>
@@ -100,7 +100,7 @@ describe.each(packages)('package %s', (name) => {
     expect(wrong).toEqual([])
   })
 
-  it('exports what is on disk, built and published alike', async () => {
+  it('exports existing files, built and published alike', async () => {
     const { default: build } = (await import(join(folder, 'tsup.config.ts'))) as {
       default: { entry: string[]; bundle?: boolean }
     }

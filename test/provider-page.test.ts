@@ -72,7 +72,7 @@ describe('the provider of docs/providers.md', () => {
     }
   })
 
-  it('asks in its own form', async () => {
+  it('sends requests in its own form', async () => {
     const { complete, sent, notes } = setUp('{"ref":"r1","text":"Hello","ended":"stop"}')
     await complete({
       system: 'Be brief.',
@@ -118,7 +118,7 @@ describe('the provider of docs/providers.md', () => {
     expect(sent).toEqual([])
   })
 
-  it('gives a whole answer', async () => {
+  it('returns a whole answer', async () => {
     const answer = { ref: 'r1', text: 'Hello', ended: 'length', tokens: { in: 3, out: 2 } }
     expect(await setUp(JSON.stringify(answer)).complete()).toEqual({
       id: 'r1',
@@ -176,7 +176,7 @@ describe('the provider of docs/providers.md', () => {
     [400, { caller: true, credential: false, retryAfter: undefined }],
     [401, { caller: false, credential: true, retryAfter: undefined }],
     [429, { caller: false, credential: false, retryAfter: 12 }],
-  ])('tells what an answer with status %i means', async (status, meaning) => {
+  ])('maps an answer with status %i', async (status, meaning) => {
     const headers: Record<string, string> = status === 429 ? { 'retry-after': '12' } : {}
     const { complete } = setUp('{"fault":{"kind":"why","text":"Because"}}', { status, headers })
     await expect(complete()).rejects.toMatchObject({
@@ -189,7 +189,7 @@ describe('the provider of docs/providers.md', () => {
     await expect(setUp('{}').complete()).rejects.toMatchObject(failure({ kind: 'malformed' }))
   })
 
-  it('has a place in the router', async () => {
+  it('can be used in the router', async () => {
     const { provider } = setUp('')
     const router = createRouter({ providers: [provider] })
     for (const model of ['acme-1', 'acme-2', 'acme/acme-1'])

@@ -59,7 +59,7 @@ describe('the example in a plain project', () => {
     ['anthropic', claude + claude],
     ['google', `${gemini}:generateContent\n${gemini}:streamGenerateContent?alt=sse\n`],
     ['openai', gpt + gpt],
-  ])('%s: answers whole and piece by piece, over fetch', async (family, calls) => {
+  ])('%s: whole and streamed answers, over fetch', async (family, calls) => {
     const result = await run(family)
     expect(result).toMatchObject({ code: 0, calls })
     const answer = String.raw`This is a simulated answer\. You said: What is 6 times 7\? \(\d+ tokens\)`
@@ -75,13 +75,13 @@ describe('the example in a plain project', () => {
       'https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-flash:generateContent',
     ],
     ['openai', 'OPENAI_API_KEY', 'https://api.openai.com/v1/chat/completions'],
-  ])('%s: calls the vendor where %s is set', async (family, variable, url) => {
+  ])('%s: calls the real API where %s is set', async (family, variable, url) => {
     const { code, calls } = await run(family, { [variable]: 'a-key' })
     expect(calls).toContain(`POST ${url}\n`)
     expect(code).toBe(1)
   })
 
-  it('brings no undici along', () => {
+  it('does not install undici', () => {
     expect(existsSync(join(project, 'node_modules/undici'))).toBe(false)
   })
 })
@@ -110,7 +110,7 @@ describe('an adapter bundled with its dependencies', () => {
     console.table(sizes)
   })
 
-  it('holds no undici', () => {
+  it('does not contain undici', () => {
     expect(modules).not.toEqual([])
     expect(modules.filter((path) => path.includes('/undici'))).toEqual([])
   })
@@ -118,7 +118,7 @@ describe('an adapter bundled with its dependencies', () => {
   it.each([
     ['anthropic', 10_240],
     ['google', 12_000],
-  ])('%s takes at most %i bytes', (family, most) => {
+  ])('%s has at most %i bytes', (family, most) => {
     expect(sizes[family]!.gzip).toBeLessThanOrEqual(most)
   })
 })

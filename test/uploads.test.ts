@@ -34,7 +34,7 @@ describe(`an upload of 24.9 MiB on ${runtime}`, () => {
   it.each([
     ['with its length', { 'content-length': within.length }],
     ['in chunks', {}],
-  ])('reaches the upstream to the byte, %s', async (_, headers) => {
+  ])('reaches the upstream byte for byte, %s', async (_, headers) => {
     const { status, body } = await upload(at.server, within.pieces, headers)
     expect([status, JSON.parse(body)]).toEqual([
       200,
@@ -44,7 +44,7 @@ describe(`an upload of 24.9 MiB on ${runtime}`, () => {
     expect(at.vendor.forms[0]!.fields).toEqual({ model: 'whisper-1', prompt: 'after', response_format: 'verbose_json' })
   })
 
-  it.runIf(linux)('is in a file without a name while the upstream takes it, and nowhere afterwards', async () => {
+  it.runIf(linux)('is in an unlinked file while the upstream reads it, and nowhere afterwards', async () => {
     let read = (): void => undefined
     at.vendor.hold = new Promise<void>((resolve) => (read = resolve))
     const reply = upload(at.server, within.pieces)
@@ -56,7 +56,7 @@ describe(`an upload of 24.9 MiB on ${runtime}`, () => {
     await vi.waitFor(() => expect(at.open()).toEqual([]))
   })
 
-  it.runIf(linux)('takes no memory, one after another', { timeout: 60_000 }, async () => {
+  it.runIf(linux)('needs no more memory, one after another', { timeout: 60_000 }, async () => {
     /** The most memory while so many files are uploaded. */
     const peak = async (uploads: number): Promise<number> => {
       let most = at.rss()
@@ -74,7 +74,7 @@ describe(`an upload of 24.9 MiB on ${runtime}`, () => {
     await vi.waitFor(() => expect(at.rss() - before, figures).toBeLessThan(20), { timeout: 5_000 })
   })
 
-  it.runIf(linux)('takes a bounded part of memory, eight at once', { timeout: 60_000 }, async () => {
+  it.runIf(linux)('needs a limited amount of memory, eight at once', { timeout: 60_000 }, async () => {
     const before = at.rss()
     let most = before
     let files = 0
@@ -102,7 +102,7 @@ describe(`an upload over 25 MiB on ${runtime}`, () => {
   it.each([
     ['with its length', { 'content-length': over.length }],
     ['in chunks', {}],
-  ])('is a 400 before the upstream sees anything, %s', async (_, headers) => {
+  ])('is a 400 before the upstream receives anything, %s', async (_, headers) => {
     const reply = await upload(at.server, over.pieces, headers)
     expect([reply.status, reply.body]).toEqual([400, refusal(message, 'request_too_large')])
     expect(reply.headers['content-type']).toBe('application/json; charset=utf-8')
@@ -110,7 +110,7 @@ describe(`an upload over 25 MiB on ${runtime}`, () => {
     if (linux) await vi.waitFor(() => expect(at.open()).toEqual([]))
   })
 
-  it('is a 400 by its announced length, which clients see while they still send', async () => {
+  it('is a 400 by its content-length, which clients receive while they still send', async () => {
     const reply = await fetch(`${at.server.url}/v1/audio/transcriptions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${at.server.key}`, 'content-type': formType() },
@@ -120,14 +120,14 @@ describe(`an upload over 25 MiB on ${runtime}`, () => {
     expect(at.vendor.calls).toBe(0)
   })
 
-  it('is taken at 25 MiB to the byte', async () => {
+  it('is accepted at exactly 25 MiB', async () => {
     const { pieces, sha256 } = large(LIMIT)
     expect((await upload(at.server, pieces)).status).toBe(200)
     expect(at.vendor.forms).toEqual([expect.objectContaining({ size: LIMIT, sha256 })])
   })
 })
 
-describe(`a client that leaves, on ${runtime}`, () => {
+describe(`a client that disconnects, on ${runtime}`, () => {
   it('in the middle of its upload, leaves nothing behind', async () => {
     const sent = beginUpload(at.server, { 'content-length': within.length })
     sent.on('error', () => undefined)
@@ -139,7 +139,7 @@ describe(`a client that leaves, on ${runtime}`, () => {
     expect(at.vendor.calls).toBe(0)
   })
 
-  it('while the upstream takes the file, takes the call with it', async () => {
+  it('while the upstream reads the file, aborts the call', async () => {
     at.vendor.hold = new Promise(() => undefined)
     const sent = beginUpload(at.server)
     sent.on('error', () => undefined)
@@ -153,7 +153,7 @@ describe(`a client that leaves, on ${runtime}`, () => {
   })
 })
 
-describe(`an upstream that does not take the file, on ${runtime}`, () => {
+describe(`an upstream that does not read the file, on ${runtime}`, () => {
   const answer = JSON.stringify({ error: { message: 'Too long', type: 'x', param: null, code: null } })
   const expectTold = async (headers: OutgoingHttpHeaders): Promise<void> => {
     at.vendor.instead = (response) => {
@@ -164,14 +164,14 @@ describe(`an upstream that does not take the file, on ${runtime}`, () => {
     if (linux) await vi.waitFor(() => expect(at.open()).toEqual([]))
   }
 
-  it('but refuses it at once, has its answer told', () => expectTold({}))
+  it('but refuses it at once, has its answer passed on', () => expectTold({}))
 
   // A connection that is closed with bytes unread is reset, and now and then the reset reaches the gateway before the answer does.
-  it('but refuses it at once and closes the connection, has its answer told', { retry: 3 }, () =>
+  it('but refuses it at once and closes the connection, has its answer passed on', { retry: 3 }, () =>
     expectTold({ connection: 'close' }),
   )
 
-  it('but breaks off, is a 502', async () => {
+  it('but breaks the connection, is a 502', async () => {
     at.vendor.instead = (response) => void setTimeout(() => response.destroy(), 50)
     const { status } = await upload(at.server, within.pieces)
     expect(status).toBe(502)

@@ -11,7 +11,7 @@ const read = async ({ url, key }: Server, path: string): Promise<string> =>
   (await fetch(url + path, { headers: { authorization: `Bearer ${key}` } })).text()
 const json = async (server: Server, path: string): Promise<unknown> => JSON.parse(await read(server, path))
 
-it('the reference server answers administrators, also of what was before it started', async () => {
+it('the reference server returns data to administrators, also from before its start', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'turnpike-admin-'))
   const env = { STORAGE: `fs:${folder}` }
   try {

@@ -51,7 +51,7 @@ async function follow({ url, key }: Server, query = '') {
 }
 
 describe('the events of the reference server', () => {
-  it('are told as requests end', async () => {
+  it('are sent when requests end', async () => {
     const reader = await follow(server)
     expect(reader.status).toBe(200)
     const whole = await chat(server, { messages: [{ role: 'user', content: 'SECRET' }] })
@@ -68,7 +68,7 @@ describe('the events of the reference server', () => {
     later.leave()
   })
 
-  it('go on while readers come and go', async () => {
+  it('continue while readers connect and disconnect', async () => {
     const staying = await follow(server, '?replay=0')
     const others = await Promise.all(Array.from({ length: 20 }, () => follow(server, '?replay=0')))
     for (const other of others) other.leave()
@@ -94,7 +94,7 @@ describe('the events of the reference server', () => {
 })
 
 describe.skipIf(missing)('the events of several workers', () => {
-  it('are told to the readers of each', async () => {
+  it('are sent to the readers of each', async () => {
     const redis = await startRedis()
     const workers = await startServer({ WORKERS: '3', STORAGE: redis.url })
     const readers: Awaited<ReturnType<typeof follow>>[] = []

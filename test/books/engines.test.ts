@@ -33,8 +33,8 @@ const totalled = (records: UsageRecord[]): UsageTotals => {
   return totals
 }
 
-describe.each(engines)('the books on $name', ({ name, single, missing, create }) => {
-  it.skipIf(missing)('are exact, and leave nothing held', { timeout: 120_000 }, async () => {
+describe.each(engines)('the usage ledger on $name', ({ name, single, missing, create }) => {
+  it.skipIf(missing)('is exact, and leaves no hold', { timeout: 120_000 }, async () => {
     const random = randomOf(seed)
     const among = <T>(items: T[]): T => items[Math.floor(random() * items.length)]!
     const url = await create()
@@ -147,7 +147,7 @@ describe.each(engines)('the books on $name', ({ name, single, missing, create })
     )
   })
 
-  it.skipIf(missing)('are exact where holds are wanted, and swept, by two at a time', async () => {
+  it.skipIf(missing)('is exact with holds, and with concurrent sweeps', async () => {
     const url = await create()
     const kv = await startStore(url).opened
     const stores: KV[] = [kv, single ? kv : await startStore(url).opened]

@@ -40,7 +40,7 @@ const table = (factor: number) =>
     ),
   )
 
-it('reconcile: what users owe, and what vendors bill, are sums over the same records', async () => {
+it('invoices: the amounts that users owe and that providers bill are sums over the same records', async () => {
   const next = random(20_260_101)
   const invoice: Invoice = new Map()
 

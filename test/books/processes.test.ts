@@ -36,7 +36,7 @@ const ask = (agent: Agent, { url }: Server, key: string): Promise<number> =>
 describe(`servers that share a store, on ${runtime}`, () => {
   const cases = shared.flatMap(({ name, create }) => [2, 4].map((processes) => ({ name, processes, create })))
   it.each(cases)(
-    'are one to a key, to its limit and to the books: $processes on $name',
+    'share keys, limits and usage exactly: $processes on $name',
     { timeout: 120_000 },
     async ({ name, processes, create }) => {
       const STORAGE = await create()

@@ -5,7 +5,7 @@ import { passTo, whole } from './pass.js'
 const invalid = (message: string, code = 'invalid_body'): string => error('invalid_request_error', code, message)
 const wrong = (message: string): string => invalid(`Invalid request body: ${message}`)
 
-it('#96 speaks what is within bounds, and tells of an error in JSON', async () => {
+it('#96 synthesises input within the limits, and reports an error in JSON', async () => {
   const path = '/v1/audio/speech'
   const url = 'https://api.openai.com/v1/audio/speech'
   const audio = { headers: { 'content-type': 'audio/mpeg' }, body: [Uint8Array.of(0xff, 0xf3), Uint8Array.of(0, 0x80)] }
@@ -40,7 +40,7 @@ it('#96 speaks what is within bounds, and tells of an error in JSON', async () =
 
 const MIB = 1024 * 1024
 
-it('#97 hands subtitles on as they are, and a recording with its name', async () => {
+it('#97 passes subtitles on unchanged, and sends a file with its name', async () => {
   const path = '/v1/audio/transcriptions'
   const recording = Uint8Array.of(0xff, 0xfb, 0, 0x0d, 0x0a, 0x2d, 0x2d)
   const form = (

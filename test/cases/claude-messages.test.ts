@@ -1,7 +1,7 @@
 import { it } from 'vitest'
 import { assistant, call, claudeTool, expectRefused, expectSent, says, tool, user } from './claude.js'
 
-it('#1 gathers system and developer messages behind the shorthand', () =>
+it('#1 collects system and developer messages after the system field', () =>
   expectSent(
     {
       system: 'Zero',
@@ -77,7 +77,7 @@ it('#4 puts the results of three calls before the text, in one message', () =>
     },
   ))
 
-it('#5 makes no block of empty text beside calls', async () => {
+it('#5 omits empty text beside calls', async () => {
   for (const content of ['', ' \n', [says('')]])
     await expectSent(
       {
@@ -91,7 +91,7 @@ it('#5 makes no block of empty text beside calls', async () => {
     )
 })
 
-it('#6 takes no arguments for an empty object, and refuses what is not an object', async () => {
+it('#6 treats missing arguments as an empty object, and refuses anything but an object', async () => {
   const request = (args: string) => ({
     tools: [tool('f')],
     messages: [ask, calls(call('c1', 'f', args)), answers('c1', 'one')],
@@ -103,7 +103,7 @@ it('#6 takes no arguments for an empty object, and refuses what is not an object
   for (const args of ['[1]', '{bad']) await expectRefused(request(args), 'The arguments of "f" are no JSON object')
 })
 
-it('#7 cleans the id of a call and of its result alike', () =>
+it('#7 changes the id of a call and of its result alike', () =>
   expectSent(
     { tools: [tool('f')], messages: [ask, calls(call('call.1:2/3', 'f')), answers('call.1:2/3', 'one')] },
     {
@@ -122,7 +122,7 @@ const shows = (url: string) => ({
   messages: [{ role: 'user', content: [says('What is this?'), { type: 'image_url', image_url: { url } }] }],
 })
 
-it('#17 takes images by data URL and by https', async () => {
+it('#17 accepts images as data URLs and https URLs', async () => {
   const sees = (source: object) => ({ messages: [user(says('What is this?'), { type: 'image', source })] })
   await expectSent(
     shows('data:image/jpg;base64,/9j/4AAQ'),
@@ -141,7 +141,7 @@ it('#17 takes images by data URL and by https', async () => {
     await expectRefused(shows(url), 'Only https and data URLs are accepted')
 })
 
-it('#18 takes a PDF, with its name', () =>
+it('#18 accepts a PDF, with its name', () =>
   expectSent(
     {
       messages: [

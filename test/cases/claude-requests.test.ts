@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { answer, asked, claudeTool, completion, expectRefused, expectSent, says, tool } from './claude.js'
 import { pass, whole } from './pass.js'
 
-it('#9 takes stop as a list of what can be seen', async () => {
+it('#9 accepts stop as a string or a list, and omits blanks', async () => {
   await expectSent({ stop: 'X' }, { stop_sequences: ['X'] })
   await expectSent({ stop: ['\n', 'X'] }, { stop_sequences: ['X'] }, 'clamped=stop')
   await expectSent({ stop: null }, {})
@@ -14,7 +14,7 @@ it('#10 always sends max_tokens', async () => {
   await expectSent({ max_completion_tokens: 50, max_tokens: 100 }, { max_tokens: 50 }, 'dropped=max_tokens')
 })
 
-it('#11 clamps temperature, and sends none unasked', async () => {
+it('#11 clamps temperature, and has no default', async () => {
   const model = 'claude-opus-4-8'
   await expectSent({ temperature: 1.7 }, { temperature: 1 }, 'clamped=temperature')
   await expectSent({ model, temperature: 1.7 }, { model }, 'dropped=temperature')
@@ -43,7 +43,7 @@ it('#14 forbids parallel calls without a tool_choice', () =>
     { ...sentTwo, tool_choice: { type: 'auto', disable_parallel_tool_use: true } },
   ))
 
-it('#15 hands over the schema of a tool whole', () => {
+it('#15 passes on the schema of a tool unchanged', () => {
   const parameters = {
     type: 'object',
     description: 'Where and how',
@@ -77,7 +77,7 @@ it('#16 gives a tool without parameters an empty object', () =>
     },
   ))
 
-it('#20 holds the answer to a JSON Schema, by a tool where the model cannot', async () => {
+it('#20 enforces a JSON Schema, by a tool on models without that feature', async () => {
   const schema = {
     type: 'object',
     properties: { n: { type: 'integer', minimum: 1, maximum: 5 } },
@@ -115,7 +115,7 @@ it('#20 holds the answer to a JSON Schema, by a tool where the model cannot', as
   }
 })
 
-it('#21 makes two calls for two choices, and adds up their usage', async () => {
+it('#21 makes two calls for n = 2, and sums their usage', async () => {
   const answers = [
     answer({ content: [says('One.')] }),
     answer({ content: [says('Two.')], usage: { input_tokens: 12, cache_read_input_tokens: 5, output_tokens: 7 } }),
@@ -133,21 +133,21 @@ it('#21 makes two calls for two choices, and adds up their usage', async () => {
   expect(records).toMatchObject([{ prompt_tokens: 29, completion_tokens: 37, accuracy: 'reported' }])
 })
 
-it('#22 adds what is thought to max_tokens, and sends no temperature', () =>
+it('#22 adds the thinking budget to max_tokens, and omits temperature', () =>
   expectSent(
     { reasoning_effort: 'high', max_tokens: 500, temperature: 0.5 },
     { thinking: { type: 'enabled', budget_tokens: 16_384 }, max_tokens: 16_884 },
     'dropped=temperature',
   ))
 
-it('#23 does not forward what Claude does not know', () =>
+it('#23 does not forward fields that Claude does not know', () =>
   expectSent(
     { logit_bias: { 50256: -100 }, store: true, metadata: { team: 'red' }, heard_of: 'never' },
     {},
     'dropped=logit_bias,store,metadata,heard_of',
   ))
 
-it('#24 forwards neither provider nor the system shorthand, to any family', async () => {
+it('#24 forwards neither the provider nor the system field, to any family', async () => {
   await expectSent({ provider: 'anthropic' }, {})
   await expectSent({ provider: 'auto', system: 'Be brief' }, { system: [says('Be brief')] })
 

@@ -13,7 +13,7 @@ async function expectText(fields: object, expected: string) {
 
 const use = (id: string, name: string, input: object) => ({ type: 'tool_use', id, name, input })
 
-it('#25 gives text and two calls with indices of their own', async () => {
+it('#25 returns text and two calls with indices of their own', async () => {
   await expectText(
     {
       stop_reason: 'tool_use',
@@ -28,18 +28,18 @@ it('#25 gives text and two calls with indices of their own', async () => {
   )
 })
 
-it('#26 joins blocks of text', async () => {
+it('#26 joins text blocks', async () => {
   await expectText({ content: [says('a'), says('b')] }, completion('"content":"ab","refusal":null', 'stop'))
 })
 
-it('#27 keeps thoughts apart from the text', async () => {
+it('#27 separates thinking from the text', async () => {
   await expectText(
     { content: [{ type: 'thinking', thinking: 'Let me see.', signature: 'EqQB' }, says('42')] },
     completion('"content":"42","refusal":null,"reasoning_content":"Let me see."', 'stop'),
   )
 })
 
-it('#28 makes a finish_reason of each stop_reason, and stop of an unknown one', async () => {
+it('#28 maps each stop_reason to a finish_reason, and an unknown one to stop', async () => {
   const finishes = [
     ['end_turn', 'stop'],
     ['stop_sequence', 'stop'],
@@ -62,7 +62,7 @@ it('#28 makes a finish_reason of each stop_reason, and stop of an unknown one', 
   )
 })
 
-it('#29 tells of a refusal without content', async () => {
+it('#29 reports a refusal without content', async () => {
   const refusal = { stop_reason: 'refusal', content: [] }
   await expectText(refusal, completion('"content":"","refusal":null', 'content_filter'))
   await expectText(
@@ -71,7 +71,7 @@ it('#29 tells of a refusal without content', async () => {
   )
 })
 
-it('#30 tells of a call that was cut off', async () => {
+it('#30 reports a call that was cut', async () => {
   await expectText(
     { stop_reason: 'max_tokens', content: [says('I write.'), use('toolu_1', 'write', { path: 'a' })] },
     completion(
@@ -82,7 +82,7 @@ it('#30 tells of a call that was cut off', async () => {
   )
 })
 
-it('#31 counts what was read from the cache and written to it', async () => {
+it('#31 counts tokens that were read from the cache and written to it', async () => {
   const records = await expectText(
     {
       usage: {
@@ -103,7 +103,7 @@ it('#31 counts what was read from the cache and written to it', async () => {
   expect(records).toMatchObject([{ prompt_tokens: 12_012, completion_tokens: 30, tokens: 12_042 }])
 })
 
-it('#32 takes null for no tokens', async () => {
+it('#32 treats null token counts as 0', async () => {
   const records = await expectText(
     {
       usage: {
@@ -124,7 +124,7 @@ it('#32 takes null for no tokens', async () => {
   expect(records).toMatchObject([{ prompt_tokens: 0, completion_tokens: 0, tokens: 0 }])
 })
 
-it('#33 passes over blocks that no client could act on', async () => {
+it('#33 omits blocks that no client can use', async () => {
   await expectText(
     {
       content: [

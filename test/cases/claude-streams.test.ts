@@ -86,7 +86,7 @@ interface Recorded extends Event {
   delta?: { text?: string }
 }
 
-it.skipIf(missing)('#34 counts calls apart from blocks, and gives {} for no arguments', async () => {
+it.skipIf(missing)('#34 numbers calls independently of blocks, and sends {} for no arguments', async () => {
   const lines = readFileSync(recording, 'utf8').trim().split('\n')
   const recorded = lines.map((line) => JSON.parse(line) as Recorded)
   const { id } = recorded[0]!.message!
@@ -96,12 +96,12 @@ it.skipIf(missing)('#34 counts calls apart from blocks, and gives {} for no argu
   await expectSeen(events(...recorded), chunks({ ...head, id }, ...seen))
 })
 
-it('#35 gives nothing for a ping', async () => {
+it('#35 sends nothing for a ping', async () => {
   const pinged = [...hello, end('end_turn'), last].flatMap((event) => [ping, event, ping])
   await expectSeen(events(...pinged), helloSeen)
 })
 
-it('#36 keeps texts and calls in order, and counts the calls from 0', async () => {
+it('#36 keeps texts and calls in order, and numbers the calls from 0', async () => {
   const blocks = [
     ...text(0, 'One'),
     stop(0),
@@ -139,7 +139,7 @@ const used = (prompt: number, completion: number, total: number) =>
 const withUsage = { stream_options: { include_usage: true } }
 const helloUnused = unused(role, says('Hello'), finish('stop'))
 
-it('#37 takes the last count of the prompt, where there is one', async () => {
+it('#37 uses the last count of the prompt, where there is one', async () => {
   const counts: [usage: object, prompt: number, total: number][] = [
     [{ input_tokens: 61, output_tokens: 2 }, 61, 63],
     [{ input_tokens: null, output_tokens: 2 }, 43, 45],
@@ -155,7 +155,7 @@ it('#37 takes the last count of the prompt, where there is one', async () => {
   }
 })
 
-it('#38 says nothing of usage to who does not ask, and books it', async () => {
+it('#38 sends no usage without include_usage, and records it', async () => {
   for (const stream_options of [undefined, null, {}, { include_usage: null }, { include_usage: false }]) {
     const records = await expectSeen(events(...hello, end('end_turn'), last), helloSeen, { stream_options })
     expect(records).toMatchObject([
@@ -164,12 +164,12 @@ it('#38 says nothing of usage to who does not ask, and books it', async () => {
   }
 })
 
-it('#39 tells who asks of usage once, before [DONE], and null in every chunk before', async () => {
+it('#39 sends usage once with include_usage, before [DONE], and null in every earlier chunk', async () => {
   const seen = chunks(head, ...helloUnused, used(12, 30, 42), done)
   await expectSeen(events(...hello, end('end_turn'), last), seen, withUsage)
 })
 
-it('#40 is an HTTP error where the first event is one', async () => {
+it('#40 answers an HTTP error where the first event is an error', async () => {
   for (const given of [[overloaded], [ping, overloaded]]) {
     const { status, headers, text: got, sent, records } = await pass('anthropic', { stream: true }, events(...given))
     expect(sent.map(({ body }) => body)).toEqual([asked])
@@ -179,7 +179,7 @@ it('#40 is an HTTP error where the first event is one', async () => {
   }
 })
 
-it('#41 ends with an error event where there is one after three deltas', async () => {
+it('#41 ends with an error event where an error follows three deltas', async () => {
   const records = await expectSeen(
     events(start(), ...text(0, 'One', ' two', ' three'), overloaded, ...text(1, ' four'), end('end_turn'), last),
     chunks(head, role, says('One'), says(' two'), says(' three'), errors.failed),
@@ -197,7 +197,7 @@ it('#42 ends with an error event where the connection is cut after a delta', asy
   }
 })
 
-it('#43 is the same with padded JSON, with CRLF, and however its bytes are cut', async () => {
+it('#43 is the same with padded JSON, with CRLF, and for any split of its bytes', async () => {
   const given = [start(), ...text(0, 'Hé 👋🏽'), stop(0), ...tool(1, 'toolu_1', 'a', '{"x":"🙂"}'), end('tool_use'), last]
   const seen = chunks(
     head,
@@ -217,14 +217,14 @@ it('#43 is the same with padded JSON, with CRLF, and however its bytes are cut',
     await expectSeen({ ...events(), body }, seen)
 }, 60_000)
 
-it('#44 has one role where the message starts twice, and an error where another one starts', async () => {
+it('#44 has one role where message_start is repeated, and an error where another message starts', async () => {
   const again = [start(), start(), ...hello.slice(1), start(), end('end_turn'), last]
   await expectSeen(events(...again), helloSeen)
   const spliced = [...hello, start(undefined, 'msg_2'), ...text(0, 'Bye'), end('end_turn'), last]
   await expectSeen(events(...spliced), chunks(head, role, says('Hello'), errors.senseless))
 })
 
-it('#45 gives the arguments of a call that was cut off as they came', async () => {
+it('#45 returns the arguments of a cut call as received', async () => {
   await expectSeen(
     events(start(), ...text(0, 'So'), stop(0), ...tool(1, 'toolu_1', 'a', '{"x": "Pa', 'r'), end('max_tokens'), last),
     chunks(
@@ -252,7 +252,7 @@ const between = (given: object): Answer =>
   )
 const helSeen = chunks(head, role, says('Hel'), says('lo'), finish('stop'), done)
 
-it('#46 passes over signatures, citations, and deltas that nobody knows', async () => {
+it('#46 ignores signatures, citations, and unknown deltas', async () => {
   const citation = { type: 'char_location', cited_text: 'Hello', document_index: 0 }
   await expectSeen(between({ type: 'citations_delta', citation }), helSeen)
   await expectSeen(between({ type: 'compaction_delta', content: 'Summary' }), helSeen)

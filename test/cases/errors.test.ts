@@ -63,7 +63,7 @@ async function expectFailure(family: Family, answer: Answer | ((sent: Sent) => A
   }
 }
 
-it('#79 tells when to ask again, as each family says it, or after a second', async () => {
+it('#79 returns Retry-After, as each family reports it, or one second', async () => {
   const limited = (retryAfter: string): Expected => ({ status: 429, body: errors.limited, retryAfter })
   const slow = (family: Family, headers: Record<string, string> = {}) => whole(says[family]('Slow', 429), 429, headers)
   const details = [
@@ -80,7 +80,7 @@ it('#79 tells when to ask again, as each family says it, or after a second', asy
 /** A failure of the network, as undici tells it. */
 const coded = (code: string): Error => Object.assign(new Error(`connect ${code}`), { code })
 
-it('#80 is 502 where the upstream is ill, cannot be reached, or is silent', async () => {
+it('#80 is 502 where the upstream fails, cannot be reached, or times out', async () => {
   const unreachable = [
     coded('ECONNREFUSED'),
     coded('CERT_HAS_EXPIRED'),
@@ -118,7 +118,7 @@ it('#80 is 502 where the upstream is ill, cannot be reached, or is silent', asyn
   }
 })
 
-it("#81 is 502 where the gateway's own credential is refused, and tells nothing of it", async () => {
+it('#81 is 502 where the credential of the gateway is refused, without details', async () => {
   const message = 'Incorrect API key sk-abcDEF123456 or AIzaSyA1234567890 of organization org-a1b2c3d4e5'
   const failed = { status: 502, body: errors.failed }
   for (const family of families)
@@ -129,7 +129,7 @@ it("#81 is 502 where the gateway's own credential is refused, and tells nothing 
   await expectFailure('google', whole(invalid, 400), failed)
 })
 
-it('#82 is 400 with the words of the upstream where the context is too long', async () => {
+it('#82 is 400 with the message of the upstream where the context is too long', async () => {
   const words: Record<Family, string> = {
     openai: "This model's maximum context length is 128000 tokens. However, your messages resulted in 140010 tokens.",
     anthropic: 'prompt is too long: 208310 tokens > 200000 maximum',
@@ -148,7 +148,7 @@ it('#83 is 502 in JSON where a proxy before the upstream answers 502 in HTML', a
     await expectFailure(family, whole(html, 502, { 'content-type': 'text/html' }), { status: 502, body: errors.failed })
 })
 
-it('#84 reads an error that calls itself an event stream', async () => {
+it('#84 reads an error with the content type of an event stream', async () => {
   const words = 'models/gemini-9 is not found for API version v1beta, or is not supported for generateContent.'
   const body = error('invalid_request_error', 'model_not_found', words)
   for (const family of families) {

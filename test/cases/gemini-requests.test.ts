@@ -48,7 +48,7 @@ const functionResponse = (name: string, response: object, more: object = {}) => 
 
 const tool = (name: string, more: object = {}) => ({ type: 'function', function: { name, ...more } })
 
-it('#48 takes system messages from anywhere, and refuses a request of nothing else', async () => {
+it('#48 accepts system messages at any position, and refuses a request of nothing else', async () => {
   const messages = [
     { role: 'system', content: 'One.' },
     user,
@@ -92,7 +92,7 @@ it('#49 keeps text and calls in one content, and their results in the next', asy
   )
 })
 
-it('#50 puts the results of the same tool in the order of its calls, with ids only where Gemini gave them', async () => {
+it('#50 puts the results of the same tool in the order of its calls, with ids only from Gemini', async () => {
   const history = (first: string, second: string) => ({
     messages: [user, calls(call(first, 'a'), call(second, 'a')), result(second, 'two'), result(first, 'one')],
   })
@@ -121,7 +121,7 @@ it('#50 puts the results of the same tool in the order of its calls, with ids on
   })
 })
 
-it('#51 gives a JSON object as it is and wraps every other result', async () => {
+it('#51 sends a JSON object as it is and wraps every other result', async () => {
   const results: [content: string, response: object][] = [
     ['22C', { output: '22C' }],
     ['{"t":{"c":22}}', { t: { c: 22 } }],
@@ -141,7 +141,7 @@ it('#51 gives a JSON object as it is and wraps every other result', async () => 
     )
 })
 
-it('#52 sends parameters as the JSON Schema that they are', async () => {
+it('#52 sends parameters as JSON Schema', async () => {
   const parameters = {
     $schema: 'http://json-schema.org/draft-07/schema#',
     type: 'object',
@@ -176,7 +176,7 @@ it('#53 sends a schema that refers to itself unchanged', async () => {
   )
 })
 
-it('#54 forces a named tool and forbids all while they stay declared', async () => {
+it('#54 forces a named tool, and forbids all while they stay declared', async () => {
   const tools = [tool('a'), tool('b')]
   const declared = [{ functionDeclarations: [{ name: 'a' }, { name: 'b' }] }]
   await expectSent(
@@ -193,7 +193,7 @@ it('#54 forces a named tool and forbids all while they stay declared', async () 
   )
 })
 
-it('#55 sends a signature back with its call, and Gemini 3 a stand-in for one that is missing', async () => {
+it('#55 returns a signature with its call, and sends Gemini 3 a replacement for a missing one', async () => {
   const signed = { extra_content: { google: { thought_signature: 'sig' } } }
   const history = (model: string, first: object, second: object) => ({
     model,
@@ -244,7 +244,7 @@ it('#56 refuses an https image and fetches nothing by default', async () => {
   fetch.mockRestore()
 })
 
-it('#57 renames what bounds and steers an answer, and drops penalties where they are refused', async () => {
+it('#57 renames parameters, and drops penalties where they are refused', async () => {
   const fields = { max_tokens: 100, stop: 'X', top_p: 0.9, seed: 7, frequency_penalty: 0.5, presence_penalty: -0.5 }
   const generationConfig = { maxOutputTokens: 100, stopSequences: ['X'], topP: 0.9, seed: 7 }
   await expectSent(fields, { contents: [hi], generationConfig }, 'dropped=frequency_penalty,presence_penalty')
@@ -254,7 +254,7 @@ it('#57 renames what bounds and steers an answer, and drops penalties where they
   )
 })
 
-it('#58 thinks by level or by budget, never by both', async () => {
+it('#58 sets thinking by level or by budget, never by both', async () => {
   const clamped = 'clamped=reasoning_effort'
   const efforts: [model: string, reasoning_effort: string, thinkingConfig: object, warnings: string | null][] = [
     ['gemini-3-flash-preview', 'none', { thinkingLevel: 'minimal' }, clamped],

@@ -51,7 +51,7 @@ const call = (name: string, text: string) => ({
   function: { name, arguments: text },
 })
 
-it('#60 makes tool_calls of a STOP with calls, and ids that OpenAI takes', async () => {
+it('#60 converts STOP with calls to tool_calls, with ids that OpenAI accepts', async () => {
   const parts = [{ functionCall: { name: 'a', args: { x: 1 } } }, { functionCall: { name: 'a', args: { x: 2 } } }]
   const tool_calls = [call('a', '{"x":1}'), call('a', '{"x":2}')]
   const { raw } = await expectAnswer(
@@ -64,7 +64,7 @@ it('#60 makes tool_calls of a STOP with calls, and ids that OpenAI takes', async
   expect(new Set(ids).size).toBe(2)
 })
 
-it('#61 gives a call without arguments an empty object', async () => {
+it('#61 returns an empty object for a call without arguments', async () => {
   await expectAnswer(
     answer([candidate([{ functionCall: { name: 'a' } }])]),
     completion([choice(null, 'tool_calls', { tool_calls: [call('a', '{}')] })]),
@@ -89,7 +89,7 @@ it('#63 is empty where thoughts used up all tokens', async () => {
   )
 })
 
-it('#64 answers a blocked prompt with its reason', async () => {
+it('#64 reports the reason of a blocked prompt', async () => {
   const blocked = {
     promptFeedback: { blockReason: 'PROHIBITED_CONTENT' },
     usageMetadata: { promptTokenCount: 5, totalTokenCount: 5 },
@@ -100,7 +100,7 @@ it('#64 answers a blocked prompt with its reason', async () => {
   await expectAnswer({ ...blocked, candidates: [] }, text)
 })
 
-it('#65 knows all twenty finish reasons, and takes a new one for a stop', async () => {
+it('#65 maps all twenty finish reasons, and a new one to stop', async () => {
   const unusable = [
     'MALFORMED_FUNCTION_CALL',
     'UNEXPECTED_TOOL_CALL',
@@ -132,7 +132,7 @@ it('#65 knows all twenty finish reasons, and takes a new one for a stop', async 
   }
 })
 
-it('#66 makes a choice of each candidate', async () => {
+it('#66 returns a choice for each candidate', async () => {
   const one = candidate([{ text: 'One' }])
   const two = candidate([{ text: 'Two' }])
   const choices = [choice('One', 'stop'), choice('Two', 'stop', {}, 1)]
@@ -184,13 +184,13 @@ it('#67 counts thoughts as completion, and cached tokens within the prompt', asy
   )
 })
 
-it('#68 takes an answer without anything for a failure', async () => {
+it('#68 treats an empty answer as a failure', async () => {
   const { headers, records } = await expectAnswer({}, senseless, 502)
   expect(headers.get('x-should-retry')).toBe('false')
   expect(records).toEqual([])
 })
 
-it('#69 gives an image apart from the text', async () => {
+it('#69 returns an image apart from the text', async () => {
   const image = { inlineData: { mimeType: 'image/png', data: 'iVBORw0=' } }
   const images = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0=' } }]
   await expectAnswer(answer([candidate([{ text: 'Here.' }, image])]), completion([choice('Here.', 'stop', { images })]))

@@ -36,7 +36,7 @@ async function expectStream(given: Answer, text: string, { status = 200, request
   return passed
 }
 
-it('#70 counts what was reported last', async () => {
+it('#70 uses the last usage', async () => {
   const last = { promptTokenCount: 13, candidatesTokenCount: 2, totalTokenCount: 15 }
   const usage = {
     prompt_tokens: 13,
@@ -63,14 +63,14 @@ it('#70 counts what was reported last', async () => {
   }
 })
 
-it('#71 makes no chunk of an empty text with a signature, and finishes once', async () => {
+it('#71 sends no chunk for an empty text with a signature, and finishes once', async () => {
   const signature = event([{ text: '', thoughtSignature: 'sig' }], 'STOP')
   const text = chunks(head, said('Hello'), finish('stop'), '[DONE]')
   await expectStream(stream(event([{ text: 'Hello' }]), signature), text)
   await expectStream(stream(event([{ text: 'Hello' }], 'STOP'), signature), text)
 })
 
-it('#72 counts calls over the whole stream', async () => {
+it('#72 numbers calls over the whole stream', async () => {
   const { raw } = await expectStream(
     stream(
       event([{ functionCall: { name: 'a', args: { x: 1 } } }]),
@@ -91,14 +91,14 @@ it('#72 counts calls over the whole stream', async () => {
   expect(new Set(ids).size).toBe(2)
 })
 
-it('#73 gives text and then the call of the same event', async () => {
+it('#73 returns text and then the call of the same event', async () => {
   await expectStream(
     stream(event([{ text: 'Wait.' }, { functionCall: { name: 'a', args: { x: 1 } } }], 'STOP')),
     chunks(head, said('Wait.'), delta(begun('a')), delta(continued('{"x":1}')), finish('tool_calls'), '[DONE]'),
   )
 })
 
-it('#74 finds a bare JSON error wherever it comes', async () => {
+it('#74 detects a bare JSON error at any position', async () => {
   const overloaded = { code: 503, message: 'Overloaded', status: 'UNAVAILABLE' }
   const exhausted = {
     code: 429,
@@ -125,7 +125,7 @@ it('#74 finds a bare JSON error wherever it comes', async () => {
     }
 })
 
-it('#75 ends with an error where no finish came', async () => {
+it('#75 ends with an error without a finish reason', async () => {
   const { records } = await expectStream(stream(event([{ text: 'Hel' }])), chunks(head, said('Hel'), truncated))
   expect(records).toMatchObject([{ outcome: 'truncated' }])
   await expectStream(
@@ -134,7 +134,7 @@ it('#75 ends with an error where no finish came', async () => {
   )
 })
 
-it('#76 takes an empty body for a failure', async () => {
+it('#76 treats an empty body as a failure', async () => {
   const { headers, records } = await expectStream(stream(), truncated, { status: 502 })
   expect(headers.get('x-should-retry')).toBe('false')
   expect(records).toEqual([])
@@ -147,14 +147,14 @@ it('#76 takes an empty body for a failure', async () => {
   )
 })
 
-it('#77 is whole with nothing but thoughts', async () => {
+it('#77 is complete with nothing but thoughts', async () => {
   await expectStream(
     stream(event([{ text: 'Hm.', thought: true }]), event([], 'STOP')),
     chunks(head, delta({ role: 'assistant', content: '', reasoning_content: 'Hm.' }), finish('stop'), '[DONE]'),
   )
 })
 
-it('#78 joins arguments that come in pieces', async () => {
+it('#78 joins arguments that arrive in parts', async () => {
   const piece = (jsonPath: string, value: object) =>
     event([{ functionCall: { partialArgs: [{ jsonPath, ...value }], willContinue: true } }])
   await expectStream(

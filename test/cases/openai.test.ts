@@ -24,7 +24,7 @@ async function expectSeen(events: (object | string)[], seen: string, request: ob
   return records
 }
 
-it("#86 drops Azure's empty first chunk, and keeps to the first id", async () => {
+it('#87 numbers calls from 0 and sends their names first, for any form of the upstream', async () => {
   const empty = { choices: [], created: 0, id: '', model: '', object: '' }
   const preambles = [
     empty,
@@ -45,7 +45,7 @@ it("#86 drops Azure's empty first chunk, and keeps to the first id", async () =>
     )
 })
 
-it('#87 counts calls from 0 and names them first, however the upstream does it', async () => {
+it('#88 counts usage once that is reported with the finish reason and again alone', async () => {
   const a = { id: 'call_a', type: 'function' }
   const b = { id: 'call_b', type: 'function' }
   const fromOne = [
@@ -89,7 +89,7 @@ it('#87 counts calls from 0 and names them first, however the upstream does it',
   }
 })
 
-it('#88 counts usage once that is told with the finish and again alone', async () => {
+it('#89 sends max_completion_tokens to reasoning models, and temperature to those that accept it', async () => {
   const events = [given([role]), given([hello]), given([choice({}, 'stop')], { usage }), given([], { usage }), done]
   const booked = [{ prompt_tokens: 9, completion_tokens: 2, tokens: 11, accuracy: 'reported', outcome: 'complete' }]
   const hidden = chunks(head, role, hello, choice({}, 'stop'), '[DONE]')

@@ -51,7 +51,7 @@ async function catalogue() {
   }
 }
 
-it('#98 lists the models of a provider, and tells of one by its id in each form', async () => {
+it('#98 lists the models of a provider, and returns one by its id in each form', async () => {
   const get = await catalogue()
   const record = (id: string): string =>
     `{"id":"${id}","object":"model","created":1782950400,"owned_by":"anthropic","provider":"anthropic",` +
@@ -108,7 +108,7 @@ it('#99 refuses a bad body, and sends nothing', async () => {
 const numbers = ['max_tokens', 'temperature', 'top_p', 'n']
 const moreNumbers = 'max_completion_tokens presence_penalty frequency_penalty seed top_logprobs top_k'.split(' ')
 
-it('#100 takes null for an absent number, and a text for none', async () => {
+it('#100 treats null as absent for a number, and refuses a text', async () => {
   const nulls = Object.fromEntries([...numbers, ...moreNumbers].map((field) => [field, null]))
   for (const family of everyFamily) {
     const { sent, text, headers } = await pass(family, { ...asked(plain), ...nulls }, forms[family].answer(plain))
@@ -123,7 +123,7 @@ it('#100 takes null for an absent number, and a text for none', async () => {
   }
 })
 
-it('#101 takes names of prototypes for data', async () => {
+it('#101 treats prototype names as data', async () => {
   const schema =
     '{"type":"object","properties":{"__proto__":{"type":"object","properties":{"constructor":{"type":"string"}}},' +
     '"constructor":{"type":"object","properties":{"prototype":{"type":"object"}}}},"required":["__proto__","constructor"]}'
@@ -159,13 +159,13 @@ it('#101 takes names of prototypes for data', async () => {
   }
 })
 
-it('#102 hands on halves of characters and NUL as valid JSON', async () => {
+it('#102 passes on lone surrogates and NUL as valid JSON', async () => {
   // Two characters to a piece of a stream: the second text is cut within its emoji.
   for (const text of ['a\ud800b\u0000c\udc00', 'a\ud83d\ude00b', '\u0000\ud83d\u0000'])
     for (const family of everyFamily) await expectThrough(family, { ...plain, text })
 })
 
-it('#103 keeps large integers in arguments that are text; where they are objects, as far as JavaScript has them', async () => {
+it('#103 keeps large integers in arguments that are text; in objects, with the precision of JavaScript', async () => {
   const given = { ...plain, args: '{"n":12345678901234567890}' }
   const rounded = { ...plain, args: '{"n":12345678901234567000}' }
   await expectThrough('openai', given)
@@ -173,7 +173,7 @@ it('#103 keeps large integers in arguments that are text; where they are objects
   await expectThrough('google', given, { sent: rounded, seen: rounded, streamSeen: rounded })
 })
 
-it('#104 holds the upstream back while the client does not read', async () => {
+it('#104 applies backpressure to the upstream while the client does not read', async () => {
   const at = await startGateway()
   onTestFinished(() => at.close())
   const EVENTS = 10_000

@@ -102,7 +102,7 @@ describe.each(kinds)(`$name against ${runtime}`, ({ connect, alwaysUsage }) => {
       })
     })
 
-    it('takes a tool there and back', async () => {
+    it('completes a tool call', async () => {
       const before = stack.upstream.requests.length
       const { url, key } = stack
       const secret = randomUUID()

@@ -58,7 +58,7 @@ describe.each(kinds.flatMap((kind) => [false, true].map((stream) => ({ ...kind, 
   ({ connect, errorClass, describe: tell, stream }) => {
     const fail = (): Promise<unknown> => rejection(connect({ url, key }).ask({ text: 'Hello' }, { stream }))
 
-    it('gets 500 where keys cannot be read, and nothing of the cause', async () => {
+    it('gets 500 where keys cannot be read, without the cause', async () => {
       broken.get = down
       const error = await fail()
       expect(error).toBeInstanceOf(errorClass(500))
@@ -74,7 +74,7 @@ describe.each(kinds.flatMap((kind) => [false, true].map((stream) => ({ ...kind, 
       expect(asked()).toBe(0)
     })
 
-    it('gets 500 before the upstream is asked, once usage could not be recorded', async () => {
+    it('gets 500 before the upstream is called, once usage could not be recorded', async () => {
       broken.commit = down
       await fail()
       expect(asked()).toBe(1)
@@ -95,7 +95,7 @@ describe.each(kinds.flatMap((kind) => [false, true].map((stream) => ({ ...kind, 
   },
 )
 
-it.each([false, true])('tells of usage that could not be recorded, with stream %s', async (stream) => {
+it.each([false, true])('gets an error where usage could not be recorded, with stream %s', async (stream) => {
   broken.commit = down
   const { connect, describe: tell } = openaiClient
   const error = await rejection(connect({ url, key }).ask({ text: 'Hello' }, { stream }))
@@ -107,7 +107,7 @@ it.each([false, true])('tells of usage that could not be recorded, with stream %
   })
 })
 
-it('does not let a client pay again for an answer whose usage could not be recorded', async () => {
+it('is told not to retry an answer whose usage could not be recorded', async () => {
   // The store fails once, so that a retry would be served.
   broken.commit = (commit) => {
     broken = {}

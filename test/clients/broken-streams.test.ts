@@ -100,7 +100,7 @@ describe.each(scenarios)(`$title in mid-stream against ${runtime}`, ({ tail, cod
     })
   })
 
-  it('takes no text away that came in the same read', async () => {
+  it('keeps text that came in the same read', async () => {
     const { text } = await read(breakAfterHello(textEvent(' there') + tail))
     const events = parseStream(text)
     expect(joinText(events)).toBe('Hello there')

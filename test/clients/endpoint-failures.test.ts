@@ -44,7 +44,7 @@ describe.each(libraries)(`$name against ${runtime}`, ({ library }) => {
   }
 
   describe.each(endpointCalls(library))('$endpoint', ({ path, call, refused, message }) => {
-    it('400: what the gateway refuses', () =>
+    it('400: a request that the gateway refuses', () =>
       expectError(refused(connect(library, stack)), BadRequestError, {
         status: 400,
         type: 'invalid_request_error',
@@ -53,7 +53,7 @@ describe.each(libraries)(`$name against ${runtime}`, ({ library }) => {
         upstream: 0,
       }))
 
-    it('400: what the upstream refuses', async () => {
+    it('400: a request that the upstream refuses', async () => {
       stack.fault = () => refusal(400, 'Not with sk-proj-0123456789')
       await expectError(call(connect(library, stack)), BadRequestError, {
         status: 400,

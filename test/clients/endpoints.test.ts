@@ -45,7 +45,7 @@ describe.each(libraries)(`$name against ${runtime}`, ({ library }) => {
     it.each([
       ['the default of the client, which is base64', undefined],
       ['floats', 'float' as const],
-    ])('of OpenAI come as %s', async (_, encoding_format) => {
+    ])('of OpenAI are returned as %s', async (_, encoding_format) => {
       const format = encoding_format && { encoding_format }
       const answer = await client.embeddings.create({ model: 'text-embedding-3-small', input: texts, ...format })
       expect(bodies('openai')).toEqual([{ model: 'text-embedding-3-small', input: texts, encoding_format: 'base64' }])
@@ -55,25 +55,28 @@ describe.each(libraries)(`$name against ${runtime}`, ({ library }) => {
       expect([answer.object, answer.model]).toEqual(['list', 'text-embedding-3-small'])
     })
 
-    it.each([undefined, 'float' as const])('of Gemini come with 768 dimensions, as %s', async (encoding_format) => {
-      const format = encoding_format && { encoding_format }
-      const answer = await client.embeddings.create({ model: 'gemini-embedding-001', input: texts, ...format })
-      for (const [i, text] of texts.entries()) expectVector(answer.data[i]!.embedding, text, 768)
-      expect(answer.usage.prompt_tokens).toBeGreaterThan(0)
-      expect(answer.usage.total_tokens).toBe(answer.usage.prompt_tokens)
-    })
+    it.each([undefined, 'float' as const])(
+      'of Gemini have 768 dimensions by default, as %s',
+      async (encoding_format) => {
+        const format = encoding_format && { encoding_format }
+        const answer = await client.embeddings.create({ model: 'gemini-embedding-001', input: texts, ...format })
+        for (const [i, text] of texts.entries()) expectVector(answer.data[i]!.embedding, text, 768)
+        expect(answer.usage.prompt_tokens).toBeGreaterThan(0)
+        expect(answer.usage.total_tokens).toBe(answer.usage.prompt_tokens)
+      },
+    )
 
     it.each([
       ['text-embedding-3-large', 256],
       ['gemini-embedding-001', 256],
       ['google/gemini-embedding-001', 1_024],
-    ])('of %s have %i dimensions where they are asked for', async (model, dimensions) => {
+    ])('of %s have %i dimensions on request', async (model, dimensions) => {
       const { data } = await client.embeddings.create({ model, input: 'Hello', dimensions })
       expect(data).toHaveLength(1)
       expectVector(data[0]!.embedding, 'Hello', dimensions)
     })
 
-    it('of 250 texts are three calls of Gemini, and keep their order', async () => {
+    it('of 250 texts are three calls of Gemini, in order', async () => {
       const input = Array.from({ length: 250 }, (_, i) => `Text ${i}`)
       const { data } = await client.embeddings.create({ model: 'gemini-embedding-001', input, dimensions: 8 })
       const sizes = bodies('google').map(({ requests }) => (requests as object[]).length)
@@ -82,7 +85,7 @@ describe.each(libraries)(`$name against ${runtime}`, ({ library }) => {
       for (const [i, text] of input.entries()) expectVector(data[i]!.embedding, text, 8)
     })
 
-    it('of tokens are those of OpenAI', async () => {
+    it('of tokens are passed on to OpenAI', async () => {
       const { data } = await client.embeddings.create({ model: 'text-embedding-3-small', input: [[1, 2], [3]] })
       expect(data).toHaveLength(2)
     })
@@ -117,7 +120,7 @@ describe.each(libraries)(`$name against ${runtime}`, ({ library }) => {
       expectKind(path, 'png')
     })
 
-    it('are asked for in the words of each vendor', async () => {
+    it('are requested in the form of each provider', async () => {
       const ask = { prompt, size: '1024x1792' as const, quality: 'hd' as const, n: 2 }
       const { response } = await client.images.generate({ model: 'gpt-image-2', ...ask }).withResponse()
       expect(bodies('openai')).toEqual([
@@ -170,7 +173,7 @@ describe.each(libraries)(`$name against ${runtime}`, ({ library }) => {
       ['text', `${text}\n`],
       ['srt', `1\n00:00:00,000 --> 00:00:02,000\n${text}\n\n`],
       ['vtt', `WEBVTT\n\n00:00:00.000 --> 00:00:02.000\n${text}\n\n`],
-    ] as const)('come as %s', async (response_format, answer) => {
+    ] as const)('are returned as %s', async (response_format, answer) => {
       const got = await client.audio.transcriptions.create({
         model: 'whisper-1',
         file: createReadStream(path),

@@ -44,7 +44,7 @@ afterAll(() => host.close())
 const pathOf = useFolder()
 const bodies = () => upstream.requests.map(({ body }) => body)
 
-describe.each(libraries)('$name and a gateway whose Gemini speaks and listens', ({ library }) => {
+describe.each(libraries)('$name and a gateway with GEMINI_AUDIO', ({ library }) => {
   let client: OpenAIClient
   beforeEach(() => {
     client = connect(library, { url: `${host.url}/v1`, key })
@@ -73,7 +73,7 @@ describe.each(libraries)('$name and a gateway whose Gemini speaks and listens', 
   it.each([
     ['alloy', 'Kore'],
     ['Puck', 'Puck'],
-  ])('speaks WAV with the voice %s', async (voice, voiceName) => {
+  ])('synthesises WAV with the voice %s', async (voice, voiceName) => {
     const response = await speak({ voice })
     expect(response.headers.get('content-type')).toBe('audio/wav')
     const path = pathOf(`${voice}.wav`)
@@ -84,7 +84,7 @@ describe.each(libraries)('$name and a gateway whose Gemini speaks and listens', 
     ])
   })
 
-  it('refuses what it does not speak', async () => {
+  it('refuses unsupported formats', async () => {
     await expectRefusal(
       speak({ response_format: 'mp3' }),
       'Gemini speaks in WAV only; ask for "response_format": "wav"',
@@ -93,7 +93,7 @@ describe.each(libraries)('$name and a gateway whose Gemini speaks and listens', 
     await expectRefusal(speak({ model: 'tts-1' }), 'The model must be one of gemini-2.5-flash-preview-tts')
   })
 
-  it.each(['json', 'text'])('writes down as %s what it hears', async (response_format) => {
+  it.each(['json', 'text'])('transcribes as %s', async (response_format) => {
     const got = await transcribe({ response_format, language: 'de', prompt: 'Turnpike' })
     const text = response_format === 'json' ? got.text : String(got)
     expect(text).toMatch(/simulated/)
@@ -108,7 +108,7 @@ describe.each(libraries)('$name and a gateway whose Gemini speaks and listens', 
     expect(prompt).toContain('Turnpike')
   })
 
-  it.each(['srt', 'vtt'])('refuses times as %s', async (response_format) => {
+  it.each(['srt', 'vtt'])('refuses timestamps as %s', async (response_format) => {
     await expectRefusal(transcribe({ response_format }), 'Gemini gives no times; ask for json or text')
   })
 })

@@ -158,7 +158,7 @@ afterAll(() => stack.stop())
 
 describe.each(kinds)(`$name against ${runtime}`, ({ connect, keepsSignatures }) => {
   describe.each(models)('and $model', ({ model, vendor }) => {
-    it.each([false, true])('come to an answer in three steps, streamed: %s', async (stream) => {
+    it.each([false, true])('complete a loop of three steps, streamed: %s', async (stream) => {
       const { requests } = stack.upstreams[vendor]
       const before = requests.length
       const [oslo, lima, both] = [randomUUID(), randomUUID(), randomUUID()]

@@ -53,6 +53,6 @@ it.each(['no-such-model', 'openai/no-such-model', 'nobody/gpt-4o-mini'])(
   },
 )
 
-it(`never asks the upstream for its models against ${runtime}`, () => {
+it(`never calls the upstream for its models against ${runtime}`, () => {
   expect(stack.upstream.requests).toEqual([])
 })

@@ -66,7 +66,7 @@ for (const { name, use, ...options } of ways)
     { ...options, ownNotFound: true },
   )
 
-describe.each(ways)('$name, next to what the host has', ({ use, prefix = '' }) => {
+describe.each(ways)('$name, beside routes of the host', ({ use, prefix = '' }) => {
   const notFound = vi.fn()
   const failed = vi.fn()
   let setup: Setup
@@ -104,7 +104,7 @@ describe.each(ways)('$name, next to what the host has', ({ use, prefix = '' }) =
     return [status, text]
   }
 
-  it("leaves the host's own paths alone", async () => {
+  it('does not handle paths of the host', async () => {
     expect(await textOf(call('/mine'))).toEqual([200, 'mine'])
     const response = await call('/mine')
     expect(response.headers.get('x-request-id')).toBeNull()
@@ -116,7 +116,7 @@ describe.each(ways)('$name, next to what the host has', ({ use, prefix = '' }) =
     ])
   })
 
-  it('leaves what nobody knows to the host', async () => {
+  it('leaves unknown paths to the host', async () => {
     expect(await textOf(call('/nothing', { method: 'PUT' }))).toEqual([404, 'not mine'])
     expect(await textOf(call(`${prefix}/v1/nothing?a=b`))).toEqual([404, 'not mine'])
     expect(notFound.mock.calls).toEqual([
@@ -125,7 +125,7 @@ describe.each(ways)('$name, next to what the host has', ({ use, prefix = '' }) =
     ])
   })
 
-  it('never passes on what it has answered', async () => {
+  it('does not call next after it has answered', async () => {
     const body = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hi' }] }
     const post = (value: object): Promise<Response> =>
       call(`${prefix}/v1/chat/completions`, {
@@ -177,7 +177,7 @@ describe('Express after express.json()', () => {
     expect(await response.json()).toMatchObject({ error: { type: 'invalid_request_error' } })
   })
 
-  it('gives the upstream what the client sent', async () => {
+  it('sends the upstream what the client sent', async () => {
     const content = 'Ça va 🙂 "quoted" \\ \u0000 \n'
     const body = { model: 'gpt-4o-mini', messages: [{ role: 'user', content }], seed: 12_345, metadata: { a: 'é' } }
     const response = await post({ headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })

@@ -15,7 +15,7 @@ const transports = [
 
 // A generator that waits cannot be returned, and one that nobody reads does not see that it is aborted.
 it.each(transports.flatMap((each) => [true, false].map((waits) => ({ ...each, waits }))))(
-  'leaves the upstream when a stream is cancelled: through $transport, while the host waits: $waits',
+  'aborts the upstream when a stream is cancelled: through $transport, while the host waits: $waits',
   async ({ make, waits }) => {
     const setup = await setUp(make())
     const { gateway, key, upstream, userId } = setup

@@ -40,18 +40,18 @@ async function bodyOf(version: string, pieces: (string | Uint8Array)[]): Promise
 
 const utf8 = new TextEncoder()
 
-describe('a body in pieces', () => {
-  it('is framed by its bytes, empty pieces left out', async () => {
+describe('a streamed body', () => {
+  it('is framed by its byte length, without empty chunks', async () => {
     expect(await bodyOf('1.1', ['Hello', '', 'Ça va 🙂', utf8.encode('é'), new Uint8Array()])).toBe(
       '5\r\nHello\r\nb\r\nÇa va 🙂\r\n2\r\né\r\n0\r\n\r\n',
     )
   })
 
-  it('comes after its head, also where it begins with an empty piece', async () => {
+  it('follows its head, also if it starts with an empty chunk', async () => {
     expect(await bodyOf('1.1', ['', new Uint8Array(), 'Hello', 'you'])).toBe('5\r\nHello\r\n3\r\nyou\r\n0\r\n\r\n')
   })
 
-  it('waits for the one before it on its connection', async () => {
+  it('waits for the previous response on its connection', async () => {
     let goOn = (): void => undefined
     const begun = new Promise<void>((resolve) => (goOn = resolve))
     const text = await bytesOf(
@@ -79,7 +79,7 @@ describe('a body in pieces', () => {
     ])
   })
 
-  it('is its bytes alone for clients of HTTP/1.0', async () => {
+  it('is not framed for clients of HTTP/1.0', async () => {
     expect(await bodyOf('1.0', ['Hello', ' 🙂', utf8.encode('é')])).toBe('Hello 🙂é')
   })
 })

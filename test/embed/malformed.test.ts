@@ -33,7 +33,7 @@ const get = (lines: string, version = '1.1'): string => `GET / HTTP/${version}\r
 const noHost = 'The Host header is missing, malformed or doubled'
 const notHttp = 'The request is not valid HTTP'
 
-describe('what is no proper request', () => {
+describe('malformed HTTP', () => {
   it.each<[what: string, bytes: string, status: string, message: string]>([
     ['noise', 'hello\r\n\r\n', '400 Bad Request', notHttp],
     ['a request of TLS', '\x16\x03\x01\x00\xf8\x01\x00', '400 Bad Request', notHttp],
@@ -63,7 +63,7 @@ describe('what is no proper request', () => {
       '431 Request Header Fields Too Large',
       'The request headers are too large',
     ],
-  ])('is refused in our own words: %s', async (_, bytes, status, message) => {
+  ])('is refused with the error body of the gateway: %s', async (_, bytes, status, message) => {
     const reply = await send(bytes)
     expect(reply.status).toBe(`HTTP/1.1 ${status}`)
     expect(reply.header('x-request-id')).toMatch(uuidv7Pattern)
@@ -72,7 +72,7 @@ describe('what is no proper request', () => {
     expect(JSON.parse(reply.body)).toEqual({ error: { type: 'invalid_request_error', message, code } })
   })
 
-  it('is refused where it wants a proxy', async () => {
+  it('with the method CONNECT is refused', async () => {
     const reply = await send('CONNECT x:443 HTTP/1.1\r\nhost: x:443\r\n\r\n')
     expect(reply.status).toBe('HTTP/1.1 405 Method Not Allowed')
     expect(reply.header('x-request-id')).toMatch(uuidv7Pattern)
@@ -81,7 +81,7 @@ describe('what is no proper request', () => {
   })
 })
 
-describe('what is unusual but right', () => {
+describe('unusual but valid HTTP', () => {
   it.each<[what: string, bytes: string]>([
     ['HTTP/1.0 without a host', get('', '1.0')],
     ['a host with a port', get('host: x:80\r\nconnection: close\r\n')],

@@ -31,7 +31,7 @@ const booked = (outcome: string) =>
   vi.waitFor(async () => expect(await at.records()).toMatchObject([{ outcome, cost_nano_usd: 30_000 }]))
 
 describe('speech', () => {
-  it('that is whole ends as such', async () => {
+  it('that is complete ends normally', async () => {
     expect(await (await speak([head, piece('one'), 10, piece('two'), piece()])).text()).toBe('onetwo')
     await booked('complete')
   })
@@ -42,7 +42,7 @@ describe('speech', () => {
     await booked('truncated')
   })
 
-  it('that cannot be booked is cut for the client', async () => {
+  it('that cannot be recorded is cut for the client', async () => {
     const broken = { is: false }
     const wrap = (kv: KV): KV => ({
       ...kv,
@@ -54,7 +54,7 @@ describe('speech', () => {
     expect(await at.records()).toEqual([])
   })
 
-  it('that the client leaves is left upstream within a second', async () => {
+  it('is aborted at the upstream within a second of a client disconnect', async () => {
     const controller = new AbortController()
     const response = await speak([head, piece('one'), 10_000], {}, { signal: controller.signal })
     await response.body!.getReader().read()

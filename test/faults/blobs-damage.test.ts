@@ -8,7 +8,7 @@ describe('a damaged blob', () => {
   it.each([
     ['chunk', 'A chunk of the blob is damaged'],
     ['manifest', 'The manifest of the blob is damaged'],
-  ])('is told by its %s, and can be replaced', async (part, message) => {
+  ])('is detected by its %s, and can be replaced', async (part, message) => {
     const { driver, items } = mapDriver<string | Uint8Array>()
     const blobs = unstorageBlobs(driver, { chunkBytes: 4 })
     await blobs.put('key', Buffer.from('abcdefghijkl'), options)
@@ -25,7 +25,7 @@ describe('a damaged blob', () => {
     expect(await textOf(blobs)).toBeNull()
   })
 
-  it('is not taken for another one by a reader that was under way when it was replaced', async () => {
+  it('is not mistaken for another one by a reader that started before it was replaced', async () => {
     const blobs = unstorageBlobs(mapDriver<string | Uint8Array>().driver, { chunkBytes: 4 })
     await blobs.put('key', Buffer.from('abcdefghijkl'), options)
     const body = (await blobs.get('key'))!.body[Symbol.asyncIterator]()

@@ -12,7 +12,7 @@ import fsDriver from 'unstorage/drivers/fs'
 import { expect, it } from 'vitest'
 
 it.each(['durableFs', 'unstorage fs'])(
-  'a writer on %s that is killed leaves whole blobs, and orphans that are found',
+  'a writer on %s that is killed leaves complete blobs, and orphans that sweep finds',
   async (driver) => {
     const base = await mkdtemp(join(tmpdir(), 'turnpike-blobs-'))
     const storage = driver === 'durableFs' ? durableFs({ base }) : createStorage({ driver: fsDriver({ base }) })

@@ -51,7 +51,7 @@ const failureOf = async (put: Promise<unknown>): Promise<StorageError> => {
   return error
 }
 
-describe('a server at fault', () => {
+describe('a failing S3 server', () => {
   it.each([
     ['a small blob', 5, /^PUT/],
     ['the begin of an upload', 11 * MiB, /^POST uploads/],
@@ -59,7 +59,7 @@ describe('a server at fault', () => {
     ['the end of an upload', 11 * MiB, /^POST uploadId/],
     // The end of an upload may fail after it was answered with 200.
     ['the end of an upload, within an answer', 11 * MiB, /^POST uploadId/, 200],
-  ])('is asked again for %s', async (_, size, what, status = 503) => {
+  ])('is retried for %s', async (_, size, what, status = 503) => {
     const bytes = randomBytes(size)
     server.fault = failing(what, 2, status)
     await open().put('key', bytes, options)
@@ -68,7 +68,7 @@ describe('a server at fault', () => {
     expect(await server.uploads()).toEqual([])
   })
 
-  it('is asked again for a read', async () => {
+  it('is retried for a read', async () => {
     await open().put('key', Buffer.from('bytes'), options)
     for (const what of [/^HEAD/, /^GET/]) {
       server.fault = failing(what, 2)
@@ -76,7 +76,7 @@ describe('a server at fault', () => {
     }
   })
 
-  it('is given up after four times, and no part stays', async () => {
+  it('is tried four times, and no part remains', async () => {
     server.fault = failing(/^PUT/, Infinity)
     const error = await failureOf(open().put('small', Buffer.from('bytes'), options))
     expect(error).toMatchObject({ message: 'S3 answered PUT with 503 SlowDown', outcome: 'unknown' })
@@ -87,7 +87,7 @@ describe('a server at fault', () => {
     expect(await open().get('large')).toBeNull()
   })
 
-  it('is not asked again where it refuses', async () => {
+  it('is not retried after a refusal', async () => {
     server.fault = failing(/^PUT/, Infinity, 400)
     await failureOf(open().put('key', Buffer.from('x'), options))
     expect(server.requests).toEqual(['PUT'])
@@ -98,7 +98,7 @@ describe('a server at fault', () => {
     expect(bucket.message).toBe('S3 answered PUT with 404 NoSuchBucket')
   })
 
-  it('is left alone where it hangs', async () => {
+  it('times out where it hangs', async () => {
     server.fault = () => new Promise(() => undefined)
     const hanging = open({ timeout: 50 })
     const error = await failureOf(hanging.put('key', Buffer.from('x'), options))
@@ -106,7 +106,7 @@ describe('a server at fault', () => {
     await failureOf(hanging.get('key'))
   })
 
-  it('is told apart from one that cannot be reached', async () => {
+  it('is distinguished from one that cannot be reached', async () => {
     const error = await failureOf(open({ endpoint: 'http://127.0.0.1:1' }).put('key', Buffer.from('x'), options))
     expect(error.message).toBe('S3 could not be reached for PUT')
   })
@@ -127,7 +127,7 @@ describe('a server at fault', () => {
   })
 })
 
-it('waits for who reads slowly', async () => {
+it('is read with backpressure', async () => {
   await open().put('key', randomBytes(4 * MiB), options)
   let size = 0
   for await (const piece of (await open({ timeout: 100 }).get('key'))!.body) {
@@ -137,7 +137,7 @@ it('waits for who reads slowly', async () => {
   expect(size).toBe(4 * MiB)
 })
 
-it('has three parts of a blob in memory while it writes', async () => {
+it('needs memory for three parts of a blob during a write', async () => {
   let given = 0
   let written = 0
   let ahead = 0
@@ -164,7 +164,7 @@ it('has three parts of a blob in memory while it writes', async () => {
   expect((await open().get('key'))?.size).toBe(60 * MiB)
 })
 
-it('leaves no part of what is too large or given up', async () => {
+it('keeps no part of a blob that is too large or aborted', async () => {
   const bytes = randomBytes(11 * MiB)
   await expect(open().put('key', bytes, { ...options, maxBytes: bytes.length - 1 })).rejects.toThrow('larger')
   expect(server.requests).toEqual([])
@@ -182,8 +182,8 @@ it('leaves no part of what is too large or given up', async () => {
   expect(await server.uploads()).toEqual([])
 })
 
-describe('an address', () => {
-  it('serves the blob without a key, under any name, and no other', async () => {
+describe('a signed URL', () => {
+  it('serves the blob without a key, with any file name, and no other', async () => {
     await open().put('a/ü b', Buffer.from('bytes'), options)
     const url = await open().signedUrl('a/ü b', { expiresIn: 60, filename: 'ä "b"\r\nx: (1)\ud800.txt' })
     const response = await fetch(url)
@@ -208,7 +208,7 @@ describe('an address', () => {
     expect(await plain.text()).toBe('secret')
   })
 
-  it('ends in time', async () => {
+  it('expires', async () => {
     const url = await open().signedUrl('key', { expiresIn: 1 })
     await new Promise((resolve) => setTimeout(resolve, 2_100))
     expect((await fetch(url)).status).toBe(403)

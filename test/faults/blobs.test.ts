@@ -77,7 +77,7 @@ describe.each(faults)('a driver that %s', (fault) => {
     ['a new blob', [], 'the first one'],
     ['another blob', ['the one before'], 'the second one'],
     ['a deletion', ['the one before'], null],
-  ])('leaves a whole blob or none, at any call of %s', async (what, before, text) => {
+  ])('leaves a complete blob or none, at any call of %s', async (what, before, text) => {
     for (let at = 0; ; at++) {
       const items = new Map<string, unknown>()
       for (const one of before) await open(items).put('key', Buffer.from(one), options)
@@ -96,7 +96,7 @@ describe.each(faults)('a driver that %s', (fault) => {
   it.each([
     ['writer', 'the first one'],
     ['deletion', null],
-  ])('leaves a whole blob also where it happens to a %s and to the writer after it', async (what, text) => {
+  ])('leaves a complete blob also where it happens to a %s and to the next writer', async (what, text) => {
     for (let one = 0; one < 16; one++)
       for (let two = 0; two < 18; two++) {
         const items = new Map<string, unknown>()
@@ -110,7 +110,7 @@ describe.each(faults)('a driver that %s', (fault) => {
   })
 })
 
-describe('what is not stored', () => {
+describe('a failed put', () => {
   async function* endless(signal: AbortSignal) {
     for (let i = 0; ; i++) {
       yield Buffer.from('abcde')
@@ -138,7 +138,7 @@ describe('what is not stored', () => {
     expect([...items.keys()]).toEqual([])
   })
 
-  it('leaves nothing of a write that was under way either', async () => {
+  it('leaves nothing of a write that was in progress either', async () => {
     const items = new Map<string, unknown>()
     const { storage } = faultyDriver(items, Infinity, 'fails')
     const slow = async (key: string, value: Uint8Array) => {
@@ -152,7 +152,7 @@ describe('what is not stored', () => {
     expect([...items.keys()]).toEqual([])
   })
 
-  it('is refused where it took too long, as sweep may have been there', async () => {
+  it('is refused where it took too long, because of sweep', async () => {
     const items = new Map<string, unknown>()
     async function* slow() {
       yield Buffer.from('abcdefghijkl')
@@ -183,7 +183,7 @@ describe('what is not stored', () => {
   })
 })
 
-it('is whole for whoever reads while many replace it, on a driver that writes in place', async () => {
+it('never shows readers a partial blob under concurrent writers, on a driver that writes in place', async () => {
   const items = new Map<string, unknown>()
   const { storage } = faultyDriver(items, Infinity, 'fails')
   let turns = 0
@@ -213,7 +213,7 @@ it('is whole for whoever reads while many replace it, on a driver that writes in
   for (const text of seen) expect(text).toMatch(/^first$|^(\w-\d\d) \1$|^The blob was replaced or deleted/)
 })
 
-it('has two chunks of a blob in memory while it writes, and one while it reads', async () => {
+it('needs memory for two chunks of a blob during a write, and for one during a read', async () => {
   const MiB = 2 ** 20
   const chunkBytes = MiB
   const piece = randomBytes(65_536)

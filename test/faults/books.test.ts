@@ -26,7 +26,7 @@ const record = (fields: Partial<UsageRecord>) =>
 const reported = { prompt_tokens: 9, completion_tokens: 2, tokens: 11, accuracy: 'reported' } as const
 const estimated = { prompt_tokens: 1, completion_tokens: 3, tokens: 4, accuracy: 'estimated' } as const
 
-describe('the books', () => {
+describe('the usage ledger', () => {
   beforeEach(async () => {
     at = await startGateway()
   })
@@ -64,7 +64,7 @@ describe('the books', () => {
       begun(hello.start, 20, piece(event({ error: { message: 'Secret' } })), piece()),
       { outcome: 'upstream_error', ...estimated },
     ],
-  ])('have one record of %s', async (_, streamed, script, fields) => {
+  ])('has one record of %s', async (_, streamed, script, fields) => {
     at.upstream.script = script
     const { requestId } = await chat(at, { stream: streamed })
     expect(await at.records()).toEqual([record({ ...fields, request_id: requestId! })])
@@ -75,13 +75,13 @@ describe('the books', () => {
     ['a refusal', true, [refused(429, 'Slow down')]],
     ['a first event that is an error', true, stream(event({ error: { message: 'Secret' } }))],
     ['a stream without an event', true, stream()],
-  ])('have no record of %s, stream %s', async (_, streamed, script) => {
+  ])('has no record of %s, stream %s', async (_, streamed, script) => {
     at.upstream.script = script
     expect((await chat(at, { stream: streamed })).status).toBeGreaterThanOrEqual(429)
     expect(await at.records()).toEqual([])
   })
 
-  it('have a record of a client that leaves a stream, and the upstream is left as well', async () => {
+  it('has a record of a cancelled stream, and the upstream is aborted as well', async () => {
     at.upstream.script = begun(hello.start)
     const call = await openChat(at, { stream: true })
     await call.seen(hello.seen)
@@ -92,7 +92,7 @@ describe('the books', () => {
     )
   })
 
-  it('are written before the client is told that its stream is whole', async () => {
+  it('is written before the client receives the end of its stream', async () => {
     at.upstream.script = whole
     const call = await openChat(at, { stream: true })
     await call.seen(done)
@@ -104,7 +104,7 @@ describe('the books', () => {
 describe.each<[string, (key: string) => boolean]>([
   ['all of the ledger', (key) => key.startsWith('usage')],
   ['the records alone', (key) => key === 'usage'],
-])('books that cannot be written: %s', (_, concerns) => {
+])('a ledger that cannot be written: %s', (_, concerns) => {
   let broken: boolean
   const wrap = (kv: KV): KV => ({
     ...kv,
@@ -127,7 +127,7 @@ describe.each<[string, (key: string) => boolean]>([
     { streamed: false, script: [answer(200, completion({ content: 'Hello' }))] },
     { streamed: true, script: whole },
   ]
-  it.each(modes)('stream $streamed: an error, then refusals, then as before', async ({ streamed, script }) => {
+  it.each(modes)('stream $streamed: an error, then refusals, then recovery', async ({ streamed, script }) => {
     at.upstream.script = script
     expect(await health()).toEqual([200, 'ok'])
 
@@ -149,7 +149,7 @@ describe.each<[string, (key: string) => boolean]>([
     expect(await at.records()).toEqual([record({ outcome: 'complete', ...reported, request_id: last.requestId! })])
   })
 
-  it('recovers without being asked for its health', async () => {
+  it('recovers without a health check', async () => {
     at.upstream.script = whole
     await chat(at, { stream: true })
     broken = false

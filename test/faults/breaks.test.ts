@@ -93,12 +93,12 @@ describe.each(families)('a stream of $name that breaks', (family) => {
     expect(at.upstream.requests).toBe(1)
   })
 
-  it('in the read that begins it', async () => {
+  it('in its first read', async () => {
     at.upstream.script = stream([...start, family.error(500, 'Secret')].join(''))
     expectStream(await ask(at.server, family, { stream: true }), seen + errorEvent(errors.failed))
   })
 
-  it('without chunks, ended by the end of the connection', async () => {
+  it('without chunks, at the end of the connection', async () => {
     at.upstream.script = [closingHead, ...start, end]
     expectStream(await ask(at.server, family, { stream: true }), seen + errorEvent(errors.truncated))
   })
@@ -106,7 +106,7 @@ describe.each(families)('a stream of $name that breaks', (family) => {
 
 // Gemini has no such event.
 describe.each(families.filter(({ hello }) => hello.done.length > 0))('a stream of $name', (family) => {
-  it('is not whole where it says that it is over, but not why', async () => {
+  it('is incomplete where it ends without a finish reason', async () => {
     const { start, seen, done } = family.hello
     at.upstream.script = stream(...start, ...done)
     expectStream(await ask(at.server, family, { stream: true }), seen + errorEvent(errors.truncated))

@@ -44,7 +44,7 @@ describe('a stream of Claude that fails before its first event', () => {
     ['invalid_request_error', invalid('Bad key [redacted]')],
     ['request_too_large', invalid('Bad key [redacted]')],
     ['not_found_error', invalid('Bad key [redacted]', 'model_not_found')],
-  ])('by %s, first of all or after pings', async (type, reply) => {
+  ])('with %s, first of all or after pings', async (type, reply) => {
     const event = failure(type, 'Bad key sk-ant-abcDEF123456')
     for (const script of [stream(event), stream(ping, ping, event), stream(ping + event)]) {
       at.upstream.script = script
@@ -58,7 +58,7 @@ describe('a stream of Claude that fails before its first event', () => {
     ['pings and then an end without the last chunk', [chunkedHead, piece(ping), 20, end], truncated],
     ['an error that says nothing', stream(given('error')), failed],
     ['an error whose words are null', stream(given('error', { error: null })), failed],
-  ])('by %s', async (_, script, reply) => {
+  ])('with %s', async (_, script, reply) => {
     at.upstream.script = script
     expectError(await ask(at.server, claude, { stream: true }), reply)
     expect(at.upstream.requests).toBe(1)
@@ -93,7 +93,7 @@ const json = (partial_json: string): string => delta(0, { type: 'input_json_delt
 const jsonSeen = (text: string): string => seen({ tool_calls: [{ index: 0, function: { arguments: text } }] })
 const refusal = { stop_details: { type: 'refusal', category: null, explanation: 'That I cannot do.' } }
 
-describe('a stream of Claude that is whole', () => {
+describe('a complete stream of Claude', () => {
   it.each<{ name: string; upstream: string[]; seen?: string }>([
     { name: 'padded with spaces', upstream: events.map((line) => line.replace('}\n', '      }  \n')) },
     { name: 'pings before, between and after', upstream: [ping, ...events.flatMap((line) => [line, ping])] },
@@ -159,7 +159,7 @@ describe('a stream of Claude that is whole', () => {
   })
 })
 
-describe('a refusal of Claude, at once', () => {
+describe('an immediate refusal of Claude', () => {
   it.each([
     ['in words', refusal, { content: null, refusal: 'That I cannot do.' }],
     ['without words', {}, { content: '', refusal: null }],
@@ -218,7 +218,7 @@ describe('a stream of Claude that breaks', () => {
   })
 })
 
-describe('an answer of Claude makes no sense', () => {
+describe('a malformed answer of Claude', () => {
   it.each([
     ['without content', whole([], { content: undefined })],
     ['with content that is a text', whole([], { content: 'Hello' })],

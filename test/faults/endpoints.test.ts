@@ -145,14 +145,14 @@ describe.each(cases)('$name', (one) => {
   it.each([
     { name: 'in one piece', upstream: [answer(200, one.answer, typeOf(one))] },
     { name: 'byte by byte', upstream: bytewise(answer(200, one.answer, typeOf(one))) },
-  ])('is whole, though it comes $name', async ({ upstream }) => {
+  ])('is complete, though it comes $name', async ({ upstream }) => {
     at.upstream.script = upstream
     const type = one.type ?? 'application/json; charset=utf-8'
     expect(await ask(at.server, one)).toMatchObject({ status: 200, type, body: one.seen, whole: true })
     expect(at.upstream.requests).toBe(1)
   })
 
-  it('is given up where the upstream says nothing', async () => {
+  it('times out where the upstream sends nothing', async () => {
     const { upstream, close, ...callee } = await startGateway({ firstEventMs: 100 })
     expectError(await ask(callee, one), late)
     expect(upstream.requests).toBe(1)
@@ -168,7 +168,7 @@ describe('subtitles of OpenAI', () => {
     return ask(at.server, { ...cases[5]!, request: () => requestOf('transcription', { response_format: 'vtt' }) })
   }
 
-  it('are handed on', async () => {
+  it('are passed on', async () => {
     const reply = await subtitles(answer(200, vtt, ['content-type: text/plain']))
     expect(reply).toMatchObject({ status: 200, type: 'text/vtt; charset=utf-8', body: vtt, whole: true })
   })
@@ -190,14 +190,14 @@ describe('speech that has begun', () => {
   it.each<[name: string, ...rest: Step[]]>([
     ['a cut', end],
     ['a reset', 20, reset],
-  ])('is not whole after %s, and the client can tell', async (_, ...rest) => {
+  ])('is incomplete after %s, and the client can tell', async (_, ...rest) => {
     at.upstream.script = [head, piece('some audio'), 50, ...rest]
     expect(await ask(at.server, cases[4]!)).toMatchObject({ status: 200, body: 'some audio', whole: false })
     expect(at.upstream.requests).toBe(1)
   })
 })
 
-describe('an upstream that is not there', () => {
+describe('an upstream that cannot be reached', () => {
   let server: Server
   beforeAll(async () => {
     const closed = await rawUpstream()
@@ -206,7 +206,7 @@ describe('an upstream that is not there', () => {
   })
   afterAll(() => server.stop())
 
-  it.each(cases)('is told of to who asks for $name', async (one) => {
+  it.each(cases)('is reported for $name', async (one) => {
     const reply = await ask(server, one)
     if (one.path === paths.images) {
       const message = 'No provider that makes pictures could be reached'

@@ -73,7 +73,7 @@ describe.each(forms)('bare JSON, %s', (_, form) => {
     expect(at.upstream.requests).toBe(scripts.length)
   })
 
-  it('tells of a limit after some text', async () => {
+  it('reports a rate limit after some text', async () => {
     at.upstream.script = stream(...hello.start, form(limit))
     expectStream(await ask(at.server, gemini, { stream: true }), hello.seen + errorEvent(errors.limited))
   })
@@ -91,7 +91,7 @@ describe('bare JSON, and then a reset', () => {
   })
 })
 
-it('half an error in bare JSON does not make a stream whole', async () => {
+it('half an error in bare JSON does not complete a stream', async () => {
   at.upstream.script = stream(...hello.start, pretty(overloaded).slice(0, -9))
   expectStream(await ask(at.server, gemini, { stream: true }), hello.seen + errorEvent(errors.truncated))
 })
@@ -127,7 +127,7 @@ describe('an HTTP error of Gemini', () => {
 
 const unreadable = candidate([], { finishReason: 'MALFORMED_FUNCTION_CALL' })
 
-describe('a call of Gemini that cannot be read', () => {
+describe('an unreadable call of Gemini', () => {
   it('is a failure where there is nothing else', async () => {
     at.upstream.script = [answer(200, compact(whole({ candidates: [unreadable] })))]
     expectError(await ask(at.server, gemini), senseless)
@@ -135,7 +135,7 @@ describe('a call of Gemini that cannot be read', () => {
     expectError(await ask(at.server, gemini, { stream: true }), senseless)
   })
 
-  it('is the end of a text', async () => {
+  it('ends a text', async () => {
     at.upstream.script = stream(...hello.start, given(unreadable))
     expectStream(await ask(at.server, gemini, { stream: true }), helloSeen(gemini))
   })
@@ -145,7 +145,7 @@ describe('a stream of Gemini', () => {
   it.each<[string, string[]]>([
     ['events without candidates', [event(whole({})), event(whole({ candidates: [] }))]],
     ['usage alone', [event({ usageMetadata: { promptTokenCount: 9, totalTokenCount: 9 } })]],
-  ])('that has no more than %s is not whole', async (_, events) => {
+  ])('with only %s is incomplete', async (_, events) => {
     at.upstream.script = stream(...events)
     expectError(await ask(at.server, gemini, { stream: true }), truncated)
   })
@@ -156,13 +156,13 @@ describe('a stream of Gemini', () => {
     ['ends by its length', [...hello.start, given({ finishReason: 'MAX_TOKENS', index: 0 })], 'length'],
     ['ends by a filter', [...hello.start, given({ finishReason: 'SAFETY', index: 0 })], 'content_filter'],
     ['ends for a reason of tomorrow', [...hello.start, given({ finishReason: 'TOMORROW', index: 0 })], 'stop'],
-  ])('that %s is whole', async (_, events, reason) => {
+  ])('that %s is complete', async (_, events, reason) => {
     at.upstream.script = stream(...events)
     expectStream(await ask(at.server, gemini, { stream: true }), hello.seen + seen({}, reason) + done)
   })
 })
 
-describe('an event of Gemini makes no sense', () => {
+describe('a malformed event of Gemini', () => {
   it.each([
     ['with a candidate that is none', { candidates: [null] }],
     ['with a text for candidates', { candidates: 'Hello' }],
@@ -175,7 +175,7 @@ describe('an event of Gemini makes no sense', () => {
   })
 })
 
-describe('a prompt that Gemini blocks is no error', () => {
+describe('a prompt that Gemini blocks is not an error', () => {
   const usageMetadata = { promptTokenCount: 9, totalTokenCount: 9 }
   it.each(['SAFETY', 'PROHIBITED_CONTENT', 'OTHER', 'REASON_OF_TOMORROW'])('%s', async (blockReason) => {
     const body = whole({ promptFeedback: { blockReason }, usageMetadata })
@@ -191,13 +191,13 @@ describe('a prompt that Gemini blocks is no error', () => {
     expect(at.upstream.requests).toBe(2)
   })
 
-  it('but one that fails after it is', async () => {
+  it('but a failure after it is', async () => {
     at.upstream.script = stream(event(whole({ promptFeedback: { blockReason: 'SAFETY' } })), compact(overloaded))
     const refusal = seen({ role: 'assistant', content: '', refusal: 'SAFETY' })
     expectStream(await ask(at.server, gemini, { stream: true }), refusal + errorEvent(errors.failed))
   })
 
-  it('nor is an answer whose thoughts took all of its length', async () => {
+  it('nor is an answer whose tokens were all used for thoughts', async () => {
     const usageMetadata = { promptTokenCount: 9, thoughtsTokenCount: 19, totalTokenCount: 28 }
     const cut = { content: { role: 'model' }, finishReason: 'MAX_TOKENS', index: 0 }
     at.upstream.script = stream(event(whole({ candidates: [cut], usageMetadata })))

@@ -26,8 +26,8 @@ async function startUpstream(delayMs: number) {
 /** More than the 256 at which Bun's own `fetch` stops unless it is told otherwise. */
 const STREAMS = 300
 
-describe(`${STREAMS} streams whose clients leave`, () => {
-  it('are left at the upstream within a second', async () => {
+describe(`${STREAMS} streams whose clients disconnect`, () => {
+  it('are aborted at the upstream within a second', async () => {
     const { upstream, baseURL } = await startUpstream(100)
     const server = await startServer({ OPENAI_API_KEY: 'sk-upstream', OPENAI_BASE_URL: baseURL, LOG: 'silent' })
     onTestFinished(async () => void (await server.stop()))
@@ -74,7 +74,7 @@ async function startLeakServer(baseURL: string): Promise<Callee & { measure(): P
 }
 
 describe('1,000 streams, four times', () => {
-  it('leave nothing in memory, whether they are read to their end or not', { timeout: 120_000 }, async () => {
+  it('leave nothing in memory, whether or not they are read to their end', { timeout: 120_000 }, async () => {
     const { upstream, baseURL } = await startUpstream(1)
     const server = await startLeakServer(baseURL)
 

@@ -57,7 +57,7 @@ describe('an upstream of OpenAI that fails before its first event', () => {
 
 const preamble = event({ choices: [], created: 0, id: '', model: '', object: '', prompt_filter_results: [] })
 
-describe('a stream of OpenAI that is whole', () => {
+describe('a complete stream of OpenAI', () => {
   it.each<{ name: string; upstream: string[]; seen?: string }>([
     { name: 'a preamble without choices', upstream: [preamble, ...helloStream] },
     { name: 'usage that was not asked for', upstream: [...hello.start, hello.finish, usageGiven, done] },
@@ -94,7 +94,7 @@ describe('a stream of OpenAI that is whole', () => {
         usageGiven,
       ],
     ],
-  ])('tells usage once, last: %s', async (_, events) => {
+  ])('returns usage once, last: %s', async (_, events) => {
     at.upstream.script = stream(...events, done)
     const reply = await chat(at.server, { stream: true, stream_options: { include_usage: true } })
     const chunks = helloSeen.replaceAll('}]}\n', '}],"usage":null}\n')
@@ -104,7 +104,7 @@ describe('a stream of OpenAI that is whole', () => {
     expectStream(reply, chunks.slice(0, -done.length) + last + done)
   })
 
-  it('keeps two choices apart, and ends both', async () => {
+  it('keeps two choices apart, and finishes both', async () => {
     const second = (line: string): string => line.replace('"index":0', '"index":1')
     const [start, first, last] = hello.start as [string, string, string]
     const bye = second(given({ content: 'Bye' }))
@@ -132,7 +132,7 @@ describe('a stream of OpenAI that breaks', () => {
     expect(at.upstream.requests).toBe(1)
   })
 
-  it('one of two choices has no finish', async () => {
+  it('one of two choices has no finish reason', async () => {
     const second = given({ content: 'Bye' }).replace('"index":0', '"index":1')
     at.upstream.script = stream(...hello.start, second, hello.finish, done)
     const bye = seen({ role: 'assistant', content: 'Bye' }).replace('"index":0', '"index":1')

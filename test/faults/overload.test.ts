@@ -110,8 +110,8 @@ function send(body: string, length = body.length): Socket {
 
 const request = JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hi' }], stream: true })
 
-describe('a gateway that is full', () => {
-  it('refuses without asking the upstream, lets what runs end whole, and then takes others', async () => {
+describe('a full gateway', () => {
+  it('refuses without calling the upstream, lets running requests finish, and then admits others', async () => {
     const calls = [...(await fill(one)), ...(await fill(two))]
     expect([calls.length, upstream.requests]).toEqual([CAP, CAP])
     expectError(await chat(one), full)
@@ -125,12 +125,12 @@ describe('a gateway that is full', () => {
   })
 
   // Bun closes the connection over a body that nobody reads, and the client may lose the answer.
-  it.skipIf(runtime === 'bun')('tells so to a client that still sends', async () => {
+  it.skipIf(runtime === 'bun')('answers a client that still sends', async () => {
     await fill(one)
     expectError(await chat(one, { messages: 'x'.repeat(10_000_000) }), full)
   })
 
-  it('keeps room for a key that comes late, and gives it what others leave', async () => {
+  it('keeps room for a key that comes late, and gives it the places that others release', async () => {
     const greedy = await fill(one)
     expect(greedy.length).toBe(ALONE)
     expect((await fill(two)).length).toBe(CAP - ALONE)
@@ -144,15 +144,15 @@ describe('a gateway that is full', () => {
   })
 })
 
-describe('a place is given back by', () => {
-  it('requests that are wrong', async () => {
+describe('a place is released by', () => {
+  it('invalid requests', async () => {
     for (const body of [{ n: 0 }, { model: 'unknown' }, { user: 'x'.repeat(1_000_001) }])
       for (let i = 0; i < CAP; i++) expect((await chat(one, body)).status).toBeOneOf([400, 413])
     expect(upstream.requests).toBe(0)
     await expectEmpty()
   })
 
-  it('clients that leave within their request', async () => {
+  it('clients that disconnect during their request', async () => {
     const sockets = Array.from({ length: ALONE }, () => send(request.slice(0, -9), request.length))
     // They hold their places while they send.
     await vi.waitFor(async () => expect((await chat(one, { n: 0 })).status).toBe(503))
@@ -160,7 +160,7 @@ describe('a place is given back by', () => {
     await expectEmpty()
   })
 
-  it('clients that leave before the upstream has answered', async () => {
+  it('clients that disconnect before the upstream has answered', async () => {
     const { script } = upstream
     upstream.script = []
     const sockets = Array.from({ length: ALONE }, () => send(request))
@@ -170,12 +170,12 @@ describe('a place is given back by', () => {
     await expectEmpty()
   })
 
-  it('clients that leave within a stream', async () => {
+  it('clients that disconnect during a stream', async () => {
     for (const { abandon } of await fill(one)) abandon()
     await expectEmpty()
   })
 
-  it('clients that leave a stream that they have stopped reading', async () => {
+  it('clients that disconnect from a stream that they have stopped reading', async () => {
     const { script } = upstream
     const chunk = piece(hello.start.join('').repeat(1_000))
     upstream.script = [...begun(hello.start), ...Array.from({ length: 100 }, () => chunk)]

@@ -71,7 +71,7 @@ describe.skipIf(!hasPostgres)('postgresKV under faults', () => {
     expect(killed).toBeGreaterThan(30)
   })
 
-  it('reads on while back ends are killed', async () => {
+  it('continues to read while back ends are killed', async () => {
     const kv = await open()
     await kv.commit({ set: [{ key: ['read'], value: 1 }] })
     for (let i = 0; i < 20; i++) {
@@ -123,14 +123,14 @@ describe.skipIf(!hasPostgres)('postgresKV under faults', () => {
     ['pass-and-cut', 'with gone'],
     ['cut', 'with gone'],
     ['cut', 'begin isolation'],
-  ] as const)('applies a commit once when the line fails (%s at "%s")', async (fault, text) => {
+  ] as const)('applies a commit once when the connection fails (%s at "%s")', async (fault, text) => {
     const { outcome, total, close } = await commitOver(fault, text)
     expect(await outcome).toBe(true)
     expect(await total()).toBe(1)
     close()
   })
 
-  it('says that the outcome is unknown only after COMMIT was sent', { timeout: 60_000 }, async () => {
+  it('reports an unknown outcome only after COMMIT was sent', { timeout: 60_000 }, async () => {
     const [lost, early] = await Promise.all([
       commitOver('pass-and-vanish', 'commit\0'),
       commitOver('pass-and-vanish', 'with gone'),
@@ -141,7 +141,7 @@ describe.skipIf(!hasPostgres)('postgresKV under faults', () => {
     expect(await lost.total()).toBe(1)
   })
 
-  it('frees the keys of a client that falls silent in the middle of a commit', async () => {
+  it('releases the keys of a client that stalls in the middle of a commit', async () => {
     const { outcome, total, direct, key, close } = await commitOver('swallow', 'with gone')
     const began = Date.now()
     expect(await direct.commit({ sum: [{ key, add: { n: 10 } }] })).toBe(true)

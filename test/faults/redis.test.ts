@@ -90,7 +90,7 @@ describe.skipIf(missing)('a lost answer', () => {
     ['without retries', { maxRetriesPerRequest: 0 }],
     ['without a queue', { enableOfflineQueue: false, lazyConnect: true }],
     ['in pipelines of ioredis', { enableAutoPipelining: true }],
-  ])('is known after all, and nothing is written twice: %s', async (_, options) => {
+  ])('is found later, and nothing is written twice: %s', async (_, options) => {
     const server = await start()
     const between = await proxy(server.port)
     const { kv } = await open(between.port, options)
@@ -103,7 +103,7 @@ describe.skipIf(missing)('a lost answer', () => {
     expect((await kv.get(['n']))?.value).toEqual({ x: 61 })
   })
 
-  it('is unknown where Redis does not come back, and counts once where it does', async () => {
+  it('is unknown where Redis does not recover, and counts once where it does', async () => {
     const server = await start()
     const between = await proxy(server.port)
     const { kv } = await open(between.port, {}, 500)
@@ -119,7 +119,7 @@ describe.skipIf(missing)('a lost answer', () => {
     expect((await kv.get(['n']))?.value).toEqual({ x: 3 })
   })
 
-  it('of what was refused does not let it be applied later', async () => {
+  it('of a refused commit does not let it be applied later', async () => {
     const server = await start()
     const between = await proxy(server.port)
     const { kv } = await open(between.port)
@@ -150,7 +150,7 @@ describe.skipIf(missing)('a server that', () => {
     expect((await kv.get(['n']))?.value).toEqual({ x: 1 })
   })
 
-  it('is not there is said to be so', async () => {
+  it('cannot be reached is reported', async () => {
     const server = await start()
     await server.kill()
     const client = new Redis(server.port, { retryStrategy: () => 50 }).on('error', () => undefined)
@@ -160,7 +160,7 @@ describe.skipIf(missing)('a server that', () => {
     await redisKV(client)
   })
 
-  it('is full writes nothing of a commit, and lets go of entries', async () => {
+  it('is full writes nothing of a commit, and accepts deletes', async () => {
     const server = await start({ maxmemory: ['3mb'] })
     const { kv } = await open(server.port)
     let kept = 0
@@ -211,7 +211,7 @@ describe.skipIf(missing)('a server that', () => {
     ['always', 0],
     ['everysec', Infinity],
   ])(
-    'is killed under load has each commit whole and once (appendfsync %s), and loses at most %d',
+    'is killed under load has each commit complete and once (appendfsync %s), and loses at most %d',
     { timeout: 60_000 },
     async (appendfsync, most) => {
       const server = await start({ appendfsync: [appendfsync] })

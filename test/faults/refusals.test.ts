@@ -184,7 +184,7 @@ describe.each(families)('an upstream of $name that redirects', (family) => {
   )
 })
 
-describe('an upstream that is not there', () => {
+describe('an upstream that cannot be reached', () => {
   it.each(families.flatMap((family) => modes.map((mode) => ({ family, name: family.name, ...mode }))))(
     '$name, stream $streamed',
     async ({ family, streamed }) => {

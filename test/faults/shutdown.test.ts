@@ -18,7 +18,7 @@ describe('SIGTERM', () => {
   it.each([
     ['a stream', true],
     ['an answer', false],
-  ])('lets %s end whole, takes no new connections and ends with code 0', async (_, stream) => {
+  ])('lets %s finish, accepts no new connections and exits with code 0', async (_, stream) => {
     const upstream = await rawUpstream()
     const server = await startServer({ OPENAI_API_KEY: 'sk-upstream', OPENAI_BASE_URL: `${upstream.url}/v1` })
     const { passed, open } = gate()
@@ -43,13 +43,13 @@ describe('SIGTERM', () => {
     await upstream.close()
   })
 
-  it('ends a server with code 0 from the moment that it says where it listens', async () => {
+  it('ends a server with code 0 as soon as it has announced its address', async () => {
     for (let i = 0; i < 5; i++) expect(await (await startServer()).stop()).toBe(0)
   })
 })
 
 describe('drain', () => {
-  it('tells a stream that still runs after the time, and books it', async () => {
+  it('ends a stream that still runs after the time with an error event, and records it', async () => {
     const at = await startGateway()
     at.upstream.script = begun(hello.start)
     const call = await openChat(at, { stream: true })

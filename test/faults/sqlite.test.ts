@@ -15,7 +15,7 @@ const folder = mkdtempSync(join(tmpdir(), 'turnpike-sqlite-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
 describe.runIf(hasSqlite)('sqliteKV under faults', () => {
-  it.each(['power-loss', 'process-crash'])('keeps what it acknowledged when it is killed (%s)', async (durability) => {
+  it.each(['power-loss', 'process-crash'])('keeps acknowledged commits when it is killed (%s)', async (durability) => {
     const file = join(folder, `${durability}.db`)
     const script = fileURLToPath(new URL('sqlite-writer.mjs', import.meta.url))
     const acknowledged = new Set<string>()

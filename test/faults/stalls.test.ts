@@ -20,7 +20,7 @@ const often = (text: string): Step[] => Array.from({ length: 40 }, () => [piece(
 describe.each([
   ...families.map((family) => ({ family, name: family.name, by: 'undici', transport: undiciTransport })),
   { family: openai, name: openai.name, by: 'fetch', transport: fetchTransport },
-])('an upstream of $name that falls silent, by $by', ({ family, transport }) => {
+])('an upstream of $name that stalls, at $by', ({ family, transport }) => {
   const { start, finish, done, seen } = family.hello
   let at: LocalGateway
   beforeEach(async () => {
@@ -76,7 +76,7 @@ describe.each([
 
   // A second is given for the rest, so that the connection can be used again.
   if (done.length > 0)
-    it('after it said that it is over, which is no fault of the answer', async () => {
+    it('after its end event, which is no failure of the answer', async () => {
       at.upstream.script = begun(helloStream(family))
       expectStream(await ask(at, family, { stream: true }), helloSeen(family))
       await expectHungUp()

@@ -66,14 +66,14 @@ function framings(family: Family): Framing[] {
 
 const at = useServer()
 
-describe.each(families)('a stream of $name that is whole', (family) => {
+describe.each(families)('a complete stream of $name', (family) => {
   it.each(framings(family))('$name', async ({ upstream, seen = helloSeen(family) }) => {
     at.upstream.script = upstream
     expectStream(await ask(at.server, family, { stream: true }), seen)
     expect(at.upstream.requests).toBe(1)
   })
 
-  it('leaves its connection to the next', async () => {
+  it('leaves its connection reusable', async () => {
     const upstream = await rawUpstream()
     upstream.script = [chunkedHead, piece(helloStream(family).join('')), 20, piece()]
     const server = await startServerFor(upstream.url)
@@ -90,7 +90,7 @@ describe.each(families)('a stream of $name that is whole', (family) => {
 
 // Gemini's streams are over when they end.
 describe.each(families.filter(({ hello }) => hello.done.length > 0))(
-  'a stream of $name that says it is over',
+  'a stream of $name with an end event',
   (family) => {
     const { start, finish } = family.hello
     const events = helloStream(family)
@@ -108,7 +108,7 @@ describe.each(families.filter(({ hello }) => hello.done.length > 0))(
   },
 )
 
-describe.each(families)('an answer of $name at once', (family) => {
+describe.each(families)('an answer of $name in one piece', (family) => {
   const head = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n'
   const body = family.answer(wide)
   it.each<[string, Step[]]>([

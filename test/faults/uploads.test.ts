@@ -26,7 +26,7 @@ describe(`a form on ${runtime}`, () => {
     ['before the file', [model, field('language', 'de'), field('prompt', 'Ça va 🙂'), audio]],
     ['after the file', [audio, model, field('language', 'de'), field('prompt', 'Ça va 🙂')]],
     ['on both sides of the file', [field('language', 'de'), audio, field('prompt', 'Ça va 🙂'), model]],
-  ])('may have its fields %s', async (_, parts) => {
+  ])('can have its fields %s', async (_, parts) => {
     expect((await send(parts)).status).toBe(200)
     expect(at.vendor.forms).toMatchObject([
       {
@@ -38,7 +38,7 @@ describe(`a form on ${runtime}`, () => {
     ])
   })
 
-  it('may come byte by byte', { timeout: 60_000 }, async () => {
+  it('can arrive byte by byte', { timeout: 60_000 }, async () => {
     const bytes = noise(100)
     const pieces = (async function* () {
       for (const piece of inPieces(formBytes([model, filePart(bytes)]), 1)) {
@@ -65,17 +65,17 @@ describe(`a form on ${runtime}`, () => {
     expect(at.vendor.forms).toMatchObject([{ name: wantedName, type: wantedType, size: 3 }])
   })
 
-  it('may name its file in the extended way', async () => {
+  it('can have the extended form of a file name', async () => {
     const head = [`Content-Disposition: form-data; name="file"; filename*=UTF-8''%C3%87a%20va.mp3`]
     expect((await send([model, { head: [...head, 'Content-Type: audio/mpeg'], body: 'abc' }])).status).toBe(200)
     expect(at.vendor.forms).toMatchObject([{ name: 'Ça va.mp3' }])
   })
 
-  it('may have its boundary in quotes', async () => {
+  it('can have its boundary in quotes', async () => {
     expect((await send([model, audio], { 'content-type': formType(`"${BOUNDARY}"`) })).status).toBe(200)
   })
 
-  it('may have heads that nobody knows', async () => {
+  it('can have unknown part headers', async () => {
     const junk = { head: ['X-Junk: \u0001\u00ff', ...audio.head, 'Content-Transfer-Encoding: binary'], body: 'abc' }
     expect((await send([{ head: ['X-Junk: a'], body: 'skipped' }, model, junk])).status).toBe(200)
     expect(at.vendor.forms).toMatchObject([{ name: 'speech.mp3', size: 3 }])
@@ -86,7 +86,7 @@ const types = 'mp3, mp4, mpeg, mpga, m4a, wav, webm'
 const cutShort = 'The request body was cut short'
 const noBoundary = 'Content-Type must be multipart/form-data with a boundary'
 
-describe(`what is no form, on ${runtime}`, () => {
+describe(`an invalid form, on ${runtime}`, () => {
   it.each<[what: string, message: string, parts: Part[]]>([
     ['no file', 'The form has no file "file"', [model]],
     ['a text in place of the file', 'The form has no file "file"', [model, field('file', 'abc')]],
@@ -137,7 +137,7 @@ describe(`what is no form, on ${runtime}`, () => {
     if (process.platform === 'linux') await vi.waitFor(() => expect(at.open()).toEqual([]))
   })
 
-  it('a file of another name that ends early is a 400, and the server goes on', async () => {
+  it('a file with another field name that ends early is a 400, and the server continues', async () => {
     const bytes = formBytes([filePart(noise(1_000), 'a.mp3', 'audio/mpeg', 'audio')]).subarray(0, 800)
     await expectRefusal(upload(at.server, [bytes]), 'The form has a file "audio"; only "file" is expected')
     expect((await fetch(`${at.server.url}/health`)).status).toBe(200)
@@ -150,7 +150,7 @@ describe(`what is no form, on ${runtime}`, () => {
     ['a boundary that is too long', { 'content-type': formType('x'.repeat(300)) }],
   ])('a type with %s is a 400', async (_, headers) => expectRefusal(send([model, audio], headers), noBoundary))
 
-  it('a boundary that another body has is a 400', async () => {
+  it('a boundary that the body does not have is a 400', async () => {
     await expectRefusal(send([model, audio], { 'content-type': formType('another') }), cutShort)
   })
 

@@ -43,8 +43,8 @@ const rates: fc.Arbitrary<Rates> = classes(rate, ['input', 'output'])
 const sum = (all: Units, names: readonly UnitClass[]): number =>
   names.reduce((total, name) => total + (all[name] ?? 0), 0)
 
-describe('whatever an upstream tells', () => {
-  it('the classes add up to the whole, and none is negative or empty', () => {
+describe('for any usage', () => {
+  it('the classes add up to the totals, and none is negative or empty', () => {
     fc.assert(
       fc.property(usages, (usage) => {
         const found = unitsOf(usage)
@@ -59,8 +59,8 @@ describe('whatever an upstream tells', () => {
   })
 })
 
-describe('whatever a request uses and costs', () => {
-  it('its cost is a whole number, not negative, and within a nano-dollar of what floats make of it', () => {
+describe('for any usage and price', () => {
+  it('the cost is an integer, not negative, and within a nano-dollar of the floating-point result', () => {
     fc.assert(
       fc.property(units, rates, (used, price) => {
         const flat: Rates = {
@@ -88,7 +88,7 @@ describe('whatever a request uses and costs', () => {
     )
   })
 
-  it('a class costs the same whatever the others are', () => {
+  it('the cost of a class does not depend on the others', () => {
     fc.assert(
       fc.property(units, rates, (used, price) => {
         const known = unitClasses.filter((name) => (used[name] ?? 0) > 0 && cost({ [name]: 1 }, price) !== null)
@@ -101,7 +101,7 @@ describe('whatever a request uses and costs', () => {
     )
   })
 
-  it('a change of the price alters nothing that was charged before', () => {
+  it('a change of the price does not affect earlier costs', () => {
     fc.assert(
       fc.property(units, rates, rates, (used, before, after) => {
         const row = { ...before, cache_read: 0 }

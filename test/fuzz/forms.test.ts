@@ -44,7 +44,7 @@ const grouped = (all: [string, string | File][]): Record<string, unknown> => {
   return Object.fromEntries([...groups].map(([key, values]) => [key, values.length > 1 ? values : values[0]]))
 }
 
-it('any form of FormData is read as what went into it', async () => {
+it('any form of FormData is parsed to its fields', async () => {
   await fc.assert(
     fc.asyncProperty(
       fields,
@@ -78,7 +78,7 @@ it('any form of FormData is read as what went into it', async () => {
   )
 }, 600_000)
 
-it('any damage to a form ends, and is a 400 or a form', async () => {
+it('any damaged form is a 400 or a form, and parsing ends', async () => {
   const whole = formBytes([field('model', 'whisper-1'), filePart('abc\r\n--abc'), field('prompt', 'x')])
   const damage = fc.tuple(fc.nat(whole.length), fc.nat(30), content)
   const outcomes = new Set<string>()

@@ -70,7 +70,7 @@ const write = (value: unknown, space: string, comma = ','): string => {
   return `{${all.join(comma)}}`
 }
 
-it('an event is read as JSON.parse reads it, but for reports that another follows', () => {
+it('an event is read as by JSON.parse, except for reports that another follows', () => {
   let short = 0
   fc.assert(
     fc.property(

@@ -63,7 +63,7 @@ const expectations: Expectation[] = [
 const messageOf = (text: string): string => (JSON.parse(text) as { error: { message: string } }).error.message
 
 describe.each(expectations)('any request to $family', ({ family, accepted, refused, dropped }) => {
-  it('becomes one that the vendor takes, or a 400 before it is asked', async () => {
+  it('is translated to a valid request, or refused with 400 before any call', async () => {
     const ask = await gatewayTo(families[family])
     const kinds = new Set<string>()
     const refusals = new Set<string>()
@@ -90,7 +90,7 @@ describe.each(expectations)('any request to $family', ({ family, accepted, refus
   }, 600_000)
 })
 
-it('OpenAI is asked with the choice of a custom tool, and its call comes back', async () => {
+it('OpenAI receives the choice of a custom tool, and its call is returned', async () => {
   const custom = { type: 'custom', custom: { name: 'free' } }
   const ask = await gatewayTo(families.OpenAI)
   for (const stream of [false, true]) {
@@ -102,7 +102,7 @@ it('OpenAI is asked with the choice of a custom tool, and its call comes back', 
 
 describe.each(['Claude', 'Gemini'] as const)('any request to %s', (family) => {
   it.each(Object.entries(flaws))(
-    'is a 400 with %s, before the vendor is asked',
+    'is a 400 with %s, before any call',
     async (_, [flaw, words]) => {
       const ask = await gatewayTo(families[family])
       let named = 0

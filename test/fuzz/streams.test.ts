@@ -61,7 +61,7 @@ async function read(provider: Provider): Promise<{ chunks: ChatChunk[]; error?: 
 }
 
 describe.each(families)('any stream of $name', ({ make, events, kinds }) => {
-  it('has one end, however it is cut', async () => {
+  it('has one end, for any split', async () => {
     const seen = new Set<string>()
     await fc.assert(
       fc.asyncProperty(

@@ -70,7 +70,7 @@ const check = (project: string): Promise<string> =>
     )
   })
 
-it('makes only bodies that the types of the vendors allow', async () => {
+it('requests match the types of the vendors', async () => {
   // Where the SDKs are found, and nobody looks for sources.
   const folder = mkdtempSync(pathOf('../node_modules/.types-'))
   try {

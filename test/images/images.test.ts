@@ -54,12 +54,12 @@ async function fetched(allows: 'any' | 'public', paths: string[]): Promise<strin
   return stdout.trim().split('\n')
 }
 
-describe(`images at addresses, on ${runtime}`, () => {
-  it('are what their bytes say', async () => {
+describe(`remote images, on ${runtime}`, () => {
+  it('have the type of their first bytes', async () => {
     expect(await fetched('any', ['/image.png', '/jpeg'])).toEqual(['image/png 58', 'image/jpeg 14'])
   })
 
-  it('are refused where they are none, too large, elsewhere or not there', async () => {
+  it('are refused where they are invalid, too large, redirected or missing', async () => {
     const unknown = "400 What is at an image's URL is not an image of a known kind"
     expect(await fetched('any', ['/page', '/drawing.svg', '/empty', '/large', '/moved', '/absent', '/silent'])).toEqual(
       [
@@ -74,7 +74,7 @@ describe(`images at addresses, on ${runtime}`, () => {
     )
   })
 
-  it('are not fetched where a name leads into our own network: nothing is connected to', async () => {
+  it('are not fetched where a name resolves into the local network: no connection is made', async () => {
     const before = connections
     expect(await fetched('public', ['/image.png'])).toEqual(['400 An image could not be fetched from its URL'])
     expect(connections).toBe(before)

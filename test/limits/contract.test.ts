@@ -12,7 +12,7 @@ const shared = engines.filter(({ single, missing }) => !single && !missing)
 afterAll(endEngines)
 
 describe(`the contract of rate limiters, on ${runtime}`, () => {
-  it.each(shared)('is kept on $name', async ({ create }) => {
+  it.each(shared)('passes on $name', async ({ create }) => {
     const child = spawn(runtimePath(), [script, await create()], { stdio: ['ignore', 'pipe', 'inherit'] })
     let output = ''
     child.stdout.on('data', (data: Buffer) => (output += data.toString()))

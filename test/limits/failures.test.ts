@@ -34,14 +34,14 @@ describe.skipIf(noRedis)('redisRateLimiter', () => {
     await server?.stop()
   })
 
-  it('survives that Redis forgets its script', async () => {
+  it('works after Redis lost its script', async () => {
     const limiter = await redisRateLimiter(client)
     expect((await limiter.consume('script', 2)).ok).toBe(true)
     await client.script('FLUSH')
     expect(await outcomes(limiter, 'script', 2, 5)).toEqual({ passed: 1, refused: 4, failed: 0 })
   })
 
-  it('asks once for 512 callers', async () => {
+  it('makes one round trip for 512 callers', async () => {
     const limiter = await redisRateLimiter(client)
     const calls = async (): Promise<number> =>
       Number(/cmdstat_evalsha:calls=(\d+)/.exec(await client.info('commandstats'))?.[1] ?? 0)
@@ -50,7 +50,7 @@ describe.skipIf(noRedis)('redisRateLimiter', () => {
     expect((await calls()) - before).toBe(1)
   })
 
-  it('leaves nothing that does not end by itself, all below its base, and the client as it was', async () => {
+  it('leaves only expiring keys below its base, and the client unchanged', async () => {
     await client.flushall()
     const limiter = await redisRateLimiter(client, { base: 'mine', window: 300 })
     await Promise.all(Array.from({ length: 20 }, (_, i) => limiter.consume(`k${i}`, 0 + i)))
@@ -64,7 +64,7 @@ describe.skipIf(noRedis)('redisRateLimiter', () => {
     expect(await client.ping()).toBe('PONG')
   })
 
-  it('rejects while Redis is away, and counts again when it is back', async () => {
+  it('rejects while Redis is down, and counts again when it is back', async () => {
     const limiter = await redisRateLimiter(client, { timeout: 500 })
     expect((await limiter.consume('away', 3)).ok).toBe(true)
     await server.kill()
@@ -93,7 +93,7 @@ describe.skipIf(!hasPostgres)('postgresRateLimiter', () => {
   })
 
   // These two come first: a pool whose limiter was closed has nobody who hears its errors.
-  it('lets nothing beyond the limit where back ends are killed, and goes on', async () => {
+  it('exceeds no limit where back ends are killed, and continues', async () => {
     const limiter = await postgresRateLimiter(open())
     const end = performance.now() + 500
     const tally = { passed: 0, refused: 0, failed: 0 }
@@ -118,7 +118,7 @@ describe.skipIf(!hasPostgres)('postgresRateLimiter', () => {
     expect(rest.failed).toBe(0)
   })
 
-  it('rejects while the server is away, and counts again when it is back', { timeout: 60_000 }, async () => {
+  it('rejects while the server is down, and counts again when it is back', { timeout: 60_000 }, async () => {
     const limiter = await postgresRateLimiter(open())
     expect((await limiter.consume('away', 3)).ok).toBe(true)
     await server.crash()
@@ -128,7 +128,7 @@ describe.skipIf(!hasPostgres)('postgresRateLimiter', () => {
     expect((await outcomes(limiter, 'back', 3, 5)).passed).toBe(3)
   })
 
-  it('asks once for 512 callers, and leaves the pool as it was', async () => {
+  it('makes one round trip for 512 callers, and leaves the pool unchanged', async () => {
     const pool = open()
     const before = pool.listenerCount('error')
     const limiter = await postgresRateLimiter(pool)
@@ -140,7 +140,7 @@ describe.skipIf(!hasPostgres)('postgresRateLimiter', () => {
     expect((await pool.query('select 1 as n')).rows).toEqual([{ n: 1 }])
   })
 
-  it('is made once by many at the same time, unlogged, under a name of its own', async () => {
+  it('creates its table once for many concurrent callers, unlogged, with a configurable name', async () => {
     const table = 'made_once'
     const limiters = await Promise.all(
       Array.from({ length: 6 }, () => postgresRateLimiter(open({ max: 1 }), { table })),
@@ -152,7 +152,7 @@ describe.skipIf(!hasPostgres)('postgresRateLimiter', () => {
     await expect(postgresRateLimiter(pools[0]!, { table: 'x; drop table y' })).rejects.toThrow(TypeError)
   })
 
-  it('needs no right to create where the table is there, and refuses a server that takes no writes', async () => {
+  it('does not need the right to create an existing table, and refuses a read-only server', async () => {
     const pool = open()
     await postgresRateLimiter(pool)
     await pool.query(`create role plain login; revoke create on schema public from public;
@@ -166,7 +166,7 @@ describe.skipIf(!hasPostgres)('postgresRateLimiter', () => {
     )
   })
 
-  it('is exact where transactions are serializable', async () => {
+  it('is exact with serializable transactions', async () => {
     const strict = { options: '-c default_transaction_isolation=serializable' }
     const limiters = await Promise.all(
       [open(strict), open(strict), open(strict)].map((pool) => postgresRateLimiter(pool)),
@@ -178,7 +178,7 @@ describe.skipIf(!hasPostgres)('postgresRateLimiter', () => {
     }
   })
 
-  it('forgets windows that are over, once a minute, and only those', async () => {
+  it('removes expired windows, once a minute, and only those', async () => {
     const pool = open()
     const table = 'swept'
     vi.useFakeTimers({ toFake: ['performance'] })

@@ -39,7 +39,7 @@ async function start(url: string, requests: number): Promise<() => Promise<Outco
 
 afterAll(endEngines)
 
-describe(`limits over processes, on ${runtime}`, () => {
+describe(`limits across processes, on ${runtime}`, () => {
   const cases = shared.flatMap(({ name, create }) =>
     (name === 'sqlite' ? [2] : [2, 4]).map((processes) => ({ name, create, processes })),
   )

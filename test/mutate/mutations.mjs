@@ -34,7 +34,7 @@ export const mutations = [
     line: 'await ledger.append(made, hold)',
     broken: 'await ledger.append(made, hold).then(() => ledger.append(made))',
     test: 'test/faults/books.test.ts',
-    red: 'have one record of a whole stream',
+    red: 'has one record of a whole stream',
   },
   {
     name: 'session-total-lost',
@@ -42,7 +42,7 @@ export const mutations = [
     line: "if (in_session) count(totalKey('session', session_id))",
     broken: '',
     test: 'packages/gateway/src/sessions.test.ts',
-    red: 'a session is summed',
+    red: 'a session sums requests',
   },
   {
     name: 'forward-provider',
@@ -58,7 +58,7 @@ export const mutations = [
     line: "return withUsage ? text.usage(told(used.usage, cost)) : ''",
     broken: 'return text.usage(told(used.usage, cost))',
     test: 'packages/gateway/src/operations/chat-stream.test.ts',
-    red: 'without usage where it is not asked for',
+    red: 'without usage by default',
   },
   {
     name: 'one-too-many',
@@ -66,7 +66,7 @@ export const mutations = [
     line: 'const ok = window.used < perMinute',
     broken: 'const ok = window.used <= perMinute',
     test: 'packages/core/src/rate-limiter.test.ts',
-    red: 'lets as many through as a window has',
+    red: 'admits as many requests as the limit',
   },
   {
     name: 'revoked-key-cached',
@@ -74,7 +74,7 @@ export const mutations = [
     line: 'for (const [hash, { holder }] of cache) if (holder.key.id === id) cache.delete(hash)',
     broken: '',
     test: 'packages/core/src/entities/gateway-keys.test.ts',
-    red: 'a revoked key is refused at once',
+    red: 'a revoked key is refused immediately',
   },
   {
     name: 'leak-upstream-text',
@@ -82,7 +82,7 @@ export const mutations = [
     line: "return new ApiError(400, 'invalid_request_error', scrub(error.message), {",
     broken: "return new ApiError(400, 'invalid_request_error', error.message, {",
     test: 'packages/gateway/src/operations/chat-errors.test.ts',
-    red: 'is told without secrets',
+    red: 'is reported without secrets',
   },
   {
     name: 'retry-what-is-paid',
@@ -90,7 +90,7 @@ export const mutations = [
     line: 'what was accepted once.\n    shouldRetry: accepted ? false : undefined,',
     broken: 'what was accepted once.\n    shouldRetry: undefined,',
     test: 'packages/gateway/src/operations/chat-errors.test.ts',
-    red: 'must not be asked again',
+    red: 'must not be retried',
   },
   {
     name: 'body-without-bound',
@@ -98,7 +98,7 @@ export const mutations = [
     line: 'if (bytes.byteLength > limit) throw tooLarge(limit)',
     broken: '',
     test: 'packages/http/src/fetch-shell.test.ts',
-    red: 'announced as smaller',
+    red: 'content-length is smaller',
   },
   {
     name: 'upstream-runs-on',
@@ -106,7 +106,7 @@ export const mutations = [
     line: 'if (drainMs === 0) abort()',
     broken: 'if (drainMs === 0) return',
     test: 'packages/gateway/src/operations/chat-stop.test.ts',
-    red: 'a client that leaves while the upstream is waited for',
+    red: 'a client that disconnects before the upstream has answered',
   },
   {
     name: 'claude-results-after-text',
@@ -202,7 +202,7 @@ export const mutations = [
     line: 'toUsage((last as object | undefined) ?? report)',
     broken: 'toUsage(last ? report : report)',
     test: 'packages/providers/src/google/event-reader.test.ts',
-    red: 'without the reports that others follow',
+    red: 'skips usage reports that are followed by another',
   },
   {
     name: 'pay-twice',
@@ -210,7 +210,7 @@ export const mutations = [
     line: '|| error.failure.accepted) return false',
     broken: ') return false',
     test: 'packages/providers/src/router/attempt.test.ts',
-    red: 'another is asked or not',
+    red: 'failover happens or not',
   },
   {
     name: 'dearest-first',
@@ -226,7 +226,7 @@ export const mutations = [
     line: 'if (rate === undefined) return null',
     broken: 'if (rate === undefined) continue',
     test: 'packages/core/src/prices/cost.test.ts',
-    red: 'is not known where',
+    red: 'is null where',
   },
   {
     name: 'jpeg-as-png',
@@ -250,7 +250,7 @@ export const mutations = [
     line: 'if (pending.size > 0) await log.append([...pending.values()])',
     broken: 'if (pending.size > 0) void log.append([...pending.values()]).catch(() => undefined)',
     test: 'packages/core/src/kv/memory-kv.test.ts',
-    red: 'only when the log has it',
+    red: 'only after the log has stored it',
   },
   {
     name: 'owner-not-looked-at',
@@ -258,7 +258,7 @@ export const mutations = [
     line: "(await items.get('owner')) !== own",
     broken: 'false',
     test: 'packages/storage/src/open-kv-faults.test.ts',
-    red: 'ends the first',
+    red: 'takes over the store from the first',
   },
   {
     name: 'fence-ignored',

@@ -91,8 +91,8 @@ async function check(name: string, bill: Bill, refilled?: Record<string, unknown
   expect([tokensOf(record.units), record.tokens]).toEqual([total, total])
 }
 
-describe.skipIf(missing)('what recorded traffic costs', () => {
-  it('is known of every shape of usage', () => {
+describe.skipIf(missing)('the cost of recorded traffic', () => {
+  it('is known for every form of usage', () => {
     const known = new Set(Object.keys(bills).map(shapeOf))
     const unknown = recordings.filter((name) => usageOf(name) && !known.has(shapeOf(name)))
     expect(unknown.map((name) => `${name}: ${shapeOf(name)}`)).toEqual([])
@@ -115,7 +115,7 @@ describe.skipIf(missing)('what recorded traffic costs', () => {
   it.each([
     ['openai-compatible/xai-tool-call.json', 63 * 300 + 244 * 75 + (26 + 255) * 500],
     ['openai-compatible/xai-tool-call.chunks.txt', 1 * 300 + 306 * 75 + (26 + 227) * 500],
-  ])('%s is what the vendor charged', async (name, nano) => {
+  ])('%s is what the provider charged', async (name, nano) => {
     const { record } = await book(name, { price: { input: 0.3, cache_read: 0.075, output: 0.5 } })
     expect(record.cost_nano_usd).toBe(nano)
     expect(usageOf(name)!['cost_in_usd_ticks']).toBe(nano * 10)

@@ -16,7 +16,7 @@ function recorded(name: string) {
 }
 
 describe.skipIf(missing)('recorded answers of OpenAI', () => {
-  it('have vectors', async () => {
+  it('contain embeddings', async () => {
     const { provider, call } = recorded('openai-embedding.json')
     const request = { model: 'text-embedding-3-small', input: ['one', 'two'] }
     const first = [0.0057293195, -0.012727811, 0.020042092, -0.013437585, 0.022833068]
@@ -32,7 +32,7 @@ describe.skipIf(missing)('recorded answers of OpenAI', () => {
     })
   })
 
-  it('have pictures, of which some were revised', async () => {
+  it('contain images, some with revised prompts', async () => {
     const { provider, call } = recorded('openai-image.json')
     const { images, usage } = await provider.images!({ model: 'dall-e-3', prompt: 'A baby sea otter' }, call)
     expect(images).toEqual([
@@ -45,7 +45,7 @@ describe.skipIf(missing)('recorded answers of OpenAI', () => {
     expect(usage).toBeUndefined()
   })
 
-  it('have texts and their seconds', async () => {
+  it('contain texts and their durations', async () => {
     const { provider, call } = recorded('openai-transcription.json')
     expect(await provider.transcription!({ model: 'whisper-1', file: fileOf('audio') }, call)).toEqual({
       text: expect.stringMatching(/^Galileo was an American .* other solar system bodies\.$/) as unknown,

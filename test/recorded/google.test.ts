@@ -42,7 +42,7 @@ describe('the provider of Gemini', () => {
     expect(await provider.models(new AbortController())).toHaveLength(7)
   })
 
-  it.each([undefined, 1, 5])('finds a bare error after everything else, cut at every %s bytes', async (size) => {
+  it.each([undefined, 1, 5])('detects a bare error after everything else, split at every %s bytes', async (size) => {
     const error = { error: { code: 503, message: 'Overloaded', status: 'UNAVAILABLE' } }
     for (const tail of [
       JSON.stringify(error),
@@ -60,14 +60,14 @@ describe('the provider of Gemini', () => {
     expect((await stream('')).error).toMatchObject({ failure: { kind: 'truncated' } })
   })
 
-  it('takes a last event without its blank line', async () => {
+  it('accepts a last event without its blank line', async () => {
     const { chunks, error } = await stream(`data: ${event('ä€😀')}`, 1)
     expect(error).toBeUndefined()
     expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')).toBe('ä€😀')
     expect(chunks.flatMap(({ choices }) => choices[0]?.finish_reason ?? [])).toEqual(['stop'])
   })
 
-  it('reads an error whatever its type says it is', async () => {
+  it('reads an error with any content type', async () => {
     const error = utf8.encode('{"error":{"code":404,"message":"No such model","status":"NOT_FOUND"}}')
     const provider = google({ apiKey: 'x', transport: answering([error], 'text/event-stream', 404) })
     const expected = { message: 'No such model', failure: { status: 404, caller: true } }

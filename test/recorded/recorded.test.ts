@@ -75,7 +75,7 @@ function checkChunks(chunks: ChatChunk[]): void {
 const range = (length: number, from = 0): number[] => Array.from({ length }, (_, at) => from + at)
 
 describe.skipIf(missing)('recorded traffic', () => {
-  it('is all there', () => {
+  it('is complete', () => {
     expect([answers.length, streams.length]).toEqual([13, 14])
     expect(Object.keys(known).filter((name) => !files.includes(name))).toEqual([])
   })
@@ -89,12 +89,12 @@ describe.skipIf(missing)('recorded traffic', () => {
     if (facts.calls.length > 0 && facts.content === '') expect(answer.choices[0]!.message.content).toBeNull()
   })
 
-  it('openai/openai-text.json is an answer as it came', async () => {
+  it('openai/openai-text.json is passed on unchanged', async () => {
     const text = read('openai/openai-text.json')
     expect(await ask('openai', text)).toEqual(JSON.parse(text))
   })
 
-  it.each(streams)('%s is the same as an answer that is not streamed', async (name) => {
+  it.each(streams)('%s equals the answer that is not streamed', async (name) => {
     const { family, events, bytes, send } = { family: familyOf(name), ...open(name) }
     const { chunks, error } = await send(bytes)
     expect(error).toBeUndefined()
@@ -108,7 +108,7 @@ describe.skipIf(missing)('recorded traffic', () => {
     expect(facts).toMatchObject(known[name] ?? {})
   })
 
-  it.each(streams)('%s is the same however it is cut', { timeout: thorough ? 3_600_000 : 30_000 }, async (name) => {
+  it.each(streams)('%s is the same for any split', { timeout: thorough ? 3_600_000 : 30_000 }, async (name) => {
     const { bytes, borders, send, cut } = open(name)
     const whole = plain((await send(bytes)).chunks)
     const isSame = async (cuts: number[]): Promise<boolean> => plain((await cut(cuts)).chunks) === whole
@@ -127,7 +127,7 @@ describe.skipIf(missing)('recorded traffic', () => {
     expect(others).toEqual([])
   })
 
-  it.each(streams)('%s is not whole until all that matters has come', async (name) => {
+  it.each(streams)('%s is incomplete until everything that matters has arrived', async (name) => {
     const { isWhole, saysDone } = familyOf(name)
     const { events, bytes, borders, send } = open(name)
     const whole = plain((await send(bytes)).chunks)
@@ -151,14 +151,14 @@ describe.skipIf(missing)('recorded traffic', () => {
     expect(ends).toEqual(expected)
   })
 
-  it('google/google-429-retry-info.json asks to wait', async () => {
+  it('google/google-429-retry-info.json has a Retry-After', async () => {
     expect(await rejection(ask('google', read('google/google-429-retry-info.json'), 429))).toMatchObject({
       message: 'You exceeded your current quota, please check your plan.',
       failure: { status: 429, retryAfter: 35, caller: false, credential: false },
     })
   })
 
-  it('openai/reasoning-model-legacy-parameter-error.json blames the caller', async () => {
+  it('openai/reasoning-model-legacy-parameter-error.json is the fault of the caller', async () => {
     const text = read('openai/reasoning-model-legacy-parameter-error.json')
     expect(await rejection(ask('openai', text, 400))).toMatchObject({
       message:

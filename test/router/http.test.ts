@@ -85,7 +85,7 @@ describe.each(kinds)('%s', (kind) => {
     [{ model: group }, vectors ? 'google' : 'openai', vectors ? ofGoogle : model],
     [{ model: group, provider: 'auto' }, vectors ? 'openai' : 'google', vectors ? model : ofGoogle],
     [{ model: group, provider: 'google' }, 'google', ofGoogle],
-  ])('for %j is of %s', async (fields, provider, served) => {
+  ])('for %j is served by %s', async (fields, provider, served) => {
     const gateway = await setup()
     const response = await ask(gateway, kind, fields)
     const text = await response.text()
@@ -114,7 +114,7 @@ describe.each(kinds)('%s', (kind) => {
     expect([gateway.asked(), await gateway.records()]).toEqual([[], []])
   })
 
-  it('is of the next where a connection is refused, and says how many were asked', async () => {
+  it('fails over where a connection is refused, and reports the number of attempts', async () => {
     const gateway = await setup({ budget: refused })
     const response = await ask(gateway, kind, { model, provider: 'auto' })
     await response.text()
@@ -125,7 +125,7 @@ describe.each(kinds)('%s', (kind) => {
     expect(await gateway.records()).toMatchObject([{ provider: 'openai', attempts: 2 }])
   })
 
-  it('says nothing of its provider where nobody asked', async () => {
+  it('does not report its provider without x-gateway-explain', async () => {
     const response = await ask(await setup(), kind, { model, provider: 'auto' }, {})
     await response.text()
     expect([...response.headers.keys()].filter((name) => name.startsWith('x-gateway-'))).toEqual([])
@@ -133,7 +133,7 @@ describe.each(kinds)('%s', (kind) => {
 })
 
 describe('the explanation', () => {
-  it('names who was compared and why one is behind, as the record does', async () => {
+  it('names the compared candidates and the reasons, as in the record', async () => {
     const { router, ...gateway } = await setup({}, { failures: 1 })
     const [target] = (
       await router.candidates({ task: 'chat', request: { model: 'budget/gpt-4o' }, expected: () => ({}) })
@@ -166,7 +166,7 @@ describe('the explanation', () => {
 })
 
 describe('a stream', () => {
-  it('is not begun again elsewhere once it has begun', async () => {
+  it('does not fail over after its start', async () => {
     const gateway = await setup({ budget: () => streamed(chunk('Hel'), refused()) })
     const text = await (await ask(gateway, 'a stream', { model: 'gpt-4o', provider: 'auto' })).text()
     expect(text).toContain('"Hel"')
@@ -177,7 +177,7 @@ describe('a stream', () => {
     expect(gateway.router.health()[1]).toMatchObject({ id: 'budget', failures: 1, last_failure: 'truncated' })
   })
 
-  it('is asked of nobody else after an answer that may have been accepted', async () => {
+  it('does not fail over after an answer that may have been accepted', async () => {
     const gateway = await setup({ budget: () => streamed() })
     const response = await ask(gateway, 'a stream', { model: 'gpt-4o', provider: 'auto' })
     expect([response.status, response.headers.get('x-should-retry'), gateway.asked()]).toEqual([
@@ -187,7 +187,7 @@ describe('a stream', () => {
     ])
   })
 
-  it('that its client leaves says nothing of the provider', async () => {
+  it('that its client cancels does not affect the health of the provider', async () => {
     let fault: FakeAnswer = answer('', 500)
     const gateway = await setup({ openai: () => fault })
     await (await ask(gateway, 'a stream', { model: 'gpt-4o' })).text()
@@ -201,7 +201,7 @@ describe('a stream', () => {
 })
 
 describe('several keys of one provider', () => {
-  it('serve for each other', async () => {
+  it('fail over to each other', async () => {
     const upstream = fakeOpenAI({
       override: ({ headers }) =>
         headers['authorization'] === 'Bearer first'
@@ -221,8 +221,8 @@ describe('several keys of one provider', () => {
   })
 })
 
-describe('time', () => {
-  it('that a provider has for its first event does not run while the next attempt is waited for', async () => {
+describe('the first-event time-out', () => {
+  it('does not run during the delay before a retry', async () => {
     const transport = () => Promise.reject(refused())
     const { chat } = await testGateway({
       firstEventMs: 20,
@@ -254,7 +254,7 @@ describe('GET /health/providers', () => {
     ])
   })
 
-  it('tells what traffic has shown', async () => {
+  it('reports the health from real traffic', async () => {
     const now = Date.UTC(2026, 0, 2)
     const gateway = await setup(
       { openai: () => answer('', 500), budget: () => answer('', 500), google: () => answer('', 500) },

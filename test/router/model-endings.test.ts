@@ -18,7 +18,7 @@ describe('answers that the model itself ended', () => {
     ['a text', ended('STOP', [{ text: 'I cannot draw' }]), 'images/generations', () => ({ prompt: 'A cat' })],
     ['no picture', ended('NO_IMAGE', []), 'images/generations', () => ({ prompt: 'A cat' })],
     ['a cut text', ended('MAX_TOKENS', [{ text: 'Half of ' }]), 'audio/transcriptions', recording],
-  ])('with %s cost the provider nothing but its answer', async (_, fault, path, request) => {
+  ])('with %s do not affect the health of the provider', async (_, fault, path, request) => {
     const { transport } = fakeGoogle({ override: () => fault })
     const router = createRouter({
       providers: [google({ apiKey: 'x', transport, endpoints: googleEndpoints({ audio: true }) })],

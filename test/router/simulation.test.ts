@@ -170,7 +170,7 @@ async function simulate(world: World): Promise<void> {
 }
 
 it(
-  'asks the cheapest who can and is well, nobody after an acceptance, and books each answer once at the price of its admission',
+  'uses the cheapest healthy candidate, does not fail over after an acceptance, and records each answer once at the price of its admission',
   { timeout: 60_000 + parameters.numRuns * 100 },
   async () => {
     await fc.assert(fc.asyncProperty(worlds, simulate), parameters)

@@ -4,7 +4,7 @@ import { fakeGoogle, fakeOpenAI } from '@turnpike/providers/testing'
 import { describe, expect, it } from 'vitest'
 import { errorOf, testGateway } from '../support/gateway.js'
 
-describe('a group of which some cannot do what is asked for', () => {
+describe('a group with unfit members', () => {
   const tts = 'gemini-2.5-flash-preview-tts'
   const listener = 'gemini-2.5-flash'
 
@@ -64,7 +64,7 @@ describe('a group of which some cannot do what is asked for', () => {
     ['embeddings', { input: ['Hi', 'Ho'] }, 'google'],
     ['embeddings', { input: [1, 2] }, 'openai'],
     ['embeddings', { input: [[1], [2]] }, 'openai'],
-  ])('%s with %j is of %s', async (endpoint, fields, provider) => {
+  ])('%s with %j is served by %s', async (endpoint, fields, provider) => {
     for (const named of [{}, { provider: 'auto' }]) {
       const response = await ask(endpoint, { ...fields, ...named })
       await response.arrayBuffer()
@@ -72,12 +72,12 @@ describe('a group of which some cannot do what is asked for', () => {
     }
   })
 
-  it('names who is left out where prices are compared', async () => {
+  it('names removed candidates where prices are compared', async () => {
     const response = await ask('speech', { provider: 'auto' })
     expect(response.headers.get('x-gateway-considered')).toBe(`google/${tts}=0(unfit); openai/tts-1=0.00003`)
   })
 
-  it('is asked all the same where nobody else is there, and says what it cannot do', async () => {
+  it('calls an unfit candidate where there is no other, and returns its error', async () => {
     const alone = await ask('speech', { model: 'spoken' })
     expect([alone.status, await errorOf(alone)]).toMatchObject([
       400,

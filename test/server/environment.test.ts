@@ -29,7 +29,7 @@ describe('the environment', () => {
     BOOTSTRAP_GATEWAY_RATE_LIMIT: 6000,
   }
 
-  it('may be empty', () => {
+  it('can be empty', () => {
     expect(readEnvironment({})).toEqual(presets)
     expect(readEnvironment({ PORT: '', STORAGE: '', OPENAI_API_KEY: '', LOG: undefined, PATH: '/bin' })).toEqual(
       presets,
@@ -66,7 +66,7 @@ describe('the environment', () => {
     ['ADMIN_PASSWORD', '12345678', '12345678'],
     ['ADMIN_TOKEN', 'x'.repeat(16), 'x'.repeat(16)],
     ['SESSION_SECRET', 'x'.repeat(32), 'x'.repeat(32)],
-  ])('takes %s=%s', (name, text, value) => {
+  ])('accepts %s=%s', (name, text, value) => {
     expect(readEnvironment({ [name]: text })).toEqual({ ...presets, [name]: value })
   })
 
@@ -120,7 +120,7 @@ describe('the environment', () => {
     ['SESSION_SECRET', 'x'.repeat(31), 'SESSION_SECRET must have at least 32 characters'],
   ])('refuses %s=%s', (name, text, complaint) => expect(complaints({ [name]: text })).toEqual([complaint]))
 
-  it('tells all that is wrong at once, and no value of it', () => {
+  it('errors name every invalid variable, without values', () => {
     const lines = complaints({ PORT: 'x', ADMIN_PASSWORD: 'secret', SESSION_SECRET: 'secret', STORAGE: 'memory' })
     expect(lines.map((line) => line.split(' ')[0])).toEqual(['PORT', 'ADMIN_PASSWORD', 'SESSION_SECRET'])
     expect(lines.join()).not.toContain('secret')

@@ -8,7 +8,7 @@ import { startServer } from '../support/server.js'
 const ADMIN_ID = '00000000-0000-7000-8000-000000000001'
 const ADMIN_TOKEN = 'admin-token-0123456789'
 
-it('the server starts also where its first administrator has been deleted', async () => {
+it('the server also starts where its first administrator has been deleted', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'turnpike-first-'))
   const env = { STORAGE: `fs:${folder}`, ADMIN_TOKEN }
   const first = await startServer(env)

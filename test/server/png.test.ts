@@ -7,13 +7,13 @@ const jpeg = Buffer.from(
   'base64',
 )
 
-it('makes a PNG of a JPEG', async () => {
+it('converts a JPEG to PNG', async () => {
   const png = Buffer.from(await toPng(jpeg))
   expect(png.subarray(0, 8).toString('hex')).toBe('89504e470d0a1a0a')
   // Width and height, in the header that comes first.
   expect([png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([1, 1])
 })
 
-it('refuses what is no picture', async () => {
+it('refuses invalid images', async () => {
   await expect(toPng(new TextEncoder().encode('no picture'))).rejects.toThrow('unsupported image format')
 })

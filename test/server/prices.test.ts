@@ -30,12 +30,12 @@ function file(text: string): string {
   return path
 }
 
-it('are those that Turnpike comes with', async () => {
+it('are built-in by default', async () => {
   const prices = await openPrices('built-in', fail)
   expect(prices.table().price('openai', 'gpt-4o')).toEqual({ input: 2.5, output: 10, cache_read: 1.25 })
 })
 
-it('are those of a file, and where it has none, those that Turnpike comes with', async () => {
+it('are those of a file, and built-in where it has none', async () => {
   const path = file('{"openai/gpt-4o":{"input":9,"output":18},"acme/llama":{"input":0.5,"output":0.5}}')
   const table = (await openPrices(path, fail)).table()
   expect(table.price('openai', 'gpt-4o')).toEqual({ input: 9, output: 18 })
@@ -76,7 +76,7 @@ it.each([
   expect(prices.table().originOf('openai', 'gpt-4o')?.source).toBe(url('/table.json'))
 })
 
-it('stay where a table cannot be had, and somebody is told', async () => {
+it('stay where a table cannot be loaded, with a report', async () => {
   const onError = vi.fn()
   const prices = await openPrices(`litellm:${url('/none.json')}`, onError)
   await vi.waitFor(() => expect(onError).toHaveBeenCalledOnce())

@@ -87,7 +87,7 @@ describe.skipIf(missing)('workers', () => {
     return items
   }
 
-  it('serve one port, keep exact books of one user and log whole lines', async () => {
+  it('serve one port, keep an exact ledger of one user and log complete lines', async () => {
     const workers = await start({ WORKERS: '3' })
     expect(workers).toHaveLength(3)
     upstream.script = stream(...hello.start, hello.finish, done)
@@ -101,7 +101,7 @@ describe.skipIf(missing)('workers', () => {
     expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual(Array(150).fill('request'))
   })
 
-  it('show the first key once, whatever they race for', async () => {
+  it('show the first key once', async () => {
     await start({ WORKERS: '4', BOOTSTRAP_GATEWAY_KEY: '' })
     const [key, ...more] = new Set(server.output().match(/gw-[\w-]+/g))
     expect(more).toEqual([])
@@ -110,7 +110,7 @@ describe.skipIf(missing)('workers', () => {
     expectStream(await chat({ url: server.url, key: key! }, { stream: true }), helloSeen)
   })
 
-  it('are replaced when they die, which only their own requests notice', async () => {
+  it('are replaced when they die, which affects only their own requests', async () => {
     const [victim, other] = await start()
     const calls = await openStreams(24)
     process.kill(victim!, 'SIGKILL')
@@ -131,7 +131,7 @@ describe.skipIf(missing)('workers', () => {
     expect(childrenOf(server.process)).toHaveLength(2)
   })
 
-  it('are replaced after a pause when they die again and again', async () => {
+  it('are replaced after a pause when they die repeatedly', async () => {
     const [, steady] = await start()
     for (const pause of [0, 1, 2]) {
       const victim = await vi.waitFor(
@@ -151,7 +151,7 @@ describe.skipIf(missing)('workers', () => {
   })
 
   it.each(['SIGTERM', 'SIGINT'] as const)(
-    'let streams end when all get %s, and another from the parent',
+    'let streams finish when all get %s, and another from the parent',
     async (signal) => {
       const workers = await start()
       const calls = await openStreams(8)
@@ -166,7 +166,7 @@ describe.skipIf(missing)('workers', () => {
     },
   )
 
-  it('end with a parent that is killed', async () => {
+  it('end when the parent is killed', async () => {
     const workers = await start()
     await openStreams(4)
     server.process.kill('SIGKILL')
@@ -189,7 +189,7 @@ describe('a server with workers', () => {
     await rm(folder, { recursive: true })
   })
 
-  it.skipIf(missing)('refuses a port that another one has', async () => {
+  it.skipIf(missing)('refuses a port in use', async () => {
     const redis = await startRedis()
     const env = { WORKERS: '2', STORAGE: redis.url }
     const first = await startServer(env)

@@ -13,7 +13,7 @@ const script = fileURLToPath(new URL('contract.mjs', import.meta.url))
 afterAll(endEngines)
 
 describe(`the contract, on ${runtime}`, () => {
-  it.each([...inMemory, ...engines].filter(({ missing }) => !missing))('is kept by $name', async ({ create }) => {
+  it.each([...inMemory, ...engines].filter(({ missing }) => !missing))('passes on $name', async ({ create }) => {
     const child = spawn(runtimePath(), [script, await create()], { stdio: ['ignore', 'pipe', 'inherit'] })
     let output = ''
     child.stdout.on('data', (data: Buffer) => (output += data.toString()))

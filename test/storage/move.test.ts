@@ -53,7 +53,7 @@ describe(`the storage command, on ${runtime}`, () => {
     expect(run('export', redis.url).stdout).toBe(run('export', `fs:${at('from')}`).stdout)
   })
 
-  it('says what is wrong', async () => {
+  it('reports errors', async () => {
     const kv = await fsKV(at('bad'))
     await createUser(kv, { id: 'ada', email: 'ada@example.org' })
     await kv.commit({ del: [['email', 'ada@example.org']] })

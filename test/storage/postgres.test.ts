@@ -33,13 +33,13 @@ describe.skipIf(!hasPostgres)('postgresKV', () => {
   for (const { name, run } of kvContract) it(name, () => run(kv))
   for (const { name, run } of sharedCases) it(name, () => run((now) => postgresKV(pool, now && { now })))
 
-  it('does as the store in memory does, whatever is asked', async () => {
+  it('behaves like the store in memory, for any commands', async () => {
     await compareWithMemory(kv, await memoryKV())
   })
 
-  it('is exact from two processes', { timeout: 60_000 }, () => inTwoProcesses(['postgres', server.url], kv))
+  it('is exact with two processes', { timeout: 60_000 }, () => inTwoProcesses(['postgres', server.url], kv))
 
-  it('lets one of a hundred racers of two pools create a key', async () => {
+  it('lets one of a hundred concurrent callers of two pools create a key', async () => {
     // One table, however it is called.
     const other = await postgresKV(open(), { table: 'public.turnpike_kv' })
     for (let round = 0; round < 10; round++) {
@@ -51,7 +51,7 @@ describe.skipIf(!hasPostgres)('postgresKV', () => {
     }
   })
 
-  it('does not let two commits each miss what the other writes', async () => {
+  it('prevents write skew between two commits', async () => {
     const other = await postgresKV(open())
     const create = (store: KV, absent: string, present: string): Promise<boolean> =>
       store.commit({ check: [{ key: ['skew', absent], version: null }], set: [{ key: ['skew', present], value: 1 }] })
@@ -62,14 +62,14 @@ describe.skipIf(!hasPostgres)('postgresKV', () => {
     }
   })
 
-  it('says what it is, and is as durable as the server', async () => {
+  it('reports its capabilities, with the durability of the server', async () => {
     expect(kv.capabilities).toEqual({ writers: 'many-hosts', durability: 'power-loss', driver: 'postgres' })
     const hasty = await postgresKV(open({ options: '-c synchronous_commit=off' }))
     expect(hasty.capabilities.durability).toBe('process-crash')
     expect(await kv.health()).toEqual({ ok: true })
   })
 
-  it('is made once by many at the same time, under a name of its own, in a schema or not', async () => {
+  it('creates its table once for many concurrent callers, with a configurable name, in a schema or not', async () => {
     await pool.query('create schema other')
     for (const table of ['made_once', 'other.made_once']) {
       const stores = await Promise.all(Array.from({ length: 6 }, () => postgresKV(open({ max: 1 }), { table })))
@@ -80,7 +80,7 @@ describe.skipIf(!hasPostgres)('postgresKV', () => {
     await expect(postgresKV(pool, { table: 'x; drop table y' })).rejects.toThrow(TypeError)
   })
 
-  it('needs no right to create where the table is there', async () => {
+  it('does not need the right to create an existing table', async () => {
     await pool.query(`create role plain login; revoke create on schema public from public;
       grant select, insert, update, delete on turnpike_kv to plain`)
     const plain = await postgresKV(open({ user: 'plain', connectionString: server.url.replace('postgres@', 'plain@') }))
@@ -97,7 +97,7 @@ describe.skipIf(!hasPostgres)('postgresKV', () => {
     })
   })
 
-  it('refuses a server that takes no writes, and is not well on one', async () => {
+  it('refuses a read-only server, and is unhealthy on one', async () => {
     const readOnly = open({ options: '-c default_transaction_read_only=on' })
     await expect(postgresKV(readOnly)).rejects.toThrow('connect to the primary')
     const turned = open({ max: 1 })
@@ -106,13 +106,13 @@ describe.skipIf(!hasPostgres)('postgresKV', () => {
     expect(await store.health()).toMatchObject({ ok: false, reason: expect.stringContaining('takes no writes') })
   })
 
-  it('refuses a database that cannot keep every character', async () => {
+  it('refuses a database that cannot store every character', async () => {
     await pool.query("create database latin encoding 'LATIN1' locale 'C' template template0")
     const latin = open({ connectionString: server.url.replace(/postgres$/, 'latin') })
     await expect(postgresKV(latin)).rejects.toThrow("encoding 'UTF8'")
   })
 
-  it('is not well when the server does not answer in time', async () => {
+  it('is unhealthy when the server does not answer in time', async () => {
     const busy = open({ max: 1 })
     const store = await postgresKV(busy)
     const client = await busy.connect()
@@ -121,7 +121,7 @@ describe.skipIf(!hasPostgres)('postgresKV', () => {
     expect(await store.health()).toEqual({ ok: true })
   })
 
-  it('works through one connection, and leaves the pool open', async () => {
+  it('works with one connection, and leaves the pool open', async () => {
     const one = open({ max: 1 })
     const before = one.listenerCount('error')
     const store = await postgresKV(one)
@@ -136,7 +136,7 @@ describe.skipIf(!hasPostgres)('postgresKV', () => {
     expect((await one.query('select 1 as n')).rows).toEqual([{ n: 1 }])
   })
 
-  it('holds up no commit of other keys while one is held up', async () => {
+  it('does not block commits of other keys while one is blocked', async () => {
     const table = 'held'
     const [first, second] = [await postgresKV(open(), { table }), await postgresKV(open(), { table })]
     await first.commit({ sum: [{ key: ['hot'], add: { x: 1 } }] })

@@ -39,13 +39,13 @@ describe.skipIf(missing)('a Redis', () => {
     ['engine-configured', { appendfsync: ['everysec'] }],
     ['power-loss', { appendfsync: ['always'] }],
     ['engine-configured', { appendfsync: ['always'], 'rename-command': ['CONFIG', ''] }],
-  ])('is said to be %s with %j', async (durability, config) => {
+  ])('is reported as %s with %j', async (durability, config) => {
     const kv = await redisKV(connect(await start(config)))
     expect(kv.capabilities.durability).toBe(durability)
     expect(await kv.commit({ set: [{ key: ['a'], value: 1 }] })).toBe(true)
   })
 
-  it('that is a Cluster keeps the contract', async () => {
+  it('that is a Cluster passes the contract', async () => {
     const server = await start({ 'cluster-enabled': ['yes'], 'cluster-announce-ip': ['127.0.0.1'] })
     await connect(server).call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383')
     const cluster = new Cluster([{ host: '127.0.0.1', port: server.port }])

@@ -41,7 +41,7 @@ describe.skipIf(missing)('redisKV', () => {
     ['a prefix', { keyPrefix: 'mine:' }],
     ['pipelines', { enableAutoPipelining: true }],
     ['another database', { db: 1 }],
-  ])('keeps the contract through a client with %s', async (_, options) => {
+  ])('passes the contract through a client with %s', async (_, options) => {
     const other = await redisKV(connect(server, options))
     for (const { run } of kvContract) await run(other)
   })
@@ -58,7 +58,7 @@ describe.skipIf(missing)('redisKV', () => {
   afterEach(disconnect)
   afterAll(() => server?.stop())
 
-  it('says what it is, and leaves the client open', async () => {
+  it('reports its capabilities, and leaves the client open', async () => {
     const client = connect(server)
     const kv = await redisKV(client)
     expect(kv.capabilities).toEqual({ writers: 'many-hosts', durability: 'power-loss', driver: 'redis' })
@@ -70,14 +70,14 @@ describe.skipIf(missing)('redisKV', () => {
     expect(client.listenerCount('error') + client.listenerCount('close') + client.listenerCount('ready')).toBe(0)
   })
 
-  it('waits at its end for what is under way', async () => {
+  it('waits for running commits on close', async () => {
     const kv = await redisKV(connect(server))
     const last = kv.commit({ set: [{ key: ['a'], value: 1 }] })
     await kv.close()
     expect(await Promise.race([last, setImmediate('running')])).toBe(true)
   })
 
-  it('keeps all below its base', async () => {
+  it('keeps all keys below its base', async () => {
     const client = connect(server)
     const [kv, other] = [await redisKV(client, { base: 'mine' }), await redisKV(client)]
     await kv.commit({
@@ -117,7 +117,7 @@ describe.skipIf(missing)('redisKV', () => {
     }
   })
 
-  it('lets one of a hundred racers over two clients have a key', async () => {
+  it('lets one of a hundred concurrent callers over two clients create a key', async () => {
     const stores = await Promise.all([redisKV(connect(server)), redisKV(connect(server))])
     await stores[0].commit({ set: [{ key: ['k'], value: -1 }] })
     const { version } = (await stores[1].get(['k']))!
@@ -127,7 +127,7 @@ describe.skipIf(missing)('redisKV', () => {
     expect((await Promise.all(race)).filter(Boolean)).toHaveLength(1)
   })
 
-  it('does with every commit what the store in memory does', async () => {
+  it('behaves like the store in memory, for any commit', async () => {
     const stores = [await memoryKV(), await redisKV(connect(server))] as const
     let seed = 7
     const random = (below: number): number => (seed = (seed * 48_271) % 2_147_483_647) % below
@@ -172,7 +172,7 @@ describe.skipIf(missing)('redisKV', () => {
     for (const count of Object.values(tally)) expect(count).toBeGreaterThan(100)
   })
 
-  it('never uses a version again, also where Redis forgot the last ones', async () => {
+  it('never reuses a version, also where Redis lost the last ones', async () => {
     const client = connect(server)
     const kv = await redisKV(client)
     await kv.commit({ set: [{ key: ['a'], value: 1 }] })
@@ -185,7 +185,7 @@ describe.skipIf(missing)('redisKV', () => {
     expect((await kv.get(['a']))!.version).toBe('8000000000000001')
   })
 
-  it('ends a value at its millisecond, in pages too, and clears the index', async () => {
+  it('expires a value at its millisecond, in pages too, and clears the index', async () => {
     const client = connect(server)
     const kv = await redisKV(client)
     const expiresAt = Date.now() + 300
@@ -222,7 +222,7 @@ describe.skipIf(missing)('redisKV', () => {
     expect(await client.zrange('{turnpike}:ends', 0, -1)).toEqual(['p/002'])
   })
 
-  it('survives that Redis forgets its scripts', async () => {
+  it('works after Redis lost its scripts', async () => {
     const client = connect(server)
     const kv = await redisKV(client)
     await client.script('FLUSH')
@@ -231,7 +231,7 @@ describe.skipIf(missing)('redisKV', () => {
     expect((await kv.get(['n']))?.value).toEqual({ x: 1 })
   })
 
-  it('remembers only as many commits as run at once, and for a day', async () => {
+  it('stores the results of only as many commits as run concurrently, for a day', async () => {
     const client = connect(server)
     const kv = await redisKV(client)
     for (let i = 0; i < 5; i++)
@@ -251,7 +251,7 @@ describe.skipIf(missing)('redisKV', () => {
     await expect(redisKV(client, { base: '{taken}' })).rejects.toThrow('WRONGTYPE')
   })
 
-  it('refuses an end that is no time, and amounts that are no safe integers, before anything is sent', async () => {
+  it('refuses an invalid expiry time, and amounts that are no safe integers, before anything is sent', async () => {
     const kv = await redisKV(connect(server))
     for (const expiresAt of [NaN, Infinity, 1e300])
       await expect(kv.commit({ set: [{ key: ['a'], value: 1, expiresAt }] })).rejects.toThrow(RangeError)

@@ -24,7 +24,7 @@ const folder = mkdtempSync(join(tmpdir(), 'turnpike-sqlite-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
 describe.skipIf(hasSqlite)('sqliteKV on a runtime without SQLite', () => {
-  it('refuses, and names the ways out', async () => {
+  it('refuses, and names the alternatives', async () => {
     const refused = sqliteKV(join(folder, 'refused.db'))
     await expect(refused).rejects.toMatchObject({ name: 'StorageError', outcome: 'none' })
     for (const way of ['Node 22', 'PostgreSQL', 'Redis']) await expect(refused).rejects.toThrow(way)
@@ -54,13 +54,13 @@ describe.runIf(hasSqlite)('sqliteKV', () => {
   for (const { name, run } of kvContract) it(name, () => run(kv))
   for (const { name, run } of sharedCases) it(name, () => run((now) => sqliteKV(file, now && { now })))
 
-  it('does as the store in memory does, whatever is asked', async () => {
+  it('behaves like the store in memory, for any commands', async () => {
     await compareWithMemory(kv, await memoryKV())
   })
 
-  it('is exact from two processes', { timeout: 60_000 }, () => inTwoProcesses(['sqlite', file], kv))
+  it('is exact with two processes', { timeout: 60_000 }, () => inTwoProcesses(['sqlite', file], kv))
 
-  it('says what it is', async () => {
+  it('reports its capabilities', async () => {
     expect(kv.capabilities).toEqual({ writers: 'one-host', durability: 'power-loss', driver: 'sqlite' })
     const fast = await sqliteKV(file, { durability: 'process-crash' })
     expect(fast.capabilities.durability).toBe('process-crash')
@@ -68,7 +68,7 @@ describe.runIf(hasSqlite)('sqliteKV', () => {
     await fast.close()
   })
 
-  it('is made once by many processes at the same time', { timeout: 60_000 }, async () => {
+  it('creates its file once for many concurrent processes', { timeout: 60_000 }, async () => {
     const script = fileURLToPath(new URL('sql-writer.mjs', import.meta.url))
     for (let round = 0; round < 3; round++) {
       const made = join(folder, `made-${round}.db`)
@@ -82,7 +82,7 @@ describe.runIf(hasSqlite)('sqliteKV', () => {
     }
   })
 
-  it('waits for another writer without holding up the event loop', async () => {
+  it('waits for another writer without blocking the event loop', async () => {
     const other = openRaw(file)
     other.exec('begin immediate')
     let longest = 0
@@ -102,7 +102,7 @@ describe.runIf(hasSqlite)('sqliteKV', () => {
     expect(longest).toBeLessThan(300)
   })
 
-  it('refuses a file of a newer version, and what is no database of its kind', async () => {
+  it('refuses a file of a newer version, and other databases', async () => {
     const newer = join(folder, 'newer.db')
     await (await sqliteKV(newer)).close()
     const db = openRaw(newer)

@@ -6,7 +6,7 @@ const upstream = new UpstreamError('Bad', { provider: 'openai', kind: 'status', 
 const storage = new StorageError('Full', 'none', { cause: upstream })
 
 describe('errors', () => {
-  it('carry what they were given', () => {
+  it('have the given fields', () => {
     expect(api).toMatchObject({ name: 'ApiError', status: 429, type: 'rate_limit_error', message: 'Slow down' })
     expect(api).toMatchObject({ code: 'rate_limit_exceeded', retryAfter: 3, headers: {} })
     expect(api.shouldRetry).toBeUndefined()
@@ -16,7 +16,7 @@ describe('errors', () => {
     for (const error of [api, upstream, storage]) expect(error).toBeInstanceOf(Error)
   })
 
-  it('are told apart', () => {
+  it('have distinct types', () => {
     const all = [api, upstream, storage, new Error('x'), null, undefined, 'ApiError', { name: 'ApiError' }, 1]
     expect(all.map(ApiError.is)).toEqual(all.map((value) => value === api))
     expect(all.map(UpstreamError.is)).toEqual(all.map((value) => value === upstream))

@@ -8,7 +8,7 @@ describe('uuidv7', () => {
     expect(uuidv7(1)).toMatch(/^00000000-0001-7/)
   })
 
-  it('takes the beginning of time in a process that has made no id yet', async () => {
+  it('accepts time 0 in a process that has created no id yet', async () => {
     vi.resetModules()
     const fresh = await import('./ids.js')
     expect(fresh.uuidv7(0)).toMatch(/^00000000-0000-7/)
@@ -40,7 +40,7 @@ describe('uuidv7', () => {
 })
 
 describe('isUuid', () => {
-  it.each(['01234567-89ab-7cde-8f01-234567890abc', '01234567-89AB-4CDE-BF01-234567890ABC'])('takes %s', (id) =>
+  it.each(['01234567-89ab-7cde-8f01-234567890abc', '01234567-89AB-4CDE-BF01-234567890ABC'])('accepts %s', (id) =>
     expect(isUuid(id)).toBe(true),
   )
   it.each([

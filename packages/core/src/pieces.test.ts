@@ -23,20 +23,20 @@ describe('Pieces', () => {
     expect(stop).not.toHaveBeenCalled()
   })
 
-  it('are asked for one at a time', async () => {
+  it('are requested one at a time', async () => {
     const { pieces, read } = piecesOf(1, 2)
     expect(read).not.toHaveBeenCalled()
     expect(await pieces.next()).toEqual({ done: false, value: 1 })
     expect(read).toHaveBeenCalledTimes(1)
   })
 
-  it('fail as what they are read from', async () => {
+  it('fail with the error of their source', async () => {
     const { pieces } = piecesOf(1, new Error('broke'))
     await pieces.next()
     await expect(pieces.next()).rejects.toThrow('broke')
   })
 
-  it('are stopped by who reads no further, who waits for that', async () => {
+  it('are stopped by a reader that returns early, which waits for the stop', async () => {
     let stopped = false
     const pieces = new Pieces<number>(
       (onResult) => onResult({ done: false, value: 1 }),
@@ -57,7 +57,7 @@ describe('readerOf', () => {
     return results
   }
 
-  it('reads pieces at once', () => {
+  it('reads pieces synchronously', () => {
     expect(told(piecesOf(1).pieces)).toEqual([{ done: false, value: 1 }])
   })
 
@@ -78,7 +78,7 @@ describe('readerOf', () => {
   it.each([
     ['rejects', () => Promise.reject(error)],
     ['throws', thrown],
-  ])('tells of the error of an iterator that %s', async (_, next) => {
+  ])('passes on the error of an iterator that %s', async (_, next) => {
     const results = told({ next })
     await new Promise(setImmediate)
     expect(results).toEqual([error])

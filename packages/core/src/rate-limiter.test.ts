@@ -10,7 +10,7 @@ function limiter(start = 1_000_000) {
 afterEach(() => vi.restoreAllMocks())
 
 describe('memoryRateLimiter', () => {
-  it('lets as many through as a window has, and says when it ends', async () => {
+  it('admits as many requests as the limit, and reports the end of the window', async () => {
     const { clock, consume } = limiter()
     expect(await consume('k', 2)).toEqual({ ok: true, retryAfter: 60 })
     clock.now += 20_500
@@ -22,7 +22,7 @@ describe('memoryRateLimiter', () => {
     expect(await consume('k', 2)).toEqual({ ok: true, retryAfter: 60 })
   })
 
-  it('lets a request pass after the seconds that it told', async () => {
+  it('admits a request after the reported seconds', async () => {
     const { clock, consume } = limiter()
     await consume('k', 1)
     clock.now += 12_345
@@ -32,20 +32,20 @@ describe('memoryRateLimiter', () => {
     expect(await consume('k', 1)).toMatchObject({ ok: true })
   })
 
-  it('counts each key by itself', async () => {
+  it('counts each key separately', async () => {
     const { consume } = limiter()
     expect(await consume('a', 1)).toMatchObject({ ok: true })
     expect(await consume('b', 1)).toMatchObject({ ok: true })
     expect(await consume('a', 1)).toMatchObject({ ok: false })
   })
 
-  it.each([1, 7, 20])('lets exactly %i of 20 parallel calls through', async (limit) => {
+  it.each([1, 7, 20])('admits exactly %i of 20 parallel calls', async (limit) => {
     const { consume } = limiter()
     const results = await Promise.all(Array.from({ length: 20 }, async () => consume('k', limit)))
     expect(results.filter(({ ok }) => ok)).toHaveLength(limit)
   })
 
-  it('follows a limit that changes within a window', async () => {
+  it('applies a limit that changes within a window', async () => {
     const { consume } = limiter()
     await consume('k', 1)
     expect(await consume('k', 1)).toMatchObject({ ok: false })
@@ -53,7 +53,7 @@ describe('memoryRateLimiter', () => {
     expect(await consume('k', 2)).toMatchObject({ ok: false })
   })
 
-  it('forgets keys whose window is over, and only those', async () => {
+  it('removes expired windows, and only those', async () => {
     const { clock, consume } = limiter()
     await consume('old', 1)
     clock.now += 30_000

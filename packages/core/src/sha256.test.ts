@@ -14,7 +14,7 @@ const load = async () => {
 afterEach(() => vi.unstubAllGlobals())
 
 describe('sha256', () => {
-  it.each(vectors)('hashes %j at once on Node', async (text, hash) => {
+  it.each(vectors)('hashes %j synchronously on Node', async (text, hash) => {
     expect((await load())(text)).toBe(hash)
   })
 

@@ -42,7 +42,7 @@ async function filled() {
 }
 
 describe('verifyStore', () => {
-  it('finds nothing wrong with what the entities write', async () => {
+  it('reports no problem for what the entities write', async () => {
     const { kv } = await filled()
     await kv.commit({ set: [{ key: ['usage', 'probe'], value: true }] })
     expect(await problems(kv)).toEqual([])
@@ -160,7 +160,7 @@ describe('verifyStore', () => {
       () => ({ sum: [{ key: ['budget', 'key', 'k', 'all'], add: { spent_rest: 7, held_rest: 5 } }] }),
       () => ['held_rest of budget key k all is 5 more than what it sums'],
     ],
-  ])('finds %s', async (_, change, expected) => {
+  ])('reports %s', async (_, change, expected) => {
     const { kv, keyId, sessionId } = await filled()
     await kv.commit(change(keyId, sessionId))
     expect((await problems(kv)).toSorted()).toEqual(expected(keyId, sessionId).toSorted())

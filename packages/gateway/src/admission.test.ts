@@ -21,8 +21,8 @@ async function setUp(options: Parameters<typeof testGateway>[0] = {}) {
   return { ...at, other, open, fill, end }
 }
 
-describe('requests in flight', () => {
-  it('over the cap are refused before their body is read, and pass once there is room', async () => {
+describe('concurrent requests', () => {
+  it('above the limit are refused before their body is read, and admitted when there is room', async () => {
     const { open, send, fill, end, upstream } = await setUp({ maxInFlight: 2 })
     const streams = [await open(), await open()]
     const response = await send('POST', '/v1/chat/completions', 'no JSON')
@@ -33,7 +33,7 @@ describe('requests in flight', () => {
     expect(await fill()).toBe(2)
   })
 
-  it('are counted for keys only', async () => {
+  it('are counted only for routes that need a key', async () => {
     const { send, fill } = await setUp({ maxInFlight: 1 })
     expect(await fill()).toBe(1)
     const get = async (path: string) => (await send('GET', path)).status
@@ -43,7 +43,7 @@ describe('requests in flight', () => {
     expect((await send('GET', '/v1/models', undefined, { headers: { authorization: '' } })).status).toBe(401)
   })
 
-  it('leave a fifth to keys below their fair share', async () => {
+  it('leave the last fifth to keys below their fair share', async () => {
     const { other, fill, gateway } = await setUp({ maxInFlight: 10 })
     expect(await fill()).toBe(8)
     expect(await fill(other)).toBe(2)
@@ -51,7 +51,7 @@ describe('requests in flight', () => {
     expect(await fill(third)).toBe(0)
   })
 
-  it('go to keys below their fair share as soon as there is room', async () => {
+  it('of keys below their fair share are admitted as soon as there is room', async () => {
     const { key, other, open, fill } = await setUp({ maxInFlight: 10 })
     const streams = [await open(), await open()]
     expect([await fill(), await fill(other)]).toEqual([6, 2])
@@ -62,7 +62,7 @@ describe('requests in flight', () => {
   })
 })
 
-describe('those who are refused', () => {
+describe('Retry-After of refused requests', () => {
   /** The Retry-After of so many refusals, by how often it was told. */
   const refusals = async ({ gateway, send }: Awaited<ReturnType<typeof setUp>>, count: number) => {
     const { key } = (await gateway.keys.create(OWNER, { name: 'crowd', rateLimit: 1e9 }))!
@@ -75,7 +75,7 @@ describe('those who are refused', () => {
     return [...told]
   }
 
-  it('are told to come back a thousand a second, after half a minute at most', async () => {
+  it('is spread over 1,000 requests a second, at most 30 seconds ahead', async () => {
     const clock = vi.spyOn(performance, 'now').mockReturnValue(5_000)
     try {
       const at = await setUp({ maxInFlight: 1 })
@@ -100,7 +100,7 @@ describe('those who are refused', () => {
 })
 
 describe('requests of one key', () => {
-  it('are limited by an option, each key by itself', async () => {
+  it('are limited by an option, separately for each key', async () => {
     const { open, other, fill, end } = await setUp({ maxConcurrentPerKey: 2 })
     expect(await fill()).toBe(2)
     const response = await open()
@@ -118,7 +118,7 @@ describe('requests of one key', () => {
   })
 })
 
-describe('a request that is over', () => {
+describe('the place of a request', () => {
   it.each<[string, (at: Awaited<ReturnType<typeof setUp>>) => Promise<unknown>]>([
     ['with an answer', ({ chat }) => chat()],
     ['with a list', ({ send }) => send('GET', '/v1/models')],
@@ -138,7 +138,7 @@ describe('a request that is over', () => {
         controller.abort()
       },
     ],
-  ])('gives its place back: %s', async (_, act) => {
+  ])('is released: %s', async (_, act) => {
     const at = await setUp({ maxInFlight: 1, bodyLimit: 1_000 })
     await act(at)
     expect(await at.fill()).toBe(1)
@@ -152,7 +152,7 @@ describe('the event loop', () => {
   }
   const turn = () => new Promise((resolve) => setTimeout(resolve))
 
-  it('that is late lets nothing in, until it is in time', async () => {
+  it('delay above the limit refuses requests, until it is below the limit', async () => {
     const { open, send } = await setUp({ maxLoopDelayMs: 500 })
     expect((await open()).status).toBe(200)
     block(600)
@@ -164,7 +164,7 @@ describe('the event loop', () => {
     await vi.waitFor(async () => expect((await send('GET', '/v1/models')).status).toBe(200))
   })
 
-  it('is nobody’s concern by default', async () => {
+  it('delay is not limited by default', async () => {
     const { open } = await setUp()
     expect((await open()).status).toBe(200)
     block(100)

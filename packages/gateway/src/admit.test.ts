@@ -3,8 +3,8 @@ import { fakeAnthropic, fakeOpenAI } from '@turnpike/providers/testing'
 import { describe, expect, it } from 'vitest'
 import { errorOf, withKey } from '../../../test/support/gateway.js'
 
-describe('a key for some models', () => {
-  it.each([['gpt-4o'], ['openai/gpt-4o']])('takes them by either name: %s', async (allowed) => {
+describe('a key restricted to some models', () => {
+  it.each([['gpt-4o'], ['openai/gpt-4o']])('accepts them by either name: %s', async (allowed) => {
     const { ask, upstream } = await withKey({ models: [allowed] })
     expect((await ask({ model: 'gpt-4o' })).status).toBe(200)
     expect((await ask({ model: 'openai/gpt-4o' })).status).toBe(200)
@@ -14,7 +14,7 @@ describe('a key for some models', () => {
     expect(upstream.requests).toHaveLength(2)
   })
 
-  it('lists those, and knows no other', async () => {
+  it('lists only those models', async () => {
     const { send, init } = await withKey({ models: ['gpt-4o'] })
     const list = (await (await send('GET', '/v1/models', undefined, init)).json()) as { data: { id: string }[] }
     expect(list.data.map(({ id }) => id)).toEqual(['gpt-4o'])
@@ -22,7 +22,7 @@ describe('a key for some models', () => {
     expect((await send('GET', '/v1/models/gpt-4o-mini', undefined, init)).status).toBe(404)
   })
 
-  it('is held to them where a group or the price decides', async () => {
+  it('restricts groups and auto to them', async () => {
     const router = createRouter({
       providers: [
         openai({ apiKey: 'sk', transport: fakeOpenAI().transport }),
@@ -37,8 +37,8 @@ describe('a key for some models', () => {
   })
 })
 
-describe('a key that ends', () => {
-  it('is refused from then on', async () => {
+describe('a key with an expiry time', () => {
+  it('is refused after it', async () => {
     const at = await withKey({ expiresAt: new Date(Date.UTC(2026, 0, 2) + 5_000) })
     expect((await at.ask()).status).toBe(200)
     at.clock.now += 4_999

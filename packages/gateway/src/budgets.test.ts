@@ -6,7 +6,7 @@ import { answer, chunk, COST, errorOf, OWNER, streamed, withKey } from '../../..
 describe('a budget', () => {
   const limited = (usd: number, options: TestOptions = {}) => withKey({ budget: { usd } }, options)
 
-  it('lets requests pass until it is used up', async () => {
+  it('admits requests until it is used up', async () => {
     // Each is expected to cost 1 · 2.5 + 2 · 10, and costs 52.5.
     const { ask, problems, holds, upstream, gateway, id } = await limited((2 * COST) / 1e9)
     const statuses: number[] = []
@@ -23,14 +23,14 @@ describe('a budget', () => {
     expect(await problems()).toEqual([])
   })
 
-  it('is not exceeded by requests at the same time', async () => {
+  it('is not exceeded by concurrent requests', async () => {
     const { ask, records } = await limited((10 * 22_500) / 1e9)
     const responses = await Promise.all(Array.from({ length: 50 }, () => ask({ max_tokens: 2 })))
     expect(responses.filter(({ status }) => status === 200)).toHaveLength(10)
     expect(await records()).toHaveLength(10)
   })
 
-  it('of a user holds for all of their keys', async () => {
+  it('of a user applies to all of their keys', async () => {
     const at = await withKey({})
     await at.kv.commit({
       set: [
@@ -44,7 +44,7 @@ describe('a budget', () => {
     expect((await at.chat({ max_tokens: 2 })).status).toBe(403)
   })
 
-  it('begins anew with its month', async () => {
+  it('starts again each month', async () => {
     const at = await withKey({ budget: { usd: COST / 1e9, per: 'month' } })
     expect((await at.ask({ max_tokens: 2 })).status).toBe(200)
     expect((await at.ask({ max_tokens: 2 })).status).toBe(403)
@@ -52,7 +52,7 @@ describe('a budget', () => {
     expect((await at.ask({ max_tokens: 2 })).status).toBe(200)
   })
 
-  it('gets back what a failed request held', async () => {
+  it('is credited with the hold of a failed request', async () => {
     const { ask, holds, problems, gateway, id, records } = await limited(COST / 1e9, {
       upstream: () => answer({ error: { message: 'no' } }, 500),
     })
@@ -61,7 +61,7 @@ describe('a budget', () => {
     expect(await gateway.ledger.used({ of: 'key', id, budget: { usd: 1 } })).toEqual({ held: 0, spent: 0 })
   })
 
-  it('is charged for a stream that breaks off', async () => {
+  it('is charged for a stream that breaks', async () => {
     const { ask, holds, problems, gateway, id, records } = await limited(1, {
       upstream: () => streamed(chunk('Hello'), new Error('gone')),
     })
@@ -75,7 +75,7 @@ describe('a budget', () => {
     expect([await holds(), await problems()]).toEqual([[], []])
   })
 
-  it('is kept by refusing models whose price nobody knows', async () => {
+  it('refuses models without a price', async () => {
     const { ask, upstream } = await limited(1)
     const refused = await ask({ model: 'gpt-unheard-of' })
     expect(refused.status).toBe(403)
@@ -85,7 +85,7 @@ describe('a budget', () => {
 })
 
 describe('holds', () => {
-  it('are there while a request runs, and have what it may cost', async () => {
+  it('exist while a request runs, with its expected cost', async () => {
     let open = (): void => undefined
     const gate = new Promise<void>((resolve) => (open = resolve))
     const at = await withKey({}, { holds: true, upstream: () => streamed(chunk('Hello'), gate, chunk('', 'stop')) })
@@ -110,7 +110,7 @@ describe('holds', () => {
     expect(await at.problems()).toEqual([])
   })
 
-  it('are booked by a sweep where the process died', async () => {
+  it('are recorded by a sweep if the process died', async () => {
     const kv = await memoryKV()
     const at = await withKey(
       {},
@@ -126,7 +126,7 @@ describe('holds', () => {
     expect(await at.problems()).toEqual([])
   })
 
-  it('are none where nobody wants them', async () => {
+  it('are not made by default', async () => {
     const at = await withKey({})
     const commits: string[] = []
     const { commit } = at.kv

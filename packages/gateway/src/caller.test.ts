@@ -39,12 +39,12 @@ describe('the gateway key', () => {
     expect(upstream.requests).toEqual([])
   })
 
-  it('is not taken from the query', async () => {
+  it('is not read from the query', async () => {
     const { send, key } = await testGateway()
     expect((await send(...get(null, `/v1/models?key=${key}&api_key=${key}`))).status).toBe(401)
   })
 
-  it.each(['Bearer ', 'bearer ', 'BEARER   '])('is taken after %j', async (scheme) => {
+  it.each(['Bearer ', 'bearer ', 'BEARER   '])('is accepted after %j', async (scheme) => {
     const { send, key } = await testGateway()
     expect((await send(...get(scheme + key))).status).toBe(200)
   })
@@ -62,7 +62,7 @@ describe('the gateway key', () => {
     expect((await send('POST', '/v1/chat/completions', 'no JSON', init)).status).toBe(401)
   })
 
-  it('is in no answer and no log', async () => {
+  it('appears in no answer and no log', async () => {
     const { send, chat, key, logs } = await testGateway()
     const responses = [await send('GET', '/v1/models'), await chat(), await chat({ n: 0 }), await send('GET', '/')]
     const texts = await Promise.all(responses.map((response) => response.text()))
@@ -73,7 +73,7 @@ describe('the gateway key', () => {
 })
 
 describe('the rate limit', () => {
-  it('is told with the seconds to wait, after which a request passes', async () => {
+  it('reports the seconds to wait, after which a request is admitted', async () => {
     const { send, chat, clock } = await testGateway({ rateLimit: 2 })
     expect((await send('GET', '/v1/models')).status).toBe(200)
     clock.now += 17_400
@@ -90,14 +90,14 @@ describe('the rate limit', () => {
     expect((await chat()).status).toBe(200)
   })
 
-  it('of 1 lets exactly one of 20 parallel requests through', async () => {
+  it('of 1 admits exactly one of 20 parallel requests', async () => {
     const { chat, upstream } = await testGateway({ rateLimit: 1 })
     const statuses = (await Promise.all(Array.from({ length: 20 }, () => chat()))).map(({ status }) => status)
     expect(statuses.toSorted()).toEqual([200, ...Array.from({ length: 19 }, () => 429)])
     expect(upstream.requests).toHaveLength(1)
   })
 
-  it('counts each key by itself', async () => {
+  it('counts each key separately', async () => {
     const { send, gateway } = await testGateway({ rateLimit: 1 })
     const other = await gateway.keys.create(OWNER, { name: 'other', rateLimit: 1 })
     expect((await send('GET', '/v1/models')).status).toBe(200)
@@ -105,7 +105,7 @@ describe('the rate limit', () => {
     expect((await send('GET', '/v1/models')).status).toBe(429)
   })
 
-  it('counts invalid requests, and none without a valid key or a route', async () => {
+  it('counts invalid requests, but none without a valid key or route', async () => {
     const { send, chat } = await testGateway({ rateLimit: 2 })
     for (let i = 0; i < 5; i++) {
       await send(...get('Bearer gw-unknown'))
@@ -117,7 +117,7 @@ describe('the rate limit', () => {
     expect((await send('GET', '/v1/models')).status).toBe(429)
   })
 
-  it('is asked of a limiter of one’s own', async () => {
+  it('can use a custom limiter', async () => {
     const asked: unknown[] = []
     const rateLimiter = {
       consume: async (key: string, perMinute: number) => (asked.push([key, perMinute]), { ok: false, retryAfter: 5 }),
@@ -128,7 +128,7 @@ describe('the rate limit', () => {
     expect(asked).toEqual([[keyId, 7]])
   })
 
-  it('shows its headers to web pages that may call', async () => {
+  it('headers are exposed to allowed origins', async () => {
     const { send } = await testGateway({ rateLimit: 1, cors: { origins: ['https://app.example'] } })
     const init = { headers: { origin: 'https://app.example' } }
     await send('GET', '/v1/models', undefined, init)

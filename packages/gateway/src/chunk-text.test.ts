@@ -30,7 +30,7 @@ const choices: Record<string, object> = {
   'a piece of a call': { index: 0, delta: { tool_calls: [{ index: 0 }] }, finish_reason: null },
 }
 
-describe('a chunk has what its choice had', () => {
+describe('a serialised chunk has all fields of its choice', () => {
   it.each(Object.entries(choices))('%s', (_, choice) => {
     const written = chunkText(head, true).choices([choice as unknown as ChunkChoice])
     expect(written).toBe(`data: ${JSON.stringify({ ...head, choices: [choice], usage: null })}\n\n`)

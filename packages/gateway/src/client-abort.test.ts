@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { chunk, streamed, testGateway } from '../../../test/support/gateway.js'
 
-describe('a client that leaves', () => {
+describe('a client that disconnects', () => {
   const later = () => {
     let open = (): void => undefined
     const gate = new Promise<void>((resolve) => (open = resolve))
     return { gate, open: () => open() }
   }
 
-  it('a whole answer is booked for what was sent', async () => {
+  it('before a whole answer: an estimate of what was sent is recorded', async () => {
     const client = new AbortController()
     const { chat, records, logs } = await testGateway({
       upstream: () => ({
@@ -29,7 +29,7 @@ describe('a client that leaves', () => {
     expect(logs[0]).not.toHaveProperty('error_type')
   })
 
-  it('a stream that may end is booked as the upstream reports it', async () => {
+  it('from a stream with drain: the report of the upstream is recorded', async () => {
     const { gate, open } = later()
     const tokens = { prompt_tokens: 9, completion_tokens: 70 }
     const usage = { ...tokens, total_tokens: 79 }
@@ -49,7 +49,7 @@ describe('a client that leaves', () => {
     expect(await records()).toMatchObject([{ outcome: 'client_abort', accuracy: 'reported', ...tokens }])
   })
 
-  it('a stream that may end has a bound', async () => {
+  it('from a stream with drain: the wait is limited', async () => {
     const { chat, records, signals } = await testGateway({
       onClientAbort: 'drain',
       abandonedMs: 30,

@@ -21,7 +21,7 @@ const answer = (content: string, tokens?: number): Completion => ({
 })
 
 describe('n answers', () => {
-  it('are as many calls, at most eight at once, with one usage', async () => {
+  it('are n calls, at most eight at a time, with one usage', async () => {
     let calls = 0
     let running = 0
     let most = 0
@@ -40,13 +40,13 @@ describe('n answers', () => {
     expect(made.usage).toEqual({ ...usage(200), completion_tokens: 20, total_tokens: 220 })
   })
 
-  it('have no usage where one has none', async () => {
+  it('have no usage if one call has none', async () => {
     let calls = 0
     const made = await fanOut(2, signal, async () => answer('a', calls++ === 0 ? 1 : undefined))
     expect(made.usage).toBeUndefined()
   })
 
-  it('fail together, and stop each other', async () => {
+  it('fail together, and abort each other', async () => {
     const signals: Signal[] = []
     const ask = (given: Signal): Promise<Completion> => {
       signals.push(given)
@@ -56,7 +56,7 @@ describe('n answers', () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, true, true])
   })
 
-  it('are not to be asked for again where one was accepted', async () => {
+  it('are not retried if one was accepted', async () => {
     const busy = () => new UpstreamError('Busy', { provider: 'p', kind: 'status', status: 503, accepted: false })
     let calls = 0
     const later = async (): Promise<Completion> => {
@@ -73,7 +73,7 @@ describe('n answers', () => {
     await expect(fanOut(2, signal, waiting)).rejects.toMatchObject({ failure: { accepted: true } })
   })
 
-  it('stop with the signal that they were given', async () => {
+  it('abort with the given signal', async () => {
     const controller = new AbortController()
     const reason = new Error('left')
     const ask = (given: Signal) =>
@@ -101,7 +101,7 @@ describe('n streams', () => {
     yield [choice(`${name}2`), choice('', 'stop')]
   }
 
-  it('are one, by index, with one head and one usage', async () => {
+  it('are merged by index, with one head and one usage', async () => {
     let calls = 0
     const stream = await fanOutStream(10, signal, async () => opened(saying(`s${calls++}-`), `id${calls}`))
     const texts = Array.from({ length: 10 }, () => '')
@@ -120,7 +120,7 @@ describe('n streams', () => {
     expect(last).toEqual({ ...usage(100), completion_tokens: 10, total_tokens: 110 })
   })
 
-  it('fail before they begin where one does', async () => {
+  it('fail before the start if one does', async () => {
     let calls = 0
     const signals: Signal[] = []
     const open = async (given: Signal): Promise<ChatStream> => {
@@ -132,7 +132,7 @@ describe('n streams', () => {
     expect(signals.every(({ aborted }) => aborted)).toBe(true)
   })
 
-  it('break off without a word where nobody asks any more', async () => {
+  it('stop silently if nobody reads any more', async () => {
     const unhandled = vi.fn()
     process.on('unhandledRejection', unhandled)
     onTestFinished(() => void process.off('unhandledRejection', unhandled))
@@ -148,7 +148,7 @@ describe('n streams', () => {
     expect(unhandled).not.toHaveBeenCalled()
   })
 
-  it('are not stopped once they are whole', async () => {
+  it('are not aborted after they are complete', async () => {
     let given!: Signal
     const stream = await fanOutStream(2, signal, async (one) => {
       given = one
@@ -158,7 +158,7 @@ describe('n streams', () => {
     expect(given.aborted).toBe(false)
   })
 
-  it('fail together in the middle', async () => {
+  it('fail together in mid-stream', async () => {
     async function* breaking(): AsyncGenerator<ChunkChoice[]> {
       yield [choice('x')]
       throw new Error('broke')
@@ -176,7 +176,7 @@ describe('n streams', () => {
     expect(given.aborted).toBe(true)
   })
 
-  it('stop when nobody reads on', async () => {
+  it('are aborted when the reader returns', async () => {
     let given!: Signal
     const stream = await fanOutStream(2, signal, async (one) => {
       given = one
@@ -200,13 +200,13 @@ describe('a request for n', () => {
     return { asked, prepare, chat: { oneChoice, prepare, preview: () => [], complete: ask, stream } }
   }
 
-  it('is one call where that gives n answers', async () => {
+  it('is one call where a call returns n answers', async () => {
     const { asked, prepare, chat } = chatOf(false)
     await complete(chat, request, { signal })
     expect([asked, prepare.mock.calls]).toEqual([[request], []])
   })
 
-  it('is n calls for one otherwise, prepared once', async () => {
+  it('is n calls otherwise, prepared once', async () => {
     const { asked, prepare, chat } = chatOf(true)
     expect((await complete(chat, request, { signal })).choices).toHaveLength(3)
     expect(asked).toEqual(Array.from({ length: 3 }, () => ({ ...request, n: undefined, prepared: true })))

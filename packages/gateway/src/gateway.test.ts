@@ -13,7 +13,7 @@ interface Info {
 }
 
 describe('GET /', () => {
-  it('names the gateway, for everyone', async () => {
+  it('returns name and version without a key', async () => {
     const { send } = await testGateway()
     const response = await send('GET', '/', undefined, open)
     expect([response.status, await response.json()]).toEqual([
@@ -49,7 +49,7 @@ describe('GET /', () => {
     ])
   })
 
-  it('lists only what exists', async () => {
+  it('lists exactly the existing endpoints', async () => {
     const { send, gateway } = await testGateway()
     const { endpoints } = (await (await send('GET', '/')).json()) as Info
     for (const [id, endpoint] of Object.entries(endpoints)) {
@@ -92,7 +92,7 @@ describe('the models', () => {
     expect([response.status, await response.json()]).toMatchObject([200, { id: 'gpt-4o', object: 'model' }])
   })
 
-  it('say what becomes of each field, of a single model only', async () => {
+  it('have fidelity only for a single model', async () => {
     const { send } = await testGateway({
       router: createRouter({ providers: [anthropic({ apiKey: 'none' })] }),
     })
@@ -116,7 +116,7 @@ describe('the models', () => {
     ])
   })
 
-  it('need a key', async () => {
+  it('require a key', async () => {
     const { send } = await testGateway()
     for (const path of ['/v1/models', '/v1/models/gpt-4o', '/v1/models/gpt-99'])
       expect((await send('GET', path, undefined, open)).status).toBe(401)
@@ -124,7 +124,7 @@ describe('the models', () => {
 })
 
 describe('GET /health', () => {
-  it.each([false, true])('is ok, for everyone (simulated: %s)', async (simulated) => {
+  it.each([false, true])('is ok, without a key (simulated: %s)', async (simulated) => {
     const { send } = await testGateway({ simulated })
     const response = await send('GET', '/health', undefined, open)
     expect([response.status, await response.json()]).toEqual([200, { status: 'ok', version: '1.0.0', simulated }])
@@ -141,7 +141,7 @@ describe('GET /health', () => {
     expect((await send('GET', '/v1/models')).status).toBe(200)
   })
 
-  it('is 503 where the store is not well or cannot tell', async () => {
+  it('is 503 where the store is unhealthy or its check fails', async () => {
     const kv = await memoryKV()
     const ill = [async () => ({ ok: false, reason: 'secret' }), () => Promise.reject(new Error('secret'))]
     for (const health of ill) {
@@ -186,7 +186,7 @@ describe('every answer', () => {
     expect(new Set(ids).size).toBe(ids.length)
   })
 
-  it('to what is no request comes from refuse, in our form', async () => {
+  it('to malformed HTTP comes from refuse, in the same error form', async () => {
     const { gateway } = await testGateway()
     const { ApiError } = await import('@turnpike/core')
     const reply = gateway.refuse(new ApiError(400, 'invalid_request_error', 'Bad', { code: 'invalid_body' }))
@@ -197,7 +197,7 @@ describe('every answer', () => {
     expect(isUuid(String(reply.headers['x-request-id']))).toBe(true)
   })
 
-  it('comes through HatTip as through fetch', async () => {
+  it('is the same through HatTip as through fetch', async () => {
     const { gateway } = await testGateway()
     const context = {
       request: new Request('https://gw.example/health'),

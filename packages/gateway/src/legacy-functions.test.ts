@@ -7,7 +7,7 @@ const modern = (given: object) =>
   JSON.parse(JSON.stringify(modernise({ model: 'm', messages: [hi], ...given } as ChatCompletionRequest))) as object
 
 describe("OpenAI's deprecated functions", () => {
-  it('are tools', () => {
+  it('become tools', () => {
     const f = { name: 'f', parameters: { type: 'object' } }
     expect(modern({ functions: [f], function_call: { name: 'f' } })).toEqual({
       model: 'm',
@@ -18,7 +18,7 @@ describe("OpenAI's deprecated functions", () => {
     expect(modern({ functions: [f], function_call: 'none' })).toMatchObject({ tool_choice: 'none' })
   })
 
-  it('are tools in a history', () => {
+  it('in a history become tools', () => {
     const called = (x: string) => ({ role: 'assistant', content: null, function_call: { name: 'f', arguments: x } })
     const result = (content: string) => ({ role: 'function', name: 'f', content })
     const toolCall = (id: string, x: string) => ({
@@ -38,12 +38,12 @@ describe("OpenAI's deprecated functions", () => {
     })
   })
 
-  it('leave any other request as it is', () => {
+  it('absent: the request is unchanged', () => {
     const request = { model: 'm', messages: [hi] } as ChatCompletionRequest
     expect(modernise(request)).toBe(request)
   })
 
-  it('come after the tools and calls that there are already', () => {
+  it('come after existing tools and calls', () => {
     const tool = { type: 'function', function: { name: 't' } }
     const call = { id: 'c', type: 'function', function: { name: 't', arguments: '{}' } }
     expect(modern({ tools: [tool], functions: [] })).toMatchObject({ tools: [tool] })
@@ -60,7 +60,7 @@ describe("OpenAI's deprecated functions", () => {
     })
   })
 
-  it('are refused where they make no sense', () => {
+  it('are refused if invalid', () => {
     expect(() => modern({ messages: [{ role: 'function', name: 'f', content: 'a' }] })).toThrow('"f"')
   })
 })

@@ -56,7 +56,7 @@ const remote = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 afterEach(() => vi.restoreAllMocks())
 
 describe('a span', () => {
-  it('is of a request, with the names of the conventions', async () => {
+  it('describes a request with the names of the semantic conventions', async () => {
     const usage = { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 }
     const { chat, spans, keyId } = await setUp({
       upstream: () => streamed(chunk('Hi', 'stop'), { ...chunk(''), choices: [], usage }, '[DONE]'),
@@ -100,7 +100,7 @@ describe('a span', () => {
     [remote, '0af7651916cd43dd8448eb211c80319c'],
     ['00-00000000000000000000000000000000-b7ad6b7169203331-01', undefined],
     ['nonsense', undefined],
-  ])('belongs to the caller’s: %s', async (traceparent, traceId) => {
+  ])('is a child of the span of the caller: %s', async (traceparent, traceId) => {
     const { send, spans } = await setUp()
     await send('GET', '/v1/models', undefined, { headers: { traceparent } })
     expect(spans()[0]!.parentSpanContext).toEqual(
@@ -108,7 +108,7 @@ describe('a span', () => {
     )
   })
 
-  it('belongs to the host’s own where there is one', async () => {
+  it('is a child of the active span of the host', async () => {
     const { send, spans, tracer } = await setUp()
     const host = tracer.startSpan('host')
     vi.spyOn(context, 'active').mockReturnValue(trace.setSpan(context.active(), host))
@@ -130,7 +130,7 @@ describe('a span', () => {
     )
   })
 
-  it('has no more than a method where there is no route, and no method of the caller’s own', async () => {
+  it('has only the method without a route, and never an unknown method', async () => {
     const { send, spans } = await setUp()
     await send('GET', '/secret')
     await send('BREW', '/v1/models')
@@ -142,7 +142,7 @@ describe('a span', () => {
     ])
   })
 
-  it('has the conventions’ words for other tasks and providers', async () => {
+  it('uses the conventional names for other tasks and providers', async () => {
     const { onRequest, spans } = sdk()
     const inlineData = { mimeType: 'image/png', data: 'aGVsbG8=' }
     const toPng = async () => new Uint8Array([1])
@@ -161,7 +161,7 @@ describe('a span', () => {
 })
 
 describe('the metrics', () => {
-  it('are of requests to models', async () => {
+  it('cover requests to models', async () => {
     const usage = { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 }
     let calls = 0
     const { chat, send, metrics } = await setUp({
@@ -196,7 +196,7 @@ describe('the metrics', () => {
   })
 })
 
-it('does nothing, and harms nobody, where there is no SDK', async () => {
+it('has no effect without an SDK', async () => {
   const { chat } = await testGateway({ onRequest: opentelemetry() })
   expect((await chat()).status).toBe(200)
 })

@@ -28,7 +28,7 @@ async function setUp(options?: PrometheusOptions) {
 }
 
 describe('GET /metrics', () => {
-  it('tells what the books say, of all processes', async () => {
+  it('reports the sums of the ledger, of all processes', async () => {
     const { ask, scrape } = await setUp()
     expect((await ask('/metrics')).headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
     const families = await scrape()
@@ -64,7 +64,7 @@ describe('GET /metrics', () => {
     expect(samples('turnpike_provider_healthy')).toEqual({ 'turnpike_provider_healthy{provider="openai"}': 1 })
   })
 
-  it('has histograms whose buckets are those of the books', async () => {
+  it('has histograms with the buckets of the ledger', async () => {
     const families = await (await setUp()).scrape()
     const of = (name: string) => {
       const samples = [...families.get(name)!.samples].filter(([series]) => series.includes('"openai"'))
@@ -86,7 +86,7 @@ describe('GET /metrics', () => {
     expect((await send('GET', '/metrics', undefined, { headers: { authorization: '' } })).status).toBe(401)
   })
 
-  it('reads the books once for each scrape', async () => {
+  it('reads the ledger once per scrape', async () => {
     const { gateway, ask } = await setUp()
     const { providers } = gateway.ledger
     let reads = 0
@@ -96,7 +96,7 @@ describe('GET /metrics', () => {
     expect(reads).toBe(2)
   })
 
-  it('says so where the books cannot be read, and is well afterwards', async () => {
+  it('fails if the ledger cannot be read, and recovers', async () => {
     const { gateway, ask, scrape } = await setUp()
     const { providers } = gateway.ledger
     gateway.ledger.providers = () => Promise.reject(new Error('Disk'))
@@ -106,7 +106,7 @@ describe('GET /metrics', () => {
     expect((await scrape()).size).toBe(9)
   })
 
-  it('stands where the host wants it, beside the host’s own metrics and those of the process', async () => {
+  it('is served at the configured path, with custom and process metrics', async () => {
     const registry = new Registry()
     new Counter({ name: 'mine_total', help: 'Mine.', registers: [registry] }).inc(3)
     const { scrape, ask } = await setUp({ registry, path: '/admin/prometheus', processMetrics: true })

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { COST, OWNER, withKey } from '../../../test/support/gateway.js'
 
 describe('a session', () => {
-  it('is summed where it is the caller’s and live', async () => {
+  it('sums requests of its own user while it is live', async () => {
     const at = await withKey({})
     await createUser(at.kv, { id: 'other' })
     const [own, foreign, over] = [

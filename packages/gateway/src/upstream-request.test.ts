@@ -20,8 +20,8 @@ const requests: [path: string, request: object][] = [
 const names = ['x-gateway-provider', 'x-gateway-attempts', 'x-gateway-cost']
 const headersOf = ({ headers }: Response) => names.map((name) => headers.get(name))
 
-describe('a caller that asks', () => {
-  it('is told who answered, and what a whole answer cost', async () => {
+describe('with x-gateway-explain', () => {
+  it('an answer has the provider, and the cost if it is whole', async () => {
     const { send, records } = await testGateway()
     const costs: [path: string, cost: string | null][] = [
       // 3 tokens at $0.02, 2 at $5 and 1,056 at $30 for a million, and a second at $0.0001
@@ -38,7 +38,7 @@ describe('a caller that asks', () => {
     }
   })
 
-  it('finds the cost in the usage of a whole answer', async () => {
+  it('the usage of a whole answer has the cost', async () => {
     const { send } = await testGateway({
       upstream: ({ path }) =>
         path.endsWith('completions')
@@ -63,7 +63,7 @@ describe('a caller that asks', () => {
     })
   })
 
-  it('finds it in the usage of a stream, and not in its head', async () => {
+  it('the usage of a stream has the cost, its head does not', async () => {
     const pieces = [chunk('Hello', 'stop'), { ...chunk(''), choices: [], usage }, '[DONE]']
     const { send } = await testGateway({ upstream: () => streamed(...pieces) })
     const wanted = { ...hello, stream: true, stream_options: { include_usage: true } }
@@ -76,7 +76,7 @@ describe('a caller that asks', () => {
     )
   })
 
-  it('is told of a price that is not known', async () => {
+  it('an unknown price is reported', async () => {
     const { send } = await testGateway({
       upstream: () => answer({ choices: [{ index: 0, message: { content: 'Hello' }, finish_reason: 'stop' }], usage }),
     })
@@ -85,7 +85,7 @@ describe('a caller that asks', () => {
     expect(await response.json()).toMatchObject({ usage: { ...usage, cost: 0, priced: false } })
   })
 
-  it('is told how many calls it took, which the record tells as well', async () => {
+  it('the number of calls is reported, as in the record', async () => {
     const busy = fakeOpenAI({ override: () => answer({ error: { message: 'Key' } }, 401) })
     const good = fakeOpenAI()
     const providers = [busy, good].map(({ transport }) => openai({ apiKey: 'sk-upstream', transport }))
@@ -100,8 +100,8 @@ describe('a caller that asks', () => {
   })
 })
 
-describe('a caller that does not ask', () => {
-  it.each([undefined, 'false', '1', ''])('(%s) is told none of it', async (value) => {
+describe('without x-gateway-explain', () => {
+  it.each([undefined, 'false', '1', ''])('(%s) nothing is reported', async (value) => {
     const { send } = await testGateway()
     for (const [path, request] of requests) {
       const init = value === undefined ? {} : { headers: { 'x-gateway-explain': value } }
@@ -136,7 +136,7 @@ describe('a model', () => {
     ]
 
   it.each(rows)(
-    'at %s: %s is known behind the id of %s, and by the provider field',
+    'at %s: %s is found with the prefix %s, and with the provider field',
     async (path, model, id, request) => {
       const { send, records, google, openai: other } = await familiesGateway()
       const all = [

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { warnings } from './warnings.js'
 
 describe('warnings', () => {
-  it('names fields by what became of them', () => {
+  it('lists fields by what became of them', () => {
     expect(
       warnings([
         { field: 'seed', action: 'dropped' },
@@ -12,7 +12,7 @@ describe('warnings', () => {
     ).toBe('dropped=seed,messages.name; clamped=temperature')
   })
 
-  it('is a header whatever the caller named a field, and however many there are', () => {
+  it('is a valid header for any field names and any number of fields', () => {
     expect(warnings([{ field: 'a\r\nb, ü\ud800', action: 'dropped' }])).toBe('dropped=a__b____')
     expect(warnings([{ field: 'x'.repeat(10_000), action: 'dropped' }])).toBe(`dropped=${'x'.repeat(60)}`)
     const many = Array.from({ length: 10_000 }, (_, n) => ({ field: `f${n}`, action: 'dropped' as const }))

@@ -54,7 +54,7 @@ describe('parseJson', () => {
     expect(complaint(() => parse(''))).toBe('400 invalid_json The request body is empty; a JSON object is expected')
   })
 
-  it('takes 128 levels and refuses 129', () => {
+  it('accepts 128 levels and refuses 129', () => {
     const message = '400 invalid_json The request body nests deeper than 128 levels'
     for (const [open, close] of [
       ['[', ']'],
@@ -102,7 +102,7 @@ describe('requireJson', () => {
     'APPLICATION/JSON;charset=UTF-8',
     ' application/json ',
     'application/vnd.api+json',
-  ])('takes content type %j', (type) => expect(complaint(() => requireJson(type, undefined))).toBeUndefined())
+  ])('accepts content type %j', (type) => expect(complaint(() => requireJson(type, undefined))).toBeUndefined())
 
   it.each([
     'text/plain',
@@ -116,7 +116,7 @@ describe('requireJson', () => {
     ),
   )
 
-  it('takes no compressed body', () => {
+  it('refuses compressed bodies', () => {
     expect(complaint(() => requireJson('application/json', 'Identity'))).toBeUndefined()
     expect(complaint(() => requireJson('application/json', 'gzip'))).toBe(
       '400 invalid_body Content-Encoding "gzip" is not supported; send the body uncompressed',

@@ -73,7 +73,7 @@ async function* pieces(...all: (Uint8Array | Error)[]): AsyncGenerator<Uint8Arra
 const audio = Uint8Array.of(0, 255, 13, 10)
 
 describe('bytes', () => {
-  it('are a text with its type', async () => {
+  it('can be a text with its type', async () => {
     const { send, logs } = setUp(() => bytes('WEBVTT ü\n', 'text/vtt; charset=utf-8'))
     const response = await send()
     expect([response.status, await response.text()]).toEqual([200, 'WEBVTT ü\n'])
@@ -84,7 +84,7 @@ describe('bytes', () => {
     expect(logs).toMatchObject([{ status: 200, route: '/things' }])
   })
 
-  it('come as they are, and the log line ends with them', async () => {
+  it('are streamed, and the log line is written at their end', async () => {
     const { send, logs, errors } = setUp(() => bytes(pieces(audio, audio), 'audio/mpeg'))
     const response = await send()
     expect(response.headers.get('content-type')).toBe('audio/mpeg')
@@ -93,7 +93,7 @@ describe('bytes', () => {
     expect([logs.length, errors]).toEqual([1, []])
   })
 
-  it('are read no faster than the client reads', async () => {
+  it('are read with the backpressure of the client', async () => {
     let made = 0
     const endless = (async function* () {
       for (;;) {
@@ -109,7 +109,7 @@ describe('bytes', () => {
     expect(logs).toMatchObject([{ status: 200 }])
   })
 
-  it('are not sent to HEAD', async () => {
+  it('are not sent for HEAD', async () => {
     const { listen, logs } = setUp(() => bytes(pieces(audio), 'audio/mpeg'))
     const response = await fetch(`http://127.0.0.1:${await listen()}/things`, { method: 'HEAD' })
     expect([response.headers.get('content-type'), await response.text()]).toEqual(['audio/mpeg', ''])
@@ -117,10 +117,10 @@ describe('bytes', () => {
   })
 })
 
-describe('bytes that break off', () => {
+describe('a byte answer that breaks', () => {
   const broken = new Error('secret')
 
-  it('fail the stream of a web response, and are reported once', async () => {
+  it('fails the stream of a web response, and is reported once', async () => {
     const { send, logs, errors } = setUp(() => bytes(pieces(audio, broken), 'audio/mpeg'))
     const response = await send()
     const reader = response.body!.getReader()
@@ -129,7 +129,7 @@ describe('bytes that break off', () => {
     expect([response.status, errors, logs.length]).toEqual([200, [broken], 1])
   })
 
-  it.each(['', 'connection: close\r\n'])('end the connection on Node without a last chunk, with %j', async (head) => {
+  it.each(['', 'connection: close\r\n'])('ends the connection on Node without a last chunk, with %j', async (head) => {
     const { listen, logs, errors } = setUp(() => bytes(pieces(audio, audio, broken), 'audio/mpeg'))
     const text = await raw(await listen(), head)
     expect(text).toContain('HTTP/1.1 200 OK\r\n')
@@ -139,20 +139,20 @@ describe('bytes that break off', () => {
     expect([errors, logs.length]).toEqual([[broken], 1])
   })
 
-  it('are whole on Node where nothing breaks', async () => {
+  it('is complete on Node without a failure', async () => {
     const { listen, logs } = setUp(() => bytes(pieces(Buffer.from('abc')), 'audio/mpeg'))
     expect((await raw(await listen())).split('\r\n\r\n').slice(1)).toEqual(['3\r\nabc\r\n0', ''])
     expect(logs).toHaveLength(1)
   })
 
-  it('are not reported where they are the fault of the caller', async () => {
+  it('is not reported where it is the fault of the caller', async () => {
     const refused = new ApiError(400, 'invalid_request_error', 'No', { code: 'invalid_body' })
     const { send, logs, errors } = setUp(() => bytes(pieces(audio, refused), 'audio/mpeg'))
     await expect((await send()).arrayBuffer()).rejects.toThrow()
     expect([errors, logs.length]).toEqual([[], 1])
   })
 
-  it('are left when the client leaves', async () => {
+  it('is aborted when the client disconnects', async () => {
     let resolve = (): void => undefined
     const left = new Promise<void>((settle) => (resolve = settle))
     const endless = (async function* () {
@@ -182,7 +182,7 @@ describe('a form', () => {
     headers: { 'content-type': formType() },
   })
 
-  it('is read for its operation and given back after it', async () => {
+  it('is read for its operation and disposed after it', async () => {
     const content = noise(600_000)
     let file: Parameters<typeof bytesOf>[0] | undefined
     const { send } = setUp(
@@ -197,7 +197,7 @@ describe('a form', () => {
     await expect(bytesOf(file!)).rejects.toThrow()
   })
 
-  it('is given back after an operation that fails', async () => {
+  it('is disposed after an operation that fails', async () => {
     let file: Parameters<typeof bytesOf>[0] | undefined
     const { send, errors } = setUp(
       (body) => {
@@ -211,7 +211,7 @@ describe('a form', () => {
     expect(errors).toHaveLength(1)
   })
 
-  it('that is none is a 400 in the words of the surface, with a log line and no report', async () => {
+  it('that is invalid is a 400 with the error body of the surface, with a log line and no report', async () => {
     const { send, logs, errors } = setUp(() => null, { form })
     const response = await send({ body: '{}', headers: { 'content-type': 'application/json' } })
     expect([response.status, await response.json()]).toEqual([

@@ -10,7 +10,7 @@ const headersOf = (method: string, headers: Record<string, string>, cors: { orig
 }
 
 describe('corsHeaders', () => {
-  it('says nothing without allowed origins', () => {
+  it('adds no header without allowed origins', () => {
     expect(headersOf('POST', { origin: 'https://app.example' }, { origins: [] })).toEqual({})
   })
 
@@ -19,7 +19,7 @@ describe('corsHeaders', () => {
     (origin) => expect(headersOf('POST', { ...(origin && { origin }) })).toEqual({ vary: 'origin' }),
   )
 
-  it('allows a call from a known page, and shows it our headers', () => {
+  it('allows a call from a listed origin, and exposes headers', () => {
     expect(headersOf('POST', { origin: 'http://localhost:3000' })).toEqual({
       vary: 'origin',
       'access-control-allow-origin': 'http://localhost:3000',

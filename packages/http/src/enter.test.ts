@@ -50,14 +50,14 @@ async function* audio(error?: Error) {
   if (error) throw error
 }
 
-describe('entering', () => {
-  it('comes after the caller is known and before the body is read', async () => {
+describe('enter', () => {
+  it('runs after authentication and before the body is read', async () => {
     const { send, steps } = setUp(ignore)
     expect((await send('POST', '{}')).status).toBe(200)
     expect(steps).toEqual(whole)
   })
 
-  it('may be refused, and then nothing is read, run or left', async () => {
+  it('can refuse, and then nothing is read, run or released', async () => {
     const { send, steps } = setUp(ignore, () => {
       throw new ApiError(503, 'server_error', 'Full', { code: 'overloaded', retryAfter: 1 })
     })
@@ -70,19 +70,19 @@ describe('entering', () => {
     expect(steps).toEqual(['authenticate'])
   })
 
-  it('may need no leaving', async () => {
+  it('may return no release function', async () => {
     const { send } = setUp(() => sse(eventsOf({ a: 1 })), ignore)
     expect(await (await send('GET')).text()).toContain('[DONE]')
   })
 
-  it('is not for what has no operation', async () => {
+  it('is not called without an operation', async () => {
     const { send, steps } = setUp(ignore)
     expect([(await send('OPTIONS')).status, (await send('PUT')).status]).toEqual([204, 405])
     expect(steps).toEqual([])
   })
 })
 
-describe('leaving comes once', () => {
+describe('the release function is called once', () => {
   it.each<[string, string, string | undefined, () => unknown]>([
     ['a body that is no JSON', 'POST', 'no JSON', ignore],
     ['a body that is wrong', 'POST', '[1]', ignore],
@@ -103,7 +103,7 @@ describe('leaving comes once', () => {
     ['events that fail', () => sse(eventsOf({ a: 1 }, new Error('x')))],
     ['bytes', () => bytes(audio(), 'audio/mpeg')],
     ['bytes that fail', () => bytes(audio(new Error('x')), 'audio/mpeg')],
-  ])('for a stream of %s, with its end', async (_, run) => {
+  ])('for a stream of %s, at its end', async (_, run) => {
     const { send, steps, depart } = setUp(run)
     const reader = (await send('GET')).body!.getReader()
     await reader.read()
@@ -120,7 +120,7 @@ describe('leaving comes once', () => {
   it.each<[string, () => unknown]>([
     ['events', () => sse(eventsOf({ a: 1 }, { a: 2 }))],
     ['bytes', () => bytes(audio(), 'audio/mpeg')],
-  ])('for a stream of %s that nobody reads, with its reader', async (_, run) => {
+  ])('for a stream of %s that nobody reads, when its client disconnects', async (_, run) => {
     const departed = setUp(run)
     const response = await departed.send('GET')
     departed.depart()

@@ -15,7 +15,7 @@ async function send(request: Request, reply: Reply = { status: 204, headers: {} 
   return { exchange: seen!, response }
 }
 
-describe('what the handler sees', () => {
+describe('the exchange', () => {
   it.each<[url: string, path: string, query: string]>([
     [base, '/', ''],
     [`${base}/v1/models`, '/v1/models', ''],
@@ -35,7 +35,7 @@ describe('what the handler sees', () => {
     expect([exchange.path, exchange.query]).toEqual([path, query])
   })
 
-  it('includes method, headers and the missing of them', async () => {
+  it('has method and headers, with undefined for missing ones', async () => {
     const { exchange } = await send(new Request(base, { method: 'DELETE', headers: { 'X-Test': 'a' } }))
     expect(exchange.method).toBe('DELETE')
     expect(exchange.header('x-test')).toBe('a')
@@ -43,7 +43,7 @@ describe('what the handler sees', () => {
     expect(exchange.optional).toBe(false)
   })
 
-  it('includes the address, past trusted proxies only', async () => {
+  it('has the address of the client, behind trusted proxies only', async () => {
     const request = () => new Request(base, { headers: { 'x-forwarded-for': '6.6.6.6, 1.1.1.1' } })
     const ip = async (options: object, call: object) => (await send(request(), undefined, options, call)).exchange.ip()
     expect(await ip({}, {})).toBe('')
@@ -51,14 +51,14 @@ describe('what the handler sees', () => {
     expect(await ip({ trustedHops: 1 }, { ip: '10.0.0.1' })).toBe('1.1.1.1')
   })
 
-  it('includes the body', async () => {
+  it('has the body', async () => {
     const { exchange } = await send(new Request(base, { method: 'POST', body: 'hé' }))
     expect(new TextDecoder().decode(await exchange.bytes(3))).toBe('hé')
     const empty = await send(new Request(base))
     expect(await empty.exchange.bytes(3)).toHaveLength(0)
   })
 
-  it('includes the body piece by piece', async () => {
+  it('has the body as a stream', async () => {
     const { exchange } = await send(new Request(base, { method: 'POST', body: 'abc' }))
     let text = ''
     for await (const piece of exchange.body()) text += new TextDecoder().decode(piece)
@@ -73,7 +73,7 @@ function head(url: string) {
 describe('a body over the limit', () => {
   const tooLarge = { status: 413, code: 'request_too_large' }
 
-  it('is refused by its announced length, without being read', async () => {
+  it('is refused by its content-length, without being read', async () => {
     let read = 0
     const body = new ReadableStream(
       { pull: (controller) => (read++, controller.enqueue(new Uint8Array(1))) },
@@ -90,12 +90,12 @@ describe('a body over the limit', () => {
     expect(read).toBe(0)
   })
 
-  it('is refused even if it was announced as smaller', async () => {
+  it('is refused even if its content-length is smaller', async () => {
     const request = new Request(base, { method: 'POST', body: 'four', headers: { 'content-length': '2' } })
     await expect((await send(request)).exchange.bytes(3)).rejects.toMatchObject(tooLarge)
   })
 
-  it('is refused while it arrives, and let go of', async () => {
+  it('is refused while it arrives, and cancelled', async () => {
     let read = 0
     let cancelled = false
     const body = new ReadableStream(
@@ -112,7 +112,7 @@ describe('a body over the limit', () => {
   })
 })
 
-describe('a body that stands still', () => {
+describe('a body that stalls', () => {
   /** A request with one piece, and no end. */
   const begun = (headers: Record<string, string>) =>
     new Request(base, {
@@ -149,7 +149,7 @@ describe('a response', () => {
     expect([response.status, response.headers.get('x-a'), await response.text()]).toEqual([418, 'b', text])
   })
 
-  it('is read from an iterable as fast as the client reads', async () => {
+  it('is read from an iterable with the backpressure of the client', async () => {
     let taken = 0
     const body = (async function* () {
       for (const piece of ['a', Uint8Array.of(98), 'ü']) {
@@ -168,7 +168,7 @@ describe('a response', () => {
     expect(await reader.read()).toMatchObject({ done: true })
   })
 
-  it('fails where its iterable fails', async () => {
+  it('fails if its iterable fails', async () => {
     const body = (async function* () {
       yield 'a'
       throw new Error('broke')
@@ -178,7 +178,7 @@ describe('a response', () => {
   })
 })
 
-describe('a client that leaves', () => {
+describe('a client disconnect', () => {
   /** Whether the handler was told. */
   const told = (exchange: Exchange): boolean => {
     let left = false
@@ -186,7 +186,7 @@ describe('a client that leaves', () => {
     return left
   }
 
-  it('is told of by the signal of the request, also if it is gone already', async () => {
+  it('is reported by the signal of the request, also if it was aborted before', async () => {
     const controller = new AbortController()
     const { exchange } = await send(new Request(base, { signal: controller.signal }))
     let calls = 0
@@ -198,7 +198,7 @@ describe('a client that leaves', () => {
     expect(told((await send(new Request(base, { signal: AbortSignal.abort() }))).exchange)).toBe(true)
   })
 
-  it('is told of when it cancels the response, even while its iterable waits, and before that is returned', async () => {
+  it('is reported when the response is cancelled, even while its iterable waits, and before that is returned', async () => {
     const log: string[] = []
     const shell = fetchShell(async (exchange) => {
       const body = (async function* () {
@@ -220,7 +220,7 @@ describe('a client that leaves', () => {
     expect(log).toEqual(['finished, told: true'])
   })
 
-  it('is not one that read the response to its end', async () => {
+  it('is not reported when the response was read to its end', async () => {
     const body = (async function* () {
       yield 'a'
     })()

@@ -41,7 +41,7 @@ describe('other methods', () => {
     expect([missing.status, await missing.text()]).toEqual([404, ''])
   })
 
-  it('OPTIONS tells the methods of a path', async () => {
+  it('OPTIONS lists the methods of a path', async () => {
     const { send } = setUp(() => null)
     const answers = [await send('OPTIONS', '/things'), await send('OPTIONS', '/things/7')]
     expect(answers.map(({ status, headers }) => [status, headers.get('allow')])).toEqual([
@@ -57,7 +57,7 @@ describe('other methods', () => {
     ['GET', '/things', 'POST, OPTIONS'],
     ['HEAD', '/things', 'POST, OPTIONS'],
     ['DELETE', '/things/7', 'GET, HEAD, OPTIONS'],
-  ])('%s %s is 405 and tells the methods', async (method, path, allow) => {
+  ])('%s %s is 405 and lists the methods', async (method, path, allow) => {
     const response = await setUp(() => null).send(method, path)
     expect([response.status, response.headers.get('allow'), isUuid(requestId(response))]).toEqual([405, allow, true])
     const message = `This path takes ${allow}`
@@ -65,7 +65,7 @@ describe('other methods', () => {
     expect(await response.text()).toBe(method === 'HEAD' ? '' : JSON.stringify(body))
   })
 
-  it('a path that is not there is 404', async () => {
+  it('an unknown path is 404', async () => {
     const response = await setUp(() => null).send('GET', '/nothing')
     expect([response.status, isUuid(requestId(response)), await response.json()]).toEqual([
       404,
@@ -74,7 +74,7 @@ describe('other methods', () => {
     ])
   })
 
-  it('an optional exchange without a route is left to others', async () => {
+  it('an optional exchange without a route returns null', async () => {
     const { servable, logs } = setUp(() => null)
     const exchange = { method: 'GET', header: () => undefined, query: '', optional: true, ip: () => '' }
     expect(await servable.handle({ ...exchange, path: '/nothing' } as never)).toBeNull()
@@ -109,7 +109,7 @@ describe('an error', () => {
   })
 
   it.each([new Error(secret), secret, undefined, { message: secret }])(
-    'that is unknown is a 500 that tells nothing: %s',
+    'that is unknown is a 500 without details: %s',
     async (thrown) => {
       const { send, errors, logs } = setUp(() => {
         throw thrown
@@ -131,13 +131,13 @@ describe('an error', () => {
     expect([response.status, requestId(response)]).toEqual([500, errors[0]!.request_id])
   })
 
-  it('of a value that is no JSON is a 500', async () => {
+  it('because a value cannot be serialised as JSON is a 500', async () => {
     const loop: { self?: object } = {}
     loop.self = loop
     expect((await setUp(() => loop).send('GET', '/things/7')).status).toBe(500)
   })
 
-  it('within a stream is an error event, and told to the host', async () => {
+  it('within a stream is an error event, and reported to the host', async () => {
     const error = new Error(secret)
     const { send, errors, logs } = setUp(() => sse(eventsOf({ a: 1 }, error)))
     const response = await send('GET', '/things/7')
@@ -148,7 +148,7 @@ describe('an error', () => {
     expect(logs).toHaveLength(1)
   })
 
-  it('outside of any request is worded by refuse', () => {
+  it('outside of a request is built by refuse', () => {
     const { servable } = setUp(() => null)
     const reply = servable.refuse(limit)
     expect(reply).toMatchObject({ status: 429, headers: { 'retry-after': '7', 'x-extra': 'y' } })
@@ -156,19 +156,16 @@ describe('an error', () => {
     expect(reply.body).toBe('{"error":{"type":"rate_limit_error","code":"rate_limit_exceeded","message":"Slow down"}}')
   })
 
-  it('is an ApiError as it is, or wrapped with its cause', () => {
+  it('is an ApiError itself, or one with the error as its cause', () => {
     expect(toApiError(limit)).toBe(limit)
     expect(toApiError('x')).toMatchObject({ status: 500, code: 'internal_error', cause: 'x' })
   })
 
-  it.each(['onRequest', 'onError'] as const)(
-    'of the host in %s does not keep the client from its answer',
-    async (hook) => {
-      const broken = () => {
-        throw new Error('The log is full')
-      }
-      const { send } = setUp(() => Promise.reject(new Error('x')), { [hook]: broken })
-      expect((await send('GET', '/things/7')).status).toBe(500)
-    },
-  )
+  it.each(['onRequest', 'onError'] as const)('in the hook %s of the host does not affect the answer', async (hook) => {
+    const broken = () => {
+      throw new Error('The log is full')
+    }
+    const { send } = setUp(() => Promise.reject(new Error('x')), { [hook]: broken })
+    expect((await send('GET', '/things/7')).status).toBe(500)
+  })
 })

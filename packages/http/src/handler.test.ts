@@ -54,12 +54,12 @@ describe('an answer', () => {
     expect((await send('GET', '/things/7')).status).toBe(200)
   })
 
-  it('may have another status', async () => {
+  it('can have another status', async () => {
     const response = await setUp(() => withStatus(503, { status: 'draining' })).send('GET', '/things/7')
     expect([response.status, await response.json()]).toEqual([503, { status: 'draining' }])
   })
 
-  it('may be a stream', async () => {
+  it('can be a stream', async () => {
     const response = await setUp(() => sse(eventsOf({ a: 1 }))).send('GET', '/things/7')
     expect(response.status).toBe(200)
     expect(Object.fromEntries(response.headers)).toEqual({
@@ -71,7 +71,7 @@ describe('an answer', () => {
     expect(await response.text()).toBe('data: {"a":1}\n\ndata: [DONE]\n\n')
   })
 
-  it('has the headers that its operation sets, also in place of its own', async () => {
+  it('has the headers that its operation sets, which override its own', async () => {
     const { send } = setUp((_, call) => {
       call.setHeader('cache-control', 'no-store')
       return sse(eventsOf({ a: 1 }))
@@ -82,7 +82,7 @@ describe('an answer', () => {
     expect(plain.headers.get('cache-control')).toBe('no-cache, no-transform')
   })
 
-  it('has a request id of its own, never the one that was sent', async () => {
+  it('has a generated request id, never the one that was sent', async () => {
     const ids: string[] = []
     const { send } = setUp((_, call) => (ids.push(call.requestId), null))
     const sent = { 'x-request-id': 'x'.repeat(200) }
@@ -94,7 +94,7 @@ describe('an answer', () => {
 })
 
 describe('the input of an operation', () => {
-  it('comes from path, query and body, each by its schema', async () => {
+  it('comes from path, query and body, validated by schemas', async () => {
     const inputs: unknown[] = []
     const schema = (name: string) => v.object({ [name]: v.string() })
     const { send } = setUp((input) => (inputs.push(input), null), {
@@ -111,7 +111,7 @@ describe('the input of an operation', () => {
     expect(inputs[2]).toEqual({ params: {}, query: undefined, body: { name: 'x', more: 1 } })
   })
 
-  it('is refused with its place and reason', async () => {
+  it('is refused with path and reason', async () => {
     const { send } = setUp(() => null, { body: v.object({ list: v.array(v.object({ n: v.number() })) }) })
     const post = async (body: string) => (await send('POST', '/things', { body, headers: json })).json()
     const refused = (message: string) => ({ error: { type: 'invalid_request_error', code: 'invalid_body', message } })
@@ -129,7 +129,7 @@ describe('the input of an operation', () => {
     )
   })
 
-  it('is refused with a short message, however long the value', async () => {
+  it('is refused with a short message, for a value of any length', async () => {
     const { send } = setUp(() => null, { body: v.object({ n: v.number() }) })
     const body = JSON.stringify({ n: 'x'.repeat(10_000) })
     const { error } = (await (await send('POST', '/things', { body, headers: json })).json()) as {
@@ -139,7 +139,7 @@ describe('the input of an operation', () => {
     expect(error.message.endsWith('x…')).toBe(true)
   })
 
-  it('is bounded in size and depth by options', async () => {
+  it('is limited in size and depth by options', async () => {
     const { send } = setUp(() => null, { body: v.unknown() }, { bodyLimit: 10, jsonDepth: 2 })
     const status = async (body: string) => (await send('POST', '/things', { body, headers: json })).status
     expect(await status('[[1,2,3]]')).toBe(201)
@@ -147,14 +147,14 @@ describe('the input of an operation', () => {
     expect(await status('[[[1]]]')).toBe(400)
   })
 
-  it('is not read where the operation takes none', async () => {
+  it('is not read for an operation without a body', async () => {
     const { send } = setUp(() => null)
     expect((await send('POST', '/things', { body: 'no JSON', headers: { 'content-type': 'text/plain' } })).status).toBe(
       201,
     )
   })
 
-  it('is parsed after the caller is known', async () => {
+  it('is parsed after authentication', async () => {
     const steps: string[] = []
     const authenticate = () => {
       steps.push('authenticate')
@@ -167,7 +167,7 @@ describe('the input of an operation', () => {
 })
 
 describe('the caller', () => {
-  it('is found for the access of the operation and handed to it', async () => {
+  it('is authenticated for the access of the operation and passed to it', async () => {
     const actors: string[] = []
     const { send, accesses } = setUp((_, __, actor) => (actors.push(actor), null), { access: 'key' })
     await send('GET', '/things/7')
@@ -175,14 +175,14 @@ describe('the caller', () => {
     expect(actors).toEqual(['ada'])
   })
 
-  it('is not asked for where there is no route', async () => {
+  it('is not authenticated without a route', async () => {
     const { send, accesses } = setUp(() => null, { access: 'key' })
     await send('GET', '/nothing')
     await send('PUT', '/things')
     expect(accesses).toEqual([])
   })
 
-  it('going away is told to the operation', async () => {
+  it('disconnecting is reported to the operation', async () => {
     const controller = new AbortController()
     let left = false
     const { send } = setUp((_, call) => (call.onLeave(() => (left = true)), null))
@@ -230,13 +230,13 @@ describe('the request log', () => {
     ['00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01', false],
     ['ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', false],
     ['00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-secret', false],
-  ])('has the trace of its caller, %s: %s', async (traceparent, told) => {
+  ])('has the traceparent of its caller, %s: %s', async (traceparent, told) => {
     const { send, logs } = setUp(() => null)
     await send('GET', '/things/7', { headers: { traceparent } })
     expect(logs[0]!['traceparent']).toBe(told ? traceparent : undefined)
   })
 
-  it('has the line of a stream when the stream is over', async () => {
+  it('has the line of a stream after the stream has ended', async () => {
     const { send, logs } = setUp((_, call) => {
       call.log({ stream: true })
       return sse(eventsOf({ a: 1 }))
@@ -247,7 +247,7 @@ describe('the request log', () => {
     expect(logs).toMatchObject([{ status: 200, stream: true, request_id: requestId(response) }])
   })
 
-  it('has the line of a stream that the client left', async () => {
+  it('has the line of a stream that the client cancelled', async () => {
     const { send, logs } = setUp(() => sse(eventsOf(...Array.from({ length: 1_000 }, () => ({ a: 1 })))))
     const response = await send('GET', '/things/7')
     const reader = response.body!.getReader()
@@ -258,7 +258,7 @@ describe('the request log', () => {
 })
 
 describe('CORS', () => {
-  it('is off by default and on for known pages', async () => {
+  it('is off by default and can be enabled for origins', async () => {
     const headers = { origin: 'https://app.example' }
     const off = await setUp(() => null).send('GET', '/things/7', { headers })
     expect([...off.headers.keys()].toSorted()).toEqual(['content-type', 'x-request-id'])

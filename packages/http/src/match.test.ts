@@ -42,7 +42,7 @@ describe('matcher', () => {
     ['/v1/models/openai/gpt-4o', 'GET', { model: 'openai/gpt-4o' }],
     ['/v1/models/openai%2Fgpt-4o', 'GET', { model: 'openai/gpt-4o' }],
     ['/v1/models/a/b%2Fc/d', 'GET', { model: 'a/b/c/d' }],
-  ])('finds %s', (path, methods, params) => expect(found(path)).toEqual([methods, params]))
+  ])('matches %s', (path, methods, params) => expect(found(path)).toEqual([methods, params]))
 
   it.each([
     '',
@@ -59,9 +59,9 @@ describe('matcher', () => {
     '/v1/users/7/usage/',
     '/v1/users/7/other',
     '/v1/responses',
-  ])('finds nothing at %j', (path) => expect(found(path)).toEqual(['', {}]))
+  ])('matches nothing at %j', (path) => expect(found(path)).toEqual(['', {}]))
 
-  it('gives the route of each method', () => {
+  it('returns the route of each method', () => {
     expect(match('/v1/users/7').methods.get('DELETE')?.operation.id).toBe('DELETE /v1/users/{id}')
     expect(match('/v1/models').methods.get('POST')?.path).toBe('/v1/models')
   })

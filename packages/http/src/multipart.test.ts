@@ -18,16 +18,16 @@ const of = (...all: Part[]) => read([formBytes(all)])
 const audio = filePart('abc')
 
 describe('a form', () => {
-  it('is the same wherever it is cut in two', async () => {
+  it('is read alike wherever it is split', async () => {
     for (let at = 0; at <= small.length; at++)
       expect(await contents(await read([small.subarray(0, at), small.subarray(at)])), String(at)).toEqual(seen)
   })
 
-  it.each([1, 2, 3, 7, 64, small.length])('is the same in pieces of %i', async (size) => {
+  it.each([1, 2, 3, 7, 64, small.length])('is read alike in pieces of %i', async (size) => {
     expect(await contents(await read(inPieces(small, size)))).toEqual(seen)
   })
 
-  it.each([1_000, 64 * 1024, 300_000])('has a large file as it came, in pieces of %i', async (size) => {
+  it.each([1_000, 64 * 1024, 300_000])('has a large file unchanged, in pieces of %i', async (size) => {
     const bytes = noise(900_000)
     const form = await read(inPieces(formBytes([field('model', 'm'), filePart(bytes), field('z', '1')]), size))
     const file = form.fields['file'] as { size: number } & Parameters<typeof bytesOf>[0]
@@ -36,12 +36,12 @@ describe('a form', () => {
     await form.dispose()
   })
 
-  it('may have text before and after it', async () => {
+  it('can have text before and after it', async () => {
     const bytes = Buffer.concat([Buffer.from('A preamble\r\n'), small, Buffer.from('An epilogue\r\n--form-boundary')])
     for (const size of [1, bytes.length]) expect(await contents(await read(inPieces(bytes, size)))).toEqual(seen)
   })
 
-  it('has a field that comes twice as an array, and names of prototypes as its own', async () => {
+  it('returns a repeated field as an array, and prototype names as own fields', async () => {
     const { fields } = await of(
       field('a', '1'),
       audio,
@@ -56,7 +56,7 @@ describe('a form', () => {
     ])
   })
 
-  it('has its file under the name of it, whatever text is there as well', async () => {
+  it('accepts the file only under its name, also beside a text of that name', async () => {
     const form = await of(field('file', 'text'), audio, field('file', 'more'))
     expect(await contents(form)).toMatchObject({ file: { name: 'speech.mp3', bytes: 'abc' } })
   })
@@ -65,11 +65,11 @@ describe('a form', () => {
     ['in quotes', `multipart/form-data; boundary="${BOUNDARY}"`],
     ['in capitals', `Multipart/Form-Data; BOUNDARY=${BOUNDARY}`],
     ['among others', `multipart/form-data; charset=utf-8; boundary=${BOUNDARY}; x=y`],
-  ])('may have its boundary %s', async (_, type) => {
+  ])('accepts the boundary %s', async (_, type) => {
     expect(await contents(await read([small], { 'content-type': type }))).toEqual(seen)
   })
 
-  it('may have a boundary of signs', async () => {
+  it('accepts a boundary of special characters', async () => {
     const boundary = "a'()+_,-./:=?z"
     const headers = { 'content-type': formType(`"${boundary}"`) }
     expect(await contents(await read([formBytes(parts, boundary)], headers))).toEqual(seen)
@@ -92,10 +92,10 @@ describe('the name of a file', () => {
     ['filename="a; name=b.mp3"', 'a; name=b.mp3'],
     ['filename=""', ''],
     ['filename=".."', ''],
-  ])('is read from %s', async (head, name) => expect(await named(head)).toBe(name))
+  ])('is decoded from %s', async (head, name) => expect(await named(head)).toBe(name))
 })
 
-describe('what is refused', () => {
+describe('an invalid form is refused', () => {
   it.each<[what: string, headers: Record<string, string>]>([
     ['no type', {}],
     ['JSON', { 'content-type': 'application/json' }],
@@ -138,7 +138,7 @@ describe('what is refused', () => {
       expect(await refusalOf(read(inPieces(bytes, size)))).toBe(`400 invalid_body ${message}`)
   })
 
-  it('names that nobody gave', async () => {
+  it('unnamed parts', async () => {
     for (const head of ['filename="a.mp3"', "filename*=UTF-8''a.mp3", 'x=y', ''])
       expect(await refusalOf(of({ head: [`Content-Disposition: form-data; ${head}`], body: 'x' }, audio))).toBe(
         '400 invalid_body A part of the form has no name',
@@ -146,26 +146,26 @@ describe('what is refused', () => {
     expect(await refusalOf(read([small], { 'content-type': formType('""') }))).toBe(cutShort)
   })
 
-  it('a body that ends anywhere before its end', async () => {
+  it('a body that ends at any point before its end', async () => {
     for (let at = 0; at < small.lastIndexOf('--'); at++) {
       expect(await refusalOf(read([small.subarray(0, at)])), String(at)).toBe(cutShort)
       expect(await refusalOf(read(inPieces(small.subarray(0, at), 5))), String(at)).toBe(cutShort)
     }
   })
 
-  it('a body that breaks off', async () => {
+  it('a body that breaks', async () => {
     for (const at of [0, 30, 150, small.length])
       expect(await refusalOf(read([small.subarray(0, at), new Error('ECONNRESET')]))).toBe(cutShort)
   })
 
-  it('a body that stands still, as what it is', async () => {
+  it('a body that stalls, with 408', async () => {
     for (const at of [0, 30, 150])
       expect(await refusalOf(read([small.subarray(0, at), tooSlow()]))).toBe(
         '408 invalid_body The request took too long to arrive',
       )
   })
 
-  it('a wrong body that ends anywhere', async () => {
+  it('an invalid body that ends at any point', async () => {
     const wrong = [
       [filePart('abc', 'a.mp3', 'a/b', 'audio'), audio],
       [audio, audio],
@@ -187,31 +187,31 @@ describe('the limit', () => {
   const over = `413 request_too_large The file is larger than ${LIMIT} bytes`
   const headers = (more = {}) => ({ 'content-type': formType(), ...more })
 
-  it('is of the file alone', async () => {
+  it('applies to the file only', async () => {
     const form = await read([formBytes([field('a', 'x'.repeat(5_000)), filePart('x'.repeat(LIMIT))])], headers(), LIMIT)
     expect(form.fields['file']).toMatchObject({ size: LIMIT })
   })
 
-  it('is a byte over it too much, in whatever pieces', async () => {
+  it('is exceeded by one byte, in pieces of any size', async () => {
     const bytes = formBytes([filePart('x'.repeat(LIMIT + 1)), field('a', 'b')])
     for (const size of [1, 100, bytes.length])
       expect(await refusalOf(read(inPieces(bytes, size), headers(), LIMIT))).toBe(over)
   })
 
-  it('is told of an announced length before anything is read', async () => {
+  it('is checked against content-length before anything is read', async () => {
     const exchange = exchangeOf([small], headers({ 'content-length': String(LIMIT + 2 ** 20 + 1) }))
     expect(await refusalOf(readForm(exchange, { file: 'file', limit: LIMIT }))).toBe(over)
     expect(exchange.taken).toBe(0)
   })
 
-  it('ends the reading', async () => {
+  it('stops reading', async () => {
     const bytes = formBytes([filePart(noise(500_000))])
     const exchange = exchangeOf(inPieces(bytes, 1_000), headers())
     expect(await refusalOf(readForm(exchange, { file: 'file', limit: LIMIT }))).toBe(over)
     expect(exchange.taken).toBeLessThan(100)
   })
 
-  it('is of all that is around the file as well', async () => {
+  it('also applies to everything around the file', async () => {
     const junk = (function* () {
       for (let i = 0; i < 3_000; i++) yield Buffer.from('x'.repeat(1_000))
     })()
@@ -225,13 +225,13 @@ describe('a temporary file that fails', () => {
   const large = formBytes([filePart(noise(900_000))])
   afterEach(() => vi.unstubAllEnvs())
 
-  it('is no fault of the caller', async () => {
+  it('is not reported as the fault of the caller', async () => {
     vi.stubEnv('TMPDIR', '/nowhere')
     for (const size of [large.length, 10_000])
       await expect(read(inPieces(large, size))).rejects.toMatchObject({ code: 'ENOENT' })
   })
 
-  it('is not what a body that is cut short ends in', async () => {
+  it('does not hide that a body was cut short', async () => {
     for (const size of [large.length, 10_000])
       expect(await refusalOf(read(inPieces(large.subarray(0, -50), size)))).toBe(cutShort)
     expect(await refusalOf(read([...inPieces(large.subarray(0, 800_000), 10_000), new Error('ECONNRESET')]))).toBe(

@@ -39,7 +39,7 @@ const ifLinux = (count: number): number | undefined => (process.platform === 'li
 afterEach(() => vi.restoreAllMocks())
 
 describe('a spool', () => {
-  it.each([0, 1, 256 * 1024, 256 * 1024 + 1, LARGE, LIMIT])('gives %i bytes back as often as asked', async (size) => {
+  it.each([0, 1, 256 * 1024, 256 * 1024 + 1, LARGE, LIMIT])('returns %i bytes as often as requested', async (size) => {
     const bytes = noise(size)
     const spooled = await received(bytes)
     expect(spooled.size).toBe(size)
@@ -47,7 +47,7 @@ describe('a spool', () => {
     await spooled.dispose()
   })
 
-  it('gives them to several readers at once', async () => {
+  it('can be read several times concurrently', async () => {
     const bytes = noise(LARGE)
     const spooled = await received(bytes)
     const all = await Promise.all([bytesOf(spooled), bytesOf(spooled), bytesOf(spooled)])
@@ -55,13 +55,13 @@ describe('a spool', () => {
     await spooled.dispose()
   })
 
-  it('keeps what is small in memory', async () => {
+  it('keeps small bodies in memory', async () => {
     const spooled = await received(noise(256 * 1024))
     expect(open()).toBe(ifLinux(0))
     await spooled.dispose()
   })
 
-  it('puts what is large into a file without a name, and closes it', async () => {
+  it('writes large bodies to an unlinked file, and closes it', async () => {
     const before = named()
     const spooled = await received(noise(LARGE))
     expect([named(), open()]).toEqual([before, ifLinux(1)])
@@ -69,19 +69,19 @@ describe('a spool', () => {
     expect([named(), open()]).toEqual([before, ifLinux(0)])
   })
 
-  it('hands its pieces on a few at a time', async () => {
+  it('limits the pieces that it reads ahead', async () => {
     const spooled = await received(noise(LARGE))
     for await (const piece of spooled.read()) expect(piece.length).toBeLessThanOrEqual(64 * 1024)
     await spooled.dispose()
   })
 
-  it.each([100_000, LARGE])('leaves nothing of a body that breaks off after %i bytes', async (size) => {
+  it.each([100_000, LARGE])('leaves nothing behind when a body breaks after %i bytes', async (size) => {
     const broken = spool(body([...inPieces(noise(size), 10_000), new Error('Broken')]), LIMIT, tooLarge)
     await expect(broken).rejects.toThrow('Broken')
     expect(open()).toBe(ifLinux(0))
   })
 
-  it('takes the limit and no byte more, and leaves nothing of it', async () => {
+  it('accepts exactly the limit, and leaves nothing behind above it', async () => {
     let taken = 0
     const endless = (function* () {
       for (;;) {
@@ -94,7 +94,7 @@ describe('a spool', () => {
     await expect(received(new Uint8Array(LIMIT + 1))).rejects.toThrow('Too large')
   })
 
-  it('can be given back while it is read, and says so', async () => {
+  it('can be disposed while it is read, which fails the reader', async () => {
     const spooled = await received(noise(LARGE))
     const reading = bytesOf(spooled)
     const failed = expect(reading).rejects.toThrow()
@@ -104,11 +104,11 @@ describe('a spool', () => {
   })
 })
 
-describe('a spool where there are no files', () => {
+describe('a spool without a file system', () => {
   it.each([
     ['a runtime without the module', () => undefined],
     ['no process', undefined],
-  ])('stays in memory: %s', async (_, builtin) => {
+  ])('keeps bodies in memory: %s', async (_, builtin) => {
     if (builtin) vi.spyOn(process, 'getBuiltinModule').mockImplementation(builtin as never)
     else vi.stubGlobal('process', undefined)
     const bytes = noise(LARGE)

@@ -60,7 +60,7 @@ afterEach(() => {
 })
 
 describe('sseBody', () => {
-  it('sends a piece per batch and [DONE] at the end', async () => {
+  it('sends one piece per batch and [DONE] at the end', async () => {
     expect(await drain(eventsOf({ a: 1 }, { b: 'x\ny' }))).toEqual([
       'data: {"a":1}\n\n',
       'data: {"b":"x\\ny"}\n\n',
@@ -68,7 +68,7 @@ describe('sseBody', () => {
     ])
   })
 
-  it('sends what a stream of another kind ends with in place of [DONE]', async () => {
+  it('sends the custom end of a stream in place of [DONE]', async () => {
     expect(await drain({ ...eventsOf({ a: 1 }), end: ': end\n\n' })).toEqual(['data: {"a":1}\n\n', ': end\n\n'])
   })
 
@@ -83,7 +83,7 @@ describe('sseBody', () => {
     expect(await pieces).toEqual(['data: {"a":1}\n\ndata: {"b":2}\n\n', 'data: {"c":3}\n\n', 'data: [DONE]\n\n'])
   })
 
-  it('keeps no timer for a body that is not read, or no longer', async () => {
+  it('has a timer only while the body is read', async () => {
     const { events, log } = source()
     const { iterator } = open(events)
     expect(vi.getTimerCount()).toBe(0)
@@ -114,7 +114,7 @@ describe('sseBody', () => {
     expect(await drain({ ...eventsOf({ a: 1 }), encode })).toEqual(['data: {"error":{"message":"broke"}}\n\n'])
   })
 
-  it('sends a comment for each interval of silence, and loses nothing', async () => {
+  it('sends a heartbeat per interval of silence, and loses nothing', async () => {
     const { events, push, end } = source()
     const { iterator } = open(events)
 
@@ -142,7 +142,7 @@ describe('sseBody', () => {
     expect(await iterator.next()).toMatchObject({ done: true })
   })
 
-  it('sends a comment while the end is being booked', async () => {
+  it('sends a heartbeat while the usage record is being stored', async () => {
     let booked!: (last: string) => void
     const events = { ...eventsOf(), complete: () => new Promise<string>((resolve) => (booked = resolve)) }
     const { iterator } = open(events)
@@ -165,7 +165,7 @@ describe('sseBody', () => {
     await iterator.return!()
   })
 
-  describe('tells the stream once that a client left', () => {
+  describe('calls leave once when the client disconnects', () => {
     const leave = async (iterator: AsyncIterator<string>, onEnd: () => void) => {
       expect(await iterator.return!()).toEqual({ done: true, value: undefined })
       expect(await iterator.return!()).toEqual({ done: true, value: undefined })
@@ -179,7 +179,7 @@ describe('sseBody', () => {
       expect(log).toEqual(['leave'])
     })
 
-    it('while it waits and fails of it', async () => {
+    it('while it waits for a batch that fails', async () => {
       const { events, log, abort } = source()
       const { iterator, onEnd } = open(events)
       void iterator.next()
@@ -188,7 +188,7 @@ describe('sseBody', () => {
       expect(log).toEqual(['fail: aborted'])
     })
 
-    it('while it waits and a batch comes after all', async () => {
+    it('while it waits for a batch that arrives', async () => {
       const { events, log, push } = source()
       const { iterator, onEnd } = open(events)
       void iterator.next()

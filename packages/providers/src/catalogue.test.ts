@@ -13,19 +13,19 @@ const listed = [
 ]
 
 describe('the catalogue', () => {
-  it('has every model that is listed, and no other', () => {
+  it('contains exactly the listed models', () => {
     // What dall-e-3 costs depends on the size of the picture, which no class counts.
     const priced = listed.filter((id) => id !== 'openai/dall-e-3')
     // A version at a price of its own.
     expect(Object.keys(catalogue).toSorted()).toEqual([...priced, 'openai/gpt-4o-2024-05-13'].toSorted())
   })
 
-  it('agrees with what Claude’s adapter asks for at most', () => {
+  it('agrees with the output limits of the Claude adapter', () => {
     for (const id of Object.keys(anthropicCatalogue))
       expect(catalogue[`anthropic/${id}`]!.maxOutput, id).toBe(traitsOf(id).maxOutput)
   })
 
-  it('has rates of Claude as its price list writes them', () => {
+  it('has the rates of the price list of Claude', () => {
     expect(catalogue['anthropic/claude-sonnet-4-5']).toEqual({
       context: 200_000,
       maxOutput: 64_000,
@@ -75,7 +75,7 @@ describe('the built-in prices', () => {
     expect(cost(units, ratesFor(price, units))).toBe(nano)
   })
 
-  it('know nothing of other models', () => {
+  it('are undefined for unknown models', () => {
     expect(table.price('openai', 'dall-e-3')).toBeUndefined()
     expect(table.price('google', 'gpt-4o')).toBeUndefined()
   })

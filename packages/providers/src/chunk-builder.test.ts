@@ -14,7 +14,7 @@ const begun = () => {
 const deltas = (choices: ChunkChoice[]) => choices.map(({ delta }) => delta)
 
 describe('ids', () => {
-  it('have the length that OpenAI takes, and differ', () => {
+  it('have a length that OpenAI accepts, and are unique', () => {
     expect(newToolCallId()).toMatch(/^call_[A-Za-z0-9]{24}$/)
     expect(newCompletionId()).toMatch(/^chatcmpl-[A-Za-z0-9]{24}$/)
     expect(new Set(Array.from({ length: 1_000 }, newToolCallId)).size).toBe(1_000)
@@ -22,7 +22,7 @@ describe('ids', () => {
 })
 
 describe('checkArguments', () => {
-  it('lets JSON pass, and says {} for none', () => {
+  it('accepts JSON, and returns {} for an empty text', () => {
     expect(checkArguments('{"a": 1}', 'tool_calls', 'p')).toBe('{"a": 1}')
     expect(checkArguments('', 'tool_calls', 'p')).toBe('{}')
     expect(checkArguments('', 'length', 'p')).toBe('')
@@ -43,7 +43,7 @@ describe('chunkBuilder', () => {
     expect(builder.usage()).toEqual(usage)
   })
 
-  it('makes up a head where there is none', () => {
+  it('creates a head where there is none', () => {
     const builder = chunkBuilder('openai')
     expect(builder.head()).toMatchObject({ object: 'chat.completion.chunk', model: '' })
     expect(builder.head().id).toMatch(/^chatcmpl-/)
@@ -51,14 +51,14 @@ describe('chunkBuilder', () => {
     expect(builder.head()).toBe(builder.head())
   })
 
-  it('hands out each chunk once', () => {
+  it('returns each chunk once', () => {
     const builder = begun()
     builder.delta(0, { content: 'a' })
     expect(builder.take()).toHaveLength(1)
     expect(builder.take()).toEqual([])
   })
 
-  it('says the role in the first chunk of each choice, with an empty content', () => {
+  it('sends the role in the first chunk of each choice, with empty content', () => {
     const builder = begun()
     builder.delta(0, {})
     builder.delta(1, { content: 'x' })
@@ -77,7 +77,7 @@ describe('chunkBuilder', () => {
     expect(builder.take()).toHaveLength(1)
   })
 
-  it('counts tool calls from 0 and completes their arguments', () => {
+  it('numbers tool calls from 0 and completes their arguments', () => {
     const builder = begun()
     expect(builder.tool(0, { id: 'a', name: 'f' })).toBe(0)
     expect(builder.tool(0, { name: 'g' })).toBe(1)
@@ -99,7 +99,7 @@ describe('chunkBuilder', () => {
     expect(chunks.at(-1)!.finish_reason).toBe('tool_calls')
   })
 
-  it('keeps a finish until the end, once per choice, the last reason', () => {
+  it('sends the last finish reason of each choice at the end', () => {
     const builder = begun()
     builder.delta(0, { content: 'a' })
     builder.finish(0, 'stop')
@@ -109,7 +109,7 @@ describe('chunkBuilder', () => {
     expect(builder.end()).toEqual([{ index: 0, delta: {}, logprobs: null, finish_reason: 'length' }])
   })
 
-  it('begins a choice that has only a finish', () => {
+  it('starts a choice that has only a finish reason', () => {
     const builder = begun()
     builder.finish(0, 'content_filter')
     expect(builder.end()).toEqual([
@@ -118,7 +118,7 @@ describe('chunkBuilder', () => {
     ])
   })
 
-  it('is not whole without a choice, or with one that is open', () => {
+  it('is incomplete without a choice, or with an unfinished one', () => {
     const open = begun()
     open.delta(0, {})
     open.delta(1, {})

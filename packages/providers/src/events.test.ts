@@ -52,21 +52,21 @@ async function read(pieces: (string | Uint8Array | Error)[], limit = 1_000) {
 const datas = async (...pieces: (string | Uint8Array)[]) => (await read(pieces)).batches.flat()
 
 describe('decodeStream', () => {
-  it('gives the events of one read together', async () => {
+  it('returns the events of one read together', async () => {
     expect((await read(['data: 1\n\ndata: 2\n\n', 'data: 3\n\n'])).batches).toEqual([['1', '2'], ['3'], []])
   })
 
-  it('waits for the end of an event over reads', async () => {
+  it('joins an event that is split across reads', async () => {
     expect((await read(['da', 'ta: {"a"', ':1}\n', '\ndata: 2\n\n'])).batches).toEqual([['{"a":1}', '2'], []])
   })
 
-  it.each(['\n', '\r\n', '\r'])('takes %j for the end of a line', async (end) => {
+  it.each(['\n', '\r\n', '\r'])('accepts %j as a line end', async (end) => {
     const text = `data: 1${end}${end}data: 2${end}${end}`
     expect(await datas(text)).toEqual(['1', '2'])
     expect(await datas(...text)).toEqual(['1', '2'])
   })
 
-  it('leaves out comments and other fields', async () => {
+  it('ignores comments and other fields', async () => {
     expect(await datas(': ping\n\n:\n\nevent: message\nid: 7\nretry: 10\ndata: 1\n\nfoo: bar\n\n')).toEqual(['1'])
   })
 
@@ -74,7 +74,7 @@ describe('decodeStream', () => {
     expect(await datas('data: {"a":\ndata: 1}\n\n')).toEqual(['{"a":\n1}'])
   })
 
-  it('takes a line break that is cut between reads for one', async () => {
+  it('accepts a line break that is split across reads', async () => {
     expect(await datas('data: 1\r', '\ndata: 2\r', '', '\n\r', '\n')).toEqual(['1\n2'])
     expect(await datas('data: 1\r', 'data: 2\r', '\r')).toEqual(['1\n2'])
   })
@@ -87,7 +87,7 @@ describe('decodeStream', () => {
     ['event\nid\nretry\ndata: 1', '1'],
   ])('reads %j', async (text, data) => expect(await datas(`${text}\n\n`)).toEqual([data]))
 
-  it('joins characters that are cut between reads', async () => {
+  it('joins characters that are split across reads', async () => {
     const bytes = utf8.encode('data: "ü€😀"\n\n')
     expect(await datas(...Array.from(bytes, (_, i) => bytes.subarray(i, i + 1)))).toEqual(['"ü€😀"'])
   })
@@ -103,11 +103,11 @@ describe('decodeStream', () => {
     ['data: {"a":', []],
     ['data: [DO', []],
     ['da', []],
-  ])('takes the last event %j without its blank line only if it is whole', async (text, expected) => {
+  ])('accepts the last event %j without its blank line only if it is complete', async (text, expected) => {
     expect((await read(['data: 0\n\n', text])).batches).toEqual([['0'], expected])
   })
 
-  it('takes an event of the limit and refuses a larger one', async () => {
+  it('accepts an event of the limit and refuses a larger one', async () => {
     const event = (size: number): string => `data: "${'x'.repeat(size)}"\n\n`
     expect(await datas(event(900))).toHaveLength(1)
     const half = event(3_000)
@@ -132,13 +132,13 @@ describe('decodeStream', () => {
     expect(error).toMatchObject({ failure: { provider: 'openai', kind: 'truncated', accepted: true, cause } })
   })
 
-  it('takes a whole last event also where the connection breaks', async () => {
+  it('accepts a complete last event also where the connection breaks', async () => {
     const { batches, error } = await read(['data: 1\n\n', 'data: {"a":1}', new Error('ECONNRESET')])
     expect(batches).toEqual([['1'], ['{"a":1}']])
     expect(error).toMatchObject({ failure: { kind: 'truncated' } })
   })
 
-  it('gives a result that was put back once more, and then goes on to the failure behind it', async () => {
+  it('returns a result that was put back, and then the failure after it', async () => {
     const push = (): string[] => {
       throw new Error('what is this?')
     }
@@ -152,7 +152,7 @@ describe('decodeStream', () => {
     expect(await events.next()).toEqual({ done: true, value: undefined })
   })
 
-  it('reads the rest after its last event, so that the connection can be used again', async () => {
+  it('reads the rest after the last event, so that the connection is reused', async () => {
     const { iterable, state } = body(['data: 1\n\n', 'data: [DONE]\n\n', ': bye\n\n'])
     for await (const events of readEvents(iterable, 'openai', 100)) if (events[0]!.data === '[DONE]') break
     await new Promise(setImmediate)

@@ -5,7 +5,7 @@ import { formData } from './form-data.js'
 const pieces = (stream: ReadableStream<Uint8Array>) => stream as unknown as AsyncIterable<Uint8Array>
 
 describe('a form', () => {
-  it('has its fields, in order, and then the file, to the byte', async () => {
+  it('has its fields, in order, and then the file, byte for byte', async () => {
     const { type, body } = formData(
       { model: 'whisper-1', absent: undefined, n: 2, 'granularities[]': ['word', 'segment'], prompt: 'Ünal\r\n--x' },
       fileOf('a\r\n--b'),
@@ -25,7 +25,7 @@ describe('a form', () => {
   })
 
   it.each(['a"b.mp3', 'a\r\nX-Evil: 1\r\n\r\n.mp3', 'Größe 1.mp3', '日本.mp3', 'a;b=c.mp3'])(
-    'tells the file name %j',
+    'encodes the file name %j',
     async (name) => {
       const { type, body } = formData({ 'na"me': 'x' }, fileOf('audio', name))
       const form = await new Response(body, { headers: { 'content-type': type } }).formData()
@@ -35,11 +35,11 @@ describe('a form', () => {
     },
   )
 
-  it('never has the boundary of another', () => {
+  it('has a unique boundary', () => {
     expect(formData({}, fileOf('')).type).not.toBe(formData({}, fileOf('')).type)
   })
 
-  it('reads the file only as it is taken, and leaves it when it is left', async () => {
+  it('reads the file with backpressure, and cancels it when it is cancelled', async () => {
     const events: string[] = []
     const file = {
       ...fileOf('ab'),
@@ -66,7 +66,7 @@ describe('a form', () => {
     expect(events).toEqual(['a', 'closed'])
   })
 
-  it('breaks where the file does', async () => {
+  it('fails where the file fails', async () => {
     const file = {
       ...fileOf(''),
       // oxlint-disable-next-line require-yield

@@ -17,17 +17,17 @@ describe('neverSent', () => {
     'DEPTH_ZERO_SELF_SIGNED_CERT',
     'ERR_TLS_CERT_ALTNAME_INVALID',
     'ERR_SSL_WRONG_VERSION_NUMBER',
-  ])('is sure of %s', (code) => {
+  ])('is true for %s', (code) => {
     expect(neverSent(coded(code))).toBe(true)
     expect(neverSent(new TypeError('fetch failed', { cause: coded(code) }))).toBe(true)
   })
 
   it.each(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'UND_ERR_SOCKET', 'ABORT_ERR', 7, undefined])(
-    'is not sure of %s',
+    'is false for %s',
     (code) => expect(neverSent(coded(code))).toBe(false),
   )
 
-  it('is not sure of what is no error', () => {
+  it('is false for anything but an error', () => {
     expect([undefined, null, 'ECONNREFUSED', 1].map(neverSent)).toEqual([false, false, false, false])
   })
 })

@@ -50,7 +50,7 @@ function setUp(answer: Answer | Error, limits = {}) {
 const failure = (fields: object) => ({ name: 'UpstreamError', failure: { provider: 'openai', ...fields } })
 
 describe('a call', () => {
-  it('goes to the base URL with our credential and nothing of the caller’s', async () => {
+  it('has the base URL and the credential of the gateway, and nothing else of the caller', async () => {
     const { sent, complete, controller } = setUp({ body: ['{"choices":[{"message":{"content":"Hello"}}]}'] })
     expect(await complete({ provider: 'openai', system: 'Be brief' })).toMatchObject({
       choices: [{ message: { content: 'Hello' } }],
@@ -71,14 +71,14 @@ describe('a call', () => {
     ])
   })
 
-  it('for a stream asks for events', async () => {
+  it('for a stream accepts events', async () => {
     const { sent, stream } = setUp({ headers: sse, body: [chunk('a', 'stop')] })
     await stream()
     expect(sent[0]!.headers['accept']).toBe('text/event-stream')
     expect(JSON.parse(sent[0]!.body as string)).toMatchObject({ stream: true, stream_options: { include_usage: true } })
   })
 
-  it('has a provider with id, models and family', async () => {
+  it('belongs to a provider with id, models and owns', async () => {
     const { provider } = setUp({})
     expect(provider.id).toBe('openai')
     expect(provider.owns!('gpt-99')).toBe(true)
@@ -94,7 +94,7 @@ describe.each(['complete', 'stream'] as const)('%s', (way) => {
     [404, { message: 'No model', code: 'model_not_found' }, { caller: true, code: 'model_not_found' }],
     [429, { message: 'Slow down' }, { retryAfter: 3, caller: false }],
     [503, { message: 'Down' }, { caller: false, credential: false }],
-  ])('fails by a status %i, not accepted', async (status, error, expected) => {
+  ])('with status %i fails, not accepted', async (status, error, expected) => {
     const answer = { status, headers: { ...json, 'retry-after': '3' }, body: [JSON.stringify({ error })] }
     await expect(setUp(answer)[way]()).rejects.toMatchObject({
       message: (error as { message: string }).message,
@@ -108,20 +108,20 @@ describe.each(['complete', 'stream'] as const)('%s', (way) => {
     ['a redirect', { status: 502, headers: { location: 'https://other' } }],
     ['a body that breaks', { status: 502, body: ['{"err', new Error('ECONNRESET')] }],
     ['an endless body', { status: 502, body: Array(70).fill('x'.repeat(1_024)) as string[] }],
-  ])('has words of its own for %s', async (_, answer) => {
+  ])('has a generic message for %s', async (_, answer) => {
     await expect(setUp(answer)[way]()).rejects.toMatchObject({ message: 'The upstream answered with status 502' })
   })
 
-  it('reads an error that comes as an event stream', async () => {
+  it('reads an error with the content type of an event stream', async () => {
     const answer = { status: 400, headers: sse, body: ['{"error":{"message":"Bad"}}'] }
     await expect(setUp(answer)[way]()).rejects.toMatchObject({ message: 'Bad', ...failure({ status: 400 }) })
   })
 
-  it('takes a redirect for a failure', async () => {
+  it('fails at a redirect', async () => {
     await expect(setUp({ status: 302 })[way]()).rejects.toMatchObject(failure({ kind: 'status', status: 302 }))
   })
 
-  it('knows whether a failed connection can have carried the request', async () => {
+  it('reports whether a failed connection can have carried the request', async () => {
     const refused = Object.assign(new Error('x'), { code: 'ECONNREFUSED' })
     await expect(setUp(refused)[way]()).rejects.toMatchObject(
       failure({ kind: 'unavailable', accepted: false, cause: refused }),
@@ -139,7 +139,7 @@ describe.each(['complete', 'stream'] as const)('%s', (way) => {
   })
 })
 
-it('refuses n where the family gives one answer to a call, before it calls', async () => {
+it('refuses n if the family returns one answer per call, before it calls', async () => {
   const transport: Transport = () => Promise.reject(new Error('called'))
   const { chat } = anthropic({ apiKey: 'x', transport })
   await expect(chat!.complete({ ...request, n: 2 }, new AbortController())).rejects.toMatchObject({
@@ -161,7 +161,7 @@ describe('a whole answer', () => {
     await expect(setUp({ body }).complete()).rejects.toMatchObject(failure({ kind, accepted: true }))
   })
 
-  it('that is an error after all has the status that it tells', async () => {
+  it('with status 200 and an error has the status of the error', async () => {
     const body = ['{"error":{"message":"Slow down","code":429}}']
     await expect(setUp({ body }).complete()).rejects.toMatchObject({
       message: 'Slow down',
@@ -169,7 +169,7 @@ describe('a whole answer', () => {
     })
   })
 
-  it('is bounded where it is compressed, whose length says nothing', async () => {
+  it('has a size limit where it is compressed', async () => {
     const transport: Transport = async () => ({
       status: 200,
       header: (name) => ({ 'content-length': '10', 'content-encoding': 'gzip' })[name],
@@ -182,13 +182,13 @@ describe('a whole answer', () => {
     await expect(chat!.complete(request, new AbortController())).rejects.toThrow('larger than 100 bytes')
   })
 
-  it('takes null for what is absent', async () => {
+  it('treats null as absent', async () => {
     const { chat } = anthropic({ apiKey: 'x' })
     const nulls = { tool_choice: null, max_completion_tokens: null, safety_identifier: null, user: 'u', made_up: null }
     expect(chat!.preview({ ...request, ...nulls, max_tokens: 5 })).toEqual([])
   })
 
-  it('is bounded', async () => {
+  it('has a size limit', async () => {
     const body = ['{"choices":[{"message":{"content":"', 'x'.repeat(100), '"}}]}']
     const { state, complete } = setUp({ body }, { answer: 100 })
     await expect(complete()).rejects.toMatchObject({ message: 'The answer is larger than 100 bytes' })
@@ -196,7 +196,7 @@ describe('a whole answer', () => {
     await setUp({ body }, { answer: 140 }).complete()
   })
 
-  it('that breaks off by our signal has its reason', async () => {
+  it('that is aborted fails with the reason of the signal', async () => {
     const reason = new Error('the client left')
     const { controller, complete } = setUp({ body: ['{', new Error('aborted')] })
     const answer = complete()
@@ -212,7 +212,7 @@ describe('a streamed answer', () => {
     return text
   }
 
-  it('has all chunks, the first included', async () => {
+  it('has all chunks, including the first', async () => {
     const { stream } = setUp({
       headers: sse,
       body: [': hi\n\n', chunk('a'), chunk('b') + chunk('c'), chunk('', 'stop')],
@@ -220,7 +220,7 @@ describe('a streamed answer', () => {
     expect(await read(await stream())).toBe('abc')
   })
 
-  it('is let go of when its reader stops', async () => {
+  it('is cancelled when its reader stops', async () => {
     const { stream, state } = setUp({ headers: sse, body: [chunk('a'), chunk('b'), chunk('c', 'stop')] })
     for await (const _ of toChunks(await stream())) break
     await new Promise(setImmediate)
@@ -247,7 +247,7 @@ describe('a streamed answer', () => {
     })
   })
 
-  it('that breaks off throws after what came', async () => {
+  it('that breaks throws after its last chunk', async () => {
     const { stream } = setUp({ headers: sse, body: [chunk('a'), chunk('b')] })
     const got: ChatChunk[] = []
     const all = async () => {
@@ -257,19 +257,19 @@ describe('a streamed answer', () => {
     expect(got).toHaveLength(2)
   })
 
-  it('is whole once it says so, whatever becomes of the connection', async () => {
+  it('is complete after its end event, even if the connection breaks', async () => {
     const { stream } = setUp({ headers: sse, body: [chunk('a', 'stop'), 'data: [DONE]', new Error('ECONNRESET')] })
     expect(await read(await stream())).toBe('a')
   })
 
-  it('has bounded events', async () => {
+  it('has a size limit per event', async () => {
     const large = chunk('x'.repeat(500), 'stop')
     const body = [chunk('a'), large.slice(0, 250), large.slice(250, 500), large.slice(500)]
     const { stream } = setUp({ headers: sse, body }, { event: 300 })
     await expect(read(await stream())).rejects.toMatchObject(failure({ kind: 'malformed' }))
   })
 
-  it('needs no content type', async () => {
+  it('requires no content type', async () => {
     const { stream } = setUp({ headers: {}, body: [chunk('a', 'stop')] })
     expect(await read(await stream())).toBe('a')
   })

@@ -46,10 +46,10 @@ describe('addresses', () => {
     '3fff::1',
     'localhost',
     '',
-  ])('"%s" is not', (address) => expect(isPublic(address)).toBe(false))
+  ])('"%s" is not public', (address) => expect(isPublic(address)).toBe(false))
 })
 
-describe('images at addresses', () => {
+describe('remote images', () => {
   it.each(['http://example.com/a.png', 'file:///etc/passwd', 'https://me:secret@example.com/a.png', 'nonsense', ''])(
     'are not fetched from %s',
     async (url) => expect(await messageOf(url)).toBe('Images are fetched from https URLs without credentials only'),
@@ -75,7 +75,7 @@ describe('images at addresses', () => {
     expect(await messageOf(`https://${host}:1/a.png`)).toBe('An image could not be fetched from its URL'),
   )
 
-  it('are not fetched for a caller that has left', async () => {
+  it('are not fetched for a caller that has disconnected', async () => {
     const left = AbortSignal.abort(new Error('left'))
     await expect(get('https://example.com/a.png', { signal: left, limit: 1 })).rejects.toThrow('left')
   })

@@ -28,7 +28,7 @@ const pieces = (...texts: string[]) =>
   })
 
 describe('fetchTransport', () => {
-  it('sends the request and follows no redirect', async () => {
+  it('sends the request and does not follow redirects', async () => {
     const { calls, send } = setUp('ok', { status: 302, headers: { Location: 'https://other' } })
     const response = await send({ body: '{}' })
     expect(response.status).toBe(302)
@@ -41,14 +41,14 @@ describe('fetchTransport', () => {
     ])
   })
 
-  it('gives the body as it arrives', async () => {
+  it('returns the body as it arrives', async () => {
     const { send } = setUp(pieces('a', 'bc'))
     const texts: string[] = []
     for await (const piece of (await send()).body) texts.push(new TextDecoder().decode(piece))
     expect(texts).toEqual(['a', 'bc'])
   })
 
-  it('gives an empty body for none', async () => {
+  it('returns an empty body for none', async () => {
     const { send } = setUp(null, { status: 204 })
     for await (const _ of (await send()).body) expect.unreachable()
   })
@@ -70,7 +70,7 @@ describe('fetchTransport', () => {
     await expect(before.send()).rejects.toBe(reason)
   })
 
-  it('lets go of the signal of a call that fails', async () => {
+  it('removes its listener from the signal of a failed call', async () => {
     const { signal } = new AbortController()
     const added = vi.spyOn(signal, 'addEventListener')
     const removed = vi.spyOn(signal, 'removeEventListener')
@@ -79,7 +79,7 @@ describe('fetchTransport', () => {
     expect(removed.mock.calls).toEqual(added.mock.calls)
   })
 
-  it('lets go of the signal when the body is done', async () => {
+  it('removes its listener from the signal at the end of the body', async () => {
     const { calls, controller, send } = setUp(pieces('a'))
     for await (const _ of (await send()).body);
     controller.abort()

@@ -17,9 +17,9 @@ describe('a vector', () => {
     [[-0], 'base64', 'AAAAgA=='],
     [[1, 1, 1], 'base64', 'AACAPwAAgD8AAIA/'],
     ['AACAPwAAgD8AAIA/', 'float', [1, 1, 1]],
-  ])('%j becomes as %s %j', (given, encoding, told) => expect(encodeVector(given, encoding)).toEqual(told))
+  ])('%j is encoded as %s %j', (given, encoding, told) => expect(encodeVector(given, encoding)).toEqual(told))
 
-  it('of thousands of numbers is the same after both ways', () => {
+  it('of thousands of numbers survives encoding and decoding', () => {
     const many = Array.from({ length: 3_072 }, (_, i) => Math.fround(Math.sin(i)))
     const text = encodeVector(many, 'base64') as string
     expect(text).toBe(Buffer.from(Float32Array.from(many).buffer).toString('base64'))
@@ -42,7 +42,7 @@ describe('a vector', () => {
     ['AACAPwA=', 'base64'],
     ['<html>', 'float'],
     ['<html>', 'base64'],
-  ])('%j is none, asked for as %s', (given, encoding) => expect(() => encodeVector(given, encoding)).toThrow())
+  ])('%j is invalid, requested as %s', (given, encoding) => expect(() => encodeVector(given, encoding)).toThrow())
 })
 
 describe('normalise', () => {

@@ -10,7 +10,7 @@ const memory = () => mapDriver<string | Uint8Array>().driver
 describe('unstorageBlobs', () => {
   for (const { name, run } of blobContract) it(name, () => run(unstorageBlobs(memory())))
 
-  it.each([['getItemRaw'], ['setItemRaw']])('keeps text where a driver lacks %s', async (method) => {
+  it.each([['getItemRaw'], ['setItemRaw']])('stores text where a driver lacks %s', async (method) => {
     const storage = memory()
     delete storage[method as 'getItemRaw']
     const blobs = unstorageBlobs(storage, { base: 'files' })
@@ -20,7 +20,7 @@ describe('unstorageBlobs', () => {
     for await (const piece of (await blobs.get('key'))!.body) expect(String(Buffer.from(piece))).toBe('bytes')
   })
 
-  it('takes an error that is handed out as a value for an error', async () => {
+  it('treats an error that is returned as a value as an error', async () => {
     const storage = memory()
     await unstorageBlobs(storage).put('key', Buffer.from('bytes'), { type: 'a/b', maxBytes: 5 })
     const blobs = unstorageBlobs({ ...storage, getItemRaw: () => new Error('EIO') })
@@ -28,14 +28,14 @@ describe('unstorageBlobs', () => {
     await expect(body.next()).rejects.toThrow('EIO')
   })
 
-  it('tells that a driver did not delete, though that drops the error', async () => {
+  it('reports a failed delete, even if the driver hides the error', async () => {
     const storage = memory()
     const blobs = unstorageBlobs({ ...storage, removeItem: () => undefined })
     await blobs.put('key', Buffer.from('bytes'), { type: 'a/b', maxBytes: 5 })
     await expect(blobs.delete('key')).rejects.toThrow('could not be deleted')
   })
 
-  it('refuses what can only be read', () => {
+  it('refuses a read-only driver', () => {
     const { getItem, getKeys } = memory()
     expect(() => unstorageBlobs({ getItem, getKeys })).toThrow('can only be read')
   })
@@ -48,7 +48,7 @@ it.each([
   [10, { start: 3, end: 99 }, { start: 3, end: 9 }],
   [10, { start: 10 }, null],
   [10, { start: 3, end: 2 }, null],
-])('cuts a range of a blob of %i bytes: %o', (size, range, cut) => {
+])('returns a range of a blob of %i bytes: %o', (size, range, cut) => {
   expect(cutRange(size, range)).toEqual(cut)
 })
 
@@ -63,7 +63,7 @@ describe('the contract', () => {
     return names
   }
 
-  it('finds the faults of a store', { timeout: 30_000 }, async () => {
+  it('detects the faults of a store', { timeout: 30_000 }, async () => {
     expect(await broken(() => ({}))).toEqual([])
     expect(await broken((blobs) => ({ get: (key) => blobs.get(key) }))).toEqual(['reads ranges, cut to what there is'])
     const unlimited = await broken((blobs) => ({

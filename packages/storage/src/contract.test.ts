@@ -40,7 +40,7 @@ describe('the contract', () => {
     return names
   }
 
-  it('finds the faults of a store', async () => {
+  it('detects the faults of a store', async () => {
     expect(await broken(() => ({}))).toEqual([])
     const unchecked = await broken((kv) => ({ commit: (change) => kv.commit({ ...change, check: [] }) }))
     expect(unchecked).toContain('lets one of a hundred racers create a key')

@@ -33,7 +33,7 @@ const files = async (): Promise<string[]> =>
     .toSorted()
 
 describe('durableFs', () => {
-  it('keeps items as files, for their user only', async () => {
+  it('stores items as files, with permissions for their user only', async () => {
     const driver = durableFs({ base: join(folder, 'deep', 'er') })
     await driver.setItem('a:b', 'text ü😀')
     await driver.setItemRaw('a:b:c', new Uint8Array([0, 255]))
@@ -45,7 +45,7 @@ describe('durableFs', () => {
     expect((await stat(join(folder, 'deep/er/a/b.item'))).mode & 0o777).toBe(0o600)
   })
 
-  it('says what is there, and removes it', async () => {
+  it('lists and removes items', async () => {
     const driver = durableFs({ base: folder })
     expect([await driver.hasItem('a'), await driver.getItem('a'), await driver.getItemRaw('a')]).toEqual([
       false,
@@ -61,14 +61,14 @@ describe('durableFs', () => {
     expect(await durableFs({ base: join(folder, 'none') }).getKeys()).toEqual([])
   })
 
-  it('lets no key leave the folder', async () => {
+  it('does not let a key leave the folder', async () => {
     const driver = durableFs({ base: folder })
     for (const key of ['..', 'a:..:..:b', '.', 'a/../../b', '', 'a::b', 'a\0'])
       await expect(async () => driver.setItem(key, 'x'), key).rejects.toThrow('cannot be a key')
     expect(await files()).toEqual([])
   })
 
-  it('throws what is no absence', async () => {
+  it('throws errors other than a missing file', async () => {
     const driver = durableFs({ base: folder })
     await driver.setItem('a', '1')
     await expect(durableFs({ base: join(folder, 'a.item') }).setItem('b', '1')).rejects.toMatchObject({
@@ -79,7 +79,7 @@ describe('durableFs', () => {
     await expect(driver.getItem('b')).rejects.toMatchObject({ code: 'EISDIR' })
   })
 
-  it('replaces a file whole: a reader sees the old or the new one', async () => {
+  it('replaces a file atomically: a reader sees the old or the new one', async () => {
     const driver = durableFs({ base: folder })
     const texts = ['a', 'b'].map((letter) => letter.repeat(200_000))
     await driver.setItem('k', texts[0]!)
@@ -94,7 +94,7 @@ describe('durableFs', () => {
     expect(await files()).toEqual(['k.item'])
   })
 
-  it('hides what is half written, and removes it once its writer must be dead', async () => {
+  it('hides temporary files, and removes them once their writer must be dead', async () => {
     const driver = durableFs({ base: folder })
     for (const name of ['a.item.1-0.part', 'b.item.1-0.part']) await writeFile(join(folder, name), 'half')
     const old = new Date(Date.now() - 700_000)
@@ -105,19 +105,19 @@ describe('durableFs', () => {
 })
 
 describe('fsKV', () => {
-  it('says what it is', async () => {
+  it('reports its capabilities', async () => {
     const kv = await opened()
     expect(kv.capabilities).toEqual({ writers: 'one-process', durability: 'power-loss', driver: 'durable-fs' })
     expect(await kv.health()).toEqual({ ok: true })
   })
 
-  it('makes the folder, for its user only', async () => {
+  it('creates the folder, with permissions for its user only', async () => {
     const deep = join(folder, 'a', 'b')
     await opened(deep)
     expect((await stat(deep)).mode & 0o777).toBe(0o700)
   })
 
-  it('has on the disk what it acknowledged, without being closed', async () => {
+  it('has acknowledged commits on the disk without being closed', async () => {
     const kv = await opened()
     await Promise.all(['a', 'b', 'c'].map((name) => kv.commit({ set: [{ key: [name], value: name }] })))
     // Another name for the driver, so that the lock is not looked at: this opening takes the store over.
@@ -127,7 +127,7 @@ describe('fsKV', () => {
     expect(await kv.health()).toMatchObject({ ok: false })
   })
 
-  it('takes nothing once it is closed', async () => {
+  it('refuses commits after it was closed', async () => {
     const kv = await fsKV(folder)
     await kv.close()
     await expect(kv.commit({ set: [{ key: ['a'], value: 1 }] })).rejects.toThrow('The store is closed')
@@ -142,10 +142,10 @@ const FORM_1 = [
   '',
 ].join('\n')
 
-describe('a folder of form 1', () => {
+describe('a folder of version 1', () => {
   const path = () => join(folder, 'kv.log')
 
-  it('is brought into the present form, and kept', async () => {
+  it('is upgraded, and kept', async () => {
     await writeFile(path(), `${FORM_1}torn line`)
     for (let opening = 0; opening < 2; opening++) {
       const kv = await fsKV(folder)
@@ -158,7 +158,7 @@ describe('a folder of form 1', () => {
     expect((await files()).filter((name) => name.startsWith('kv.log'))).toEqual(['kv.log.upgraded'])
   })
 
-  it('counts once where a crash left the file in its place', async () => {
+  it('is upgraded once if a crash left the file in its place', async () => {
     await writeFile(path(), FORM_1)
     await (await fsKV(folder)).close()
     await writeFile(path(), FORM_1)
@@ -166,7 +166,7 @@ describe('a folder of form 1', () => {
     expect((await kv.get(['n']))?.value).toEqual({ calls: 2, tokens: 5 })
   })
 
-  it('is refused where it is corrupt, and left as it is', async () => {
+  it('is refused where it is corrupt, and not modified', async () => {
     for (const [bad, message] of [
       [FORM_1.replace('Ada', 'Bob'), 'kv.log is corrupt in line 2; restore it from a backup'],
       [FORM_1.replace('turnpike-log 1', 'something'), 'kv.log is not a "turnpike-log 1" file'],
@@ -187,7 +187,7 @@ describe('the lock', () => {
     return `${pid} ${fields[19]}`
   }
 
-  it('keeps a second process out and names the first', async () => {
+  it('excludes a second process and names the first', async () => {
     const held = await lockOf(process.ppid)
     await writeFile(lock(), held)
     await expect(fsKV(folder)).rejects.toMatchObject({
@@ -198,7 +198,7 @@ describe('the lock', () => {
     expect(await readFile(lock(), 'utf8')).toBe(held)
   })
 
-  it.skipIf(process.platform !== 'linux')('of a process that ended unnoticed by its parent is a relic', async () => {
+  it.skipIf(process.platform !== 'linux')('of a process that ended is removed', async () => {
     // It outlives the shell, which would take notice of its end, and not what the shell becomes.
     const parent = spawn('sh', ['-c', 'sleep 0.5 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] })
     const [line] = (await once(parent.stdout, 'data')) as [Buffer]
@@ -211,19 +211,19 @@ describe('the lock', () => {
     parent.kill()
   })
 
-  it('keeps a second opening out of the same process, too', async () => {
+  it('excludes a second opening in the same process, too', async () => {
     await opened()
     await expect(fsKV(folder)).rejects.toThrow(`is in use by process ${process.pid}`)
   })
 
-  it('says who we are while the store is open', async () => {
+  it('contains the process id while the store is open', async () => {
     const kv = await fsKV(folder)
     expect(await readFile(lock(), 'utf8')).toBe(await lockOf(process.pid))
     await kv.close()
     expect(await files()).not.toContain('lock')
   })
 
-  it('is taken over from a process that is dead, also where another has its id now', async () => {
+  it('is taken over from a dead process, also where another has its id now', async () => {
     const { pid } = spawnSync(process.execPath, ['--version'])
     for (const stale of [String(pid), '', 'nonsense', '-1', `${process.ppid} 1`, String(process.ppid)]) {
       await writeFile(lock(), stale)

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { mapDriver, set } from '../../../test/support/map-driver.js'
 import { openKV } from './open-kv.js'
 
-it('gives out no version twice, where the last delete was merged away while a write failed', async () => {
+it('does not reuse a version where the last delete was merged away while a write failed', async () => {
   const { driver, faults } = mapDriver()
   const first = await openKV(driver, { mergeAfter: 0 })
   await first.commit(set('a'))

@@ -3,7 +3,7 @@ import { groups, mapDriver, set } from '../../../test/support/map-driver.js'
 import { openKV } from './open-kv.js'
 import type { StorageLike } from './storage-like.js'
 
-describe('a store that is damaged', () => {
+describe('a damaged store', () => {
   const written = async () => {
     const at = mapDriver()
     const kv = await openKV(at.driver)
@@ -12,7 +12,7 @@ describe('a store that is damaged', () => {
     return { ...at, names: groups(at.items).toSorted() }
   }
 
-  it('in the middle is refused, by the name of the item', async () => {
+  it('in the middle is refused, with the name of the item', async () => {
     for (const damage of ['flip', 'cut', 'gone']) {
       const { driver, items, names } = await written()
       const [, , name] = names
@@ -27,7 +27,7 @@ describe('a store that is damaged', () => {
     }
   })
 
-  it('at its end loses what was never acknowledged, and goes on', async () => {
+  it('at its end loses only what was never acknowledged, and continues', async () => {
     const { driver, items, names } = await written()
     items.set(names.at(-1)!, items.get(names.at(-1)!)!.slice(0, -9))
     const kv = await openKV(driver)
@@ -37,13 +37,13 @@ describe('a store that is damaged', () => {
     expect((await (await openKV(driver)).get(['c']))?.value).toBe('again')
   })
 
-  it('at its end is refused where items are whole or not there at all', async () => {
+  it('at its end is refused on a driver with atomic writes', async () => {
     const { driver, items, names } = await written()
     items.set(names.at(-1)!, items.get(names.at(-1)!)!.slice(0, -9))
     await expect(openKV({ ...driver, atomic: true } as StorageLike)).rejects.toThrow('is corrupt')
   })
 
-  it('while it is open fails for that value only, and says which item', async () => {
+  it('while it is open fails for that value only, and names the item', async () => {
     const { driver, items } = mapDriver()
     const kv = await openKV(driver, { cache: 0 })
     await kv.commit(set('a'))
@@ -57,7 +57,7 @@ describe('a store that is damaged', () => {
     expect((await kv.get(['b']))?.value).toBe('b')
   })
 
-  it('or is of a later form, is left alone', async () => {
+  it('or of a newer version, is not modified', async () => {
     const { driver, items } = await written()
     for (const [key, text] of items) items.set(key, text.replace('turnpike 2', 'turnpike 3'))
     const before = new Map(items)
@@ -69,7 +69,7 @@ describe('a store that is damaged', () => {
 })
 
 describe('a second opening', () => {
-  it('ends the first, which acknowledges and shows nothing more', async () => {
+  it('takes over the store from the first, which acknowledges and shows nothing more', async () => {
     const { driver } = mapDriver()
     const first = await openKV(driver)
     await first.commit(set('a'))
@@ -83,7 +83,7 @@ describe('a second opening', () => {
     expect((await (await openKV(driver)).get(['a']))?.value).toBe('a')
   })
 
-  it('is noticed by a look at the health', async () => {
+  it('is detected by health()', async () => {
     const { driver } = mapDriver()
     const first = await openKV(driver)
     await openKV(driver)
@@ -92,7 +92,7 @@ describe('a second opening', () => {
 })
 
 describe('a driver that fails', () => {
-  it('is told with what is known of the outcome, and goes on', async () => {
+  it('is reported with the known outcome, and the store continues', async () => {
     const { driver, faults } = mapDriver()
     const kv = await openKV(driver)
     let failures = 1
@@ -109,7 +109,7 @@ describe('a driver that fails', () => {
     expect(await kv.commit({ check: [{ key: ['a'], version: null }], ...set('a') })).toBe(true)
   })
 
-  it('hands an error out as a value: it is one', async () => {
+  it('by returning an error as a value is treated as failed', async () => {
     const { driver, faults } = mapDriver()
     const kv = await openKV(driver, { cache: 0 })
     await kv.commit(set('a'))
@@ -117,7 +117,7 @@ describe('a driver that fails', () => {
     await expect(kv.get(['a'])).rejects.toThrow('EIO')
   })
 
-  it('and never answers is given up', async () => {
+  it('by never answering times out', async () => {
     const { driver, faults } = mapDriver()
     const kv = await openKV(driver, { timeout: 20 })
     faults.setItem = () => new Promise(() => undefined)

@@ -13,7 +13,7 @@ describe('openKV', () => {
       await kv.close()
     })
 
-  it('says what it is', async () => {
+  it('reports its capabilities', async () => {
     const { driver } = mapDriver()
     const capabilities = async (more: Partial<Driver>) => (await openKV({ ...driver, ...more })).capabilities
     expect(await capabilities({})).toEqual({ writers: 'one-process', durability: 'engine-configured', driver: 'map' })
@@ -21,7 +21,7 @@ describe('openKV', () => {
     expect(await capabilities({ durability: 'power-loss' })).toMatchObject({ durability: 'power-loss' })
   })
 
-  it('has everything again when it is opened again', async () => {
+  it('has all entries again when it is reopened', async () => {
     const { driver } = mapDriver()
     const first = await openKV(driver, { mergeAfter: 2 })
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) await first.commit(set(name))
@@ -34,7 +34,7 @@ describe('openKV', () => {
     expect(await second.get(['a'])).toBeNull()
   })
 
-  it('gives out no version twice over an opening, also of what was deleted and merged away', async () => {
+  it('does not reuse a version after reopening, also of deleted and merged entries', async () => {
     const { driver } = mapDriver()
     const first = await openKV(driver, { mergeAfter: 1 })
     await first.commit(set('a'))
@@ -47,7 +47,7 @@ describe('openKV', () => {
     expect(Number((await second.get(['a']))!.version)).toBeGreaterThan(Number(version) + 5)
   })
 
-  it('lets what is over stay away, whatever was there before', async () => {
+  it('keeps expired entries hidden, whatever was there before', async () => {
     const { driver } = mapDriver()
     const first = await openKV(driver, { mergeAfter: 1, itemSize: 200 })
     await first.commit(set('a', 'old'))
@@ -60,7 +60,7 @@ describe('openKV', () => {
     expect(await second.commit({ check: [{ key: ['a'], version: null }] })).toBe(true)
   })
 
-  it('keeps apart two stores on one storage', async () => {
+  it('separates two stores on one storage', async () => {
     const { driver } = mapDriver()
     const [one, two] = await Promise.all([openKV(driver, { base: 'one' }), openKV(driver, { base: 'two' })])
     await one.commit(set('a'))
@@ -68,7 +68,7 @@ describe('openKV', () => {
     expect((await openKV(driver, { base: 'one' })).capabilities.driver).toBe('map')
   })
 
-  it('writes one item for the commits that wait together, and merges items in the background', async () => {
+  it('writes one item for commits that wait together, and merges items in the background', async () => {
     const { driver, items } = mapDriver()
     const kv = await openKV(driver, { mergeAfter: 10 })
     const before = groups(items).length
@@ -82,7 +82,7 @@ describe('openKV', () => {
     expect((await again.get(['k99']))?.value).toBe('k99')
   })
 
-  it('is rid of deletes in the end', async () => {
+  it('removes delete markers in the end', async () => {
     const { driver, items } = mapDriver()
     const kv = await openKV(driver, { mergeAfter: 4, itemSize: 400 })
     for (let i = 0; i < 20; i++) await kv.commit(set(`keep${i}`, 'x'.repeat(200)))
@@ -96,7 +96,7 @@ describe('openKV', () => {
     expect(await (await openKV(driver)).get(['keep7'])).toMatchObject({ value: 'x'.repeat(200) })
   })
 
-  it('reads a value again that has left the memory, once for those who ask together', async () => {
+  it('reads a value again that is no longer in memory, once for concurrent readers', async () => {
     const { driver, faults } = mapDriver()
     const kv = await openKV(driver, { cache: 0 })
     await kv.commit({ set: ['a', 'b', 'c'].map((name) => ({ key: ['in', name], value: name })) })
@@ -106,7 +106,7 @@ describe('openKV', () => {
     expect(reads).toBe(1)
   })
 
-  it('keeps as much in memory as it is told to, the newest', async () => {
+  it('keeps the configured amount of newest values in memory', async () => {
     const { driver, faults } = mapDriver()
     const kv = await openKV(driver, { cache: 250 })
     for (const name of ['a', 'b', 'c']) await kv.commit(set(name, 'x'.repeat(100)))
@@ -120,7 +120,7 @@ describe('openKV', () => {
     expect(reads).toBe(1)
   })
 
-  it('takes keys that a driver separates by slashes', async () => {
+  it('accepts keys that a driver separates by slashes', async () => {
     const { driver, items } = mapDriver()
     const slashes = { ...driver, getKeys: () => [...items.keys()].map((key) => key.replaceAll(':', '/')) }
     await (await openKV(slashes)).commit(set('a'))
@@ -128,7 +128,7 @@ describe('openKV', () => {
   })
 })
 
-describe('what cannot hold a store', () => {
+describe('an unsuitable driver', () => {
   const refusal = async (driver: StorageLike, options = {}): Promise<unknown> =>
     openKV(driver, options).then(
       () => 'opened',
@@ -159,17 +159,17 @@ describe('what cannot hold a store', () => {
     ['it does not give back what was written', { getItem: () => 'something else' }],
     ['it does not list what was written', { getKeys: () => [] as string[] }],
     ['it does not remove what it is told to', { removeItem: () => true }],
-  ])('is found out where %s', async (why, faults) => {
+  ])('is detected where %s', async (why, faults) => {
     expect(await refusal(mapDriver(faults).driver)).toContain(`"map" cannot hold a store: ${why}.`)
   })
 
-  it('is a driver that can only be read', async () => {
+  it('is refused where it is read-only', async () => {
     const { driver } = mapDriver()
     const { setItem: _, ...readOnly } = driver
     expect(await refusal(readOnly)).toContain('it can only be read')
   })
 
-  it.each(['one-host', 'many-hosts'])('is any driver for %s', async (writers) => {
+  it.each(['one-host', 'many-hosts'])('is accepted for %s', async (writers) => {
     expect(await refusal(mapDriver().driver, { writers })).toBe(
       `StorageError: A store on the storage driver "map" serves one process; for ${writers} use Redis or PostgreSQL, or SQLite on one host`,
     )

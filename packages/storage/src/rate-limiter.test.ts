@@ -29,7 +29,7 @@ describe('memoryRateLimiter', () => {
 })
 
 describe('sharedRateLimiter', () => {
-  it('asks once for all that arrive in one turn, and once for all that arrive meanwhile', async () => {
+  it('makes one round trip for all requests of a turn, and one for all that arrive during it', async () => {
     const { trips, limiter } = slowStore()
     const first = many(512, () => limiter.consume('a', 600))
     await setImmediate()
@@ -56,7 +56,7 @@ describe('sharedRateLimiter', () => {
     expect(trips).toHaveLength(2)
   })
 
-  it('refuses a key that is used up without asking, until its window ends or its limit rises', async () => {
+  it('refuses a key over its limit without a round trip, until its window ends or its limit rises', async () => {
     const { trips, limiter } = slowStore()
     const asked = async (perMinute: number, granted: number, endsInMs: number): Promise<RateLimit> => {
       const before = trips.length
@@ -78,7 +78,7 @@ describe('sharedRateLimiter', () => {
     expect(await asked(7, 1, 60_000)).toMatchObject({ ok: true })
   })
 
-  it('asks for one limit of a key at a time', async () => {
+  it('sends one limit per key at a time', async () => {
     const { trips, limiter } = slowStore()
     const limits = Promise.all([3, 8, 3].map((perMinute) => limiter.consume('a', perMinute)))
     for (const [trip, want] of [
@@ -92,7 +92,7 @@ describe('sharedRateLimiter', () => {
     expect((await limits).map(({ ok }) => ok)).toEqual([true, true, false])
   })
 
-  it('rejects all of a round trip that fails, and asks again for the next', async () => {
+  it('rejects all requests of a failed round trip, and tries again for the next', async () => {
     const { trips, limiter } = slowStore()
     const first = Promise.allSettled([limiter.consume('a', 5), limiter.consume('b', 5)])
     await setImmediate()
@@ -109,7 +109,7 @@ describe('sharedRateLimiter', () => {
     expect(await second).toEqual({ ok: true, retryAfter: 60 })
   })
 
-  it('takes a key that no store could keep for a mistake of its caller alone', async () => {
+  it('rejects only the request with a key that no store accepts', async () => {
     const { trips, limiter } = slowStore()
     const good = limiter.consume('a', 5)
     expect(() => limiter.consume('x'.repeat(3_000), 5)).toThrow(TypeError)
@@ -120,7 +120,7 @@ describe('sharedRateLimiter', () => {
     expect(await good).toMatchObject({ ok: true })
   })
 
-  it('finishes at its end what it took, and takes no more', async () => {
+  it('finishes accepted requests on close, and accepts no more', async () => {
     const { trips, limiter } = slowStore()
     const last = limiter.consume('a', 5)
     const closed = limiter.close()

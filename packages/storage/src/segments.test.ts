@@ -10,7 +10,7 @@ const name = (text: string): Name => {
 const text = ({ from, to, epoch, attempt }: Name): string => `${from}-${to}@${epoch > 1 ? `${epoch}.` : ''}${attempt}`
 
 describe('the name of an item', () => {
-  it('is read back, and nothing else is', () => {
+  it('is parsed, and anything else is refused', () => {
     const one: Name = { from: 1, to: 12, epoch: 3, attempt: 450 }
     expect(parseName(nameOf(one))).toEqual(one)
     for (const other of ['', 'owner', 'fence-1', '1-2-3', '1-2-3-4-5', 'a1-2-3-4', '1-2-3-4 '])
@@ -85,12 +85,12 @@ describe('chain', () => {
     expect(await find(items, broken)).toEqual(found)
   })
 
-  it('takes nothing that is not whole where items are whole or not there', async () => {
+  it('refuses incomplete items on a driver with atomic writes', async () => {
     expect(await find(['1-1@1', '2-2@2'], ['2-2@2'], false)).toBe('item 2-2-1-2 is corrupt')
     expect(await find(['1-1@1', '2-2@2', '1-2@3'], ['1-2@3'], false)).toBe('item 1-2-1-3 is corrupt')
   })
 
-  it('reads ahead, but not all at once', async () => {
+  it('reads ahead, with a limit', async () => {
     let reading = 0
     let most = 0
     const names = Array.from({ length: 100 }, (_, i) => name(`${i + 1}-${i + 1}@${i + 1}`))
@@ -123,11 +123,11 @@ describe('valueIn', () => {
   const entries = values.map((j, i) => kept({ k: `key/${i}`, v: i + 1, j }))
   const json = JSON.stringify({ v: 99, e: [...entries, kept({ k: 'c', v: 50, c: { n: 1 } }), kept({ k: 'd', v: 51 })] })
 
-  it('finds each value as it was kept', () => {
+  it('returns each value as it was stored', () => {
     expect(entries.map((entry) => valueIn(json, entry))).toEqual(values)
   })
 
-  it('finds nothing else', () => {
+  it('returns nothing else', () => {
     for (const entry of [
       { k: 'key/1', v: 1 },
       { k: 'key/99', v: 2 },

@@ -22,7 +22,7 @@ async function filled() {
 }
 
 describe('an export', () => {
-  it('is a line for each entry, between a head and their number', async () => {
+  it('is one line per entry, between a header and the count', async () => {
     expect(await lines(exportStore(await filled()))).toEqual([
       '{"turnpike":"store","form":1}',
       '{"key":["a","b"],"value":null}',
@@ -33,7 +33,7 @@ describe('an export', () => {
     ])
   })
 
-  it('becomes the same store again, in pages and groups', async () => {
+  it('can be imported to the same store, in pages and groups', async () => {
     const kv = await filled()
     for (let i = 0; i < 1_700; i++) await kv.commit({ set: [{ key: ['many', String(i)], value: 'x'.repeat(i) }] })
     const exported = await lines(exportStore(kv))
@@ -46,7 +46,7 @@ describe('an export', () => {
     expect(await copy.commit({ sum: [{ key: ['n'], add: { y: 1 } }] })).toBe(true)
   })
 
-  it('of nothing is one, too', async () => {
+  it('of an empty store is possible', async () => {
     const empty = await lines(exportStore(await memoryKV()))
     expect(empty).toEqual(['{"turnpike":"store","form":1}', '{"entries":0}'])
     expect(await importStore(await memoryKV(), empty)).toBe(0)
@@ -54,7 +54,7 @@ describe('an export', () => {
 })
 
 describe('an import', () => {
-  it('is refused by a store that has entries', async () => {
+  it('is refused by a store with entries', async () => {
     await expect(importStore(await filled(), [])).rejects.toThrow('The store has entries; an import needs an empty one')
   })
 

@@ -134,9 +134,9 @@ async function killEverywhere({ create }: Engine, kind: Kind): Promise<Run[]> {
   return all
 }
 
-describe.each(engines.filter(({ name }) => !name.startsWith('driver:')))('the books on $name', (engine) => {
+describe.each(engines.filter(({ name }) => !name.startsWith('driver:')))('the usage ledger on $name', (engine) => {
   it.skipIf(engine.missing).each(kinds)(
-    'are right wherever the process is killed in $name',
+    'is correct for a kill at any await point in $name',
     { timeout: 600_000 },
     async (kind) => {
       const runs = await killEverywhere(engine, kind)

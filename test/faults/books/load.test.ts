@@ -49,7 +49,7 @@ async function withStore<T>(url: string, use: (kv: KV) => Promise<T>): Promise<T
   return result
 }
 
-describe.each(engines.filter(({ name }) => !name.startsWith('driver:')))('the books on $name', (engine) => {
+describe.each(engines.filter(({ name }) => !name.startsWith('driver:')))('the usage ledger on $name', (engine) => {
   const { name, missing, single, create } = engine
 
   const run = async (holds: boolean): Promise<void> => {
@@ -129,12 +129,14 @@ describe.each(engines.filter(({ name }) => !name.startsWith('driver:')))('the bo
     })
   }
 
-  it.skipIf(missing)('have all that its client saw finished once, over kills under load', { timeout: 600_000 }, () =>
-    run(false),
+  it.skipIf(missing)(
+    'has one record of every answer that clients completed, over kills under load',
+    { timeout: 600_000 },
+    () => run(false),
   )
 
   it.skipIf(missing)(
-    'have all that an upstream was sent once, over kills under load, where it is held',
+    'has one record of every request that an upstream received, over kills under load, with holds',
     { timeout: 600_000 },
     () => run(true),
   )

@@ -82,7 +82,7 @@ async function crashAt(when: 'before' | 'after', n: number): Promise<boolean> {
 }
 
 it.skipIf(runtime === 'bun').each(moments)(
-  'a folder keeps what it acknowledged when its process is killed %s any call that changes or flushes files',
+  'a folder keeps acknowledged commits when its process is killed %s any call that changes or flushes files',
   { timeout: 600_000 },
   async (when) => {
     let next = 1

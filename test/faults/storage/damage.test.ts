@@ -44,7 +44,7 @@ describe.each([
     message: `The store cannot be opened: item ${item.slice(0, item.length - ending.length)} is corrupt. Restore it from a backup`,
   })
 
-  it(`whose last item was cut off ${name === 'fs' ? 'is refused: that cannot be a crash' : 'has lost that one, and goes on'}`, async () => {
+  it(`whose last item was cut ${name === 'fs' ? 'is refused: that cannot be a crash' : 'has lost that one, and continues'}`, async () => {
     const { url, folder, items } = await written()
     const last = items.at(-1)!
     await truncate(join(folder, last), 40)
@@ -61,7 +61,7 @@ describe.each([
     await holds(await startStore(url).opened, COMMITS)
   })
 
-  it('with a corrupt item in its middle is refused, by the name of the item, and left as it is', async () => {
+  it('with a corrupt item in its middle is refused, with the name of the item, and not modified', async () => {
     const { url, folder, items } = await written()
     const middle = items[4]!
     const path = join(folder, middle)
@@ -75,7 +75,7 @@ describe.each([
     await holds(await startStore(url).opened, COMMITS)
   })
 
-  it('keeps files that are none of its own, and does not mind what a process left that was writing', async () => {
+  it('keeps files of others, and ignores temporary files of a dead process', async () => {
     const { url, folder, items } = await written()
     const strays = ['notes.txt', '.DS_Store', 'core.1234', '7.bak']
     const part = `${items.at(-1)!}.4711-0.part`

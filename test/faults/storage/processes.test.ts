@@ -29,7 +29,7 @@ describe.each(engines)('a store on $name', ({ name, single, missing, create }) =
     return [first, single ? first : await startStore(url).opened]
   }
 
-  it.skipIf(missing)('keeps what it acknowledged over kills under load', { timeout: 600_000 }, async () => {
+  it.skipIf(missing)('keeps acknowledged commits over kills under load', { timeout: 600_000 }, async () => {
     const url = await create()
     const journal = newJournal()
     for (let round = 0; round < KILLS; round++) {
@@ -56,7 +56,7 @@ describe.each(engines)('a store on $name', ({ name, single, missing, create }) =
 
   // With Redis and PostgreSQL alive and only the answer lost: test/faults/{redis,postgres}.test.ts, "a lost answer" and "when the line
   // fails"; with a driver that applies and then fails: schedules.test.ts.
-  it.skipIf(missing)('counts once what it applied without a word and is asked for again', async () => {
+  it.skipIf(missing)('counts a commit once that was applied without an answer and is retried', async () => {
     const url = await create()
     const flush: Commit = {
       check: [{ key: ['flush', '1'], version: null }],
@@ -75,7 +75,7 @@ describe.each(engines)('a store on $name', ({ name, single, missing, create }) =
     }
   })
 
-  it.skipIf(missing)('lets one of a hundred have an e-mail address', async () => {
+  it.skipIf(missing)('gives an e-mail address to one of a hundred concurrent users', async () => {
     const stores = await openTwice()
     for (let round = 0; round < 3; round++) {
       const users = await Promise.all(
@@ -90,7 +90,7 @@ describe.each(engines)('a store on $name', ({ name, single, missing, create }) =
     }
   })
 
-  it.skipIf(missing)('has no task below a project that is deleted', async () => {
+  it.skipIf(missing)('has no task below a deleted project', async () => {
     const [kv, other] = await openTwice()
     let [before, after] = [0, 0]
     for (let round = 0; round < 30; round++) {
@@ -130,7 +130,7 @@ describe.each(engines)('a store on $name', ({ name, single, missing, create }) =
     expect(after).toBeGreaterThan(0)
   })
 
-  // PostgreSQL, and SQLite on Node: test/storage/{postgres,sqlite}.test.ts, "is exact from two processes".
+  // PostgreSQL, and SQLite on Node: test/storage/{postgres,sqlite}.test.ts, "is exact with two processes".
   const isTwice = name === 'redis' || (name === 'sqlite' && runtime === 'bun')
   it.skipIf(missing || !isTwice)('is exact from two processes', async () => {
     const stores = await openTwice()
@@ -157,27 +157,30 @@ describe.each(engines)('a store on $name', ({ name, single, missing, create }) =
     expect(await (await startStore(url).opened).get(['a'])).toMatchObject({ value: 1 })
   })
 
-  it.skipIf(missing || single !== 'taken-over')('is the second process’s, and the first says so', async () => {
-    const url = await create()
-    const journal = newJournal()
-    const first = await startStore(url).opened
-    const writing = writeAll(first, journal, { name: 'first', clients: 16 })
-    await sleep(200)
-    const second = await startStore(url).opened
-    // Each of its clients, which would otherwise go on for ever.
-    const failures = await writing
-    expect(failures).toHaveLength(16)
-    for (const error of failures) expect(error.message).toContain('Another process has opened this store')
-    const told = journal.acknowledged
-    expect(told).toBeGreaterThan(100)
-    for (const commit of [{ set: [{ key: ['late'], value: 1 }] }, { check: [{ key: ['late'], version: '1' }] }, {}])
-      await expect(first.commit(commit)).rejects.toMatchObject({ name: 'StorageError' })
-    expect(await first.health()).toMatchObject({ ok: false })
-    await verify(second, journal)
-    await writeAll(second, journal, { name: 'second', clients: 16, done: () => journal.acknowledged >= told + 500 })
-    await second.close()
-    const third = await startStore(url).opened
-    await verify(third, journal)
-    expect(await third.get(['late'])).toBeNull()
-  })
+  it.skipIf(missing || single !== 'taken-over')(
+    'belongs to the second process, and the first reports that',
+    async () => {
+      const url = await create()
+      const journal = newJournal()
+      const first = await startStore(url).opened
+      const writing = writeAll(first, journal, { name: 'first', clients: 16 })
+      await sleep(200)
+      const second = await startStore(url).opened
+      // Each of its clients, which would otherwise go on for ever.
+      const failures = await writing
+      expect(failures).toHaveLength(16)
+      for (const error of failures) expect(error.message).toContain('Another process has opened this store')
+      const told = journal.acknowledged
+      expect(told).toBeGreaterThan(100)
+      for (const commit of [{ set: [{ key: ['late'], value: 1 }] }, { check: [{ key: ['late'], version: '1' }] }, {}])
+        await expect(first.commit(commit)).rejects.toMatchObject({ name: 'StorageError' })
+      expect(await first.health()).toMatchObject({ ok: false })
+      await verify(second, journal)
+      await writeAll(second, journal, { name: 'second', clients: 16, done: () => journal.acknowledged >= told + 500 })
+      await second.close()
+      const third = await startStore(url).opened
+      await verify(third, journal)
+      expect(await third.get(['late'])).toBeNull()
+    },
+  )
 })

@@ -195,7 +195,7 @@ async function onOwnClock<T>(work: Promise<T>): Promise<T> {
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
 afterEach(() => void vi.useRealTimers())
 
-it('loses nothing and invents nothing, whatever befalls the driver', { timeout: 3_600_000 }, async () => {
+it('loses nothing and invents nothing, for any schedule of driver faults', { timeout: 3_600_000 }, async () => {
   const tally: Tally = { faults: new Set(), outcomes: new Set(), takeovers: 0, refusedOpenings: 0 }
   await fc.assert(
     fc.asyncProperty(fc.nat(), (seed) => onOwnClock(schedule(seed, tally))),

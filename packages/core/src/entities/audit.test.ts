@@ -7,7 +7,7 @@ import { createUser, deleteUser } from './users.js'
 
 const START = Date.UTC(2026, 0, 2)
 
-it('is written in the commit of what it tells of, newest first, where somebody is named', async () => {
+it('are written in the commit of the action, newest first, if an actor is given', async () => {
   let now = START
   const kv = await memoryKV()
   const commits: Commit[] = []
@@ -47,7 +47,7 @@ it('is written in the commit of what it tells of, newest first, where somebody i
   expect(logged()).toEqual([[], [], []])
 })
 
-it('has nothing of what did not happen', async () => {
+it('are not written for an action that did not happen', async () => {
   const kv = await memoryKV()
   await createUser(kv, { id: 'ada' })
   await createUser(kv, { id: 'ada' }, { by: 'root' })
@@ -56,7 +56,7 @@ it('has nothing of what did not happen', async () => {
   expect(await listAudit(kv)).toEqual({ items: [] })
 })
 
-it('comes in pages', async () => {
+it('are listed in pages', async () => {
   const kv = await memoryKV()
   const ids = ['a', 'b', 'c', 'd', 'e']
   for (const [i, id] of ids.entries()) await createUser(kv, { id }, { by: 'root', now: START + i })

@@ -15,7 +15,7 @@ async function setUp() {
 }
 
 describe('gateway keys', () => {
-  it('are made with a record and a value', async () => {
+  it('are created as a record and a secret value', async () => {
     const { keys } = await setUp()
     const { id, key, ...rest } = (await keys.create('owner', { name: 'ci' }))!
     expect(key).toMatch(/^gw-[\w-]{43}$/)
@@ -38,13 +38,13 @@ describe('gateway keys', () => {
       expect(await keys.verify(wrong), wrong).toBeNull()
   })
 
-  it('differ', async () => {
+  it('are unique', async () => {
     const { keys } = await setUp()
     const made = await Promise.all(Array.from({ length: 50 }, () => keys.create('owner', { name: 'x' })))
     expect(new Set(made.map((record) => record!.key)).size).toBe(50)
   })
 
-  it('take a given value once', async () => {
+  it('accept a given value only once', async () => {
     const { keys } = await setUp()
     const key = 'gw-bootstrap-value-0001'
     expect(await keys.create('owner', { name: 'first', key })).toMatchObject({ key, name: 'first' })
@@ -76,12 +76,12 @@ describe('gateway keys', () => {
     expect(stored).not.toContain(key.slice(3))
   })
 
-  it('need an owner', async () => {
+  it('require an owner', async () => {
     const { keys } = await setUp()
     await expect(keys.create('nobody', { name: 'ci' })).rejects.toThrow(TypeError)
   })
 
-  it('end with their owner', async () => {
+  it('stop working when their owner is deleted', async () => {
     const { clock, keys, kv } = await setUp()
     const { key } = (await keys.create('owner', { name: 'ci' }))!
     await keys.verify(key)
@@ -92,7 +92,7 @@ describe('gateway keys', () => {
 })
 
 describe('a revoked key', () => {
-  it('is refused at once', async () => {
+  it('is refused immediately', async () => {
     const { keys } = await setUp()
     const { key, id } = (await keys.create('owner', { name: 'ci' }))!
     expect(await keys.verify(key)).not.toBeNull()
@@ -102,7 +102,7 @@ describe('a revoked key', () => {
     expect(await keys.revoke('unknown')).toBe(false)
   })
 
-  it('leaves other keys alone', async () => {
+  it('does not affect other keys', async () => {
     const { keys } = await setUp()
     const [a, b] = [await keys.create('owner', { name: 'a' }), await keys.create('owner', { name: 'b' })]
     await Promise.all([keys.verify(a!.key), keys.verify(b!.key)])
@@ -120,7 +120,7 @@ describe('a revoked key', () => {
     expect(await keys.verify(key)).toBeNull()
   })
 
-  it('stays refused if it was being looked up when it was revoked', async () => {
+  it('stays refused if it was revoked during its look-up', async () => {
     const { kv, clock } = await setUp()
     const { key, id } = (await gatewayKeys(kv).create('owner', { name: 'ci' }))!
     let arrive = (): void => undefined
@@ -148,7 +148,7 @@ describe('a revoked key', () => {
 })
 
 describe('the cache', () => {
-  it('spares the store for four seconds', async () => {
+  it('avoids store reads for four seconds', async () => {
     const { kv, clock } = await setUp()
     const { key } = (await gatewayKeys(kv).create('owner', { name: 'ci' }))!
     let reads = 0
@@ -165,7 +165,7 @@ describe('the cache', () => {
     expect(reads).toBe(2 * first)
   })
 
-  it('keeps no unknown keys', async () => {
+  it('does not cache unknown keys', async () => {
     const { kv } = await setUp()
     const keys = gatewayKeys(kv)
     const key = 'gw-not-yet-there-00001'
@@ -174,7 +174,7 @@ describe('the cache', () => {
     expect(await keys.verify(key)).not.toBeNull()
   })
 
-  it('shows a changed rate limit at once', async () => {
+  it('applies a changed rate limit immediately', async () => {
     const { keys } = await setUp()
     const { key, id } = (await keys.create('owner', { name: 'ci' }))!
     await keys.verify(key)

@@ -17,8 +17,8 @@ async function setUp() {
   return { clock, kv, keys: open(), elsewhere: open() }
 }
 
-describe('a key with an end', () => {
-  it('ends at that moment, also where it is in memory', async () => {
+describe('a key with an expiry time', () => {
+  it('expires at that moment, also when cached', async () => {
     const { clock, keys } = await setUp()
     const end = clock.now + HOUR
     const { key } = (await keys.create('owner', { name: 'ci', expiresAt: new Date(end) }))!
@@ -33,7 +33,7 @@ describe('a key with an end', () => {
 })
 
 describe('a key', () => {
-  it('keeps its models and its budget', async () => {
+  it('stores its models and its budget', async () => {
     const { keys } = await setUp()
     const given = { models: ['gpt-4o', 'openai/gpt-4o-mini'], budget: { usd: 5, per: 'day' } as const }
     const { key } = (await keys.create('owner', { name: 'ci', ...given }))!
@@ -74,7 +74,7 @@ describe('a key', () => {
 })
 
 describe('a rotated key', () => {
-  it('works until the end of the overlap, and the new one at once', async () => {
+  it('works until the end of the overlap, and the new key works immediately', async () => {
     const { clock, keys } = await setUp()
     const budget = { usd: 1 }
     const old = (await keys.create('owner', { name: 'ci', rateLimit: 7, models: ['m'], budget }))!
@@ -93,7 +93,7 @@ describe('a rotated key', () => {
     expect(await keys.verify(next.key)).not.toBeNull()
   })
 
-  it('works for a day unless told otherwise, and not at all without an overlap', async () => {
+  it('works for a day by default, and not at all without an overlap', async () => {
     const { clock, keys } = await setUp()
     const [a, b] = [(await keys.create('owner', { name: 'a' }))!, (await keys.create('owner', { name: 'b' }))!]
     await Promise.all([keys.verify(a.key), keys.verify(b.key)])
@@ -106,7 +106,7 @@ describe('a rotated key', () => {
     expect(await keys.verify(a.key)).toBeNull()
   })
 
-  it('never works longer than it would have, nor does the new one', async () => {
+  it('never extends the expiry of the old key, nor that of the new one', async () => {
     const { clock, keys } = await setUp()
     const end = new Date(clock.now + HOUR)
     const old = (await keys.create('owner', { name: 'ci', expiresAt: end }))!
@@ -117,7 +117,7 @@ describe('a rotated key', () => {
     expect(await keys.verify(next.key)).toBeNull()
   })
 
-  it('is rotated once, also in a race, and what is revoked, over or not there is not', async () => {
+  it('is rotated once, also concurrently; revoked, expired and missing keys are not rotated', async () => {
     const { clock, kv, keys, elsewhere } = await setUp()
     const { id } = (await keys.create('owner', { name: 'ci' }))!
     const race = await Promise.all([keys, elsewhere, keys, elsewhere].map((each) => each.rotate(id)))
@@ -138,7 +138,7 @@ describe('a rotated key', () => {
     for await (const problem of verifyStore(kv)) throw new Error(problem)
   })
 
-  it('is over at once where it is revoked', async () => {
+  it('stops working immediately when it is revoked', async () => {
     const { keys } = await setUp()
     const old = (await keys.create('owner', { name: 'ci' }))!
     const next = (await keys.rotate(old.id))!
@@ -150,7 +150,7 @@ describe('a rotated key', () => {
 })
 
 describe('revokeAll', () => {
-  it('revokes all keys of a user, at once in this process and within five seconds elsewhere', async () => {
+  it('revokes all keys of a user, immediately in this process and within five seconds in others', async () => {
     const { clock, keys, elsewhere } = await setUp()
     const mine = await Promise.all(Array.from({ length: 3 }, (_, i) => keys.create('owner', { name: String(i) })))
     const theirs = (await keys.create('other', { name: 'x' }))!

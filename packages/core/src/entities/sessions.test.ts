@@ -8,7 +8,7 @@ import { createSession, getSession, listSessions, liveSessions } from './session
 const START = Date.UTC(2026, 0, 2)
 
 describe('a session', () => {
-  it('begins with nothing used', async () => {
+  it('starts with zero usage', async () => {
     const kv = await memoryKV()
     const session = await createSession(
       kv,
@@ -35,7 +35,7 @@ describe('a session', () => {
     expect(await getSession(kv, 'none')).toBeNull()
   })
 
-  it('sums what is used in it, and is updated by that', async () => {
+  it('sums the usage of its requests, which update it', async () => {
     const kv = await memoryKV()
     const ledger = usageLedger(kv)
     const [one, other] = [await createSession(kv, 'ada', {}, START), await createSession(kv, 'ada', {}, START)]
@@ -76,7 +76,7 @@ describe('a session', () => {
 })
 
 describe('liveSessions', () => {
-  it('has those that are there, of this user, until they end', async () => {
+  it('contains live sessions of this user, until they end', async () => {
     const kv = await memoryKV()
     let now = START
     const { id } = await createSession(kv, 'ada', { expiresAt: new Date(START + 10_000) }, START)
@@ -98,7 +98,7 @@ describe('liveSessions', () => {
     expect(await liveSessions(kv, { now: () => now }).has(id, 'ada')).toBe(false)
   })
 
-  it('reads each once, but asks again for what was not there', async () => {
+  it('reads each session once, but looks up missing ones again', async () => {
     const kv = await memoryKV()
     let reads = 0
     const counted: KV = { ...kv, get: <T>(key: Key) => (reads++, kv.get<T>(key)) }

@@ -4,7 +4,7 @@ import { memoryKV } from '../kv/memory-kv.js'
 import { countUsers, createUser, deleteUser, getUser, listUsers } from './users.js'
 
 describe('createUser', () => {
-  it('fills in what is not given', async () => {
+  it('sets defaults', async () => {
     const kv = await memoryKV()
     const user = await createUser(kv, {}, { now: Date.UTC(2026, 0, 2) })
     expect(user).toEqual({
@@ -19,13 +19,13 @@ describe('createUser', () => {
     expect(await getUser(kv, user!.id)).toEqual(user)
   })
 
-  it('keeps what is given', async () => {
+  it('stores the given fields', async () => {
     const kv = await memoryKV()
     const user = await createUser(kv, { id: 'u1', email: 'Ada@Example.org', role: 'admin', name: 'Ada' })
     expect(user).toMatchObject({ id: 'u1', email: 'Ada@Example.org', role: 'admin', name: 'Ada' })
   })
 
-  it('takes an id once', async () => {
+  it('accepts an id once', async () => {
     const kv = await memoryKV()
     await createUser(kv, { id: 'u1', name: 'first' })
     expect(await createUser(kv, { id: 'u1', name: 'second', email: 'x@y.z' })).toBeNull()
@@ -33,7 +33,7 @@ describe('createUser', () => {
     expect(await createUser(kv, { email: 'x@y.z' })).not.toBeNull()
   })
 
-  it('takes an e-mail once, whatever its case, also in a race', async () => {
+  it('accepts an e-mail address once, case-insensitively, also concurrently', async () => {
     const kv = await memoryKV()
     const race = Array.from({ length: 20 }, (_, i) => createUser(kv, { email: i % 2 ? 'A@x.org' : 'a@X.org' }))
     const created = (await Promise.all(race)).filter((user) => user !== null)
@@ -42,7 +42,7 @@ describe('createUser', () => {
     expect(items.map(({ value }) => value)).toEqual(created)
   })
 
-  it('lets many be without an e-mail', async () => {
+  it('accepts many users without e-mail address', async () => {
     const kv = await memoryKV()
     const users = await Promise.all([createUser(kv, {}), createUser(kv, { email: null }), createUser(kv, {})])
     expect(users).not.toContain(null)
@@ -50,7 +50,7 @@ describe('createUser', () => {
 })
 
 describe('getUser', () => {
-  it('finds live users only', async () => {
+  it('returns live users only', async () => {
     const kv = await memoryKV()
     const user = await createUser(kv, { id: 'u1' })
     expect(await getUser(kv, 'u2')).toBeNull()
@@ -60,7 +60,7 @@ describe('getUser', () => {
 })
 
 describe('createUser with an id', () => {
-  it('of more characters than keys can hold is refused', async () => {
+  it('longer than a key may be is refused', async () => {
     const kv = await memoryKV()
     expect(await createUser(kv, { id: '日'.repeat(200) })).not.toBeNull()
     await expect(createUser(kv, { id: 'x'.repeat(201) })).rejects.toThrow(TypeError)
@@ -69,7 +69,7 @@ describe('createUser with an id', () => {
 })
 
 describe('deleteUser', () => {
-  it('leaves an administrator, also where two go at once', async () => {
+  it('keeps at least one administrator, also with two concurrent deletions', async () => {
     const kv = await memoryKV()
     for (const id of ['a', 'b', 'c']) await createUser(kv, { id, role: id === 'c' ? 'developer' : 'admin' })
     const outcomes = await Promise.allSettled([deleteUser(kv, 'a'), deleteUser(kv, 'b')])
@@ -83,7 +83,7 @@ describe('deleteUser', () => {
     expect(await countUsers(kv)).toBe(1)
   })
 
-  it('leaves a user who is not found, but whose e-mail and id stay taken', async () => {
+  it('hides the user, and keeps the e-mail address and id reserved', async () => {
     const kv = await memoryKV()
     await createUser(kv, { id: 'u1', email: 'a@x.org' })
     await createUser(kv, { id: 'u2' })
@@ -97,7 +97,7 @@ describe('deleteUser', () => {
     expect(await countUsers(kv)).toBe(1)
   })
 
-  it('happens once, also in a race', async () => {
+  it('succeeds once, also concurrently', async () => {
     const kv = await memoryKV()
     await createUser(kv, { id: 'u1' })
     await createUser(kv, { id: 'u2' })
@@ -110,7 +110,7 @@ describe('deleteUser', () => {
 })
 
 describe('listUsers', () => {
-  it('lists those who live, newest first, in pages', async () => {
+  it('lists live users, newest first, in pages', async () => {
     const kv = await memoryKV()
     const ids: string[] = []
     for (let i = 0; i < 7; i++) ids.push((await createUser(kv, { name: String(i) }, { now: 1_000 + i }))!.id)
@@ -134,7 +134,7 @@ describe('listUsers', () => {
     expect(await listUsers(await memoryKV())).toEqual({ items: [] })
   })
 
-  it('counts those who are made at once', async () => {
+  it('counts users that are created concurrently', async () => {
     const kv = await memoryKV()
     await Promise.all(Array.from({ length: 20 }, (_, i) => createUser(kv, { email: `u${i % 15}@x.org` })))
     expect(await countUsers(kv)).toBe(15)

@@ -11,7 +11,7 @@ describe('encodeKey', () => {
     [['a/b', '..', ''], '~612f62/~2e2e/~'],
     [['é', '😀'], '~c3a9/~f09f9880'],
     [['~'], '~7e'],
-  ])('makes of %j the text %s, and back', (key, text) => {
+  ])('encodes %j as %s, and decodes it', (key, text) => {
     expect(encodeKey(key)).toBe(text)
     expect(decodeKey(text)).toEqual(key)
   })
@@ -31,7 +31,7 @@ describe('update', () => {
     expect(await kv.get(['none'])).toBeNull()
   })
 
-  it('starts over with the present value when another writer was faster', async () => {
+  it('retries with the current value when another writer was faster', async () => {
     const kv = await memoryKV()
     await kv.commit({ set: [{ key: ['n'], value: 1 }] })
     const seen: (number | null)[] = []

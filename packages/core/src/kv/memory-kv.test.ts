@@ -39,13 +39,13 @@ function fakeLog(kept: LogEntry[] = []) {
 const set = (name: string, value: number | string = 1) => ({ set: [{ key: [name], value }] })
 
 describe('memoryKV', () => {
-  it('says what it is', async () => {
+  it('reports its capabilities', async () => {
     const kv = await memoryKV()
     expect(kv.capabilities).toEqual({ writers: 'one-process', durability: 'none', driver: 'memory' })
     expect(await kv.health()).toEqual({ ok: true })
   })
 
-  it('lets values end by its clock', async () => {
+  it('expires values by its clock', async () => {
     let now = 1_000
     const kv = await memoryKV({ now: () => now })
     await kv.commit({ set: [{ key: ['a', 'b'], value: 1, expiresAt: 2_000 }] })
@@ -58,7 +58,7 @@ describe('memoryKV', () => {
     expect(await kv.commit({ check: [{ key: ['a', 'b'], version: null }], ...set('c') })).toBe(true)
   })
 
-  it('takes nothing once it is closed', async () => {
+  it('refuses commits after it was closed', async () => {
     const kv = await memoryKV()
     await kv.close()
     await expect(kv.commit(set('a'))).rejects.toMatchObject({ name: 'StorageError', outcome: 'none' })
@@ -67,7 +67,7 @@ describe('memoryKV', () => {
 })
 
 describe('memoryKV with a log', () => {
-  it('begins with what the log kept', async () => {
+  it('starts with the contents of the log', async () => {
     const log = fakeLog()
     const before = await memoryKV({ log })
     await before.commit(set('a', 'x'))
@@ -79,7 +79,7 @@ describe('memoryKV with a log', () => {
     expect((await after.get(['n']))?.value).toEqual({ calls: 2 })
   })
 
-  it('acknowledges and shows a commit only when the log has it', async () => {
+  it('acknowledges and shows a commit only after the log has stored it', async () => {
     const log = fakeLog()
     const kv = await memoryKV({ log })
     let open = (): void => undefined
@@ -95,7 +95,7 @@ describe('memoryKV with a log', () => {
     expect(await kv.get(['a'])).toMatchObject({ value: 1 })
   })
 
-  it('appends what arrives during a flush as one group', async () => {
+  it('appends commits that arrive during a flush as one group', async () => {
     const log = fakeLog()
     const kv = await memoryKV({ log })
     let open = (): void => undefined
@@ -106,14 +106,14 @@ describe('memoryKV with a log', () => {
     expect(log.appends.map((entries) => entries.map(({ k }) => k))).toEqual([['k0'], ['k1', 'k2', 'k3']])
   })
 
-  it('writes at most 512 commits at once', async () => {
+  it('writes at most 512 commits at a time', async () => {
     const log = fakeLog()
     const kv = await memoryKV({ log })
     await Promise.all(Array.from({ length: 1_025 }, (_, i) => kv.commit(set(`k${i}`))))
     expect(log.appends.map((entries) => entries.length)).toEqual([1, 512, 512])
   })
 
-  it('checks a commit against those before it in the same group', async () => {
+  it('checks a commit against earlier commits of the same group', async () => {
     const log = fakeLog()
     const kv = await memoryKV({ log })
     const absent = { check: [{ key: ['a'], version: null }] }
@@ -133,7 +133,7 @@ describe('memoryKV with a log', () => {
     expect(await kv.getMany([['a'], ['b']])).toMatchObject([{ value: 1 }, { value: 1 }])
   })
 
-  it('does not say that a check lost to a commit that was not kept', async () => {
+  it('does not report a failed check because of a commit that was not stored', async () => {
     const log = fakeLog()
     const kv = await memoryKV({ log })
     log.failure = new StorageError('Disk full', 'none')
@@ -150,7 +150,7 @@ describe('memoryKV with a log', () => {
     ['a failure that wrote nothing', new StorageError('Disk full', 'none'), 'none'],
     ['a failure that may have written', new StorageError('Disk gone', 'unknown'), 'unknown'],
     ['a failure of another kind', new Error('EIO'), 'unknown'],
-  ])('goes on after %s', async (_, failure, outcome) => {
+  ])('continues after %s', async (_, failure, outcome) => {
     const log = fakeLog()
     const kv = await memoryKV({ log })
     log.failure = failure
@@ -163,7 +163,7 @@ describe('memoryKV with a log', () => {
     expect(await kv.commit({ check: [{ key: ['a'], version: null }], ...set('a') })).toBe(true)
   })
 
-  it('shows nothing once its log has stopped', async () => {
+  it('shows nothing after its log has stopped', async () => {
     const log = fakeLog()
     const kv = await memoryKV({ log })
     await kv.commit(set('a'))
@@ -172,7 +172,7 @@ describe('memoryKV with a log', () => {
     await expect(kv.getMany([['a']])).rejects.toBe(log.stopped)
   })
 
-  it('asks the log for a value that is not in memory', async () => {
+  it('reads values that are not in memory from the log', async () => {
     const log = fakeLog()
     const kv = await memoryKV({ log })
     await kv.commit({ set: ['x', 'y'].map((name) => ({ key: ['a', name], value: name })) })
@@ -184,7 +184,7 @@ describe('memoryKV with a log', () => {
     expect(await kv.commit({ check: [{ key: ['a', 'x'], version }] })).toBe(true)
   })
 
-  it('looks again where a value was replaced or deleted while the log was asked', async () => {
+  it('reads again if a value was replaced or deleted during the read from the log', async () => {
     const log = fakeLog()
     const kv = await memoryKV({ log })
     await kv.commit({ set: ['x', 'y', 'z'].map((name) => ({ key: ['a', name], value: 1 })) })
@@ -197,7 +197,7 @@ describe('memoryKV with a log', () => {
     expect(await kv.get(['a', 'y'])).toBeNull()
   })
 
-  it('leaves out of a page what is deleted while it is read, and still names the next', async () => {
+  it('omits entries from a page that are deleted during the read, and still returns the next cursor', async () => {
     const log = fakeLog()
     const kv = await memoryKV({ log })
     await kv.commit({ set: ['x', 'y', 'z'].map((name) => ({ key: ['a', name], value: 1 })) })
@@ -209,7 +209,7 @@ describe('memoryKV with a log', () => {
     expect((await kv.list(['a'], { after: page.next! })).items.map(({ key }) => key.at(-1))).toEqual(['z'])
   })
 
-  it('tells the log what counts no more', async () => {
+  it('reports superseded entries to the log', async () => {
     let now = 1_000
     const log = fakeLog()
     const kv = await memoryKV({ log, now: () => now })
@@ -226,7 +226,7 @@ describe('memoryKV with a log', () => {
     expect(log.forgotten.slice(2).map(([{ k }, over]) => [k, over])).toEqual([['b', true]])
   })
 
-  it('gets rid of all that is over, however much there is', async () => {
+  it('removes all expired entries, however many there are', async () => {
     let now = 1_000
     const log = fakeLog()
     const kv = await memoryKV({ log, now: () => now })
@@ -244,7 +244,7 @@ describe('memoryKV with a log', () => {
     expect(await kv.get(['k7-9000'])).toMatchObject({ value: 7 })
   })
 
-  it('never gives a version out again that the log knows of', async () => {
+  it('never reuses a version that is in the log', async () => {
     const kv = await memoryKV({ log: fakeLog([{ k: '', v: 41 }]) })
     await kv.commit(set('a'))
     expect((await kv.get(['a']))!.version).toBe('42')

@@ -16,7 +16,7 @@ describe('sortedKeys', () => {
     expect([...sortedKeys().from('z', true)]).toEqual([])
   })
 
-  it('begins at the start key, which only the forward way includes', () => {
+  it('begins at the start key, which only forward iteration includes', () => {
     const keys = sortedKeys()
     for (const key of ['b', 'd', 'a', 'c', 'b']) keys.add(key)
     expect([...keys.from('b')]).toEqual(['b', 'c', 'd'])

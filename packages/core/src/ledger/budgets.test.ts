@@ -6,7 +6,7 @@ import type { BudgetOf } from './holds.js'
 const DAY = 86_400_000
 
 describe('a budget', () => {
-  it('is never exceeded, and used to the last, by holds of two processes at once', async () => {
+  it('is never exceeded, and can be used completely, by holds of two concurrent processes', async () => {
     const { first, second, used, keysBelow, expectClean } = await twoLedgers()
     // 2.01 dollars, of which there is no number of nano-dollars but a rounded one.
     const budget = ofKey(2.01)
@@ -20,14 +20,14 @@ describe('a budget', () => {
     await expectClean()
   })
 
-  it('takes what fits of those that come at once', async () => {
+  it('accepts those of several concurrent holds that fit', async () => {
     const { first, used } = await twoLedgers()
     const holds = await Promise.all([600, 500, 400].map((cost) => first.hold(nano(cost), [ofKey(1e-6)])))
     expect(holds.map((hold) => hold?.amount)).toEqual([600, undefined, 400])
     expect(await used('key', 'k', 'all')).toEqual({ spent: 0, held: 1_000 })
   })
 
-  it('gets back what is held, and counts what was spent, more or less', async () => {
+  it('is credited for released holds, and charged the actual cost', async () => {
     const { first, second, used, keysBelow, expectClean } = await twoLedgers()
     const budget = ofKey(1e-6)
     const hold = (await first.hold(nano(600), [budget]))!
@@ -52,7 +52,7 @@ describe('a budget', () => {
     await expectClean()
   })
 
-  it('leaves nothing but its sums behind where requests end by themselves', async () => {
+  it('leaves only its counters after requests have ended', async () => {
     const { first, kv } = await twoLedgers()
     const holds = await Promise.all([1, 2].map(() => first.hold(nano(6), [ofKey(1)])))
     await first.append(nano(5), holds[0]!)
@@ -60,7 +60,7 @@ describe('a budget', () => {
     for await (const { key } of entriesOf(kv)) expect(key[0]).not.toMatch(/^hold/)
   })
 
-  it('is one of each day and of each month, in UTC, in which the hold was made', async () => {
+  it('applies to the UTC day or month in which the hold was made', async () => {
     const { clock, first, used, expectClean } = await twoLedgers()
     const [daily, monthly] = [ofKey(1e-6, 'day'), { ...ofKey(2e-6, 'month'), of: 'user' } as const]
     const hold = (await first.hold(nano(1_000), [daily, monthly]))!
@@ -85,7 +85,7 @@ describe('a budget', () => {
     await expectClean()
   })
 
-  it('of a key and one of its user are both kept, or nothing is held', async () => {
+  it('of a key and one of its user are both checked, or nothing is held', async () => {
     const { first, used, keysBelow, expectClean } = await twoLedgers()
     const user: BudgetOf = { of: 'user', id: 'ada/odd', budget: { usd: 1e-6 } }
     expect(await first.hold(nano(700), [ofKey(1), user])).not.toBeNull()

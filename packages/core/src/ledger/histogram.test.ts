@@ -8,7 +8,7 @@ const histogram = (durations: number[]): Map<number, number> => {
 }
 
 describe('a bucket', () => {
-  it('holds what is over the bound before it, up to its own', () => {
+  it('contains durations above the previous bound, up to its own', () => {
     for (const ms of [0, 0.2, 1]) expect(bucketOf(ms)).toBe(0)
     for (let bucket = 1; bucket < 200; bucket++) {
       const high = boundOf(bucket)
@@ -32,19 +32,19 @@ describe('histogramOf', () => {
 })
 
 describe('quantile', () => {
-  it('is null of nothing', () => {
+  it('is null without data', () => {
     expect(quantile(new Map(), 0.5)).toBeNull()
     expect(quantile(new Map([[3, 0]]), 0.5)).toBeNull()
   })
 
-  it.each([0, 1, 2, 20, 999, 1e6, 2 ** 52])('is about the one duration that there is, %d ms', (ms) => {
+  it.each([0, 1, 2, 20, 999, 1e6, 2 ** 52])('is close to a single duration of %d ms', (ms) => {
     for (const q of [0, 0.5, 1]) {
       const found = quantile(histogram([ms]), q)!
       expect(Math.abs(found - ms)).toBeLessThanOrEqual(Math.max(1, ms / 10))
     }
   })
 
-  it('leaves out buckets in which nothing is', () => {
+  it('skips empty buckets', () => {
     const counts = new Map([
       [40, 3],
       [4, 0],
@@ -52,7 +52,7 @@ describe('quantile', () => {
     expect(quantile(counts, 0)).toBe(quantile(counts, 1))
   })
 
-  it('is at most a tenth off, whatever the durations', () => {
+  it('has an error of at most a tenth, for any durations', () => {
     const shapes = [
       () => Math.random() * 3_000,
       () => Math.exp(Math.random() * 14),

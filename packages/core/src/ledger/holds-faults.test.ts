@@ -239,7 +239,7 @@ async function run(seed: number, met: Set<string>): Promise<void> {
   if (broken === 0) expect(counted).toBe(estimates)
 }
 
-it('books each request once and gives back each hold, whatever befalls the store', { timeout: 3_600_000 }, async () => {
+it('records each request once and releases each hold, for all store failures', { timeout: 3_600_000 }, async () => {
   const met = new Set<string>()
   for (let seed = FIRST_SEED; seed < FIRST_SEED + RUNS; seed++)
     try {

@@ -15,8 +15,8 @@ import type { Commit } from '../kv/kv.js'
 
 const DAY = 86_400_000
 
-describe('a hold that other processes keep from being made', () => {
-  it('keeps no record waiting, and is made with those that came meanwhile', async () => {
+describe('a hold delayed by conflicts with other processes', () => {
+  it('does not delay records, and is made together with later ones', async () => {
     let busy = true
     let tries = 0
     const commits: Commit[] = []
@@ -41,7 +41,7 @@ describe('a hold that other processes keep from being made', () => {
 })
 
 describe('a commit of unknown outcome', () => {
-  it.each(outcomes)('that makes a hold leaves none: %s', async (outcome) => {
+  it.each(outcomes)('of a hold leaves no hold: %s', async (outcome) => {
     const losses = losing(makes, outcome)
     const { clock, first, used, keysBelow, expectClean } = await twoLedgers(losses.fault)
     await expect(first.hold(nano(5), [ofKey(1)])).rejects.toMatchObject({ code: 'ledger_unavailable' })
@@ -54,7 +54,7 @@ describe('a commit of unknown outcome', () => {
     await expectClean()
   })
 
-  it.each(outcomes)('that ends a hold does so once: %s', async (outcome) => {
+  it.each(outcomes)('of the end of a hold takes effect once: %s', async (outcome) => {
     for (const end of ['append', 'drop'] as const) {
       const losses = losing(ends, outcome)
       const { first, used, keysBelow, expectClean } = await twoLedgers(losses.fault)
@@ -85,7 +85,7 @@ describe('a commit of unknown outcome', () => {
     await expectClean()
   })
 
-  it('drops nothing where nothing can have been made', async () => {
+  it('deletes nothing if nothing can have been created', async () => {
     const refused = new StorageError('Refused', 'none')
     const { first, keysBelow } = await twoLedgers((commit, kv) =>
       makes(commit) ? Promise.reject(refused) : kv.commit(commit),

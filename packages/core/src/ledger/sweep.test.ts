@@ -11,7 +11,7 @@ import {
 } from '../../../../test/support/two-ledgers.js'
 
 describe('a sweep', () => {
-  it('books what is older, oldest first, as it was estimated', async () => {
+  it('records older holds as estimated, oldest first', async () => {
     const { clock, first, second, used, keysBelow, expectClean } = await twoLedgers()
     for (const cost of [1, 2, 3]) {
       await first.hold(nano(cost, { accuracy: 'estimated', request_id: `r${cost}` }), [ofKey(1)])
@@ -28,7 +28,7 @@ describe('a sweep', () => {
     await expectClean()
   })
 
-  it('at once takes also what was held in this very millisecond, and what has no budget', async () => {
+  it('includes holds of the current millisecond, and those without a budget, if the age is 0', async () => {
     const { first, second, expectClean } = await twoLedgers()
     await first.hold(nano(null), [])
     expect(await second.sweep(0)).toBe(1)
@@ -36,7 +36,7 @@ describe('a sweep', () => {
     await expectClean()
   })
 
-  it('of several processes books each hold once, and each is counted by one', async () => {
+  it('by several processes records each hold once, and counts it once', async () => {
     const { first, second, used, expectClean } = await twoLedgers()
     await Promise.all(Array.from({ length: 20 }, () => first.hold(estimated(7), [ofKey(1)])))
     const counts = await Promise.all([first, second, first, second].map((ledger) => ledger.sweep(0)))
@@ -46,7 +46,7 @@ describe('a sweep', () => {
     await expectClean()
   })
 
-  it('and the late end of its request book it once, whoever is first', async () => {
+  it('and the late end of its request record it once, whichever is first', async () => {
     for (let round = 0; round < 20; round++)
       for (const end of ['append', 'drop'] as const) {
         const { first, second, used, keysBelow, expectClean } = await twoLedgers()
@@ -70,7 +70,7 @@ describe('a sweep', () => {
       }
   })
 
-  it('is not undone by a request that ends much later, and others of its flush are booked', async () => {
+  it('is not undone by a request that ends much later, and other records of the same flush are stored', async () => {
     const { clock, first, second, used, expectClean } = await twoLedgers()
     const holds = await Promise.all([1, 2, 3].map(() => first.hold(estimated(500), [ofKey(1)])))
     await first.append(nano(1, { request_id: 'third' }), holds[2]!)
@@ -91,7 +91,7 @@ describe('a sweep', () => {
     await expectClean()
   })
 
-  it.each(outcomes)('that is cut off is finished by the next: %s', async (outcome) => {
+  it.each(outcomes)('that is interrupted is completed by the next: %s', async (outcome) => {
     const losses = losing(ends, outcome)
     const { first, second, used, expectClean } = await twoLedgers(losses.fault)
     await Promise.all([1, 2].map(() => first.hold(estimated(500), [ofKey(1)])))
@@ -104,7 +104,7 @@ describe('a sweep', () => {
     await expectClean()
   })
 
-  it('tells nothing of when keys were last used', async () => {
+  it('does not change the last use of keys', async () => {
     const { first, kv } = await twoLedgers()
     await first.hold(estimated(5), [])
     expect(await first.sweep(0)).toBe(1)

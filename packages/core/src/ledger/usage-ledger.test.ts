@@ -34,13 +34,13 @@ beforeEach(() => vi.useFakeTimers({ now: Date.UTC(2026, 0, 2), toFake: ['Date'] 
 afterEach(() => vi.useRealTimers())
 
 describe('the usage ledger', () => {
-  it('knows nothing of a new user', async () => {
+  it('has no usage for a new user', async () => {
     const { ledger } = await setUp()
     expect(await ledger.totals('user', 'ada')).toEqual(noUsage)
     expect(await ledger.records('ada')).toEqual({ items: [] })
   })
 
-  it('has the totals of several at once, and of all providers that were ever used', async () => {
+  it('returns several totals at once, and those of all used providers', async () => {
     const { ledger } = await setUp()
     await Promise.all([
       ledger.append(record('a')),
@@ -59,7 +59,7 @@ describe('the usage ledger', () => {
     ])
   })
 
-  it('keeps records and sums per user', async () => {
+  it('stores records and sums per user', async () => {
     const { ledger } = await setUp()
     await Promise.all([
       ledger.append(record('a')),
@@ -86,7 +86,7 @@ describe('the usage ledger', () => {
     ])
   })
 
-  it('writes what arrives in two turns as one commit, with one segment and one sum per user', async () => {
+  it('writes records of two turns as one commit, with one segment and one sum per user', async () => {
     const { ledger, commits } = await setUp()
     const append = (id: string) => ledger.append(record(id, { user_id: id === 'd' ? 'bob' : 'ada' }))
     const first = ['a', 'b'].map(append)
@@ -122,7 +122,7 @@ describe('the usage ledger', () => {
     expect(await ledger.totals('user', 'ada')).toMatchObject({ requests: 600 })
   })
 
-  it('resolves only when the record is stored', async () => {
+  it('resolves after the record is stored', async () => {
     let open = (): void => undefined
     const gate = new Promise<void>((resolve) => (open = resolve))
     const { ledger } = await setUp(async (change, kv) => gate.then(() => kv.commit(change)))
@@ -155,7 +155,7 @@ describe('the usage ledger', () => {
 describe('a failing store', () => {
   const unknown = new StorageError('Timed out', 'unknown')
 
-  it('has a flush of unknown outcome tried again and counted once, whether or not it was applied', async () => {
+  it('retries a flush of unknown outcome and counts it once, whether or not it was applied', async () => {
     for (const applied of [true, false]) {
       let tries = 0
       const { ledger, commits, lost } = await setUp(async (change, kv) => {
@@ -178,14 +178,14 @@ describe('a failing store', () => {
     }
   })
 
-  it('is given up after three tries of unknown outcome', async () => {
+  it('stops after three tries of unknown outcome', async () => {
     const { ledger, commits, lost } = await setUp(() => Promise.reject(unknown))
     await expect(ledger.append(record('a'))).rejects.toMatchObject({ ...unavailable, cause: unknown })
     expect(commits).toHaveLength(3)
     expect(lost).toEqual([{ ids: ['a'], error: unknown }])
   })
 
-  it.each([new StorageError('Disk full', 'none'), new Error('bug')])('is not tried again after %s', async (failure) => {
+  it.each([new StorageError('Disk full', 'none'), new Error('bug')])('is not retried after %s', async (failure) => {
     const { ledger, commits, lost } = await setUp(() => Promise.reject(failure))
     const results = await Promise.allSettled(['a', 'b', 'c'].map((id) => ledger.append(record(id))))
     for (const result of results) expect(result).toMatchObject({ status: 'rejected', reason: unavailable })
@@ -213,7 +213,7 @@ describe('a failing store', () => {
     expect(await ledger.totals('user', 'ada')).toMatchObject({ requests: 1 })
   })
 
-  it('is told to the callers even if the host’s own hook fails', async () => {
+  it('rejects the callers even if the onLost hook throws', async () => {
     const kv: KV = { ...(await memoryKV()), commit: () => Promise.reject(new StorageError('Disk full', 'none')) }
     const ledger = usageLedger(kv, {
       onLost: () => {
@@ -224,7 +224,7 @@ describe('a failing store', () => {
     expect(results).toMatchObject(Array.from({ length: 2 }, () => ({ status: 'rejected', reason: unavailable })))
   })
 
-  it('is good again after an append that succeeds', async () => {
+  it('is ready again after a successful append', async () => {
     let broken = true
     const { ledger, commits } = await setUp((change, kv) =>
       broken ? Promise.reject(new StorageError('Disk full', 'none')) : kv.commit(change),

@@ -31,7 +31,7 @@ async function pages(ledger: UsageLedger, limit: number): Promise<string[][]> {
 }
 
 describe('pages of records', () => {
-  it('are the whole, newest first, whatever their size and that of the segments', async () => {
+  it('contain every record, newest first, for any page and segment size', async () => {
     const shapes = [[1], [5], [1, 1, 1, 1, 1], [3, 1, 4, 1, 5, 9, 2, 6], [12, 1], [1, 12], [7, 7, 7]]
     for (const sizes of shapes) {
       const { ledger, ids } = await filled(sizes)
@@ -45,14 +45,14 @@ describe('pages of records', () => {
     }
   })
 
-  it('hold a hundred by default and five hundred at most', async () => {
+  it('contain a hundred records by default and five hundred at most', async () => {
     const { ledger, ids } = await filled([400, 400])
     expect((await ledger.records('ada')).items).toHaveLength(100)
     expect((await pages(ledger, 100_000)).map(({ length }) => length)).toEqual([500, 300])
     expect((await pages(ledger, 0)).flat()).toEqual(ids)
   })
 
-  it('stay what they are while newer records come', async () => {
+  it('do not change when newer records are added', async () => {
     const { ledger, ids } = await filled([4, 4])
     const { items, next } = await ledger.records('ada', { limit: 3 })
     await ledger.append(usageRecord({ request_id: 'new' }))
@@ -61,14 +61,14 @@ describe('pages of records', () => {
     expect(rest).not.toHaveProperty('next')
   })
 
-  it('are of their user, whoever’s cursor is shown', async () => {
+  it('contain only records of their user, even with the cursor of another user', async () => {
     const { ledger } = await filled([3])
     const { next } = await ledger.records('ada', { limit: 1 })
     const { items } = await ledger.records('bob', { after: next! })
     for (const { user_id } of items) expect(user_id).toBe('bob')
   })
 
-  it('are asked for by a cursor that is one', async () => {
+  it('require a valid cursor', async () => {
     const { ledger, ids } = await filled([3, 3])
     const { next } = await ledger.records('ada', { limit: 1 })
     const [id] = next!.split('.')

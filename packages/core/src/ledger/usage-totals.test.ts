@@ -23,7 +23,7 @@ async function expectClean(kv: KV): Promise<void> {
 const SESSION = '018f0000-0000-7000-8000-000000000001'
 
 describe('totals', () => {
-  it('are kept of all, users, keys, sessions and providers', async () => {
+  it('are kept for everything, users, keys, sessions and providers', async () => {
     const { kv, ledger } = await setUp()
     const records: Partial<UsageRecord>[] = [
       { key_id: 'k1', session_id: SESSION, in_session: true },
@@ -60,7 +60,7 @@ describe('totals', () => {
     await expectClean(kv)
   })
 
-  it('go on where safe integers of nano-dollars end', async () => {
+  it('exceed the safe integers of nano-dollars', async () => {
     const { kv, ledger } = await setUp()
     const huge = 8_999_999_123_456_789
     for (let i = 0; i < 4; i++) await ledger.append(usageRecord({ cost_nano_usd: huge }))
@@ -73,7 +73,7 @@ describe('totals', () => {
     await expectClean(kv)
   })
 
-  it('go on in a budget, too', async () => {
+  it('of a budget exceed them, too', async () => {
     const { kv, ledger } = await setUp()
     const huge = usageRecord({ cost_nano_usd: 8_000_000_000_000_000 })
     const budget = { of: 'user', id: 'ada', budget: { usd: 30_000_000 } } as const
@@ -87,7 +87,7 @@ describe('totals', () => {
 })
 
 describe('hours', () => {
-  it('are kept of users, keys, models and providers', async () => {
+  it('are kept for users, keys, models and providers', async () => {
     const { kv, ledger } = await setUp()
     const at = (timestamp: string, fields: Partial<UsageRecord> = {}) =>
       ledger.append(usageRecord({ timestamp, ...fields }))
@@ -114,7 +114,7 @@ describe('hours', () => {
     await expectClean(kv)
   })
 
-  it('tell how the calls of a provider went', async () => {
+  it('contain the results of the calls of a provider', async () => {
     const { ledger } = await setUp()
     await ledger.append(usageRecord({ latency_ms: 900, first_token_ms: 30 }))
     await ledger.append(usageRecord({ latency_ms: 0 }))
@@ -146,7 +146,7 @@ describe('hours', () => {
 describe('a failed call', () => {
   const call = { provider: 'openai', kind: 'timeout', timestamp: '2026-01-02T00:10:00.000Z' }
 
-  it('is counted with nobody waiting, once, and leaves no record', async () => {
+  it('is counted once, without a caller that waits, and leaves no record', async () => {
     const { kv, commits, ledger } = await setUp()
     ledger.failed(call)
     ledger.failed(call)
@@ -162,7 +162,7 @@ describe('a failed call', () => {
     await expectClean(kv)
   })
 
-  it('goes with the records of its turn', async () => {
+  it('is stored with the records of the same turn', async () => {
     const { commits, kv, ledger } = await setUp()
     ledger.failed(call)
     await ledger.append(usageRecord())
@@ -175,7 +175,7 @@ describe('a failed call', () => {
 })
 
 describe('the last use', () => {
-  it('is known of keys and of sessions that it counted for', async () => {
+  it('is stored for keys, and for sessions that counted the request', async () => {
     const { kv, ledger } = await setUp()
     const fields = { session_id: SESSION, in_session: true, key_id: SESSION }
     await Promise.all([
@@ -190,8 +190,8 @@ describe('the last use', () => {
   })
 })
 
-describe('odd ids', () => {
-  it('of models and users break no flush, and each is counted', async () => {
+describe('unusual ids', () => {
+  it('of models and users do not break a flush, and each is counted', async () => {
     const { kv, ledger } = await setUp()
     const long = 'x'.repeat(10_000)
     // The first 200 characters of two of them end in halves of two characters, which no store tells apart.
@@ -219,7 +219,7 @@ describe('odd ids', () => {
     await expectClean(kv)
   })
 
-  it('name each counter once in a commit', async () => {
+  it('do not repeat a counter in a commit', async () => {
     const { commits, ledger } = await setUp()
     await Promise.all(['\ud83d', '\ud83e', 'x'].map((model) => ledger.append(usageRecord({ model }))))
     const names = commits[0]!.sum!.map(({ key }) => new TextEncoder().encode(key.join('/')).join())
@@ -233,7 +233,7 @@ describe('a record that cannot be stored', () => {
     ['less than nothing', { completion_tokens: -1 }],
     ['more tokens than sums could take', { prompt_tokens: Number.MAX_SAFE_INTEGER }],
     ['a user whose id is no key', { user_id: 'x'.repeat(3_000) }],
-  ])('fails by itself: %s', async (_, fields) => {
+  ])('fails alone: %s', async (_, fields) => {
     const { kv, ledger } = await setUp()
     ledger.failed({ provider: 'google', kind: 'timeout', timestamp: '2026-01-02T00:10:00.000Z' })
     const results = await Promise.allSettled(
@@ -248,7 +248,7 @@ describe('a record that cannot be stored', () => {
     await expectClean(kv)
   })
 
-  it('has more than a thousand million tokens', async () => {
+  it('if it has more than a thousand million tokens', async () => {
     const { ledger } = await setUp()
     await ledger.append(usageRecord({ prompt_tokens: 1e9, completion_tokens: 1e9 }))
     for (const fields of [{ prompt_tokens: 1e9 + 1 }, { completion_tokens: 1e9 + 1 }])

@@ -43,11 +43,11 @@ describe('the cost of a request', () => {
     expect(cost(units, { input: 2, output: 7 })).toBe(nano)
   })
 
-  it('of an hour in the cache is that of minutes where only those have a rate', () => {
+  it('of the one-hour cache falls back to the rate of cache_write', () => {
     expect(cost({ cache_write_1h: 10 }, { input: 2, cache_write: 3 })).toBe(30_000)
   })
 
-  it('of a rate of 0 is 0, and not that of another class', () => {
+  it('of a rate of 0 is 0, without a fallback', () => {
     expect(cost({ input: 10, cache_read: 5 }, { input: 2, cache_read: 0 })).toBe(20_000)
   })
 
@@ -67,7 +67,7 @@ describe('the cost of a request', () => {
     expect(cost(units, { input })).toBe(nano)
   })
 
-  it('is rounded once, not class by class', () => {
+  it('is rounded once, not per class', () => {
     expect(cost({ input: 1, output: 1, reasoning: 1 }, { input: 0.0004, output: 0.0004 })).toBe(1)
   })
 
@@ -79,7 +79,7 @@ describe('the cost of a request', () => {
     ['tokens were used and only characters have a rate', { input: 5 }, { characters: 15 }],
     ['characters were used and only tokens have a rate', { characters: 5 }, { input: 1, output: 1 }],
     ['seconds were used and only images have a rate', { seconds: 5 }, { images: 15 }],
-  ])('is not known where %s', (_, units, rates) => {
+  ])('is null where %s', (_, units, rates) => {
     expect(cost(units, rates)).toBeNull()
   })
 
@@ -115,18 +115,18 @@ describe('the rates of a request', () => {
     [{ input: 101 }, { input: 3, output: 4, cache_read: 0.5 }],
     [{ input: 1_001 }, { input: 1, output: 9, cache_read: 0.5 }],
     [{ input: 2_001 }, { input: 5, output: 6, cache_read: 0.5 }],
-  ])('are those of the highest tier that the prompt exceeds, over the price’s own: %j', (units, rates) => {
+  ])('are those of the highest tier that the prompt exceeds, over the base rates: %j', (units, rates) => {
     expect(ratesFor(price, units)).toEqual(rates)
   })
 
-  it('count every class of the prompt', () => {
+  it('count all classes of the prompt for the tier', () => {
     const classes = ['input', 'input_audio', 'input_image', 'cache_read', 'cache_write', 'cache_write_1h'] as const
     for (const name of classes) expect(ratesFor(price, { input: 100, [name]: 101 }), name).toMatchObject({ input: 3 })
     const units = Object.fromEntries(classes.map((name) => [name, 17]))
     expect(ratesFor(price, units)).toMatchObject({ input: 3 })
   })
 
-  it('are a copy that stays as it is when the price changes', () => {
+  it('are a copy that does not change with the price', () => {
     const mine = { ...price }
     const rates = ratesFor(mine, {})
     mine.input = 100
@@ -134,6 +134,6 @@ describe('the rates of a request', () => {
   })
 })
 
-it('tells dollars', () => {
+it('converts to dollars', () => {
   expect([10_986_000, 1, 0].map(toUsd)).toEqual([0.010986, 1e-9, 0])
 })

@@ -4,7 +4,7 @@ import { fromLitellm } from './from-litellm.js'
 const openai = { litellm_provider: 'openai', mode: 'chat' }
 
 describe('prices of litellm', () => {
-  it('have our names and our unit', () => {
+  it('use the names and units of Turnpike', () => {
     const row = {
       litellm_provider: 'anthropic',
       mode: 'chat',
@@ -49,7 +49,7 @@ describe('prices of litellm', () => {
     expect(rows).toEqual({ 'openai/x': { input: 0.17 } })
   })
 
-  it('have tiers by the size of the prompt', () => {
+  it('have tiers by prompt size', () => {
     const row = {
       ...openai,
       input_cost_per_token: 1.25e-6,
@@ -72,7 +72,7 @@ describe('prices of litellm', () => {
     })
   })
 
-  it('have names of ours', () => {
+  it('use the provider ids of Turnpike', () => {
     const cost = { input_cost_per_token: 1e-6 }
     const rows = {
       'gemini/gemini-x': { litellm_provider: 'gemini', ...cost },
@@ -131,7 +131,7 @@ describe('prices of litellm', () => {
     expect(fromLitellm({ x: { ...openai, ...fields } })).toEqual({ rows: { 'openai/x': price }, rejected: [] })
   })
 
-  it('are taken one by one', () => {
+  it('are imported row by row', () => {
     const { rows, rejected } = fromLitellm({
       good: { ...openai, input_cost_per_token: 1e-6 },
       absurd: { ...openai, input_cost_per_token: 0.135 },
@@ -150,7 +150,7 @@ describe('prices of litellm', () => {
     ])
   })
 
-  it.each([null, 'no', [], { x: null }])('are none of %j', (json) => {
+  it.each([null, 'no', [], { x: null }])('are not read from %j', (json) => {
     expect(fromLitellm(json)).toEqual({ rows: {}, rejected: [] })
   })
 })

@@ -7,7 +7,7 @@ const tableOf = (provider: string, model: string, cost: unknown) => ({
 })
 
 describe('prices of models.dev', () => {
-  it('have our names', () => {
+  it('use the names of Turnpike', () => {
     const cost = {
       input: 1.25,
       output: 10,
@@ -23,7 +23,7 @@ describe('prices of models.dev', () => {
     })
   })
 
-  it('have tiers by the size of the prompt', () => {
+  it('have tiers by prompt size', () => {
     const cost = {
       input: 2.5,
       output: 15,
@@ -39,14 +39,14 @@ describe('prices of models.dev', () => {
     })
   })
 
-  it('have the older form of a tier', () => {
+  it('read the older form of a tier', () => {
     const cost = { input: 1.25, output: 10, context_over_200k: { input: 2.5, output: 15 } }
     expect(fromModelsDev(tableOf('google', 'gemini-x', cost)).rows).toEqual({
       'google/gemini-x': { input: 1.25, output: 10, tiers: [{ above: 200_000, input: 2.5, output: 15 }] },
     })
   })
 
-  it('have of Claude what an hour in the cache costs', () => {
+  it('derive the one-hour cache rate of Claude', () => {
     const cost = { input: 3, output: 15, cache_write: 3.75 }
     const tier = { input: 6, cache_write: 7.5 }
     const tiered = { ...cost, tiers: [{ tier: { type: 'context', size: 200_000 }, ...tier }] }
@@ -56,7 +56,7 @@ describe('prices of models.dev', () => {
     expect(fromModelsDev(tableOf('acme', 'claude-x', cost)).rows).toEqual({ 'acme/claude-x': cost })
   })
 
-  it('are taken one by one', () => {
+  it('are imported row by row', () => {
     const models = {
       good: { cost: { input: 1 } },
       absurd: { cost: { input: 150_000, output: 1 } },
@@ -87,7 +87,7 @@ describe('prices of models.dev', () => {
     ])
   })
 
-  it.each([null, 'no', [], { openai: null }, { openai: { models: [] } }])('are none of %j', (json) => {
+  it.each([null, 'no', [], { openai: null }, { openai: { models: [] } }])('are not read from %j', (json) => {
     expect(fromModelsDev(json)).toEqual({ rows: {}, rejected: [] })
   })
 })

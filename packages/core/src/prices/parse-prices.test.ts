@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { parsePrices } from './parse-prices.js'
 
-describe('prices out of JSON', () => {
-  it('are as they stand', () => {
+describe('prices from JSON', () => {
+  it('are returned unchanged', () => {
     const rows = {
       'openai/gpt-x': { input: 2, output: 2_000, cache_read: 2, tiers: [{ above: 200_000, input: 4, cache_read: 0 }] },
       'acme/models/tts': { characters: 2_000, seconds: 100_000, images: 10_000_000 },
@@ -82,11 +82,11 @@ describe('prices out of JSON', () => {
     expect(() => parsePrices(json)).toThrow(new RangeError(message))
   })
 
-  it('are refused with a class that is not known', () => {
+  it('are refused with an unknown class', () => {
     expect(() => parsePrices({ 'a/b': { inptu: 1 } })).toThrow(/^Price of a\/b: inptu is no class of units; .*\binput,/)
   })
 
-  it('name the row that is at fault', () => {
+  it('errors name the row', () => {
     expect(() => parsePrices({ 'a/b': { input: 1 }, 'a/c': { input: -1 } })).toThrow('Price of a/c: input is -1')
   })
 })

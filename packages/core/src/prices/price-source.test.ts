@@ -28,12 +28,12 @@ function setUp(answers: unknown[], everyMs?: number) {
   return { prices, load, errors, inputs }
 }
 
-it('keeps fixed prices as they are', () => {
+it('keeps fixed prices unchanged', () => {
   expect(fixedPrices(first).table()).toBe(first)
 })
 
 describe('live prices', () => {
-  it('begin with the first table and load nothing by themselves until it is time', async () => {
+  it('start with the first table and load only when it is due', async () => {
     const { prices, load } = setUp([])
     await vi.advanceTimersByTimeAsync(6 * HOUR - 1)
     expect(prices.table()).toBe(first)
@@ -52,21 +52,21 @@ describe('live prices', () => {
     expect(inputs('x')).toEqual([20])
   })
 
-  it('load as often as they are told to', async () => {
+  it('load at the configured interval', async () => {
     const { load, prices } = setUp([{ 'a/x': { input: 1 } }], HOUR)
     await vi.advanceTimersByTimeAsync(HOUR)
     expect(load).toHaveBeenCalledTimes(1)
     prices.close()
   })
 
-  it('keep no process alive', () => {
+  it('do not keep a process alive', () => {
     const intervals = vi.spyOn(globalThis, 'setInterval')
     const { prices } = setUp([])
     expect(intervals.mock.results.map(({ value }) => (value as NodeJS.Timeout).hasRef())).toEqual([false])
     prices.close()
   })
 
-  it('lie over the first table, with a version of their own', async () => {
+  it('override the first table, with a version of their own', async () => {
     const { prices, inputs } = setUp([
       { 'a/x': { input: 10 }, 'a/z': { input: 30 } },
       { 'a/x': { input: 11 }, 'a/z': { input: 30 } },
@@ -84,7 +84,7 @@ describe('live prices', () => {
     prices.close()
   })
 
-  it('say where each is from, and since when it holds', async () => {
+  it('report the origin and date of each price', async () => {
     const { prices } = setUp([{ 'a/x': { input: 10 } }, { 'a/x': { input: 10 } }, { 'a/x': { input: 11 } }])
     const since = (minutes: number) => ({ source: 'loaded', since: `2026-01-02T00:0${minutes}:00.000Z` })
     for (const [minute, changed] of [
@@ -101,7 +101,7 @@ describe('live prices', () => {
     prices.close()
   })
 
-  it('give out a table that stays as it is', async () => {
+  it('return an immutable table', async () => {
     const { prices } = setUp([{ 'a/x': { input: 10 } }])
     const before = prices.table()
     await prices.refresh()
@@ -118,7 +118,7 @@ describe('live prices', () => {
       { 'a/p': { input: 9 }, 'a/x': { input: 9 }, 'a/r': { input: 9 }, 'a/s': { input: 9 } },
       'The loaded prices are without 2 of 3 models',
     ],
-  ])('keep the last good table where the next one %s, and go on', async (_, answer, message) => {
+  ])('keep the last good table where the next one %s, and continue', async (_, answer, message) => {
     const good = { 'a/x': { input: 10 }, 'a/y': { input: 20 }, 'a/z': { input: 30 } }
     const { prices, errors, inputs } = setUp([good, answer, { 'a/x': { input: 11 }, 'a/y': { input: 21 } }])
     await prices.refresh()
@@ -133,7 +133,7 @@ describe('live prices', () => {
     prices.close()
   })
 
-  it('keep the first table where nothing was loaded ever', async () => {
+  it('keep the first table where loading never succeeds', async () => {
     const { prices, errors } = setUp([new Error('offline')])
     await prices.refresh()
     expect(prices.table()).toBe(first)
@@ -141,7 +141,7 @@ describe('live prices', () => {
     prices.close()
   })
 
-  it('are loaded once at a time', async () => {
+  it('are loaded by one request at a time', async () => {
     let answer: (json: object) => void = () => undefined
     const { prices, load, inputs } = setUp([new Promise((resolve) => (answer = resolve)), { 'a/x': { input: 20 } }])
     const both = Promise.all([prices.refresh(), prices.refresh()])
@@ -155,7 +155,7 @@ describe('live prices', () => {
     prices.close()
   })
 
-  it('outlive hooks that throw', async () => {
+  it('tolerate hooks that throw', async () => {
     const fail = (): never => {
       throw new Error('The hook failed')
     }

@@ -22,11 +22,11 @@ describe('a price table', () => {
     ['anthropic', 'gpt-x', undefined],
     ['__proto__', '__proto__', undefined],
     ['', 'constructor', undefined],
-  ])('has of %s/%s: %j', (provider, model, price) => {
+  ])('returns for %s/%s: %j', (provider, model, price) => {
     expect(table.price(provider, model)).toEqual(price)
   })
 
-  it('has a version that tells what is in it, in whatever order', () => {
+  it('has a version that depends on its rows and not on their order', () => {
     const version = (rows: Record<string, Price>) => priceTable(rows).version
     const one = version({
       'a/x': { input: 1, output: 2, tiers: [{ above: 10, input: 3 }] },
@@ -42,7 +42,7 @@ describe('a price table', () => {
     ).not.toBe(one)
   })
 
-  it('stays as it is when the rows change', () => {
+  it('does not change when the given rows change', () => {
     const rows = { 'a/x': { input: 1, tiers: [{ above: 10, input: 3 }] } }
     const frozen = priceTable(rows)
     rows['a/x'].input = 9
@@ -50,7 +50,7 @@ describe('a price table', () => {
     expect(frozen.price('a', 'x')).toEqual({ input: 1, tiers: [{ above: 10, input: 3 }] })
   })
 
-  it('knows where each of its prices is from', () => {
+  it('reports the origin of each price', () => {
     const own = { source: 'own.json', since: '2026-02-03T04:05:06.000Z' }
     const builtIn = { source: 'built-in', since: '2026-01-02' }
     const rows = { 'a/x': { input: 1 }, 'a/y': { input: 2 } }
@@ -61,12 +61,12 @@ describe('a price table', () => {
     expect(two.version).toBe(one.version)
   })
 
-  it('is the host’s own, since it was made, where nothing else is said', () => {
+  it('has the origin host and its creation time by default', () => {
     const { source, since } = priceTable({ 'a/x': { input: 1 } }).origin
     expect([source, Date.now() - Date.parse(since) < 10_000]).toEqual(['host', true])
   })
 
-  it('cannot be made of a row that is wrong', () => {
+  it('refuses an invalid row', () => {
     expect(() => priceTable({ 'a/x': { input: -1 } })).toThrow('Price of a/x: input is -1')
   })
 })

@@ -10,12 +10,12 @@ const usage = (prompt_tokens: number, completion_tokens: number, prompt?: unknow
 })
 
 describe('the units of a usage', () => {
-  it('are input and output where there are no details', () => {
+  it('are input and output without details', () => {
     expect(unitsOf(usage(12, 34))).toEqual({ input: 12, output: 34 })
     expect(unitsOf(usage(12, 34, null, null))).toEqual({ input: 12, output: 34 })
   })
 
-  it('are none where nothing was used', () => {
+  it('are empty without usage', () => {
     expect(unitsOf(usage(0, 0))).toEqual({})
   })
 
@@ -60,11 +60,11 @@ describe('the units of a usage', () => {
     ['negative numbers', { cached_tokens: -8, cache_write_tokens: -1 }, { input: 10 }],
     ['parts of a token', { cached_tokens: 3.9 }, { cache_read: 3, input: 7 }],
     ['details that are none', 'many', { input: 10 }],
-  ])('hold whatever is told: %s', (_, details, units) => {
+  ])('add up for inconsistent prompt details: %s', (_, details, units) => {
     expect(unitsOf(usage(10, 0, details))).toEqual(units)
   })
 
-  it('hold whatever is told of the completion', () => {
+  it('add up for inconsistent completion details', () => {
     expect(unitsOf(usage(0, 10, {}, { reasoning_tokens: 12, audio_tokens: 1 }))).toEqual({ reasoning: 10 })
   })
 })

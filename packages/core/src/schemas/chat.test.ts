@@ -29,7 +29,7 @@ describe('a chat request', () => {
     ['tool_choice', 'auto', 'none', 'required', { type: 'function', function: { name: 'f' } }, null],
     ['provider', 'openai', 'auto', null],
     ['n', 1, 128, null],
-  ])('takes %s', (field, ...values) => {
+  ])('accepts %s', (field, ...values) => {
     for (const value of values) expect(parse({ [field]: value })[field], JSON.stringify(value)).toEqual(value)
   })
 
@@ -52,7 +52,7 @@ describe('a chat request', () => {
       expect(refusedAt({ [field]: value }), JSON.stringify(value)).toMatch(RegExp(`^${field}`))
   })
 
-  it('names the place of a wrong value', () => {
+  it('names the path of a wrong value', () => {
     expect(refusedAt({ stream_options: { include_usage: 'true' } })).toBe('stream_options.include_usage')
     expect(refusedAt({ tools: [tool, { type: 'function', function: { name: '' } }] })).toBe('tools.1.function.name')
     expect(refusedAt({ tools: [{ type: 'search' }] })).toBe('tools.0.type')
@@ -206,7 +206,7 @@ describe('an answer', () => {
     choices: [{ index: 0, delta: {}, finish_reason: null }],
   }
 
-  it('is as spec.md shows it', () => {
+  it('has the form of spec.md', () => {
     expect(v.is(ChatCompletion, answer)).toBe(true)
     for (const wrong of [
       { object: 'completion' },

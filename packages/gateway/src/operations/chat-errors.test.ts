@@ -5,7 +5,7 @@ import { answer, errorOf, testGateway } from '../../../../test/support/gateway.j
 const user = { role: 'user', content: 'Hi' }
 const path = '/v1/chat/completions'
 
-describe('a request that is wrong', () => {
+describe('an invalid request', () => {
   const invalid = (message: string) => ({ type: 'invalid_request_error', code: 'invalid_body', message })
 
   it.each<[fields: object, message: string]>([
@@ -32,7 +32,7 @@ describe('a request that is wrong', () => {
       { tool_choice: 'any' },
       'tool_choice: Expected "auto", "none", "required" or {"type":"function","function":{"name":…}}',
     ],
-  ])('%j is told so and goes nowhere', async (fields, message) => {
+  ])('%j is refused without an upstream call', async (fields, message) => {
     const { chat, upstream, records } = await testGateway()
     const response = await chat(fields)
     expect([response.status, await response.json()]).toEqual([
@@ -50,19 +50,19 @@ describe('a request that is wrong', () => {
     ['{} {}', 'The request body is not valid JSON'],
     ['\ufeff{}', 'The request body is not valid JSON'],
     ['['.repeat(100_000), 'The request body nests deeper than 128 levels'],
-  ])('%.9j… is no JSON', async (body, message) => {
+  ])('%.9j… is not JSON', async (body, message) => {
     const { send } = await testGateway()
     const response = await send('POST', path, body)
     expect(response.status).toBe(400)
     expect(await errorOf(response)).toEqual({ type: 'invalid_request_error', code: 'invalid_json', message })
   })
 
-  it.each(['[]', '"text"', '1', 'null', 'true'])('%s is no request', async (body) => {
+  it.each(['[]', '"text"', '1', 'null', 'true'])('%s is not a valid request', async (body) => {
     const response = await (await testGateway()).send('POST', path, body)
     expect([response.status, await errorOf(response)]).toMatchObject([400, { code: 'invalid_body' }])
   })
 
-  it('is refused over the byte limit', async () => {
+  it('is refused above the byte limit', async () => {
     const { chat } = await testGateway({ bodyLimit: 100 })
     const response = await chat({ user: 'x'.repeat(100) })
     expect([response.status, await errorOf(response)]).toEqual([
@@ -75,7 +75,7 @@ describe('a request that is wrong', () => {
     ])
   })
 
-  it('is told of an unknown model or provider', async () => {
+  it('with an unknown model or provider is refused', async () => {
     const { chat, upstream } = await testGateway()
     const model = await chat({ model: 'claude-unknown' })
     expect([model.status, await errorOf(model)]).toEqual([
@@ -139,7 +139,7 @@ describe('an upstream that fails', () => {
     ['a 503', answer(error(secret), 503), 502, upstreamError],
     ['an overload', answer(error(secret), 529), 502, upstreamError],
     ['a redirect', answer('', 301, { location: 'https://internal.example' }), 502, upstreamError],
-  ])('by %s is told without secrets', async (_, upstream, status, body) => {
+  ])('with %s is reported without secrets', async (_, upstream, status, body) => {
     for (const stream of [false, true]) {
       const { chat, records, errors } = await testGateway({ upstream: () => upstream })
       const response = await chat({ stream })
@@ -158,7 +158,7 @@ describe('an upstream that fails', () => {
     [{ 'retry-after-ms': '1500' }, '2'],
     [{ 'retry-after': '0' }, '1'],
     [{}, '1'],
-  ])('by a rate limit with %j says after how long to come back', async (headers, seconds) => {
+  ])('with a rate limit and %j returns Retry-After', async (headers, seconds) => {
     const { chat } = await testGateway({ upstream: () => answer(error(secret), 429, headers) })
     const response = await chat()
     expect([response.status, response.headers.get('retry-after')]).toEqual([429, seconds])
@@ -170,7 +170,7 @@ describe('an upstream that fails', () => {
   })
 
   it.each([['<html>'], [{}], [{ choices: [] }], ['null'], ['']])(
-    'by an answer %j that makes no sense must not be asked again',
+    'with the malformed answer %j must not be retried',
     async (body) => {
       const { chat } = await testGateway({ upstream: () => answer(body) })
       const response = await chat()
@@ -186,7 +186,7 @@ describe('an upstream that fails', () => {
   it.each([
     ['ECONNREFUSED', null],
     ['ECONNRESET', 'false'],
-  ])('by %s could not be reached', async (code, retry) => {
+  ])('with %s is unavailable', async (code, retry) => {
     const transport = () => Promise.reject(Object.assign(new Error(secret), { code }))
     const router = createRouter({ providers: [openai({ apiKey: 'x', transport })] })
     for (const stream of [false, true]) {
@@ -200,7 +200,7 @@ describe('an upstream that fails', () => {
     }
   })
 
-  it('by an error of our own tells nothing', async () => {
+  it('because of an internal error is reported without details', async () => {
     const router = createRouter({ providers: [] })
     const broken = { ...router, candidates: () => Promise.reject(new Error(secret)) }
     const { chat, errors } = await testGateway({ router: broken })

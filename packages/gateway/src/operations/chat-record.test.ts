@@ -7,7 +7,7 @@ import { completion, errorOf, OWNER, testGateway } from '../../../../test/suppor
 const session = '01900000-AAAA-7000-8000-0000000000FF'
 
 describe('the record of a completion', () => {
-  it('has all that is known', async () => {
+  it('has all fields', async () => {
     const { chat, records, keyId, logs } = await testGateway({ upstream: () => completion() })
     const headers = {
       'x-session-id': session,
@@ -52,7 +52,7 @@ describe('the record of a completion', () => {
     expect(JSON.stringify(logs)).not.toContain('Hi')
   })
 
-  it.each(['not-a-uuid', 'x'.repeat(10_000), `${session}, ${session}`, ''])('has no tag of %.20s', async (value) => {
+  it.each(['not-a-uuid', 'x'.repeat(10_000), `${session}, ${session}`, ''])('has no tag for %.20s', async (value) => {
     const { chat, records } = await testGateway()
     await chat({}, { headers: { 'x-session-id': value, 'x-task-id': value } })
     expect(await records()).toMatchObject([{ session_id: '', task_id: '', conversation_id: '', project_id: '' }])
@@ -62,7 +62,7 @@ describe('the record of a completion', () => {
     ['reports no usage', undefined],
     ['reports what no answer has', { prompt_tokens: 2e9, completion_tokens: 2e9, total_tokens: 4e9 }],
     ['reports a prompt that no answer has', { prompt_tokens: 2e9, completion_tokens: 2, total_tokens: 4e9 }],
-  ])('is estimated where the upstream %s, and the client sees the estimate', async (_, reported) => {
+  ])('is estimated where the upstream %s, and the client receives the estimate', async (_, reported) => {
     const { chat, records } = await testGateway({ upstream: () => completion({ usage: reported }) })
     const response = await chat({ messages: [{ role: 'user', content: 'x'.repeat(41) }], system: 'abc' })
     const usage = { prompt_tokens: 11, completion_tokens: 2, total_tokens: 13 }
@@ -72,7 +72,7 @@ describe('the record of a completion', () => {
     ])
   })
 
-  it('adds up', async () => {
+  it('has sums that match', async () => {
     const { chat, gateway } = await testGateway({ upstream: () => completion() })
     await Promise.all([chat(), chat(), chat()])
     expect(await gateway.ledger.totals('user', OWNER)).toEqual({
@@ -85,7 +85,7 @@ describe('the record of a completion', () => {
     })
   })
 
-  it('is stored before the answer leaves', async () => {
+  it('is stored before the answer is sent', async () => {
     let store = (): void => undefined
     const stored = new Promise<void>((resolve) => (store = resolve))
     const ledger = { ready: async () => undefined, append: () => stored } as unknown as UsageLedger
@@ -106,7 +106,7 @@ describe('a ledger that cannot be written', () => {
     message: 'Usage cannot be recorded at the moment',
   }
 
-  it('fails the request whose record is lost, and those after it before they cost', async () => {
+  it('fails the request whose record is lost, and refuses later ones before they cost anything', async () => {
     const kv = await memoryKV()
     let broken = false
     const breaking = {
@@ -128,7 +128,7 @@ describe('a ledger that cannot be written', () => {
     expect((await chat()).status).toBe(200)
   })
 
-  it('tells what a ledger of one’s own throws', async () => {
+  it('reports the error of a custom ledger', async () => {
     const error = new ApiError(500, 'server_error', 'No', { code: 'ledger_unavailable' })
     const ledger = { ready: () => Promise.reject(error) } as unknown as UsageLedger
     const { chat, upstream } = await testGateway({ ledger })

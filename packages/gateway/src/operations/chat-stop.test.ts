@@ -7,8 +7,8 @@ const streaming = (...pieces: Parameters<typeof streamed>) => testGateway({ upst
 
 afterEach(() => vi.useRealTimers())
 
-describe('a client that leaves', () => {
-  it('between two pieces ends the upstream and is recorded', async () => {
+describe('a client that disconnects', () => {
+  it('between two chunks aborts the upstream and is recorded', async () => {
     const { chat, records, signals, logs } = await streaming(chunk('Hello'), new Promise(() => undefined))
     const reader = (await chat({ stream: true })).body!.getReader()
     await reader.read()
@@ -18,7 +18,7 @@ describe('a client that leaves', () => {
     expect(logs).toHaveLength(1)
   })
 
-  it('while the upstream is waited for ends it too', async () => {
+  it('before the upstream has answered aborts it too', async () => {
     const { chat, records, signals } = await streaming(chunk('Hello'), new Promise(() => undefined))
     const client = new AbortController()
     const reader = (await chat({ stream: true }, { signal: client.signal })).body!.getReader()
@@ -31,7 +31,7 @@ describe('a client that leaves', () => {
     expect(await records()).toMatchObject([{ outcome: 'client_abort' }])
   })
 
-  it('before the first piece is recorded', async () => {
+  it('before the first chunk is recorded', async () => {
     const { chat, records, signals } = await streaming(chunk('Hello'), new Promise(() => undefined))
     const response = await chat({ stream: true })
     await response.body!.cancel()
@@ -41,7 +41,7 @@ describe('a client that leaves', () => {
 })
 
 describe('a shutdown', () => {
-  it('lets streams end', async () => {
+  it('lets streams finish', async () => {
     let open = (): void => undefined
     const more = new Promise<void>((resolve) => (open = resolve))
     const { chat, gateway, records } = await streaming(chunk('a'), more, chunk('b', 'stop'))
@@ -56,7 +56,7 @@ describe('a shutdown', () => {
     expect(await records()).toMatchObject([{ outcome: 'complete' }])
   })
 
-  it('ends streams that take too long, tells them so, and records them', async () => {
+  it('ends streams that take too long with an error event, and records them', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     const { chat, gateway, records } = await streaming(chunk('Hello'), new Promise(() => undefined))
     const text = (await chat({ stream: true })).text()

@@ -30,7 +30,7 @@ function frozen(): void {
 afterEach(() => vi.useRealTimers())
 
 describe('a streamed completion', () => {
-  it('has exactly OpenAI’s bytes, without usage where it is not asked for', async () => {
+  it('has exactly the bytes of OpenAI, without usage by default', async () => {
     const { chat } = await streaming([chunk('Hel'), chunk('lo'), chunk('', 'stop'), usageChunk, '[DONE]'])
     const response = await chat({ stream: true })
     expect(response.status).toBe(200)
@@ -48,7 +48,7 @@ describe('a streamed completion', () => {
     )
   })
 
-  it('has usage null and at the end the usage where it is asked for', async () => {
+  it('has usage null, and the usage at the end, with include_usage', async () => {
     const { chat, sent } = await streaming([chunk('Hello'), chunk('', 'stop'), usageChunk, '[DONE]'])
     const events = parseStream(await (await chat(wanted)).text())
     expect(events.map((event) => (event.type === 'chunk' ? event.chunk.usage : event.type))).toEqual([
@@ -89,7 +89,7 @@ describe('a streamed completion', () => {
     expect(logs).toMatchObject([{ stream: true, outcome: 'complete', status: 200, prompt_tokens: 9 }])
   })
 
-  it('is complete without [DONE] of the upstream, and joins over reads', async () => {
+  it('is complete without [DONE] of the upstream, with events split across reads', async () => {
     const { chat } = await testGateway()
     const events = parseStream(await (await chat({ ...wanted, n: 2 })).text())
     for (const choice of [0, 1]) expect(joinText(events, choice)).toBe('This is a simulated answer. You said: Hi')
@@ -98,7 +98,7 @@ describe('a streamed completion', () => {
     expect(parseStream(await (await silent.chat({ stream: true })).text()).at(-1)).toEqual({ type: 'done' })
   })
 
-  it('answers nothing before the first event, and its head before the second', async () => {
+  it('sends nothing before the first event, and its head before the second', async () => {
     const [first, second] = [gate(), gate()]
     const { chat, upstream } = await streaming([first.passed, chunk('a'), second.passed, chunk('b', 'stop')])
     let answered = false
@@ -113,7 +113,7 @@ describe('a streamed completion', () => {
     expect(parseStream(await response.text()).at(-1)).toEqual({ type: 'done' })
   })
 
-  it('says [DONE] only once its record is stored', async () => {
+  it('sends [DONE] after its record is stored', async () => {
     const stored = gate()
     const records: UsageRecord[] = []
     const append = async (record: UsageRecord) => {
@@ -136,7 +136,7 @@ describe('a streamed completion', () => {
     expect(text.endsWith('data: [DONE]\n\n')).toBe(true)
   })
 
-  it('sends a comment while the upstream is silent', async () => {
+  it('sends a heartbeat while the upstream is silent', async () => {
     frozen()
     const more = gate()
     const { chat } = await streaming([chunk('a'), more.passed, chunk('b', 'stop')], { heartbeatMs: 1_000 })
@@ -195,7 +195,7 @@ describe('a stream that fails', () => {
     expect(upstream.active).toBe(0)
   })
 
-  it('keeps what the upstream reported so far as partial', async () => {
+  it('records what the upstream reported so far as partial', async () => {
     const { chat, records } = await streaming([chunk('Hello', null, { usage }), new Error('ECONNRESET')])
     await (await chat({ stream: true })).text()
     expect(await records()).toMatchObject([{ tokens: 12, accuracy: 'partial', outcome: 'truncated' }])
@@ -211,7 +211,7 @@ describe('a stream that fails', () => {
     expect((await whole.chat({ stream: true })).status).toBe(502)
   })
 
-  it('because its record cannot be stored says so in place of [DONE]', async () => {
+  it('because its record cannot be stored ends with an error event', async () => {
     const full = new ApiError(500, 'server_error', 'Full', { code: 'ledger_unavailable' })
     const ledger = { ready: async () => undefined, append: () => Promise.reject(full) } as unknown as UsageLedger
     const { chat } = await streaming([chunk('Hello', 'stop'), '[DONE]'], { ledger })
@@ -222,7 +222,7 @@ describe('a stream that fails', () => {
     })
   })
 
-  it('by silence is told so', async () => {
+  it('because of a time-out ends with an error event', async () => {
     frozen()
     const { chat, records, upstream } = await streaming([chunk('Hello'), new Promise(() => undefined)], {
       betweenEventsMs: 5_000,

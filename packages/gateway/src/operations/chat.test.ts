@@ -7,7 +7,7 @@ import { completion, errorOf, testGateway } from '../../../../test/support/gatew
 afterEach(() => vi.useRealTimers())
 
 describe('a chat completion', () => {
-  it('is answered with the upstream’s words and usage', async () => {
+  it('has the content and usage of the upstream', async () => {
     const { chat } = await testGateway({ upstream: () => completion() })
     const response = await chat()
     expect(response.status).toBe(200)
@@ -16,7 +16,7 @@ describe('a chat completion', () => {
     expect(await response.json()).toEqual(JSON.parse(completion().body as string))
   })
 
-  it('is valid from the fake upstream, with n choices and a tool call', async () => {
+  it('from the fake upstream is valid, with n choices and a tool call', async () => {
     const { chat } = await testGateway()
     const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object', properties: { a: {} } } } }]
     const body = v.parse(ChatCompletion, await (await chat({ n: 2, tools, tool_choice: 'required' })).json())
@@ -24,7 +24,7 @@ describe('a chat completion', () => {
     expect(body.choices[0]!.message.content).toBeNull()
   })
 
-  it('goes upstream with our credential, without what is ours or null', async () => {
+  it('is sent with the credential of the gateway, without its own fields and nulls', async () => {
     const { chat, upstream, key, sent } = await testGateway()
     const extra = { seed: 7, logit_bias: { '1': 5 }, metadata: { a: 'b' }, store: true, user: 'u' }
     const nulls = { temperature: null, top_p: null, n: null, max_tokens: null, stop: null, stream: null, tools: null }
@@ -56,7 +56,7 @@ describe('a chat completion', () => {
     expect(sent()).not.toHaveProperty('provider')
   })
 
-  it('takes null for absent within messages and tools', async () => {
+  it('accepts null for absent within messages and tools', async () => {
     const { chat } = await testGateway()
     const messages = [
       { role: 'user', content: 'Hi', name: null },
@@ -68,7 +68,7 @@ describe('a chat completion', () => {
     expect((await chat({ tools })).status).toBe(200)
   })
 
-  it('hands on prototype keys, surrogates and big numbers as they are', async () => {
+  it('passes on prototype keys, surrogates and big numbers unchanged', async () => {
     const { send, upstream } = await testGateway()
     const schema = '{"type":"object","properties":{"__proto__":{"type":"string"},"constructor":{}}}'
     const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{"n":12345678901234567890}' } }
@@ -88,8 +88,8 @@ describe('a chat completion', () => {
   })
 })
 
-describe('an upstream that is silent', () => {
-  it.each([false, true])('is given up after a while (stream: %s)', async (stream) => {
+describe('an upstream that does not answer', () => {
+  it.each([false, true])('is aborted after the time-out (stream: %s)', async (stream) => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'] })
     vi.advanceTimersByTime(1_000)
     const silence = (async function* () {
@@ -120,7 +120,7 @@ describe('an upstream that is silent', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  it('is left when the client leaves', async () => {
+  it('is aborted when the client disconnects', async () => {
     const silence = (async function* () {
       await new Promise(() => undefined)
       yield ''

@@ -14,7 +14,7 @@ const told = (usage?: object, vectors = 1) =>
   })
 
 describe('the record of an embedding', () => {
-  it('has all that is known', async () => {
+  it('has all fields', async () => {
     const { send, records, keyId } = await testGateway({ upstream: () => told({ prompt_tokens: 7, total_tokens: 7 }) })
     const response = await send('POST', path, request)
     expect(await response.json()).toMatchObject({ usage: { prompt_tokens: 7, total_tokens: 7 } })
@@ -54,7 +54,7 @@ describe('the record of an embedding', () => {
     [['x', 'x'.repeat(5)], 2, 3],
     [[1, 2, 3], 1, 3],
     [[[1, 2, 3], [4]], 2, 4],
-  ])('of %j is estimated where the upstream counts nothing', async (input, vectors, tokens) => {
+  ])('of %j is estimated where the upstream reports no usage', async (input, vectors, tokens) => {
     const { send, records } = await testGateway({ upstream: () => told(undefined, vectors) })
     const response = await send('POST', path, { ...request, input })
     expect(await response.json()).toMatchObject({ usage: { prompt_tokens: tokens, total_tokens: tokens } })
@@ -72,7 +72,7 @@ describe('the dimensions', () => {
     return requests[0]!.outputDimensionality
   }
 
-  it('are 768 where the model of the platform is asked for none', async () => {
+  it('default to 768 for the embedding model of the platform', async () => {
     expect(await sent({})).toBe(768)
     expect(await sent({ dimensions: null })).toBe(768)
     expect(await sent({ model: 'google/gemini-embedding-001' })).toBe(768)
@@ -81,14 +81,14 @@ describe('the dimensions', () => {
     expect(await sent({ model: 'gemini-embedding-2' })).toBeUndefined()
   })
 
-  it('are the host’s own to choose', async () => {
+  it('can be set by the host', async () => {
     const embedding = { model: 'gemini-embedding-2', dimensions: 1536 }
     expect(await sent({}, { embedding })).toBeUndefined()
     expect(await sent({ model: 'gemini-embedding-2' }, { embedding })).toBe(1536)
   })
 })
 
-it('null is absent', async () => {
+it('treats null as absent', async () => {
   const { send, sent } = await testGateway()
   await send('POST', path, { ...request, dimensions: null, encoding_format: null, provider: null })
   expect(sent()).toEqual({ ...request, encoding_format: 'base64' })

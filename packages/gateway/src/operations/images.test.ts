@@ -15,8 +15,8 @@ const counted = {
   candidatesTokensDetails: [{ modality: 'IMAGE', tokenCount: 1290 }],
 }
 
-describe('the record of a picture', () => {
-  it('has the tokens that Gemini counted', async () => {
+describe('the record of an image', () => {
+  it('has the tokens reported by Gemini', async () => {
     const { send, records } = await familiesGateway({ answers: { google: () => generated(picture, counted) } })
     expect((await send('POST', path, { prompt: 'A cat' })).status).toBe(200)
     expect(await records()).toMatchObject([
@@ -36,7 +36,7 @@ describe('the record of a picture', () => {
     ])
   })
 
-  it('has those that OpenAI counted, or an estimate without a price', async () => {
+  it('has the tokens reported by OpenAI, or an estimate without a price', async () => {
     const usage = { input_tokens: 3, output_tokens: 1056, total_tokens: 1059 }
     const { send, records } = await testGateway({
       upstream: ({ body }) =>
@@ -79,13 +79,13 @@ describe('the model', () => {
     [{ provider: 'gemini' }, 'gemini-2.5-flash-image'],
     [{ provider: 'openai' }, 'gpt-image-2'],
     [{ model: 'openai/dall-e-3' }, 'dall-e-3'],
-  ])('where both families are configured is for %j %s', async (fields, model) => {
+  ])('with both families configured is for %j %s', async (fields, model) => {
     const { send, records } = await familiesGateway()
     expect((await send('POST', path, { prompt: 'A cat', ...fields })).status).toBe(200)
     expect(await records()).toMatchObject([{ model }])
   })
 
-  it('is the first of those that a configured provider has', async () => {
+  it('defaults to the first one of a configured provider', async () => {
     for (const [options, model] of [
       [{}, 'gpt-image-2'],
       [{ imageModels: ['gemini-2.5-flash-image', 'dall-e-3', 'gpt-image-2'] }, 'dall-e-3'],
@@ -96,7 +96,7 @@ describe('the model', () => {
     }
   })
 
-  it('is refused where the host does not name it', async () => {
+  it('is refused if it is not in the list of the host', async () => {
     const { send, upstream } = await testGateway({ imageModels: ['dall-e-3'] })
     const response = await send('POST', path, { prompt: 'A cat', model: 'gpt-image-2' })
     expect([response.status, await errorOf(response)]).toEqual([
@@ -119,14 +119,14 @@ describe('the warnings', () => {
     [{ model: 'gemini-2.5-flash-image', quality: 'hd', style: 'vivid', user: 'x' }, 'dropped=style,user,quality'],
     [{ model: 'gemini-2.5-flash-image', size: '512x512' }, 'clamped=size'],
     [{ model: 'gemini-2.5-flash-image', n: 3, style: 'vivid' }, 'dropped=style; clamped=n'],
-  ])('of %j are %s', async (fields, warnings) => {
+  ])('for %j are %s', async (fields, warnings) => {
     const { send } = await familiesGateway()
     const response = await send('POST', path, { prompt: 'A cat', ...fields })
     expect([response.status, response.headers.get('x-gateway-warnings')]).toEqual([200, warnings])
   })
 })
 
-it('a JPEG becomes what the converter makes of its bytes, and is booked where it cannot', async () => {
+it('converts a JPEG with toPng, and records the image if that fails', async () => {
   const given: Uint8Array[] = []
   const toPng = async (bytes: Uint8Array): Promise<Uint8Array> => {
     given.push(bytes)
@@ -145,7 +145,7 @@ it('a JPEG becomes what the converter makes of its bytes, and is booked where it
   expect(without.errors).toMatchObject([{ failure: { kind: 'malformed', accepted: true } }])
 })
 
-it('a picture of a server that only speaks OpenAI’s language is asked for by its prefix', async () => {
+it('selects an image model of a compatible server by its prefix', async () => {
   const { transport, requests } = fakeOpenAI()
   const router = createRouter({ providers: [openai({ id: 'mine', apiKey: 'x', transport })] })
   const { send } = await testGateway({ router, imageModels: ['dall-e-3'] })

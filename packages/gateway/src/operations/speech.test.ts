@@ -44,7 +44,7 @@ function heldLedger() {
 const text = (value: Uint8Array | undefined) => new TextDecoder().decode(value)
 
 describe('the record of speech', () => {
-  it('has its characters, an emoji as one', async () => {
+  it('counts characters by code point', async () => {
     const { send, records } = await testGateway()
     await (await send('POST', path, { ...request, input: 'Hi 😀' })).arrayBuffer()
     await (await send('POST', path, { ...request, model: 'tts-1-hd' })).arrayBuffer()
@@ -66,7 +66,7 @@ describe('the record of speech', () => {
     ])
   })
 
-  it('has the tokens of a model that is paid by tokens', async () => {
+  it('has the tokens of a model that is billed by tokens', async () => {
     const counted = {
       promptTokenCount: 2,
       candidatesTokenCount: 25,
@@ -90,7 +90,7 @@ describe('the record of speech', () => {
 })
 
 describe('the voice', () => {
-  it('is the first where none is asked for', async () => {
+  it('defaults to the first one', async () => {
     for (const [options, voice] of [
       [{}, 'alloy'],
       [{ voices: ['nova', 'alloy'] }, 'nova'],
@@ -103,14 +103,14 @@ describe('the voice', () => {
     }
   })
 
-  it.each(['alloy', 'echo', 'fable', 'onyx', 'nova', 'shimmer'])('may be %s', async (voice) => {
+  it.each(['alloy', 'echo', 'fable', 'onyx', 'nova', 'shimmer'])('can be %s', async (voice) => {
     const { send } = await testGateway()
     expect((await send('POST', path, { ...request, voice })).status).toBe(200)
   })
 })
 
 describe('speech', () => {
-  it('is booked before its end', async () => {
+  it('is recorded before its end', async () => {
     const { ledger, records, settle } = heldLedger()
     const { send } = await speaking(['one', 'two'], { ledger })
     const reader = (await send('POST', path, request)).body!.getReader()
@@ -123,7 +123,7 @@ describe('speech', () => {
     expect(await end).toEqual({ done: true, value: undefined })
   })
 
-  it('breaks off where it cannot be booked', async () => {
+  it('breaks if it cannot be recorded', async () => {
     const { ledger, settle } = heldLedger()
     const { send, errors } = await speaking(['one'], { ledger })
     settle.reject(new ApiError(500, 'server_error', 'Full', { code: 'ledger_unavailable' }))
@@ -133,7 +133,7 @@ describe('speech', () => {
     expect(errors).toMatchObject([{ code: 'ledger_unavailable' }])
   })
 
-  it('comes as it is spoken', async () => {
+  it('is streamed', async () => {
     let go!: (value: unknown) => void
     const wait = new Promise((resolve) => (go = resolve))
     const { send } = await speaking(['one', wait, 'two'])
@@ -143,24 +143,27 @@ describe('speech', () => {
     expect(text((await reader.read()).value)).toBe('two')
   })
 
-  it.each([0, 1])('that is left after %i pieces leaves the upstream within a second, and is booked', async (count) => {
-    const { send, records, signals, upstream, gateway } = await speaking(['one', forever])
-    const reader = (await send('POST', path, request)).body!.getReader()
-    for (let i = 0; i < count; i++) await reader.read()
-    const left = performance.now()
-    await reader.cancel()
-    await vi.waitFor(() => expect(signals.map(({ aborted }) => aborted)).toEqual([true]))
-    await vi.waitFor(() => expect(upstream.active).toBe(0))
-    expect(performance.now() - left).toBeLessThan(1_000)
-    await vi.waitFor(async () =>
-      expect(await records()).toMatchObject([
-        { outcome: 'client_abort', units: { characters: 2 }, cost_nano_usd: 30_000 },
-      ]),
-    )
-    await gateway.drain(50)
-  })
+  it.each([0, 1])(
+    'after %i chunks: a client disconnect aborts the upstream within a second, and is recorded',
+    async (count) => {
+      const { send, records, signals, upstream, gateway } = await speaking(['one', forever])
+      const reader = (await send('POST', path, request)).body!.getReader()
+      for (let i = 0; i < count; i++) await reader.read()
+      const left = performance.now()
+      await reader.cancel()
+      await vi.waitFor(() => expect(signals.map(({ aborted }) => aborted)).toEqual([true]))
+      await vi.waitFor(() => expect(upstream.active).toBe(0))
+      expect(performance.now() - left).toBeLessThan(1_000)
+      await vi.waitFor(async () =>
+        expect(await records()).toMatchObject([
+          { outcome: 'client_abort', units: { characters: 2 }, cost_nano_usd: 30_000 },
+        ]),
+      )
+      await gateway.drain(50)
+    },
+  )
 
-  it('that is left while a piece is awaited leaves the upstream, and is booked', async () => {
+  it('before a chunk: a client disconnect aborts the upstream, and is recorded', async () => {
     const { send, records, signals, gateway } = await speaking(['one', forever])
     const reader = (await send('POST', path, request)).body!.getReader()
     await reader.read()
@@ -172,7 +175,7 @@ describe('speech', () => {
     await gateway.drain(50)
   })
 
-  it('that the upstream cuts breaks off, and is booked', async () => {
+  it('that the upstream cuts breaks, and is recorded', async () => {
     const { send, records, errors } = await speaking(['one', new Error('ECONNRESET')])
     const response = await send('POST', path, request)
     await expect(response.arrayBuffer()).rejects.toThrow()
@@ -180,7 +183,7 @@ describe('speech', () => {
     expect(errors).toMatchObject([{ failure: { kind: 'truncated' } }])
   })
 
-  it('of an upstream that falls silent breaks off, and is booked', async () => {
+  it('breaks at a time-out, and is recorded', async () => {
     const { send, records, errors } = await speaking(['one', forever], { betweenEventsMs: 20 })
     const response = await send('POST', path, request)
     await expect(response.arrayBuffer()).rejects.toThrow()
@@ -188,7 +191,7 @@ describe('speech', () => {
     expect(errors).toMatchObject([{ failure: { kind: 'timeout' } }])
   })
 
-  it('breaks off when the server stops, and is booked', async () => {
+  it('breaks at a shutdown, and is recorded', async () => {
     const { send, records, gateway } = await speaking(['one', forever])
     const whole = (await send('POST', path, request)).arrayBuffer()
     whole.catch(() => undefined)
@@ -197,7 +200,7 @@ describe('speech', () => {
     expect(await records()).toMatchObject([{ outcome: 'server_shutdown' }])
   })
 
-  it('is logged when it has ended', async () => {
+  it('is logged after it has ended', async () => {
     const { send, logs } = await speaking(['one'])
     const response = await send('POST', path, request)
     expect(logs).toEqual([])

@@ -10,7 +10,7 @@ describe('the record of a transcription', () => {
     ['whole seconds', { duration: 3 }, 'audio', 3, 'reported'],
     ['usage in seconds', { usage: { type: 'duration', seconds: 4 } }, 'audio', 4, 'reported'],
     ['nothing', {}, 'a'.repeat(16_001), 2, 'estimated'],
-  ])('has seconds where the upstream tells %s', async (_, told, bytes, seconds, accuracy) => {
+  ])('has seconds where the upstream reports %s', async (_, told, bytes, seconds, accuracy) => {
     const { send, records } = await testGateway({ upstream: () => answer({ text: 'Hello', ...told }) })
     const response = await send('POST', path, recording({}, bytes))
     expect(await response.json()).toEqual({ text: 'Hello', usage: { type: 'duration', seconds } })
@@ -38,7 +38,7 @@ describe('the record of a transcription', () => {
     expect(await records()).toMatchObject([{ units: { seconds: 3 }, accuracy: 'reported', cost_nano_usd: 300_000 }])
   })
 
-  it('has tokens where the upstream counts tokens, at their price if it is known', async () => {
+  it('has tokens where the upstream reports them, priced if the price is known', async () => {
     const transcriptionModels = ['gpt-4o-transcribe', 'gemini-2.5-flash']
     const usage = { type: 'tokens', input_tokens: 14, output_tokens: 45, input_token_details: { audio_tokens: 12 } }
     const counted = {
@@ -75,7 +75,7 @@ describe('the record of a transcription', () => {
   })
 })
 
-it('a text ends with one line break', async () => {
+it('text ends with one line break', async () => {
   for (const text of ['Hello', 'Hello\n']) {
     const { send } = await testGateway({ upstream: () => answer({ text, duration: 1 }) })
     expect(await (await send('POST', path, recording({ response_format: 'text' }))).text()).toBe('Hello\n')

@@ -29,7 +29,7 @@ describe('the users of the gateway', () => {
     ['POST', '/v1/users', {}],
     ['DELETE', '/v1/users/someone'],
   ]
-  it.each(routes)('are for administrators: %s %s', async (method, path, body) => {
+  it.each(routes)('are for administrators only: %s %s', async (method, path, body) => {
     const { send, nobody, wrong, kv } = await setUp()
     await createUser(kv, { id: 'someone' })
     for (const init of [nobody, wrong, { headers: { authorization: '' } }])
@@ -40,7 +40,7 @@ describe('the users of the gateway', () => {
     expect(v.parse(GatewayError, told)).toMatchObject({ error: { type: 'permission_error', code: 'forbidden' } })
   })
 
-  it.each(['admin', 'token'] as const)('are made, read, listed and deleted by who shows the %s', async (who) => {
+  it.each(['admin', 'token'] as const)('are created, read, listed and deleted with the %s', async (who) => {
     const at = await setUp()
     const made = await json<{ id: string }>(
       await at.send('POST', '/v1/users', { name: 'Ada', email: 'Ada@example.org' }, at[who]),
@@ -62,7 +62,7 @@ describe('the users of the gateway', () => {
     expect((await at.send('DELETE', `/v1/users/${made.id}`, undefined, at[who])).status).toBe(404)
   })
 
-  it('take ids of their own, and everything else as it is given', async () => {
+  it('accept given ids and fields', async () => {
     const { send, admin } = await setUp()
     const body = { id: 'team-1:ada@x', name: 'Ada', role: 'developer', budget: { usd: 5, per: 'month' } }
     const made = await json(await send('POST', '/v1/users', body, admin))
@@ -70,7 +70,7 @@ describe('the users of the gateway', () => {
     expect(await json(await send('GET', `/v1/users/${encodeURIComponent(body.id)}`, undefined, admin))).toEqual(made)
   })
 
-  it('take null for what is left open', async () => {
+  it('treat null as absent', async () => {
     const { send, admin } = await setUp()
     const body = { id: null, name: null, email: null, role: null, budget: null }
     expect(await json(await send('POST', '/v1/users', body, admin))).toMatchObject({ name: '', role: 'user' })
@@ -125,14 +125,14 @@ describe('the users of the gateway', () => {
     expect(paged).toEqual(made)
   })
 
-  it('are listed whole where they are many', async () => {
+  it('are listed completely where there are many', async () => {
     const { send, admin, kv } = await setUp()
     await Promise.all(Array.from({ length: 1_203 }, () => createUser(kv, {})))
     const { data } = await json<{ data: { id: string }[] }>(await send('GET', '/v1/users', undefined, admin))
     expect(new Set(data.map(({ id }) => id)).size).toBe(1_205)
   })
 
-  it('end with their keys', async () => {
+  it('lose their keys on deletion', async () => {
     const { send, admin, gateway, keyId, kv } = await setUp()
     expect((await send('GET', '/v1/models')).status).toBe(200)
     expect((await send('DELETE', `/v1/users/${OWNER}`, undefined, admin)).status).toBe(204)
@@ -141,7 +141,7 @@ describe('the users of the gateway', () => {
     expect((await gateway.keys.list(OWNER)).items).toMatchObject([{ id: keyId, revoked: true }])
   })
 
-  it('are told in the audit log, by whom they are managed', async () => {
+  it('are in the audit log, with the actor', async () => {
     const { send, admin, token, kv, clock } = await setUp()
     await send('POST', '/v1/users', { id: 'ada' }, admin)
     clock.now += 1
@@ -155,20 +155,17 @@ describe('the users of the gateway', () => {
 })
 
 describe('a user’s own record', () => {
-  it.each(['', '/usage'])(
-    'is read with their key, and those of others are not there: /v1/users/{id}%s',
-    async (rest) => {
-      const { send, admin } = await setUp()
-      expect((await send('GET', `/v1/users/${OWNER}${rest}`)).status).toBe(200)
-      expect((await send('GET', `/v1/users/root${rest}`, undefined, admin)).status).toBe(200)
-      const other = await send('GET', `/v1/users/root${rest}`)
-      const none = await send('GET', `/v1/users/${'x'.repeat(5_000)}${rest}`)
-      expect([other.status, none.status]).toEqual([404, 404])
-      expect(await errorOf(other)).toEqual(await errorOf(none))
-    },
-  )
+  it.each(['', '/usage'])('is readable with their key, others are 404: /v1/users/{id}%s', async (rest) => {
+    const { send, admin } = await setUp()
+    expect((await send('GET', `/v1/users/${OWNER}${rest}`)).status).toBe(200)
+    expect((await send('GET', `/v1/users/root${rest}`, undefined, admin)).status).toBe(200)
+    const other = await send('GET', `/v1/users/root${rest}`)
+    const none = await send('GET', `/v1/users/${'x'.repeat(5_000)}${rest}`)
+    expect([other.status, none.status]).toEqual([404, 404])
+    expect(await errorOf(other)).toEqual(await errorOf(none))
+  })
 
-  it('needs a credential', async () => {
+  it('requires a credential', async () => {
     const { send, nobody, wrong } = await setUp()
     for (const init of [nobody, wrong])
       expect((await send('GET', `/v1/users/${OWNER}/usage`, undefined, init)).status).toBe(401)
@@ -176,13 +173,13 @@ describe('a user’s own record', () => {
 })
 
 describe('the usage of a user', () => {
-  it('is nothing at first', async () => {
+  it('is zero at first', async () => {
     const { send } = await setUp()
     const usage = await json(await send('GET', `/v1/users/${OWNER}/usage`))
     expect(usage).toEqual({ user_id: OWNER, records: [], total_tokens: 0, total_cost: 0 })
   })
 
-  it('has all that the specification shows of a request', async () => {
+  it('has the fields of the specification', async () => {
     const session = '01900000-aaaa-7000-8000-0000000000ff'
     const { send, chat, keyId } = await setUp()
     const id = (await chat({}, { headers: { 'x-session-id': session } })).headers.get('x-request-id')
@@ -207,14 +204,14 @@ describe('the usage of a user', () => {
     expect(record).not.toHaveProperty('user_id')
   })
 
-  it('counts what has no price, and says so', async () => {
+  it('counts requests without a price separately', async () => {
     const { send, chat } = await setUp()
     await chat({ model: 'gpt-unheard-of' })
     const { records, total_cost } = v.parse(UserUsage, await json(await send('GET', `/v1/users/${OWNER}/usage`)))
     expect([total_cost, records[0]!.cost_usd, records[0]!.priced]).toEqual([0, 0, false])
   })
 
-  it('is listed whole, newest first, with totals that are the sums of what is listed', async () => {
+  it('is listed completely, newest first, with totals that equal the sums', async () => {
     const { send, gateway } = await setUp()
     const made = Array.from({ length: 1_234 }, (_, i) =>
       usageRecord({ request_id: `r${i}`, user_id: OWNER, tokens: i, cost_nano_usd: i % 7 === 0 ? null : i }),
@@ -232,7 +229,7 @@ describe('the usage of a user', () => {
     )
   })
 
-  it('comes in pages where that is asked for, with the totals of everything', async () => {
+  it('is paged on request, with totals over everything', async () => {
     const { send, gateway } = await setUp()
     for (let i = 0; i < 4; i++)
       await Promise.all(
@@ -264,7 +261,7 @@ describe('the usage of a user', () => {
     },
   )
 
-  it('is no half of the list where the store fails on the way', async () => {
+  it('is an error, not a partial list, if the store fails meanwhile', async () => {
     const { send, gateway, kv } = await setUp()
     for (let i = 0; i < 600; i++) await gateway.ledger.append(usageRecord({ user_id: OWNER }))
     const { list } = kv
@@ -280,7 +277,7 @@ describe('the usage of a user', () => {
   })
 })
 
-it('charges what a request is worth, once', async () => {
+it('charges each request once', async () => {
   const { send, chat } = await setUp()
   await Promise.all([chat(), chat({ stream: true }).then((response) => response.text()), chat()])
   const { records, total_cost } = v.parse(UserUsage, await json(await send('GET', `/v1/users/${OWNER}/usage`)))

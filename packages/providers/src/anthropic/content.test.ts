@@ -16,8 +16,8 @@ import {
   noArguments,
 } from '../../../../test/support/anthropic.js'
 
-describe('messages as the Messages API has them', () => {
-  it('gathers system messages, the shorthand first', () => {
+describe('messages in the form of the Messages API', () => {
+  it('collects system messages, the system field first', () => {
     const made = body({
       system: 'zero',
       messages: [
@@ -33,7 +33,7 @@ describe('messages as the Messages API has them', () => {
     expect(made['messages']).toEqual([user(text('Hi')), assistant(text('Hello')), user(text('Bye'))])
   })
 
-  it('keeps the parts of a system message, and leaves blank ones out', () => {
+  it('keeps the parts of a system message, and omits blank ones', () => {
     const made = body({
       messages: [{ role: 'system', content: [text('a'), text(' '), text('b')] as never }, ...hi],
     })
@@ -53,7 +53,7 @@ describe('messages as the Messages API has them', () => {
     expect(made['messages']).toEqual([user(text('a'), text('b')), assistant(text('c'), text('d')), user(text('e'))])
   })
 
-  it('puts all results of a turn first into one user message', () => {
+  it('puts all results of a turn at the start of one user message', () => {
     const made = body({
       tools: [tool('f')],
       messages: [
@@ -72,7 +72,7 @@ describe('messages as the Messages API has them', () => {
     ])
   })
 
-  it('has no empty text beside a call', () => {
+  it('omits empty text beside a call', () => {
     const made = body({
       tools: [tool('f')],
       messages: [...hi, { role: 'assistant', content: '', tool_calls: [call('a', 'f')] }],
@@ -80,7 +80,7 @@ describe('messages as the Messages API has them', () => {
     expect(made['messages']).toEqual([user(text('Hi')), assistant(use('a', 'f'))])
   })
 
-  it('wants arguments that are an object', () => {
+  it('requires arguments to be an object', () => {
     const asked = (args: string): Partial<ChatCompletionRequest> => ({
       tools: [tool('f')],
       messages: [...hi, { role: 'assistant', content: null, tool_calls: [call('a', 'f', args)] }],
@@ -100,7 +100,7 @@ describe('messages as the Messages API has them', () => {
       })
   })
 
-  it('writes an id alike in call and result', () => {
+  it('changes the id of a call and of its result alike', () => {
     const long = `call.1:2/3${'x'.repeat(50)}`
     const made = body({
       tools: [tool('f')],
@@ -124,7 +124,7 @@ describe('messages as the Messages API has them', () => {
     ])
   })
 
-  it('tells calls apart that have the same id in two turns', () => {
+  it('makes equal ids of two turns distinct', () => {
     const turn: Messages = [
       { role: 'assistant', content: null, tool_calls: [call('same', 'f')] },
       { role: 'tool', tool_call_id: 'same', content: 'x' },
@@ -138,7 +138,7 @@ describe('messages as the Messages API has them', () => {
     ])
   })
 
-  it('gives calls of one turn that have the same id their results in order', () => {
+  it('matches results of calls with the same id in order', () => {
     const turn: Messages = [
       { role: 'assistant', content: null, tool_calls: [call('', 'f'), call('', 'g')] },
       { role: 'tool', tool_call_id: '', content: 'of f' },
@@ -159,7 +159,7 @@ describe('messages as the Messages API has them', () => {
     expect(refusal({ messages: [...hi, ...calls, ...answer, ...answer] })).toMatchObject(refused)
   })
 
-  it('declares the tools of a history that come without', () => {
+  it('declares the tools of a history without tools', () => {
     const messages: Messages = [
       ...hi,
       { role: 'assistant', content: null, tool_calls: [call('a', 'f')] },
@@ -172,12 +172,12 @@ describe('messages as the Messages API has them', () => {
     expect(notes({ messages })).toEqual(['emulated tools'])
   })
 
-  it('trims the end of what the assistant is to go on with', () => {
+  it('trims the end of an assistant message to continue', () => {
     const made = body({ messages: [...hi, { role: 'assistant', content: 'Well: \n' }] })
     expect(made['messages']).toEqual([user(text('Hi')), assistant(text('Well:'))])
   })
 
-  it('refuses a conversation that says nothing, or a user who does', () => {
+  it('refuses a conversation without content, or an empty user message', () => {
     expect(
       refusal({ messages: [...hi, { role: 'assistant', content: 'Yes?' }, { role: 'user', content: ' ' }] }),
     ).toMatchObject({
@@ -187,7 +187,7 @@ describe('messages as the Messages API has them', () => {
     expect(refusal({ messages: [{ role: 'system', content: 'Be kind' }] })).toMatchObject({ status: 400 })
   })
 
-  it('refuses what is no text in a system message, and text that is not base64', () => {
+  it('refuses non-text parts in a system message, and invalid base64', () => {
     const image = { type: 'image_url', image_url: { url: 'https://a.example/b.png' } }
     expect(refusal({ messages: [{ role: 'system', content: [image] as never }, ...hi] })).toMatchObject({
       status: 400,
@@ -200,7 +200,7 @@ describe('messages as the Messages API has them', () => {
     })
   })
 
-  it('passes the cache_control of a message on with the last of its blocks', () => {
+  it('sets the cache_control of a message on its last block', () => {
     const cache_control = { type: 'ephemeral' }
     const parts = [text('a'), text('b')]
     const own = [text('a'), { ...text('b'), cache_control: { type: 'ephemeral', ttl: '1h' } }]
@@ -252,7 +252,7 @@ describe('media', () => {
   const refused = (given: object) => refusal({ messages: [{ role: 'user', content: [given] as never }] })
   const image = (url: string) => ({ type: 'image_url', image_url: { url } })
 
-  it('takes images by data and https, and no other way', () => {
+  it('accepts images as data URLs and https URLs, and no other way', () => {
     expect(part(image('data:image/jpg;base64,/9j/'))).toEqual([
       user({ type: 'image', source: { type: 'base64', media_type: 'image/jpeg', data: '/9j/' } }),
     ])
@@ -263,7 +263,7 @@ describe('media', () => {
       expect(refused(image(url))).toMatchObject({ status: 400 })
   })
 
-  it('takes a PDF as a document', () => {
+  it('accepts a PDF as a document', () => {
     const file = { type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,JVBERi0=' } }
     expect(part(file)).toEqual([
       user({

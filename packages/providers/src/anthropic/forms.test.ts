@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest'
 import type { Messages } from '../../../../test/support/anthropic.js'
 import { body, call, hi, notes, refusal, text, tool } from '../../../../test/support/anthropic.js'
 
-describe('answers and calls held to a form', () => {
+describe('response formats', () => {
   const schema = {
     type: 'object',
     properties: { n: { type: 'integer', minimum: 1, description: 'A count' }, s: { oneOf: [{ type: 'string' }] } },
   }
   const response_format = { type: 'json_schema', json_schema: { name: 'x', schema } }
 
-  it('holds newer models to a schema', () => {
+  it('use a schema on newer models', () => {
     expect(body({ response_format })['output_config']).toEqual({
       format: {
         type: 'json_schema',
@@ -27,7 +27,7 @@ describe('answers and calls held to a form', () => {
     expect(notes({ response_format })).toEqual([])
   })
 
-  it('tells of map types in words, which it cannot hold to', () => {
+  it('describe map types in the prompt, because they cannot be enforced', () => {
     const json_schema = { name: 'x', schema: { type: 'object', additionalProperties: { type: 'number' } } }
     expect(body({ response_format: { type: 'json_schema', json_schema } })['output_config']).toEqual({
       format: {
@@ -41,7 +41,7 @@ describe('answers and calls held to a form', () => {
     })
   })
 
-  it('has older models call a tool', () => {
+  it('use a forced tool on older models', () => {
     const sent = body({ response_format }, 'claude-sonnet-4-20250514')
     expect(sent['tools']).toEqual([{ name: 'json', input_schema: schema }])
     expect(sent['tool_choice']).toEqual({ type: 'any', disable_parallel_tool_use: true })
@@ -49,7 +49,7 @@ describe('answers and calls held to a form', () => {
     expect(notes({ response_format }, 'claude-sonnet-4-20250514')).toEqual(['emulated response_format'])
   })
 
-  it('has older models answer where no tool may be called, and call one where they must', () => {
+  it('use a text answer on older models where no tool may be called, and a call where one is required', () => {
     const given = { response_format, tools: [tool('f')] }
     const of = (tool_choice: ChatCompletionRequest['tool_choice']) => {
       const sent = body({ ...given, tool_choice }, 'claude-sonnet-4')
@@ -73,7 +73,7 @@ describe('answers and calls held to a form', () => {
     ])
   })
 
-  it('names the tool that stands in for a schema as no other', () => {
+  it('use a name for the schema tool that no other tool has', () => {
     const sent = body({ response_format, tools: [tool('json')] }, 'claude-sonnet-4')
     expect((sent['tools'] as { name: string }[]).map(({ name }) => name)).toEqual(['json', 'json_answer'])
     const messages: Messages = [
@@ -85,7 +85,7 @@ describe('answers and calls held to a form', () => {
     expect((again['tools'] as { name: string }[]).map(({ name }) => name)).toEqual(['json', 'json_answer'])
   })
 
-  it('asks for any JSON where a schema is not given', () => {
+  it('allow any JSON without a schema', () => {
     for (const model of ['claude-sonnet-4-5', 'claude-sonnet-4']) {
       const sent = body({ response_format: { type: 'json_schema', json_schema: { name: 'x' } } }, model)
       expect(sent['system']).toEqual([text('Answer with a JSON object and nothing else.')])
@@ -94,14 +94,14 @@ describe('answers and calls held to a form', () => {
     }
   })
 
-  it('closes objects that may be null', () => {
+  it('close nullable objects', () => {
     const json_schema = { name: 'x', schema: { type: 'object', properties: { a: { type: ['object', 'null'] } } } }
     expect(body({ response_format: { type: 'json_schema', json_schema } })).toMatchObject({
       output_config: { format: { schema: { properties: { a: { additionalProperties: false } } } } },
     })
   })
 
-  it('holds to the schemas of twenty tools', () => {
+  it('enforce the schemas of twenty tools', () => {
     const tools = Array.from({ length: 23 }, (_, i) => ({
       type: 'function' as const,
       function: { name: `f${i}`, strict: i > 0, parameters: { type: 'object', properties: {} } },
@@ -113,19 +113,19 @@ describe('answers and calls held to a form', () => {
     expect(notes({ tools })).toEqual(['dropped tools.function.strict', 'dropped tools.function.strict'])
   })
 
-  it('refuses a schema that no tool can have', () => {
+  it('refuse a schema that no tool can have', () => {
     const list = { type: 'json_schema', json_schema: { name: 'x', schema: { type: 'array' } } }
     expect(() => body({ response_format: list }, 'claude-sonnet-4-20250514')).toThrow('whose root is no object')
   })
 
-  it('refuses a form that nobody knows', () => {
+  it('refuse an unknown format', () => {
     expect(refusal({ response_format: { type: 'grammar' } })).toMatchObject({
       status: 400,
       code: 'unsupported_parameter',
     })
   })
 
-  it('asks for JSON in words', () => {
+  it('request json_object in the prompt', () => {
     expect(body({ response_format: { type: 'json_object' } })['system']).toEqual([
       text('Answer with a JSON object and nothing else.'),
     ])

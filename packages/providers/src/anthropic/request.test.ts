@@ -3,7 +3,7 @@ import type { Messages } from '../../../../test/support/anthropic.js'
 import { hi, body, notes, refusal, text, call, tool, noArguments } from '../../../../test/support/anthropic.js'
 
 describe('parameters', () => {
-  it('takes stop as a string or a list, without blanks', () => {
+  it('accept stop as a string or a list, and omit blanks', () => {
     expect(body({ stop: 'X' })['stop_sequences']).toEqual(['X'])
     expect(body({ stop: ['\n', 'X'] })['stop_sequences']).toEqual(['X'])
     expect(notes({ stop: ['\n', 'X'] })).toEqual(['clamped stop'])
@@ -22,16 +22,16 @@ describe('parameters', () => {
     [{ max_tokens: 100, max_completion_tokens: 50 }, 'claude-sonnet-4-5', 50],
     [{ max_tokens: 999_999 }, 'claude-sonnet-4-5', 64_000],
     [{ max_tokens: 999_999 }, 'claude-unheard-of', 999_999],
-  ])('always has max_tokens: %j for %s is %i', (given, model, most) => {
+  ])('always include max_tokens: %j for %s is %i', (given, model, most) => {
     expect(body(given, model)['max_tokens']).toBe(most)
   })
 
-  it('says which of two limits it keeps to', () => {
+  it('report which of two limits is used', () => {
     expect(body({ max_tokens: 5, max_completion_tokens: 7 })['max_tokens']).toBe(7)
     expect(notes({ max_tokens: 5, max_completion_tokens: 7 })).toEqual(['dropped max_tokens'])
   })
 
-  it('clamps temperature, and sends none of its own', () => {
+  it('clamp temperature, and have no default', () => {
     expect(body({ temperature: 1.7 })['temperature']).toBe(1)
     expect(notes({ temperature: 1.7 })).toEqual(['clamped temperature'])
     expect(body({ temperature: 0.3 })['temperature']).toBe(0.3)
@@ -41,7 +41,7 @@ describe('parameters', () => {
     expect(notes({ temperature: 1 }, 'claude-fable-5')).toEqual([])
   })
 
-  it('sends temperature or top_p', () => {
+  it('include temperature or top_p', () => {
     expect(body({ temperature: 0.2, top_p: 0.9 })).toMatchObject({ temperature: 0.2 })
     expect(body({ temperature: 0.2, top_p: 0.9 })).not.toHaveProperty('top_p')
     expect(notes({ temperature: 0.2, top_p: 0.9 })).toEqual(['dropped top_p'])
@@ -57,26 +57,26 @@ describe('parameters', () => {
       { type: 'tool', name: 'f' },
     ],
     [undefined, undefined],
-  ])('puts tool_choice %j as %j and keeps the tools', (tool_choice, made) => {
+  ])('translate tool_choice %j to %j and keep the tools', (tool_choice, made) => {
     const sent = body({ tools: [tool('f')], tool_choice } as never)
     expect(sent['tool_choice']).toEqual(made)
     expect(sent['tools']).toEqual([{ name: 'f', input_schema: noArguments }])
   })
 
-  it('refuses a tool that is not there', () => {
+  it('refuse a tool choice that is not declared', () => {
     expect(refusal({ tools: [tool('f')], tool_choice: { type: 'function', function: { name: 'g' } } })).toMatchObject({
       status: 400,
     })
     expect(refusal({ tool_choice: 'required' })).toMatchObject({ status: 400, message: 'tool_choice needs tools' })
   })
 
-  it('keeps to the tools that are allowed', () => {
+  it('apply allowed_tools', () => {
     const allowed_tools = { mode: 'required', tools: [{ type: 'function', function: { name: 'g' } }] }
     const sent = body({ tools: [tool('f'), tool('g')], tool_choice: { type: 'allowed_tools', allowed_tools } })
     expect(sent).toMatchObject({ tools: [{ name: 'g' }], tool_choice: { type: 'any' } })
   })
 
-  it('forbids parallel calls', () => {
+  it('disable parallel calls', () => {
     expect(body({ tools: [tool('f')], parallel_tool_calls: false })['tool_choice']).toEqual({
       type: 'auto',
       disable_parallel_tool_use: true,
@@ -87,7 +87,7 @@ describe('parameters', () => {
     expect(notes({ parallel_tool_calls: false })).toEqual(['dropped parallel_tool_calls'])
   })
 
-  it('hands a schema over whole', () => {
+  it('keep a schema unchanged', () => {
     const parameters = {
       type: 'object',
       $defs: { unit: { enum: ['C', 'F'] } },
@@ -98,14 +98,14 @@ describe('parameters', () => {
     expect(body({ tools: [tool('f', parameters)] })['tools']).toEqual([{ name: 'f', input_schema: parameters }])
   })
 
-  it('gives a tool without parameters an empty object', () => {
+  it('give a tool without parameters an empty object schema', () => {
     expect(body({ tools: [tool('f'), tool('g', {})] })['tools']).toEqual([
       { name: 'f', input_schema: noArguments },
       { name: 'g', input_schema: noArguments },
     ])
   })
 
-  it('thinks with a budget, within max_tokens', () => {
+  it('use a thinking budget, within max_tokens', () => {
     const sent = body({ reasoning_effort: 'high', max_tokens: 500, temperature: 0.5 })
     expect(sent).toMatchObject({ thinking: { type: 'enabled', budget_tokens: 16_384 }, max_tokens: 16_884 })
     expect(sent).not.toHaveProperty('temperature')
@@ -118,14 +118,14 @@ describe('parameters', () => {
     ['high', {}, 16_384, 24_576],
     ['minimal', { max_tokens: 64_000 }, 1_024, 64_000],
   ])(
-    'thinks with an effort of %s where %j leaves little room',
+    'use a thinking budget for effort %s where %j leaves little room',
     (reasoning_effort, fields, budget_tokens, max_tokens) => {
       expect(body({ reasoning_effort, ...fields })).toMatchObject({ thinking: { budget_tokens }, max_tokens })
       expect(notes({ reasoning_effort, ...fields })).toEqual([])
     },
   )
 
-  it('thinks with an effort where the model takes one', () => {
+  it('use an effort where the model accepts one', () => {
     const of = (reasoning_effort: string, model: string) => {
       const { thinking, output_config } = body({ reasoning_effort }, model)
       return [thinking, output_config]
@@ -145,7 +145,7 @@ describe('parameters', () => {
     expect(refusal({ reasoning_effort: 'a lot' })).toMatchObject({ status: 400 })
   })
 
-  it('does not think where a call is forced or the answer goes on with a turn that has begun', () => {
+  it('disable thinking where a call is forced or the answer continues a turn', () => {
     expect(notes({ reasoning_effort: 'high', tools: [tool('f')], tool_choice: 'required' })).toEqual([
       'dropped reasoning_effort',
     ])
@@ -162,7 +162,7 @@ describe('parameters', () => {
     expect(goesOn['output_config']).toEqual({ effort: 'low' })
   })
 
-  it('drops what the family has not, by name', () => {
+  it('report the names of dropped fields', () => {
     const given = { logit_bias: { 1: 2 }, store: true, metadata: { a: 'b' }, seed: 7, made_up: 1 }
     expect(Object.keys(body(given))).toEqual(['model', 'max_tokens', 'messages'])
     expect(notes(given)).toEqual([
@@ -174,13 +174,13 @@ describe('parameters', () => {
     ])
   })
 
-  it('keeps provider and system to itself', () => {
+  it('do not include provider and system', () => {
     const sent = body({ provider: 'anthropic', system: 'S' })
     expect(sent).not.toHaveProperty('provider')
     expect(sent['system']).toEqual([text('S')])
   })
 
-  it('names the end user, unless by an address', () => {
+  it('include the end user, unless it is an e-mail address', () => {
     expect(body({ user: 'u-1' })['metadata']).toEqual({ user_id: 'u-1' })
     expect(body({ user: 'a@example.com' })).not.toHaveProperty('metadata')
     expect(notes({ user: 'a@example.com' })).toEqual(['dropped user'])

@@ -24,7 +24,7 @@ const text = (value: string) => ({ type: 'text', text: value })
 const use = (id: string, name: string, input?: object) => ({ type: 'tool_use', id, name, ...(input && { input }) })
 
 describe('a whole answer', () => {
-  it('has the head of the upstream', () => {
+  it('has the id and model of the upstream', () => {
     const { created, ...answer } = toResponse(
       'anthropic',
       { id: 'msg_1', model: 'claude-x', content: [text('Hi')], usage },
@@ -34,19 +34,19 @@ describe('a whole answer', () => {
     expect(answer).toMatchObject({ id: 'msg_1', object: 'chat.completion', model: 'claude-x' })
   })
 
-  it('can be an error after all', () => {
+  it('can be an error in spite of its status', () => {
     const overloaded = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } } as Message
     expect(() => choice(overloaded)).toThrow(
       expect.objectContaining({ message: 'Overloaded', failure: expect.objectContaining({ status: 529 }) as object }),
     )
   })
 
-  it('counts only what is a count', () => {
+  it('ignores counts that are not numbers', () => {
     const counted = choice({ content: [text('Hi')], usage: { input_tokens: '5', output_tokens: 3 } })
     expect(counted.usage).toMatchObject({ prompt_tokens: 0, completion_tokens: 3, total_tokens: 3 })
   })
 
-  it('ends with calls only where it has some', () => {
+  it('finishes with tool_calls only if it has some', () => {
     expect(choice({ content: [text('Hi')], stop_reason: 'tool_use' }).finish).toBe('stop')
   })
 
@@ -63,14 +63,14 @@ describe('a whole answer', () => {
     expect(choice({ content: [use('a', 'f')], stop_reason: 'tool_use' }).content).toBeNull()
   })
 
-  it('joins its texts', () => {
+  it('joins its text blocks', () => {
     expect(choice({ content: [text('a'), text('b')], stop_reason: 'end_turn' })).toMatchObject({
       content: 'ab',
       finish: 'stop',
     })
   })
 
-  it('keeps thoughts apart', () => {
+  it('returns thinking as reasoning_content', () => {
     const content = [{ type: 'thinking', thinking: 'Hm.', signature: 's' }, { type: 'redacted_thinking' }, text('Yes')]
     expect(choice({ content, stop_reason: 'end_turn' })).toMatchObject({ content: 'Yes', reasoning_content: 'Hm.' })
     expect(choice({ content: [text('Yes')] })).not.toHaveProperty('reasoning_content')
@@ -87,12 +87,12 @@ describe('a whole answer', () => {
     ['compaction', 'stop'],
     ['something_new', 'stop'],
     [null, 'stop'],
-  ])('that stopped for %s has finished for %s', (stop_reason, finish) => {
+  ])('with stop_reason %s has finish_reason %s', (stop_reason, finish) => {
     const content = stop_reason === 'tool_use' ? [use('a', 'f')] : [text('x')]
     expect(choice({ content, stop_reason }).finish).toBe(finish)
   })
 
-  it('may refuse without a word', () => {
+  it('can be a refusal without text', () => {
     const stop_details = { explanation: 'Not this.' }
     expect(choice({ content: [], stop_reason: 'refusal', stop_details })).toMatchObject({
       content: null,
@@ -102,11 +102,11 @@ describe('a whole answer', () => {
     expect(choice({ content: [], stop_reason: 'refusal' })).toMatchObject({ content: '', refusal: null })
   })
 
-  it('cut off in a call is cut off', () => {
+  it('that is cut in a call finishes with length', () => {
     expect(choice({ content: [text('a'), use('a', 'f', { x: 1 })], stop_reason: 'max_tokens' }).finish).toBe('length')
   })
 
-  it('counts what was cached', () => {
+  it('counts cached tokens', () => {
     const counts = {
       input_tokens: 12,
       cache_read_input_tokens: 10_000,
@@ -129,7 +129,7 @@ describe('a whole answer', () => {
     [{ ephemeral_5m_input_tokens: 2_000, ephemeral_1h_input_tokens: 0 }, {}],
     [{ ephemeral_1h_input_tokens: '500' }, {}],
     [null, {}],
-  ])('counts apart what was written for an hour: %j', (cache_creation, more) => {
+  ])('counts tokens of the one-hour cache separately: %j', (cache_creation, more) => {
     const counts = { input_tokens: 12, cache_creation_input_tokens: 2_000, cache_creation, output_tokens: 30 }
     const told = JSON.stringify(choice({ content: [text('x')], usage: counts }).usage)
     expect(JSON.parse(told)).toMatchObject({ prompt_tokens: 2_012 })
@@ -140,7 +140,7 @@ describe('a whole answer', () => {
     })
   })
 
-  it('counts null as none', () => {
+  it('counts null as 0', () => {
     const nulls = {
       input_tokens: 5,
       cache_read_input_tokens: null,
@@ -155,7 +155,7 @@ describe('a whole answer', () => {
     expect(choice({ content: [text('x')], usage: null }).usage).toBeUndefined()
   })
 
-  it('passes over what the provider did itself', () => {
+  it('omits blocks of server tools', () => {
     const content = ['server_tool_use', 'web_search_tool_result', 'mcp_tool_use', 'container_upload', 'new_thing'].map(
       (type) => ({ type, id: 'x', name: 'f', input: {} }),
     )
@@ -164,7 +164,7 @@ describe('a whole answer', () => {
     expect(rest).not.toHaveProperty('tool_calls')
   })
 
-  it('is the input of the tool that stands in for a schema', () => {
+  it('is the input of the schema tool', () => {
     const asked = {
       model: 'claude-3-haiku-20240307',
       response_format: { type: 'json_schema', json_schema: { name: 'x', schema: {} } },

@@ -55,7 +55,7 @@ const toolStart = (index: number, id: string, name: string) => ({
 const toolPart = (index: number, args: string) => ({ tool_calls: [{ index, function: { arguments: args } }] })
 
 describe('a stream of Claude', () => {
-  it('gives a batch per read, the role at once', () => {
+  it('returns one batch per read, and the role first', () => {
     const { batches } = decode([[start()], text(0, 'Hel', 'lo'), [end('end_turn')], [last]])
     expect(batches.map((batch) => batch.map(({ choices }) => choices[0]?.delta ?? choices))).toEqual([
       [role],
@@ -64,7 +64,7 @@ describe('a stream of Claude', () => {
     ])
   })
 
-  it('counts tools apart from blocks, and says {} for no arguments', () => {
+  it('numbers tools independently of blocks, and sends {} for no arguments', () => {
     expect(deltas(start(), ...text(0, 'Now'), ...tool(1, 'toolu_1', 'now', ''), end('tool_use'), last)).toMatchObject({
       deltas: [role, { content: 'Now' }, toolStart(0, 'toolu_1', 'now'), toolPart(0, '{}')],
       finish: 'tool_calls',
@@ -78,14 +78,14 @@ describe('a stream of Claude', () => {
     expect(deltas(start(), ...calls, end('tool_use'), last).deltas).toEqual([role, ...now, ...others])
   })
 
-  it('says {} once for a block that ends twice, or not at all', () => {
+  it('sends {} once for a block that ends twice, or not at all', () => {
     const args = [toolStart(0, 'x', 'now'), toolPart(0, '{}')]
     const call = tool(0, 'x', 'now')
     expect(deltas(start(), ...call, stop(0), end('tool_use'), last).deltas).toEqual([role, ...args])
     expect(deltas(start(), call[0]!, end('tool_use'), last).deltas).toEqual([role, ...args])
   })
 
-  it('passes over what belongs to no block', () => {
+  it('ignores deltas of unknown blocks', () => {
     const stray = [delta(3, { text: 'x' }), block(4, { type: 'server_tool_use' }), delta(4, { partial_json: '{}' })]
     expect(deltas(start(), ...stray, stop(9), ...text(0, 'a'), end('end_turn'), last).deltas).toEqual([
       role,
@@ -93,7 +93,7 @@ describe('a stream of Claude', () => {
     ])
   })
 
-  it('takes an answer that is whole from the start', () => {
+  it('accepts a complete answer in message_start', () => {
     const { message } = start()
     const content = [
       { type: 'code_execution_tool_result', tool_use_id: 'srvtoolu_1', content: {} },
@@ -106,7 +106,7 @@ describe('a stream of Claude', () => {
     })
   })
 
-  it('says nothing for a ping', () => {
+  it('returns nothing for a ping', () => {
     const ping = { type: 'ping' }
     expect(deltas(ping, start(), ping, ...text(0, 'a'), ping, end('end_turn'), ping, last).deltas).toEqual([
       role,
@@ -114,7 +114,7 @@ describe('a stream of Claude', () => {
     ])
   })
 
-  it('keeps texts and tools in order', () => {
+  it('keeps text and tools in order', () => {
     const events = [...text(0, 'a'), ...tool(1, 'x', 'f', '{"q"', ':1}'), ...text(2, 'b'), ...tool(3, 'y', 'g', '{}')]
     expect(deltas(start(), ...events, end('tool_use'), last).deltas).toEqual([
       role,
@@ -128,7 +128,7 @@ describe('a stream of Claude', () => {
     ])
   })
 
-  it('takes the later count', () => {
+  it('uses the last usage', () => {
     const { usage } = deltas(
       start({ input_tokens: 43, cache_read_input_tokens: 5, output_tokens: 1 }),
       ...text(0, 'a'),
@@ -143,7 +143,7 @@ describe('a stream of Claude', () => {
     })
   })
 
-  it('counts apart what was written to the cache for an hour', () => {
+  it('counts tokens of the one-hour cache separately', () => {
     const written = { cache_creation_input_tokens: 9, cache_creation: { ephemeral_1h_input_tokens: 4 } }
     const { usage } = deltas(start({ input_tokens: 3, ...written }), ...text(0, 'a'), end('end_turn'), last)
     expect(usage).toMatchObject({
@@ -153,7 +153,7 @@ describe('a stream of Claude', () => {
     })
   })
 
-  it('has thoughts under their own name', () => {
+  it('returns thinking as reasoning_content', () => {
     const thought = [
       block(0, { type: 'thinking', thinking: '' }),
       delta(0, { type: 'thinking_delta', thinking: 'Hm' }),
@@ -167,7 +167,7 @@ describe('a stream of Claude', () => {
     ])
   })
 
-  it('says why it refuses', () => {
+  it('reports the reason of a refusal', () => {
     const refused = end('refusal', { output_tokens: 1 }, { stop_details: { explanation: 'Not this.' } })
     expect(deltas(start(), refused, last)).toMatchObject({
       deltas: [role, { refusal: 'Not this.' }],
@@ -180,11 +180,11 @@ describe('a stream of Claude', () => {
     ])
   })
 
-  it('may begin twice, as the same', () => {
+  it('accepts a repeated message_start of the same message', () => {
     expect(deltas(start(), start(), ...text(0, 'a'), end('end_turn'), last).deltas).toEqual([role, { content: 'a' }])
   })
 
-  it('cut off in a tool has its arguments as they came', () => {
+  it('that is cut in a tool call has its arguments as received', () => {
     const open = tool(0, 'x', 'f', '{"a": 1').slice(0, -1)
     expect(deltas(start(), ...open, end('max_tokens'), last)).toMatchObject({
       deltas: [{ ...role }, toolStart(0, 'x', 'f'), toolPart(0, '{"a": 1')],
@@ -192,7 +192,7 @@ describe('a stream of Claude', () => {
     })
   })
 
-  it('passes over what it does not know, and what the provider did itself', () => {
+  it('ignores unknown events and blocks of server tools', () => {
     const search = [
       block(0, { type: 'server_tool_use', id: 's', name: 'web_search', input: {} }),
       delta(0, { type: 'input_json_delta', partial_json: '{"q":1}' }),
@@ -211,7 +211,7 @@ describe('a stream of Claude', () => {
     ])
   })
 
-  it('takes input that comes whole with its block', () => {
+  it('accepts input in content_block_start', () => {
     const whole = [
       block(0, { type: 'tool_use', id: 'x', name: 'f', input: { a: 1 } }),
       delta(0, { type: 'input_json_delta', partial_json: '{"a":1}' }),
@@ -224,11 +224,11 @@ describe('a stream of Claude', () => {
     ])
   })
 
-  it('is whole without message_stop', () => {
+  it('is complete without message_stop', () => {
     expect(deltas(start(), ...text(0, 'a'), end('end_turn')).finish).toBe('stop')
   })
 
-  it('gives the input of the tool that stands in for a schema as text', () => {
+  it('returns the input of the schema tool as text', () => {
     const asked = {
       model: 'claude-3-haiku-20240307',
       tool_choice: null,
@@ -257,13 +257,13 @@ describe('a stream of Claude that fails', () => {
     ['api_error', 500],
     ['invalid_request_error', 400],
     ['new_error', 500],
-  ])('at once by %s has its status', (type, status) => {
+  ])('in its first event, by %s, has its status', (type, status) => {
     const error = { type: 'error', error: { type, message: 'No' } }
     expect(failure(error)).toMatchObject({ kind: 'status', status, accepted: false, chunks: 0 })
     expect(failure({ type: 'ping' }, error)).toMatchObject({ status, chunks: 0 })
   })
 
-  it('in the middle keeps what came', () => {
+  it('later returns what came before', () => {
     const error = { type: 'error', error: { type: 'overloaded_error', message: 'No' } }
     expect(failure(start(), ...text(0, 'a', 'b'), error)).toMatchObject({
       kind: 'status',
@@ -282,7 +282,7 @@ describe('a stream of Claude that fails', () => {
     expect(failure(...events)).toMatchObject({ kind: 'truncated', accepted: true })
   })
 
-  it('is malformed where another answer is spliced in', () => {
+  it('is malformed with events of another message', () => {
     expect(failure(start(), ...text(0, 'a'), start({}, 'msg_2'))).toMatchObject({ kind: 'malformed', chunks: 2 })
   })
 
@@ -290,7 +290,7 @@ describe('a stream of Claude that fails', () => {
     expect(failure(start(), data)).toMatchObject({ kind: 'malformed' })
   })
 
-  it('is malformed where arguments are no JSON', () => {
+  it('is malformed with arguments that are not JSON', () => {
     expect(failure(start(), ...tool(0, 'x', 'f', '{"a":'), end('tool_use'), last)).toMatchObject({ kind: 'malformed' })
   })
 })

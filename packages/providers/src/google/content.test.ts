@@ -12,7 +12,7 @@ const result = (id: string, content: unknown) => ({ role: 'tool', tool_call_id: 
 const signed = (signature: string) => ({ extra_content: { google: { thought_signature: signature } } })
 
 describe('messages', () => {
-  it('collects the system messages of every place', () => {
+  it('collects system messages from any position', () => {
     const messages = [
       { role: 'system', content: 'one' },
       user,
@@ -32,14 +32,14 @@ describe('messages', () => {
     })
   })
 
-  it('refuses a conversation of system messages alone', () => {
+  it('refuses a conversation of system messages only', () => {
     expect(refusal({ messages: [{ role: 'system', content: 'x' }] })).toMatchObject({
       status: 400,
       code: 'invalid_body',
     })
   })
 
-  it('puts the system before the first words of the user for Gemma', () => {
+  it('puts system messages into the first user message for Gemma', () => {
     expect(ask({ system: 'Be kind' }, 'gemma-3-27b-it').body).toEqual({
       contents: [{ role: 'user', parts: [{ text: 'Be kind' }, { text: 'Hi' }] }],
     })
@@ -52,7 +52,7 @@ describe('messages', () => {
     })
   })
 
-  it('merges messages of one role, and leaves a content at least one part', () => {
+  it('merges messages of one role, and keeps at least one part', () => {
     const text = (content: unknown, role = 'user') => ({ role, content })
     expect(
       contentsOf([
@@ -69,7 +69,7 @@ describe('messages', () => {
     ])
   })
 
-  it('keeps a refusal of an earlier answer, and names what it drops', () => {
+  it('keeps a refusal of an earlier answer, and reports dropped fields', () => {
     const { body, notes } = ask({
       messages: [
         { role: 'user', name: 'ann', content: [{ type: 'text', text: 'Hi' }] },
@@ -112,7 +112,7 @@ describe('messages', () => {
     ])
   })
 
-  it('gives results in the order of their calls', () => {
+  it('puts results in the order of their calls', () => {
     const messages = [
       user,
       assistant([call('call_a', 'weather', '{"city":"Bonn"}'), call('call_b', 'weather', '{"city":"Kiel"}')]),
@@ -128,7 +128,7 @@ describe('messages', () => {
     expect(contents[4]!.parts).toEqual([response('mild')])
   })
 
-  it('gives calls that have the same id their results in order', () => {
+  it('matches results of calls with the same id in order', () => {
     const turn = [assistant([call('', 'f'), call('', 'g')]), result('', 'of f'), result('', 'of g')]
     const response = (name: string) => ({ functionResponse: { name, response: { output: `of ${name}` } } })
     expect(contentsOf([user, ...turn, ...turn])).toMatchObject([
@@ -152,7 +152,7 @@ describe('messages', () => {
     ['toolu_01A', undefined],
     ['', undefined],
     ['function-call-17', 'function-call-17'],
-  ])('sends back an id only if it is of Gemini: %j', (id, sent) => {
+  ])('returns an id only if it is from Gemini: %j', (id, sent) => {
     const contents = contentsOf([user, assistant([call(id, 'f')]), result(id, 'x')])
     const expected = sent === undefined ? {} : { id: sent }
     expect(contents).toMatchObject([{}, { parts: [{ functionCall: { name: 'f', args: {}, ...expected } }] }, {}])
@@ -175,7 +175,7 @@ describe('messages', () => {
       ],
       { output: '22C' },
     ],
-  ])('the result %j of a tool', (content, response) => {
+  ])('converts the result %j of a tool', (content, response) => {
     expect(contentsOf([user, assistant([call('call_a', 'f')]), result('call_a', content)])).toMatchObject([
       {},
       {},
@@ -202,14 +202,14 @@ describe('messages', () => {
     expect(refusal({ messages })).toMatchObject({ status: 400, code: 'unsupported_parameter' })
   })
 
-  it('keeps keys of prototypes as data', () => {
+  it('keeps prototype keys as data', () => {
     const text = '{"__proto__":{"a":1},"constructor":2}'
     const contents = JSON.stringify(contentsOf([user, assistant([call('call_a', 'f', text)]), result('call_a', text)]))
     expect(contents.split(text)).toHaveLength(3)
     expect(({} as Record<string, unknown>)['a']).toBeUndefined()
   })
 
-  it('numbers that a double cannot hold lose digits in arguments, not in text results', () => {
+  it('round integers beyond a double in arguments, not in text results', () => {
     const contents = contentsOf([
       user,
       assistant([call('call_a', 'f', '{"n":12345678901234567890}')]),
@@ -222,7 +222,7 @@ describe('messages', () => {
     ])
   })
 
-  it('takes lone surrogates and NUL', () => {
+  it('accepts lone surrogates and NUL', () => {
     expect(contentsOf([{ role: 'user', content: 'a\ud800\0' }])).toEqual([
       { role: 'user', parts: [{ text: 'a\ud800\0' }] },
     ])
@@ -243,7 +243,7 @@ describe('signatures', () => {
       parts.map(({ thoughtSignature }) => thoughtSignature ?? ''),
     )
 
-  it('come back to the call that they belong to', () => {
+  it('are returned with their call', () => {
     for (const model of ['gemini-2.5-flash', 'gemini-3-flash-preview'])
       expect(signatures(model, signed('abc'))).toEqual(['', '', 'abc', '', '', '', 'abc', ''])
   })
@@ -254,7 +254,7 @@ describe('signatures', () => {
     expect(signatures('gemini-2.5-pro', {}).join('')).toBe('')
   })
 
-  it('may be of any form in what a client sends', () => {
+  it('are accepted in any form', () => {
     for (const extra_content of [null, 'x', { google: null }, { google: { thought_signature: 1 } }])
       expect(signatures('gemini-2.5-pro', { extra_content }).join('')).toBe('')
   })

@@ -41,7 +41,7 @@ describe('the request', () => {
     expect(notes).toEqual([])
   })
 
-  it('takes as many calls as it needs, at most 8 at once, and tells once what is dropped', async () => {
+  it('is split into calls, at most 8 at a time, and reports dropped fields once', async () => {
     const input = Array.from({ length: 1_101 }, () => 'a')
     const sizes = ({ body }: Asked) => (body as { requests: unknown[] }).requests.length
     const { answer, asked, notes } = embed(
@@ -64,7 +64,7 @@ describe('the request', () => {
     },
   )
 
-  it('to a model that cannot be in a URL is refused', async () => {
+  it('for a model that cannot be in a URL is refused', async () => {
     await expect(embed(two, { model: '../x?y' }).answer).rejects.toMatchObject({ status: 400, code: 'model_not_found' })
   })
 })
@@ -82,16 +82,20 @@ describe('the answer', () => {
     })
   })
 
-  it('is in base64 where that was asked for', async () => {
+  it('is in base64 on request', async () => {
     const { data } = await embed({ body: embedded([2], [-2]) }, { encoding_format: 'base64' }).answer
     expect(data).toMatchObject([{ embedding: 'AACAPw==' }, { embedding: 'AACAvw==' }])
   })
 
-  it.each([undefined, {}, { promptTokenCount: '2' }])('has no usage where it tells %j', async (usageMetadata) =>
-    expect(await embed({ body: { ...embedded([1], [1]), usageMetadata } }).answer).toMatchObject({ usage: undefined }),
+  it.each([undefined, {}, { promptTokenCount: '2' }])(
+    'has no usage where the upstream reports %j',
+    async (usageMetadata) =>
+      expect(await embed({ body: { ...embedded([1], [1]), usageMetadata } }).answer).toMatchObject({
+        usage: undefined,
+      }),
   )
 
-  it('has the usage of all calls, or none where one tells none', async () => {
+  it('has the usage of all calls, or none if one has none', async () => {
     const input = Array.from({ length: 150 }, () => 'a')
     const ask = (second: object) =>
       embed(
@@ -119,12 +123,12 @@ describe('the answer', () => {
     ['an empty vector', embedded([1], [])],
     ['an HTML page', '<html>'],
     ['nothing', ''],
-  ])('with %s makes no sense', async (_, body) => {
+  ])('with %s is malformed', async (_, body) => {
     for (const encoding_format of ['float', 'base64'] as const)
       await expect(embed({ body }, { encoding_format }).answer).rejects.toMatchObject(senseless('google'))
   })
 
-  it('of an error is told with its status', async () => {
+  it('with an error status is reported with it', async () => {
     const body = { error: { code: 400, message: 'Too long', status: 'INVALID_ARGUMENT' } }
     await expect(embed({ status: 400, body }).answer).rejects.toMatchObject({
       ...failure({ kind: 'status', status: 400, caller: true, accepted: false }, 'google'),
@@ -132,14 +136,14 @@ describe('the answer', () => {
     })
   })
 
-  it('that is an error in spite of its status is told as one', async () => {
+  it('with status 200 and an error is reported as one', async () => {
     const body = { error: { code: 503, message: 'Overloaded' } }
     await expect(embed({ body }).answer).rejects.toMatchObject(
       failure({ kind: 'status', status: 503, accepted: false }, 'google'),
     )
   })
 
-  it('of a call that was refused is not to be asked for again once another was accepted', async () => {
+  it('with a refused call must not be retried once another was accepted', async () => {
     const input = Array.from({ length: 101 }, () => 'a')
     const busy = { status: 503, body: { error: { code: 503, message: 'Busy', status: 'UNAVAILABLE' } } }
     const one = embed(
@@ -154,7 +158,7 @@ describe('the answer', () => {
     await expect(none.answer).rejects.toMatchObject(failure({ kind: 'status', status: 503, accepted: false }, 'google'))
   })
 
-  it('of a call that failed is the end of the others', async () => {
+  it('with a failed call aborts the others', async () => {
     const input = Array.from({ length: 2_001 }, (_, i) => (i === 150 ? 'bad' : 'a'))
     const failed = { status: 500, body: { error: { code: 500, message: 'Internal', status: 'INTERNAL' } } }
     const { answer, asked } = embed(
@@ -166,7 +170,7 @@ describe('the answer', () => {
     expect(asked.length).toBeLessThan(21)
   })
 
-  it('is not waited for once the call is stopped', async () => {
+  it('is not awaited once the call is aborted', async () => {
     const at = scriptedUpstream(two)
     at.abort(new Error('Enough'))
     const provider = google({ apiKey: 'x', transport: at.transport, endpoints: googleEndpoints() })

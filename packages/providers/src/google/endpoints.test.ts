@@ -20,7 +20,7 @@ it.each<[configured: string, provider: Provider, tasks: string[], listed: string
     ['transcription', 'embeddings', 'images', 'speech'],
     13,
   ],
-])('with %s Gemini also does what it says', async (_, provider, tasks, listed, models) => {
+])('with %s Gemini has exactly these endpoints', async (_, provider, tasks, listed, models) => {
   expect(['embeddings', 'images', 'speech', 'transcription'].filter((task) => task in provider)).toEqual(tasks)
   const all = await provider.models({ signal })
   expect(all).toHaveLength(models)

@@ -30,7 +30,7 @@ describe('errors', () => {
     })
   })
 
-  it('takes a key that is not valid for a fault of ours', () => {
+  it('treats an invalid key as the fault of the gateway', () => {
     const details = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'API_KEY_INVALID' }]
     expect(errors(answer(400, 'INVALID_ARGUMENT', details))).toMatchObject({ caller: false, credential: true })
   })
@@ -41,7 +41,7 @@ describe('errors', () => {
     ['0s', 0],
     ['soon', 3],
     [undefined, 3],
-  ])('asks again after %s', (retryDelay, seconds) => {
+  ])('has a retry delay of %s', (retryDelay, seconds) => {
     const details = [
       { '@type': 'type.googleapis.com/google.rpc.QuotaFailure' },
       { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay },
@@ -55,7 +55,7 @@ describe('errors', () => {
   })
 
   it.each([undefined, null, 'x', [], [null], {}, { error: 'x' }, { error: { details: 'x', message: '' } }])(
-    'finds no words in %j',
+    'finds no message in %j',
     (body) => {
       expect(errors({ status: 404, header: () => undefined, body })).toEqual({
         message: undefined,

@@ -20,20 +20,20 @@ function read(...events: string[]) {
   return { answers, usage: reader.usage()?.prompt_tokens }
 }
 
-describe('the events of a stream', () => {
-  it('are read without the reports that others follow', () => {
+describe('the event reader', () => {
+  it('skips usage reports that are followed by another', () => {
     const { answers, usage } = read(event('a', 1), event('b', 2), event('c', 3))
     expect(answers).toEqual([JSON.parse(event('a', 1)), answer('b'), answer('c')])
     expect(usage).toBe(3)
   })
 
-  it('are whole where none follows', () => {
+  it('reads events completely where none follows', () => {
     const { read } = eventReader()
     read(event('a', 1), true)
     expect(read(event('b', 2), false)).toEqual(JSON.parse(event('b', 2)))
   })
 
-  it('are also written with spaces', () => {
+  it('accepts spaces in the JSON', () => {
     const spaced = (text: string) => event(text, 2).replaceAll('":', '": ')
     expect(read(spaced('a'), spaced('b'))).toEqual({ answers: [JSON.parse(event('a', 2)), answer('b')], usage: 2 })
   })
@@ -61,7 +61,7 @@ describe('the events of a stream', () => {
       `{${candidates('b')},"usageMetadata":{"totalTokenCount":1,"promptTokenCount":2},${words}}`,
     ],
     ['no report', `{${candidates('b')},${words}}`],
-  ])('are whole with %s', (_, other) => {
+  ])('reads events completely with %s', (_, other) => {
     expect(read(event('a', 1), other).answers[1]).toEqual(JSON.parse(other))
   })
 
@@ -76,34 +76,34 @@ describe('the events of a stream', () => {
     ['has its text twice', event('a', 1).replace('"a"}', '"a","text":"b"}')],
     ['has another report before', event('a', 1).replace('"index"', `${report(1)},"index"`)],
     ['has an object after its report', event('a', 1).replace(words, '"x":{}')],
-  ])('are whole after one that %s', (_, first) => {
+  ])('reads events completely after one that %s', (_, first) => {
     const second = first.replace('"a"', '"b"').replaceAll(':1', ':2')
     expect(read(first, second).answers[1]).toEqual(JSON.parse(second))
   })
 
-  it('are whole where another text is before the one that counts', () => {
+  it('reads events completely where other text precedes the report', () => {
     const none = `"x":{"text":"a"},${candidates('')},"usageMetadata":{"promptTokenCount":1}`
     expect(read(`{${none},${candidates('a')},"y":{"z":1}}`, `{${none}}`).answers[1]).toEqual(JSON.parse(`{${none}}`))
   })
 
-  it('are whole where something else ends in the name of the report', () => {
+  it('reads events completely where another name ends like that of the report', () => {
     const like = (count: number) =>
       String.raw`{${report(1)},${candidates('a')},"\"usageMetadata":{"promptTokenCount":${count}}}`
     expect(read(like(0), like(2))).toEqual({ answers: [JSON.parse(like(0)), JSON.parse(like(2))], usage: 1 })
   })
 
-  it('are read by the form of an event that is not the first', () => {
+  it('takes the form of an event that is not the first', () => {
     const { answers, usage } = read(event('', 1), event('a', 2), event('b', 3))
     expect(answers[2]).toEqual(answer('b'))
     expect(usage).toBe(3)
   })
 
-  it('go on in their form after one that has none', () => {
+  it('keeps the form after an event without a report', () => {
     const none = event('a', 2).replace(candidates('a'), '"candidates":[]')
     expect(read(event('a', 1), none, event('b', 3)).answers[2]).toEqual(answer('b'))
   })
 
-  it('may come in another form from some event on', () => {
+  it('accepts another form from some event on', () => {
     const thought = (text: string) => event(text, 1).replace('{"text"', '{"thought":true,"text"')
     const part = { thought: true, text: 'b' }
     const { answers } = read(thought('a'), thought('b'), event('c', 2), event('d', 3))
@@ -111,20 +111,20 @@ describe('the events of a stream', () => {
     expect(answers[3]).toEqual(answer('d'))
   })
 
-  it.each(['', '}', '}]}', 'model', '<b>', String.raw`é\u003c\\`, String.raw`\"}]`])('may say %s', (text) => {
+  it.each(['', '}', '}]}', 'model', '<b>', String.raw`é\u003c\\`, String.raw`\"}]`])('accepts %s', (text) => {
     expect(read(event('a', 1), event(text, 2)).answers[1]).toEqual(answer(JSON.parse(`"${text}"`) as string))
   })
 
-  it.each(['\\', '\\x', '\t', '"'])('may not say %j', (text) => {
+  it.each(['\\', '\\x', '\t', '"'])('refuses %j', (text) => {
     expect(read(event('a', 1), event(text, 2)).answers[1]).toBeUndefined()
   })
 
-  it('may have several objects in their reports', () => {
+  it('accepts several objects in a report', () => {
     const two = event('b', 2).replace(':2}]', ':2},{"modality":"AUDIO","tokenCount":1}]')
     expect(read(event('a', 1), two)).toEqual({ answers: [JSON.parse(event('a', 1)), answer('b')], usage: 2 })
   })
 
-  it('may have the words of a report in their texts', () => {
+  it('accepts the name of the report in texts', () => {
     const text = String.raw`,\"usageMetadata\":{\"promptTokenCount\":9},\"a\":1},\"modelVersion\":\"x\"`
     const said = JSON.parse(`"${text}"`) as string
     expect(read(event(text, 1), event(text, 2))).toEqual({
@@ -133,17 +133,17 @@ describe('the events of a stream', () => {
     })
   })
 
-  it('that are no JSON are nothing', () => {
+  it('returns nothing for invalid JSON', () => {
     expect(read(event('a', 1), event('b', 2).replace('[{', '[')).answers[1]).toBeUndefined()
   })
 
-  it('count as the last report does that counts anything and can be read', () => {
+  it('uses the last report that is readable and has counts', () => {
     expect(read(event('a', 1), event('b', 2), `{${candidates('c')},"usageMetadata":{}}`).usage).toBe(2)
     const broken = event('b', 2).replace('"TEXT"', 'TEXT')
     expect(read(event('a', 1), broken)).toEqual({ answers: [JSON.parse(event('a', 1)), answer('b')], usage: 1 })
   })
 
-  it('count what the last one reports, however it is read', () => {
+  it('uses the counts of the last report, however it is read', () => {
     expect(
       read(event('a', 1), event('b', 2), `{${candidates('c')},"usageMetadata":{"promptTokenCount":3}}`).usage,
     ).toBe(3)
@@ -152,7 +152,7 @@ describe('the events of a stream', () => {
     ).toBe(3)
   })
 
-  it('count nothing where none has a report', () => {
+  it('has no usage without a report', () => {
     expect(read(`{${candidates('a')},${words}}`).usage).toBeUndefined()
   })
 })

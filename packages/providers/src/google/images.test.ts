@@ -58,7 +58,7 @@ describe('the request', () => {
 })
 
 describe('the answer', () => {
-  it('has a picture in its tokens, also where it does not say so', async () => {
+  it('has an image in base64, without a declared type', async () => {
     const usageMetadata = { promptTokenCount: 3, candidatesTokenCount: 1290, thoughtsTokenCount: 20 }
     expect((await draw(drawn([picture('AAAA')], { usageMetadata })).answer).usage).toMatchObject({
       completion_tokens: 1310,
@@ -66,7 +66,7 @@ describe('the answer', () => {
     })
   })
 
-  it('has its first picture that is no draft, and what it used', async () => {
+  it('has its first image that is no draft, and the usage', async () => {
     const parts = [{ text: 'Here:' }, picture('DRAFT', { thought: true }), picture('AAAA'), picture('BBBB')]
     const usageMetadata = {
       promptTokenCount: 3,
@@ -87,7 +87,7 @@ describe('the answer', () => {
     })
   })
 
-  it.each([undefined, {}])('has no usage where it tells %j', async (usageMetadata) =>
+  it.each([undefined, {}])('has no usage where the upstream reports %j', async (usageMetadata) =>
     expect(await draw(drawn([picture('AAAA')], { usageMetadata })).answer).toEqual({
       images: [{ base64: 'AAAA' }],
       usage: undefined,
@@ -105,7 +105,7 @@ describe('the answer', () => {
     'SPII',
     'LANGUAGE',
     'MODEL_ARMOR',
-  ])('that is %s is the fault of the prompt', async (reason) => {
+  ])('that is %s is refused because of the prompt', async (reason) => {
     const refusal = failure({ kind: 'status', status: 400, caller: true, accepted: true, code: reason }, 'google')
     for (const body of [
       { candidates: [{ finishReason: reason }] },
@@ -115,7 +115,7 @@ describe('the answer', () => {
       await expect(draw({ body }).answer).rejects.toMatchObject(refusal)
   })
 
-  it('of a prompt that is blocked for a new reason is the fault of the prompt', async () => {
+  it('that is blocked for an unknown reason is refused because of the prompt', async () => {
     const body = { promptFeedback: { blockReason: 'NEWS' } }
     await expect(draw({ body }).answer).rejects.toMatchObject({ failure: { status: 400, caller: true } })
   })
@@ -136,16 +136,16 @@ describe('the answer', () => {
     ['parts that are null', { candidates: [{ content: { parts: [null] } }] }],
     ['an HTML page', '<html>'],
     ['nothing', ''],
-  ])('with %s makes no sense', async (_, body) =>
+  ])('with %s is malformed', async (_, body) =>
     expect(draw({ body }).answer).rejects.toMatchObject(senseless('google')),
   )
 
-  it('that is an error in spite of its status is told as one', async () => {
+  it('with status 200 and an error is reported as one', async () => {
     const body = { error: { code: 503, message: 'Overloaded', status: 'UNAVAILABLE' } }
     await expect(draw({ body }).answer).rejects.toMatchObject(failure({ kind: 'status', status: 503 }, 'google'))
   })
 
-  it('is not waited for once the call is stopped', async () => {
+  it('is not awaited once the call is aborted', async () => {
     const at = scriptedUpstream(drawn([picture('AAAA')]))
     at.abort(new Error('Enough'))
     const provider = google({ apiKey: 'x', transport: at.transport, endpoints: googleEndpoints() })

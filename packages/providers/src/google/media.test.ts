@@ -42,7 +42,7 @@ describe('media', () => {
     expect(partOf(part)).toEqual(expected)
   })
 
-  it('refuses an image of the web and names the option', () => {
+  it('refuses an https image and names the option', () => {
     for (const url of [
       'https://example.com/a.png',
       'https://notyoutube.com/a',
@@ -74,7 +74,7 @@ describe('media', () => {
     expect(refusal({ messages: [{ role: 'user', content: [part] }] })).toMatchObject({ status: 400 })
   })
 
-  it('names the cache_control that it drops', () => {
+  it('reports the dropped cache_control', () => {
     const cache_control = { type: 'ephemeral' }
     const content = [{ type: 'text', text: 'Hi', cache_control }]
     const tools = [{ type: 'function', function: { name: 'f' }, cache_control }]
@@ -84,7 +84,7 @@ describe('media', () => {
     ])
   })
 
-  it('names the detail that it drops', () => {
+  it('reports the dropped detail', () => {
     const part = (detail: string) => ({ type: 'image_url', image_url: { url: 'data:image/png;base64,AA==', detail } })
     const notes = (detail: string) => ask({ messages: [{ role: 'user', content: [part(detail)] }] }).notes
     expect(notes('high')).toEqual([{ field: 'messages.content.image_url.detail', action: 'dropped' }])

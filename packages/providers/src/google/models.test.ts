@@ -16,7 +16,7 @@ describe('models', () => {
     })
   })
 
-  it('are known by their look', () => {
+  it('are recognised by the form of their ids', () => {
     for (const model of ['gemini-9', 'gemma-3-27b-it', 'models/gemini-2.5-pro', 'tunedModels/mine'])
       expect(isGoogleModel(model)).toBe(true)
     for (const model of ['gpt-4o', 'geminix', 'claude-sonnet-5', 'x/gemini-2']) expect(isGoogleModel(model)).toBe(false)
@@ -40,7 +40,7 @@ describe('models', () => {
     expect(traitsOf(model)).toEqual({ gemini3, gemma: false, penalties, thinking })
   })
 
-  it('knows Gemma', () => {
+  it('include Gemma', () => {
     expect(traitsOf('gemma-3-27b-it')).toMatchObject({ gemma: true, gemini3: false })
   })
 })

@@ -8,7 +8,7 @@ describe('partial arguments', () => {
     return JSON.stringify(root)
   }
 
-  it('keep keys of prototypes as data', () => {
+  it('keep prototype keys as data', () => {
     expect(built(['$.__proto__.a', 'x'], ['$.constructor.prototype.b', 'y'])).toBe(
       '{"__proto__":{"a":"x"},"constructor":{"prototype":{"b":"y"}}}',
     )
@@ -17,17 +17,17 @@ describe('partial arguments', () => {
     expect(([] as unknown as Record<string, unknown>)['b']).toBeUndefined()
   })
 
-  it('never reach a prototype', () => {
+  it('never modify a prototype', () => {
     addArgument({}, { jsonPath: '$.__proto__.a', stringValue: 'x' })
     addArgument({}, { jsonPath: '$.constructor.prototype.a', stringValue: 'x' })
     expect(({} as Record<string, unknown>)['a']).toBeUndefined()
   })
 
-  it('let an array grow by one at most', () => {
+  it('grow an array by one at most', () => {
     expect(built(['$.a[4294967290]', 'x'], ['$.a[1]', 'y'])).toBe('{"a":["x","y"]}')
   })
 
-  it('pass over a path that leads nowhere', () => {
+  it('ignore an invalid path', () => {
     expect(built(['$', 'x'], ['', 'y'])).toBe('{}')
   })
 })

@@ -28,7 +28,7 @@ function setUp() {
 const MB = 1024 * 1024
 
 describe('remote images', () => {
-  it('are sent within the request, each address fetched once, with what is left of 15 MiB', async () => {
+  it('are inlined into the request, each address fetched once, up to 15 MiB in all', async () => {
     const { asked, upstream, provider } = setUp()
     const given = request('https://a.example/1', 'https://a.example/1', 'https://b.example/22')
     const before = JSON.stringify(given)
@@ -54,7 +54,7 @@ describe('remote images', () => {
     })
   })
 
-  it('are not fetched where Google reads them, or the request has them', async () => {
+  it('are not fetched where Google reads them, or the request contains them', async () => {
     const { asked, upstream, provider } = setUp()
     const file = 'https://generativelanguage.googleapis.com/v1beta/files/abc'
     await provider.chat!.complete(request(file, 'data:image/png;base64,iVBORw0='), { signal })
@@ -69,7 +69,7 @@ describe('remote images', () => {
     expect(asked).toEqual([])
   })
 
-  it('are refused where nobody fetches them', async () => {
+  it('are refused without remoteContent', async () => {
     const { transport, requests } = fakeGoogle()
     const provider = google({ apiKey: 'x', transport })
     const asked = request('https://a.example/1')

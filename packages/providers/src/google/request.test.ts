@@ -12,12 +12,15 @@ describe('path', () => {
     expect(ask({ stream }, model).path).toBe(path)
   })
 
-  it.each(['../files', 'models/../x', 'a?b', 'a:b', 'a//b', '%2e%2e/x', 'ä', '\ud800', ''])('refuses %j', (model) => {
-    expect(refusal({}, model)).toMatchObject({ status: 400, code: 'model_not_found' })
-  })
+  it.each(['../files', 'models/../x', 'a?b', 'a:b', 'a//b', '%2e%2e/x', 'ä', '\ud800', ''])(
+    'with %j is refused',
+    (model) => {
+      expect(refusal({}, model)).toMatchObject({ status: 400, code: 'model_not_found' })
+    },
+  )
 })
 describe('tools', () => {
-  it('gives schemas as they are', () => {
+  it('keep their schemas', () => {
     const parameters = {
       $schema: 'http://json-schema.org/draft-07/schema#',
       type: 'object',
@@ -37,13 +40,13 @@ describe('tools', () => {
       { $ref: '#/$defs/x', $defs: { x: {} } },
       { type: 'object', $ref: '#/$defs/x', $defs: { x: {} } },
     ],
-  ])('tells the type of the root of %j, without which it is refused', (parameters, sent) => {
+  ])('get a type at the root of %j, without which they are refused', (parameters, sent) => {
     expect(ask({ tools: [tool('f', { parameters })] }).body['tools']).toEqual([
       { functionDeclarations: [{ name: 'f', parametersJsonSchema: sent }] },
     ])
   })
 
-  it('keeps keys of prototypes in schemas', () => {
+  it('keep prototype keys in schemas', () => {
     const parameters = JSON.parse(
       '{"type":"object","properties":{"__proto__":{"type":"string"},"constructor":{}}}',
     ) as object
@@ -70,13 +73,13 @@ describe('tools', () => {
     expect(body['tools']).toEqual([{ functionDeclarations: [{ name: 'f' }, { name: 'g' }] }])
   })
 
-  it('holds to the schema of a strict tool', () => {
+  it('enforce the schema of a strict tool', () => {
     expect(ask({ tools: [tool('f', { strict: true })] }).body['toolConfig']).toEqual({
       functionCallingConfig: { mode: 'VALIDATED' },
     })
   })
 
-  it('leaves out a choice without tools', () => {
+  it('omit a choice without tools', () => {
     for (const tool_choice of ['auto', 'none']) expect(ask({ tool_choice }).body).toEqual(ask().body)
   })
 
@@ -91,12 +94,12 @@ describe('tools', () => {
     [{ tool_choice: named('f') }, 'invalid_body'],
     [{ tools: [tool('f')], tool_choice: { type: 'custom', custom: { name: 'f' } } }, 'unsupported_parameter'],
     [{ tools: [{ type: 'custom', custom: { name: 'f' } }] }, 'unsupported_parameter'],
-  ])('refuses %j', (fields, code) => {
+  ])('with %j are refused', (fields, code) => {
     expect(refusal(fields)).toMatchObject({ status: 400, code })
   })
 })
 
-describe('settings', () => {
+describe('parameters', () => {
   const configOf = (fields: Record<string, unknown>, model?: string) => {
     const { body, notes } = ask(fields, model)
     return { config: body['generationConfig'], notes }
@@ -130,7 +133,7 @@ describe('settings', () => {
     })
   })
 
-  it('penalties go to models that take them', () => {
+  it('include penalties for models that accept them', () => {
     const fields = { frequency_penalty: 1, presence_penalty: -1 }
     expect(configOf(fields, 'gemini-2.0-flash')).toEqual({
       config: { frequencyPenalty: 1, presencePenalty: -1 },
@@ -156,11 +159,11 @@ describe('settings', () => {
     [{ parallel_tool_calls: false }, undefined, 'parallel_tool_calls', 'dropped'],
     [{ logit_bias: { 5: 1 } }, undefined, 'logit_bias', 'dropped'],
     [{ whatever: 1 }, undefined, 'whatever', 'dropped'],
-  ])('%j is changed and named', (fields, config, field, action) => {
+  ])('with %j are changed and reported', (fields, config, field, action) => {
     expect(configOf(fields)).toEqual({ config, notes: [{ field, action }] })
   })
 
-  it("say nothing of what is the gateway's own, or without effect", () => {
+  it('omit fields of the gateway, or without effect', () => {
     const { body, notes } = ask({
       provider: 'google',
       n: 2,
@@ -174,7 +177,7 @@ describe('settings', () => {
     expect(notes).toEqual([])
   })
 
-  it('asks for log probabilities without alternatives', () => {
+  it('include log probabilities without alternatives', () => {
     expect(configOf({ logprobs: true, top_logprobs: 0 }).config).toEqual({ responseLogprobs: true })
     expect(configOf({ logprobs: false }).config).toBeUndefined()
   })
@@ -191,14 +194,14 @@ describe('settings', () => {
     ['gemini-2.5-flash-lite', 'minimal', { thinkingBudget: 512, includeThoughts: true }, false],
     ['gemini-2.5-pro', 'none', { thinkingBudget: 128 }, true],
     ['gemini-2.5-pro', 'xhigh', { thinkingBudget: 32_768, includeThoughts: true }, false],
-  ])('%s thinks with effort %s', (model, reasoning_effort, thinkingConfig, clamped) => {
+  ])('%s with effort %s has its thinking level or budget', (model, reasoning_effort, thinkingConfig, clamped) => {
     expect(configOf({ reasoning_effort }, model)).toEqual({
       config: { thinkingConfig },
       notes: clamped ? [{ field: 'reasoning_effort', action: 'clamped' }] : [],
     })
   })
 
-  it('leaves models alone that do not think', () => {
+  it('do not change for models without thinking', () => {
     for (const model of ['gemini-2.0-flash', 'gemma-3-27b-it', 'gemini-2.5-flash-image'])
       expect(configOf({ reasoning_effort: 'low' }, model)).toEqual({
         config: undefined,
@@ -207,7 +210,7 @@ describe('settings', () => {
     expect(configOf({ reasoning_effort: 'none' }, 'gemini-2.0-flash')).toEqual({ config: undefined, notes: [] })
   })
 
-  it('refuses efforts and formats that it does not know', () => {
+  it('with unknown efforts and formats are refused', () => {
     for (const reasoning_effort of ['huge', 'constructor', 7])
       expect(refusal({ reasoning_effort })).toMatchObject({ status: 400, code: 'invalid_body' })
     expect(refusal({ response_format: { type: 'grammar' } })).toMatchObject({
@@ -221,14 +224,14 @@ describe('response_format', () => {
   const schema = { type: 'object', properties: { a: { $ref: '#' } } }
   const format = { type: 'json_schema', json_schema: { name: 'x', schema, strict: true } }
 
-  it('asks for JSON, with the schema as it is', () => {
+  it('uses JSON output, with the schema unchanged', () => {
     const config = (response_format: object) => ask({ response_format }).body['generationConfig']
     expect(config({ type: 'text' })).toBeUndefined()
     expect(config({ type: 'json_object' })).toEqual({ responseMimeType: 'application/json' })
     expect(config(format)).toEqual({ responseMimeType: 'application/json', responseJsonSchema: schema })
   })
 
-  it('is dropped where a call is demanded', () => {
+  it('is dropped where a call is forced', () => {
     for (const model of ['gemini-3-flash-preview', 'gemini-2.5-flash']) {
       const { body, notes } = ask({ response_format: format, tools: [tool('f')], tool_choice: 'required' }, model)
       expect(notes).toEqual([{ field: 'response_format', action: 'dropped' }])
@@ -237,7 +240,7 @@ describe('response_format', () => {
     }
   })
 
-  it('goes together with tools on Gemini 3, and is told in words before', () => {
+  it('is combined with tools on Gemini 3, and described in the prompt before', () => {
     const fields = { response_format: format, tools: [tool('f')] }
     expect(ask(fields, 'gemini-3-flash-preview')).toMatchObject({
       notes: [],

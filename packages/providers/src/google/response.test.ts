@@ -38,12 +38,12 @@ describe('a whole answer', () => {
     })
   })
 
-  it('makes up an id where there is none', () => {
+  it('creates an id where there is none', () => {
     const { id } = respond(answerOf([{ text: 'x' }], 'STOP', { responseId: undefined }))
     expect(id).toMatch(/^chatcmpl-\w{24}$/)
   })
 
-  it('gives tool calls with ids of their own', () => {
+  it('returns tool calls with ids', () => {
     const part = { functionCall: { name: 'f', args: { a: 1 } } }
     const { message, finish_reason } = only(answerOf([{ text: 'Wait' }, part, part], 'STOP'))
     expect(finish_reason).toBe('tool_calls')
@@ -58,7 +58,7 @@ describe('a whole answer', () => {
     })
   })
 
-  it('keeps the id and the signature of a call, and gives {} for no arguments', () => {
+  it('keeps the id and the signature of a call, and returns {} for no arguments', () => {
     const part = { functionCall: { name: 'f', id: 'function-call-1' }, thoughtSignature: 'sig' }
     expect(only(answerOf([part], 'STOP')).message).toEqual({
       role: 'assistant',
@@ -75,14 +75,14 @@ describe('a whole answer', () => {
     })
   })
 
-  it('keeps thoughts apart', () => {
+  it('returns thoughts as reasoning_content', () => {
     expect(only(answerOf([{ text: 'Hm', thought: true }, { text: 'Yes' }], 'STOP')).message).toMatchObject({
       content: 'Yes',
       reasoning_content: 'Hm',
     })
   })
 
-  it('tells of an answer whose tokens all went into thoughts', () => {
+  it('reports length if all tokens were used for thoughts', () => {
     const metadata = { promptTokenCount: 5, totalTokenCount: 24, thoughtsTokenCount: 19 }
     const { choices, usage } = respond(answerOf(undefined, 'MAX_TOKENS', { usageMetadata: metadata }))
     expect(choices[0]).toMatchObject({ message: { content: '' }, finish_reason: 'length' })
@@ -94,7 +94,7 @@ describe('a whole answer', () => {
     })
   })
 
-  it('answers a prompt that was blocked', () => {
+  it('reports a blocked prompt', () => {
     const metadata = { promptTokenCount: 5, totalTokenCount: 5 }
     const { choices, usage } = respond({ promptFeedback: { blockReason: 'SAFETY' }, usageMetadata: metadata })
     expect(choices).toEqual([
@@ -132,7 +132,7 @@ describe('a whole answer', () => {
     ['IMAGE_OTHER', 'stop'],
     ['OF_THE_FUTURE', 'stop'],
     [undefined, 'stop'],
-  ])('%s with text means %s', (reason, finish) => {
+  ])('with %s and text has finish_reason %s', (reason, finish) => {
     expect(only(answerOf([{ text: 'x' }], reason))).toMatchObject({ message: { content: 'x' }, finish_reason: finish })
   })
 
@@ -147,7 +147,7 @@ describe('a whole answer', () => {
     expect(() => respond(answerOf([], reason))).toThrow(expect.objectContaining(expected) as Error)
   })
 
-  it('can be an error after all, also in a list', () => {
+  it('can be an error in spite of its status, also in a list', () => {
     const error = { code: 429, message: 'Quota', status: 'RESOURCE_EXHAUSTED' }
     for (const body of [{ error }, [{ error }]])
       expect(() => respond(body)).toThrow(
@@ -155,7 +155,7 @@ describe('a whole answer', () => {
       )
   })
 
-  it('puts candidates in order', () => {
+  it('sorts candidates', () => {
     const candidate = (text: string, index?: number) => ({
       content: { parts: [{ text }] },
       index,
@@ -241,7 +241,7 @@ describe('a whole answer', () => {
     expect(respond(answerOf([{ text: 'x' }], 'STOP', { usageMetadata: metadata })).usage).toMatchObject(usage)
   })
 
-  it('says nothing of images and audio where there are none', () => {
+  it('omits image and audio details where there are none', () => {
     const modalities = ['TEXT', 'IMAGE', 'AUDIO'].map((modality) => ({ modality, tokenCount: 0 }))
     const metadata = { ...usageMetadata, promptTokensDetails: modalities, candidatesTokensDetails: modalities }
     const { usage } = respond(answerOf([{ text: 'x' }], 'STOP', { usageMetadata: metadata }))
@@ -267,7 +267,7 @@ describe('a whole answer', () => {
     )
   })
 
-  it('gives images apart from the text, and leaves out drafts and other media', () => {
+  it('returns images apart from the text, and omits drafts and other media', () => {
     const media = (mimeType: string, more: object = {}) => ({ inlineData: { mimeType, data: 'AA==' }, ...more })
     const parts = [
       { text: 'Here' },
@@ -284,7 +284,7 @@ describe('a whole answer', () => {
     })
   })
 
-  it('gives log probabilities', () => {
+  it('returns log probabilities', () => {
     const logprobsResult = {
       chosenCandidates: [{ token: 'é', logProbability: -0.5 }],
       topCandidates: [{ candidates: [{ token: 'e', logProbability: -1 }] }],

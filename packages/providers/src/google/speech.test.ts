@@ -62,7 +62,7 @@ describe('the request', () => {
 })
 
 describe('the answer', () => {
-  it('is a WAV file of its samples, to the byte', async () => {
+  it('is a WAV file of its samples, byte for byte', async () => {
     const { contentType, body } = await speak(spoken([audio(samples)])).answer
     expect(contentType).toBe('audio/wav')
     expect(await latin1(body)).toBe(
@@ -71,14 +71,14 @@ describe('the answer', () => {
     )
   })
 
-  it('joins its parts, and has the rate that it tells', async () => {
+  it('joins its parts, and has the declared sample rate', async () => {
     const parts = [{ text: 'Well' }, audio('AQA=', 'audio/L16;rate=16000'), audio('//8=', 'audio/L16;rate=16000')]
     expect(await latin1((await speak(spoken(parts)).answer).body)).toBe(
       'RIFF\x28\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x80\x3e\0\0\0\x7d\0\0\x02\0\x10\0data\x04\0\0\0\x01\0\xff\xff',
     )
   })
 
-  it('tells what it used', async () => {
+  it('reports usage', async () => {
     const usageMetadata = {
       promptTokenCount: 2,
       candidatesTokenCount: 25,
@@ -96,7 +96,7 @@ describe('the answer', () => {
   it.each([
     ['SAFETY', { kind: 'status', status: 400, caller: true }],
     ['MAX_TOKENS', { kind: 'truncated', code: 'MAX_TOKENS' }],
-  ])('that ends with %s is no answer, though there is audio', async (finishReason, told) => {
+  ])('that ends with %s fails, even with audio', async (finishReason, told) => {
     const candidates = [{ content: { parts: [audio(samples)] }, finishReason }]
     await expect(speak({ body: { candidates } }).answer).rejects.toMatchObject({ failure: told })
   })
@@ -109,23 +109,23 @@ describe('the answer', () => {
     ['a picture', { candidates: [{ content: { parts: [audio(samples, 'image/png')] } }] }],
     ['a refusal', { candidates: [{ finishReason: 'OTHER' }] }],
     ['an HTML page', '<html>'],
-  ])('with %s makes no sense', async (_, body) =>
+  ])('with %s is malformed', async (_, body) =>
     expect(speak({ body }).answer).rejects.toMatchObject(senseless('google')),
   )
 
-  it('that is an error in spite of its status is told as one', async () => {
+  it('with status 200 and an error is reported as one', async () => {
     const body = { error: { code: 429, message: 'Busy', status: 'RESOURCE_EXHAUSTED' } }
     await expect(speak({ body }).answer).rejects.toMatchObject(failure({ kind: 'status', status: 429 }, 'google'))
   })
 
-  it.each(['SAFETY', 'PROHIBITED_CONTENT'])('that is %s is the fault of the text', async (reason) => {
+  it.each(['SAFETY', 'PROHIBITED_CONTENT'])('that is %s is refused because of the text', async (reason) => {
     for (const body of [{ candidates: [{ finishReason: reason }] }, { promptFeedback: { blockReason: reason } }])
       await expect(speak({ body }).answer).rejects.toMatchObject(
         failure({ kind: 'status', status: 400, caller: true, accepted: true, code: reason }, 'google'),
       )
   })
 
-  it('is not waited for once the call is stopped', async () => {
+  it('is not awaited once the call is aborted', async () => {
     const at = scriptedUpstream(spoken([audio(samples)]))
     at.abort(new Error('Enough'))
     const provider = google({ apiKey: 'x', transport: at.transport, endpoints: googleEndpoints({ audio: true }) })

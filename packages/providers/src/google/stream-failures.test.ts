@@ -4,7 +4,7 @@ import { call, decoder, event, run, text } from '../../../../test/support/google
 const failure = { code: 503, message: 'Overloaded', status: 'UNAVAILABLE' }
 
 describe('a stream that fails', () => {
-  it('by a tool call that cannot be read', () => {
+  it('because of an unreadable tool call', () => {
     expect(run(event([text('Hm', { thought: true })]), event([], 'MALFORMED_FUNCTION_CALL')).error).toMatchObject({
       failure: { kind: 'malformed', code: 'MALFORMED_FUNCTION_CALL' },
     })
@@ -30,7 +30,7 @@ describe('a stream that fails', () => {
     ['pretty', JSON.stringify({ error: failure }, null, 2)],
     ['compact', JSON.stringify({ error: failure })],
     ['in a list', JSON.stringify([{ error: failure }])],
-  ])('by bare JSON, %s', (_, tail) => {
+  ])('because of bare JSON, %s', (_, tail) => {
     const expected = (accepted: boolean) => ({
       message: 'Overloaded',
       failure: { kind: 'status', status: 503, accepted, code: 'UNAVAILABLE', caller: false, credential: false },
@@ -41,7 +41,7 @@ describe('a stream that fails', () => {
     expect(thrown(() => withTail(tail, event([text('a')], 'STOP')).end())).toMatchObject(expected(true))
   })
 
-  it('by an error as an event', () => {
+  it('because of an error event', () => {
     const { batches, error } = run(event([text('a')], 'STOP'), { error: { code: 429, status: 'RESOURCE_EXHAUSTED' } })
     expect(batches.flat()).toHaveLength(1)
     expect(error).toMatchObject({
@@ -52,12 +52,12 @@ describe('a stream that fails', () => {
     expect(run({ error: { code: 7 } }).error).toMatchObject({ failure: { status: 500, accepted: false } })
   })
 
-  it('takes no notice of other lines', () => {
+  it('not because of other lines', () => {
     for (const tail of ['{}', 'x', 'x'.repeat(70_000) + '\n{'])
       expect(withTail(tail, event([text('a')], 'STOP')).end()).toHaveLength(1)
   })
 
-  it('by an error that is cut off, or longer than anybody would read', () => {
+  it('because of an error that is cut, or too long', () => {
     const long = `{"error":{"code":503,"message":"${'x'.repeat(70_000)}"}}`
     for (const tail of ['{', ' [{"error"', `${long.slice(0, 66_000)}\n${long.slice(66_000)}`])
       expect(thrown(() => withTail(tail, event([text('a')], 'STOP')).end())).toMatchObject({
@@ -65,17 +65,17 @@ describe('a stream that fails', () => {
       })
   })
 
-  it('by an end without a finish', () => {
+  it('because of an end without a finish reason', () => {
     for (const tail of ['', 'x'])
       expect(thrown(() => withTail(tail, event([text('a')])).end())).toMatchObject({ failure: { kind: 'truncated' } })
     expect(run(event([call('f', { willContinue: true })])).error).toMatchObject({ failure: { kind: 'truncated' } })
   })
 
-  it('by an empty body', () => {
+  it('because of an empty body', () => {
     expect(run().error).toMatchObject({ failure: { kind: 'truncated' } })
   })
 
-  it('by an event that is not JSON', () => {
+  it('because of an event that is not JSON', () => {
     expect(run('{"candidates":').error).toMatchObject({ failure: { kind: 'malformed' } })
   })
 })

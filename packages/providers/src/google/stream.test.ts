@@ -53,7 +53,7 @@ describe('a stream', () => {
     ])
   })
 
-  it('counts what was reported last', () => {
+  it('uses the last usage', () => {
     const usage = (promptTokenCount: number, more: object = {}) => ({ usageMetadata: { promptTokenCount, ...more } })
     const { batches } = run(
       event([text('a')], undefined, usage(16)),
@@ -62,7 +62,7 @@ describe('a stream', () => {
     expect(batches.flat().at(-1)!.usage).toMatchObject({ prompt_tokens: 13, completion_tokens: 2, total_tokens: 15 })
   })
 
-  it('counts images and audio apart', () => {
+  it('counts images and audio separately', () => {
     const [told, made] = [25, 8].map((tokenCount) => [{ modality: 'IMAGE', tokenCount }])
     const counts = { promptTokenCount: 30, candidatesTokenCount: 9, promptTokensDetails: told }
     const { batches } = run(event([text('a')], 'STOP', { usageMetadata: { ...counts, candidatesTokensDetails: made } }))
@@ -72,7 +72,7 @@ describe('a stream', () => {
     })
   })
 
-  it('says nothing for an empty text with a signature', () => {
+  it('returns nothing for an empty text with a signature', () => {
     const last = event([text('', { thoughtSignature: 'sig' })], 'STOP')
     expect(choices(event([text('a')]), last)).toEqual([
       { index: 0, delta: { role: 'assistant', content: 'a' }, finish_reason: null },
@@ -81,7 +81,7 @@ describe('a stream', () => {
     expect(finishes(event([text('a')], 'STOP'), last)).toEqual(['stop'])
   })
 
-  it('counts calls over the whole stream', () => {
+  it('numbers calls over the whole stream', () => {
     const joined = calls(event([call('f', { args: { a: 1 } })]), event([call('g'), call('h', { id: 'own' })]), stop)
     expect(joined.map(({ name, arguments: args }) => [name, args])).toEqual([
       ['f', '{"a":1}'],
@@ -94,14 +94,14 @@ describe('a stream', () => {
     expect(finishes(event([call('f')]), stop)).toEqual(['tool_calls'])
   })
 
-  it('gives text before the call of the same event', () => {
+  it('returns text before the call of the same event', () => {
     const [first, second, ...rest] = deltas(event([text('Wait'), call('f')], 'STOP'))
     expect(first).toEqual({ role: 'assistant', content: 'Wait' })
     expect(second!.tool_calls![0]).toMatchObject({ index: 0, type: 'function', function: { name: 'f', arguments: '' } })
     expect(rest).toHaveLength(2)
   })
 
-  it('gives the signature with the call that it belongs to', () => {
+  it('returns the signature with its call', () => {
     const parts = [{ ...call('f'), thoughtSignature: 'sig' }, call('g')]
     expect(calls(event(parts), stop)).toMatchObject([
       { name: 'f', arguments: '{}', extra: { google: { thought_signature: 'sig' } } },
@@ -110,14 +110,14 @@ describe('a stream', () => {
     expect(calls(event(parts), stop)[1]).not.toHaveProperty('extra')
   })
 
-  it('keeps thoughts apart', () => {
+  it('returns thoughts as reasoning_content', () => {
     expect(choices(event([text('Hm', { thought: true })]), stop)).toEqual([
       { index: 0, delta: { role: 'assistant', content: '', reasoning_content: 'Hm' }, finish_reason: null },
       { index: 0, delta: {}, finish_reason: 'stop' },
     ])
   })
 
-  it('joins arguments that come in pieces', () => {
+  it('joins arguments that arrive in parts', () => {
     const piece = (more: object) => ({ functionCall: more })
     const value = (jsonPath: string, more: object) =>
       piece({ partialArgs: [{ jsonPath, ...more }], willContinue: true })
@@ -142,14 +142,14 @@ describe('a stream', () => {
     expect(calls(event([piece({}), call('g')], 'STOP'))).toMatchObject([{ name: 'g' }])
   })
 
-  it('answers a prompt that was blocked', () => {
+  it('reports a blocked prompt', () => {
     expect(choices({ promptFeedback: { blockReason: 'JAILBREAK' }, usageMetadata: { promptTokenCount: 5 } })).toEqual([
       { index: 0, delta: { role: 'assistant', content: '', refusal: 'JAILBREAK' }, finish_reason: null },
       { index: 0, delta: {}, finish_reason: 'content_filter' },
     ])
   })
 
-  it('passes over events without candidates', () => {
+  it('ignores events without candidates', () => {
     const { batches } = run(
       { candidates: [] },
       { usageMetadata: { promptTokenCount: 2 } },
@@ -177,7 +177,7 @@ describe('a stream', () => {
     ])
   })
 
-  it('gives images apart from the text, counted as clients that join chunks need it', () => {
+  it('returns images apart from the text, with indices that clients need to join chunks', () => {
     const part = { inlineData: { mimeType: 'image/png', data: 'AA==' } }
     const image = (index: number) => ({ type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' }, index })
     expect(deltas(event([part]), event([part, part], 'STOP')).slice(0, 3)).toEqual([
@@ -187,7 +187,7 @@ describe('a stream', () => {
     ])
   })
 
-  it('gives log probabilities once, and with the finish where there is no text', () => {
+  it('returns log probabilities once, and with the finish reason where there is no text', () => {
     const of = (token: string) => ({ chosenCandidates: [{ token, logProbability: -1 }] })
     const given = choices(
       { candidates: [{ content: { parts: [text('a'), text('b')] }, logprobsResult: of('ab') }] },
@@ -200,7 +200,7 @@ describe('a stream', () => {
     expect(tokens).toEqual([['ab'], undefined, undefined, ['hm', '.']])
   })
 
-  it('gives log probabilities with their text', () => {
+  it('returns log probabilities with their text', () => {
     const logprobsResult = { chosenCandidates: [{ token: 'a', logProbability: -1 }] }
     const candidates = [{ content: { parts: [text('a')] }, finishReason: 'STOP', logprobsResult }]
     expect(choices({ candidates })[0]).toMatchObject({
@@ -219,7 +219,7 @@ describe('a stream', () => {
     expect(finishes(event([text('a')]), event([], reason))).toEqual([finish])
   })
 
-  it('ends without a text where the tokens are used up', () => {
+  it('ends without text where the tokens are used up', () => {
     expect(choices({ candidates: [{ content: { role: 'model' }, finishReason: 'MAX_TOKENS' }] })).toEqual([
       { index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null },
       { index: 0, delta: {}, finish_reason: 'length' },

@@ -23,7 +23,7 @@ describe('the request', () => {
     [{ language: 'de' }, `${instruction}\nIt is in the language with the ISO 639-1 code "de".`, []],
     [{ prompt: 'Ünal' }, `${instruction}\nWhat comes before it, or words that may occur in it: Ünal`, []],
     [{ temperature: '0' }, instruction, [{ field: 'temperature', action: 'dropped' }]],
-  ])('of %j has the file and what to do with it', async (fields, text, notes) => {
+  ])('of %j has the file and an instruction', async (fields, text, notes) => {
     const { answer, asked, notes: told } = transcribe(said({ text: 'Hello' }), fields)
     await answer
     expect(asked).toMatchObject([
@@ -36,7 +36,7 @@ describe('the request', () => {
     expect(told).toEqual(notes)
   })
 
-  it.each([0, 1, 24_575, 24_576, 24_577, 100_000])('has all of a file of %i bytes', async (size) => {
+  it.each([0, 1, 24_575, 24_576, 24_577, 100_000])('contains the whole file of %i bytes', async (size) => {
     const bytes = Uint8Array.from({ length: size }, (_, i) => i % 251)
     const file = {
       ...fileOf(''),
@@ -60,7 +60,7 @@ describe('the request', () => {
 })
 
 describe('the answer', () => {
-  it('is its text without thoughts, and what it used', async () => {
+  it('is its text without thoughts, and its usage', async () => {
     const parts = [{ text: 'Hm', thought: true }, { text: ' Hello ' }, {}, { text: 'world.\n' }]
     const usageMetadata = {
       promptTokenCount: 90,
@@ -75,11 +75,11 @@ describe('the answer', () => {
     })
   })
 
-  it('has no usage where it tells none, and may be silent', async () => {
+  it('has no usage where none is reported, and can be empty', async () => {
     expect(await transcribe(said()).answer).toEqual({ text: '', seconds: undefined, usage: undefined })
   })
 
-  it.each(['SAFETY', 'PROHIBITED_CONTENT'])('that is %s is the fault of the recording', async (reason) => {
+  it.each(['SAFETY', 'PROHIBITED_CONTENT'])('that is %s is refused because of the audio', async (reason) => {
     for (const body of [{ candidates: [{ finishReason: reason }] }, { promptFeedback: { blockReason: reason } }])
       await expect(transcribe({ body }).answer).rejects.toMatchObject(
         failure({ kind: 'status', status: 400, caller: true, accepted: true, code: reason }, 'google'),
@@ -90,7 +90,7 @@ describe('the answer', () => {
     ['RECITATION', { kind: 'status', status: 400, caller: true }],
     ['MAX_TOKENS', { kind: 'truncated', code: 'MAX_TOKENS' }],
     ['OTHER', { kind: 'truncated', code: 'OTHER' }],
-  ])('that ends with %s is no answer, though there is a text', async (finishReason, told) => {
+  ])('that ends with %s fails, even with text', async (finishReason, told) => {
     const candidates = [{ content: { parts: [{ text: 'Half of ' }] }, finishReason }]
     await expect(transcribe({ body: { candidates } }).answer).rejects.toMatchObject({ failure: told })
   })
@@ -101,16 +101,16 @@ describe('the answer', () => {
     ['parts that are none', { candidates: [{ content: { parts: 'Hello' } }] }],
     ['an HTML page', '<html>'],
     ['nothing', ''],
-  ])('with %s makes no sense', async (_, body) =>
+  ])('with %s is malformed', async (_, body) =>
     expect(transcribe({ body }).answer).rejects.toMatchObject(senseless('google')),
   )
 
-  it('that is an error in spite of its status is told as one', async () => {
+  it('with status 200 and an error is reported as one', async () => {
     const body = { error: { code: 503, message: 'Overloaded', status: 'UNAVAILABLE' } }
     await expect(transcribe({ body }).answer).rejects.toMatchObject(failure({ kind: 'status', status: 503 }, 'google'))
   })
 
-  it('is not waited for once the call is stopped', async () => {
+  it('is not awaited once the call is aborted', async () => {
     const at = scriptedUpstream(said({ text: 'Hello' }))
     at.abort(new Error('Enough'))
     const provider = google({ apiKey: 'x', transport: at.transport, endpoints: googleEndpoints({ audio: true }) })

@@ -13,7 +13,7 @@ const { request: ask } = openaiChat('openai')
 const toRequest = (given: ChatCompletionRequest): object => ask(given).body
 
 describe('a request to OpenAI', () => {
-  it('goes to /chat/completions as it is', () => {
+  it('is sent unchanged to /chat/completions', () => {
     const given = request({ temperature: 0.5, stop: ['x'], seed: 7, logit_bias: { '1': -100 }, metadata: { a: 'b' } })
     expect(openaiChat('openai').request(given)).toEqual({ path: '/chat/completions', body: given, notes: [] })
   })
@@ -29,7 +29,7 @@ describe('a request to OpenAI', () => {
     })
   })
 
-  it('puts the system text before system messages', () => {
+  it('puts the system field before system messages', () => {
     const own: ChatCompletionRequest['messages'] = [{ role: 'system', content: 'Own' }, ...messages]
     expect(toRequest(request({ system: 'Be brief', messages: own }))).toMatchObject({
       messages: [{ content: 'Be brief' }, { content: 'Own' }, { content: 'Hi' }],
@@ -37,14 +37,14 @@ describe('a request to OpenAI', () => {
     expect(toRequest(request({ system: '' }))).toEqual(request())
   })
 
-  it('leaves the given request as it was', () => {
+  it('does not change the given request', () => {
     const given = request({ model: 'gpt-5', stream: true, system: 'x', max_tokens: 5, stream_options: {} })
     const copy = structuredClone(given)
     toRequest(given)
     expect(given).toEqual(copy)
   })
 
-  it('always asks for usage in a stream, and never outside of one', () => {
+  it('requests usage in a stream, and only there', () => {
     const options = (fields: object) => (toRequest(request(fields)) as ChatCompletionRequest).stream_options
     expect(options({ stream: true })).toEqual({ include_usage: true })
     expect(options({ stream: true, stream_options: null })).toEqual({ include_usage: true })
@@ -70,13 +70,13 @@ describe('a request to OpenAI', () => {
     })
   })
 
-  it.each(['gpt-5', 'gpt-5-nano', 'gpt-5-mini-2025-08-07'])('to %s has no temperature but 1, and says so', (model) => {
+  it.each(['gpt-5', 'gpt-5-nano', 'gpt-5-mini-2025-08-07'])('to %s has no temperature but 1, with a note', (model) => {
     const { body, notes } = ask(request({ model, temperature: 0.2 }))
     expect([body, notes]).toEqual([{ model, messages }, [{ field: 'temperature', action: 'dropped' }]])
     expect(ask(request({ model, temperature: 1 }))).toMatchObject({ body: { temperature: 1 }, notes: [] })
   })
 
-  it('to models that reason has no penalties, and says so', () => {
+  it('to reasoning models has no penalties, with a note', () => {
     const penalties = { frequency_penalty: 0.5, presence_penalty: -1 }
     const { body, notes } = ask(request({ model: 'o3', ...penalties }))
     expect([body, notes.map(({ field }) => field)]).toEqual([{ model: 'o3', messages }, Object.keys(penalties)])
@@ -98,11 +98,11 @@ describe('toFinishReason', () => {
     ['end_turn', 'stop'],
     ['', 'stop'],
     [null, 'stop'],
-  ])('makes of %s %s', (given, reason) => expect(toFinishReason(given)).toBe(reason))
+  ])('converts %s to %s', (given, reason) => expect(toFinishReason(given)).toBe(reason))
 })
 
 describe('toUsage', () => {
-  it('keeps details and makes the total add up', () => {
+  it('keeps details and corrects the total', () => {
     const details = { prompt_tokens_details: { cached_tokens: 2 }, cost: 1 }
     expect(toUsage({ prompt_tokens: 3, completion_tokens: 4, total_tokens: 99, ...details })).toEqual({
       prompt_tokens: 3,
@@ -123,13 +123,13 @@ describe('toUsage', () => {
     { prompt_tokens: '3' },
     { prompt_tokens: -1 },
     { prompt_tokens: 1.5 },
-  ])('takes %j for no report', (value) => expect(toUsage(value)).toBeUndefined())
+  ])('returns undefined for %j', (value) => expect(toUsage(value)).toBeUndefined())
 })
 
-describe('toUsage of xAI', () => {
+describe('toUsage for xAI', () => {
   const of = (reasoning_tokens: number, total_tokens: number) =>
     toUsage({ prompt_tokens: 3, completion_tokens: 4, total_tokens, completion_tokens_details: { reasoning_tokens } })
-  it('counts reasoning that is in the total only', () => {
+  it('counts reasoning that is only in the total', () => {
     expect(of(10, 17)).toMatchObject({ prompt_tokens: 3, completion_tokens: 14, total_tokens: 17 })
   })
   it('does not count reasoning twice', () => {
@@ -150,7 +150,7 @@ describe('an answer of OpenAI', () => {
     )
   const choice = (message: object, finish?: unknown) => answer(message, finish).choices[0]!
 
-  it('passes as it is', () => {
+  it('is passed on unchanged', () => {
     const whole = {
       id: 'chatcmpl-1',
       object: 'chat.completion',
@@ -175,7 +175,7 @@ describe('an answer of OpenAI', () => {
     expect(response(structuredClone(whole), request())).toEqual(whole)
   })
 
-  it('gets what a compatible server leaves out', () => {
+  it('gets the fields that a compatible server omits', () => {
     const bare = response({ choices: [{ message: { content: 'a' } }, { message: { content: 'b' } }] }, request())
     expect(bare).toEqual({
       id: expect.stringMatching(/^chatcmpl-[A-Za-z0-9]{24}$/) as string,
@@ -204,7 +204,7 @@ describe('an answer of OpenAI', () => {
       expect(choice({ content: 'x', tool_calls }).message).not.toHaveProperty('tool_calls')
   })
 
-  it('ends with tool_calls where it has some', () => {
+  it('has the finish reason tool_calls if it has some', () => {
     expect(choice({ tool_calls: [call] }, 'stop').finish_reason).toBe('tool_calls')
     expect(choice({ tool_calls: [call] }, null).finish_reason).toBe('tool_calls')
     expect(choice({ tool_calls: [call] }, 'length').finish_reason).toBe('length')
@@ -231,7 +231,7 @@ describe('an answer of OpenAI', () => {
     expect(calls(custom)).toEqual([custom])
   })
 
-  it('has a call in the deprecated form as a tool call', () => {
+  it('converts function_call to a tool call', () => {
     const { message, finish_reason } = choice({ content: null, function_call: { name: 'f', arguments: '{}' } })
     expect([message, finish_reason]).toEqual([
       {
@@ -249,13 +249,13 @@ describe('an answer of OpenAI', () => {
     ])
   })
 
-  it('is refused with arguments that are not JSON, unless it was cut off', () => {
+  it('is refused with arguments that are not JSON, unless it was cut', () => {
     const broken = { ...call, function: { name: 'f', arguments: '{"a":' } }
     expect(() => choice({ tool_calls: [broken] }, 'tool_calls')).toThrow('arguments of a call are not JSON')
     expect(choice({ tool_calls: [broken] }, 'length').message.tool_calls).toEqual([broken])
   })
 
-  it('takes thoughts and text out of a list of parts', () => {
+  it('separates reasoning and text in a list of parts', () => {
     const thinking = [
       { type: 'text', text: 'h' },
       { type: 'text', text: 'm' },
@@ -267,7 +267,7 @@ describe('an answer of OpenAI', () => {
     expect(choice({ content: [] }).message).toEqual({ role: 'assistant', content: '' })
   })
 
-  it('says reasoning_content for reasoning', () => {
+  it('renames reasoning to reasoning_content', () => {
     expect(choice({ content: 'x', reasoning: 'hm' }).message).toEqual({
       role: 'assistant',
       content: 'x',

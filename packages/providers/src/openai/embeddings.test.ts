@@ -39,7 +39,7 @@ describe('the request', () => {
       { ...request, dimensions: 5, user: 'x' },
     ],
     [{ provider: 'openai' }, request],
-  ])('of %j is all that was said, in base64', async (fields, body, count = 2) => {
+  ])('of %j has all its fields, in base64', async (fields, body, count = 2) => {
     const { answer, asked, notes } = embed(told([item(0, 1), item(1, 2)].slice(0, count)), fields)
     await answer
     expect(asked).toEqual([
@@ -79,17 +79,17 @@ describe('the answer', () => {
     })
   })
 
-  it.each([undefined, ''])('has the model that was asked for where it tells %j', async (model) => {
+  it.each([undefined, ''])('has the requested model where the upstream reports %j', async (model) => {
     expect(await embed(told([item(0, 1), item(1, 2)], { model })).answer).toMatchObject({ model: request.model })
   })
 
   it.each([undefined, null, {}, { prompt_tokens: '2' }, { prompt_tokens: -1 }, { prompt_tokens: 0.5 }])(
-    'has no usage where it tells %j',
+    'has no usage where the upstream reports %j',
     async (usage) =>
       expect(await embed(told([item(0, 1), item(1, 2)], { usage })).answer).toMatchObject({ usage: undefined }),
   )
 
-  it('is in the encoding that was asked for from servers that know only one', async () => {
+  it('has the requested encoding for servers that support only one', async () => {
     const numbers = await embed(two, { encoding_format: 'base64' }).answer
     expect(numbers.data).toMatchObject([{ embedding: 'AACAPw==' }, { embedding: 'AAAAQA==' }])
     const texts = told([
@@ -99,7 +99,7 @@ describe('the answer', () => {
     expect((await embed(texts).answer).data).toEqual(vectors)
   })
 
-  it('with as many vectors as there may be is within the limit, also where numbers are wanted', async () => {
+  it('with the maximum of vectors is within the size limit, also as numbers', async () => {
     // A hundredth of 2,048 vectors of the longest, and of the limit that an answer has by default.
     const input = Array.from({ length: 20 }, () => 'a')
     const { transport } = fakeOpenAI()
@@ -125,24 +125,24 @@ describe('the answer', () => {
     ['an HTML page', '<html>'],
     ['nothing', ''],
     ['JSON that is cut', '{"data":['],
-  ])('with %s makes no sense', async (_, body) => {
+  ])('with %s is malformed', async (_, body) => {
     for (const encoding_format of ['float', 'base64'] as const)
       await expect(embed({ body }, { encoding_format }).answer).rejects.toMatchObject(senseless())
   })
 
-  it('that is an error in spite of its status is told as one', async () => {
+  it('with status 200 and an error is reported as one', async () => {
     const body = { error: { code: 503, message: 'Overloaded' } }
     await expect(embed({ body }).answer).rejects.toMatchObject(
       failure({ kind: 'status', status: 503, accepted: false }),
     )
   })
 
-  it('that breaks off is truncated', async () => {
+  it('that breaks is truncated', async () => {
     const body = [Buffer.from('{"data":'), new Error('ECONNRESET')]
     await expect(embed({ body }).answer).rejects.toMatchObject(failure({ kind: 'truncated', accepted: true }))
   })
 
-  it('of an error is told with its status', async () => {
+  it('with an error status is reported with it', async () => {
     const body = { error: { message: 'Too long', code: 'context' } }
     await expect(embed({ status: 400, body }).answer).rejects.toMatchObject({
       ...failure({ kind: 'status', status: 400, caller: true, accepted: false, code: 'context' }),
@@ -150,7 +150,7 @@ describe('the answer', () => {
     })
   })
 
-  it('is not waited for once the call is stopped', async () => {
+  it('is not awaited once the call is aborted', async () => {
     const at = scriptedUpstream(two)
     at.abort(new Error('Enough'))
     const provider = openai({ apiKey: 'sk-test', transport: at.transport })

@@ -24,7 +24,7 @@ describe('retryAfter', () => {
 describe('an error answer of OpenAI', () => {
   const meaning = (status: number, body: unknown = undefined) => errors({ status, header: headers({}), body })
 
-  it('tells message, code and delay', () => {
+  it('has message, code and delay', () => {
     const body = { error: { message: 'Slow down', type: 'tokens', param: null, code: 'rate_limit_exceeded' } }
     expect(errors({ status: 429, header: headers({ 'retry-after': '2' }), body })).toEqual({
       message: 'Slow down',
@@ -41,7 +41,7 @@ describe('an error answer of OpenAI', () => {
     [{ 'retry-after-ms': '1500', 'retry-after': '9' }, 2],
     [{ 'retry-after-ms': '1e300' }, 86_400],
     [{ 'retry-after-ms': 'x', 'retry-after': '9' }, 9],
-  ])('waits as %j asks', (values, seconds) => {
+  ])('has the delay of %j', (values, seconds) => {
     expect(errors({ status: 429, header: headers(values), body: undefined }).retryAfter).toBe(seconds)
   })
 
@@ -55,18 +55,18 @@ describe('an error answer of OpenAI', () => {
     ['<html>', undefined],
     [undefined, undefined],
     [[], undefined],
-  ])('takes from %j the message %s', (body, message) => expect(meaning(500, body).message).toBe(message))
+  ])('with %j has the message %s', (body, message) => expect(meaning(500, body).message).toBe(message))
 
-  it.each([400, 409, 413, 422])('with %i is the caller’s fault', (status) =>
+  it.each([400, 409, 413, 422])('with %i is the fault of the caller', (status) =>
     expect(meaning(status)).toMatchObject({ caller: true, credential: false }),
   )
-  it.each([401, 402, 403])('with %i is the credential’s', (status) =>
+  it.each([401, 402, 403])('with %i is the fault of the credential', (status) =>
     expect(meaning(status)).toMatchObject({ caller: false, credential: true }),
   )
-  it.each([301, 408, 429, 500, 502, 503, 529])('with %i is neither’s', (status) =>
+  it.each([301, 408, 429, 500, 502, 503, 529])('with %i is the fault of neither', (status) =>
     expect(meaning(status)).toMatchObject({ caller: false, credential: false }),
   )
-  it('with 404 is the caller’s only in OpenAI’s own form', () => {
+  it('with 404 is the fault of the caller only in the form of OpenAI', () => {
     expect(meaning(404, { error: { message: 'No model', code: 'model_not_found' } })).toMatchObject({
       caller: true,
       code: 'model_not_found',

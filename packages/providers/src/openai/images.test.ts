@@ -90,7 +90,7 @@ describe.each<[model: string, output: object, rows: [fields: object, body: objec
 })
 
 describe('the answer', () => {
-  it('has its pictures and what they used', async () => {
+  it('has its images and the usage', async () => {
     const data = [{ b64_json: 'AAAA', revised_prompt: 'A gray cat' }, { b64_json: 'BBBB' }]
     expect(await draw({ body: { data, usage } }).answer).toEqual({
       images: [
@@ -107,7 +107,7 @@ describe('the answer', () => {
     })
   })
 
-  it('has counts of 0 where it tells none', async () => {
+  it('has counts of 0 where the upstream reports none', async () => {
     for (const input_tokens_details of [undefined, null, {}])
       expect(
         await draw({ body: { data: [{ b64_json: 'AAAA' }], usage: { ...usage, input_tokens_details } } }).answer,
@@ -115,7 +115,7 @@ describe('the answer', () => {
   })
 
   it.each([undefined, null, {}, { input_tokens: 1 }, { input_tokens: 1, output_tokens: '2' }])(
-    'has no usage where it tells %j',
+    'has no usage where the upstream reports %j',
     async (told) =>
       expect(await draw({ body: { data: [{ b64_json: 'AAAA' }], usage: told } }).answer).toMatchObject({
         usage: undefined,
@@ -133,9 +133,9 @@ describe('the answer', () => {
     ['a picture that is no text', { data: [{ b64_json: 1 }] }],
     ['an HTML page', '<html>'],
     ['nothing', ''],
-  ])('with %s makes no sense', async (_, body) => expect(draw({ body }).answer).rejects.toMatchObject(senseless()))
+  ])('with %s is malformed', async (_, body) => expect(draw({ body }).answer).rejects.toMatchObject(senseless()))
 
-  it('that is an error in spite of its status is told as one', async () => {
+  it('with status 200 and an error is reported as one', async () => {
     const body = { error: { code: 503, message: 'Overloaded' } }
     await expect(draw({ body }).answer).rejects.toMatchObject(failure({ kind: 'status', status: 503, accepted: false }))
   })
@@ -148,7 +148,7 @@ describe('the answer', () => {
     })
   })
 
-  it('is not waited for once the call is stopped', async () => {
+  it('is not awaited once the call is aborted', async () => {
     const at = scriptedUpstream(one)
     at.abort(new Error('Enough'))
     const provider = openai({ apiKey: 'sk-test', transport: at.transport })

@@ -22,11 +22,11 @@ describe('the OpenAI catalogue', () => {
   })
 
   it.each(['gpt-99', 'chatgpt-4o-latest', 'o1', 'o9-mini', 'text-embedding-3-small', 'tts-1', 'whisper-1', 'dall-e-3'])(
-    'knows %s by its look',
+    'recognises %s by the form of its id',
     (model) => expect(isOpenaiModel(model)).toBe(true),
   )
   it.each(['', 'claude-sonnet-4', 'gemini-2.5-pro', 'omni', 'my-gpt-4o', 'GPT-4o', 'openai/gpt-4o'])(
-    'does not take %j for its own',
+    'does not own %j',
     (model) => expect(isOpenaiModel(model)).toBe(false),
   )
 })

@@ -24,7 +24,7 @@ describe('the request', () => {
     ],
     [{ provider: 'openai' }, request],
     [{ instructions: 'Softly' }, { ...request, instructions: 'Softly' }],
-  ])('of %j is all that was said', async (fields, body) => {
+  ])('of %j has all its fields', async (fields, body) => {
     const { answer, asked, notes } = speak(spoken(), fields)
     await answer
     expect(asked).toMatchObject([
@@ -40,7 +40,7 @@ describe('the request', () => {
 })
 
 describe('the answer', () => {
-  it('comes piece by piece, and is left when it is left', async () => {
+  it('is streamed, and cancelled when its reader stops', async () => {
     const { answer, state } = speak(spoken())
     const { contentType, body, usage } = await answer
     expect([contentType, usage]).toEqual(['audio/mpeg', undefined])
@@ -51,7 +51,7 @@ describe('the answer', () => {
     expect(state.left).toBe(1)
   })
 
-  it('is whole', async () => {
+  it('is complete', async () => {
     const { answer, state } = speak(spoken())
     expect(await latin1((await answer).body)).toBe('\xff\0\x80')
     expect(state.left).toBe(1)
@@ -73,13 +73,13 @@ describe('the answer', () => {
     ['application/octet-stream', 'aac', 'audio/aac'],
     [undefined, 'wav', 'audio/wav'],
     [undefined, undefined, 'audio/mpeg'],
-  ])('told as %s for %s is %s', async (type, response_format, told) => {
+  ])('declared as %s for %s is %s', async (type, response_format, told) => {
     const { contentType } = await speak({ type, body: pieces }, { response_format }).answer
     expect(contentType).toBe(told)
   })
 
   it.each(['application/json', 'text/html; charset=utf-8', 'application/problem+json', 'text/plain'])(
-    'that is %s makes no sense, and is left',
+    'that is %s is malformed, and cancelled',
     async (type) => {
       const { answer } = speak(spoken(type, '{}'))
       await expect(answer).rejects.toMatchObject(senseless())
@@ -89,19 +89,19 @@ describe('the answer', () => {
   it.each<[what: string, body: unknown]>([
     ['no bytes', []],
     ['an empty piece only', new Uint8Array()],
-  ])('of %s makes no sense', async (_, body) => {
+  ])('of %s is malformed', async (_, body) => {
     const given = Array.isArray(body) ? '' : body
     await expect(speak(spoken('audio/mpeg', given)).answer).rejects.toMatchObject(senseless())
   })
 
-  it('that breaks off is truncated, before the first byte and after it', async () => {
+  it('that breaks is truncated, before the first byte and after it', async () => {
     const truncated = failure({ kind: 'truncated', accepted: true })
     await expect(speak(spoken('audio/mpeg', [new Error('ECONNRESET')])).answer).rejects.toMatchObject(truncated)
     const { body } = await speak(spoken('audio/mpeg', [...pieces, new Error('ECONNRESET')])).answer
     await expect(latin1(body)).rejects.toMatchObject(truncated)
   })
 
-  it('of an error is told with its status', async () => {
+  it('with an error status is reported with it', async () => {
     const body = { error: { message: 'Too long', code: null } }
     for (const type of ['application/json', 'audio/mpeg'])
       await expect(speak({ status: 400, type, body }).answer).rejects.toMatchObject({
@@ -110,7 +110,7 @@ describe('the answer', () => {
       })
   })
 
-  it('ends with the reason for which the call is stopped', async () => {
+  it('fails with the reason for which the call is aborted', async () => {
     const { answer, abort } = speak(spoken())
     const { body } = await answer
     const iterator = body[Symbol.asyncIterator]()

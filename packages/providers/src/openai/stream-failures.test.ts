@@ -38,7 +38,7 @@ describe('a stream that fails', () => {
     [{ message: 'Down', status: 503 }, 503, 'Down'],
     ['Broken', 500, 'Broken'],
     [{}, 500, 'The upstream answered with status 500'],
-  ])('by an event %j has its status and message', async (error, status, message) => {
+  ])('with the event %j has its status and message', async (error, status, message) => {
     const before = await failure([{ error }])
     expect(before).toMatchObject({ kind: 'status', status, message, accepted: false, batches: [] })
     const after = await failure([chunk({ content: 'a' })], [{ error }])
@@ -46,7 +46,7 @@ describe('a stream that fails', () => {
     expect(after.batches).toHaveLength(1)
   })
 
-  it('keeps what came before the error in the same read', async () => {
+  it('returns what came before the error in the same read', async () => {
     const { batches } = await failure([chunk({ content: 'a' })], [chunk({ content: 'b' }), { error: { message: 'x' } }])
     expect(batches).toEqual([[chunk({ role: 'assistant', content: 'a' })], [chunk({ content: 'b' })]])
   })

@@ -28,7 +28,7 @@ const begun = (start: ReturnType<typeof toolStart>) => ({
 })
 
 describe('tool calls of a stream', () => {
-  it('come as OpenAI sends them', async () => {
+  it('are returned as OpenAI sends them', async () => {
     expect(
       await choices(
         chunk({ role: 'assistant', content: null }),
@@ -58,7 +58,7 @@ describe('tool calls of a stream', () => {
       entry({ index: 0, id: 'a' }, 'f', {} as string),
       entry({ index: 1, id: 'b' }, 'g', [] as never),
     ],
-  ])('%s are counted from 0', async (_, ...chunks) => {
+  ])('%s are numbered from 0', async (_, ...chunks) => {
     expect(await choices(...chunks, finish('tool_calls'))).toEqual([
       begun(toolStart(0, 'a', 'f')),
       toolPart(0, '{}'),
@@ -68,7 +68,7 @@ describe('tool calls of a stream', () => {
     ])
   })
 
-  it('without index and id go on with the call before', async () => {
+  it('without index and id continue the previous call', async () => {
     expect(
       await choices(
         entry({ id: 'a' }, 'f', '{'),
@@ -95,7 +95,7 @@ describe('tool calls of a stream', () => {
       entry({ index: 0 }, 'f', '}'),
       entry({ index: 0 }, 'g', '[]'),
     ],
-  ])('with neither id %s are told apart by their names', async (_, second, ...entries) => {
+  ])('without index and id %s are distinguished by their names', async (_, second, ...entries) => {
     const given = await choices(...entries, finish('stop'))
     expect(given.flatMap((choice) => (choice?.['delta'] as ChatDelta | undefined)?.tool_calls ?? [])).toMatchObject([
       { index: 0, function: { name: 'f' } },
@@ -106,7 +106,7 @@ describe('tool calls of a stream', () => {
     ])
   })
 
-  it('wait for their name', async () => {
+  it('are returned once they have a name', async () => {
     expect(
       await choices(
         entry({ index: 0, id: 'a' }),
@@ -118,12 +118,12 @@ describe('tool calls of a stream', () => {
     ).toEqual([begun(toolStart(0, 'a', 'f')), toolPart(0, '{"x":'), toolPart(0, '1}'), finished])
   })
 
-  it('are senseless where their name never comes', async () => {
+  it('are malformed if they have no name', async () => {
     const { error } = await run([entry({ index: 0, id: 'a' }, undefined, '{}')], [finish('tool_calls')], ['[DONE]'])
     expect(error).toMatchObject({ message: 'A tool call has no name', failure: { kind: 'malformed' } })
   })
 
-  it('in the deprecated form are made regular', async () => {
+  it('in the deprecated form are converted', async () => {
     const called = [{ name: 'f', arguments: '' }, { arguments: '{"a"' }, { arguments: ':1}' }]
     const id = expect.stringMatching(/^call_\w{24}$/) as string
     expect(await choices(...called.map((function_call) => chunk({ function_call })), finish('function_call'))).toEqual([
@@ -142,14 +142,14 @@ describe('tool calls of a stream', () => {
     expect([part, end]).toEqual([toolPart(0, '{}'), finished])
   })
 
-  it('turn a stop into tool_calls, but not a length', async () => {
+  it('change the finish reason stop to tool_calls, but not length', async () => {
     expect((await choices(entry({ index: 0, id: 'a' }, 'f', '{}'), finish('stop'))).at(-1)).toEqual(finished)
     expect((await choices(entry({ index: 0, id: 'a' }, 'f', '{"x'), finish('length'))).at(-1)).toMatchObject({
       finish_reason: 'length',
     })
   })
 
-  it('make function_call regular, and a finish with calls where none is a stop', async () => {
+  it('convert the finish reason function_call, and change it to stop without calls', async () => {
     expect((await choices(entry({ index: 0 }, 'f', '{}'), finish('function_call'))).at(-1)).toEqual(finished)
     // Nobody can act on a call that is not there.
     expect((await choices(chunk({ content: '' }), finish('tool_calls'))).at(-1)).toMatchObject({
@@ -157,7 +157,7 @@ describe('tool calls of a stream', () => {
     })
   })
 
-  it('fail at the end where their arguments are not JSON', async () => {
+  it('fail at the end if their arguments are not JSON', async () => {
     const { error } = await run([entry({ index: 0, id: 'a' }, 'f', '{"x')], [finish('tool_calls')])
     expect((error as UpstreamError).failure).toMatchObject({ kind: 'malformed', accepted: true })
   })

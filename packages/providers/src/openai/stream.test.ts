@@ -8,7 +8,7 @@ const run = async (...reads: Read[]) => decodeReads(streamDecoder('openai', 'ask
 const choices = async (...chunks: Read) => decodeChoices(streamDecoder('openai', 'asked-for'), chunks)
 
 describe('a stream of OpenAI', () => {
-  it('passes as it is, one batch per read, without padding', async () => {
+  it('is passed on unchanged, one batch per read, without padding', async () => {
     const extra = { service_tier: 'default', system_fingerprint: 'fp' }
     const first = { ...chunk({ role: 'assistant', content: '', refusal: null }, null, { logprobs: null }), ...extra }
     const { batches } = await run(
@@ -31,7 +31,7 @@ describe('a stream of OpenAI', () => {
     ])
   })
 
-  it('keeps its head, whatever later chunks say', async () => {
+  it('keeps the head of its first chunk', async () => {
     const { batches } = await run(
       [chunk({ content: 'a' })],
       [{ ...chunk({ content: 'b' }, 'stop'), id: 'other', created: 9, model: 'other' }],
@@ -41,7 +41,7 @@ describe('a stream of OpenAI', () => {
     )
   })
 
-  it('gets the head that a compatible server leaves out', async () => {
+  it('gets the head fields that a compatible server omits', async () => {
     const { batches } = await run([{ choices: [{ delta: { content: 'a' }, finish_reason: 'stop' }] }])
     const [first, last] = batches.flat()
     expect(first!.id).toMatch(/^chatcmpl-[A-Za-z0-9]{24}$/)
@@ -50,13 +50,13 @@ describe('a stream of OpenAI', () => {
     expect(Math.abs(first!.created - Date.now() / 1000)).toBeLessThan(5)
   })
 
-  it('leaves out Azure’s empty first chunk and takes nothing from it', async () => {
+  it('omits the empty first chunk of Azure', async () => {
     const preamble = { id: '', object: '', created: 0, model: '', choices: [], prompt_filter_results: [{}] }
     const { batches } = await run([preamble], [chunk({ role: 'assistant', content: 'a' })], [finish()])
     expect(batches).toEqual([[chunk({ role: 'assistant', content: 'a' })], [finish()]])
   })
 
-  it('says the role once and never an empty one', async () => {
+  it('sends the role once and never an empty one', async () => {
     expect(
       await choices(chunk({ role: '', content: 'a' }), chunk({ role: 'assistant', content: 'b' }), finish()),
     ).toEqual([
@@ -66,7 +66,7 @@ describe('a stream of OpenAI', () => {
     ])
   })
 
-  it('counts usage once, on a chunk of its own, the last report', async () => {
+  it('uses the last usage, in a chunk of its own', async () => {
     const last = { ...usage, completion_tokens: 9, total_tokens: 12 }
     expect(
       await choices(
@@ -81,7 +81,7 @@ describe('a stream of OpenAI', () => {
     ])
   })
 
-  it('sends a finish after all that belongs to its choice', async () => {
+  it('sends a finish reason after everything else of its choice', async () => {
     expect(await choices(chunk({ content: 'a' }, 'stop'), chunk({ content: 'b' }), '[DONE]')).toEqual([
       { index: 0, delta: { role: 'assistant', content: 'a' }, finish_reason: null },
       { index: 0, delta: { content: 'b' }, finish_reason: null },
@@ -97,7 +97,7 @@ describe('a stream of OpenAI', () => {
     expect((await choices(chunk({ content: 'a' }), both, '[DONE]')).at(-1)).toEqual(usage)
   })
 
-  it('takes thoughts and text out of lists of parts', async () => {
+  it('separates reasoning and text in lists of parts', async () => {
     const thought = (text: string) => ({ type: 'thinking', thinking: [{ type: 'text', text }] })
     const given = await choices(
       chunk({ role: 'assistant', content: '' }),
@@ -113,7 +113,7 @@ describe('a stream of OpenAI', () => {
     ])
   })
 
-  it('says reasoning_content for reasoning', async () => {
+  it('renames reasoning to reasoning_content', async () => {
     expect((await choices(chunk({ reasoning: 'hm' }), finish()))[0]).toMatchObject({
       delta: { reasoning_content: 'hm' },
     })
@@ -135,7 +135,7 @@ describe('a stream of OpenAI', () => {
     ])
   })
 
-  it('makes unknown reasons regular', async () => {
+  it('converts unknown finish reasons to stop', async () => {
     expect((await choices(chunk({ content: '' }), finish('eos'))).at(-1)).toMatchObject({ finish_reason: 'stop' })
   })
 
@@ -144,7 +144,7 @@ describe('a stream of OpenAI', () => {
     expect(JSON.stringify(batches)).not.toContain('late')
   })
 
-  it('ends without [DONE] where every choice has its finish', async () => {
+  it('ends without [DONE] where every choice has a finish reason', async () => {
     expect(await choices(chunk({ content: 'a' }), finish())).toHaveLength(2)
   })
 })

@@ -79,7 +79,7 @@ describe('the request', () => {
         ['response_format', 'verbose_json'],
       ],
     ],
-  ])('of %j is a form', async (fields, sent, accept = 'application/json') => {
+  ])('of %j is a multipart form', async (fields, sent, accept = 'application/json') => {
     const at = transcribe(accept === 'text/plain' ? { type: accept, body: 'Hello' } : { body: json }, fields)
     await at.answer
     expect(at.asked).toMatchObject([
@@ -89,7 +89,7 @@ describe('the request', () => {
     expect(at.notes).toEqual([])
   })
 
-  it('is without times of words, which no format of ours has, and says so', async () => {
+  it('omits timestamps of words, which no supported format has, with a note', async () => {
     const at = transcribe({ body: json }, { 'timestamp_granularities[]': ['word', 'segment'] })
     await at.answer
     expect(at.notes).toEqual([{ field: 'timestamp_granularities', action: 'dropped' }])
@@ -99,7 +99,7 @@ describe('the request', () => {
     ])
   })
 
-  it('can be made again', async () => {
+  it('can be sent again', async () => {
     const { provider, request, call, answer, asked, file } = transcribe({ body: json })
     await answer
     await provider.transcription!(request, call)
@@ -117,11 +117,11 @@ describe('the answer', () => {
     ['neither', { text: 'Hello' }, undefined],
     ['no number', { text: 'Hello', duration: 'long', usage: null }, undefined],
     ['less than nothing', { text: 'Hello', duration: -1 }, undefined],
-  ])('with %s has so many seconds', async (_, body, seconds) =>
+  ])('with %s has a duration in seconds', async (_, body, seconds) =>
     expect(await transcribe({ body }).answer).toEqual({ text: 'Hello', seconds, usage: undefined }),
   )
 
-  it('has the tokens that were counted', async () => {
+  it('has the reported tokens', async () => {
     const usage = { type: 'tokens', input_tokens: 14, output_tokens: 45, input_token_details: { audio_tokens: 12 } }
     const told = { prompt_tokens: 14, completion_tokens: 45, total_tokens: 59 }
     expect(await transcribe({ body: { text: 'Hello', usage } }).answer).toEqual({
@@ -142,7 +142,7 @@ describe('the answer', () => {
     ['WEBVTT\n\n00:00.000 --> 100:00:00.000\nHello\n\n', 'vtt', 360_000],
     ['WEBVTT\n\n', 'vtt', undefined],
     ['', 'srt', undefined],
-  ])('%j is handed on as it is, and its last cue ends when the audio does', async (text, response_format, seconds) =>
+  ])('%j is passed on unchanged, and its duration is the end of the last cue', async (text, response_format, seconds) =>
     expect(await transcribe({ type: 'text/plain', body: text }, { response_format }).answer).toEqual({
       text,
       seconds,
@@ -156,11 +156,9 @@ describe('the answer', () => {
     ['a list', []],
     ['an HTML page', '<html>'],
     ['nothing', ''],
-  ])('with %s makes no sense', async (_, body) =>
-    expect(transcribe({ body }).answer).rejects.toMatchObject(senseless()),
-  )
+  ])('with %s is malformed', async (_, body) => expect(transcribe({ body }).answer).rejects.toMatchObject(senseless()))
 
-  it('of an error is told with its status, whatever was asked for', async () => {
+  it('with an error status is reported with it, for any format', async () => {
     const body = { error: { message: 'Audio file is too short', code: 'audio_too_short' } }
     for (const response_format of ['json', 'srt'] as const)
       await expect(transcribe({ status: 400, body }, { response_format }).answer).rejects.toMatchObject({
@@ -174,19 +172,19 @@ describe('the answer', () => {
     ['application/json; charset=utf-8', '"WEBVTT"'],
     ['text/html', '<html>'],
     ['Application/XHTML+XML', '<html>'],
-  ])('of the type %s has no subtitles', async (type, body) => {
+  ])('of the type %s is not subtitles', async (type, body) => {
     for (const response_format of ['srt', 'vtt'] as const)
       await expect(transcribe({ type, body }, { response_format }).answer).rejects.toMatchObject(senseless())
   })
 
-  it('of no type, or an unknown one, may be subtitles', async () => {
+  it('without a type, or with an unknown one, can be subtitles', async () => {
     for (const type of [undefined, 'application/x-subrip', 'application/octet-stream'])
       expect(await transcribe({ type, body: 'WEBVTT' }, { response_format: 'vtt' }).answer).toMatchObject({
         text: 'WEBVTT',
       })
   })
 
-  it('that is an error in spite of its status is told as one, whatever was asked for', async () => {
+  it('with status 200 and an error is reported as one, for any format', async () => {
     const body = { error: { code: 503, message: 'Overloaded' } }
     for (const response_format of ['json', 'text', 'srt'] as const)
       await expect(transcribe({ body }, { response_format }).answer).rejects.toMatchObject(
@@ -194,7 +192,7 @@ describe('the answer', () => {
       )
   })
 
-  it('that breaks off is truncated', async () => {
+  it('that breaks is truncated', async () => {
     const body = [Buffer.from('1\n00:'), new Error('ECONNRESET')]
     for (const response_format of ['json', 'srt'] as const)
       await expect(transcribe({ body }, { response_format }).answer).rejects.toMatchObject(
@@ -202,7 +200,7 @@ describe('the answer', () => {
       )
   })
 
-  it('is not waited for once the call is stopped', async () => {
+  it('is not awaited once the call is aborted', async () => {
     const { provider, request, call, answer, abort, asked } = transcribe({ body: json })
     await answer
     abort(new Error('Enough'))

@@ -63,8 +63,8 @@ const failures: UpstreamFailure[] = kinds.flatMap((kind) =>
 /** Written out, of those that were not accepted and whose credential was taken. */
 const moving = ['unavailable undefined', 'status 429', 'status 503', 'status 529']
 
-describe('another is asked', () => {
-  it.each(failures)('or not, after %o', async (fields) => {
+describe('failover', () => {
+  it.each(failures)('happens or not, after %o', async (fields) => {
     const error = failed(fields)
     const { asked, promise } = run({ a: [error], b: [] })
     const moves = !fields.accepted && (fields.credential === true || moving.includes(`${fields.kind} ${fields.status}`))
@@ -77,19 +77,19 @@ describe('another is asked', () => {
     ['an error for the caller', new ApiError(400, 'invalid_request_error', 'No', { code: 'invalid_body' })],
     ['an error of our own', new TypeError('x is undefined')],
     ['no error at all', 'text'],
-  ])('not after %s', async (_, error) => {
+  ])('does not happen after %s', async (_, error) => {
     const { asked, promise } = run({ a: [error], b: [] })
     await expect(promise).rejects.toBe(error)
     expect(asked).toEqual(['a'])
   })
 
-  it('in the order of the targets, until one accepts', async () => {
+  it('follows the order of the targets, until one accepts', async () => {
     const { asked, promise, targets } = run({ a: [refused()], b: [failed({ status: 503 })], c: [], d: [] })
     expect(await promise).toEqual({ value: 'by c', target: targets[2], attempts: 3 })
     expect(asked).toEqual(['a', 'b', 'c'])
   })
 
-  it('never after one that may have accepted', async () => {
+  it('never follows one that may have accepted', async () => {
     const accepted = failed({ kind: 'timeout', accepted: true })
     const { asked, promise } = run({ a: [refused()], b: [accepted], c: [] })
     await expect(promise).rejects.toBe(accepted)
@@ -97,8 +97,8 @@ describe('another is asked', () => {
   })
 })
 
-describe('those that were busy', () => {
-  it('are asked again after all have been, and the first error is the one that is thrown', async () => {
+describe('retries', () => {
+  it('come after all targets, and the first error is thrown', async () => {
     const errors = [refused(), limited(), refused(), limited()]
     const { asked, promise } = run({ a: [errors[0], errors[2]], b: [errors[1], errors[3]] })
     await vi.advanceTimersByTimeAsync(249)
@@ -108,14 +108,14 @@ describe('those that were busy', () => {
     await expect(promise).rejects.toBe(errors[0])
   })
 
-  it.each([0, 1, 3, 1.5])('are asked again no more often than %d times', async (retries) => {
+  it.each([0, 1, 3, 1.5])('are at most %d', async (retries) => {
     const { asked, promise } = run({ a: Array.from({ length: 10 }, refused) }, { retries })
     await vi.advanceTimersByTimeAsync(10_000)
     await expect(promise).rejects.toMatchObject({ failure: { kind: 'unavailable' } })
     expect(asked).toHaveLength(1 + Math.ceil(retries))
   })
 
-  it('wait twice as long each time, and up to half more at random', async () => {
+  it('have delays that double, with up to half more at random', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0.96)
     const { asked, promise } = run({ a: [refused(), refused()] }, { retries: 2 })
     await vi.advanceTimersByTimeAsync(369)
@@ -128,13 +128,13 @@ describe('those that were busy', () => {
     expect(await promise).toMatchObject({ attempts: 3 })
   })
 
-  it('wait no longer than was allowed', async () => {
+  it('are not delayed longer than the limit', async () => {
     const { promise } = run({ a: [refused(), refused(), refused()] }, { retries: 3, maxWaitMs: 100 })
     await vi.advanceTimersByTimeAsync(300)
     expect(await promise).toMatchObject({ attempts: 4 })
   })
 
-  it.each([1, 2])('wait the %i seconds that they want', async (seconds) => {
+  it.each([1, 2])('wait for a Retry-After of %i seconds', async (seconds) => {
     const { asked, promise } = run({ a: [limited(seconds)] })
     await vi.advanceTimersByTimeAsync(seconds * 1000 - 1)
     expect(asked).toEqual(['a'])
@@ -142,7 +142,7 @@ describe('those that were busy', () => {
     expect(await promise).toMatchObject({ attempts: 2 })
   })
 
-  it('wait for the one that wants most', async () => {
+  it('wait for the longest Retry-After', async () => {
     const { asked, promise } = run({ a: [limited(2)], b: [refused()] })
     await vi.advanceTimersByTimeAsync(1_999)
     expect(asked).toEqual(['a', 'b'])
@@ -150,7 +150,7 @@ describe('those that were busy', () => {
     expect(await promise).toMatchObject({ value: 'by a', attempts: 3 })
   })
 
-  it('are not asked again where they want more time than there is', async () => {
+  it('do not happen where Retry-After exceeds the limit', async () => {
     const error = limited(3)
     const { asked, promise } = run({ a: [error] })
     await expect(promise).rejects.toBe(error)
@@ -161,7 +161,7 @@ describe('those that were busy', () => {
     expect(among.asked).toEqual(['a', 'b', 'b'])
   })
 
-  it('are not those whose credential was refused', async () => {
+  it('exclude targets whose credential was refused', async () => {
     const error = failed({ status: 401, credential: true })
     const { asked, promise } = run({ a: [error] })
     await expect(promise).rejects.toBe(error)
@@ -172,7 +172,7 @@ describe('those that were busy', () => {
   })
 })
 
-describe('a call that is stopped', () => {
+describe('an aborted call', () => {
   const watched = () => {
     const controller = new AbortController()
     const added = vi.spyOn(controller.signal, 'addEventListener')
@@ -181,7 +181,7 @@ describe('a call that is stopped', () => {
     return { controller, listeners }
   }
 
-  it('while it waits rejects with the reason at once, and leaves nothing behind', async () => {
+  it('rejects with the reason during a delay, and leaves no timer', async () => {
     const { controller, listeners } = watched()
     const { asked, promise } = run({ a: [refused()] }, { signal: controller.signal })
     await vi.advanceTimersByTimeAsync(100)
@@ -192,14 +192,14 @@ describe('a call that is stopped', () => {
     expect([asked, listeners()]).toEqual([['a'], 0])
   })
 
-  it('before it waits rejects with the reason', async () => {
+  it('rejects with the reason before a delay', async () => {
     const controller = new AbortController()
     controller.abort('left')
     const { promise } = run({ a: [refused()] }, { signal: controller.signal })
     await expect(promise).rejects.toBe('left')
   })
 
-  it('leaves nothing behind when it was not', async () => {
+  it('leaves no listener when it was not aborted', async () => {
     const { controller, listeners } = watched()
     const { promise } = run({ a: [refused()] }, { signal: controller.signal })
     await vi.advanceTimersByTimeAsync(250)
@@ -208,8 +208,8 @@ describe('a call that is stopped', () => {
   })
 })
 
-describe('the breaker', () => {
-  it('is told of every failure, and leaves success to who reads the answer', async () => {
+describe('the circuit breaker', () => {
+  it('receives every failure, but not the success of an answer that is still read', async () => {
     const health = new Health({})
     const report = vi.spyOn(health, 'report')
     const { promise, targets } = run({ a: [refused()], b: [] }, { health })
@@ -217,7 +217,7 @@ describe('the breaker', () => {
     expect(report.mock.calls).toEqual([[targets[0], expect.any(UpstreamError)]])
   })
 
-  it('lets one of two requests try a provider again that both found first', async () => {
+  it('lets one of two concurrent requests probe a provider', async () => {
     const clock = { now: 0 }
     const health = new Health({ failures: 1, restMs: 10, now: () => clock.now })
     const [a, b] = [target('a'), target('b')]

@@ -38,20 +38,20 @@ describe('by cost', () => {
     expect(considered!.map((one) => one.expected_nano_usd)).toEqual([0, 45_000, null, null])
   })
 
-  it('a price that does not know what is used is unknown', () => {
+  it('a price without the used classes is unknown', () => {
     const all = [candidate('half', { input: 1 }), candidate('full', { input: 900, output: 900 })]
     expect(ids(byCost(all, need(5, 1)))).toBe('full half')
     expect(ids(byCost(all, need(5, 0)))).toBe('half full')
   })
 
-  it('a tier changes who is cheapest', () => {
+  it('a tier changes which target is cheapest', () => {
     const tiered = candidate('tiered', { input: 1, output: 1, tiers: [{ above: 1_000, input: 4 }] })
     const flat = candidate('flat', { input: 2, output: 1 })
     expect(ids(byCost([tiered, flat], need(1_000, 1)))).toBe('tiered flat')
     expect(ids(byCost([tiered, flat], need(1_001, 1)))).toBe('flat tiered')
   })
 
-  it('what a target uses may differ', () => {
+  it('the expected units can differ by target', () => {
     const expected: Need['expected'] = ({ provider }) => ({ input: provider.id === 'a' ? 8 : 1 })
     const all = [candidate('a', { input: 1 }), candidate('b', { input: 2 })]
     const { considered, ...choice } = byCost(all, need(1, 0, { expected }))
@@ -59,7 +59,7 @@ describe('by cost', () => {
     expect(considered!.map((one) => one.expected_nano_usd)).toEqual([2_000, 8_000])
   })
 
-  it('who is unfit is left out, and told with its entry of the catalogue', () => {
+  it('unfit targets are removed, and checked with their catalogue entry', () => {
     const listed = { id: 'a-1' } as Model
     const seen: unknown[] = []
     const fits: Need['fits'] = ({ provider }, model) => {
@@ -81,21 +81,21 @@ describe('by cost', () => {
     ])
   })
 
-  it('a context that is just large enough is', () => {
+  it('a context of exactly the needed size fits', () => {
     const all = [candidate('a', { input: 1 }, { context: 99 }), candidate('b', { input: 2 }, { context: 100 })]
     const choice = byCost([...all, candidate('c', { input: 3 })], need(90, 10))
     expect(ids(choice)).toBe('b c')
     expect(choice.considered![0]).toMatchObject({ provider: 'a', excluded: 'context' })
   })
 
-  it('an answer that is just short enough is', () => {
+  it('an answer of exactly the limit fits', () => {
     const all = [candidate('a', { input: 1 }, { maxOutput: 9 }), candidate('b', { input: 2 }, { maxOutput: 10 })]
     const choice = byCost(all, need(90, 10))
     expect(ids(choice)).toBe('b')
     expect(choice.considered![0]).toMatchObject({ provider: 'a', excluded: 'output' })
   })
 
-  it('the context is that of one answer, whatever all of them use', () => {
+  it('the context must fit one answer, not all n', () => {
     const one = candidate('a', { input: 1, output: 1 }, { context: 100 })
     expect(ids(byCost([one], need(720, 80, { size: () => ({ prompt: 60, output: 40 }) })))).toBe('a')
     expect(byCost([one], need(1, 1, { size: () => ({ prompt: 60, output: 41 }) })).targets).toEqual([])
@@ -104,7 +104,7 @@ describe('by cost', () => {
     )
   })
 
-  it('those that are limited or unhealthy are behind dearer ones, and not left out', () => {
+  it('limited and unhealthy targets come after dearer ones', () => {
     const all = [
       candidate('ill', { input: 1 }, { healthy: false }),
       candidate('both', { input: 2 }, { healthy: false, limited: true }),
@@ -125,7 +125,7 @@ describe('by cost', () => {
     ])
   })
 
-  it('nobody is left where nobody can', () => {
+  it('no target remains where none fits', () => {
     const choice = byCost([candidate('a', { input: 1 })], need(1, 0, { fits: () => false }))
     expect(choice).toMatchObject({
       targets: [],
@@ -137,16 +137,16 @@ describe('by cost', () => {
 describe('in order', () => {
   const unfit = { fits: false }
 
-  it('is without those that cannot do it, however healthy', () => {
+  it('unfit targets are removed, however healthy', () => {
     const all = [candidate('a', {}, unfit), candidate('b', {}, { healthy: false }), candidate('c')]
     expect(ids(inOrder(all))).toBe('c b')
   })
 
-  it('is of all where nobody can do it', () => {
+  it('all targets remain where none fits', () => {
     expect(ids(inOrder([candidate('a', {}, unfit), candidate('b', {}, unfit)]))).toBe('a b')
   })
 
-  it('price and context are no matter, health is', () => {
+  it('price and context do not matter, health does', () => {
     const all = [
       candidate('ill', { input: 1 }, { healthy: false }),
       candidate('busy', { input: 1 }, { limited: true }),
@@ -158,7 +158,7 @@ describe('in order', () => {
     expect('considered' in choice).toBe(false)
   })
 
-  it('what is handed in stays as it is', () => {
+  it('the input is not modified', () => {
     const all = [candidate('a', { input: 2 }, { healthy: false }), candidate('b', { input: 1 })]
     byCost(all, need(1, 1))
     inOrder(all)

@@ -25,7 +25,7 @@ function setup() {
 }
 
 describe('the circuit breaker', () => {
-  it('opens after so many failures in a row', () => {
+  it('opens after the configured number of consecutive failures', () => {
     const { health, call } = setup()
     call(failure())
     call(failure())
@@ -53,7 +53,7 @@ describe('the circuit breaker', () => {
     ['a fault of the caller', failure({ status: 400, caller: true })],
     ['an answer without a picture', failure({ kind: 'malformed', accepted: true, code: 'NO_IMAGE' })],
     ['an answer that was too long', failure({ kind: 'truncated', accepted: true, code: 'MAX_TOKENS' })],
-  ])('counts again from nothing after %s', (_, error) => {
+  ])('starts counting again after %s', (_, error) => {
     const { health, call } = setup()
     for (let i = 0; i < 3; i++) {
       call(failure())
@@ -67,7 +67,7 @@ describe('the circuit breaker', () => {
     ['a client that left', left],
     ['an error of our own', new TypeError('x is undefined')],
     ['a rate limit', failure({ status: 429 })],
-  ])('neither counts %s nor forgets failures for it', (_, error) => {
+  ])('neither counts %s nor resets because of it', (_, error) => {
     const { health, call } = setup()
     call(failure())
     call(failure())
@@ -92,7 +92,7 @@ describe('the circuit breaker', () => {
     expect(health.describe(provider)).toMatchObject({ status: 'unhealthy', last_failure: fields.kind ?? 'status' })
   })
 
-  it('knows each provider object by itself, also with the same id', () => {
+  it('is separate for each provider object, also with the same id', () => {
     const { health, open } = setup()
     open()
     const twin: Provider = { ...provider }
@@ -100,8 +100,8 @@ describe('the circuit breaker', () => {
   })
 })
 
-describe('after its rest, a provider', () => {
-  it('is tried by one request at a time', () => {
+describe('half-open, a provider', () => {
+  it('is probed by one request at a time', () => {
     const { clock, health, open } = setup()
     open()
     clock.now += 9_999
@@ -119,7 +119,7 @@ describe('after its rest, a provider', () => {
     expect(health.available(provider)).toBe(true)
   })
 
-  it('rests again when the try fails, at once', () => {
+  it('opens again immediately when the probe fails', () => {
     const { clock, health, call, open } = setup()
     open()
     clock.now += 10_000
@@ -134,7 +134,7 @@ describe('after its rest, a provider', () => {
   it.each([
     ['left', left],
     ['was rate limited', failure({ status: 429 })],
-  ])('may be tried by the next request when the first %s', (_, error) => {
+  ])('can be probed by the next request when the first %s', (_, error) => {
     const { clock, health, call, open } = setup()
     open()
     clock.now += 10_000
@@ -145,7 +145,7 @@ describe('after its rest, a provider', () => {
     expect(health.describe(provider).status).toBe('healthy')
   })
 
-  it('is not open to a second try because a request ends that was no try', () => {
+  it('is not probed twice because an ordinary request ends', () => {
     const { clock, health, open } = setup()
     open()
     const early = target()
@@ -168,7 +168,7 @@ describe('a rate limit', () => {
     [1_000, undefined],
     [7_000, 7],
     [0, 0],
-  ])('puts the model behind for %i ms when told %s seconds', (ms, retryAfter) => {
+  ])('moves the model behind for %i ms with a Retry-After of %s seconds', (ms, retryAfter) => {
     const { clock, health, call } = setup()
     call(failure({ status: 429, retryAfter }))
     expect(health.available(provider)).toBe(true)
@@ -181,8 +181,8 @@ describe('a rate limit', () => {
   })
 })
 
-describe('what is told of a provider', () => {
-  it('is its state, with the time of the next try', () => {
+describe('the description of a provider', () => {
+  it('has its state and the time of the next probe', () => {
     const { health, call, open } = setup()
     const fresh = { id: 'p', status: 'healthy', failures: 0, last_failure: null, next_try: null }
     expect(health.describe(provider)).toEqual(fresh)

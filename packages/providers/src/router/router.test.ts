@@ -66,7 +66,7 @@ describe('the router', () => {
     ['shared', 'gemini', ['google: shared']],
     ['unlisted', 'local', ['local: unlisted']],
     ['openai/shared', 'local', ['local: shared']],
-  ])('finds %s of provider %s', async (wanted, named, found) =>
+  ])('resolves %s of provider %s', async (wanted, named, found) =>
     expect(await targets(router, wanted, named)).toEqual(found),
   )
 
@@ -82,7 +82,7 @@ describe('the router', () => {
     ['x', 'speaker'],
     ['', 'openai'],
     ['__proto__', undefined],
-  ])('has no model %j of provider %s', async (wanted, named) => {
+  ])('does not find model %j of provider %s', async (wanted, named) => {
     await expect(targets(router, wanted, named)).rejects.toMatchObject({
       status: 400,
       type: 'invalid_request_error',
@@ -91,11 +91,11 @@ describe('the router', () => {
     })
   })
 
-  it('repeats no more than 100 characters of a model id', async () => {
+  it('repeats at most 100 characters of a model id', async () => {
     await expect(targets(router, 'x'.repeat(5_000))).rejects.toThrow(`"${'x'.repeat(100)}"`)
   })
 
-  it('names the providers to one who asks for an unknown one', async () => {
+  it('lists the configured providers in the error for an unknown one', async () => {
     for (const named of ['anthropic', 'OpenAI', 'constructor'])
       await expect(targets(router, 'gpt-4o', named)).rejects.toMatchObject({
         status: 400,
@@ -104,7 +104,7 @@ describe('the router', () => {
       })
   })
 
-  it('prefers providers in the order that they are given', async () => {
+  it('keeps the configured order of providers', async () => {
     const [a, b] = [provider('a', ['m'], /^f-/), provider('b', ['m'], /^f-/)]
     expect(await targets(createRouter({ providers: [b, a] }), 'm')).toEqual(['b: m', 'a: m'])
     expect(await targets(createRouter({ providers: [b, a] }), 'f-1')).toEqual(['b: f-1', 'a: f-1'])
@@ -163,12 +163,12 @@ describe('a group', () => {
     ['empty', undefined],
     ['nested', undefined],
     ['constructor', undefined],
-  ])('has nobody: %s of provider %s', async (group, named) => {
+  ])('without members: %s of provider %s', async (group, named) => {
     await expect(targets(grouped, group, named)).rejects.toMatchObject({ code: 'model_not_found' })
   })
 })
 
-describe('an id that begins with the name of another provider', () => {
+describe('an id that starts with the name of another provider', () => {
   const broker = createRouter({
     providers: [provider('openai', ['gpt-4o'], /^gpt-/), provider('broker', ['openai/gpt-4o', 'google/gemma'])],
   })
@@ -196,18 +196,18 @@ describe('several instances of a provider', () => {
   const instances = [named('a', '1'), named('b', 'x'), named('a', '2'), named('b', 'y'), named('a', '3')]
   const prices = fixedPrices(priceTable({ 'a/m': { input: 2 }, 'b/m': { input: 1 } }))
 
-  it('take turns', async () => {
+  it('are used round-robin', async () => {
     const router = createRouter({ providers: instances, prices })
     for (const turn of ['123', '231', '312', '123']) expect(await keys(router, 'a/m')).toBe(turn)
   })
 
-  it('take turns by provider, also where several are found at once', async () => {
+  it('are used round-robin per provider, also in a group', async () => {
     const router = createRouter({ providers: instances, prices, groups: { all: ['a/m', 'b/m'] } })
     for (const turn of ['123xy', '231yx', '312xy', '123yx']) expect(await keys(router, 'all')).toBe(turn)
     for (const turn of ['xy231', 'yx312']) expect(await keys(router, 'm', 'auto')).toBe(turn)
   })
 
-  it('are behind one by one', async () => {
+  it('have separate breakers', async () => {
     const router = createRouter({ providers: instances, prices })
     const limited = new UpstreamError('', { provider: 'a', kind: 'status', status: 429, accepted: false })
     const [first] = (await router.candidates(need('a/m'))).targets
@@ -230,7 +230,7 @@ describe('the price of a target', () => {
   })
   const found = async (): Promise<Target> => (await priced.candidates(need('m', 'auto'))).targets[0]!
 
-  it('is that of the table in force, which the next request sees at once', async () => {
+  it('is that of the current table, which the next request uses immediately', async () => {
     const before = now
     const first = await found()
     expect(first).toMatchObject({ provider: { id: 'a' }, price: { input: 1 }, catalogue: before.version })
@@ -241,7 +241,7 @@ describe('the price of a target', () => {
     expect(first).toMatchObject({ price: { input: 1 }, catalogue: before.version })
   })
 
-  it('is of one table for all targets of a request', async () => {
+  it('is from one table for all targets of a request', async () => {
     let reads = 0
     const router = createRouter({
       providers: [provider('b', ['m']), provider('a', ['m'])],
@@ -253,7 +253,7 @@ describe('the price of a target', () => {
   })
 })
 
-it('says so where auto finds nobody who can do it', async () => {
+it('refuses auto if no target fits', async () => {
   await expect(router.candidates(need('shared', 'auto', { fits: () => false }))).rejects.toMatchObject({
     status: 400,
     code: 'unsupported_parameter',

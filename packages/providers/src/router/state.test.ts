@@ -36,7 +36,7 @@ function setUp(ids: string[]) {
 }
 
 describe('the choices of a router', () => {
-  it('are those among several, newest first, with what came of them', async () => {
+  it('are those among several targets, newest first, with their result', async () => {
     const { router, clock, request } = setUp(['a', 'b', 'poor'])
     await request('m', 'auto', { b: failed() })
     clock.now += 1_000
@@ -81,7 +81,7 @@ describe('the choices of a router', () => {
     ])
   })
 
-  it('say who was put behind, and why', async () => {
+  it('report targets that were moved back, with the reason', async () => {
     const { router, request } = setUp(['a', 'b'])
     await request('fast', undefined, { a: failed({ kind: 'status', status: 429 }) })
     await request('fast')
@@ -91,7 +91,7 @@ describe('the choices of a router', () => {
     ])
   })
 
-  it('are the last hundred, of bounded size', async () => {
+  it('are the last hundred, of limited size', async () => {
     const { router, request } = setUp(['a', 'b'])
     for (let i = 0; i < 101; i++) await request(`m${i}`)
     await request('x'.repeat(10_000))
@@ -99,7 +99,7 @@ describe('the choices of a router', () => {
     expect(models).toEqual(['x'.repeat(200), ...Array.from({ length: 99 }, (_, i) => `m${100 - i}`)])
   })
 
-  it('are told of a target also where the others were taken away', async () => {
+  it('include a target also where the others were removed', async () => {
     const { router } = setUp(['a', 'b'])
     const { targets } = await router.candidates({ task: 'chat', request: { model: 'fast' }, expected: () => ({}) })
     await router.attempt([targets[1]!], never, async () => undefined)
@@ -108,7 +108,7 @@ describe('the choices of a router', () => {
 })
 
 describe('the state of a router', () => {
-  it('names the providers in order, what they can do, the groups and the prices', () => {
+  it('has the providers in order, their tasks, the groups and the prices', () => {
     const { router } = setUp(['b', 'a'])
     const { providers, groups, prices } = router.state()
     const well = { status: 'healthy', failures: 0, last_failure: null, next_try: null, breaker: 'closed', limited: [] }
@@ -136,7 +136,7 @@ describe('the state of a router', () => {
     expect(breaker()).toBe('closed')
   })
 
-  it('names models that are limited, for as long as they are', async () => {
+  it('lists rate limited models, for as long as they are limited', async () => {
     const { router, clock, request } = setUp(['a'])
     const limited = failed({ kind: 'status', status: 429, retryAfter: 7 })
     await request('m', undefined, { a: limited }).catch(() => undefined)

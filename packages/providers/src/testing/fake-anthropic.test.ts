@@ -57,7 +57,7 @@ function setUp(options: FakeAnthropicOptions = {}) {
 }
 
 describe('the fake Anthropic', () => {
-  it('says the same to the same question, with the user’s words', async () => {
+  it('returns the same answer for the same question, with the text of the user', async () => {
     const { ask, fake } = setUp()
     const first = await ask({})
     const { id, ...again } = await ask({})
@@ -73,7 +73,7 @@ describe('the fake Anthropic', () => {
     expect(fake.active).toBe(0)
   })
 
-  it('streams the same answer in the vendor’s order', async () => {
+  it('streams the same answer in the order of the API', async () => {
     const { send, ask, events } = setUp({ delayMs: 1 })
     expect((await send({ stream: true })).type).toBe('text/event-stream; charset=utf-8')
     const given = await events({})
@@ -95,7 +95,7 @@ describe('the fake Anthropic', () => {
     })
   })
 
-  it('calls a tool that is forced, required or named, and then tells its result', async () => {
+  it('calls a tool that is forced, required or named, and then uses its result', async () => {
     const { ask, events } = setUp()
     const forced = { type: 'tool', name: 'weather' }
     const named = [{ role: 'user', content: [{ type: 'text', text: 'Use weather' }] }]
@@ -126,7 +126,7 @@ describe('the fake Anthropic', () => {
     expect(more.content).toMatchObject([{ type: 'tool_use', name: 'json' }])
   })
 
-  it('keeps to limits and formats, and thinks where it is asked to', async () => {
+  it('applies limits and formats, and thinks on request', async () => {
     const { ask, events } = setUp()
     expect(await ask({ max_tokens: 2 })).toMatchObject({
       content: [{ text: 'This is ' }],
@@ -152,7 +152,7 @@ describe('the fake Anthropic', () => {
     ])
   })
 
-  it('refuses as the vendor does', async () => {
+  it('refuses like the API', async () => {
     const { send, all } = setUp({ apiKey: 'any' })
     const error = async (...given: Parameters<typeof send>) => {
       const { status, text } = await send(...given)

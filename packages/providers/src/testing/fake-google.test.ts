@@ -54,7 +54,7 @@ function setUp(options: FakeGoogleOptions = {}, model = 'gemini-2.5-flash') {
 const textOf = (chunks: Body[]) => chunks.flatMap((chunk) => chunk.candidates[0]!.content.parts[0]!.text ?? '').join('')
 
 describe('the fake Google', () => {
-  it('says the same to the same question, with the user’s words', async () => {
+  it('returns the same answer for the same question, with the text of the user', async () => {
     const { ask, fake } = setUp()
     const first = await ask({})
     const { responseId, ...again } = await ask({})
@@ -67,7 +67,7 @@ describe('the fake Google', () => {
     expect(fake.active).toBe(0)
   })
 
-  it('streams the same answer in the vendor’s order', async () => {
+  it('streams the same answer in the order of the API', async () => {
     const { send, ask, stream } = setUp({ delayMs: 1 })
     const method = 'streamGenerateContent'
     expect((await send({}, `${method}?alt=sse`)).type).toBe('text/event-stream')
@@ -85,7 +85,7 @@ describe('the fake Google', () => {
     expect(new Set(given.map(({ responseId }) => responseId)).size).toBe(1)
   })
 
-  it('calls a function that is forced, required or named, and then tells its result', async () => {
+  it('calls a function that is forced, required or named, and then uses its result', async () => {
     const { ask, stream } = setUp()
     const named = [{ role: 'user', parts: [{ text: 'Use weather' }] }]
     const call = { functionCall: { name: 'weather', args: { city: 'city', days: 1 } } }
@@ -107,7 +107,7 @@ describe('the fake Google', () => {
     expect(after.candidates[0]!.content.parts[0]!.text).toBe('The tools answered: {"output":"sunny"}')
   })
 
-  it('signs what Gemini 3 says and calls', async () => {
+  it('signs the parts of Gemini 3', async () => {
     const { ask, stream } = setUp({}, 'gemini-3-flash-preview')
     const signature = { thoughtSignature: 'c2lnbmF0dXJl' }
     const forced = { tools, toolConfig: calling('ANY', 'weather') }
@@ -120,7 +120,7 @@ describe('the fake Google', () => {
     expect(calls[1]!.candidates[0]!.content.parts).toEqual([{ text: '' }])
   })
 
-  it('keeps to limits, formats and candidateCount, and shows its thoughts where it is asked to', async () => {
+  it('applies limits, formats and candidateCount, and returns thoughts on request', async () => {
     const { ask, stream } = setUp()
     const text = async (generationConfig: object) => (await ask({ generationConfig })).candidates[0]!.content.parts
     expect(await ask({ generationConfig: { maxOutputTokens: 2 } })).toMatchObject({
@@ -149,7 +149,7 @@ describe('the fake Google', () => {
     expect(textOf(thoughts)).toBe('A simulated thought.')
   })
 
-  it('refuses as the vendor does', async () => {
+  it('refuses like the API', async () => {
     const { send } = setUp({ apiKey: 'right' })
     const error = async (...given: Parameters<typeof send>) => {
       const { status, text } = await send(...given)

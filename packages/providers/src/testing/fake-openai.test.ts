@@ -34,7 +34,7 @@ function setUp(options: FakeOpenAIOptions = {}) {
 }
 
 describe('the fake OpenAI', () => {
-  it('says the same to the same question, with the user’s words', async () => {
+  it('returns the same answer for the same question, with the text of the user', async () => {
     const { ask, fake } = setUp()
     const first = await ask({})
     const { id, created, ...again } = await ask({})
@@ -53,7 +53,7 @@ describe('the fake OpenAI', () => {
     expect(fake.active).toBe(0)
   })
 
-  it('streams the same answer in the vendor’s order', async () => {
+  it('streams the same answer in the order of the API', async () => {
     const { send, ask } = setUp()
     const { type, text } = await send({ stream: true, stream_options: { include_usage: true } })
     expect(type).toBe('text/event-stream; charset=utf-8')
@@ -74,7 +74,7 @@ describe('the fake OpenAI', () => {
     expect((await send({ stream: true })).text).not.toContain('usage')
   })
 
-  it('calls a tool that is forced, required or named, and then tells its result', async () => {
+  it('calls a tool that is forced, required or named, and then uses its result', async () => {
     const { ask } = setUp()
     const forced = { type: 'function', function: { name: 'weather' } }
     const named = [{ role: 'user', content: 'Use weather' }]
@@ -93,7 +93,7 @@ describe('the fake OpenAI', () => {
     expect(after.choices[0]!.message.content).toBe('The tools answered: sunny')
   })
 
-  it('keeps to limits, formats and n', async () => {
+  it('applies limits, formats and n', async () => {
     const { ask } = setUp()
     expect(await ask({ max_tokens: 2 })).toMatchObject({
       choices: [{ message: { content: 'This is ' }, finish_reason: 'length' }],
@@ -104,7 +104,7 @@ describe('the fake OpenAI', () => {
     expect((await ask({ response_format: schema })).choices[0]!.message.content).toBe('{"city":"city","days":1}')
   })
 
-  it('refuses as the vendor does', async () => {
+  it('refuses like the API', async () => {
     const { send } = setUp({ apiKey: 'right' })
     const error = async (...given: Parameters<typeof send>) => {
       const { status, text } = await send(...given)

@@ -39,7 +39,7 @@ describe.each(ways)('a fake %s', (_, open) => {
     return { status: answer.status, got }
   }
 
-  it('sees bytes as they came, and JSON where they are that', async () => {
+  it('receives raw bytes, and JSON where they are JSON', async () => {
     const fake = fakeUpstream(() => ({ status: 200, headers: {}, body: '' }))
     const stream = new ReadableStream<Uint8Array>({
       start(controller) {
@@ -68,7 +68,7 @@ describe.each(ways)('a fake %s', (_, open) => {
 })
 
 describe('a fake in process', () => {
-  it('stops to read a body when the signal aborts, and lets its source go', async () => {
+  it('stops reading a body when the signal aborts, and cancels its source', async () => {
     const fake = fakeUpstream(() => ({ status: 200, headers: {}, body: '' }))
     const controller = new AbortController()
     let released = 0
@@ -84,7 +84,7 @@ describe('a fake in process', () => {
     expect(fake.requests).toEqual([])
   })
 
-  it('does not answer who left while it thought', async () => {
+  it('does not answer a client that disconnected meanwhile', async () => {
     let answer!: (given: FakeAnswer) => void
     const fake = fakeUpstream(() => new Promise((resolve) => (answer = resolve)))
     const controller = new AbortController()

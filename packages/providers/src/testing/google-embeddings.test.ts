@@ -97,7 +97,7 @@ describe('Google refuses to embed', () => {
 })
 
 describe('the fake’s embeddings', () => {
-  it('have length 1 only where they are whole', async () => {
+  it('have length 1 only at full dimensions', async () => {
     const { embedding } = await ask('embedContent', { content })
     expect(embedding.values).toHaveLength(3_072)
     expect(lengthOf(embedding)).toBeCloseTo(1, 6)
@@ -107,7 +107,7 @@ describe('the fake’s embeddings', () => {
     expect(lengthOf(cut)).toBeCloseTo(0.5, 1)
   })
 
-  it('come in the order of the batch, the same ones for the same text', async () => {
+  it('are in the order of the batch, and equal for equal texts', async () => {
     const other = { ...request, content: { parts: [{ text: 'Ho' }] } }
     const { embeddings } = await ask('batchEmbedContents', { requests: [other, request, other] })
     expect(embeddings).toHaveLength(3)
@@ -122,7 +122,7 @@ describe('the fake’s embeddings', () => {
     expect(embedding).not.toEqual((await ask('embedContent', { content })).embedding)
   })
 
-  it('are refused as the vendor does', async () => {
+  it('are refused like the API', async () => {
     expect(await ask('embedContent', {})).toMatchObject({ status: 400, error: { status: 'INVALID_ARGUMENT' } })
     expect(await ask('batchEmbedContents', {})).toMatchObject({ status: 400, error: { code: 400 } })
     for (const method of ['embedContent', 'batchEmbedContents'])

@@ -122,18 +122,18 @@ describe('Google refuses', () => {
     expect(refusal(model, model === tts ? speaking('Kore') : {}, fields)).toContain(message),
   )
 
-  it('takes instructions and images of a model that draws', () => {
+  it('accepts instructions and images for an image model', () => {
     const image = { inlineData: { mimeType: 'image/png', data: 'AA==' } }
     const fields = { systemInstruction: { parts: [{ text: 'x' }] }, contents: [{ role: 'user', parts: [image] }] }
     expect(refusal(flash, {}, fields)).toBeUndefined()
   })
 })
 
-describe('the fake Google draws', () => {
+describe('the fake Google generates', () => {
   const image = { inlineData: { mimeType: 'image/png', data: expect.stringMatching(/^iVBORw0KGgo/) as string } }
   const signed = { thoughtSignature: 'c2lnbmF0dXJl' }
 
-  it('an image, and words where they are asked for or nothing is', async () => {
+  it('an image, and text on request or by default', async () => {
     const { candidates, usageMetadata } = await ask(flash, { responseModalities: ['IMAGE'] })
     expect(candidates).toEqual([{ content: { parts: [image], role: 'model' }, finishReason: 'STOP', index: 0 }])
     expect(usageMetadata).toMatchObject({
@@ -147,7 +147,7 @@ describe('the fake Google draws', () => {
     ])
   })
 
-  it('a draft of it first, as a thought, where the model is Gemini 3 Pro', async () => {
+  it('a draft of it first, as a thought, with Gemini 3 Pro', async () => {
     const { candidates, usageMetadata } = await ask(pro3, { responseModalities: ['IMAGE'] })
     const [draft, final] = candidates[0]!.content.parts
     expect(draft).toEqual({ ...image, thought: true })
@@ -166,7 +166,7 @@ describe('the fake Google draws', () => {
   })
 })
 
-describe('the fake Google speaks', () => {
+describe('the fake Google synthesises', () => {
   it('a second of silence', async () => {
     const { candidates, usageMetadata } = await ask(tts, speaking('Kore'))
     const [{ inlineData }] = candidates[0]!.content.parts as [Required<Part>]
@@ -179,8 +179,8 @@ describe('the fake Google speaks', () => {
   })
 })
 
-describe('the fake Google listens', () => {
-  it('to audio of a chat', async () => {
+describe('the fake Google transcribes', () => {
+  it('the audio of a chat', async () => {
     const audio = { inlineData: { mimeType: 'audio/mp3', data: 'AAAA' } }
     const heard = { contents: [{ role: 'user', parts: [{ text: 'Transcribe' }, audio] }] }
     expect(await partsOf('gemini-2.5-flash', {}, heard)).toEqual([

@@ -171,14 +171,14 @@ describe.each(['in process', 'over HTTP'])('the fake’s audio %s', (way) => {
     if (way === 'in process') expect(spoken.pieces).toHaveLength(4)
   })
 
-  it('refuses to speak in JSON', async () => {
+  it('refuses speech in JSON', async () => {
     const { status, type, text } = await speak({ voice: 'Kore' })
     expect([status, type]).toEqual([400, 'application/json'])
     expect(JSON.parse(text)).toMatchObject({ error: { type: 'invalid_request_error', param: 'voice' } })
   })
 
   // 20,000 bytes are 1.25 seconds.
-  it('transcribes in the format that is asked for', async () => {
+  it('transcribes in the requested format', async () => {
     const text = 'This is a simulated transcription of é b.mp3.'
     const formatted = async (response_format: string) => transcribe({ response_format }, 'é b.mp3')
     expect(JSON.parse((await formatted('json')).text)).toEqual({ text, usage: { type: 'duration', seconds: 2 } })
@@ -196,7 +196,7 @@ describe.each(['in process', 'over HTTP'])('the fake’s audio %s', (way) => {
     expect(segments).toMatchObject([{ id: 0, start: 0, end: 1.25, text }])
   })
 
-  it('tells the times of words', async () => {
+  it('returns timestamps of words', async () => {
     const fields = { response_format: 'verbose_json', 'timestamp_granularities[]': 'word', language: 'de' }
     const given = JSON.parse((await transcribe(fields)).text) as { words: object[] }
     expect(given).toMatchObject({ language: 'german', duration: 1.25 })
@@ -220,7 +220,7 @@ describe.each(['in process', 'over HTTP'])('the fake’s audio %s', (way) => {
     })
   })
 
-  it('refuses what is too large, what is no form and what is a broken one', async () => {
+  it('refuses a file that is too large, and an invalid form', async () => {
     const large = await transcribe({ file: new Blob([new Uint8Array(26_214_401)]) })
     expect(large.status).toBe(413)
     expect(JSON.parse(large.text)).toEqual({

@@ -84,7 +84,7 @@ describe('OpenAI refuses to embed', () => {
     expect(refusal(fields)).toMatchObject({ message: expect.stringContaining(message) as string, param, code }),
   )
 
-  it('no object, and tells of an unknown model with 404', async () => {
+  it('a body that is no object, and an unknown model with 404', async () => {
     expect(openaiEmbeddingRefusal('x')).toMatchObject({ code: null })
     expect(await ask({ model: 'gpt-4o', input: 'x' })).toMatchObject({
       status: 404,
@@ -94,7 +94,7 @@ describe('OpenAI refuses to embed', () => {
 })
 
 describe('the fake’s embeddings', () => {
-  it('are vectors of length 1, the same ones for the same text, in the order of the texts', async () => {
+  it('are vectors of length 1, equal for equal texts, in the order of the texts', async () => {
     const { data, usage } = await ask({ input: ['abcd', 'efghi', 'abcd'] })
     expect(data.map(({ object, index }) => [object, index])).toEqual([0, 1, 2].map((index) => ['embedding', index]))
     expect(data.map(({ embedding }) => embedding.length)).toEqual([1_536, 1_536, 1_536])
@@ -106,7 +106,7 @@ describe('the fake’s embeddings', () => {
     expect(usage).toEqual({ prompt_tokens: 4, total_tokens: 4 })
   })
 
-  it('are as long as the dimensions', async () => {
+  it('have the requested dimensions', async () => {
     const { data } = await ask({ input: 'x', dimensions: 5 })
     expect(data[0]!.embedding).toHaveLength(5)
     expect(lengthOf(data[0]!.embedding)).toBeCloseTo(1, 6)
@@ -121,7 +121,7 @@ describe('the fake’s embeddings', () => {
     expect(floats).toEqual((await ask({ input: 'x' })).data[0]!.embedding)
   })
 
-  it('of tokens count them', async () => {
+  it('count tokens', async () => {
     const one = await ask({ input: [1, 2, 3] })
     expect(one.data).toHaveLength(1)
     expect(one.usage).toEqual({ prompt_tokens: 3, total_tokens: 3 })

@@ -140,7 +140,7 @@ describe('the fake’s images', () => {
     expect(inflateSync(IDAT!)).toHaveLength(200)
   })
 
-  it('are in the format that is asked for', async () => {
+  it('have the requested format', async () => {
     const startOf = async (output_format: string) => {
       const { data } = await ask({ model: 'gpt-image-1', output_format })
       return Buffer.from(data[0]!.b64_json, 'base64').toString('latin1')
@@ -155,7 +155,7 @@ describe('the fake’s images', () => {
     expect(await draw('A cat')).not.toEqual(await draw('A dog'))
   })
 
-  it('of DALL·E are URLs or base64, and those of DALL·E 3 say how the prompt was read', async () => {
+  it('of DALL·E are URLs or base64, and those of DALL·E 3 have a revised prompt', async () => {
     expect(await ask({ n: 2 })).toEqual({
       created: expect.closeTo(Date.now() / 1000, -1) as number,
       data: [{ url: 'https://images.invalid/0.png' }, { url: 'https://images.invalid/1.png' }],

@@ -53,7 +53,7 @@ describe('a sample of a JSON Schema', () => {
     [tree, { name: 'name', children: [], parent: null }],
   ])('%j: %j', (schema, sample) => expect(sampleJson(schema)).toEqual(sample))
 
-  it('takes no time without end', () => {
+  it('terminates for any schema', () => {
     const chain = Array.from({ length: 40 }, (_, i) => {
       const next = { $ref: `#/$defs/d${i + 1}` }
       return [`d${i}`, { type: 'object', properties: { a: next, b: next } }]
@@ -64,7 +64,7 @@ describe('a sample of a JSON Schema', () => {
     expect(JSON.stringify(sampleJson(most)).length).toBeLessThan(2e7)
   })
 
-  it('is what is said where JSON is asked for in words', () => {
+  it('is used where the prompt asks for JSON', () => {
     const schema = JSON.stringify({ type: 'object', properties: { n: { type: 'integer' } } })
     expect(askedJson(['Be brief.', 'Answer with a JSON object and nothing else.'])).toBe('{"simulated":true}')
     expect(askedJson([`Answer with JSON. It must match this JSON Schema: ${schema}`])).toBe('{"n":1}')

@@ -71,7 +71,7 @@ describe('the routes for administrators', () => {
     expect(response.status).toBe(200)
   })
 
-  it('are those of the specification, and by wish those of ours', async () => {
+  it('are those of the specification, and optionally the additional ones', async () => {
     const table = async (options: object) => {
       const { routes } = (await adminGateway(options)).gateway
       return routes.filter(({ path }) => path.startsWith('/admin')).map(({ path, convention }) => [path, convention])
@@ -111,7 +111,7 @@ it('GET /admin/providers lists the configured ones, without keys or addresses', 
   for (const path of paths.slice(0, 6)) expect(await (await ask(path)).text()).not.toMatch(/secret|internal/)
 })
 
-it('GET /admin/balancer tells of breakers, groups and recent choices', async () => {
+it('GET /admin/balancer returns breakers, groups and recent choices', async () => {
   const { read, chat } = await adminGateway({ router: twoProviders() })
   expect(await (await chat({ model: 'fast', provider: 'auto', max_tokens: 100 })).json()).toMatchObject({
     object: 'chat.completion',
@@ -143,7 +143,7 @@ it('GET /admin/balancer tells of breakers, groups and recent choices', async () 
   })
 })
 
-it('GET /admin/pricing lists what models cost, also those whose price is not known', async () => {
+it('GET /admin/pricing lists the prices of all models, also unknown ones', async () => {
   const router = twoProviders()
   const { read } = await adminGateway({ router })
   const { models, ...table } = await read('/admin/pricing', PricingResponse)
@@ -185,7 +185,7 @@ it('GET /admin/pricing lists what models cost, also those whose price is not kno
 describe('GET /admin/users/summary', () => {
   const used = (fields: Partial<UsageRecord>) => usageRecord({ user_id: OWNER, ...fields })
 
-  it('has totals of all and of each, newest first, also of those who were deleted', async () => {
+  it('has totals of all and of each, newest first, including deleted users', async () => {
     const { read, gateway, kv } = await adminGateway()
     const [ada, bob] = [
       (await createUser(kv, { name: 'Ada', email: 'ada@example.com', role: 'developer' }))!,
@@ -232,7 +232,7 @@ describe('GET /admin/users/summary', () => {
     }
   })
 
-  it('reads one page and no more, however many users there are', async () => {
+  it('reads one page only, regardless of the number of users', async () => {
     const kv = await memoryKV()
     const reads: string[] = []
     const watched = {
@@ -249,7 +249,7 @@ describe('GET /admin/users/summary', () => {
   })
 })
 
-it('GET /admin/audit lists what administrators did, in pages', async () => {
+it('GET /admin/audit lists actions of administrators, in pages', async () => {
   const { read, kv, gateway, clock } = await adminGateway()
   const by = { by: 'admin-token', now: clock.now }
   const { id } = (await createUser(kv, { name: 'Ada' }, by))!

@@ -55,7 +55,7 @@ const ids = (events: Parsed[]): unknown[] => events.map(({ data }) => data['requ
 afterEach(() => vi.useRealTimers())
 
 describe('GET /admin/events', () => {
-  it('tells of each request as it ends, and nothing of what it said', async () => {
+  it('sends each finished request, without its content', async () => {
     const usage = { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 }
     const { ask, chat, send, key, keyId } = await adminGateway({
       upstream: ({ body }) =>
@@ -130,7 +130,7 @@ describe('GET /admin/events', () => {
     ['', 'd', []],
     ['', 'a', ['b', 'c', 'd']],
     ['?replay=1', 'b', ['d']],
-  ])('begins with the last requests: %s after %s', async (query, lastId, told) => {
+  ])('starts with the last requests: %s after %s', async (query, lastId, told) => {
     const events = requestEvents({ keep: 3 })
     for (const id of ['a', 'b', 'c', 'd']) events.publish(event(id))
     const { ask } = await adminGateway({ events })
@@ -143,7 +143,7 @@ describe('GET /admin/events', () => {
     expect(ids(await stream.until(told.length + 1))).toEqual([...told, 'e'])
   })
 
-  it('tells a slow reader how many it missed, and keeps no more than a thousand for it', async () => {
+  it('reports to a slow reader how many events it missed, and buffers at most a thousand', async () => {
     const events = requestEvents({ keep: 0 })
     const { ask } = await adminGateway({ events })
     const { read, until } = reader(await ask('/admin/events'))
@@ -158,7 +158,7 @@ describe('GET /admin/events', () => {
     expect((await until(1_002)).slice(1_001)).toMatchObject([{ id: 'next' }])
   })
 
-  it('carries a comment while nothing happens', async () => {
+  it('sends heartbeats', async () => {
     const { ask } = await adminGateway({ heartbeatMs: 5 })
     const body = (await ask('/admin/events')).body!.pipeThrough(new TextDecoderStream()).getReader()
     expect((await body.read()).value).toBe('retry: 2000\n\n')
@@ -166,7 +166,7 @@ describe('GET /admin/events', () => {
     await body.cancel()
   })
 
-  it('lets go of readers that leave', async () => {
+  it('releases readers that disconnect', async () => {
     const events = requestEvents()
     let readers = 0
     const subscribe: typeof events.subscribe = (listener) => {
@@ -192,7 +192,7 @@ describe('GET /admin/events', () => {
     await vi.waitFor(() => expect([readers, logs.length]).toEqual([0, 3]))
   })
 
-  it('ends after five minutes, and goes on where it was for whoever may still read', async () => {
+  it('ends after five minutes, and continues without a gap for authorised readers', async () => {
     vi.useFakeTimers()
     const events = requestEvents()
     const { ask, send, key } = await adminGateway({ events })
@@ -215,7 +215,7 @@ describe('GET /admin/events', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  it('ends at once when the gateway drains', async () => {
+  it('ends immediately when the gateway drains', async () => {
     const events = requestEvents()
     const { ask, gateway } = await adminGateway({ events })
     const stream = reader(await ask('/admin/events'))
@@ -229,7 +229,7 @@ describe('GET /admin/events', () => {
     expect(performance.now() - started).toBeLessThan(5_000)
   })
 
-  it('is told of by others as well, and tells them', async () => {
+  it('includes relayed events, and relays its own', async () => {
     const events = requestEvents()
     const sent: RequestEvent[] = []
     const publish = (one: RequestEvent): void => {
@@ -245,7 +245,7 @@ describe('GET /admin/events', () => {
     expect(sent).toHaveLength(1)
   })
 
-  it('harms no request where somebody who is told fails', async () => {
+  it('does not affect requests if a subscriber throws', async () => {
     const told: string[] = []
     const fail = () => {
       throw new Error('broken')

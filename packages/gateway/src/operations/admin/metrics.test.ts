@@ -35,7 +35,7 @@ async function booked(records: Partial<UsageRecord>[], failed: [provider: string
 }
 
 describe('GET /admin/metrics', () => {
-  it('is of nothing where nothing was', async () => {
+  it('is empty without requests', async () => {
     const { read } = await booked([])
     const { series, ...metrics } = await read('/admin/metrics', MetricsResponse)
     expect(metrics).toEqual({
@@ -53,7 +53,7 @@ describe('GET /admin/metrics', () => {
     )
   })
 
-  it('sums up what is booked and what failed, by provider and by hour', async () => {
+  it('sums recorded and failed calls, by provider and by hour', async () => {
     const noon = '2026-01-02T12:05:00.000Z'
     const before = '2026-01-02T11:59:59.999Z'
     const { read } = await booked(
@@ -127,7 +127,7 @@ describe('GET /admin/metrics', () => {
     ])
   })
 
-  it('is of the hours that are asked for', async () => {
+  it('covers the requested hours', async () => {
     const { read } = await booked([
       { timestamp: '2025-12-03T13:00:00.000Z' },
       { timestamp: '2025-12-03T12:59:59.000Z' },
@@ -143,7 +143,7 @@ describe('GET /admin/metrics', () => {
     expect([response.status, await errorOf(response)]).toMatchObject([400, { code: 'invalid_body' }])
   })
 
-  it('counts each request through the gateway once', async () => {
+  it('counts each request once', async () => {
     const answers = [
       answer({ error: { message: 'x' } }, 500),
       answer({ error: { message: 'x' } }, 400),
@@ -155,7 +155,7 @@ describe('GET /admin/metrics', () => {
     expect(total).toMatchObject({ requests: 4, refused: 1, errors: { status: 1, truncated: 1 }, error_rate: 0.5 })
   })
 
-  it('counts once what failed and was paid for', async () => {
+  it('counts a failed call with usage once', async () => {
     let calls = 0
     // One of the two answers comes.
     const override = () => (calls++ === 0 ? undefined : answer({ type: 'error', error: { type: 'api_error' } }, 500))
