@@ -44,7 +44,7 @@ const scenarios: Scenario[] = [
     finish: 'stop',
   },
   {
-    title: 'an answer that is cut off',
+    title: 'an answer that is cut',
     ask: { text: 'Hello there', maxTokens: 5 },
     text: said('Hello there').slice(0, 20),
     finish: 'length',

@@ -66,7 +66,7 @@ const scenarios: Scenario[] = [
     upstream: 0,
   },
   {
-    title: 'what only the upstream refuses, without its secrets',
+    title: 'an error of the upstream, without its secrets',
     fault: refusal(400, 'Too long for org-0123456789 with sk-proj-0123456789'),
     ...badRequest,
     message: 'Too long for [redacted] with [redacted]',
@@ -117,7 +117,7 @@ const scenarios: Scenario[] = [
     ...upstreamFailed,
   },
   {
-    title: 'a page of a proxy in front of the upstream',
+    title: 'an HTML page of a proxy in front of the upstream',
     fault: { status: 200, headers: { 'content-type': 'text/html' }, body: '<html>Welcome</html>' },
     ...upstreamFailed,
     message: 'The upstream provider sent an answer that makes no sense',

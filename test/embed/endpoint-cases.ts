@@ -53,7 +53,7 @@ export function endpointCases(setup: () => Setup, call: HostCall): void {
     expect(Buffer.from(await (sent.get('file') as File).arrayBuffer()).equals(content)).toBe(true)
   })
 
-  it('answers 400 to a form that ends early, and asks nobody', async () => {
+  it('answers 400 to a form that ends early, without an upstream call', async () => {
     const before = setup().upstream.requests.length
     const response = await transcribe(form.subarray(0, 300_000))
     const message = 'The request body was cut short'
@@ -86,7 +86,7 @@ export function endpointCases(setup: () => Setup, call: HostCall): void {
     expect(await newest()).toMatchObject({ task: 'speech', outcome: 'complete' })
   })
 
-  it('ends the connection where audio breaks off', async () => {
+  it('ends the connection where audio breaks', async () => {
     // Hono prints what a stream fails of.
     const print = vi.spyOn(console, 'error').mockImplementation(() => undefined)
     onTestFinished(() => print.mockRestore())
@@ -102,7 +102,7 @@ export function endpointCases(setup: () => Setup, call: HostCall): void {
     await vi.waitFor(async () => expect(await newest()).toMatchObject({ task: 'speech', outcome: 'truncated' }))
   })
 
-  it('leaves the upstream when the client leaves audio', async () => {
+  it('aborts the upstream when the client cancels audio', async () => {
     setup().fault = audio(content.subarray(0, 1_000), new Promise(() => undefined))
     const reader = (await speak()).body!.getReader()
     await reader.read()

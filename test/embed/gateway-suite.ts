@@ -93,7 +93,7 @@ export function gatewaySuite(
       expect(events.at(-2)).toMatchObject({ chunk: { choices: [], usage: { prompt_tokens: 11, total_tokens: 24 } } })
     })
 
-    it('passes each event on at once', async () => {
+    it('passes on each event immediately', async () => {
       const { piece: rest, send } = held()
       setup.fault = streaming(textEvent('Hello'), rest, 'data: [DONE]\n\n')
       const response = await post(JSON.stringify({ ...question, stream: true }))
@@ -105,7 +105,7 @@ export function gatewaySuite(
       expect(joinText(parseStream(text))).toBe('Hello there')
     })
 
-    it('ends a stream that broke with an error event', async () => {
+    it('ends a broken stream with an error event', async () => {
       const { piece: rest, send } = held()
       setup.fault = streaming(textEvent('Hello'), rest)
       const response = await post(JSON.stringify({ ...question, stream: true }))
@@ -139,7 +139,7 @@ export function gatewaySuite(
       },
     )
 
-    it('answers 404 for a model that is not there', async () => {
+    it('answers 404 for an unknown model', async () => {
       const message = 'There is no model with this id'
       await expectError(await call('/v1/models/openai/none'), 404, 'not_found_error', 'not_found', message)
     })

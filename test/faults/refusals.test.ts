@@ -59,7 +59,7 @@ function refusals(family: Family): Fault[] {
       reply: invalid('Bad key [redacted] of [redacted], see [redacted] for more'),
     },
     {
-      name: '400 that says of itself that it is a stream',
+      name: '400 with the content type of an event stream',
       upstream: [answer(400, family.refusal(400, 'Too many images'), eventStream)],
       reply: invalid('Too many images'),
     },

@@ -57,7 +57,7 @@ async function* noise(size: number) {
 /** What a server does not promise. */
 const lacks: Record<string, string[]> = {
   // s3rver writes an object in place; S3 does not.
-  s3: ['lets one of many writers of a key win, whole'],
+  s3: ['stores exactly one of many concurrent values of a key'],
 }
 
 const stores: Record<string, () => Promise<Opened>> = {

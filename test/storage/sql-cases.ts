@@ -14,7 +14,7 @@ const set = (key: Key, value: JsonValue): Commit => ({ set: [{ key, value }] })
 
 export const sharedCases: SqlCase[] = [
   {
-    name: 'lets a value end at its millisecond, and sweeps it later',
+    name: 'expires a value at its millisecond, and sweeps it later',
     async run(open) {
       let time = 1_000_000
       const kv = await open(() => time)
@@ -43,7 +43,7 @@ export const sharedCases: SqlCase[] = [
     },
   },
   {
-    name: 'takes nothing once it is closed, and first finishes what it took',
+    name: 'finishes accepted commits on close, and refuses later ones',
     async run(open) {
       const kv = await open()
       const done = kv.commit(set(['closing'], 1))

@@ -65,24 +65,26 @@ describe('the contract', () => {
 
   it('detects the faults of a store', { timeout: 30_000 }, async () => {
     expect(await broken(() => ({}))).toEqual([])
-    expect(await broken((blobs) => ({ get: (key) => blobs.get(key) }))).toEqual(['reads ranges, cut to what there is'])
+    expect(await broken((blobs) => ({ get: (key) => blobs.get(key) }))).toEqual([
+      'reads ranges, limited to the size of the blob',
+    ])
     const unlimited = await broken((blobs) => ({
       put: (key, body, options) => blobs.put(key, body, { ...options, maxBytes: Infinity }),
     }))
-    expect(unlimited).toEqual(['takes as many bytes as are allowed, and not one more'])
+    expect(unlimited).toEqual(['accepts exactly the maximum of bytes, and not one more'])
     const folded = await broken((blobs) => ({
       put: (key, body, options) => blobs.put(key.toLowerCase(), body, options),
       get: (key, range) => blobs.get(key.toLowerCase(), range),
     }))
-    expect(folded).toEqual(['keeps keys apart, whatever their characters'])
+    expect(folded).toEqual(['distinguishes keys of any characters'])
     const eternal = await broken(() => ({ delete: async () => undefined }))
-    expect(eternal).toContain('deletes, also what is not there')
+    expect(eternal).toContain('deletes keys, also missing ones')
     const deaf = await broken((blobs) => ({
       put: async (key, body, { signal, ...options }) => {
         if (signal?.aborted) return blobs.put(key, body, options)
         return blobs.put(key, body, { ...options, ...(signal && { signal }) })
       },
     }))
-    expect(deaf).toEqual(['leaves what was there where a body breaks or is given up'])
+    expect(deaf).toEqual(['keeps the previous blob if a body breaks or is aborted'])
   })
 })

@@ -70,7 +70,7 @@ const strange = [
  */
 export const blobContract: BlobContractCase[] = [
   {
-    name: 'gives back what was put, and null for what was not',
+    name: 'returns what was put, and null for a missing key',
     async run(blobs) {
       const key = fresh()
       assert.equal(await blobs.get(key), null)
@@ -85,7 +85,7 @@ export const blobContract: BlobContractCase[] = [
     },
   },
   {
-    name: 'takes bytes, streams and iterables, of any size',
+    name: 'accepts bytes, streams and iterables, of any size',
     async run(blobs) {
       for (const size of [0, 1, MiB - 1, MiB, MiB + 1, 20 * MiB]) {
         const bytes = randomBytes(size)
@@ -104,7 +104,7 @@ export const blobContract: BlobContractCase[] = [
     },
   },
   {
-    name: 'keeps bytes of its own, and hands out copies',
+    name: 'copies bytes on put and on get',
     async run(blobs) {
       const key = fresh()
       const bytes = new Uint8Array(10).fill(1)
@@ -115,7 +115,7 @@ export const blobContract: BlobContractCase[] = [
     },
   },
   {
-    name: 'keeps keys apart, whatever their characters',
+    name: 'distinguishes keys of any characters',
     async run(blobs) {
       const prefix = fresh()
       for (const name of strange) await blobs.put(`${prefix}/${name}`, Buffer.from(name), anything)
@@ -126,7 +126,7 @@ export const blobContract: BlobContractCase[] = [
     },
   },
   {
-    name: 'reads ranges, cut to what there is',
+    name: 'reads ranges, limited to the size of the blob',
     async run(blobs) {
       const key = fresh()
       const bytes = randomBytes(3 * MiB + 5)
@@ -158,7 +158,7 @@ export const blobContract: BlobContractCase[] = [
     },
   },
   {
-    name: 'replaces a blob as a whole',
+    name: 'replaces a blob atomically',
     async run(blobs) {
       const key = fresh()
       await blobs.put(key, randomBytes(2 * MiB), { ...anything, type: 'a/a' })
@@ -168,7 +168,7 @@ export const blobContract: BlobContractCase[] = [
     },
   },
   {
-    name: 'deletes, also what is not there',
+    name: 'deletes keys, also missing ones',
     async run(blobs) {
       const key = fresh()
       await blobs.delete(key)
@@ -179,7 +179,7 @@ export const blobContract: BlobContractCase[] = [
     },
   },
   {
-    name: 'takes as many bytes as are allowed, and not one more',
+    name: 'accepts exactly the maximum of bytes, and not one more',
     async run(blobs) {
       for (const maxBytes of [0, 5, MiB, 17 * MiB]) {
         const key = fresh()
@@ -195,7 +195,7 @@ export const blobContract: BlobContractCase[] = [
     },
   },
   {
-    name: 'leaves what was there where a body breaks or is given up',
+    name: 'keeps the previous blob if a body breaks or is aborted',
     async run(blobs) {
       for (const size of [10, 18 * MiB]) {
         const key = fresh()
@@ -218,7 +218,7 @@ export const blobContract: BlobContractCase[] = [
     },
   },
   {
-    name: 'lets one of many writers of a key win, whole',
+    name: 'stores exactly one of many concurrent values of a key',
     async run(blobs) {
       const key = fresh()
       const bodies = Array.from({ length: 8 }, (_, i) => Buffer.alloc(MiB + i, i))

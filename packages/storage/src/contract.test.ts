@@ -43,9 +43,9 @@ describe('the contract', () => {
   it('detects the faults of a store', async () => {
     expect(await broken(() => ({}))).toEqual([])
     const unchecked = await broken((kv) => ({ commit: (change) => kv.commit({ ...change, check: [] }) }))
-    expect(unchecked).toContain('lets one of a hundred racers create a key')
-    expect(unchecked).toContain('applies a commit whole or not at all')
-    expect(unchecked).toContain('keeps a chain of updates whole under contention')
+    expect(unchecked).toContain('lets one of a hundred concurrent callers create a key')
+    expect(unchecked).toContain('applies commits atomically')
+    expect(unchecked).toContain('loses no update under contention')
     const unordered = await broken((kv) => ({
       list: (prefix, options) => kv.list(prefix, { ...options, reverse: false }),
     }))
@@ -54,6 +54,6 @@ describe('the contract', () => {
       commit: ({ set, ...rest }) =>
         kv.commit({ ...rest, ...(set && { set: set.map(({ key, value }) => ({ key, value })) }) }),
     }))
-    expect(eternal).toContain('forgets a value at its time')
+    expect(eternal).toContain('expires a value at its time')
   })
 })

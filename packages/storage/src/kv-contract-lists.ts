@@ -42,7 +42,7 @@ export const listContract: ContractCase[] = [
     },
   },
   {
-    name: 'ends a page that is exactly full without a next, also where what follows has ended',
+    name: 'returns no cursor with the last page, also where the following entries have expired',
     async run(kv) {
       const p = fresh()
       const ended = Date.now() - 1
@@ -56,7 +56,7 @@ export const listContract: ContractCase[] = [
     },
   },
   {
-    name: 'lists nothing beyond its prefix, whatever page it is asked for',
+    name: 'lists nothing beyond its prefix, for any page',
     async run(kv) {
       const p = fresh()
       await kv.commit({
@@ -72,7 +72,7 @@ export const listContract: ContractCase[] = [
     },
   },
   {
-    name: 'goes on past what has ended until a page is full',
+    name: 'skips expired entries until a page is full',
     async run(kv) {
       const p = fresh()
       const ended = Date.now() - 1
@@ -90,7 +90,7 @@ export const listContract: ContractCase[] = [
     },
   },
   {
-    name: 'lists everything, and tells counters and ends',
+    name: 'lists everything, with counters and expiry times',
     async run(kv) {
       const p = fresh()
       const expiresAt = Date.now() + 60_000

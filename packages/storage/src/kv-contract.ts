@@ -14,7 +14,7 @@ const strange = ['a/b', 'a:b', 'a?b=1', 'a$', '..', '.', '~', '', 'ü€😀', '
  */
 export const kvContract: ContractCase[] = [
   {
-    name: 'gives back what was set, and null for what was not',
+    name: 'returns what was set, and null for a missing key',
     async run(kv) {
       const p = fresh()
       assert.equal(await kv.get([p, 'a']), null)
@@ -30,7 +30,7 @@ export const kvContract: ContractCase[] = [
     },
   },
   {
-    name: 'hands out copies',
+    name: 'returns copies',
     async run(kv) {
       const p = fresh()
       const value = { list: [1] }
@@ -42,7 +42,7 @@ export const kvContract: ContractCase[] = [
     },
   },
   {
-    name: 'keeps keys apart, whatever their characters',
+    name: 'distinguishes keys of any characters',
     async run(kv) {
       const p = fresh()
       await kv.commit({ set: strange.map((segment) => ({ key: [p, segment, 'x'], value: segment })) })
@@ -53,7 +53,7 @@ export const kvContract: ContractCase[] = [
     },
   },
   {
-    name: 'applies a commit whole or not at all',
+    name: 'applies commits atomically',
     async run(kv) {
       const p = fresh()
       await kv.commit({ set: [{ key: [p, 'a'], value: 1 }] })
@@ -79,7 +79,7 @@ export const kvContract: ContractCase[] = [
     },
   },
   {
-    name: 'changes the version with every write and never uses one again',
+    name: 'changes the version with every write and never reuses one',
     async run(kv) {
       const p = fresh()
       const key: Key = [p]
@@ -97,7 +97,7 @@ export const kvContract: ContractCase[] = [
     },
   },
   {
-    name: 'lets one of a hundred racers create a key',
+    name: 'lets one of a hundred concurrent callers create a key',
     async run(kv) {
       const p = fresh()
       const race = Array.from({ length: 100 }, (_, i) =>
@@ -131,7 +131,7 @@ export const kvContract: ContractCase[] = [
     },
   },
   {
-    name: 'forgets a value at its time',
+    name: 'expires a value at its time',
     async run(kv) {
       const p = fresh()
       const now = Date.now()
@@ -147,7 +147,7 @@ export const kvContract: ContractCase[] = [
     },
   },
   {
-    name: 'keeps a chain of updates whole under contention',
+    name: 'loses no update under contention',
     async run(kv) {
       const key: Key = [fresh()]
       await Promise.all(Array.from({ length: 50 }, () => update<number>(kv, key, (n) => (n ?? 0) + 1)))
@@ -171,7 +171,7 @@ export const kvContract: ContractCase[] = [
     },
   },
   {
-    name: 'refuses a bad commit by itself, and keeps the others that wait with it',
+    name: 'refuses an invalid commit alone, and applies the others of its group',
     async run(kv) {
       const p = fresh()
       const set = (name: string, value: unknown) => ({ set: [{ key: [p, name], value: value as JsonValue }] })
@@ -202,7 +202,7 @@ export const kvContract: ContractCase[] = [
     },
   },
   {
-    name: 'takes a value as it is when it is asked to set it',
+    name: 'copies a value when set is called',
     async run(kv) {
       const p = fresh()
       const value = { list: [1] }
@@ -213,7 +213,7 @@ export const kvContract: ContractCase[] = [
     },
   },
   {
-    name: 'begins a counter anew after a delete, and on a value that has ended',
+    name: 'starts a counter again after a delete, and after an expired value',
     async run(kv) {
       const p = fresh()
       await kv.commit({ sum: [{ key: [p, 'n'], add: { x: 1 } }] })
@@ -225,7 +225,7 @@ export const kvContract: ContractCase[] = [
     },
   },
   {
-    name: 'has nothing against a commit of nothing',
+    name: 'accepts an empty commit',
     async run(kv) {
       const key: Key = [fresh()]
       assert.equal(await kv.commit({}), true)
@@ -235,7 +235,7 @@ export const kvContract: ContractCase[] = [
     },
   },
   {
-    name: 'adds up what one commit sums of one key',
+    name: 'sums several additions of one commit to one key',
     async run(kv) {
       const key: Key = [fresh()]
       const sum = [1, 2].map((x) => ({ key, add: { x } }))
@@ -252,7 +252,7 @@ export const kvContract: ContractCase[] = [
     },
   },
   {
-    name: 'never lets two commits each miss what the other writes',
+    name: 'prevents write skew between two commits',
     async run(kv) {
       const p = fresh()
       const create = (absent: string, present: string) =>

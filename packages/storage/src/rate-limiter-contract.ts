@@ -24,7 +24,7 @@ const strange = ["'", '"', '\\', '{a}', 'a,b', '%s', '\0', ' ', '', 'ü€😀',
  */
 export const rateLimiterContract: RateLimiterCase[] = [
   {
-    name: 'lets exactly as many of 200 parallel requests through as the limit',
+    name: 'admits exactly as many of 200 parallel requests as the limit',
     async run(open) {
       const limiter = await open()
       for (const perMinute of [0, 1, 7, 199, 200, 201])
@@ -32,7 +32,7 @@ export const rateLimiterContract: RateLimiterCase[] = [
     },
   },
   {
-    name: 'counts requests one by one as it does together, and the first ones pass',
+    name: 'counts sequential and parallel requests alike, and admits the first ones',
     async run(open) {
       const limiter = await open()
       const key = fresh()
@@ -51,7 +51,7 @@ export const rateLimiterContract: RateLimiterCase[] = [
     },
   },
   {
-    name: 'counts each key by itself, whatever its characters',
+    name: 'counts each key separately, for any characters',
     async run(open) {
       const limiter = await open()
       const p = fresh()
@@ -59,7 +59,7 @@ export const rateLimiterContract: RateLimiterCase[] = [
     },
   },
   {
-    name: 'counts the same for all that share the store',
+    name: 'shares counts between all users of the store',
     async run(open) {
       const limiters = await Promise.all([open(), open(), open()])
       const key = fresh()
@@ -69,7 +69,7 @@ export const rateLimiterContract: RateLimiterCase[] = [
     },
   },
   {
-    name: 'is exact where several ask for many keys in different orders',
+    name: 'is exact where several callers use many keys in different orders',
     async run(open) {
       const limiters = await Promise.all([open(), open()])
       for (let round = 0; round < 5; round++) {
@@ -91,7 +91,7 @@ export const rateLimiterContract: RateLimiterCase[] = [
     },
   },
   {
-    name: 'lets one hot key among many take nothing from the others',
+    name: 'limits a busy key without affecting the others',
     async run(open) {
       const limiter = await open()
       const p = fresh()
@@ -102,7 +102,7 @@ export const rateLimiterContract: RateLimiterCase[] = [
     },
   },
   {
-    name: 'begins a window with the first request of a key, and lets requests pass again once it is over',
+    name: 'starts a window with the first request of a key, and admits requests again after its end',
     async run(open) {
       const window = 400
       const limiter = await open(window)
@@ -141,7 +141,7 @@ export const rateLimiterContract: RateLimiterCase[] = [
     },
   },
   {
-    name: 'says in whole seconds when the window ends, and at least one',
+    name: 'reports the end of the window in whole seconds, and at least one',
     async run(open) {
       const [minute, short] = [await open(), await open(1_200)]
       const key = fresh()
