@@ -14,18 +14,18 @@ export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
+    // Long enough for any machine, however busy: a time-out is only for what hangs.
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 30_000, interval: 10 } },
+    // Files share their worker, so that what they import is loaded once; each ends what it starts.
+    isolate: false,
+    maxWorkers: 2,
     projects: [
       ...units,
       {
         extends: true,
-        test: {
-          name: 'e2e',
-          root: 'test',
-          include: ['**/*.test.ts'],
-          testTimeout: 30_000,
-          hookTimeout: 60_000,
-          fileParallelism: false,
-        },
+        test: { name: 'e2e', root: 'test', include: ['**/*.test.ts'] },
       },
     ],
   },

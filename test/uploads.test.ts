@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { OutgoingHttpHeaders } from 'node:http'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { field, filePart, formBytes, formType, noise } from './support/forms.js'
 import { runtime } from './support/runtime.js'
+import { thorough } from './support/scope.js'
 import { beginUpload, refusal, upload, useUploads } from './support/uploads.js'
 
 const MIB = 1024 * 1024
@@ -48,15 +49,15 @@ describe(`an upload of 24.9 MiB on ${runtime}`, () => {
     let read = (): void => undefined
     at.vendor.hold = new Promise<void>((resolve) => (read = resolve))
     const reply = upload(at.server, within.pieces)
-    await vi.waitFor(() => expect(at.vendor.calls).toBe(1), { timeout: 5_000 })
+    await expect.poll(() => at.vendor.calls).toBe(1)
     expect(at.open()).toEqual([expect.stringMatching(/\(deleted\)$/)])
     expect(at.leftovers()).toEqual([])
     read()
     expect((await reply).status).toBe(200)
-    await vi.waitFor(() => expect(at.open()).toEqual([]))
+    await expect.poll(() => at.open()).toEqual([])
   })
 
-  it.runIf(linux)('needs no more memory, one after another', { timeout: 60_000 }, async () => {
+  it.runIf(linux && thorough)('needs no more memory, one after another', { timeout: 60_000 }, async () => {
     /** The most memory while so many files are uploaded. */
     const peak = async (uploads: number): Promise<number> => {
       let most = at.rss()
@@ -71,10 +72,10 @@ describe(`an upload of 24.9 MiB on ${runtime}`, () => {
     console.log(`RSS of ${runtime}, five uploads in sequence: ${figures}`)
     // All of them together are 124 MiB. Bun takes its time to collect.
     expect(after - before, figures).toBeLessThan(60)
-    await vi.waitFor(() => expect(at.rss() - before, figures).toBeLessThan(20), { timeout: 5_000 })
+    await expect.poll(() => at.rss() - before, { message: figures }).toBeLessThan(20)
   })
 
-  it.runIf(linux)('needs a limited amount of memory, eight at once', { timeout: 60_000 }, async () => {
+  it.runIf(linux && thorough)('needs a limited amount of memory, eight at once', { timeout: 60_000 }, async () => {
     const before = at.rss()
     let most = before
     let files = 0
@@ -91,7 +92,7 @@ describe(`an upload of 24.9 MiB on ${runtime}`, () => {
     // All of them together are 199 MiB.
     expect(most - before, figures).toBeLessThan(130)
     expect(files).toBeGreaterThan(1)
-    await vi.waitFor(() => expect(at.open()).toEqual([]))
+    await expect.poll(() => at.open()).toEqual([])
   })
 })
 
@@ -107,7 +108,7 @@ describe(`an upload over 25 MiB on ${runtime}`, () => {
     expect([reply.status, reply.body]).toEqual([400, refusal(message, 'request_too_large')])
     expect(reply.headers['content-type']).toBe('application/json; charset=utf-8')
     expect(at.vendor.calls).toBe(0)
-    if (linux) await vi.waitFor(() => expect(at.open()).toEqual([]))
+    if (linux) await expect.poll(() => at.open()).toEqual([])
   })
 
   it('is a 400 by its content-length, which clients receive while they still send', async () => {
@@ -132,9 +133,9 @@ describe(`a client that disconnects, on ${runtime}`, () => {
     const sent = beginUpload(at.server, { 'content-length': within.length })
     sent.on('error', () => undefined)
     for (const piece of within.pieces.slice(0, 10)) await new Promise((resolve) => sent.write(piece, resolve))
-    if (linux) await vi.waitFor(() => expect(at.open()).toHaveLength(1))
+    if (linux) await expect.poll(() => at.open()).toHaveLength(1)
     sent.destroy()
-    if (linux) await vi.waitFor(() => expect(at.open()).toEqual([]), { timeout: 2_000 })
+    if (linux) await expect.poll(() => at.open()).toEqual([])
     await new Promise((resolve) => setTimeout(resolve, 100))
     expect(at.vendor.calls).toBe(0)
   })
@@ -145,9 +146,9 @@ describe(`a client that disconnects, on ${runtime}`, () => {
     sent.on('error', () => undefined)
     for (const piece of within.pieces) await new Promise((resolve) => sent.write(piece, resolve))
     sent.end()
-    await vi.waitFor(() => expect(at.vendor.calls).toBe(1), { timeout: 5_000 })
+    await expect.poll(() => at.vendor.calls).toBe(1)
     sent.destroy()
-    if (linux) await vi.waitFor(() => expect(at.open()).toEqual([]), { timeout: 2_000 })
+    if (linux) await expect.poll(() => at.open()).toEqual([])
     expect((await fetch(`${at.server.url}/health`)).status).toBe(200)
     expect(at.server.output()).not.toMatch(/unhandled|uncaught/i)
   })
@@ -161,7 +162,7 @@ describe(`an upstream that does not read the file, on ${runtime}`, () => {
     }
     const { status, body } = await upload(at.server, within.pieces)
     expect([status, body]).toEqual([400, refusal('Too long')])
-    if (linux) await vi.waitFor(() => expect(at.open()).toEqual([]))
+    if (linux) await expect.poll(() => at.open()).toEqual([])
   }
 
   it('but refuses it at once, has its answer passed on', () => expectTold({}))
@@ -176,6 +177,6 @@ describe(`an upstream that does not read the file, on ${runtime}`, () => {
     const { status } = await upload(at.server, within.pieces)
     expect(status).toBe(502)
     expect(at.vendor.calls).toBe(1)
-    if (linux) await vi.waitFor(() => expect(at.open()).toEqual([]))
+    if (linux) await expect.poll(() => at.open()).toEqual([])
   })
 })

@@ -5,12 +5,13 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { openStorage } from '../../examples/server/src/storage.js'
 import { endEngines, engines } from '../support/engines.js'
 import { runtime } from '../support/runtime.js'
+import { sample, thorough } from '../support/scope.js'
 import type { Server } from '../support/server.js'
 import { startServer } from '../support/server.js'
 
 const ADMIN_ID = '00000000-0000-7000-8000-000000000001'
-const REQUESTS = 10_000
-const LIMIT = 3_333
+const REQUESTS = thorough ? 6_000 : 600
+const LIMIT = REQUESTS / 3
 const CALLERS = 64
 const shared = engines.filter(({ name, missing }) => ['redis', 'postgres'].includes(name) && !missing)
 
@@ -35,7 +36,7 @@ const ask = (agent: Agent, { url }: Server, key: string): Promise<number> =>
 
 describe(`servers that share a store, on ${runtime}`, () => {
   const cases = shared.flatMap(({ name, create }) => [2, 4].map((processes) => ({ name, processes, create })))
-  it.each(cases)(
+  it.each(sample(cases))(
     'share keys, limits and usage exactly: $processes on $name',
     { timeout: 120_000 },
     async ({ name, processes, create }) => {
@@ -86,7 +87,7 @@ describe(`servers that share a store, on ${runtime}`, () => {
             return performance.now() - revoked
           }),
         )
-        expect(Math.max(...refused)).toBeLessThan(5_000)
+        expect(Math.max(...refused)).toBeLessThan(15_000)
         for (const server of servers) expect(await ask(agent, server, key)).toBe(401)
         console.log(
           `${processes} on ${name}: ${LIMIT} of ${REQUESTS} passed in ${seconds.toFixed(1)} s;`,

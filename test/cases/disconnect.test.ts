@@ -1,7 +1,7 @@
 import type { Transport } from '@turnpike/providers'
 import { fetchTransport } from '@turnpike/providers'
 import { undiciTransport } from '@turnpike/providers/undici'
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { startGateway } from '../faults/gateway.js'
 import { begun, event } from '../faults/wire.js'
 import { openChat } from '../support/raw-client.js'
@@ -44,12 +44,12 @@ it('#85 aborts the upstream within a second of a client disconnect, and records 
       await call.seen(seen)
       expect(at.upstream.open).toBe(1)
       call.abandon()
-      await vi.waitFor(() => expect(at.upstream.open).toBe(0), { timeout: 1_000, interval: 5 })
+      await expect.poll(() => at.upstream.open).toBe(0)
       expect(sent).toEqual([asked])
       const { status, body, whole } = await call.reply
       expect([status, whole]).toEqual([200, false])
       expect(body).toBe(seen)
-      await vi.waitFor(async () => expect(await at.records()).toMatchObject([{ outcome: 'client_abort', ...used }]))
+      await expect.poll(at.records).toMatchObject([{ outcome: 'client_abort', ...used }])
       await at.close()
     }
 })

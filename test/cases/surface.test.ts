@@ -186,7 +186,7 @@ it('#104 applies backpressure to the upstream while the client does not read', a
     yield piece(given({}, 'stop') + done)
     yield piece()
   }
-  at.upstream.script = steps() as Iterable<Step> as Step[]
+  at.upstream.script = steps()
   const sent = request(`${at.url}/v1/chat/completions`, {
     method: 'POST',
     agent: false,

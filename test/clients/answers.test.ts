@@ -126,13 +126,11 @@ describe.each(kinds)(`$name against ${runtime}`, ({ connect, alwaysUsage }) => {
     it('gets the request id that the server logs', async () => {
       const { url, key, server } = stack
       const { requestId } = await connect({ url, key }).ask({ text: 'Hello' }, { stream })
-      await vi.waitFor(() => {
-        const line = server
-          .output()
-          .split('\n')
-          .find((line) => line.includes(requestId!))
-        expect(JSON.parse(line ?? '{}')).toMatchObject({ request_id: requestId, status: 200, outcome: 'complete' })
-      })
+      const logged = (): unknown => {
+        const lines = server.output().split('\n')
+        return JSON.parse(lines.find((line) => line.includes(requestId!)) ?? '{}')
+      }
+      await expect.poll(logged).toMatchObject({ request_id: requestId, status: 200, outcome: 'complete' })
     })
   })
 })

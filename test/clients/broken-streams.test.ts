@@ -124,11 +124,11 @@ describe.each(scenarios)(`$title in mid-stream against ${runtime}`, ({ tail, cod
       { type: 'error', error: { type: 'upstream_error', code, message } },
     ])
     const id = response.headers.get('x-request-id')!
-    await vi.waitFor(() => {
+    const logged = (): unknown => {
       const lines = stack.server.output().split('\n')
-      const line = lines.find((line) => line.includes(id) && line.includes('"request"'))
-      expect(JSON.parse(line ?? '{}')).toMatchObject({ request_id: id, status: 200, outcome })
-    })
+      return JSON.parse(lines.find((line) => line.includes(id) && line.includes('"request"')) ?? '{}')
+    }
+    await expect.poll(logged).toMatchObject({ request_id: id, status: 200, outcome })
     expect(stack.server.output()).not.toContain('Secret')
   })
 })

@@ -99,7 +99,7 @@ export function endpointCases(setup: () => Setup, call: HostCall): void {
     expect((await reader.read()).value).toHaveLength(1_000)
     go()
     await expect(reader.read()).rejects.toThrow()
-    await vi.waitFor(async () => expect(await newest()).toMatchObject({ task: 'speech', outcome: 'truncated' }))
+    await expect.poll(newest).toMatchObject({ task: 'speech', outcome: 'truncated' })
   })
 
   it('aborts the upstream when the client cancels audio', async () => {
@@ -108,7 +108,7 @@ export function endpointCases(setup: () => Setup, call: HostCall): void {
     await reader.read()
     expect(setup().upstream.active).toBe(1)
     await reader.cancel()
-    await vi.waitFor(() => expect(setup().upstream.active).toBe(0), { timeout: 1_000, interval: 10 })
-    await vi.waitFor(async () => expect(await newest()).toMatchObject({ task: 'speech', outcome: 'client_abort' }))
+    await expect.poll(() => setup().upstream.active).toBe(0)
+    await expect.poll(newest).toMatchObject({ task: 'speech', outcome: 'client_abort' })
   })
 }

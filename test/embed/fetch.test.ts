@@ -1,6 +1,6 @@
 import { fetchTransport } from '@turnpike/providers'
 import { undiciTransport } from '@turnpike/providers/undici'
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { never, streaming, textEvent } from '../support/faults.js'
 import { setUp } from './setup.js'
 
@@ -35,7 +35,7 @@ it.each(transports.flatMap((each) => [true, false].map((waits) => ({ ...each, wa
     if (waits) await new Promise((resolve) => setTimeout(resolve, 20))
     await reader.cancel()
     if (waits) expect(await next).toEqual({ done: true, value: undefined })
-    await vi.waitFor(() => expect(upstream.active).toBe(0), { timeout: 1_000, interval: 10 })
+    await expect.poll(() => upstream.active).toBe(0)
     const { items } = await gateway.ledger.records(userId)
     expect(items).toMatchObject([{ outcome: 'client_abort', accuracy: 'estimated' }])
     await setup.close()

@@ -1,7 +1,7 @@
 import { ChatCompletion, ModelList } from '@turnpike/core'
 import type { Gateway } from '@turnpike/gateway'
 import * as v from 'valibot'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { held, never, streaming, textEvent } from '../support/faults.js'
 import { uuidv7Pattern } from '../support/patterns.js'
 import { joinText, parseStream } from '../support/sse.js'
@@ -202,13 +202,13 @@ export function gatewaySuite(
       const gone = post(JSON.stringify({ ...question, stream }), { signal: client.signal })
         .then((response) => response.text())
         .catch((error: unknown) => error)
-      await vi.waitFor(() => expect(setup.upstream.active).toBe(1))
+      await expect.poll(() => setup.upstream.active).toBe(1)
       client.abort()
-      await vi.waitFor(() => expect(setup.upstream.active).toBe(0), { timeout: 1_000, interval: 10 })
+      await expect.poll(() => setup.upstream.active).toBe(0)
       expect(await gone).toMatchObject({ name: 'AbortError' })
       if (!stream) return
       const newest = async () => (await setup.gateway.ledger.records(setup.userId, { limit: 1 })).items[0]
-      await vi.waitFor(async () => expect(await newest()).toMatchObject({ outcome: 'client_abort' }))
+      await expect.poll(newest).toMatchObject({ outcome: 'client_abort' })
     })
 
     bodyCases(() => setup, post, { ownBodies })

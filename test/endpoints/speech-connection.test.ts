@@ -1,6 +1,6 @@
 import type { KV } from '@turnpike/core'
 import { StorageError } from '@turnpike/core'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import type { LocalGateway } from '../faults/gateway.js'
 import { startGateway } from '../faults/gateway.js'
 import { piece } from '../faults/wire.js'
@@ -27,8 +27,7 @@ async function speak(script: Step[], options: Parameters<typeof startGateway>[0]
   return response
 }
 
-const booked = (outcome: string) =>
-  vi.waitFor(async () => expect(await at.records()).toMatchObject([{ outcome, cost_nano_usd: 30_000 }]))
+const booked = (outcome: string) => expect.poll(at.records).toMatchObject([{ outcome, cost_nano_usd: 30_000 }])
 
 describe('speech', () => {
   it('that is complete ends normally', async () => {
@@ -60,7 +59,7 @@ describe('speech', () => {
     await response.body!.getReader().read()
     expect(at.upstream.open).toBe(1)
     controller.abort()
-    await vi.waitFor(() => expect(at.upstream.open).toBe(0), { timeout: 1_000, interval: 5 })
+    await expect.poll(() => at.upstream.open).toBe(0)
     await booked('client_abort')
   })
 })

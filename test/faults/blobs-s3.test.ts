@@ -113,7 +113,7 @@ describe('a failing S3 server', () => {
 
   it.each([
     ['breaks off', (response: Parameters<Middleware>[0]['res']) => void response.destroy(), /./],
-    ['stops', () => undefined, 'S3 has sent nothing for 200 ms'],
+    ['stops', () => undefined, 'S3 has sent nothing for 1000 ms'],
   ])('is a failed read where it %s within a blob', async (_, end, message) => {
     await open().put('key', randomBytes(4 * MiB), options)
     server.fault = async (context, next) => {
@@ -123,15 +123,15 @@ describe('a failing S3 server', () => {
       context.res.writeHead(206, { 'content-length': 4 * MiB })
       context.res.write(randomBytes(MiB), () => setTimeout(() => end(context.res), 20))
     }
-    await expect(textOf(await open({ timeout: 200 }).get('key'))).rejects.toThrow(message)
+    await expect(textOf(await open({ timeout: 1_000 }).get('key'))).rejects.toThrow(message)
   })
 })
 
 it('is read with backpressure', async () => {
   await open().put('key', randomBytes(4 * MiB), options)
   let size = 0
-  for await (const piece of (await open({ timeout: 100 }).get('key'))!.body) {
-    if (size === 0) await new Promise((resolve) => setTimeout(resolve, 200))
+  for await (const piece of (await open({ timeout: 1_000 }).get('key'))!.body) {
+    if (size === 0) await new Promise((resolve) => setTimeout(resolve, 1_500))
     size += piece.length
   }
   expect(size).toBe(4 * MiB)

@@ -1,6 +1,6 @@
 import type { KV, UsageRecord } from '@turnpike/core'
 import { StorageError } from '@turnpike/core'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { uuidv7Pattern } from '../support/patterns.js'
 import { chat, openChat } from '../support/raw-client.js'
 import type { Step } from '../support/raw-upstream.js'
@@ -86,10 +86,8 @@ describe('the usage ledger', () => {
     const call = await openChat(at, { stream: true })
     await call.seen(hello.seen)
     call.abandon()
-    await vi.waitFor(() => expect(at.upstream.open).toBe(0), { timeout: 1_000, interval: 5 })
-    await vi.waitFor(async () =>
-      expect(await at.records()).toEqual([record({ outcome: 'client_abort', ...estimated })]),
-    )
+    await expect.poll(() => at.upstream.open).toBe(0)
+    await expect.poll(at.records).toEqual([record({ outcome: 'client_abort', ...estimated })])
   })
 
   it('is written before the client receives the end of its stream', async () => {

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import { connect } from 'node:net'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Callee, RawCall } from '../support/raw-client.js'
 import { chat, openChat } from '../support/raw-client.js'
 import type { RawUpstream } from '../support/raw-upstream.js'
@@ -81,11 +81,12 @@ async function fill(callee: Callee): Promise<RawCall[]> {
 /** Expects that nobody is in, by filling the gateway to exactly what goes in; then empties it again. */
 async function expectEmpty(): Promise<void> {
   let calls: RawCall[] = []
-  await vi.waitFor(async () => {
+  const fillMore = async (): Promise<number> => {
     const opened = await fill(one)
     calls = [...calls, ...opened]
-    expect(calls.length).toBe(ALONE)
-  })
+    return calls.length
+  }
+  await expect.poll(fillMore).toBe(ALONE)
   calls = [...calls, ...(await fill(two))]
   expect(calls.length).toBe(CAP)
   endStreams()
@@ -136,11 +137,12 @@ describe('a full gateway', () => {
     expect((await fill(two)).length).toBe(CAP - ALONE)
     for (const { abandon } of greedy.slice(0, 2)) abandon()
     let late = 0
-    await vi.waitFor(async () => {
+    const fillLater = async (): Promise<number> => {
       expect(await fill(one)).toEqual([])
       late += (await fill(two)).length
-      expect(late).toBe(2)
-    })
+      return late
+    }
+    await expect.poll(fillLater).toBe(2)
   })
 })
 
@@ -155,7 +157,7 @@ describe('a place is released by', () => {
   it('clients that disconnect during their request', async () => {
     const sockets = Array.from({ length: ALONE }, () => send(request.slice(0, -9), request.length))
     // They hold their places while they send.
-    await vi.waitFor(async () => expect((await chat(one, { n: 0 })).status).toBe(503))
+    await expect.poll(async () => (await chat(one, { n: 0 })).status).toBe(503)
     for (const socket of sockets) socket.destroy()
     await expectEmpty()
   })
@@ -164,7 +166,7 @@ describe('a place is released by', () => {
     const { script } = upstream
     upstream.script = []
     const sockets = Array.from({ length: ALONE }, () => send(request))
-    await vi.waitFor(() => expect(upstream.requests).toBe(ALONE))
+    await expect.poll(() => upstream.requests).toBe(ALONE)
     for (const socket of sockets) socket.destroy()
     upstream.script = script
     await expectEmpty()
@@ -180,7 +182,7 @@ describe('a place is released by', () => {
     const chunk = piece(hello.start.join('').repeat(1_000))
     upstream.script = [...begun(hello.start), ...Array.from({ length: 100 }, () => chunk)]
     const sockets = Array.from({ length: ALONE }, () => send(request).pause())
-    await vi.waitFor(() => expect(upstream.requests).toBe(ALONE))
+    await expect.poll(() => upstream.requests).toBe(ALONE)
     for (const socket of sockets) socket.destroy()
     upstream.script = script
     await expectEmpty()

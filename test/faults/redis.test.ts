@@ -12,6 +12,7 @@ import { Redis } from 'ioredis'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { RedisServer } from '../support/redis.js'
 import { missing, startRedis } from '../support/redis.js'
+import { sample } from '../support/scope.js'
 
 const cleanUp: (() => unknown)[] = []
 afterEach(async () => {
@@ -144,9 +145,9 @@ describe.skipIf(missing)('a server that', () => {
     const { kv } = await open(server.port, {}, 300)
     const other = new Redis(server.port)
     cleanUp.push(() => other.disconnect())
-    await other.client('PAUSE', 1_000)
+    await other.client('PAUSE', 600_000, 'WRITE')
     expect(await outcome(kv.commit(addOne))).toBe('unknown')
-    await sleep(1_000)
+    await other.client('UNPAUSE')
     expect((await kv.get(['n']))?.value).toEqual({ x: 1 })
   })
 
@@ -207,10 +208,11 @@ describe.skipIf(missing)('a server that', () => {
   })
 
   // While its disk is busy, `everysec` answers before it writes to its log, so that even a killed process may lose a second.
-  it.each<[appendfsync: string, most: number]>([
+  const flushes: [appendfsync: string, most: number][] = [
     ['always', 0],
     ['everysec', Infinity],
-  ])(
+  ]
+  it.each(sample(flushes))(
     'is killed under load has each commit complete and once (appendfsync %s), and loses at most %d',
     { timeout: 60_000 },
     async (appendfsync, most) => {
@@ -275,7 +277,7 @@ describe.skipIf(missing)('a server that', () => {
       )
       expect(lost).toBeLessThanOrEqual(most)
       expect([...found].filter((id) => !acknowledged.has(id) && !unknown.has(id))).toEqual([])
-      expect(acknowledged.size).toBeGreaterThan(1_000)
+      expect(acknowledged.size).toBeGreaterThan(100)
     },
   )
 })

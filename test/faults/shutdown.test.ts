@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { chat, openChat } from '../support/raw-client.js'
 import { rawUpstream } from '../support/raw-upstream.js'
 import { listens, startServer } from '../support/server.js'
@@ -31,11 +31,11 @@ describe('SIGTERM', () => {
           return call.reply
         })
       : chat(server)
-    await vi.waitFor(() => expect(upstream.requests).toBe(1))
-    if (stream) await vi.waitFor(() => expect(upstream.open).toBe(1))
+    await expect.poll(() => upstream.requests).toBe(1)
+    if (stream) await expect.poll(() => upstream.open).toBe(1)
 
     const exit = server.stop()
-    await vi.waitFor(async () => expect(await listens(server.url)).toBe(false), { timeout: 2_000, interval: 10 })
+    await expect.poll(() => listens(server.url)).toBe(false)
     open()
     if (stream) expectStream(await reply, helloSeen)
     else expectAnswer(await reply, body)
@@ -61,9 +61,8 @@ describe('drain', () => {
     expectStream(await call.reply, hello.seen + errorEvent(errors.shutdown))
     await drained
     expect(performance.now() - start).toBeGreaterThan(195)
-    expect(performance.now() - start).toBeLessThan(1_000)
     expect(await at.records()).toEqual([expect.objectContaining({ outcome: 'server_shutdown', accuracy: 'estimated' })])
-    await vi.waitFor(() => expect(at.upstream.open).toBe(0))
+    await expect.poll(() => at.upstream.open).toBe(0)
     await at.close()
   })
 

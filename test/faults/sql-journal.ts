@@ -17,10 +17,15 @@ const once = (prefix: string, id: string) => ({
 })
 
 /**
- * Writes records, each with a count of it, until `done` is true; tries each again until it is acknowledged.
+ * Writes records, each with a count of it, until `done` of how many are acknowledged; tries each again until it is.
  * A commit that failed with nothing written must not turn out to have been applied.
  */
-export async function writeJournal(kv: KV, prefix: string, clients: number, done: () => boolean): Promise<Journal> {
+export async function writeJournal(
+  kv: KV,
+  prefix: string,
+  clients: number,
+  done: (acknowledged: number) => boolean,
+): Promise<Journal> {
   const journal: Journal = { acknowledged: new Set(), none: 0, unknown: 0 }
   const write = async (id: string): Promise<void> => {
     for (let doubtful = false; ;)
@@ -37,7 +42,7 @@ export async function writeJournal(kv: KV, prefix: string, clients: number, done
       }
   }
   const client = async (name: number): Promise<void> => {
-    for (let i = 0; !done(); i++) await write(`${name}-${i}`)
+    for (let i = 0; !done(journal.acknowledged.size); i++) await write(`${name}-${i}`)
   }
   await Promise.all(Array.from({ length: clients }, (_, name) => client(name)))
   return journal

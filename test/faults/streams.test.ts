@@ -75,12 +75,18 @@ describe.each(families)('a complete stream of $name', (family) => {
 
   it('leaves its connection reusable', async () => {
     const upstream = await rawUpstream()
-    upstream.script = [chunkedHead, piece(helloStream(family).join('')), 20, piece()]
     const server = await startServerFor(upstream.url)
     for (const requests of [1, 2, 3]) {
-      expectStream(await ask(server, family, { stream: true }), helloSeen(family))
       // The client may have the whole stream before the upstream has ended it.
-      await new Promise((resolve) => setTimeout(resolve, 100))
+      const ended = new Promise<void>((resolve) => {
+        function* script(): Generator<Step> {
+          yield* [chunkedHead, piece(helloStream(family).join('')), 20, piece()]
+          resolve()
+        }
+        upstream.script = script()
+      })
+      expectStream(await ask(server, family, { stream: true }), helloSeen(family))
+      await ended
       expect([upstream.requests, upstream.connections]).toEqual([requests, 1])
     }
     await server.stop()

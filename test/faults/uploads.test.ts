@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Part } from '../support/forms.js'
 import { BOUNDARY, field, filePart, formBytes, formType, inPieces, noise } from '../support/forms.js'
 import { runtime } from '../support/runtime.js'
@@ -134,7 +134,7 @@ describe(`an invalid form, on ${runtime}`, () => {
   ])('a form that ends %s is a 400', async (_, bytes) => {
     await expectRefusal(upload(at.server, [bytes], { 'content-length': bytes.length }), cutShort)
     await expectRefusal(upload(at.server, inPieces(bytes, 50_000)), cutShort)
-    if (process.platform === 'linux') await vi.waitFor(() => expect(at.open()).toEqual([]))
+    if (process.platform === 'linux') await expect.poll(() => at.open()).toEqual([])
   })
 
   it('a file with another field name that ends early is a 400, and the server continues', async () => {

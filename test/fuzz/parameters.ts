@@ -1,6 +1,8 @@
-/** How every property is run: `FUZZ_RUNS` asks for more runs, `FUZZ_SEED` repeats those that were printed under it. */
+import { runs } from '../support/scope.js'
+
+/** How every property is run: `FUZZ_RUNS` says how often, `FUZZ_SEED` repeats the runs that were printed under it. */
 export const parameters = {
-  numRuns: Number(process.env['FUZZ_RUNS'] ?? 300),
+  numRuns: runs(100, 1_000),
   seed: Number(process.env['FUZZ_SEED'] ?? Math.floor(Math.random() * 2 ** 31)),
 }
 

@@ -5,8 +5,9 @@ import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { families, gatewayTo } from './families.js'
 import { parameters } from './parameters.js'
+import { thorough } from '../support/scope.js'
 
-const BODIES = 500
+const BODIES = thorough ? 500 : 100
 
 const pathOf = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url))
 

@@ -57,7 +57,7 @@ describe.skipIf(noRedis)('redisRateLimiter', () => {
     const keys = await client.keys('*')
     expect(keys.toSorted()).toEqual(Array.from({ length: 20 }, (_, i) => `mine:rate:k${i}`).toSorted())
     for (const key of keys) expect(await client.pttl(key)).toBeGreaterThan(0)
-    await vi.waitFor(async () => expect(await client.dbsize()).toBe(0))
+    await expect.poll(() => client.dbsize()).toBe(0)
     const listeners = client.listenerCount('close')
     await limiter.close()
     expect(client.listenerCount('close')).toBe(listeners - 1)
@@ -65,13 +65,13 @@ describe.skipIf(noRedis)('redisRateLimiter', () => {
   })
 
   it('rejects while Redis is down, and counts again when it is back', async () => {
-    const limiter = await redisRateLimiter(client, { timeout: 500 })
+    const limiter = await redisRateLimiter(client, { timeout: 1_000 })
     expect((await limiter.consume('away', 3)).ok).toBe(true)
     await server.kill()
     expect(await outcomes(limiter, 'away', 3, 5)).toEqual({ passed: 0, refused: 0, failed: 5 })
     await expect(limiter.consume('away', 3)).rejects.toMatchObject({ name: 'StorageError' })
     await server.restart()
-    await vi.waitFor(() => expect(client.status).toBe('ready'), 5_000)
+    await expect.poll(() => client.status).toBe('ready')
     expect((await outcomes(limiter, 'back', 3, 5)).passed).toBe(3)
   })
 })
@@ -95,24 +95,22 @@ describe.skipIf(!hasPostgres)('postgresRateLimiter', () => {
   // These two come first: a pool whose limiter was closed has nobody who hears its errors.
   it('exceeds no limit where back ends are killed, and continues', async () => {
     const limiter = await postgresRateLimiter(open())
-    const end = performance.now() + 500
     const tally = { passed: 0, refused: 0, failed: 0 }
+    let killed = 0
+    const isOver = (): boolean => killed > 10 && tally.passed > 100
     const asking = (async () => {
-      while (performance.now() < end) {
+      while (!isOver()) {
         const { passed, refused, failed } = await outcomes(limiter, 'killed', 5_000, 10)
         tally.passed += passed
         tally.refused += refused
         tally.failed += failed
       }
     })()
-    let killed = 0
-    while (performance.now() < end) {
+    while (!isOver()) {
       killed += await server.killBackends()
       await new Promise((resolve) => setTimeout(resolve, 30))
     }
     await asking
-    expect(killed).toBeGreaterThan(3)
-    expect(tally.passed).toBeGreaterThan(100)
     const rest = await outcomes(limiter, 'killed', 5_000, 10_000)
     expect(tally.passed + rest.passed).toBeLessThanOrEqual(5_000)
     expect(rest.failed).toBe(0)
@@ -193,6 +191,6 @@ describe.skipIf(!hasPostgres)('postgresRateLimiter', () => {
     expect(await count()).toEqual({ n: 31 })
     vi.advanceTimersByTime(60_000)
     await long.consume('next', 5)
-    await vi.waitFor(async () => expect(await count()).toEqual({ n: 2 }))
+    await expect.poll(count).toEqual({ n: 2 })
   })
 })

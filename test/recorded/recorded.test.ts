@@ -4,6 +4,7 @@ import { UpstreamError } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
 import { checkChunk, checkCompletion } from '../support/decode.js'
 import { rejection } from '../support/failure.js'
+import { thorough } from '../support/scope.js'
 import { answering, collect, complete, factsOf, join, plain } from './client.js'
 import { families } from './families.js'
 import { known } from './known.js'
@@ -21,9 +22,6 @@ const files = missing
       .filter((name) => !others.test(name))
 const answers = files.filter((name) => name.endsWith('.json'))
 const streams = files.filter((name) => name.endsWith('.chunks.txt'))
-
-/** Whether there is time for every cut, as in `npm run fuzz`. */
-const thorough = Number(process.env['FUZZ_RUNS']) >= 10_000
 
 const utf8 = new TextEncoder()
 const read = (name: string): string => readFileSync(new URL(name, folder), 'utf8')
@@ -108,15 +106,15 @@ describe.skipIf(missing)('recorded traffic', () => {
     expect(facts).toMatchObject(known[name] ?? {})
   })
 
-  it.each(streams)('%s is the same for any split', { timeout: thorough ? 3_600_000 : 30_000 }, async (name) => {
+  it.each(streams)('%s is the same for any split', { timeout: 3_600_000 }, async (name) => {
     const { bytes, borders, send, cut } = open(name)
     const whole = plain((await send(bytes)).chunks)
     const isSame = async (cuts: number[]): Promise<boolean> => plain((await cut(cuts)).chunks) === whole
     expect(await isSame(range(bytes.length))).toBe(true)
-    // A large one is cut near all borders at once, at each distance in turn, and in two at each border; in two at each distance too takes minutes.
+    // In `npm run test:all` a small one is cut everywhere, and a large one in two at each distance from each border too.
     const near = (offset: number): number[] => borders.map((at) => at + offset).filter((at) => at < bytes.length)
     const ways =
-      bytes.length <= 12_288
+      thorough && bytes.length <= 12_288
         ? range(bytes.length).map((at) => [at])
         : [
             ...range(129, -64).map(near),

@@ -71,7 +71,7 @@ it.each([
   pages['/table.json'] = JSON.stringify(table)
   pages['/table.json?token=secret'] = pages['/table.json']
   const prices = await openPrices(`${name}:${url('/table.json?token=secret')}`, fail)
-  await vi.waitFor(() => expect(prices.table().price('openai', 'gpt-4o')).toEqual({ input: 7, output: 8 }))
+  await expect.poll(() => prices.table().price('openai', 'gpt-4o')).toEqual({ input: 7, output: 8 })
   expect(prices.table().price('openai', 'gpt-4o-mini')).toMatchObject({ input: 0.15 })
   expect(prices.table().originOf('openai', 'gpt-4o')?.source).toBe(url('/table.json'))
 })
@@ -79,7 +79,7 @@ it.each([
 it('stay where a table cannot be loaded, with a report', async () => {
   const onError = vi.fn()
   const prices = await openPrices(`litellm:${url('/none.json')}`, onError)
-  await vi.waitFor(() => expect(onError).toHaveBeenCalledOnce())
+  await expect.poll(() => onError).toHaveBeenCalledOnce()
   expect(String(onError.mock.calls[0]![0])).toMatch(/answered with status 404$/)
   expect(prices.table().price('openai', 'gpt-4o')).toMatchObject({ input: 2.5 })
 })

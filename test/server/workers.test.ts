@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { UsageRecord } from '@turnpike/core'
 import { usageLedger, verifyStore } from '@turnpike/core'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openStorage } from '../../examples/server/src/storage.js'
 import { hello, helloSeen } from '../faults/openai.js'
 import { expectStream } from '../faults/replies.js'
@@ -114,7 +114,7 @@ describe.skipIf(missing)('workers', () => {
     const [victim, other] = await start()
     const calls = await openStreams(24)
     process.kill(victim!, 'SIGKILL')
-    await vi.waitFor(() => expect(server.output()).toContain(`Worker ${victim} ended with SIGKILL`))
+    await expect.poll(() => server.output()).toContain(`Worker ${victim} ended with SIGKILL`)
     finish()
     const replies = await Promise.all(calls.map(({ reply }) => reply))
     const whole = replies.filter((reply) => reply.whole)
@@ -126,26 +126,21 @@ describe.skipIf(missing)('workers', () => {
 
     // Whoever serves now is new.
     process.kill(other!, 'SIGKILL')
-    await vi.waitFor(() => expect(server.output()).toContain(`Worker ${other} ended with SIGKILL`))
-    await vi.waitFor(async () => expect((await fetch(`${server.url}/health`)).status).toBe(200), { timeout: 5_000 })
+    await expect.poll(() => server.output()).toContain(`Worker ${other} ended with SIGKILL`)
+    await expect.poll(async () => (await fetch(`${server.url}/health`)).status).toBe(200)
     expect(childrenOf(server.process)).toHaveLength(2)
   })
 
   it('are replaced after a pause when they die repeatedly', async () => {
     const [, steady] = await start()
     for (const pause of [0, 1, 2]) {
-      const victim = await vi.waitFor(
-        () => {
-          const [found] = childrenOf(server.process).filter((pid) => pid !== steady)
-          expect(found).toBeDefined()
-          return found!
-        },
-        { timeout: 5_000 },
-      )
-      process.kill(victim, 'SIGKILL')
-      await vi.waitFor(() =>
-        expect(server.output()).toContain(`Worker ${victim} ended with SIGKILL; another takes its place in ${pause} s`),
-      )
+      const others = (): number[] => childrenOf(server.process).filter((pid) => pid !== steady)
+      await expect.poll(others).toHaveLength(1)
+      const [victim] = others()
+      process.kill(victim!, 'SIGKILL')
+      await expect
+        .poll(() => server.output())
+        .toContain(`Worker ${victim} ended with SIGKILL; another takes its place in ${pause} s`)
     }
     expect(await server.stop()).toBe(0)
   })
@@ -157,7 +152,7 @@ describe.skipIf(missing)('workers', () => {
       const calls = await openStreams(8)
       const exited = once(server.process, 'exit')
       for (const pid of [server.process.pid!, ...workers]) process.kill(pid, signal)
-      await vi.waitFor(async () => expect(await listens(server.url)).toBe(false), { timeout: 5_000 })
+      await expect.poll(() => listens(server.url)).toBe(false)
       finish()
       for (const { reply } of calls) expectStream(await reply, helloSeen)
       expect(await exited).toEqual([0, null])
@@ -170,9 +165,9 @@ describe.skipIf(missing)('workers', () => {
     const workers = await start()
     await openStreams(4)
     server.process.kill('SIGKILL')
-    await vi.waitFor(() => expect(workers.filter(lives)).toEqual([]), { timeout: 5_000 })
+    await expect.poll(() => workers.filter(lives)).toEqual([])
     // A process whose first thread has ended is a zombie, while others of its threads may still hold its sockets.
-    await vi.waitFor(async () => expect(await listens(server.url)).toBe(false), { timeout: 5_000 })
+    await expect.poll(() => listens(server.url)).toBe(false)
   })
 })
 

@@ -188,7 +188,7 @@ describe.skipIf(missing)('redisKV', () => {
   it('expires a value at its millisecond, in pages too, and clears the index', async () => {
     const client = connect(server)
     const kv = await redisKV(client)
-    const expiresAt = Date.now() + 300
+    const expiresAt = Date.now() + 2_000
     const names = Array.from({ length: 60 }, (_, i) => String(i).padStart(3, '0'))
     await kv.commit({
       set: names.map((name, i) => ({ key: ['p', name], value: i, ...(i % 6 !== 0 && { expiresAt }) })),

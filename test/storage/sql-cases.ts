@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Commit, JsonValue, Key, KV } from '@turnpike/core'
 import { runtimePath } from '../support/runtime.js'
+import { thorough } from '../support/scope.js'
 
 /** What the SQL engines promise beyond the contract. `open` opens the same store once more, with a clock or not. */
 export interface SqlCase {
@@ -110,7 +111,7 @@ export async function compareWithMemory(kv: KV, memory: KV, rounds = 150): Promi
   }
 }
 
-const WRITERS = 200
+const WRITERS = thorough ? 200 : 50
 
 /** Starts two processes that add to the same counters and race for the same keys, and compares the totals. */
 export async function inTwoProcesses(store: string[], kv: KV): Promise<void> {

@@ -22,10 +22,13 @@ export interface Engine {
   create(): Promise<string>
 }
 
+let redis: Promise<RedisServer> | undefined
+let postgres: Promise<Postgres> | undefined
 const started: (() => Promise<void>)[] = []
 /** Ends the servers and removes the folders of all stores. */
 export const endEngines = async (): Promise<void> => {
   for (const end of started.splice(0).toReversed()) await end()
+  redis = postgres = undefined
 }
 
 /** A folder that lasts until {@link endEngines}. */
@@ -35,14 +38,12 @@ export async function newFolder(): Promise<string> {
   return folder
 }
 
-let redis: Promise<RedisServer> | undefined
 const redisServer = (): Promise<RedisServer> =>
   (redis ??= startRedis({ appendfsync: ['always'] }).then((server) => {
     started.push(() => server.stop())
     return server
   }))
 
-let postgres: Promise<Postgres> | undefined
 const postgresServer = (): Promise<Postgres> =>
   (postgres ??= startPostgres().then((server) => {
     started.push(() => server.stop())

@@ -2,12 +2,12 @@ import type { ChildProcess } from 'node:child_process'
 import { execFileSync, spawn } from 'node:child_process'
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { QueryResult } from 'pg'
 import { Client } from 'pg'
+import { freePort } from './free-port.js'
 
 const INSTALLED = '/usr/lib/postgresql'
 
@@ -33,14 +33,6 @@ function idsOf(name: string): { uid: number; gid: number } {
   const id = (flag: string): number => Number(execFileSync('id', [flag, name], { encoding: 'utf8' }))
   return { uid: id('-u'), gid: id('-g') }
 }
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => resolve(port))
-    })
-  })
 
 /** A PostgreSQL of its own in a temporary folder. */
 export interface Postgres {

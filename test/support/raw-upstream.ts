@@ -15,7 +15,7 @@ export type Step = string | Uint8Array | number | Promise<unknown> | typeof end 
 export interface RawUpstream {
   url: string
   /** What it does once it has a request; the connection stays open unless the script ends it. */
-  script: Step[]
+  script: Iterable<Step>
   /** Requests so far. */
   requests: number
   /** Connections so far. */
@@ -39,7 +39,7 @@ function wholeRequest(bytes: Buffer): number | undefined {
   return bytes.length < size ? undefined : size
 }
 
-async function play(socket: Socket, script: Step[]): Promise<void> {
+async function play(socket: Socket, script: Iterable<Step>): Promise<void> {
   for (const step of script) {
     if (socket.destroyed) return
     if (step === end) socket.end()

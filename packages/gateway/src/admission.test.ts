@@ -161,7 +161,7 @@ describe('the event loop', () => {
     // The timer that measures runs now, and tells of that turn.
     await turn()
     expect((await open()).status).toBe(503)
-    await vi.waitFor(async () => expect((await send('GET', '/v1/models')).status).toBe(200))
+    await expect.poll(async () => (await send('GET', '/v1/models')).status).toBe(200)
   })
 
   it('delay is not limited by default', async () => {

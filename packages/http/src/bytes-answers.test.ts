@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { connect } from 'node:net'
 import { ApiError } from '@turnpike/core'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { bytesOf } from '../../../test/support/form-reader.js'
 import { filePart, formBytes, formType, noise } from '../../../test/support/forms.js'
 import { fetchShell } from './fetch-shell.js'
@@ -171,7 +171,7 @@ describe('a byte answer that breaks', () => {
     await once(socket, 'data')
     socket.destroy()
     await left
-    await vi.waitFor(() => expect([logs.length, errors]).toEqual([1, []]))
+    await expect.poll(() => [logs.length, errors]).toEqual([1, []])
   })
 })
 

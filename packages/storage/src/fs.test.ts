@@ -204,7 +204,7 @@ describe('the lock', () => {
     const [line] = (await once(parent.stdout, 'data')) as [Buffer]
     const pid = Number(line)
     const state = async () => / (\w) [^)]*$/.exec(await readFile(`/proc/${pid}/stat`, 'utf8'))?.[1]
-    await expect.poll(state, { timeout: 4_000 }).toBe('Z')
+    await expect.poll(state).toBe('Z')
     await writeFile(lock(), await lockOf(pid))
     const kv = await fsKV(folder)
     await kv.close()

@@ -1,7 +1,7 @@
-import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import type { RateLimit } from '@turnpike/core'
 import { memoryRateLimiter } from '@turnpike/core'
-import { describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Taken, Want } from './rate-limiter.js'
 import { sharedRateLimiter } from './rate-limiter.js'
 import { rateLimiterContract } from './testing.js'
@@ -29,6 +29,9 @@ describe('memoryRateLimiter', () => {
 })
 
 describe('sharedRateLimiter', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
+  afterEach(() => void vi.useRealTimers())
+
   it('makes one round trip for all requests of a turn, and one for all that arrive during it', async () => {
     const { trips, limiter } = slowStore()
     const first = many(512, () => limiter.consume('a', 600))
@@ -36,7 +39,7 @@ describe('sharedRateLimiter', () => {
     await setImmediate()
     expect(trips.map(({ wants }) => wants)).toEqual([[{ key: 'a', perMinute: 600, count: 512 }]])
     const second = Promise.all([many(300, () => limiter.consume('a', 600)), many(2, () => limiter.consume('b', 5))])
-    await sleep(20)
+    await setImmediate()
     expect(trips).toHaveLength(1)
     trips[0]!.answer([{ granted: 512, endsInMs: 60_000 }])
     expect((await first).every(({ ok }) => ok)).toBe(true)
@@ -70,11 +73,11 @@ describe('sharedRateLimiter', () => {
     expect(limiter.consume('a', 4)).toEqual({ ok: false, retryAfter: 1 })
     expect(await asked(6, 1, 150)).toMatchObject({ ok: true })
     expect(await asked(6, 0, 2_150)).toEqual({ ok: false, retryAfter: 3 })
-    await sleep(200)
+    vi.advanceTimersByTime(200)
     expect(limiter.consume('a', 6)).toEqual({ ok: false, retryAfter: 2 })
     expect(trips).toHaveLength(3)
     expect(await asked(7, 0, 50)).toMatchObject({ ok: false })
-    await sleep(60)
+    vi.advanceTimersByTime(60)
     expect(await asked(7, 1, 60_000)).toMatchObject({ ok: true })
   })
 

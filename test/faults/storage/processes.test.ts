@@ -4,12 +4,13 @@ import { createUser } from '@turnpike/core'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { endEngines, engines } from '../../support/engines.js'
 import { runtime } from '../../support/runtime.js'
+import { sample, thorough } from '../../support/scope.js'
 import { killStores, startStore } from '../../support/store-process.js'
 import { randomOf } from './faulty-driver.js'
 import { all, newJournal, verify, writeAll } from './journal.js'
 
-/** Kills under load; more where `FUZZ_RUNS` is large. */
-const KILLS = Math.max(5, Number(process.env['FUZZ_RUNS'] ?? 0) / 100)
+/** Kills under load. */
+const KILLS = thorough ? 5 : 2
 /** Longest time under load before a kill, in milliseconds. */
 const LOAD_MS = 400
 /** Longest time before a process is killed that is being opened: about what it takes. */
@@ -21,7 +22,7 @@ const random = randomOf(seed)
 afterEach(killStores)
 afterAll(endEngines)
 
-describe.each(engines)('a store on $name', ({ name, single, missing, create }) => {
+describe.each(sample(engines))('a store on $name', ({ name, single, missing, create }) => {
   /** A store, through two processes where it can be. */
   const openTwice = async (): Promise<[KV, KV]> => {
     const url = await create()
@@ -41,7 +42,7 @@ describe.each(engines)('a store on $name', ({ name, single, missing, create }) =
       await verify(kv, journal)
       const before = journal.acknowledged
       const writing = writeAll(kv, journal, { name: String(round), clients: 32 })
-      await expect.poll(() => journal.acknowledged, { interval: 2, timeout: 20_000 }).toBeGreaterThan(before)
+      await expect.poll(() => journal.acknowledged).toBeGreaterThan(before)
       await sleep(random() * LOAD_MS)
       await process.kill()
       expect((await writing).map(({ outcome }) => outcome)).toEqual(Array.from({ length: 32 }, () => 'unknown'))
@@ -164,14 +165,13 @@ describe.each(engines)('a store on $name', ({ name, single, missing, create }) =
       const journal = newJournal()
       const first = await startStore(url).opened
       const writing = writeAll(first, journal, { name: 'first', clients: 16 })
-      await sleep(200)
+      await expect.poll(() => journal.acknowledged).toBeGreaterThan(100)
       const second = await startStore(url).opened
       // Each of its clients, which would otherwise go on for ever.
       const failures = await writing
       expect(failures).toHaveLength(16)
       for (const error of failures) expect(error.message).toContain('Another process has opened this store')
       const told = journal.acknowledged
-      expect(told).toBeGreaterThan(100)
       for (const commit of [{ set: [{ key: ['late'], value: 1 }] }, { check: [{ key: ['late'], version: '1' }] }, {}])
         await expect(first.commit(commit)).rejects.toMatchObject({ name: 'StorageError' })
       expect(await first.health()).toMatchObject({ ok: false })

@@ -5,8 +5,9 @@ import * as fc from 'fast-check'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { Disk, Fault, FaultyDriver } from './faulty-driver.js'
 import { faultyDriver, randomOf } from './faulty-driver.js'
+import { runs } from '../../support/scope.js'
 
-const RUNS = Number(process.env['FUZZ_RUNS'] ?? 300)
+const RUNS = runs(100, 2_000)
 
 type Outcome = 'acknowledged' | 'refused' | 'none' | 'unknown'
 

@@ -11,10 +11,11 @@ import type { Fields } from './totals.js'
 import type { UsageLedger } from './ledger.js'
 import { usageLedger } from './usage-ledger.js'
 import type { UsageRecord } from './usage-record.js'
+import { runs } from '../../../../test/support/scope.js'
 
 /** Processes that share a store whose commits fail, are lost or come late, and what they were told of it against what is in the books. */
 
-const RUNS = Number(process.env['FUZZ_RUNS'] ?? 60)
+const RUNS = runs(30, 2_000)
 const FIRST_SEED = Number(process.env['FUZZ_SEED'] ?? 1)
 
 const HOUR = 3_600_000

@@ -128,7 +128,7 @@ describe('an upstream that does not answer', () => {
     const { chat, upstream } = await testGateway({ upstream: () => ({ status: 200, headers: {}, body: silence }) })
     const client = new AbortController()
     const pending = chat({}, { signal: client.signal })
-    await vi.waitFor(() => expect(upstream.active).toBe(1))
+    await expect.poll(() => upstream.active).toBe(1)
     client.abort()
     await pending
     expect(upstream.active).toBe(0)

@@ -1,7 +1,7 @@
 import type { UsageLedger, UsageRecord } from '@turnpike/core'
 import { ApiError } from '@turnpike/core'
 import type { FakeAnswer } from '@turnpike/providers/testing'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { familiesGateway, generated } from '../../../../test/support/families.js'
 import type { TestOptions } from '../../../../test/support/gateway.js'
 import { testGateway } from '../../../../test/support/gateway.js'
@@ -117,7 +117,7 @@ describe('speech', () => {
     expect([text((await reader.read()).value), text((await reader.read()).value)]).toEqual(['one', 'two'])
     expect(records).toEqual([])
     const end = reader.read()
-    await vi.waitFor(() => expect(records).toMatchObject([{ outcome: 'complete' }]))
+    await expect.poll(() => records).toMatchObject([{ outcome: 'complete' }])
     expect(await Promise.race([end, Promise.resolve('held back')])).toBe('held back')
     settle.resolve()
     expect(await end).toEqual({ done: true, value: undefined })
@@ -149,16 +149,12 @@ describe('speech', () => {
       const { send, records, signals, upstream, gateway } = await speaking(['one', forever])
       const reader = (await send('POST', path, request)).body!.getReader()
       for (let i = 0; i < count; i++) await reader.read()
-      const left = performance.now()
       await reader.cancel()
-      await vi.waitFor(() => expect(signals.map(({ aborted }) => aborted)).toEqual([true]))
-      await vi.waitFor(() => expect(upstream.active).toBe(0))
-      expect(performance.now() - left).toBeLessThan(1_000)
-      await vi.waitFor(async () =>
-        expect(await records()).toMatchObject([
-          { outcome: 'client_abort', units: { characters: 2 }, cost_nano_usd: 30_000 },
-        ]),
-      )
+      await expect.poll(() => signals.map(({ aborted }) => aborted)).toEqual([true])
+      await expect.poll(() => upstream.active).toBe(0)
+      await expect
+        .poll(records)
+        .toMatchObject([{ outcome: 'client_abort', units: { characters: 2 }, cost_nano_usd: 30_000 }])
       await gateway.drain(50)
     },
   )
@@ -171,7 +167,7 @@ describe('speech', () => {
     await reader.cancel()
     await pending
     expect(signals.map(({ aborted }) => aborted)).toEqual([true])
-    await vi.waitFor(async () => expect(await records()).toMatchObject([{ outcome: 'client_abort' }]))
+    await expect.poll(records).toMatchObject([{ outcome: 'client_abort' }])
     await gateway.drain(50)
   })
 

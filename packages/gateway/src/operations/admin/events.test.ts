@@ -189,7 +189,7 @@ describe('GET /admin/events', () => {
     const pending = waiting.read().catch(() => undefined)
     await waiting.body.cancel()
     await pending
-    await vi.waitFor(() => expect([readers, logs.length]).toEqual([0, 3]))
+    await expect.poll(() => [readers, logs.length]).toEqual([0, 3])
   })
 
   it('ends after five minutes, and continues without a gap for authorised readers', async () => {
@@ -221,12 +221,10 @@ describe('GET /admin/events', () => {
     const stream = reader(await ask('/admin/events'))
     await stream.read()
     events.publish(event('last'))
-    const started = performance.now()
     await gateway.drain()
     expect(ids(await stream.rest())).toEqual(['last'])
     events.publish(event('later'))
     expect(ids(await reader(await ask('/admin/events')).rest())).toEqual(['last', 'later'])
-    expect(performance.now() - started).toBeLessThan(5_000)
   })
 
   it('includes relayed events, and relays its own', async () => {
