@@ -7,6 +7,7 @@ import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { npxEnvironment, runtimePath } from './support/runtime.js'
+import { thorough } from './support/scope.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 /** A plain project outside the workspace: the example, and its packages from tarballs. */
@@ -54,7 +55,7 @@ const gemini = 'POST http://127.0.0.1:port/v1beta/models/gemini-2.5-flash'
 const claude = 'POST http://127.0.0.1:port/v1/messages\n'
 const gpt = 'POST http://127.0.0.1:port/v1/chat/completions\n'
 
-describe('the example in a plain project', () => {
+describe.runIf(thorough)('the example in a plain project', () => {
   it.each([
     ['anthropic', claude + claude],
     ['google', `${gemini}:generateContent\n${gemini}:streamGenerateContent?alt=sse\n`],
@@ -86,7 +87,7 @@ describe('the example in a plain project', () => {
   })
 })
 
-describe('an adapter bundled with its dependencies', () => {
+describe.runIf(thorough)('an adapter bundled with its dependencies', () => {
   const sizes: Record<string, { minified: number; gzip: number }> = {}
   const modules: string[] = []
 

@@ -9,6 +9,7 @@ import { hasPostgres, startPostgres } from './support/postgres.js'
 import type { RedisServer } from './support/redis.js'
 import { missing as noRedis, startRedis } from './support/redis.js'
 import { runtimePath } from './support/runtime.js'
+import { sample } from './support/scope.js'
 
 const main = fileURLToPath(new URL('../examples/swap-storage/main.mjs', import.meta.url))
 const source = readFileSync(main, 'utf8')
@@ -48,7 +49,7 @@ describe('the gateway on any store', () => {
     { name: 'postgres', store: 'postgres, writers many-hosts, survives power-loss', skipped: !hasPostgres },
     { name: 'driver', store: 'fs-lite, writers one-process, survives process-crash', skipped: false },
   ]
-  for (const { name, store, skipped } of lasting)
+  for (const { name, store, skipped } of sample(lasting, 2))
     it.skipIf(skipped)(`${name}: key and total survive the process`, async () => {
       const first = await run(name)
       const key: unknown = expect.stringMatching(/^gw-.{43}$/)

@@ -10,7 +10,7 @@ import { noUsage, usageRecord } from '../support/usage-record.js'
 
 /** The books on every engine, written by two processes at once where it takes two. */
 
-const RECORDS = thorough ? 2_000 : 500
+const RECORDS = thorough ? 2_000 : 1_000
 const CLIENTS = 64
 const USERS = ['ada', 'bob', 'cleo/odd']
 const KEYS = 4

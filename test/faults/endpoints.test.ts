@@ -133,9 +133,9 @@ function faults(one: Case): Fault[] {
   ]
 }
 
-describe.each(cases)('$name', (one) => {
-  const at = useServer()
+const at = useServer()
 
+describe.each(cases)('$name', (one) => {
   it.each(faults(one))('after $name', async ({ upstream, reply }) => {
     at.upstream.script = upstream
     expectError(await ask(at.server, one), reply)
@@ -153,7 +153,7 @@ describe.each(cases)('$name', (one) => {
   })
 
   it('times out where the upstream sends nothing', async () => {
-    const { upstream, close, ...callee } = await startGateway({ firstEventMs: 100 })
+    const { upstream, close, ...callee } = await startGateway({ firstEventMs: 1_000 })
     expectError(await ask(callee, one), late)
     expect(upstream.requests).toBe(1)
     await close()
@@ -161,7 +161,6 @@ describe.each(cases)('$name', (one) => {
 })
 
 describe('subtitles of OpenAI', () => {
-  const at = useServer()
   const vtt = 'WEBVTT\n\n00:00.000 --> 00:02.500\nGrüße\n'
   const subtitles = (upstream: string): Promise<RawReply> => {
     at.upstream.script = [upstream]
@@ -184,7 +183,6 @@ describe('subtitles of OpenAI', () => {
 })
 
 describe('speech that has begun', () => {
-  const at = useServer()
   const head = 'HTTP/1.1 200 OK\r\ncontent-type: audio/mpeg\r\ntransfer-encoding: chunked\r\n\r\n'
 
   it.each<[name: string, ...rest: Step[]]>([

@@ -97,19 +97,21 @@ describe.skipIf(!hasPostgres)('postgresRateLimiter', () => {
     const limiter = await postgresRateLimiter(open())
     const tally = { passed: 0, refused: 0, failed: 0 }
     let killed = 0
-    const isOver = (): boolean => killed > 10 && tally.passed > 100
+    let isOver = false
     const asking = (async () => {
-      while (!isOver()) {
+      while (!isOver) {
         const { passed, refused, failed } = await outcomes(limiter, 'killed', 5_000, 10)
         tally.passed += passed
         tally.refused += refused
         tally.failed += failed
       }
     })()
-    while (!isOver()) {
+    while (killed <= 10 || tally.passed <= 100) {
+      const before = tally.passed
       killed += await server.killBackends()
-      await new Promise((resolve) => setTimeout(resolve, 30))
+      await expect.poll(() => tally.passed).toBeGreaterThan(before)
     }
+    isOver = true
     await asking
     const rest = await outcomes(limiter, 'killed', 5_000, 10_000)
     expect(tally.passed + rest.passed).toBeLessThanOrEqual(5_000)

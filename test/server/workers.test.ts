@@ -17,6 +17,7 @@ import type { RawUpstream } from '../support/raw-upstream.js'
 import { rawUpstream } from '../support/raw-upstream.js'
 import type { RedisServer } from '../support/redis.js'
 import { missing, startRedis } from '../support/redis.js'
+import { sample, thorough } from '../support/scope.js'
 import type { Server } from '../support/server.js'
 import { listens, startServer } from '../support/server.js'
 
@@ -131,7 +132,7 @@ describe.skipIf(missing)('workers', () => {
     expect(childrenOf(server.process)).toHaveLength(2)
   })
 
-  it('are replaced after a pause when they die repeatedly', async () => {
+  it.runIf(thorough)('are replaced after a pause when they die repeatedly', async () => {
     const [, steady] = await start()
     for (const pause of [0, 1, 2]) {
       const others = (): number[] => childrenOf(server.process).filter((pid) => pid !== steady)
@@ -145,7 +146,7 @@ describe.skipIf(missing)('workers', () => {
     expect(await server.stop()).toBe(0)
   })
 
-  it.each(['SIGTERM', 'SIGINT'] as const)(
+  it.each(sample(['SIGTERM', 'SIGINT'] as const))(
     'let streams finish when all get %s, and another from the parent',
     async (signal) => {
       const workers = await start()

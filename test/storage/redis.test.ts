@@ -8,6 +8,7 @@ import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { RedisServer } from '../support/redis.js'
 import { missing, startRedis } from '../support/redis.js'
+import { thorough } from '../support/scope.js'
 
 const clients: Redis[] = []
 
@@ -136,7 +137,7 @@ describe.skipIf(missing)('redisKV', () => {
     const amounts = [1, -1, 0, 7, Number.MAX_SAFE_INTEGER, -Number.MAX_SAFE_INTEGER]
     const versions: [string, string][] = []
     const tally = { applied: 0, lost: 0, refused: 0 }
-    for (let i = 0; i < 3_000; i++) {
+    for (let i = 0; i < (thorough ? 3_000 : 600); i++) {
       const known = versions[random(versions.length || 1)]
       const check = some(key)
         .filter(() => random(4) === 0)
@@ -169,7 +170,7 @@ describe.skipIf(missing)('redisKV', () => {
       pages[0]!.items.forEach((entry, at) => versions.push([entry.version, pages[1]!.items[at]!.version]))
       versions.splice(0, versions.length - 4)
     }
-    for (const count of Object.values(tally)) expect(count).toBeGreaterThan(100)
+    for (const count of Object.values(tally)) expect(count).toBeGreaterThan(20)
   })
 
   it('never reuses a version, also where Redis lost the last ones', async () => {

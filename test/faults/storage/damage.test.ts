@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { KV } from '@turnpike/core'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { endEngines, newFolder } from '../../support/engines.js'
+import { sample } from '../../support/scope.js'
 import { killStores, startStore } from '../../support/store-process.js'
 
 afterEach(killStores)
@@ -11,10 +12,12 @@ afterAll(endEngines)
 const COMMITS = 8
 
 /** In the ending of its files, and in what it may leave of the last of them, the one differs from the other. */
-describe.each([
-  { name: 'fs', ending: '.item', urlOf: (base: string) => `fs:${base}` },
-  { name: 'driver:fs', ending: '', urlOf: (base: string) => `driver:fs?${JSON.stringify({ base })}` },
-])('a folder of $name', ({ name, ending, urlOf }) => {
+describe.each(
+  sample([
+    { name: 'fs', ending: '.item', urlOf: (base: string) => `fs:${base}` },
+    { name: 'driver:fs', ending: '', urlOf: (base: string) => `driver:fs?${JSON.stringify({ base })}` },
+  ]),
+)('a folder of $name', ({ name, ending, urlOf }) => {
   /** The folder of a process that was killed after some commits, and its items in their order. */
   const written = async () => {
     const base = await newFolder()

@@ -7,7 +7,7 @@ import type { Disk, Fault, FaultyDriver } from './faulty-driver.js'
 import { faultyDriver, randomOf } from './faulty-driver.js'
 import { runs } from '../../support/scope.js'
 
-const RUNS = runs(100, 2_000)
+const RUNS = runs(60, 2_000)
 
 type Outcome = 'acknowledged' | 'refused' | 'none' | 'unknown'
 
