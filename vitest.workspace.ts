@@ -14,7 +14,7 @@ export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
-    // Long enough for any machine, however busy: a time-out is only for what hangs.
+    // Long enough for a machine that is busy: a time-out is for what hangs. What takes time is waited for with `expect.poll`, by these.
     testTimeout: 60_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 30_000, interval: 10 } },

@@ -97,9 +97,9 @@ describe.skipIf(!hasPostgres)('postgresRateLimiter', () => {
     const limiter = await postgresRateLimiter(open())
     const tally = { passed: 0, refused: 0, failed: 0 }
     let killed = 0
-    let isOver = false
+    const over = new AbortController()
     const asking = (async () => {
-      while (!isOver) {
+      while (!over.signal.aborted) {
         const { passed, refused, failed } = await outcomes(limiter, 'killed', 5_000, 10)
         tally.passed += passed
         tally.refused += refused
@@ -111,7 +111,7 @@ describe.skipIf(!hasPostgres)('postgresRateLimiter', () => {
       killed += await server.killBackends()
       await expect.poll(() => tally.passed).toBeGreaterThan(before)
     }
-    isOver = true
+    over.abort()
     await asking
     const rest = await outcomes(limiter, 'killed', 5_000, 10_000)
     expect(tally.passed + rest.passed).toBeLessThanOrEqual(5_000)

@@ -7,11 +7,13 @@ import { mutations } from './mutations.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const run = promisify(execFile)
+/** Enough of what is random for every mutation. */
+const env = { ...process.env, FUZZ_RUNS: '300' }
 
 /** Runs one test file on the sources. @returns the names of the tests that failed */
 async function failing(file) {
   const args = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'vitest.workspace.ts', '--reporter=json', file]
-  const { stdout } = await run(process.execPath, args, { cwd: root, maxBuffer: 1 << 26 }).catch((error) => error)
+  const { stdout } = await run(process.execPath, args, { cwd: root, env, maxBuffer: 1 << 26 }).catch((error) => error)
   const report = JSON.parse(stdout.slice(stdout.indexOf('{"numTotal')))
   const results = report.testResults.flatMap(({ assertionResults }) => assertionResults)
   if (results.length === 0) throw new Error(`${file} ran no test`)
