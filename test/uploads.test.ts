@@ -57,7 +57,7 @@ describe(`an upload of 24.9 MiB on ${runtime}`, () => {
     await expect.poll(() => at.open()).toEqual([])
   })
 
-  it.runIf(linux && thorough)('needs no more memory, one after another', { timeout: 60_000 }, async () => {
+  it.runIf(linux && thorough)('needs no more memory, one after another', async () => {
     /** The most memory while so many files are uploaded. */
     const peak = async (uploads: number): Promise<number> => {
       let most = at.rss()
@@ -75,7 +75,7 @@ describe(`an upload of 24.9 MiB on ${runtime}`, () => {
     await expect.poll(() => at.rss() - before, { message: figures }).toBeLessThan(20)
   })
 
-  it.runIf(linux && thorough)('needs a limited amount of memory, eight at once', { timeout: 60_000 }, async () => {
+  it.runIf(linux && thorough)('needs a limited amount of memory, eight at once', async () => {
     const before = at.rss()
     let most = before
     let files = 0

@@ -219,7 +219,7 @@ it('#43 is the same with padded JSON, with CRLF, and for any split of its bytes'
   const crlf = new TextEncoder().encode(padded.replaceAll('\n', '\r\n'))
   for (const body of [[lines], singly(lines), singly(crlf), ...inTwo(crlf)])
     await expectSeen({ ...events(), body }, seen)
-}, 60_000)
+})
 
 it('#44 has one role where message_start is repeated, and an error where another message starts', async () => {
   const again = [start(), start(), ...hello.slice(1), start(), end('end_turn'), last]

@@ -214,7 +214,6 @@ describe.skipIf(missing)('a server that', () => {
   ]
   it.each(sample(flushes))(
     'is killed under load has each commit complete and once (appendfsync %s), and loses at most %d',
-    { timeout: 60_000 },
     async (appendfsync, most) => {
       const server = await start({ appendfsync: [appendfsync] })
       const users = 8

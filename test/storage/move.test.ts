@@ -45,7 +45,7 @@ describe(`the storage command, on ${runtime}`, () => {
     expect(run('verify', `fs:${at('to')}`)).toMatchObject({ status: 0, stdout: '1,207 entries, 0 problems\n' })
   })
 
-  it.skipIf(missing)('streams one store into another', { timeout: 60_000 }, async () => {
+  it.skipIf(missing)('streams one store into another', async () => {
     redis = await startRedis()
     const from = spawn(runtimePath(), [script, 'export', `fs:${at('from')}`], { stdio: ['ignore', 'pipe', 'ignore'] })
     const to = spawn(runtimePath(), [script, 'import', redis.url], { stdio: [from.stdout, 'ignore', 'inherit'] })

@@ -37,7 +37,7 @@ describe.skipIf(!hasPostgres)('postgresKV', () => {
     await compareWithMemory(kv, await memoryKV())
   })
 
-  it('is exact with two processes', { timeout: 60_000 }, () => inTwoProcesses(['postgres', server.url], kv))
+  it('is exact with two processes', () => inTwoProcesses(['postgres', server.url], kv))
 
   it('lets one of a hundred concurrent callers of two pools create a key', async () => {
     // One table, however it is called.

@@ -32,7 +32,7 @@ describe.skipIf(hasSqlite)('sqliteKV on a runtime without SQLite', () => {
 })
 
 describe.runIf(runtime === 'bun')('sqliteKV on Bun', () => {
-  it('passes the contract', { timeout: 60_000 }, async () => {
+  it('passes the contract', async () => {
     const script = fileURLToPath(new URL('sqlite-contract.mjs', import.meta.url))
     const child = spawn(bunPath(), [script, join(folder, 'bun.db')], { stdio: ['ignore', 'pipe', 'inherit'] })
     let output = ''
@@ -58,7 +58,7 @@ describe.runIf(hasSqlite)('sqliteKV', () => {
     await compareWithMemory(kv, await memoryKV())
   })
 
-  it('is exact with two processes', { timeout: 60_000 }, () => inTwoProcesses(['sqlite', file], kv))
+  it('is exact with two processes', () => inTwoProcesses(['sqlite', file], kv))
 
   it('reports its capabilities', async () => {
     expect(kv.capabilities).toEqual({ writers: 'one-host', durability: 'power-loss', driver: 'sqlite' })
@@ -68,7 +68,7 @@ describe.runIf(hasSqlite)('sqliteKV', () => {
     await fast.close()
   })
 
-  it('creates its file once for many concurrent processes', { timeout: 60_000 }, async () => {
+  it('creates its file once for many concurrent processes', async () => {
     const script = fileURLToPath(new URL('sql-writer.mjs', import.meta.url))
     for (let round = 0; round < 3; round++) {
       const made = join(folder, `made-${round}.db`)

@@ -63,7 +63,7 @@ describe('the contract', () => {
     return names
   }
 
-  it('detects the faults of a store', { timeout: 30_000 }, async () => {
+  it('detects the faults of a store', async () => {
     expect(await broken(() => ({}))).toEqual([])
     expect(await broken((blobs) => ({ get: (key) => blobs.get(key) }))).toEqual([
       'reads ranges, limited to the size of the blob',
