@@ -15,7 +15,7 @@ import { runs } from '../../../../test/support/scope.js'
 
 /** Processes that share a store whose commits fail, are lost or come late, and what they were told of it against what is in the books. */
 
-const RUNS = runs(30, 2_000)
+const RUNS = runs(30, 500)
 const FIRST_SEED = Number(process.env['FUZZ_SEED'] ?? 1)
 
 const HOUR = 3_600_000
