@@ -26,7 +26,7 @@ interface Manifest {
 /** What each package may import at run time (docs/design.md, section 2). */
 const arrows: Record<string, string[]> = {
   core: ['valibot'],
-  http: ['@turnpike/core', '@fastify/busboy', '@hattip/core', 'valibot'],
+  http: ['@turnpike/core', '@fastify/busboy', '@hattip/core', '@valibot/to-json-schema', 'valibot'],
   providers: ['@turnpike/core', 'undici'],
   storage: ['@turnpike/core', 'aws4fetch', 'ioredis', 'pg'],
   gateway: ['@opentelemetry/api', '@turnpike/core', '@turnpike/http', 'prom-client', 'valibot'],

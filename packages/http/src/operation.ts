@@ -57,8 +57,22 @@ export interface Operation<Actor, Access extends string = string, Params = unkno
   body?: GenericSchema<unknown, Body>
   /** Where the body is a multipart/form-data form; default it is JSON. */
   form?: FormOptions
-  /** Schema of what `run` returns; absent for streams and bytes. */
+  /** Schema of what `run` returns as JSON; absent where it never does. */
   output?: GenericSchema
+  /** Schema of the data of each event, where the answer may be `sse()`. For documentation, as all that follows. */
+  events?: GenericSchema
+  /** Content types of the answers that are `bytes()` or `content()`, without parameters; default none. */
+  contentTypes?: string[]
+  /** True where the answers are `content()`, and so with 206, 304 and 416 as well; default false. */
+  stored?: boolean
+  /** Statuses of `withStatus()`; default none. */
+  statuses?: number[]
+  /** Statuses of errors that its access and its input do not explain, such as 404; default none. */
+  errors?: number[]
+  /** Request headers that it reads, such as `X-Session-ID`; default none. */
+  headers?: string[]
+  /** Response headers that it may set; default none. */
+  answerHeaders?: string[]
   run(actor: Actor, input: { params: Params; query: Query; body: Body }, call: Call): unknown
 }
 

@@ -6,6 +6,8 @@ export const whole = (least: number, most: number) =>
     v.string(),
     v.regex(/^\d+$/, 'expected a whole number'),
     v.transform(Number),
+    v.number(),
+    v.integer(),
     v.minValue(least),
     v.maxValue(most),
   )

@@ -23,6 +23,7 @@ export const SpeechRequest = v.looseObject({
       (text) => text.length <= MAX_CHARACTERS || characters(text) <= MAX_CHARACTERS,
       `Expected at most ${MAX_CHARACTERS} characters`,
     ),
+    v.metadata({ maxLength: MAX_CHARACTERS }),
   ),
   model: v.pipe(v.string(), v.minLength(1)),
   voice: v.nullish(v.pipe(v.string(), v.minLength(1))),

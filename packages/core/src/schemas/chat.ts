@@ -4,6 +4,7 @@
  * `null` means absent everywhere, as the OpenAI clients send it.
  */
 import * as v from 'valibot'
+import { ours } from './ours.js'
 
 const text = v.string()
 const name = v.nullish(v.string())
@@ -15,15 +16,15 @@ const ImagePart = v.looseObject({
   image_url: v.looseObject({ url: v.string(), detail: v.nullish(v.picklist(['auto', 'low', 'high'])) }),
 })
 
-/** Audio, video and document parts: spec.md names them and leaves their fields open, so they are the upstream's to judge. */
-const MediaPart = v.looseObject({
-  type: v.picklist(['input_audio', 'audio', 'audio_url', 'file', 'document', 'document_url', 'video', 'video_url']),
-})
+// spec.md names audio, video and document parts and leaves their fields open, so they are the upstream's to judge.
+const AudioPart = v.looseObject({ type: v.picklist(['input_audio', 'audio', 'audio_url']) })
+const VideoPart = v.looseObject({ type: v.picklist(['video', 'video_url']) })
+const DocumentPart = v.looseObject({ type: v.picklist(['file', 'document', 'document_url']) })
 
 const RefusalPart = v.looseObject({ type: v.literal('refusal'), refusal: v.string() })
 
 /** A part of a message's content: text, an image, other media or a refusal. */
-export const ContentPart = v.variant('type', [TextPart, ImagePart, MediaPart, RefusalPart])
+export const ContentPart = v.variant('type', [TextPart, ImagePart, AudioPart, VideoPart, DocumentPart, RefusalPart])
 export type ContentPart = v.InferOutput<typeof ContentPart>
 
 const content = v.union(
@@ -38,13 +39,15 @@ export const ToolCall = v.looseObject({ id: v.string(), type: v.literal('functio
 export type ToolCall = v.InferOutput<typeof ToolCall>
 
 /** A call of one of OpenAI's free-text `custom` tools; only that family has them. */
-const CustomToolCall = v.looseObject({
+export const CustomToolCall = v.looseObject({
   id: v.string(),
   type: v.literal('custom'),
   custom: v.looseObject({ name: v.string(), input: v.string() }),
 })
 
-const SystemMessage = v.looseObject({ role: v.picklist(['system', 'developer']), content, name })
+const SystemMessage = v.looseObject({ role: v.literal('system'), content, name })
+/** What newer OpenAI models call a system message. */
+const DeveloperMessage = v.looseObject({ role: v.literal('developer'), content, name })
 const UserMessage = v.looseObject({ role: v.literal('user'), content, name })
 const AssistantMessage = v.looseObject({
   role: v.literal('assistant'),
@@ -60,6 +63,7 @@ const FunctionMessage = v.looseObject({ role: v.literal('function'), content: v.
 /** `ChatMessage` of spec.md, by role. */
 export const ChatMessage = v.variant('role', [
   SystemMessage,
+  DeveloperMessage,
   UserMessage,
   AssistantMessage,
   ToolMessage,
@@ -70,7 +74,10 @@ export type ChatMessage = v.InferOutput<typeof ChatMessage>
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Any JSON object, handed on as it is: valibot's own objects leave out keys such as `constructor`, which a JSON Schema may have. */
-const jsonObject = v.custom<Record<string, unknown>>(isObject, 'Expected an object')
+const jsonObject = v.pipe(
+  v.custom<Record<string, unknown>>(isObject, 'Expected an object'),
+  v.metadata({ type: 'object' }),
+)
 
 const FunctionDefinition = v.looseObject({
   name: v.pipe(v.string(), v.minLength(1)),
@@ -92,8 +99,8 @@ export const ToolChoice = v.union(
   [
     v.picklist(['auto', 'none', 'required']),
     v.looseObject({ type: v.literal('function'), function: v.looseObject({ name: v.string() }) }),
-    v.looseObject({ type: v.literal('allowed_tools'), allowed_tools: jsonObject }),
-    v.looseObject({ type: v.literal('custom'), custom: v.looseObject({ name: v.string() }) }),
+    v.pipe(v.looseObject({ type: v.literal('allowed_tools'), allowed_tools: jsonObject }), ours()),
+    v.pipe(v.looseObject({ type: v.literal('custom'), custom: v.looseObject({ name: v.string() }) }), ours()),
   ],
   'Expected "auto", "none", "required" or {"type":"function","function":{"name":…}}',
 )

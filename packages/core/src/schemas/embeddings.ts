@@ -1,9 +1,11 @@
 /** The embeddings shapes of spec.md ("Gateway chat shapes", EmbeddingRequest; "Endpoints"). Loose: what spec.md does not name travels through. */
 import * as v from 'valibot'
+import { ours } from './ours.js'
 
 const integer = v.pipe(v.number(), v.integer())
 const count = v.pipe(integer, v.minValue(0))
-const tokens = v.pipe(v.array(count), v.minLength(1))
+/** Not of spec.md: LangChain and others send tokens, which only OpenAI's family reads. */
+const tokens = v.pipe(v.array(count), v.minLength(1), ours())
 const text = v.pipe(v.string(), v.minLength(1, 'Expected a text that is not empty'))
 
 /** OpenAI's own bound. */
@@ -15,9 +17,8 @@ export const EmbeddingRequest = v.looseObject({
     [
       text,
       v.pipe(v.array(text), v.minLength(1), v.maxLength(MAX_INPUTS)),
-      // Not of spec.md: LangChain and others send tokens, which only OpenAI's family reads.
       tokens,
-      v.pipe(v.array(tokens), v.minLength(1), v.maxLength(MAX_INPUTS)),
+      v.pipe(v.array(tokens), v.minLength(1), v.maxLength(MAX_INPUTS), ours()),
     ],
     `Expected a text or 1 to ${MAX_INPUTS} texts, none of them empty`,
   ),

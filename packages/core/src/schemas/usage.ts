@@ -1,17 +1,19 @@
 import * as v from 'valibot'
 
+const count = v.pipe(v.number(), v.integer(), v.minValue(0))
+
 /** spec.md, "Usage record (gateway)", and what else is known of it. */
 export const UsageEntry = v.object({
   session_id: v.string(),
   model: v.string(),
   provider: v.string(),
-  tokens: v.number(),
-  prompt_tokens: v.number(),
-  completion_tokens: v.number(),
+  tokens: count,
+  prompt_tokens: count,
+  completion_tokens: count,
   /** 0 with `priced: false` where the price is not known. */
   cost_usd: v.number(),
   priced: v.boolean(),
-  timestamp: v.string(),
+  timestamp: v.pipe(v.string(), v.isoTimestamp()),
   request_id: v.string(),
   key_id: v.string(),
   conversation_id: v.string(),
@@ -27,7 +29,7 @@ export const UsageEntry = v.object({
   /** US dollars for a million units of each class, as charged, and the version of the prices that they are from. */
   rates: v.record(v.string(), v.number()),
   catalogue: v.string(),
-  attempts: v.number(),
+  attempts: count,
   latency_ms: v.number(),
   first_token_ms: v.nullable(v.number()),
 })
@@ -36,7 +38,7 @@ export type UsageEntry = v.InferOutput<typeof UsageEntry>
 /** spec.md, "User usage summary (gateway)". */
 export const UserUsage = v.object({
   user_id: v.string(),
-  total_tokens: v.number(),
+  total_tokens: count,
   total_cost: v.number(),
   /** Newest first. */
   records: v.array(UsageEntry),

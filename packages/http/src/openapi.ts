@@ -1,0 +1,236 @@
+/** OpenAPI 3.1 from a route table. @module */
+import type { ConversionConfig, JsonSchema } from '@valibot/to-json-schema'
+import { toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema'
+import type { GenericSchema } from 'valibot'
+import type { Operation, Route } from './operation.js'
+
+/** A schema with a name of its own in the document. */
+export interface Component {
+  schema: GenericSchema
+  /** Its fields that the specification shows; all others are marked `x-convention`. Absent = it is a convention altogether. */
+  shown?: readonly string[]
+}
+
+/** `Access` names the kinds of callers that the surface distinguishes. */
+export interface OpenApiOptions<Access extends string = string> {
+  info: { title: string; version: string; description: string }
+  routes: readonly Route<unknown, Access>[]
+  /** Schemas by the names that the specification has for them. */
+  components: Record<string, Component>
+  /** Name of the component that is the body of errors. */
+  error: string
+  /** What each status of an error means. */
+  statuses: Record<number, string>
+  /** Per kind of access: the security schemes of which one is needed, and the statuses of errors that checking it may end with. */
+  access: Record<Access, { security: readonly string[]; errors: readonly number[] }>
+  securitySchemes: Record<string, object>
+  /** What the headers of requests and answers say. */
+  headers: Record<string, string>
+  /** Path, query and header parameters and statuses of errors that the specification shows; all others are marked `x-convention`. */
+  shown: { parameters: readonly string[]; statuses: readonly number[] }
+  /** Where the API is served; default the root of the document's own address. */
+  servers?: readonly { url: string; description?: string }[] | undefined
+}
+
+/** An OpenAPI 3.1 document. */
+export interface OpenApiDocument {
+  openapi: '3.1.0'
+  info: OpenApiOptions['info']
+  servers?: OpenApiOptions['servers']
+  paths: Record<string, Record<string, object>>
+  components: Record<'schemas' | 'responses' | 'headers' | 'securitySchemes', Record<string, object>>
+}
+
+const OURS = { 'x-convention': true }
+
+/** What JSON Schema has no word for is told by `metadata` in the same pipe: `custom` schemas, and checks by a function. */
+const config: ConversionConfig = {
+  target: 'draft-2020-12',
+  // The text of a query is described as what it is read as. The schemas of bodies transform nothing: operations get bodies as they came.
+  typeMode: 'output',
+  ignoreActions: ['check'],
+  overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
+  overrideAction({ valibotAction, jsonSchema }) {
+    // The patterns of JSON Schema have this flag anyway.
+    const { type, requirement } = valibotAction as { type: string; requirement?: unknown }
+    return type === 'regex' && requirement instanceof RegExp && requirement.flags === 'u'
+      ? { ...jsonSchema, pattern: requirement.source }
+      : undefined
+  },
+  overrideSchema({ valibotSchema: { type }, jsonSchema }) {
+    if (type === 'custom') return {}
+    if (type === 'loose_object') return { ...jsonSchema, additionalProperties: true }
+    return undefined
+  },
+}
+
+type Components = OpenApiOptions['components']
+
+const schemasOf = (components: Components) =>
+  Object.fromEntries(Object.entries(components).map(([name, { schema }]) => [name, schema]))
+
+/** The named schemas as JSON Schema. @throws where one lacks a field that the specification shows */
+function namedSchemas(components: Components): Record<string, JsonSchema> {
+  const schemas = toJsonSchemaDefs(schemasOf(components), config)
+  for (const [name, { shown }] of Object.entries(components)) {
+    const schema = schemas[name]!
+    if (!shown) {
+      Object.assign(schema, OURS)
+      continue
+    }
+    const { properties = {} } = schema
+    const lost = shown.find((field) => !(field in properties))
+    if (lost !== undefined) throw new Error(`The schema ${name} has no field ${lost}`)
+    for (const [field, part] of Object.entries(properties)) if (!shown.includes(field)) Object.assign(part, OURS)
+  }
+  return schemas
+}
+
+/** A converter of the schemas of routes: a reference where a schema has a name; where it has none, it is a convention. */
+function schemaConverter(components: Components) {
+  const definitions = schemasOf(components)
+  const names = new Map(Object.entries(definitions).map(([name, schema]) => [schema, name]))
+  return (schema: GenericSchema): JsonSchema => {
+    const name = names.get(schema)
+    if (name !== undefined) return { $ref: `#/components/schemas/${name}` }
+    const { $defs: _, $schema: __, ...converted } = toJsonSchema(schema, { ...config, definitions })
+    return { ...converted, ...OURS }
+  }
+}
+
+/** The values that the texts of path or query are read as, by name. */
+function parameterSchemas(schema: GenericSchema | undefined): [name: string, schema: object, required: boolean][] {
+  const { properties = {}, required = [] } = schema ? toJsonSchema(schema, config) : {}
+  return Object.entries(properties).map(([name, value]) => [name, value as object, required.includes(name)])
+}
+
+/** What may go wrong besides the check of access: while input is read, in the operation itself, and while stored bytes are sent. */
+const errorsOf = ({ body, query, stored, errors = [] }: Operation<unknown>): number[] => [
+  ...(body || query ? [400] : []),
+  ...(body ? [408, 413] : []),
+  ...errors,
+  ...(stored ? [416] : []),
+  500,
+]
+
+/** The OpenAPI 3.1 document of a route table. */
+export function openapi<Access extends string>(options: OpenApiOptions<Access>): OpenApiDocument {
+  const { info, servers, routes, components, error, statuses, access, headers, shown } = options
+  const toSchema = schemaConverter(components)
+  const ours = (is: boolean): object => (is ? OURS : {})
+  const string = { type: 'string' }
+  const requestId = { 'X-Request-ID': { $ref: '#/components/headers/X-Request-ID' } }
+
+  const parametersOf = ({ params, query, headers: names = [] }: Operation<unknown>, path: string): object[] => {
+    const parameter = (name: string, place: string, rest: object): object => ({
+      name,
+      in: place,
+      ...ours(!shown.parameters.includes(name)),
+      ...rest,
+    })
+    const known = new Map(parameterSchemas(params).map(([name, schema]) => [name, schema]))
+    return [
+      ...[...path.matchAll(/\{(\w+)\+?\}/g)].map(([, name]) =>
+        parameter(name!, 'path', { required: true, schema: known.get(name!) ?? string }),
+      ),
+      ...parameterSchemas(query).map(([name, schema, required]) => parameter(name, 'query', { required, schema })),
+      ...names.map((name) => parameter(name, 'header', { description: headers[name], schema: string })),
+    ]
+  }
+
+  const contentOf = ({ output, events, contentTypes = [] }: Operation<unknown>): Record<string, object> => ({
+    ...(output && { 'application/json': { schema: toSchema(output) } }),
+    ...(events && {
+      'text/event-stream': {
+        schema: {
+          ...string,
+          description: 'Server-sent events, of whose data contentSchema tells; or, as the last one, an error.',
+          contentMediaType: 'text/event-stream',
+          contentSchema: toSchema(events),
+        },
+      },
+    }),
+    ...Object.fromEntries(contentTypes.map((type) => [type, type.startsWith('text/') ? { schema: string } : {}])),
+  })
+
+  const used = new Set<number>()
+  const responsesOf = ({ operation, status }: Route<unknown, Access>): Record<string, object> => {
+    const content = contentOf(operation)
+    const { answerHeaders = [], statuses: others = [] } = operation
+    const answer = {
+      headers: {
+        ...requestId,
+        ...Object.fromEntries(
+          answerHeaders.map((name) => [name, { description: headers[name], ...OURS, schema: string }]),
+        ),
+      },
+      ...(Object.keys(content).length > 0 && { content }),
+    }
+    const responses: Record<string, object> = { [status]: { description: 'The answer.', ...answer } }
+    if (operation.stored) {
+      const part = Object.fromEntries(Object.keys(content).map((type) => [type, {}]))
+      responses[206] = { description: 'The part that the header Range asks for.', headers: requestId, content: part }
+      responses[304] = { description: 'What the client has is what there is.', headers: requestId }
+    }
+    for (const code of others) responses[code] = { description: statuses[code], ...answer }
+    for (const code of [...errorsOf(operation), ...access[operation.access].errors]) {
+      if (responses[code]) continue
+      used.add(code)
+      responses[code] = { $ref: `#/components/responses/Error${code}` }
+    }
+    return responses
+  }
+
+  const operationOf = (route: Route<unknown, Access>): object => {
+    const { operation, convention, path } = route
+    const { id, summary, body, form } = operation
+    const parameters = parametersOf(operation, path)
+    return {
+      operationId: id,
+      summary,
+      tags: [id.split('.')[0]],
+      ...ours(convention),
+      security: access[operation.access].security.map((name) => ({ [name]: [] })),
+      ...(parameters.length > 0 && { parameters }),
+      ...(body && {
+        requestBody: {
+          required: true,
+          content: { [form ? 'multipart/form-data' : 'application/json']: { schema: toSchema(body) } },
+        },
+      }),
+      responses: responsesOf(route),
+    }
+  }
+
+  const paths: OpenApiDocument['paths'] = {}
+  for (const route of routes) {
+    const path = route.path.replace('+}', '}')
+    ;(paths[path] ??= {})[route.method.toLowerCase()] = operationOf(route)
+  }
+
+  const retryAfter = { description: 'Seconds after which to try again.', schema: { type: 'integer' } }
+  const errorResponse = (code: number): object => ({
+    description: statuses[code],
+    ...ours(!shown.statuses.includes(code)),
+    headers: {
+      ...requestId,
+      ...(code === 429 && { 'Retry-After': { ...retryAfter, required: true } }),
+      ...(code === 503 && { 'Retry-After': retryAfter }),
+    },
+    content: { 'application/json': { schema: { $ref: `#/components/schemas/${error}` } } },
+  })
+  return {
+    openapi: '3.1.0',
+    info,
+    ...(servers && { servers }),
+    paths,
+    components: {
+      schemas: namedSchemas(components),
+      responses: Object.fromEntries([...used].map((code) => [`Error${code}`, errorResponse(code)])),
+      headers: {
+        'X-Request-ID': { description: 'To be quoted when a failure is reported.', required: true, schema: string },
+      },
+      securitySchemes: options.securitySchemes,
+    },
+  }
+}
