@@ -11,16 +11,14 @@ const readmes = ['README.md', ...readdirSync(join(root, 'packages')).map((name) 
 const blocksOf = (page: string): string[] =>
   [...readFileSync(join(root, page), 'utf8').matchAll(/^```ts\n([^]*?)^```/gm)].map((match) => match[1]!)
 
+// These have their own tests: provider-page.test.ts, openapi/client.test.ts.
+const others = ['providers.md', 'openapi.md']
+const pages = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md') && !others.includes(name))
+
 it('the TypeScript examples of the READMEs and of docs type-check', () => {
-  const blocks = [
-    ...readmes,
-    'docs/pricing.md',
-    'docs/routing.md',
-    'docs/storage.md',
-    'docs/blobs.md',
-    'docs/books.md',
-    'docs/admin.md',
-  ].flatMap((page) => blocksOf(page).map((code, i) => [`${page.replaceAll('/', '-')}-${i}.ts`, code] as const))
+  const blocks = [...readmes, ...pages.map((name) => `docs/${name}`)].flatMap((page) =>
+    blocksOf(page).map((code, i) => [`${page.replaceAll('/', '-')}-${i}.ts`, code] as const),
+  )
   expect(blocks.length).toBeGreaterThanOrEqual(readmes.length)
   const folder = join(root, 'test', '.readme-blocks')
   mkdirSync(folder, { recursive: true })

@@ -1,7 +1,7 @@
 import { defineConfig } from 'tsup'
 
 export default defineConfig({
-  entry: ['src/index.ts', 'src/opentelemetry.ts', 'src/prometheus.ts'],
+  entry: ['src/index.ts', 'src/openapi.ts', 'src/opentelemetry.ts', 'src/prometheus.ts'],
   format: 'esm',
   dts: false,
   clean: true,

@@ -2,6 +2,7 @@ import type { KV } from '@turnpike/core'
 import { createUser, getUser, usageLedger } from '@turnpike/core'
 import type { Gateway, RequestEvents } from '@turnpike/gateway'
 import { conventionRoutes, createGateway, tokenAdmin } from '@turnpike/gateway'
+import { openapi } from '@turnpike/gateway/openapi'
 import { prometheus } from '@turnpike/gateway/prometheus'
 import type { Transport } from '@turnpike/providers'
 import { createRouter } from '@turnpike/providers'
@@ -64,7 +65,7 @@ export async function createApp(environment: Environment, transport: Transport, 
     onError: log.onError,
     onRequest: log.onRequest,
     events,
-    routes: [conventionRoutes, prometheus()],
+    routes: [conventionRoutes, prometheus(), openapi()],
   })
   const newKey = await bootstrap(kv, gateway, environment)
   const { endSweeps } = await sweepHolds(kv, gateway.ledger, log.onError)

@@ -16,6 +16,8 @@ export interface GatewayParts {
   ledger: UsageLedger
   /** Undefined where the host wants none. */
   events: RequestEvents | undefined
+  /** All routes of the gateway. */
+  routes: () => readonly GatewayRoute[]
   /** How many requests to upstreams run in this process. */
   running: () => number
   /** Aborted when a shutdown begins: what never ends by itself is to end then. */

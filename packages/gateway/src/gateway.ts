@@ -143,6 +143,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     keys,
     ledger,
     events,
+    routes: () => routes,
     running: watches.running,
     stopping: stopping.signal,
     now,

@@ -131,6 +131,7 @@ export const prometheus =
           id: 'metrics',
           summary: 'Tells the metrics in the text format of Prometheus.',
           access: 'admin',
+          contentTypes: ['text/plain'],
           run: async () => bytes(await registry.metrics(), registry.contentType),
         }),
         { convention: true },

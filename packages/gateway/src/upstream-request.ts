@@ -24,6 +24,19 @@ import { estimated, recordOf, sentOf, tag } from './record.js'
 import type { UpstreamWatch, UpstreamWatches } from './upstream-watch.js'
 import { warnings } from './warnings.js'
 
+/** What every operation that calls an upstream documents alike. */
+export const callsUpstream = {
+  errors: [403, 502],
+  headers: ['X-Session-ID', 'X-Conversation-ID', 'X-Task-ID', 'X-Project-ID', 'X-Gateway-Explain'],
+  answerHeaders: [
+    'X-Gateway-Warnings',
+    'X-Gateway-Provider',
+    'X-Gateway-Attempts',
+    'X-Gateway-Considered',
+    'X-Gateway-Cost',
+  ],
+}
+
 /** What all requests to upstreams share. */
 export interface UpstreamOptions {
   router: Router

@@ -7,7 +7,7 @@ import type {
   ToolDefinition,
   Usage,
 } from '@turnpike/core'
-import { ChatCompletion, ChatCompletionRequest } from '@turnpike/core'
+import { ChatChunk, ChatCompletion, ChatCompletionRequest } from '@turnpike/core'
 import { extend, readerOf, withoutNulls } from '@turnpike/core/internal'
 import type { EventStream } from '@turnpike/http'
 import { sse } from '@turnpike/http'
@@ -18,7 +18,7 @@ import { modernise } from '../legacy-functions.js'
 import { meterAnswer, promptTokens, streamMeter } from '../meter.js'
 import { outcomeOf } from '../outcome.js'
 import type { Cost, UpstreamOptions } from '../upstream-request.js'
-import { upstreamRequest } from '../upstream-request.js'
+import { callsUpstream, upstreamRequest } from '../upstream-request.js'
 import { operation } from '../operation.js'
 
 /** The request with `null` as what it means, absent: in itself, its messages and its tools, but not within their JSON Schemas; and without deprecated fields. */
@@ -59,6 +59,8 @@ export function chatCompletions(options: UpstreamOptions) {
     access: 'key',
     body: ChatCompletionRequest,
     output: ChatCompletion,
+    events: ChatChunk,
+    ...callsUpstream,
     async run(caller, { body }, call) {
       const request = normalise(body)
       call.log({ stream: request.stream === true })

@@ -3,7 +3,7 @@ import { extend, withoutNulls } from '@turnpike/core/internal'
 import { EMBEDDING } from '../conventions.js'
 import { metered, reported, tokens } from '../meter.js'
 import type { UpstreamOptions } from '../upstream-request.js'
-import { upstreamRequest } from '../upstream-request.js'
+import { callsUpstream, upstreamRequest } from '../upstream-request.js'
 import { operation } from '../operation.js'
 
 /** Tokens of what is to be embedded: counted where it is tokens, else estimated. */
@@ -23,6 +23,7 @@ export function createEmbeddings(options: UpstreamOptions, preset: typeof EMBEDD
     access: 'key',
     body: EmbeddingRequest,
     output: EmbeddingResponse,
+    ...callsUpstream,
     async run(caller, { body }, call) {
       const request = withoutNulls(body)
       const input = inputTokens(request.input)

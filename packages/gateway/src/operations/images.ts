@@ -6,7 +6,7 @@ import { IMAGE_MODELS } from '../conventions.js'
 import { metered, reported, tokens } from '../meter.js'
 import type { Used } from '../record.js'
 import type { UpstreamOptions } from '../upstream-request.js'
-import { upstreamRequest } from '../upstream-request.js'
+import { callsUpstream, upstreamRequest } from '../upstream-request.js'
 import { operation } from '../operation.js'
 
 export interface ImageOptions {
@@ -77,6 +77,7 @@ export function createImage(options: UpstreamOptions & ImageOptions) {
     access: 'key',
     body: ImageRequest,
     output: ImageResponse,
+    ...callsUpstream,
     async run(caller, { body }, call) {
       const given = withoutNulls(body)
       if (given['stream']) throw unsupported('Pictures are not streamed')

@@ -27,6 +27,7 @@ export const getModel = (router: Router) =>
     access: 'key',
     params: v.object({ model: v.string() }),
     output: Model,
+    errors: [404],
     async run(caller: Caller, { params }) {
       const model = await router.model(params.model)
       if (!model || !mayUse(caller, model.provider, model.id))

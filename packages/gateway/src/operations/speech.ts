@@ -7,7 +7,7 @@ import { tokens } from '../meter.js'
 import { outcomeOf } from '../outcome.js'
 import type { Used } from '../record.js'
 import type { UpstreamOptions, UpstreamRequest } from '../upstream-request.js'
-import { upstreamRequest } from '../upstream-request.js'
+import { callsUpstream, upstreamRequest } from '../upstream-request.js'
 import { operation } from '../operation.js'
 
 export interface SpeechOptions {
@@ -60,6 +60,8 @@ export function createSpeech(options: UpstreamOptions & SpeechOptions) {
     summary: 'Speaks a text.',
     access: 'key',
     body: SpeechRequest,
+    contentTypes: ['audio/mpeg', 'audio/ogg', 'audio/aac', 'audio/flac', 'audio/wav'],
+    ...callsUpstream,
     async run(caller, { body }, call) {
       const given = withoutNulls(body)
       const { model, stream_format: streamed = 'audio' } = given

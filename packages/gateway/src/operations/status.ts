@@ -20,6 +20,7 @@ export const health = (options: { kv: KV; ledger: UsageLedger; simulated: boolea
     summary: 'Tells whether the gateway can take requests.',
     access: 'open',
     output: HealthResponse,
+    statuses: [503],
     async run() {
       const { kv, ledger, simulated, draining } = options
       const stores = async (): Promise<boolean> => {
@@ -36,18 +37,18 @@ export const health = (options: { kv: KV; ledger: UsageLedger; simulated: boolea
   })
 
 /** spec.md, ProviderHealth: "fields not shown". */
+export const ProviderHealth = v.object({
+  id: v.string(),
+  status: v.picklist(['healthy', 'unhealthy']),
+  failures: v.number(),
+  last_failure: v.nullable(v.string()),
+  next_try: v.nullable(v.string()),
+})
+
 export const ProvidersHealth = v.object({
   /** `ok` while all are healthy, `unavailable` while none is. */
   status: v.picklist(['ok', 'degraded', 'unavailable']),
-  providers: v.array(
-    v.object({
-      id: v.string(),
-      status: v.picklist(['healthy', 'unhealthy']),
-      failures: v.number(),
-      last_failure: v.nullable(v.string()),
-      next_try: v.nullable(v.string()),
-    }),
-  ),
+  providers: v.array(ProviderHealth),
 })
 
 /** GET /health/providers: what real traffic has shown of each provider; nothing is asked of them for it. */

@@ -8,7 +8,7 @@ import { AUDIO_LIMIT, TRANSCRIPTION_MODELS } from '../conventions.js'
 import { reported } from '../meter.js'
 import type { Used } from '../record.js'
 import type { UpstreamOptions } from '../upstream-request.js'
-import { upstreamRequest } from '../upstream-request.js'
+import { callsUpstream, upstreamRequest } from '../upstream-request.js'
 import { operation } from '../operation.js'
 
 export interface TranscriptionOptions {
@@ -79,9 +79,12 @@ function toldUsage({ units: { seconds }, usage: { prompt_tokens, completion_toke
   return { type: 'tokens', input_tokens: prompt_tokens, output_tokens: completion_tokens, total_tokens }
 }
 
-const Form = v.looseObject({
+export const TranscriptionForm = v.looseObject({
   ...TranscriptionFields.entries,
-  file: v.custom<FileInput>(() => true),
+  file: v.pipe(
+    v.custom<FileInput>(() => true),
+    v.metadata({ type: 'string', contentMediaType: 'application/octet-stream' }),
+  ),
 })
 
 /** POST /v1/audio/transcriptions. */
@@ -94,8 +97,10 @@ export function createTranscription(options: UpstreamOptions & TranscriptionOpti
     access: 'key',
     // Ruling 14: audio over the limit is a 400.
     form: { file: 'file', limit: audioLimit, overLimit: 400 },
-    body: Form,
+    body: TranscriptionForm,
     output: TranscriptionResponse,
+    contentTypes: Object.values(contentTypes).map((type) => type.split(';', 1)[0]!),
+    ...callsUpstream,
     async run(caller, { body }, call) {
       const { stream = 'false', ...fields } = body
       const request: TranscriptionRequest = { ...fields, file: audioOf(body.file) }

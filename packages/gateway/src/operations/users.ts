@@ -41,7 +41,7 @@ export const GatewayUserList = v.object({
 })
 
 /** spec.md, POST /v1/users: "payloads … not shown". Everything may be left out. */
-const NewUser = v.strictObject({
+export const NewUser = v.strictObject({
   // Clients take "." and ".." out of a path.
   id: v.nullish(
     v.pipe(v.string(), v.regex(/^(?!\.\.?$)[\w.:@-]{1,128}$/, 'an id has 1 to 128 letters, digits, or one of _.:@-')),
@@ -135,6 +135,7 @@ export const usersGet = (kv: KV) =>
     id: 'users.get',
     summary: 'Tells of one user.',
     access: 'self',
+    errors: [404],
     params,
     output: GatewayUser,
     run: async (caller, { params: { id } }) => view(await visible(kv, caller, id)),
@@ -146,6 +147,7 @@ export const usersDelete = (kv: KV, keys: GatewayKeys, now: () => number) =>
     id: 'users.delete',
     summary: 'Deletes a user and revokes their keys; what was used stays in the books.',
     access: 'admin',
+    errors: [400, 404],
     params,
     async run(caller, { params: { id } }) {
       const act = { by: actorOf(caller), now: now() }
@@ -169,6 +171,7 @@ export const usersUsage = (kv: KV, ledger: UsageLedger) =>
     params,
     query: Paging,
     output: UserUsage,
+    errors: [404],
     async run(caller, { params, query: { limit, after } }) {
       const { id } = await visible(kv, caller, params.id)
       if (limit !== undefined || after !== undefined) {

@@ -2,7 +2,8 @@ import { readerOf } from '@turnpike/core/internal'
 import type { Call, EventStream } from '@turnpike/http'
 import { sse, sseEvent, whole } from '@turnpike/http'
 import * as v from 'valibot'
-import type { RequestEvent, RequestEvents } from '../../request-events.js'
+import type { RequestEvents } from '../../request-events.js'
+import { RequestEvent } from '../../request-events.js'
 import { operation } from '../../operation.js'
 
 /** Most events that wait for a slow reader; older ones are left out, and it is told how many. */
@@ -13,6 +14,9 @@ const FOLLOW_MS = 300_000
 
 /** Tells readers at once that the stream is open, and browsers after how many milliseconds to come back when it is not. */
 const OPENING = 'retry: 2000\n\n'
+
+/** The data of the event `dropped`: how many events were left out before the next. */
+export const Dropped = v.object({ dropped: v.number() })
 
 const Query = v.object({ replay: v.optional(whole(0, 1_000_000)) })
 
@@ -99,5 +103,7 @@ export const adminEvents = (events: RequestEvents, stopping: AbortSignal) =>
     summary: 'Tells of requests as they end, without what they said.',
     access: 'admin',
     query: Query,
+    events: v.union([RequestEvent, Dropped]),
+    headers: ['Last-Event-ID'],
     run: (_, { query: { replay } }, call) => sse(follow(events, call, replay, stopping)),
   })

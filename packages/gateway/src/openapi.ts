@@ -1,0 +1,211 @@
+/** The gateway as an OpenAPI 3.1 document. @module */
+import {
+  ChatChunk,
+  ChatCompletion,
+  ChatCompletionRequest,
+  ChatMessage,
+  ContentPart,
+  EmbeddingRequest,
+  EmbeddingResponse,
+  GatewayError,
+  ImageRequest,
+  ImageResponse,
+  Model,
+  ModelList,
+  SpeechRequest,
+  ToolCall,
+  ToolDefinition,
+  TranscriptionResponse,
+  Usage,
+  UsageEntry,
+  UserUsage,
+} from '@turnpike/core'
+import { CustomToolCall, sha256 } from '@turnpike/core/internal'
+import type { Content } from '@turnpike/http'
+import { content, route } from '@turnpike/http'
+import type { Component, OpenApiDocument } from '@turnpike/http/openapi'
+import { openapi as documentOf } from '@turnpike/http/openapi'
+import * as v from 'valibot'
+import type { GatewayParts } from './admin-routes.js'
+import { DESCRIPTION, VERSION } from './conventions.js'
+import { MetricsResponse, ProviderMetrics } from './operations/admin/metrics.js'
+import { PricingResponse } from './operations/admin/pricing.js'
+import { BalancerResponse, ConfiguredProviders } from './operations/admin/providers.js'
+import { AuditLog, UsersSummary } from './operations/admin/users.js'
+import type { GatewayRoute } from './operation.js'
+import { operation } from './operation.js'
+import { GatewayInfo, HealthResponse, ProviderHealth, ProvidersHealth } from './operations/status.js'
+import { TranscriptionForm } from './operations/transcription.js'
+import { GatewayUser, GatewayUserList, NewUser } from './operations/users.js'
+import { RequestEvent } from './request-events.js'
+
+/** Where `openapi()` tells the document, and where the gateway is served. */
+export interface OpenApiRouteOptions {
+  /** Where the document is told; default `/v1/openapi.json`. */
+  path?: string
+  /** Where the gateway is served, such as `[{ url: '/ai' }]`; default the root of the document's own address. */
+  servers?: { url: string; description?: string }[]
+}
+
+const [SystemMessage, DeveloperMessage, UserMessage, AssistantMessage, ToolMessage, FunctionMessage] =
+  ChatMessage.options
+const [TextPart, ImagePart, AudioPart, VideoPart, DocumentPart, RefusalPart] = ContentPart.options
+const [FunctionTool, CustomTool] = ToolDefinition.options
+
+/** A schema of the specification, and those of its fields that are shown there. */
+const shown = (schema: v.GenericSchema, fields?: string): Component => ({ schema, shown: fields?.split(' ') ?? [] })
+
+/** A schema that the specification does not have, or names without its fields. */
+const ours = (schema: v.GenericSchema): Component => ({ schema })
+
+/** The schemas by the names of spec.md. */
+const components = {
+  ChatCompletionRequest: shown(
+    ChatCompletionRequest,
+    'model messages stream stream_options max_tokens temperature top_p stop system tools tool_choice provider n',
+  ),
+  ChatMessage: shown(ChatMessage),
+  SystemMessage: shown(SystemMessage, 'role content name'),
+  DeveloperMessage: ours(DeveloperMessage),
+  UserMessage: shown(UserMessage, 'role content name'),
+  AssistantMessage: shown(AssistantMessage, 'role content name tool_calls'),
+  ToolMessage: shown(ToolMessage, 'role content name tool_call_id'),
+  FunctionMessage: ours(FunctionMessage),
+  ContentPart: shown(ContentPart),
+  ContentPartText: shown(TextPart, 'type text'),
+  ContentPartImage: shown(ImagePart, 'type image_url'),
+  ContentPartAudio: ours(AudioPart),
+  ContentPartVideo: ours(VideoPart),
+  ContentPartDocument: ours(DocumentPart),
+  ContentPartRefusal: ours(RefusalPart),
+  ToolDefinition: shown(ToolDefinition),
+  FunctionTool: shown(FunctionTool, 'type function'),
+  CustomTool: ours(CustomTool),
+  ToolCall: shown(ToolCall, 'id type function'),
+  CustomToolCall: ours(CustomToolCall),
+  ChatCompletionResponse: shown(ChatCompletion, 'id object created model choices usage'),
+  ChatCompletionChunk: ours(ChatChunk),
+  Usage: shown(Usage, 'prompt_tokens completion_tokens total_tokens'),
+  EmbeddingRequest: shown(EmbeddingRequest, 'input model dimensions encoding_format'),
+  EmbeddingResponse: shown(EmbeddingResponse, 'object data model usage'),
+  ImageGenRequest: shown(ImageRequest, 'prompt model n size quality style response_format provider'),
+  ImageResponse: shown(ImageResponse, 'created data'),
+  SpeechRequest: shown(SpeechRequest, 'input model voice response_format speed'),
+  TranscriptionRequest: shown(TranscriptionForm, 'file model language prompt response_format'),
+  TranscriptionResponse: shown(TranscriptionResponse, 'text'),
+  ModelList: shown(ModelList, 'object data'),
+  ModelInfo: shown(Model, 'id object provider capabilities'),
+  UsageRecord: shown(UsageEntry, 'session_id model provider tokens prompt_tokens completion_tokens cost_usd timestamp'),
+  UserUsageSummary: shown(UserUsage, 'user_id total_tokens total_cost records'),
+  User: ours(GatewayUser),
+  UserList: ours(GatewayUserList),
+  NewUser: ours(NewUser),
+  GatewayInfo: shown(GatewayInfo, 'name version description endpoints'),
+  HealthResponse: ours(HealthResponse),
+  ProviderHealth: ours(ProviderHealth),
+  ProvidersHealth: ours(ProvidersHealth),
+  ProviderMetrics: ours(ProviderMetrics),
+  MetricsResponse: ours(MetricsResponse),
+  ConfiguredProviders: ours(ConfiguredProviders),
+  PricingResponse: ours(PricingResponse),
+  UsersSummary: ours(UsersSummary),
+  BalancerResponse: ours(BalancerResponse),
+  AuditLog: ours(AuditLog),
+  RequestEvent: ours(RequestEvent),
+  Error: shown(GatewayError, 'error'),
+}
+
+const anyKey = { security: ['gatewayKey'], errors: [401, 429, 503] }
+const administrators = ['gatewayKey', 'administrator']
+const bearer = { type: 'http', scheme: 'bearer' }
+
+/** The OpenAPI 3.1 document of a gateway's routes. */
+export const gatewayDocument = (
+  routes: readonly GatewayRoute[],
+  servers?: OpenApiRouteOptions['servers'],
+): OpenApiDocument =>
+  documentOf({
+    info: { title: 'AI gateway', version: VERSION, description: DESCRIPTION },
+    servers,
+    routes,
+    components,
+    error: 'Error',
+    statuses: {
+      400: 'Invalid request body or parameters.',
+      401: 'Missing or invalid bearer token.',
+      403: 'The caller lacks permission for the resource.',
+      404: 'Resource not found.',
+      408: 'The request body stood still.',
+      413: 'The request body is too large.',
+      416: 'The range begins after the last byte.',
+      429: 'Rate limit exceeded.',
+      500: 'Internal server error.',
+      502: 'Upstream provider error.',
+      503: 'Gateway unavailable.',
+    },
+    access: {
+      open: { security: [], errors: [] },
+      key: anyKey,
+      self: { ...anyKey, security: administrators },
+      admin: { security: administrators, errors: [...anyKey.errors, 403] },
+    },
+    securitySchemes: {
+      gatewayKey: { ...bearer, description: 'A gateway key, gw-…' },
+      administrator: {
+        ...bearer,
+        description: 'What administrators may show in place of a key.',
+        'x-convention': true,
+      },
+    },
+    headers: {
+      'X-Session-ID': 'Groups requests into a session; a UUID.',
+      'X-Conversation-ID': 'Tags the request with a conversation; a UUID.',
+      'X-Task-ID': 'Tags the request with a task; a UUID.',
+      'X-Project-ID': 'Tags the request with a project; a UUID.',
+      'X-Gateway-Explain': '`true` asks who answered and what it cost.',
+      'X-Gateway-Warnings': 'Fields that did not reach the provider as they were given.',
+      'X-Gateway-Provider': 'Where asked for: the provider that answered.',
+      'X-Gateway-Attempts': 'Where asked for: calls of providers that it took.',
+      'X-Gateway-Considered': 'Where asked for: the providers that were compared.',
+      'X-Gateway-Cost': 'Where asked for: US dollars.',
+      'Last-Event-ID': 'The last event that the reader has seen.',
+    },
+    shown: {
+      parameters: ['model', 'id', 'provider', 'X-Session-ID', 'X-Conversation-ID', 'X-Task-ID', 'X-Project-ID'],
+      statuses: [400, 401, 403, 404, 429, 500, 502, 503],
+    },
+  })
+
+/**
+ * GET /v1/openapi.json: the gateway's routes as an OpenAPI 3.1 document, which is made when it is first asked for.
+ * @example createGateway({ router, kv, routes: [conventionRoutes, openapi()] })
+ */
+export const openapi =
+  ({ path = '/v1/openapi.json', servers }: OpenApiRouteOptions = {}) =>
+  ({ routes }: GatewayParts): GatewayRoute[] => {
+    const make = async (): Promise<Content> => {
+      const bytes = new TextEncoder().encode(JSON.stringify(gatewayDocument(routes(), servers)))
+      return {
+        type: 'application/json; charset=utf-8',
+        size: bytes.length,
+        etag: `"${await sha256(bytes)}"`,
+        read: (range) => (range ? bytes.subarray(range.start, range.end + 1) : bytes),
+      }
+    }
+    let made: Promise<Content> | undefined
+    return [
+      route(
+        'GET',
+        path,
+        operation({
+          id: 'openapi',
+          summary: 'Describes the gateway as an OpenAPI 3.1 document.',
+          access: 'open',
+          output: v.looseObject({ openapi: v.string() }),
+          stored: true,
+          run: async () => content(await (made ??= make())),
+        }),
+        { convention: true },
+      ),
+    ]
+  }
