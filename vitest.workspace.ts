@@ -25,7 +25,12 @@ export default defineConfig({
       ...units,
       {
         extends: true,
-        test: { name: 'e2e', root: 'test', include: ['**/*.test.ts'] },
+        test: {
+          name: 'e2e',
+          root: 'test',
+          include: ['**/*.test.ts'],
+          setupFiles: ['support/contract-hooks.ts'],
+        },
       },
     ],
   },

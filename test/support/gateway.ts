@@ -1,10 +1,12 @@
 import type { Hold, KeyInput, Signal, UsageRecord } from '@turnpike/core'
 import { createUser, memoryKV, verifyStore } from '@turnpike/core'
-import type { GatewayOptions } from '@turnpike/gateway'
+import type { Gateway, GatewayOptions } from '@turnpike/gateway'
 import { createGateway } from '@turnpike/gateway'
 import { createRouter, openai } from '@turnpike/providers'
 import type { FakeAnswer, FakeRequest } from '@turnpike/providers/testing'
 import { fakeOpenAI } from '@turnpike/providers/testing'
+import { contractOfRoutes } from './contract.js'
+import { checked } from './contract-hooks.js'
 
 export const OWNER = '01900000-0000-7000-8000-000000000001'
 
@@ -27,7 +29,7 @@ export async function testGateway({ upstream: override, rateLimit = 1_000, ...op
   }
   const errors: unknown[] = []
   const logs: Record<string, unknown>[] = []
-  const gateway = createGateway({
+  const made = createGateway({
     router: createRouter({ providers: [openai({ apiKey: 'sk-upstream-secret', transport })] }),
     now: () => clock.now,
     onError: (error) => errors.push(error),
@@ -35,6 +37,11 @@ export async function testGateway({ upstream: override, rateLimit = 1_000, ...op
     ...options,
     kv,
   })
+  const contract = contractOfRoutes(made.routes)
+  const gateway: Gateway = {
+    ...made,
+    fetch: async (request) => checked(request.method, request.url, await made.fetch(request), contract),
+  }
   await createUser(kv, { id: OWNER })
   const { key, id: keyId } = (await gateway.keys.create(OWNER, { name: 'test', rateLimit }))!
 

@@ -1,0 +1,51 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { documentFile } from '../support/contract.js'
+import type { Server } from '../support/server.js'
+import { startServer } from '../support/server.js'
+
+/** docs/openapi/gateway.json is what the reference server tells. `UPDATE=1` writes it anew. */
+describe('GET /v1/openapi.json of the reference server', () => {
+  let server: Server
+  let document: Record<string, unknown>
+  beforeAll(async () => {
+    server = await startServer()
+    const response = await fetch(`${server.url}/v1/openapi.json`)
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8'])
+    document = (await response.json()) as Record<string, unknown>
+  })
+  afterAll(() => server.stop())
+
+  it('is the golden file', () => {
+    const text = `${JSON.stringify(document, null, 2)}\n`
+    if (process.env['UPDATE']) writeFileSync(documentFile, text)
+    else expect(readFileSync(documentFile, 'utf8')).toBe(text)
+  })
+
+  it('passes the official schema of OpenAPI 3.1, and every reference leads somewhere', async () => {
+    const validator = new Validator()
+    expect(await validator.validate(structuredClone(document))).toEqual({ valid: true })
+    expect(validator.version).toBe('3.1')
+    const references = [...JSON.stringify(document).matchAll(/"\$ref":"(#[^"]+)"/g)].map(([, to]) => to!)
+    expect(references.length).toBeGreaterThan(100)
+    const lost = references.filter(
+      (to) =>
+        to
+          .slice(2)
+          .split('/')
+          .reduce<unknown>((at, key) => (at as Record<string, unknown>)?.[key], document) === undefined,
+    )
+    expect(lost).toEqual([])
+  })
+
+  it('names every route of the root information', async () => {
+    const { endpoints } = (await (await fetch(server.url)).json()) as { endpoints: Record<string, string> }
+    const described = Object.entries(
+      document['paths'] as Record<string, Record<string, { operationId: string }>>,
+    ).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, { operationId }]) => [operationId, `${method.toUpperCase()} ${path}`]),
+    )
+    expect(Object.fromEntries(described)).toEqual(endpoints)
+  })
+})
