@@ -144,7 +144,8 @@ export function openapi<Access extends string>(options: OpenApiOptions<Access>):
       'text/event-stream': {
         schema: {
           ...string,
-          description: 'Server-sent events, of whose data contentSchema tells; or, as the last one, an error.',
+          description:
+            'Server-sent events. contentSchema is the schema of the data of each; the last one may be an error.',
           contentMediaType: 'text/event-stream',
           contentSchema: toSchema(events),
         },
@@ -169,8 +170,8 @@ export function openapi<Access extends string>(options: OpenApiOptions<Access>):
     const responses: Record<string, object> = { [status]: { description: 'The answer.', ...answer } }
     if (operation.stored) {
       const part = Object.fromEntries(Object.keys(content).map((type) => [type, {}]))
-      responses[206] = { description: 'The part that the header Range asks for.', headers: requestId, content: part }
-      responses[304] = { description: 'What the client has is what there is.', headers: requestId }
+      responses[206] = { description: 'The requested range.', headers: requestId, content: part }
+      responses[304] = { description: 'Not modified.', headers: requestId }
     }
     for (const code of others) responses[code] = { description: statuses[code], ...answer }
     for (const code of [...errorsOf(operation), ...access[operation.access].errors]) {
