@@ -1,13 +1,20 @@
 import { readdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { defaultServerConditions } from 'vite'
 import { defineConfig } from 'vitest/config'
 
 // Unit tests and types read the sources; only `e2e` needs a build.
 // Node does not know `module`, and what it leads to in @opentelemetry/api is for bundlers only.
 const conditions = ['@turnpike/source', ...defaultServerConditions.filter((condition) => condition !== 'module')]
+const contractHooks = fileURLToPath(new URL('test/support/contract-hooks.ts', import.meta.url))
 const units = readdirSync('packages').map((name) => ({
   extends: true as const,
-  test: { name, root: `packages/${name}`, include: ['src/**/*.test.ts'] },
+  test: {
+    name,
+    root: `packages/${name}`,
+    include: ['src/**/*.test.ts'],
+    setupFiles: name === 'gateway' ? [contractHooks] : [],
+  },
 }))
 
 export default defineConfig({
@@ -29,7 +36,7 @@ export default defineConfig({
           name: 'e2e',
           root: 'test',
           include: ['**/*.test.ts'],
-          setupFiles: ['support/contract-hooks.ts'],
+          setupFiles: [contractHooks],
         },
       },
     ],

@@ -6,7 +6,7 @@ import { createRouter, openai } from '@turnpike/providers'
 import type { FakeAnswer, FakeRequest } from '@turnpike/providers/testing'
 import { fakeOpenAI } from '@turnpike/providers/testing'
 import { contractOfRoutes } from './contract.js'
-import { checked } from './contract-hooks.js'
+import { checked } from './contract-checks.js'
 
 export const OWNER = '01900000-0000-7000-8000-000000000001'
 
