@@ -2,19 +2,19 @@ import { UpstreamError } from './errors.js'
 import { extend } from './extend.js'
 import type { Signal } from './provider.js'
 
-/** Calls of one request that run at the same time. */
+/** Maximum number of concurrent upstream calls of one request. */
 export const AT_ONCE = 8
 
-/** A signal that aborts with another, and by itself, until it lets go of that. */
-export function follow(signal: Signal): { controller: AbortController; letGo(): void } {
+/** A controller that is aborted with `signal`, until `dispose` removes its listener from that. */
+export function follow(signal: Signal): { controller: AbortController; dispose(): void } {
   const controller = new AbortController()
   const abort = (): void => controller.abort(signal.reason)
   if (signal.aborted) abort()
   else signal.addEventListener('abort', abort)
-  return { controller, letGo: () => signal.removeEventListener('abort', abort) }
+  return { controller, dispose: () => signal.removeEventListener('abort', abort) }
 }
 
-/** Keeps count of calls that were accepted, or may be: whoever asks again pays for those twice (ruling 16). */
+/** Counts the calls of one request that the upstream has accepted or may accept: a retry would pay for those twice (ruling 16). */
 export function acceptance() {
   let open = 0
   return {
@@ -27,8 +27,8 @@ export function acceptance() {
         throw error
       }
     },
-    /** What one call failed of, in view of the others. */
-    judge: (error: unknown): unknown =>
+    /** The error of a failed call, marked as `accepted` if another call is. */
+    toError: (error: unknown): unknown =>
       UpstreamError.is(error) && open > 0
         ? new UpstreamError(error.message, extend(error.failure, { accepted: true }))
         : error,
@@ -36,15 +36,15 @@ export function acceptance() {
 }
 
 /**
- * The results of `count` calls of an upstream, at most 8 of them at once. They succeed or fail together: where one fails, those under
- * way are aborted, and the failure says so if an upstream may be paid for others.
+ * Makes `count` upstream calls, at most 8 at a time, and returns their results. If one fails, the others are aborted, and the error says
+ * so if the upstream may bill any of them.
  */
 export async function together<T>(
   count: number,
   signal: Signal,
   run: (index: number, signal: Signal) => Promise<T>,
 ): Promise<T[]> {
-  const { controller, letGo } = follow(signal)
+  const { controller, dispose } = follow(signal)
   const results: T[] = []
   const accepted = acceptance()
   let next = 0
@@ -58,9 +58,9 @@ export async function together<T>(
     await Promise.all(Array.from({ length: Math.min(count, AT_ONCE) }, work))
   } catch (error) {
     controller.abort()
-    throw accepted.judge(error)
+    throw accepted.toError(error)
   } finally {
-    letGo()
+    dispose()
   }
   return results
 }

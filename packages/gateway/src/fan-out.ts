@@ -60,9 +60,9 @@ export async function fanOutStream(
   signal: Signal,
   open: (signal: Signal) => Promise<ChatStream>,
 ): Promise<ChatStream> {
-  const { controller, letGo } = follow(signal)
+  const { controller, dispose } = follow(signal)
   const streams: ChatStream[] = []
-  const { count, judge } = acceptance()
+  const { count, toError } = acceptance()
   const start = async (index: number): Promise<AsyncIterator<ChunkChoice[]>> => {
     const stream = await count(open(controller.signal))
     streams[index] = stream
@@ -74,8 +74,8 @@ export async function fanOutStream(
     begun = await Promise.all(Array.from({ length: first }, (_, index) => start(index)))
   } catch (error) {
     controller.abort()
-    letGo()
-    throw judge(error)
+    dispose()
+    throw toError(error)
   }
 
   type Step = { index: number; iterator: AsyncIterator<ChunkChoice[]>; result: IteratorResult<ChunkChoice[]> }
@@ -114,7 +114,7 @@ export async function fanOutStream(
     } finally {
       // Those that are whole may still be reading their ends, so that their connections can be used again.
       if (pending.size > 0) controller.abort()
-      letGo()
+      dispose()
     }
   }
 

@@ -29,7 +29,7 @@ export async function writeChunks(
 ): Promise<StoredBlob> {
   const { chunkBytes, maxBytes, parallel } = options
   const source = (body instanceof Uint8Array ? once(body) : body)[Symbol.asyncIterator]()
-  const { controller, letGo } = follow(options.signal ?? new AbortController().signal)
+  const { controller, dispose } = follow(options.signal ?? new AbortController().signal)
   const { signal } = controller
   let interrupt: ((reason: unknown) => void) | undefined
   signal.addEventListener('abort', () => interrupt?.(signal.reason))
@@ -85,7 +85,7 @@ export async function writeChunks(
     await Promise.all(writing)
     throw signal.reason
   } finally {
-    letGo()
+    dispose()
   }
   return { size, sha256: hash.digest('hex') }
 }
