@@ -30,7 +30,7 @@ it('are written in the commit of the action, newest first, if an actor is given'
   const entry = (actor: string, action: string, target: string, after: number) => [
     { id: expect.any(String), actor, action, target, timestamp: new Date(START + after).toISOString() },
   ]
-  const told = [
+  const expected = [
     entry('root', 'user.create', 'ada', 1),
     entry('ada', 'key.create', id, 1),
     entry('ada', 'key.update', id, 2),
@@ -38,8 +38,8 @@ it('are written in the commit of the action, newest first, if an actor is given'
     entry('admin-token', 'key.revoke', next, 4),
     entry('root', 'user.delete', 'ada', 5),
   ]
-  expect(logged()).toEqual(told)
-  expect((await listAudit(kv)).items).toEqual(told.flat().toReversed())
+  expect(logged()).toEqual(expected)
+  expect((await listAudit(kv)).items).toEqual(expected.flat().toReversed())
 
   await createUser(watched, { id: 'bob' })
   await gatewayKeys(watched).create('bob', { name: 'k' })

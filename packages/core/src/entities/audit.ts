@@ -1,34 +1,34 @@
 import { uuidv7 } from '../ids.js'
 import type { Commit, KV } from '../kv/kv.js'
 
-/** What an administrator did. */
+/** An entry of the audit log: one action of an administrator or a user. */
 export type AuditEntry = {
   id: string
-  /** Who: the id of a user, or the name of another credential, such as `admin-token`. */
+  /** Who did it: the id of a user, or the name of another credential, such as `admin-token`. */
   actor: string
-  /** Such as `user.create`. */
+  /** What was done, such as `user.create`. */
   action: string
-  /** The id of what it was done to. */
+  /** The id of the entity that was changed. */
   target: string
   timestamp: string
 }
 
-/** On whose behalf something is done, and when. */
+/** Who makes a change, and when. */
 export interface Act {
-  /** Whom the audit log names; default nobody, and nothing is logged. */
+  /** The actor for the audit log; if it is absent, nothing is logged. */
   by?: string | undefined
   /** Milliseconds since the epoch; default now. */
   now?: number
 }
 
-/** The part of a commit that logs what the commit does. */
+/** The audit entry of a change, to be written in the same commit as the change. */
 export function audit(action: string, target: string, { by, now = Date.now() }: Act): NonNullable<Commit['set']> {
   if (by === undefined) return []
   const entry: AuditEntry = { id: uuidv7(now), actor: by, action, target, timestamp: new Date(now).toISOString() }
   return [{ key: ['audit', entry.id], value: entry }]
 }
 
-/** What administrators did, newest first; `next` is the `after` of the following page. */
+/** A page of the audit log, newest first; `next` is the `after` of the following page. */
 export async function listAudit(
   kv: KV,
   { after, limit = 100 }: { after?: string | undefined; limit?: number | undefined } = {},

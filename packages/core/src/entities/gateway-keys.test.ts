@@ -53,7 +53,7 @@ describe('gateway keys', () => {
   })
 
   it('are stored as a hash only', async () => {
-    // A log sees every write that a store ever gets.
+    // The log receives every write to the store.
     const entries: LogEntry[] = []
     const log: KVLog = {
       async *load() {},

@@ -10,7 +10,7 @@ import { audit } from './audit.js'
 import type { User } from './users.js'
 import { getUser } from './users.js'
 
-/** A gateway key as stored under `gwkey/<id>`: all of spec.md's GatewayKey but the key itself, of which only the SHA-256 is kept. */
+/** A gateway key as stored under `gwkey/<id>`: spec.md's GatewayKey without the key value, of which only the SHA-256 is stored. */
 export type GatewayKey = {
   id: string
   name: string
@@ -18,71 +18,71 @@ export type GatewayKey = {
   /** Requests per minute. */
   rate_limit: number
   revoked: boolean
-  /** When it ends by itself; absent = never. */
+  /** When the key expires; absent = never. */
   expires_at?: string
-  /** When another key took its place, so that it ends soon; absent = never. */
+  /** When the key was rotated; it then expires after the overlap. Absent = not rotated. */
   rotated_at?: string
-  /** The models that it may be used for, each as an id or as `provider/id`; absent = all. */
+  /** The allowed models, each as an id or as `provider/id`; absent = all. */
   models?: string[]
-  /** What its requests may cost; absent = no bound. */
+  /** Limit on the cost of its requests; absent = none. */
   budget?: Budget
   created_at: string
 }
 
-/** What a key is made with. */
+/** Input of {@link GatewayKeys.create}. */
 export interface KeyInput {
   name: string
   /** Requests per minute; default {@link DEFAULT_RATE_LIMIT}. */
   rateLimit?: number
-  /** Its value, for a bootstrap; default `gw-` and 32 random bytes. */
+  /** The key value, for a bootstrap; default `gw-` and 32 random bytes. */
   key?: string
-  /** When it ends by itself; default never. */
+  /** When the key expires; default never. */
   expiresAt?: Date
-  /** The models that it may be used for, each as an id or as `provider/id`; default all. */
+  /** The allowed models, each as an id or as `provider/id`; default all. */
   models?: string[]
-  /** What its requests may cost; default no bound. */
+  /** Limit on the cost of its requests; default none. */
   budget?: Budget
 }
 
-/** Who sent a request: a live key and its live owner. */
+/** A verified key and its owner. */
 export interface KeyHolder {
   key: GatewayKey
   user: User
 }
 
-/** Gateway keys: making, verifying, listing, rotating and revoking them. */
+/** Creates, verifies, lists, rotates and revokes gateway keys. */
 export interface GatewayKeys {
   /**
-   * Makes a key for a user.
-   * @returns the stored record and the value, which is never to be had again; null where the value is taken.
-   * @throws TypeError where there is no such user
+   * Creates a key for a user.
+   * @returns the stored record and the key value, which cannot be read again; null if another key has this value
+   * @throws TypeError if the user does not exist
    */
   create(userId: string, input: KeyInput, act?: Act): Promise<(GatewayKey & { key: string }) | null>
-  /** Who holds this key value; null where it is unknown, revoked or over, or its owner is gone. */
+  /** The key with this value and its owner; null if the key is unknown, revoked or expired, or its owner was deleted. */
   verify(value: string): Promise<KeyHolder | null> | KeyHolder | null
-  /** The user's keys, newest first, also those that are revoked, with the time of their last use; `next` is the `after` of the following page. */
+  /** The user's keys with the time of their last use, newest first, including revoked ones; `next` is the `after` of the following page. */
   list(
     userId: string,
     page?: { after?: string; limit?: number },
   ): Promise<{ items: (GatewayKey & { last_used_at: string | null })[]; next?: string }>
-  /** Changes the requests per minute of a key. */
+  /** Changes the rate limit of a key, in requests per minute. */
   setRateLimit(id: string, rateLimit: number, act?: Act): Promise<void>
   /**
-   * Makes a new key with all that an old one may, and lets the old one end after `overlapMs`, default a day.
-   * @returns the new record and its value; null where there is no such key, or it is revoked, over or rotated
+   * Creates a key with the same limits as an old one, which then expires after `overlapMs`, by default one day.
+   * @returns the new record and its value; null if the old key is unknown, revoked, expired or already rotated
    */
   rotate(id: string, options?: { overlapMs?: number }, act?: Act): Promise<(GatewayKey & { key: string }) | null>
-  /** Revokes a key: at once in this process, within five seconds in others. False where there is none with this id. */
+  /** Revokes a key: immediately in this process, within five seconds in others. False if there is no key with this id. */
   revoke(id: string, act?: Act): Promise<boolean>
   /** Revokes all keys of a user. */
   revokeAll(userId: string, act?: Act): Promise<void>
 }
 
-/** How long a verified key may be served from memory, in milliseconds (ruling 31: a revocation elsewhere counts within 5 s). */
+/** How long a verified key stays in the cache, in milliseconds (ruling 31: a revocation in another process takes effect within 5 s). */
 const CACHE_MS = 4_000
 const CACHE_SIZE = 10_000
 
-/** Milliseconds for which a key still works after it was rotated. */
+/** How long a rotated key stays valid by default, in milliseconds. */
 const OVERLAP_MS = 86_400_000
 
 /** `gw-` and 32 random bytes in base64url. */
@@ -101,26 +101,26 @@ export function gatewayKeys(kv: KV, options: { now?: () => number } = {}): Gatew
   let changes = 0
   const keyOf = (id: string) => ['gwkey', id]
   const hashOf = (hash: string) => ['gwkey-hash', hash]
-  const ofUser = (userId: string) => ['user-gwkeys', userId]
+  const userKeysOf = (userId: string) => ['user-gwkeys', userId]
 
-  const isOver = ({ expires_at }: GatewayKey): boolean => expires_at !== undefined && Date.parse(expires_at) <= now()
+  const isExpired = ({ expires_at }: GatewayKey): boolean => expires_at !== undefined && Date.parse(expires_at) <= now()
 
   const lookUp = async (hash: string): Promise<KeyHolder | null> => {
     const before = changes
     const id = (await kv.get<string>(hashOf(hash)))?.value
     const key = id === undefined ? undefined : (await kv.get<GatewayKey>(keyOf(id)))?.value
-    if (!key || key.revoked || isOver(key)) return null
+    if (!key || key.revoked || isExpired(key)) return null
     const user = await getUser(kv, key.user_id)
     if (!user) return null
     const holder = { key, user }
-    // What was read before a change must not outlive it in the cache.
+    // The key may have changed while it was being read: do not cache a stale result.
     if (before !== changes) return holder
     if (cache.size >= CACHE_SIZE) cache.clear()
     cache.set(hash, { holder, until: now() + CACHE_MS })
     return holder
   }
 
-  const forget = (id: string): void => {
+  const evict = (id: string): void => {
     changes++
     for (const [hash, { holder }] of cache) if (holder.key.id === id) cache.delete(hash)
   }
@@ -128,26 +128,26 @@ export function gatewayKeys(kv: KV, options: { now?: () => number } = {}): Gatew
   const verifyHash = (hash: string): Promise<KeyHolder | null> | KeyHolder | null => {
     const cached = cache.get(hash)
     if (!cached || cached.until <= now()) return lookUp(hash)
-    return isOver(cached.holder.key) ? null : cached.holder
+    return isExpired(cached.holder.key) ? null : cached.holder
   }
 
-  /** The parts of a commit that store a new key. */
-  const storing = async (record: GatewayKey, value: string) => {
+  /** The checks and writes that store a new key. */
+  const newKeyCommit = async (record: GatewayKey, value: string) => {
     const hash = hashOf(await sha256(value))
     return {
       check: [{ key: hash, version: null }],
       set: [
         { key: keyOf(record.id), value: record },
         { key: hash, value: record.id },
-        { key: [...ofUser(record.user_id), record.id], value: true },
+        { key: [...userKeysOf(record.user_id), record.id], value: true },
       ],
     }
   }
 
-  const logged = (action: string, id: string, act: Act): NonNullable<Commit['set']> =>
+  const auditEntry = (action: string, id: string, act: Act): NonNullable<Commit['set']> =>
     audit(action, id, { now: now(), ...act })
 
-  /** Changes a key; one that is revoked stays as it is. False where there is none. */
+  /** Changes a key, unless it is revoked. False if there is none. */
   const change = async (
     id: string,
     to: (key: GatewayKey) => GatewayKey,
@@ -161,14 +161,14 @@ export function gatewayKeys(kv: KV, options: { now?: () => number } = {}): Gatew
         entry.value.revoked ||
         (await kv.commit({ check, set: [{ key: keyOf(id), value: to(entry.value) }, ...log] }))
       ) {
-        forget(id)
+        evict(id)
         return true
       }
     }
   }
 
   const revoke = (id: string, act: Act = {}): Promise<boolean> =>
-    change(id, (key) => ({ ...key, revoked: true }), logged('key.revoke', id, act))
+    change(id, (key) => ({ ...key, revoked: true }), auditEntry('key.revoke', id, act))
 
   return {
     revoke,
@@ -189,8 +189,8 @@ export function gatewayKeys(kv: KV, options: { now?: () => number } = {}): Gatew
         ...(budget && { budget }),
         created_at: new Date(now()).toISOString(),
       }
-      const { check, set } = await storing(record, key)
-      const created = await kv.commit({ check, set: [...set, ...logged('key.create', record.id, act)] })
+      const { check, set } = await newKeyCommit(record, key)
+      const created = await kv.commit({ check, set: [...set, ...auditEntry('key.create', record.id, act)] })
       return created ? { ...record, key } : null
     },
     verify(value) {
@@ -199,7 +199,7 @@ export function gatewayKeys(kv: KV, options: { now?: () => number } = {}): Gatew
       return typeof hash === 'string' ? verifyHash(hash) : hash.then(verifyHash)
     },
     async list(userId, { after, limit = 100 } = {}) {
-      const prefix = ofUser(userId)
+      const prefix = userKeysOf(userId)
       const page = await kv.list(prefix, {
         reverse: true,
         limit,
@@ -211,33 +211,33 @@ export function gatewayKeys(kv: KV, options: { now?: () => number } = {}): Gatew
       return page.next ? { items, next: page.next[2]! } : { items }
     },
     async setRateLimit(id, rate_limit, act = {}) {
-      await change(id, (key) => ({ ...key, rate_limit }), logged('key.update', id, act))
+      await change(id, (key) => ({ ...key, rate_limit }), auditEntry('key.update', id, act))
     },
     async rotate(id, { overlapMs = OVERLAP_MS } = {}, act = {}) {
       for (;;) {
         const entry = await kv.get<GatewayKey>(keyOf(id))
-        if (!entry || entry.value.revoked || entry.value.rotated_at !== undefined || isOver(entry.value)) return null
+        if (!entry || entry.value.revoked || entry.value.rotated_at !== undefined || isExpired(entry.value)) return null
         const key = newKey()
         const rotated_at = new Date(now()).toISOString()
         const record = { ...entry.value, id: uuidv7(now()), created_at: rotated_at }
-        // Never later than it would have ended anyway.
+        // A rotation never extends the life of the old key.
         const end = new Date(Math.min(now() + overlapMs, Date.parse(entry.value.expires_at ?? '') || Infinity))
-        const { check, set } = await storing(record, key)
+        const { check, set } = await newKeyCommit(record, key)
         const rotated = await kv.commit({
           check: [...check, { key: keyOf(id), version: entry.version }],
           set: [
             ...set,
             { key: keyOf(id), value: { ...entry.value, expires_at: end.toISOString(), rotated_at } },
-            ...logged('key.rotate', id, act),
+            ...auditEntry('key.rotate', id, act),
           ],
         })
         if (!rotated) continue
-        forget(id)
+        evict(id)
         return { ...record, key }
       }
     },
     async revokeAll(userId, act = {}) {
-      for await (const { key } of entriesOf(kv, ofUser(userId))) await revoke(key[2]!, act)
+      for await (const { key } of entriesOf(kv, userKeysOf(userId))) await revoke(key[2]!, act)
       changes++
       for (const [hash, { holder }] of cache) if (holder.user.id === userId) cache.delete(hash)
     },

@@ -15,14 +15,14 @@ type StoredSession = {
   created_at: string
 }
 
-/** spec.md, "Session": what is stored, and what was used in it so far. */
+/** spec.md, "Session": the stored session and its usage so far. */
 export type Session = StoredSession & {
   prompt_tokens: number
   completion_tokens: number
   total_tokens: number
   request_count: number
   cost_usd: number
-  /** When it was made or last used. */
+  /** When the session was last used; if never, when it was created. */
   updated_at: string
 }
 
@@ -48,7 +48,7 @@ async function withTotals(kv: KV, sessions: StoredSession[]): Promise<Session[]>
   })
 }
 
-/** Makes a session for a user. @param input.expiresAt when requests no longer count for it; default never */
+/** Creates a session for a user. @param input.expiresAt from when on requests are no longer counted in it; default never */
 export async function createSession(
   kv: KV,
   userId: string,
@@ -73,7 +73,7 @@ export async function createSession(
   return (await withTotals(kv, [session]))[0]!
 }
 
-/** The session with this id and what was used in it, or null. */
+/** The session with this id and its usage, or null. */
 export async function getSession(kv: KV, id: string): Promise<Session | null> {
   const entry = await kv.get<StoredSession>(sessionKey(id))
   return entry ? (await withTotals(kv, [entry.value]))[0]! : null
@@ -99,19 +99,19 @@ export async function listSessions(
   return page.next ? { items, next: page.next[2]! } : { items }
 }
 
-/** Sessions that requests count for. */
+/** Looks up the sessions that requests are counted in. */
 export interface LiveSessions {
-  /** Whether there is a session with this id, and it is live and this user's. */
+  /** Whether this user has a session with this id that has not expired. */
   has(id: string, userId: string): Promise<boolean> | boolean
 }
 
 const CACHE_SIZE = 10_000
 
-/** Live sessions over a `KV`. A session's owner and end never change, so that those that were found stay in memory. */
+/** Live sessions over a `KV`. The owner and expiry time of a session never change, so found sessions stay in the cache. */
 export function liveSessions(kv: KV, options: { now?: () => number } = {}): LiveSessions {
   const { now = Date.now } = options
   const cache = new Map<string, { userId: string; until: number }>()
-  const lives = ({ userId, until }: { userId: string; until: number }, of: string): boolean =>
+  const isLiveFor = ({ userId, until }: { userId: string; until: number }, of: string): boolean =>
     userId === of && now() < until
 
   const find = async (id: string, of: string): Promise<boolean> => {
@@ -121,13 +121,13 @@ export function liveSessions(kv: KV, options: { now?: () => number } = {}): Live
     const found = { userId, until: expires_at === null ? Infinity : Date.parse(expires_at) }
     if (cache.size >= CACHE_SIZE) cache.clear()
     cache.set(id, found)
-    return lives(found, of)
+    return isLiveFor(found, of)
   }
 
   return {
     has(id, userId) {
       const found = cache.get(id)
-      return found ? lives(found, userId) : find(id, userId)
+      return found ? isLiveFor(found, userId) : find(id, userId)
     },
   }
 }

@@ -127,7 +127,7 @@ describe('listUsers', () => {
       ['2', '1', '0'],
     ])
     await deleteUser(kv, ids[0]!)
-    // No more than an empty last page tells that nobody is left.
+    // A full page may have a `next` although nobody follows: the next page is then empty.
     expect((await listUsers(kv, { limit: 3, after: ids[3]! })).items.map(({ name }) => name)).toEqual(['2', '1'])
 
     expect((await listUsers(kv)).items).toHaveLength(5)

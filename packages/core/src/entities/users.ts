@@ -12,31 +12,31 @@ export type Role = 'user' | 'developer' | 'admin'
 /** The one user entity of gateway and platform, as stored under `user/<id>`. */
 export type User = {
   id: string
-  /** In the spelling it was given; unique without regard to case. Null for a user who cannot sign in. */
+  /** As given; unique without regard to case. Null for a user who cannot sign in. */
   email: string | null
   role: Role
   name: string
-  /** What the user's requests may cost; absent = no bound. */
+  /** Limit on the cost of the user's requests; absent = none. */
   budget?: Budget
   created_at: string
-  /** When the user was deleted; null = live. */
+  /** When the user was deleted; null = not deleted. */
   deleted_at: string | null
 }
 
-/** What is taken for an e-mail address: an @ between two texts without spaces, control characters and halves of characters. */
+/** A valid e-mail address: an @ between two strings without spaces, control characters and lone surrogates. */
 export const EMAIL = /^[^@\s\p{Cc}\p{Cs}]+@[^@\s\p{Cc}\p{Cs}]+$/u
 
 const userKey = (id: string) => ['user', id]
 const emailKey = (email: string) => ['email', email.toLowerCase()]
 const countKey = ['user-count']
 
-/** Longest id: it is part of keys, and keys have a bound. */
+/** Maximum length of an id: it is part of storage keys, whose length is limited. */
 const ID_LENGTH = 200
 
 /**
- * Stores a new user. The e-mail of a deleted user stays taken.
+ * Creates a user. The id and the e-mail of a deleted user cannot be used again.
  * @param input.id default a UUIDv7
- * @returns the user, or null where the id or the e-mail is taken
+ * @returns the user, or null if the id or the e-mail is in use
  * @throws TypeError where the id has more than 200 characters
  */
 export async function createUser(
@@ -68,14 +68,14 @@ export async function createUser(
   return created ? user : null
 }
 
-/** The live user with this id, or null. */
+/** The user with this id; null if there is none or the user was deleted. */
 export async function getUser(kv: KV, id: string): Promise<User | null> {
   const user = (await kv.get<User>(userKey(id)))?.value
   return user && user.deleted_at === null ? user : null
 }
 
 /**
- * Live users in the reverse order of their ids, which is newest first where they are ours; `next` is the `after` of the following page.
+ * Users that are not deleted, in reverse order of their ids: newest first, if the ids are UUIDv7. `next` is the `after` of the following page.
  * `limit` is 100 by default.
  */
 export async function listUsers(
@@ -101,12 +101,12 @@ export async function listUsers(
   }
 }
 
-/** How many live users there are. */
+/** The number of users that are not deleted. */
 export async function countUsers(kv: KV): Promise<number> {
   return (await kv.get<{ users?: number }>(countKey))?.value.users ?? 0
 }
 
-/** Any other live administrator. @throws ApiError 400 where there is none */
+/** An administrator other than `id`. @throws ApiError 400 if there is none */
 async function otherAdmin(kv: KV, id: string): Promise<Entry<User>> {
   for await (const entry of entriesOf<User>(kv, ['user']))
     if (entry.value.role === 'admin' && entry.value.deleted_at === null && entry.value.id !== id) return entry
@@ -114,8 +114,8 @@ async function otherAdmin(kv: KV, id: string): Promise<Entry<User>> {
 }
 
 /**
- * Marks a live user as deleted: reads find it no more, its books stay. False where there is none.
- * @throws ApiError 400 for the last administrator, without whom nobody could make another
+ * Marks a user as deleted: it is no longer found, but its usage records are kept. False if there is no such user.
+ * @throws ApiError 400 for the last administrator, because nobody could create another
  */
 export async function deleteUser(kv: KV, id: string, act: Act = {}): Promise<boolean> {
   for (;;) {
