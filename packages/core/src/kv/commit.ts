@@ -1,7 +1,7 @@
 import type { Commit } from './kv.js'
 import { encodeKey } from './kv.js'
 
-/** A commit as text, copied when it was asked for: what its caller changes afterwards is not part of it. */
+/** A commit with encoded keys and serialised values: a snapshot that later changes by the caller do not affect. */
 export interface PreparedCommit {
   check: { k: string; version: string | null }[]
   /** `json` is the value; `expiresAt` in whole milliseconds since the epoch, undefined = never. */
@@ -17,7 +17,7 @@ const wholeMilliseconds = (time: number | undefined): number | undefined => {
   return whole
 }
 
-/** @throws TypeError or RangeError where a key, a value, a time or an amount cannot be stored */
+/** Encodes a commit. @throws TypeError or RangeError where a key, a value, a time or an amount cannot be stored */
 export const prepareCommit = ({ check = [], set = [], del = [], sum = [] }: Commit): PreparedCommit => ({
   check: check.map(({ key, version }) => ({ k: encodeKey(key), version })),
   set: set.map(({ key, value, expiresAt }) => {
@@ -35,25 +35,25 @@ export const prepareCommit = ({ check = [], set = [], del = [], sum = [] }: Comm
   }),
 })
 
-/** What a key holds while a commit is decided on: a value as JSON, or the fields of a counter. */
+/** The state of a key while a commit is evaluated: a value as JSON, or the fields of a counter. */
 export interface KeyState {
-  /** Absent on what is not stored yet: nobody can have read its version. A number where that is what the store counts in. */
+  /** Absent where the state is not stored yet, so nobody can have read a version. A number in stores whose versions are numbers. */
   version?: string | number | undefined
-  /** The value; null where it is one, and its text does not matter. */
+  /** The value; null if there is one whose text is not in memory. */
   json?: string | null | undefined
   fields?: Readonly<Record<string, number>> | undefined
   expiresAt?: number | undefined
 }
 
-/** Sets a field whatever it is called: to assign to `__proto__` would be something else. */
+/** Sets a field of any name, including `__proto__`, which an assignment would not create. */
 function setField(fields: Record<string, number>, field: string, value: number): void {
   if (field !== '__proto__') fields[field] = value
   else Object.defineProperty(fields, field, { value, enumerable: true, configurable: true, writable: true })
 }
 
 /**
- * What a commit makes of its keys, null = deleted; undefined where a check fails.
- * @param find what a key holds before it; null where there is nothing or its time is over
+ * The states of the keys after a commit, null = deleted; undefined where a check fails.
+ * @param find the state of a key before the commit; null where it does not exist or has expired
  * @throws TypeError where a counter is set or a value summed, RangeError where a field leaves the safe integers
  */
 export function applyCommit(
@@ -82,7 +82,7 @@ export function applyCommit(
       if (!Number.isSafeInteger(total)) throw new RangeError(`${k}.${field} left the safe integers`)
       setField(fields, field, total)
     }
-    // V8 makes a hash table of an object that got many fields by their names, and copies it a hundred times slower than one that it has parsed.
+    // V8 turns an object with many computed fields into a hash table, which it copies a hundred times slower than a parsed object.
     after.set(k, { fields: grown ? (JSON.parse(JSON.stringify(fields)) as Record<string, number>) : fields })
   }
   return after

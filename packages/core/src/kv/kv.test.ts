@@ -22,7 +22,7 @@ describe('encodeKey', () => {
 })
 
 describe('update', () => {
-  it('changes, creates and leaves a value', async () => {
+  it('changes, creates or keeps a value', async () => {
     const kv = await memoryKV()
     expect(await update<number>(kv, ['n'], (n) => (n ?? 10) + 1)).toBe(11)
     expect(await update<number>(kv, ['n'], (n) => (n ?? 10) + 1)).toBe(12)

@@ -1,57 +1,57 @@
 /**
- * The one storage port: ordered keys, versioned values, one atomic primitive.
- * Every write of one action is one `commit`; ids are UUIDv7, so newest-first is a reverse `list`.
+ * The storage port: ordered keys, versioned values and one atomic write operation.
+ * All writes of one action are one `commit`. Ids are UUIDv7, so a reverse `list` is newest first.
  */
 
 /** Segments of a key, such as `['user', id]`; the engine encodes them. */
 export type Key = readonly string[]
 
-/** A JSON value, as stores keep it; fields that are `undefined` are left out. */
+/** A JSON value, as it is stored; fields that are `undefined` are omitted. */
 export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue | undefined }
 
-/** A value with the version that {@link Commit} checks. */
+/** A stored value with its version, which {@link Commit} can check. */
 export interface Entry<T> {
   key: Key
-  /** The value that was set, or the field map of a counter. */
+  /** The value, or the fields of a counter. */
   value: T
-  /** Opaque; changes with every write and is never used again, not even after a delete. */
+  /** Opaque; changes with every write and is never reused, not even after a delete. */
   version: string
-  /** True where the value is the field map of a counter. */
+  /** True for a counter. */
   counter?: true
-  /** Milliseconds since the epoch at which it ends; absent = never. */
+  /** When the entry expires, in milliseconds since the epoch; absent = never. */
   expiresAt?: number
 }
 
-/** The changes of one atomic {@link KV.commit}, and the versions that it depends on. */
+/** The writes of one atomic {@link KV.commit}, and the versions that they depend on. */
 export interface Commit {
-  /** Conditions: the version that a key must have; `null` = it must not exist. */
+  /** Preconditions: the version that a key must have; `null` = the key must not exist. */
   check?: { key: Key; version: string | null }[]
   /** Values to write; `expiresAt` is in milliseconds since the epoch, absent = never. */
   set?: { key: Key; value: JsonValue; expiresAt?: number }[]
-  /** Keys to delete; a key that is absent is no error. */
+  /** Keys to delete; a missing key is ignored. */
   del?: Key[]
-  /** Safe integers to add to the fields of a counter. A counter key is never a `set` key. */
+  /** Safe integers to add to the fields of a counter. A key of a counter cannot be `set`. */
   sum?: { key: Key; add: Record<string, number> }[]
 }
 
-/** A part of a list, and where the next part begins. */
+/** A page of a list, and where the next page begins. */
 export interface Page<T> {
   items: Entry<T>[]
   /** The `after` of the next page; absent on the last one. */
   next?: Key
 }
 
-/** Which part of a prefix to list, and in which direction. */
+/** Options of {@link KV.list}. */
 export interface ListOptions {
-  /** The key after which to begin, `next` of the page before; default at the beginning. */
+  /** Start after this key, such as the `next` of the previous page; default at the beginning. */
   after?: Key
-  /** Most entries to return, up to 500; default 100. */
+  /** Maximum number of entries, up to 500; default 100. */
   limit?: number
-  /** From the last key to the first; default false. */
+  /** List from the last key to the first; default false. */
   reverse?: boolean
 }
 
-/** Who may write to a store, and what its commits survive. */
+/** How many processes may write to a store, and how durable its commits are. */
 export interface KVCapabilities {
   /** How many processes may write: `one-process`, `one-host` or `many-hosts`. */
   writers: 'one-process' | 'one-host' | 'many-hosts'
@@ -68,15 +68,15 @@ export interface Health {
   reason?: string
 }
 
-/** The port of all stores: ordered keys, versioned values and one atomic {@link KV.commit}. */
+/** A key-value store with ordered keys, versioned values and one atomic {@link KV.commit}. */
 export interface KV {
   readonly capabilities: KVCapabilities
   get<T>(key: Key): Promise<Entry<T> | null>
   getMany<T>(keys: Key[]): Promise<(Entry<T> | null)[]>
-  /** Entries below `prefix`, in the order of their keys; all there are below `[]`. */
+  /** Entries below `prefix`, in key order; all entries for `[]`. */
   list<T>(prefix: Key, options?: ListOptions): Promise<Page<T>>
   /**
-   * All or nothing. Resolves once durable as `capabilities` says: `true` = applied, `false` = a check failed and nothing was written.
+   * Applies all changes or none, and resolves once they are as durable as `capabilities` says: `true` = applied, `false` = a check failed.
    * @throws StorageError with `outcome: 'unknown'` where it may have been applied.
    */
   commit(commit: Commit): Promise<boolean>
@@ -84,13 +84,13 @@ export interface KV {
   close(): Promise<void>
 }
 
-/** Most entries that one `list` returns. */
+/** Maximum number of entries in one page. */
 const MAX_PAGE = 500
 
 const plain = /^[a-z0-9_-]+$/
 
 const utf8 = new TextEncoder()
-/** Segments that were encoded lately; the same ones come again and again. */
+/** Cache of encoded segments: the same ones recur often. */
 const encoded = new Map<string, string>()
 const ENCODED = 1_000
 
@@ -100,7 +100,7 @@ const encodeSegment = (segment: string): string => {
   if (hex !== undefined) return hex
   hex = '~'
   for (const byte of utf8.encode(segment)) hex += byte.toString(16).padStart(2, '0')
-  // A key with a longer one is hardly ever asked for again, or too long.
+  // Long segments rarely recur, or make the key too long.
   if (segment.length > 300) return hex
   if (encoded.size >= ENCODED) encoded.clear()
   encoded.set(segment, hex)
@@ -112,36 +112,36 @@ const decodeSegment = (text: string): string =>
     ? new TextDecoder().decode(Uint8Array.from(text.slice(1).match(/../g) ?? [], (hex) => parseInt(hex, 16)))
     : text
 
-/** Longest encoded key, in characters: what the index of every engine can hold. */
+/** Maximum length of an encoded key in characters, chosen so that the index of every engine can hold it. */
 const MAX_KEY = 2_000
 
 /**
- * The text that every engine orders and stores keys by: plain segments as they are, others as `~` and hexadecimal UTF-8, joined by `/`.
- * @throws TypeError where it has no segment, or over 2,000 characters
+ * Encodes a key as the string that every engine stores and sorts by: plain segments unchanged, others as `~` and hexadecimal UTF-8, joined by `/`.
+ * @throws TypeError if the key has no segment, or more than 2,000 characters when encoded
  */
 export function encodeKey(key: Key): string {
   if (key.length === 0) throw new TypeError('A key needs at least one segment')
-  // Without arrays: of what a flush of one usage record costs, a tenth went into them.
+  // No arrays here: they took a tenth of the time of flushing one usage record.
   let text = encodeSegment(key[0]!)
   for (let i = 1; i < key.length; i++) text += `/${encodeSegment(key[i]!)}`
   if (text.length > MAX_KEY) throw new TypeError(`A key is at most ${MAX_KEY} characters long when encoded`)
   return text
 }
 
-/** Encoded keys between two others, both left out. */
+/** A range of encoded keys; both bounds are exclusive. */
 export interface KeyRange {
   low: string
   high: string
-  /** From the last to the first. */
+  /** Whether to list from the last key to the first. */
   reverse: boolean
-  /** Most entries to return. */
+  /** Maximum number of entries. */
   limit: number
 }
 
-/** What `list` is asked for, as every engine reads it: never beyond `prefix`, whatever `after` is. */
+/** Translates the arguments of `list` into a key range, which stays within `prefix` whatever `after` is. */
 export function rangeOf(prefix: Key, { after, limit = 100, reverse = false }: ListOptions = {}): KeyRange {
   const below = prefix.length > 0 ? encodeKey(prefix) : undefined
-  // '0' is the character after '/', and none of a key is after '~'.
+  // '0' is the character after '/', and no character of an encoded key sorts after '~'.
   const [low, high] = below === undefined ? ['', '\x7f'] : [`${below}/`, `${below}0`]
   const range = { low, high, reverse, limit: Math.min(Math.max(limit, 1), MAX_PAGE) }
   const last = after && encodeKey(after)
@@ -150,12 +150,12 @@ export function rangeOf(prefix: Key, { after, limit = 100, reverse = false }: Li
   return range
 }
 
-/** The key that {@link encodeKey} made `text` of. */
+/** Decodes a key that {@link encodeKey} encoded. */
 export const decodeKey = (text: string): Key => text.split('/').map(decodeSegment)
 
 /**
- * Changes one value by compare-and-set, trying again as often as another writer was faster.
- * `change` gets the present value (`null` if absent) and returns the new one, or `undefined` to leave it.
+ * Changes one value by compare-and-set, and retries while other writers are faster.
+ * `change` gets the current value (`null` if absent) and returns the new one, or `undefined` to keep it.
  * @returns the value that is stored afterwards.
  */
 export async function update<T extends JsonValue>(
@@ -172,8 +172,8 @@ export async function update<T extends JsonValue>(
 }
 
 /**
- * All entries below `prefix`, in the order of their keys, or those after a key; default all there are.
- * What is written meanwhile may or may not be among them.
+ * Iterates over the entries below `prefix` in key order, by default over the whole store, optionally starting after a key.
+ * Entries that are written during the iteration may or may not be included.
  */
 export async function* entriesOf<T>(kv: KV, prefix: Key = [], after?: Key): AsyncGenerator<Entry<T>> {
   for (;;) {

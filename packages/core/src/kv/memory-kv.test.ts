@@ -3,7 +3,7 @@ import { StorageError } from '../errors.js'
 import type { LogEntry } from './memory-kv.js'
 import { memoryKV } from './memory-kv.js'
 
-/** A log in memory whose appends can be held back and made to fail. */
+/** A log in memory whose appends can be delayed and made to fail. */
 function fakeLog(kept: LogEntry[] = []) {
   const log = {
     kept,
@@ -125,7 +125,7 @@ describe('memoryKV with a log', () => {
     expect(log.appends).toHaveLength(2)
   })
 
-  it('refuses one commit of a group and keeps the others', async () => {
+  it('rejects one commit of a group and applies the others', async () => {
     const kv = await memoryKV({ log: fakeLog() })
     await kv.commit({ sum: [{ key: ['n'], add: { x: 1 } }] })
     const results = await Promise.allSettled([set('a'), set('n'), set('b')].map(kv.commit))
@@ -137,7 +137,7 @@ describe('memoryKV with a log', () => {
     const log = fakeLog()
     const kv = await memoryKV({ log })
     log.failure = new StorageError('Disk full', 'none')
-    // The first goes alone; the two others share the flush after it, and the last of them loses to the one before.
+    // The first commit is flushed alone; the others share the next flush, where the check of the last one fails because of the one before.
     const create = () => kv.commit({ check: [{ key: ['a'], version: null }], ...set('a') })
     const results = await Promise.allSettled([kv.commit(set('b')), create(), create()])
     expect(results).toEqual(Array.from({ length: 3 }, () => ({ status: 'rejected', reason: log.failure })))

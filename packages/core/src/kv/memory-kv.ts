@@ -5,39 +5,39 @@ import type { Entry, Health, Key, KV, KVCapabilities, ListOptions, Page } from '
 import { decodeKey, encodeKey, rangeOf } from './kv.js'
 import { sortedKeys } from './sorted-keys.js'
 
-/** One key's state after a commit, in absolute terms, so that replaying an entry twice changes nothing. */
+/** The state of one key after a commit. It is absolute and not a difference, so replaying an entry is idempotent. */
 export interface LogEntry {
   /** The encoded key. */
   k: string
-  /** The version; also on a delete, so that it is never given out again. */
+  /** The version. A delete has one too, so that it is never reused. */
   v: number
-  /** The value as JSON text; null where only the log has it, absent on a delete and on a counter. */
+  /** The value as JSON text; null if only the log has it; absent for a delete and for a counter. */
   j?: string | null
   /** The fields of a counter. */
   c?: Readonly<Record<string, number>>
-  /** Milliseconds since the epoch at which the value ends; absent = never. */
+  /** When the value expires, in milliseconds since the epoch; absent = never. */
   x?: number
-  /** Where the log keeps it: the log's own note, not part of what is kept. */
+  /** Where the log stores the entry: private to the log, and not stored itself. */
   at?: unknown
 }
 
-/** Whether an entry says that its key is gone. */
+/** Whether an entry is the delete of its key. */
 export const isDelete = (entry: LogEntry): boolean => entry.j === undefined && entry.c === undefined
 
-/** Where an in-memory KV keeps what must outlive the process. Entries are shared with it: it may set `at`, and `j` to null and back. */
+/** The durable log of an in-memory KV. Both share the entry objects: the log may set `at`, drop `j` by setting it to null, and restore it. */
 export interface KVLog {
-  /** Why nothing can be read or written any more; absent while all is well. */
+  /** Why the log can no longer be read or written; absent while it works. */
   readonly stopped?: StorageError | undefined
-  /** All entries kept so far, oldest first; called once, before anything else. */
+  /** All stored entries, oldest first; called once, before any other method. */
   load(): AsyncIterable<LogEntry>
   /**
-   * Keeps the entries of one group of commits, all or none.
-   * @throws StorageError with `outcome: 'none'` where nothing was kept, `'unknown'` where they may turn up when the log is loaded again
+   * Stores the entries of one group of commits atomically.
+   * @throws StorageError with `outcome: 'none'` if nothing was stored, `'unknown'` if the entries may appear when the log is loaded again
    */
   append(entries: LogEntry[]): Promise<void>
-  /** The value of an entry whose `j` is null; nothing where the entry was forgotten in the meantime. */
+  /** Reads the value of an entry whose `j` is null; undefined if the entry was forgotten in the meantime. */
   read(entry: LogEntry): Promise<string | undefined>
-  /** Takes note that an entry counts no more: a later one has its key, or (`over`) its time has ended, and no older one may come back. */
+  /** Marks an entry as obsolete: a later one replaced it or, where `over` is true, it expired, and no older one of its key may reappear. */
   forget(entry: LogEntry, over: boolean): void
   health(): Promise<Health>
   close(): Promise<void>
@@ -45,9 +45,9 @@ export interface KVLog {
 
 /** Options of {@link memoryKV}. */
 export interface MemoryKVOptions {
-  /** Makes commits durable; absent = nothing outlives the process. */
+  /** Makes commits durable; absent = the data is lost when the process ends. */
   log?: KVLog
-  /** What `kv.capabilities` says; default `{ writers: 'one-process', durability: 'none', driver: 'memory' }`. */
+  /** The value of `kv.capabilities`; default `{ writers: 'one-process', durability: 'none', driver: 'memory' }`. */
   capabilities?: KVCapabilities
   /** The clock, in milliseconds; default `Date.now`. */
   now?: () => number
@@ -59,11 +59,12 @@ interface Waiting {
   reject(error: unknown): void
 }
 
-/** Most commits in one group. */
+/** Maximum number of commits in one group. */
 const GROUP = 512
 
 /**
- * A `KV` in memory: an ordered index and, with a `log`, group commit. One flush is in flight; what arrives meanwhile is the next.
+ * A `KV` in memory: an ordered index and, with a `log`, group commit. At most one flush is in flight; commits that arrive meanwhile form
+ * the next group.
  * @example const kv = await memoryKV()
  */
 export async function memoryKV(options: MemoryKVOptions = {}): Promise<KV> {
@@ -71,18 +72,18 @@ export async function memoryKV(options: MemoryKVOptions = {}): Promise<KV> {
   const capabilities = options.capabilities ?? { writers: 'one-process', durability: 'none', driver: 'memory' }
   const state = new Map<string, LogEntry>()
   const keys = sortedKeys()
-  /** Entries that have an end, and where the search for those whose time is over has got to. */
-  const mortal = new Set<LogEntry>()
-  let search = mortal.values()
+  /** Entries with an expiry time, and the position of the incremental scan for expired ones. */
+  const expiring = new Set<LogEntry>()
+  let scan = expiring.values()
   let version = 0
   let queue: Waiting[] = []
   let flushing = false
   let flushed: Promise<void> | undefined
   let closed: StorageError | undefined
 
-  /** An entry counts no more. */
+  /** Marks an entry as obsolete. */
   const release = (entry: LogEntry, over: boolean): void => {
-    mortal.delete(entry)
+    expiring.delete(entry)
     log?.forget(entry, over)
   }
 
@@ -101,26 +102,26 @@ export async function memoryKV(options: MemoryKVOptions = {}): Promise<KV> {
     }
     if (before) release(before, false)
     else keys.add(entry.k)
-    // Never a delete before it: a Map that loses and gets the same few keys again looks through what it lost, for microseconds.
+    // No delete before the set: a Map in which the same few keys are deleted and added again spends microseconds on skipping the deleted slots.
     state.set(entry.k, entry)
-    if (entry.x !== undefined) mortal.add(entry)
+    if (entry.x !== undefined) expiring.add(entry)
   }
 
-  const isOver = (entry: LogEntry): boolean => entry.x !== undefined && entry.x <= now()
+  const isExpired = (entry: LogEntry): boolean => entry.x !== undefined && entry.x <= now()
 
-  /** Looks at two entries that have an end for each one that was written, so that none stays for long and no search takes long. */
-  const bury = (): void => {
-    for (let i = 0; i < 2 && mortal.size > 0; i++) {
-      const { value: entry, done } = search.next()
-      if (done) search = mortal.values()
-      else if (isOver(entry)) remove(entry, true)
+  /** Checks two entries with an expiry time per written entry: the work per write is constant, and expired entries are removed in time. */
+  const removeExpired = (): void => {
+    for (let i = 0; i < 2 && expiring.size > 0; i++) {
+      const { value: entry, done } = scan.next()
+      if (done) scan = expiring.values()
+      else if (isExpired(entry)) remove(entry, true)
     }
   }
 
   if (log) for await (const entry of log.load()) publish(entry)
 
-  const alive = (entry: LogEntry | undefined): LogEntry | undefined =>
-    entry && !isDelete(entry) && !isOver(entry) ? entry : undefined
+  const ifLive = (entry: LogEntry | undefined): LogEntry | undefined =>
+    entry && !isDelete(entry) && !isExpired(entry) ? entry : undefined
 
   const toEntry = <T>({ k, v, c, x }: LogEntry, json: string | undefined): Entry<T> => {
     const entry: Entry<T> = { key: decodeKey(k), value: (c ? { ...c } : JSON.parse(json!)) as T, version: String(v) }
@@ -129,22 +130,22 @@ export async function memoryKV(options: MemoryKVOptions = {}): Promise<KV> {
     return entry
   }
 
-  const recall = async <T>(entry: LogEntry): Promise<Entry<T> | null> => {
+  const readFromLog = async <T>(entry: LogEntry): Promise<Entry<T> | null> => {
     const json = await log!.read(entry)
     return json === undefined ? find<T>(entry.k) : toEntry<T>(entry, json)
   }
 
   const find = <T>(k: string): Entry<T> | Promise<Entry<T> | null> | null => {
     if (log?.stopped) throw log.stopped
-    const entry = alive(state.get(k))
+    const entry = ifLive(state.get(k))
     if (!entry) return null
-    return entry.j === null ? recall<T>(entry) : toEntry<T>(entry, entry.j)
+    return entry.j === null ? readFromLog<T>(entry) : toEntry<T>(entry, entry.j)
   }
 
-  /** What a commit makes of the present state and of `pending` (the commits of the same group), or nothing if a check fails. */
+  /** The entries that a commit writes, given the current state and `pending`, the earlier commits of its group; undefined if a check fails. */
   const evaluate = (commit: PreparedCommit, pending?: Map<string, LogEntry>): LogEntry[] | undefined => {
     const after = applyCommit(commit, (k) => {
-      const entry = alive(pending?.get(k) ?? state.get(k))
+      const entry = ifLive(pending?.get(k) ?? state.get(k))
       return entry ? { version: entry.v, json: entry.j, fields: entry.c } : null
     })
     if (!after) return undefined
@@ -180,17 +181,17 @@ export async function memoryKV(options: MemoryKVOptions = {}): Promise<KV> {
         if (pending.size > 0) await log.append([...pending.values()])
         for (const entry of pending.values()) {
           publish(entry)
-          bury()
+          removeExpired()
         }
         for (const { resolve } of applied) resolve(true)
-        // Only now: what they lost to is kept, and not only about to be.
+        // Not earlier: the commit that made their check fail is durable only now.
         for (const { resolve } of refused) resolve(false)
       } catch (cause) {
         const error = StorageError.is(cause) ? cause : new StorageError('The log failed', 'unknown', { cause })
         for (const { reject } of [...applied, ...refused]) reject(error)
       }
     }
-    // In the same turn as the last look at the queue: a commit that comes later starts the next flush.
+    // In the same tick as the last check of the queue, so that a later commit starts the next flush.
     flushing = false
   }
 
@@ -208,10 +209,10 @@ export async function memoryKV(options: MemoryKVOptions = {}): Promise<KV> {
       for (const k of keys.from(reverse ? high : low, reverse)) {
         if (k === low) continue
         if (k <= low || k >= high || found.length > limit) break
-        if (alive(state.get(k))) found.push(k)
+        if (ifLive(state.get(k))) found.push(k)
       }
       const next = found.length > limit ? decodeKey(found[limit - 1]!) : undefined
-      // One that goes while the others are read is left out.
+      // Entries that are deleted while the others are read are left out.
       const items = (await Promise.all(found.slice(0, limit).map((k) => find<T>(k)))).filter((item) => item !== null)
       return next ? { items, next } : { items }
     },
@@ -221,7 +222,7 @@ export async function memoryKV(options: MemoryKVOptions = {}): Promise<KV> {
         const entries = evaluate(prepareCommit(commit))
         for (const entry of entries ?? []) {
           publish(entry)
-          bury()
+          removeExpired()
         }
         return entries !== undefined
       }

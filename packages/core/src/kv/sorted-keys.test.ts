@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { sortedKeys } from './sorted-keys.js'
 
-/** A small seeded generator, so that a failure can be repeated. */
+/** A seeded random number generator, so that a failure can be reproduced. */
 function random(seed: number): (below: number) => number {
   let state = seed
   return (below) => {
@@ -32,7 +32,7 @@ describe('sortedKeys', () => {
     const next = random(seed)
     const keys = sortedKeys()
     const model = new Set<string>()
-    // Grows to several runs, shrinks to nothing, and grows again.
+    // Grows to several runs, shrinks to none, and grows again.
     for (const [steps, additions] of [
       [4_000, 9],
       [6_000, 1],
@@ -57,7 +57,7 @@ describe('sortedKeys', () => {
     }
   })
 
-  it('takes ascending and descending keys alike', () => {
+  it('accepts ascending and descending keys', () => {
     const names = Array.from({ length: 2_000 }, (_, i) => String(i).padStart(4, '0'))
     const [up, down] = [sortedKeys(), sortedKeys()]
     for (const name of names) up.add(name)

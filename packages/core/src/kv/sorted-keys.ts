@@ -1,10 +1,10 @@
 const RUN = 512
 
-/** Strings in order, as runs of at most 512, so that an insert moves a run's tail and not the whole list. */
+/** A sorted set of strings, stored in runs of at most 512, so that an insert moves the tail of a run and not of the whole list. */
 export interface SortedKeys {
   add(key: string): void
   delete(key: string): void
-  /** Keys from `start` (included, or excluded in reverse) onwards, or backwards. */
+  /** Keys in ascending order from `start`, inclusive; or in descending order from `start`, exclusive. */
   from(start: string, reverse?: boolean): Iterable<string>
 }
 
