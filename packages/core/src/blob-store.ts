@@ -1,19 +1,19 @@
-/** The port for the bytes of files. */
+/** The storage port for file contents. */
 
-/** The bytes to store; an iterable is read no faster than they are written. */
+/** The bytes to store. A stream or iterable is read with backpressure: no faster than its bytes are written. */
 export type BlobBody = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array> | Uint8Array
 
-/** What may be given with the bytes of a blob. */
+/** Options of {@link BlobStore.put}. */
 export interface BlobPutOptions {
-  /** Media type, kept as it is. */
+  /** Media type, stored unchanged. */
   type: string
-  /** Bytes that the blob may have. */
+  /** Maximum size in bytes. */
   maxBytes: number
-  /** Ends the writing; `put` then rejects with its reason. */
+  /** Aborts the upload; `put` then rejects with the signal's reason. */
   signal?: AbortSignal
 }
 
-/** What was stored. */
+/** The size and hash of a stored blob. */
 export interface StoredBlob {
   /** In bytes. */
   size: number
@@ -21,40 +21,40 @@ export interface StoredBlob {
   sha256: string
 }
 
-/** Positions of bytes, from 0, both ends included, as HTTP counts them. */
+/** A byte range as in HTTP: zero-based, with both ends included. */
 export interface ByteRange {
   start: number
-  /** Default: the last byte. What lies beyond that is cut off. */
+  /** Default: the last byte. An end beyond the last byte is clamped to it. */
   end?: number
 }
 
-/** A blob as it is read: its bytes, whole or in a range, and what is stored about it. */
+/** The result of {@link BlobStore.get}: the blob's bytes, or a range of them, and its metadata. */
 export interface BlobContent {
-  /** The bytes of `range`, to be read once; nothing is fetched before it is read. It rejects rather than end early. */
+  /** The bytes of `range`. Can be read once, and fetches nothing before that. It throws rather than end early. */
   body: AsyncIterable<Uint8Array>
-  /** Bytes of the whole blob. */
+  /** Size of the whole blob in bytes. */
   size: number
   /** Media type, as stored. */
   type: string
-  /** What `body` yields; null where no byte of the blob is asked for, as where the range starts beyond the end (HTTP's 416). */
+  /** The range that `body` yields; null where it is empty, for example because it starts beyond the end (HTTP 416). */
   range: Required<ByteRange> | null
 }
 
-/** Where the bytes of files are kept. A blob is there whole or not at all; keys are any text. */
+/** Storage for file contents. Writes are atomic: a blob is stored completely or not at all. A key can be any string. */
 export interface BlobStore {
   /**
-   * Stores a blob, in place of the one that was there. If it rejects, what was there before remains and nothing else does.
-   * @throws ApiError 413 where there are more than `maxBytes`; what the body throws; the reason of `signal`
+   * Stores a blob and replaces an existing one. If it rejects, the previous blob is kept and nothing of the new one remains.
+   * @throws ApiError 413 where the body is larger than `maxBytes`; any error of the body; the reason of `signal`
    * @throws StorageError with `outcome: 'unknown'` where the blob may have been stored
    */
   put(key: string, body: BlobBody, options: BlobPutOptions): Promise<StoredBlob>
-  /** A blob, or a part of it; null if there is none. */
+  /** Reads a blob or a range of it; null if there is none. */
   get(key: string, range?: ByteRange): Promise<BlobContent | null>
-  /** Deletes a blob; one that is absent is no error. */
+  /** Deletes a blob; does nothing if it does not exist. */
   delete(key: string): Promise<void>
   /**
-   * An address from which anybody may read the blob for `expiresIn` seconds; as a file to be saved where `filename` is given.
-   * Absent where the store has no addresses.
+   * A URL from which anybody can read the blob for `expiresIn` seconds, as a download named `filename` if that is given.
+   * Absent where the store has no such URLs.
    */
   signedUrl?(key: string, options: { expiresIn: number; filename?: string }): Promise<URL>
 }

@@ -1,4 +1,4 @@
-/** The pieces of a body as one; `size` is the sum of their lengths. */
+/** Concatenates the pieces of a body; `size` is the sum of their lengths. */
 export function concat(pieces: Uint8Array[], size: number): Uint8Array {
   if (pieces.length === 1) return pieces[0]!
   const whole = new Uint8Array(size)

@@ -1,18 +1,18 @@
 import type { ErrorCode, ErrorType } from './conventions.js'
 import type { Usage } from './schemas/chat.js'
 
-/** Whether an error is the one that `mark` names, also of another copy of this package, which `instanceof` would not know. */
+/** Whether an error carries this mark. Unlike `instanceof`, this also works for another copy of this package. */
 const isMarked = (error: unknown, mark: string): boolean =>
   (error as { turnpike?: unknown } | null | undefined)?.turnpike === mark
 
-/** An error that a caller sees: an HTTP status, a closed `type` and `code`, and a message that is safe to show. */
+/** An error that is sent to the caller: an HTTP status, a `type` and `code` of a closed list, and a message that is safe to show. */
 export class ApiError extends Error {
   readonly turnpike = 'ApiError'
   override readonly name = 'ApiError'
   readonly code: ErrorCode
   /** Seconds for the `Retry-After` header; absent = no such header. */
   readonly retryAfter: number | undefined
-  /** `false` sends `x-should-retry: false`, which stops the OpenAI clients from paying for the same generation again. */
+  /** `false` sends `x-should-retry: false`, which keeps the OpenAI clients from paying for the same generation again. */
   readonly shouldRetry: boolean | undefined
   /** Further response headers, such as `allow` or `www-authenticate`. */
   readonly headers: Record<string, string>
@@ -36,36 +36,36 @@ export class ApiError extends Error {
     this.headers = options.headers ?? {}
   }
 
-  /** Whether `value` is an `ApiError`, also one of another copy of this package. */
+  /** Whether `value` is an `ApiError`, including one of another copy of this package. */
   static is(value: unknown): value is ApiError {
     return isMarked(value, 'ApiError')
   }
 }
 
-/** How an upstream call failed, in the provider's own terms; the gateway decides what the caller is told. */
+/** How an upstream call failed, in the provider's own terms; the gateway maps it to the caller's error. */
 export interface UpstreamFailure {
   /** Id of the provider that failed. */
   provider: string
-  /** What kind of failure: an HTTP answer, no connection, no answer in time, or an answer that ended early or made no sense. */
+  /** An HTTP error status, no connection, a time-out, a response that ended early, or one that could not be parsed. */
   kind: 'status' | 'unavailable' | 'timeout' | 'truncated' | 'malformed'
-  /** HTTP status of the upstream; absent where there was no answer. */
+  /** HTTP status of the upstream; absent if there was no response. */
   status?: number | undefined
-  /** True where the fault is in the caller's own request, so that `message` is for the caller. */
+  /** True if the caller's request is at fault, so that `message` is meant for the caller. */
   caller?: boolean | undefined
-  /** True where the provider refused the gateway's credential. */
+  /** True if the provider refused the gateway's credential. */
   credential?: boolean | undefined
-  /** True where a generation may have been accepted and billed. */
+  /** True if the upstream may have accepted and billed a generation. */
   accepted: boolean
   /** The upstream's own error code, such as `unsupported_parameter`. */
   code?: string | undefined
-  /** What the upstream reported before it failed, and will bill. */
+  /** The usage that the upstream reported before it failed, and will bill. */
   usage?: Usage | undefined
-  /** Seconds after which the upstream wants to be asked again. */
+  /** Seconds to wait before a retry, as given by the upstream. */
   retryAfter?: number | undefined
   cause?: unknown
 }
 
-/** A failed upstream call. The message may hold upstream text: it is shown only through {@link scrub} and only for 4xx that the caller caused. */
+/** A failed upstream call. The message may contain upstream text: callers get it only through {@link scrub}, and only for 4xx that they caused. */
 export class UpstreamError extends Error {
   readonly turnpike = 'UpstreamError'
   override readonly name = 'UpstreamError'
@@ -77,7 +77,7 @@ export class UpstreamError extends Error {
     super(message, { cause: failure.cause })
   }
 
-  /** Whether `value` is an `UpstreamError`, also one of another copy of this package. */
+  /** Whether `value` is an `UpstreamError`, including one of another copy of this package. */
   static is(value: unknown): value is UpstreamError {
     return isMarked(value, 'UpstreamError')
   }
@@ -96,7 +96,7 @@ export class StorageError extends Error {
     super(message, options)
   }
 
-  /** Whether `value` is a `StorageError`, also one of another copy of this package. */
+  /** Whether `value` is a `StorageError`, including one of another copy of this package. */
   static is(value: unknown): value is StorageError {
     return isMarked(value, 'StorageError')
   }

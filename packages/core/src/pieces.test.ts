@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { Pieces, readerOf } from './pieces.js'
 
-/** Pieces of what is given; an error among them is where they fail. */
+/** Pieces that yield the given values, and fail at an error among them. */
 function piecesOf(...values: (number | Error)[]) {
   const rest = values.values()
   const stop = vi.fn()
@@ -48,7 +48,7 @@ describe('Pieces', () => {
 })
 
 describe('readerOf', () => {
-  const told = (iterator: AsyncIterator<number, undefined>) => {
+  const resultsOf = (iterator: AsyncIterator<number, undefined>) => {
     const results: unknown[] = []
     readerOf(iterator)(
       (result) => results.push(result),
@@ -61,11 +61,11 @@ describe('readerOf', () => {
     expect(told(piecesOf(1).pieces)).toEqual([{ done: false, value: 1 }])
   })
 
-  it('reads any other iterator by its promises', async () => {
+  it('reads any other iterator through its promises', async () => {
     async function* numbers(): AsyncGenerator<number, undefined> {
       yield 1
     }
-    const results = told(numbers())
+    const results = resultsOf(numbers())
     expect(results).toEqual([])
     await new Promise(setImmediate)
     expect(results).toEqual([{ done: false, value: 1 }])

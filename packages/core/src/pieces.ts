@@ -1,15 +1,18 @@
-/** Is told what an async iterator's `next` would resolve with. */
+/** Called with what an async iterator's `next` would resolve with. */
 export type OnResult<T> = (result: IteratorResult<T, undefined>) => void
 
-/** Is told what it would reject with. */
+/** Called with what `next` would reject with. */
 export type OnError = (error: unknown) => void
 
-/** Asks for what comes next. One of the two is told, once, now or later; nothing more is asked for until then. It is what `new Promise` takes. */
+/**
+ * The callback form of `next`. It calls one of the callbacks once, synchronously or later, and must not be called again before that.
+ * The signature is that of an executor of `new Promise`.
+ */
 export type Read<T> = (onResult: OnResult<T>, onError: OnError) => void
 
-/** An async iterator that can be read by callbacks too, which cost a chunk of a stream less than promises do (docs/decisions/018). */
+/** An async iterator that can also be read with callbacks, which cost less per chunk than promises (docs/decisions/018). */
 export class Pieces<T> implements AsyncIterableIterator<T, undefined> {
-  /** @param stop called where the reader stops before the end */
+  /** @param stop called if the reader stops before the end */
   constructor(
     readonly read: Read<T>,
     private readonly stop: () => void | Promise<void>,
@@ -29,9 +32,9 @@ export class Pieces<T> implements AsyncIterableIterator<T, undefined> {
   }
 }
 
-/** How to read an iterator: by its own callbacks where it has them. */
+/** The callback reader of any iterator: its own `read` if it is a {@link Pieces}, otherwise a wrapper of `next`. */
 export const readerOf = <T>(iterator: AsyncIterator<T, undefined>): Read<T> =>
   iterator instanceof Pieces
     ? iterator.read
-    : // Async, so that a `next` that throws is one that rejects.
+    : // An async function turns a synchronous throw of `next` into a rejection.
       (onResult, onError) => void (async () => iterator.next())().then(onResult, onError)

@@ -1,7 +1,7 @@
-/** The answer of a {@link RateLimiter}. */
+/** The result of {@link RateLimiter.consume}. */
 export interface RateLimit {
   ok: boolean
-  /** Whole seconds until the window ends, at least 1. */
+  /** Seconds until the window ends: a whole number, at least 1. */
   retryAfter: number
 }
 
@@ -13,7 +13,7 @@ export interface RateLimiter {
 
 const WINDOW_MS = 60_000
 
-/** A fixed window per key in memory, that begins with the key's first request: exact within one process. */
+/** A rate limiter in memory, exact within one process: a fixed window per key, which begins with the key's first request. */
 export function memoryRateLimiter(options: { now?: () => number } = {}): RateLimiter {
   const { now = Date.now } = options
   const windows = new Map<string, { end: number; used: number }>()

@@ -57,13 +57,13 @@ describe('verifyStore', () => {
     ]
   >([
     [
-      'an e-mail that leads elsewhere',
+      'an e-mail that refers to another user',
       () => ({ set: [{ key: ['email', 'ada@example.org'], value: 'bob' }] }),
       () => ['The e-mail of user bob is not that of its entry', 'User ada is not found by e-mail'],
     ],
-    ['a lost e-mail', () => ({ del: [['email', 'bob@example.org']] }), () => ['User bob is not found by e-mail']],
+    ['a missing e-mail', () => ({ del: [['email', 'bob@example.org']] }), () => ['User bob is not found by e-mail']],
     [
-      'a lost user',
+      'a missing user',
       () => ({ del: [['user', 'ada']] }),
       (id, session) => [
         'The e-mail of user ada is not that of its entry',
@@ -73,7 +73,7 @@ describe('verifyStore', () => {
       ],
     ],
     [
-      'a user at a wrong key',
+      'a user under a wrong key',
       () => ({
         del: [['user', 'nobody']],
         set: [{ key: ['user', 'x'], value: { id: 'y', email: null, deleted_at: null } }],
@@ -81,12 +81,12 @@ describe('verifyStore', () => {
       () => ['User x has the id y'],
     ],
     [
-      'a lost key',
+      'a missing key',
       (id) => ({ del: [['gwkey', id]] }),
       (id) => [`A hash leads to key ${id}, which is not there`, `User ada is led to key ${id}, which is not theirs`],
     ],
     [
-      'a key that nobody finds by its value',
+      'a key without a hash',
       (id) => ({
         set: [
           { key: ['gwkey', 'x'], value: { id: 'x', user_id: 'ada' } },
@@ -101,12 +101,12 @@ describe('verifyStore', () => {
       (id) => [`User bob is led to key ${id}, which is not theirs`],
     ],
     [
-      'a session that its user does not find',
+      'a session that is missing from the list of its user',
       (_, id) => ({ del: [['user-sessions', 'ada', id]] }),
       (_, id) => [`Session ${id} is not found by its user`],
     ],
     [
-      'a lost session',
+      'a missing session',
       (_, id) => ({ del: [['session', id]] }),
       (_, id) => [`User ada is led to session ${id}, which is not theirs`],
     ],
@@ -116,17 +116,17 @@ describe('verifyStore', () => {
       () => ['2 users are counted, and 3 live'],
     ],
     [
-      'a deleted user whose e-mail is free',
+      'a deleted user whose e-mail is missing',
       () => ({ del: [['email', 'gone@example.org']] }),
       () => ['User gone is not found by e-mail'],
     ],
     [
-      'a key that its user does not find',
+      'a key that is missing from the list of its user',
       (id) => ({ del: [['user-gwkeys', 'ada', id]] }),
       (id) => [`Key ${id} is not found by its user`],
     ],
     [
-      'totals that are no sums',
+      'totals that differ from the sums of their records',
       () => ({
         sum: [
           { key: ['usage-total', 'user', 'bob'], add: { cost_rest: 1, requests: -1 } },
@@ -156,7 +156,7 @@ describe('verifyStore', () => {
       () => ['requests of usage-total session eve is 1 more than what it sums'],
     ],
     [
-      'a budget that holds what no hold does',
+      'a budget that holds an amount without a hold',
       () => ({ sum: [{ key: ['budget', 'key', 'k', 'all'], add: { spent_rest: 7, held_rest: 5 } }] }),
       () => ['held_rest of budget key k all is 5 more than what it sums'],
     ],

@@ -8,7 +8,7 @@ import type { Fields } from './ledger/totals.js'
 import { add, addUsage, Sums } from './ledger/totals.js'
 import type { UsageRecord } from './ledger/usage-record.js'
 
-/** Whether each e-mail leads to its user, each user's e-mail to that user, and all that live are counted. */
+/** Checks that the e-mail index and the users agree, and that the count of users is right. */
 async function* verifyUsers(kv: KV): AsyncGenerator<string> {
   for await (const { key, value: id } of entriesOf<string>(kv, ['email'])) {
     const user = (await kv.get<User>(['user', id]))?.value
@@ -26,7 +26,7 @@ async function* verifyUsers(kv: KV): AsyncGenerator<string> {
   if (counted !== live) yield `${counted} users are counted, and ${live} live`
 }
 
-/** Whether each key is found by its hash. */
+/** Checks that the hash index and the keys agree. */
 async function* verifyHashes(kv: KV): AsyncGenerator<string> {
   const byHash = new Set<string>()
   for await (const { value: id } of entriesOf<string>(kv, ['gwkey-hash'])) {
@@ -39,7 +39,7 @@ async function* verifyHashes(kv: KV): AsyncGenerator<string> {
   }
 }
 
-/** Whether each of what users own is found by its owner, and nothing else is. */
+/** Checks that the entities which users own and the index of their owners agree. */
 async function* verifyOwned(kv: KV, name: string, kind: string, index: string): AsyncGenerator<string> {
   for await (const { key, value } of entriesOf<{ user_id: string }>(kv, [kind])) {
     const [id, user] = [key[1]!, value.user_id]
@@ -57,7 +57,7 @@ async function* verifyOwned(kv: KV, name: string, kind: string, index: string): 
   }
 }
 
-/** Whether the counters below `name` hold what `sums` say, in the fields that are `counted`. */
+/** Checks that the counters below `name` equal `sums` in the fields that are `counted`. */
 async function* verifySums(
   kv: KV,
   name: string,
@@ -72,11 +72,11 @@ async function* verifySums(
         yield `${field} of ${key.join(' ')} is ${Math.abs(difference)} ${difference > 0 ? 'less' : 'more'} than what it sums`
 }
 
-/** Whether all totals are the sums of the records that they are of, and budgets hold what holds hold. */
+/** Checks that the usage totals are the sums of their records, and the held amounts of budgets the sums of their holds. */
 async function* verifyUsage(kv: KV): AsyncGenerator<string> {
   const usage = new Sums()
   for await (const { key, value } of entriesOf<UsageRecord[]>(kv, ['usage']))
-    // A flush has a user; what is there to see whether the store can be written has none.
+    // Records have a user in their key; the entry that tests whether the store is writable has none.
     if (key.length === 3) addUsage(usage, value, [])
   // Failed calls leave no record.
   for (const name of ['usage-total', 'usage-hour'])
@@ -87,8 +87,8 @@ async function* verifyUsage(kv: KV): AsyncGenerator<string> {
 }
 
 /**
- * Reads a store and compares what is kept twice: indexes with what they lead to, totals with the records that they sum.
- * No commit may happen meanwhile. @returns a sentence for each thing that is wrong; reading rejects where a value is corrupt
+ * Reads a whole store and checks redundant data: indexes against their entities, totals against their records.
+ * No commit may happen meanwhile. @returns one sentence per inconsistency; the iteration rejects if a value is corrupt
  */
 export async function* verifyStore(kv: KV): AsyncGenerator<string> {
   yield* verifyUsers(kv)

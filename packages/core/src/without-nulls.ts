@@ -1,6 +1,9 @@
-/** Without the fields that are null, as clients send what is absent; a message's `content` may be null. The object itself where there is none. */
+/**
+ * Drops fields that are null, which some clients send for absent ones; `content` may be null in a message and is kept.
+ * Returns the object itself if nothing is dropped.
+ */
 export function withoutNulls<T extends object>(given: T): T {
-  // Nearly no object has one, and to look with Object.values makes an array of each.
+  // Few objects have a null field, and Object.values would allocate an array for each object.
   for (const key in given)
     if (given[key] === null)
       return Object.fromEntries(
