@@ -4,11 +4,11 @@ import { ApiError } from '@turnpike/core'
 import { follow } from '@turnpike/core/internal'
 
 export interface ChunkOptions {
-  /** Bytes of each chunk but the last. */
+  /** Size of each chunk but the last, in bytes. */
   chunkBytes: number
-  /** Bytes that there may be. */
+  /** Maximum size of the body in bytes. */
   maxBytes: number
-  /** Chunks that are written at the same time; while they are, one more is filled. */
+  /** Number of concurrent writes. While they run, one more chunk is filled. */
   parallel: number
   signal: AbortSignal | undefined
 }
@@ -18,9 +18,9 @@ async function* once(bytes: Uint8Array) {
 }
 
 /**
- * Cuts a body into chunks, each a copy, and writes them. There is at least one, be it empty.
- * Where something fails, it rejects after all writes under way have ended; their signal tells them to.
- * @throws ApiError 413 where the body is too large; what the body or a write throws; the reason of the signal
+ * Splits a body into chunks, which are copies, and writes them. An empty body is written as one empty chunk.
+ * On a failure it aborts the writes under way, and rejects after they have settled.
+ * @throws ApiError 413 where the body is too large; any error of the body or of a write; the reason of the signal
  */
 export async function writeChunks(
   body: BlobBody,
@@ -33,7 +33,7 @@ export async function writeChunks(
   const { signal } = controller
   let interrupt: ((reason: unknown) => void) | undefined
   signal.addEventListener('abort', () => interrupt?.(signal.reason))
-  /** Waits for something, but not once the writing is to end. */
+  /** Awaits a promise, but rejects at once when the signal is aborted. */
   const wait = <T>(promise: Promise<T>): Promise<T> =>
     new Promise((resolve, reject) => {
       interrupt = reject
@@ -80,7 +80,7 @@ export async function writeChunks(
     await wait(Promise.all(writing))
   } catch (error) {
     controller.abort(error)
-    // A body that hangs never answers this, so nobody waits for it.
+    // Not awaited: with a body that hangs, this never settles.
     source.return?.()?.catch(() => undefined)
     await Promise.all(writing)
     throw signal.reason
@@ -90,7 +90,7 @@ export async function writeChunks(
   return { size, sha256: hash.digest('hex') }
 }
 
-/** A range within a blob of `size` bytes; null where it has none of them. */
+/** Clamps a range to a blob of `size` bytes; null where it is then empty. */
 export function cutRange(
   size: number,
   { start, end = Infinity }: ByteRange = { start: 0 },

@@ -53,12 +53,12 @@ it.each([
 })
 
 describe('the contract', () => {
-  /** Names of the cases that a store breaks. */
-  const broken = async (breakIt: (blobs: BlobStore) => Partial<BlobStore>): Promise<string[]> => {
+  /** The names of the cases that fail on a store with a fault. */
+  const failures = async (fault: (blobs: BlobStore) => Partial<BlobStore>): Promise<string[]> => {
     const names: string[] = []
     for (const { name, run } of blobContract) {
       const blobs = unstorageBlobs(memory())
-      await run({ ...blobs, ...breakIt(blobs) }).catch(() => names.push(name))
+      await run({ ...blobs, ...fault(blobs) }).catch(() => names.push(name))
     }
     return names
   }

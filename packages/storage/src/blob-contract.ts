@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { BlobContent, BlobStore } from '@turnpike/core'
 import { ApiError } from '@turnpike/core'
 
-/** One promise of the contract; `run` rejects where it is broken. Each case uses keys of its own. */
+/** One requirement of the contract; `run` rejects if the store violates it. Each case uses its own keys. */
 export interface BlobContractCase {
   name: string
   run(blobs: BlobStore): Promise<void>
@@ -23,7 +23,7 @@ async function read(blob: BlobContent | null): Promise<Buffer> {
   return Buffer.concat(pieces)
 }
 
-/** Bytes in pieces of uneven sizes, the same memory for each. */
+/** Yields `bytes` in pieces of uneven sizes that all share one buffer. */
 async function* uneven(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   const piece = new Uint8Array(70_001)
   for (let at = 0, i = 1; at < bytes.length; i++) {
@@ -34,13 +34,13 @@ async function* uneven(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** A body that breaks after `bytes`. */
+/** A body that throws after `bytes`. */
 async function* broken(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield* uneven(bytes)
   throw new Error('the body broke')
 }
 
-/** A body that yields `bytes` and then nothing, without an end. */
+/** A body that hangs after `bytes`. */
 async function* endless(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes
   await new Promise(() => undefined)
@@ -65,7 +65,7 @@ const strange = [
 ]
 
 /**
- * Every case that a blob store has to pass.
+ * The contract of blob stores: the cases that each has to pass.
  * @example for (const { name, run } of blobContract) it(name, () => run(blobs))
  */
 export const blobContract: BlobContractCase[] = [
@@ -229,7 +229,7 @@ export const blobContract: BlobContractCase[] = [
     },
   },
   {
-    name: 'lets a reader stop at any piece',
+    name: 'allows a reader to stop at any piece',
     async run(blobs) {
       const key = fresh()
       await blobs.put(key, randomBytes(4 * MiB), anything)

@@ -1,4 +1,4 @@
-/** Blobs in chunks on any unstorage driver. @module */
+/** Blobs, stored in chunks on any unstorage driver. @module */
 import { createHash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import type { BlobStore, ByteRange, StoredBlob } from '@turnpike/core'
@@ -11,28 +11,28 @@ import { boundedCalls, itemsOf } from './storage-like.js'
 
 /** Options of {@link unstorageBlobs}. */
 export interface UnstorageBlobsOptions {
-  /** What the keys in the storage begin with; default `blobs`. */
+  /** Prefix of the keys in the storage; default `blobs`. */
   base?: string
-  /** Bytes of a chunk; default 1 MiB. Blobs that are there keep the size that they were written with. */
+  /** Size of a chunk in bytes; default 1 MiB. Existing blobs keep the chunk size that they were written with. */
   chunkBytes?: number
-  /** Milliseconds after which a call of the storage that has not ended counts as failed; default 30 000. */
+  /** Time-out of a storage call in milliseconds; default 30 000. */
   timeout?: number
-  /** Milliseconds that a `put` may take; default a day. Twice as long after it began, what it left behind is an orphan. */
+  /** Maximum duration of a `put` in milliseconds; default one day. `sweep` removes its leftovers after twice this time. */
   putWithin?: number
 }
 
 /** A {@link BlobStore} over an unstorage driver. */
 export interface UnstorageBlobs extends BlobStore {
   /**
-   * Removes chunks that belong to no blob: a crash leaves them. It lists the whole storage, and may run while others write.
+   * Removes orphaned chunks, which a crash leaves behind. It lists the whole storage, and may run while others write.
    * @returns how many chunks it removed
    */
   sweep(): Promise<number>
 }
 
-/** What is known of a blob. It is written after the chunks, so that where it is, they are. */
+/** The metadata of a blob. It is written after the chunks, so a blob with a manifest is complete. */
 interface Manifest extends StoredBlob {
-  /** A UUIDv7 of this writing. */
+  /** A UUIDv7 for each `put`. */
   id: string
   type: string
   chunkBytes: number
@@ -40,18 +40,18 @@ interface Manifest extends StoredBlob {
   sums: number[]
 }
 
-/** Seals a manifest under the name of its blob: both copies of it are the same text. */
+/** Manifests are sealed with the name of the blob, so both copies are the same text. */
 const { seal, unseal } = envelope('turnpike-blob', 1)
 
 const nameOf = (key: string): string => createHash('sha256').update(key).digest('hex')
 const chunkOf = (name: string, id: string, index: number): string => `chunk:${name}-${id}-${index}`
-/** When a UUIDv7 was made, in milliseconds. */
+/** The timestamp of a UUIDv7 in milliseconds. */
 const timeOf = (id: string): number => parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
 
-/** How unstorage begins bytes that it keeps as text. */
+/** The prefix with which unstorage stores bytes as text. */
 const BASE64 = 'base64:'
 
-/** The chunks of a storage; as base64 text where it has no raw methods. */
+/** Access to the chunks of a storage; stored as base64 text where the driver has no raw methods. */
 function chunksOf(storage: StorageLike, items: Items, base: string, timeout: number) {
   if (!storage.getItemRaw || !storage.setItemRaw)
     return {
@@ -69,7 +69,7 @@ function chunksOf(storage: StorageLike, items: Items, base: string, timeout: num
       if (value === null || value === undefined) return null
       if (value instanceof Uint8Array) return value
       if (value instanceof ArrayBuffer) return new Uint8Array(value)
-      // unstorage's own file driver hands an error out as if it were the value.
+      // The file driver of unstorage returns errors as values.
       throw value instanceof Error ? value : new StorageError('The storage does not give bytes back', 'none')
     },
     async set(key: string, bytes: Uint8Array): Promise<void> {
@@ -79,10 +79,10 @@ function chunksOf(storage: StorageLike, items: Items, base: string, timeout: num
 }
 
 /**
- * Keeps blobs in chunks of an unstorage `Storage` or driver, so that any driver streams and serves ranges. Two chunks of a blob are in
- * memory while it is written, one while it is read. Puts and deletions of one key follow each other in one process; in several,
- * the last one wins.
- * @throws StorageError where the storage cannot be written to
+ * Stores blobs in chunks on an unstorage `Storage` or driver, so that any driver can stream and serve ranges. Two chunks of a blob are in
+ * memory while it is written, one while it is read. Within a process, puts and deletes of one key run one after the other; between
+ * processes, the last one wins.
+ * @throws StorageError where the storage is read-only
  * @example const blobs = unstorageBlobs(createStorage({ driver: fsDriver({ base: './files' }) }))
  */
 export function unstorageBlobs(storage: StorageLike, options: UnstorageBlobsOptions = {}): UnstorageBlobs {
@@ -91,13 +91,13 @@ export function unstorageBlobs(storage: StorageLike, options: UnstorageBlobsOpti
   const items = itemsOf(storage, base, timeout)
   const chunks = chunksOf(storage, items, base, timeout)
 
-  // A driver that writes in place loses an item if it is killed meanwhile. So there are two copies of a manifest: the second is that of
-  // the present blob while the first is being replaced.
+  // A driver that writes in place loses an item if it is killed during the write. A manifest is therefore stored twice: the second copy
+  // describes the current blob while the first is being replaced.
   const first = (name: string): string => `manifest:${name}-a`
   const second = (name: string): string => `manifest:${name}-b`
-  /** The manifest of a blob; null if there is no blob, undefined if both copies are damaged. */
+  /** The manifest of a blob; null if there is no blob, undefined if both copies are corrupt. */
   const find = async (name: string): Promise<Manifest | null | undefined> => {
-    // The first again, as both may have been written since it was read.
+    // The first copy is read again at the end: both may have been rewritten since the first read.
     for (const copy of [first(name), second(name), first(name)]) {
       const text = await items.get(copy)
       if (text === null) return null
@@ -107,21 +107,21 @@ export function unstorageBlobs(storage: StorageLike, options: UnstorageBlobsOpti
     return undefined
   }
 
-  /** Removes chunks, as far as that works; `sweep` finds the rest. */
+  /** Removes chunks and ignores errors; `sweep` removes the rest. */
   const discard = async (name: string, id: string, count: number): Promise<void> => {
     for (let i = 0; i < count; i++) await items.remove(chunkOf(name, id, i)).catch(() => undefined)
   }
 
-  const turns = new Map<string, Promise<unknown>>()
-  /** Runs after what was begun for the same blob has ended. */
-  const inTurn = async (name: string, run: () => Promise<void>): Promise<void> => {
-    const turn = (turns.get(name) ?? Promise.resolve()).then(run)
-    const ended = turn.catch(() => undefined)
-    turns.set(name, ended)
+  const queues = new Map<string, Promise<unknown>>()
+  /** Runs `run` after all earlier operations on the same blob have settled. */
+  const serialize = async (name: string, run: () => Promise<void>): Promise<void> => {
+    const result = (queues.get(name) ?? Promise.resolve()).then(run)
+    const settled = result.catch(() => undefined)
+    queues.set(name, settled)
     try {
-      await turn
+      await result
     } finally {
-      if (turns.get(name) === ended) turns.delete(name)
+      if (queues.get(name) === settled) queues.delete(name)
     }
   }
 
@@ -149,7 +149,7 @@ export function unstorageBlobs(storage: StorageLike, options: UnstorageBlobsOpti
           return chunks.set(chunkOf(name, id, i), chunk)
         })
         const manifest = await seal(name, { id, type, chunkBytes, sums, ...stored } satisfies Manifest)
-        await inTurn(name, async () => {
+        await serialize(name, async () => {
           const old = await find(name)
           if (old) {
             const present = await seal(name, old)
@@ -181,11 +181,11 @@ export function unstorageBlobs(storage: StorageLike, options: UnstorageBlobsOpti
     },
     async delete(key) {
       const name = nameOf(key)
-      await inTurn(name, async () => {
+      await serialize(name, async () => {
         const manifest = await find(name)
         for (const copy of [second(name), first(name)]) {
           await items.remove(copy)
-          // unstorage drops what its file driver says of a removal that failed.
+          // unstorage swallows the error when its file driver fails to remove an item.
           if ((await items.get(copy)) !== null) throw new StorageError('The blob could not be deleted', 'none')
         }
         if (manifest) await discard(name, manifest.id, manifest.sums.length)
@@ -198,7 +198,7 @@ export function unstorageBlobs(storage: StorageLike, options: UnstorageBlobsOpti
       for (const key of await items.keys()) {
         const [, name, id] = /^chunk:(\w{64})-([\w-]{36})-\d+$/.exec(key) ?? []
         if (!name || !id || timeOf(id) > before) continue
-        // Asked for by name, as some drivers list only a part of what they have.
+        // Looked up by name, because some drivers list only some of their keys.
         if (!found.has(name)) found.set(name, find(name))
         const manifest = await found.get(name)
         if (manifest === undefined || manifest?.id === id) continue

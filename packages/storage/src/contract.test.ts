@@ -30,12 +30,12 @@ describe('fsKV', () => {
 })
 
 describe('the contract', () => {
-  /** Names of the cases that a store breaks. */
-  const broken = async (breakIt: (kv: KV) => Partial<KV>): Promise<string[]> => {
+  /** The names of the cases that fail on a store with a fault. */
+  const failures = async (fault: (kv: KV) => Partial<KV>): Promise<string[]> => {
     const names: string[] = []
     for (const { name, run } of kvContract) {
       const kv = await memoryKV()
-      await run({ ...kv, ...breakIt(kv) }).catch(() => names.push(name))
+      await run({ ...kv, ...fault(kv) }).catch(() => names.push(name))
     }
     return names
   }
@@ -50,7 +50,7 @@ describe('the contract', () => {
       list: (prefix, options) => kv.list(prefix, { ...options, reverse: false }),
     }))
     expect(unordered).toContain('lists below a prefix, in order, forwards and backwards, in pages')
-    const eternal = await broken((kv) => ({
+    const unexpired = await failures((kv) => ({
       commit: ({ set, ...rest }) =>
         kv.commit({ ...rest, ...(set && { set: set.map(({ key, value }) => ({ key, value })) }) }),
     }))

@@ -3,19 +3,20 @@ import { sha256 } from '@turnpike/core/internal'
 
 const checksum = async (text: string): Promise<string> => (await sha256(text)).slice(0, 16)
 
-/** How a store writes its items: as text that shows whether it is whole and of which form it is, and that no reader takes for JSON. */
+/** The text format of stored items: a format version, a checksum and JSON. It is not valid JSON, so that no driver parses it. */
 export interface Envelope {
-  /** The text to store under a name. */
+  /** Encodes `content`. The checksum includes `name`, so that the text is valid only under that name. */
   seal(name: string, content: object): Promise<string>
-  /** What {@link seal} made `text` of, as JSON, or nothing if that is not it. @throws StorageError where a later Turnpike wrote it */
+  /** The JSON in a sealed text; undefined if it is corrupt or was sealed under another name. @throws StorageError for a newer format */
   jsonOf(name: string, text: string): Promise<string | undefined>
-  /** The same, parsed. */
+  /** Like {@link jsonOf}, but parsed. */
   unseal<T>(name: string, text: string): Promise<T | undefined>
 }
 
 /**
+ * Makes an envelope.
  * @param kind letters and dashes
- * @param version goes up with each change of what is stored
+ * @param version of the stored format; increases with each change of it
  */
 export function envelope(kind: string, version: number): Envelope {
   const present = `${kind} ${version}`

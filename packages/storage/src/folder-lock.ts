@@ -11,22 +11,22 @@ const isAlive = (pid: number): boolean => {
 }
 
 /**
- * A process as text: its id and, where Linux tells, when it started; '' where Linux tells that it has ended.
- * Ids come again soon, in a container with every start; both do not.
+ * Identifies a process by its id and, on Linux, its start time; '' if Linux shows that it has ended.
+ * Ids alone are reused: in a container, at every start.
  */
-async function describe(pid: number): Promise<string> {
+async function identify(pid: number): Promise<string> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
-  // The name, in parentheses, may hold anything; after it come the state and, as the twentieth field, the start.
+  // The process name, in parentheses, may contain any characters. After it come the state and, as the twentieth field, the start time.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  // One that has ended keeps its id until its parent has asked how.
+  // A zombie keeps its id until its parent reaps it.
   if (fields[0] === 'Z' || fields[0] === 'X') return ''
   return `${pid} ${fields[19] ?? ''}`.trim()
 }
 
-/** Folders that this process has open. A lock with our own pid is otherwise a relic: in a container every start has the same one. */
+/** Folders that this process has open. Any other lock with our own pid is stale: in a container, every start has the same pid. */
 const openFolders = new Set<string>()
 
-/** Takes the folder for this process, or refuses while it is open here or in another process that lives. */
+/** Locks a folder for this process. @returns a function that unlocks it @throws StorageError if it is open in a running process, or in this one */
 export async function lockFolder(folder: string): Promise<() => Promise<void>> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const real = await realpath(folder)
@@ -41,8 +41,8 @@ export async function lockFolder(folder: string): Promise<() => Promise<void>> {
   if (openFolders.has(real)) refuse(process.pid)
   openFolders.add(real)
   try {
-    await writeFile(mine, await describe(process.pid))
-    // A link appears with its content, and only where there is none.
+    await writeFile(mine, await identify(process.pid))
+    // link() creates the lock together with its content, and fails if there is one.
     while (
       !(await link(mine, path).then(
         () => true,
@@ -51,12 +51,12 @@ export async function lockFolder(folder: string): Promise<() => Promise<void>> {
     ) {
       const found = await readFile(path, 'utf8').catch(() => '')
       const pid = Number(found.split(' ')[0])
-      if (pid > 0 && pid !== process.pid && isAlive(pid) && found === (await describe(pid))) refuse(pid)
-      // Moved away rather than removed: if it is another's new lock by now, it is put back.
-      const relic = `${mine}.relic`
-      await rename(path, relic).catch(() => undefined)
-      if ((await readFile(relic, 'utf8').catch(() => found)) !== found) await link(relic, path).catch(() => undefined)
-      await rm(relic, { force: true })
+      if (pid > 0 && pid !== process.pid && isAlive(pid) && found === (await identify(pid))) refuse(pid)
+      // Renamed and not removed: if another process has replaced the stale lock by now, its lock is put back.
+      const stale = `${mine}.stale`
+      await rename(path, stale).catch(() => undefined)
+      if ((await readFile(stale, 'utf8').catch(() => found)) !== found) await link(stale, path).catch(() => undefined)
+      await rm(stale, { force: true })
     }
   } catch (error) {
     openFolders.delete(real)

@@ -120,7 +120,7 @@ describe('fsKV', () => {
   it('has acknowledged commits on the disk without being closed', async () => {
     const kv = await opened()
     await Promise.all(['a', 'b', 'c'].map((name) => kv.commit({ set: [{ key: [name], value: name }] })))
-    // Another name for the driver, so that the lock is not looked at: this opening takes the store over.
+    // With another driver name the folder is not locked, so that this opening takes the store over.
     const unlocked: DurableFs = { ...durableFs({ base: folder }), name: 'other' }
     const after = await openKV(unlocked)
     expect((await after.getMany([['a'], ['b'], ['c']])).map((entry) => entry?.value)).toEqual(['a', 'b', 'c'])
@@ -134,7 +134,7 @@ describe('fsKV', () => {
   })
 })
 
-/** A store of form 1, as the versions before wrote it; the sums are its own. */
+/** A store of format 1, as earlier versions wrote it, with the checksums of that format. */
 const FORM_1 = [
   'turnpike-log 1',
   'YenMIKoJJLn0DrJT [{"k":"user/~412fc3bc","v":1,"j":"{\\"name\\":\\"Ada\\"}"},{"k":"gone","v":1,"j":"1"},{"k":"past","v":1,"j":"1","x":1},{"k":"later","v":1,"j":"2","x":9000000000000},{"k":"n","v":1,"c":{"calls":3}}]',
@@ -181,7 +181,7 @@ describe('a folder of version 1', () => {
 
 describe('the lock', () => {
   const lock = (): string => join(folder, 'lock')
-  /** What the lock of a process says: its id and when it started. */
+  /** The content of a process's lock: its id and its start time. */
   async function lockOf(pid: number): Promise<string> {
     const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).replace(/^.*\) /s, '').split(' ')
     return `${pid} ${fields[19]}`

@@ -1,4 +1,4 @@
-/** A folder as a storage that survives a power cut, and the store in it. @module */
+/** A store in a folder that survives a power failure, and its driver. @module */
 import { access, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join, sep } from 'node:path'
 import type { KV } from '@turnpike/core'
@@ -21,14 +21,14 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** An item is a file of this ending, so that a key may also be the beginning of another. */
+/** File extension of an item. With it, a key can also be a prefix of another one, which makes it a folder. */
 const ITEM = '.item'
-/** A file that is being written. */
+/** File extension of a temporary file, which is being written. */
 const PART = '.part'
-/** Milliseconds after which nobody writes such a file any more. */
+/** Age in milliseconds after which a temporary file is a leftover of a crash. */
 const STALE_MS = 600_000
 
-/** A driver of unstorage. */
+/** The unstorage driver that {@link durableFs} returns. */
 export interface DurableFs extends StorageLike, Required<Driver> {
   hasItem(key: string): Promise<boolean>
   getItem(key: string): Promise<string | null>
@@ -40,9 +40,9 @@ export interface DurableFs extends StorageLike, Required<Driver> {
 }
 
 /**
- * An unstorage driver that keeps each item in a file below `base`. An item is there whole or not at all: it is written beside its place,
- * flushed to the disk, moved there, and the folder is flushed. The folders are for their user only.
- * Keys are as in unstorage: segments joined by `:`, each fit to be a file's name.
+ * An unstorage driver that stores each item in a file below `base`. Writes are atomic and durable: a temporary file is written, flushed
+ * to the disk and renamed, and then its folder is flushed. Only the user has access to the folders.
+ * Keys are as in unstorage: segments joined by `:`, each a valid file name.
  * @example createStorage({ driver: durableFs({ base: './data' }) })
  */
 export function durableFs(options: { base: string }): DurableFs {
@@ -54,7 +54,7 @@ export function durableFs(options: { base: string }): DurableFs {
     return join(base, ...segments) + ITEM
   }
   const made = new Map<string, Promise<void>>()
-  /** Makes a folder, and flushes those above that have a new name in them. */
+  /** Creates a folder with its parents, and flushes every folder that has a new entry. */
   const make = async (folder: string): Promise<void> => {
     const first = await mkdir(folder, { recursive: true, mode: 0o700 })
     if (first === undefined) return
@@ -72,7 +72,7 @@ export function durableFs(options: { base: string }): DurableFs {
     return folder
   }
   let parts = 0
-  /** Removes what a process left behind that died while it was writing. */
+  /** Removes a temporary file that a crashed process left behind. */
   const sweep = async (path: string): Promise<void> => {
     const file = await stat(path).catch(absent)
     if (file && Date.now() - file.mtimeMs > STALE_MS) await rm(path, { force: true })
@@ -105,7 +105,7 @@ export function durableFs(options: { base: string }): DurableFs {
     durability: 'power-loss',
     atomic: true,
     hasItem: async (key) => (await access(pathOf(key)).catch(absent)) !== null,
-    // Decoded at once: readFile does it piece by piece, for more than the reading.
+    // Decoded in one step: readFile with an encoding decodes chunk by chunk, which takes longer than the read.
     getItem: async (key) => (await read(key))?.toString() ?? null,
     getItemRaw: read,
     setItem: write,
@@ -129,8 +129,8 @@ export function durableFs(options: { base: string }): DurableFs {
 }
 
 /**
- * Opens the store in a folder, and makes the folder if it is missing. A commit is acknowledged once it is on the disk.
- * A store of an earlier form is brought into the present one.
+ * Opens the store in a folder, and creates the folder if it is missing. A commit is acknowledged once it is on the disk.
+ * A store of an earlier format is upgraded.
  * @throws StorageError where another process has the folder open or something in it is missing or corrupt
  * @example const kv = await fsKV('.turnpike')
  */

@@ -1,4 +1,4 @@
-/** KV engines, each its own subpath too. @module */
+/** KV engines, rate limiters and blob stores; each is also a subpath of the package. @module */
 export * from './blobs.js'
 export * from './fs.js'
 export * from './open-kv.js'

@@ -11,7 +11,7 @@ it('does not reuse a version where the last delete was merged away while a write
   await new Promise((resolve) => setTimeout(resolve, 20))
   let failures = 0
   faults.setItem = (key) => {
-    // The group itself, not the merge beside it.
+    // Fails the write of the group, and not that of the concurrent merge.
     const [, from, to] = /^kv:(\d+)-(\d+)/.exec(key) ?? []
     if (from === to && failures++ === 0) throw new Error('disk full')
   }

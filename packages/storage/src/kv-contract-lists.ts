@@ -8,7 +8,7 @@ const withoutVersion = (entry: Entry<unknown>): object => {
   return rest
 }
 
-/** What `list` promises. */
+/** The contract of `list`. */
 export const listContract: ContractCase[] = [
   {
     name: 'lists below a prefix, in order, forwards and backwards, in pages',

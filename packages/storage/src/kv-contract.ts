@@ -9,7 +9,7 @@ import { listContract } from './kv-contract-lists.js'
 const strange = ['a/b', 'a:b', 'a?b=1', 'a$', '..', '.', '~', '', 'ü€😀', 'A', 'a', 'x'.repeat(90), ' ', '\0', '%2F']
 
 /**
- * Every case that an engine has to pass.
+ * The contract of `KV`: the cases that each engine has to pass.
  * @example for (const { name, run } of kvContract) it(name, () => run(kv))
  */
 export const kvContract: ContractCase[] = [
@@ -156,7 +156,7 @@ export const kvContract: ContractCase[] = [
     },
   },
   {
-    name: 'keeps every character of a value and of a field',
+    name: 'preserves every character of a value and of a field name',
     async run(kv) {
       const p = fresh()
       const text =
@@ -244,7 +244,7 @@ export const kvContract: ContractCase[] = [
     },
   },
   {
-    name: 'refuses a key that is too long for some engine',
+    name: 'refuses a key that is too long',
     async run(kv) {
       const key: Key = [fresh(), 'x'.repeat(2_001)]
       await assert.rejects(kv.get(key))

@@ -7,7 +7,7 @@ import { kvContract } from './testing.js'
 
 describe('openKV', () => {
   for (const { name, run } of kvContract)
-    it(`${name}, with nothing but the index in memory`, async () => {
+    it(`${name}, without a value cache`, async () => {
       const kv = await openKV(mapDriver().driver, { cache: 0, mergeAfter: 3, itemSize: 500 })
       await run(kv)
       await kv.close()
@@ -136,7 +136,7 @@ describe('an unsuitable driver', () => {
     )
 
   it.each(['null', 'lru-cache', 'overlay', 'http', 'github', 'cloudflare-kv-binding', 'netlify-blobs', 's3'])(
-    'is refused by its name: %s',
+    'is refused by name: %s',
     async (name) => {
       const { driver, items } = mapDriver()
       driver.name = name
@@ -149,7 +149,7 @@ describe('an unsuitable driver', () => {
     },
   )
 
-  it('is refused by the name of the driver that a storage has mounted there', async () => {
+  it('is refused if a storage has it mounted at the base', async () => {
     const { driver } = mapDriver()
     const storage = { ...driver, name: undefined, getMount: () => ({ driver: { name: 'lru-cache' } }) }
     expect(await refusal(storage)).toContain('"lru-cache" cannot hold a store')

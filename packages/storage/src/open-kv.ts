@@ -1,4 +1,4 @@
-/** The `KV` of one process on any unstorage driver. @module */
+/** A `KV` for one process, on any unstorage driver. @module */
 import type { KV, KVCapabilities } from '@turnpike/core'
 import { memoryKV, StorageError } from '@turnpike/core'
 import { claim } from './ownership.js'
@@ -8,17 +8,17 @@ import { itemsOf } from './storage-like.js'
 
 /** Options of {@link openKV}. */
 export interface OpenKVOptions {
-  /** What the keys in the storage begin with; default `kv`. */
+  /** Prefix of the keys in the storage; default `kv`. */
   base?: string
-  /** Milliseconds after which a call of the storage that has not ended counts as failed; default 10 000. */
+  /** Time-out of a storage call in milliseconds; default 10 000. */
   timeout?: number
-  /** Characters of values that stay in memory beside the index; default 64 Mi. What is not there is read again. */
+  /** Size of the value cache in characters; default 64 Mi. The index is always in memory; other values are read from the storage. */
   cache?: number
-  /** Groups of commits after which their items are merged in the background; default 256. */
+  /** Number of commit groups after which their items are merged in the background; default 256. */
   mergeAfter?: number
-  /** Characters that an item is merged up to, for drivers that bound a value; default 65 536. A commit that is larger is one item nevertheless. */
+  /** Maximum size of a merged item in characters, for drivers that limit values; default 65 536. A larger commit is still one item. */
   itemSize?: number
-  /** How many processes are to write; anything but `one-process` is refused, with the engines that can. */
+  /** The required `writers` capability. Anything but `one-process` is refused with an error that names the engines for it. */
   writers?: KVCapabilities['writers']
 }
 
@@ -26,7 +26,7 @@ const FORGETS = 'it does not keep what it is given'
 const LATE = 'it may answer with what was there before'
 const FILES = 'it is made for files; use it for blobs'
 
-/** Drivers of unstorage that cannot hold a store, and why. */
+/** unstorage drivers that are refused, and why. */
 const UNFIT: Record<string, string> = {
   null: FORGETS,
   'lru-cache': FORGETS,
@@ -55,7 +55,7 @@ const refused = (name: string, why: string): StorageError =>
     'none',
   )
 
-/** Writes, reads, lists and removes one item. */
+/** Tests a driver: writes, reads, lists and removes one item. */
 async function probe(items: Items, name: string): Promise<void> {
   const key = 'probe'
   const text = 'turnpike "probe" {ü€😀}\n\u2028'
@@ -66,7 +66,7 @@ async function probe(items: Items, name: string): Promise<void> {
   if ((await items.get(key)) !== null) throw refused(name, 'it does not remove what it is told to')
 }
 
-/** Locks the folder that a driver of files keeps its items in. */
+/** Locks the folder of a file driver. */
 async function lock(driver: Driver): Promise<(() => Promise<void>) | undefined> {
   const { base } = (driver.options ?? {}) as { base?: unknown }
   if (typeof base !== 'string' || !/^(durable-)?fs(-lite)?$/.test(driver.name ?? '')) return undefined
@@ -75,10 +75,10 @@ async function lock(driver: Driver): Promise<(() => Promise<void>) | undefined> 
 }
 
 /**
- * Opens a store on an unstorage `Storage` or driver: the keys are in memory, a group of commits is one item, and values beyond the
- * cache are read again. It serves one process. On a driver of files, a second one is refused; on any other, who opens the store last
- * owns it, and the process before acknowledges nothing more.
- * @throws StorageError where the driver cannot hold a store, another process has it open, or something in it is missing or corrupt
+ * Opens a store on an unstorage `Storage` or driver. Keys are in memory, each group of commits is one item, and values that are not cached
+ * are read from the storage. It serves one process. On a file driver, a second process is refused. On any other driver, the process that
+ * opens the store last owns it, and all operations of the previous owner are rejected.
+ * @throws StorageError if the driver is unsuitable, another process has the store open, or an item is missing or corrupt
  * @example const kv = await openKV(createStorage({ driver: redisDriver({ url }) }))
  */
 export async function openKV(storage: StorageLike, options: OpenKVOptions = {}): Promise<KV> {

@@ -3,16 +3,16 @@ import type { Name } from './segments.js'
 import { nameOf, parseName, seal, unseal } from './segments.js'
 import type { Items } from './storage-like.js'
 
-/** Who may write. */
+/** The item that names the owner, who alone may write. */
 interface Claim {
   epoch: number
   id: string
 }
 
-/** What an owner found when it opened the store. Whatever else earlier ones wrote was never acknowledged, and does not count. */
+/** The items that an owner found when it opened the store. Any other item of an earlier owner was never acknowledged, and is ignored. */
 interface Fence {
   epoch: number
-  /** The items that made up the log. */
+  /** The names of the items that made up the log. */
   items: string[]
 }
 
@@ -23,19 +23,19 @@ export function parseFence(text: string): number | undefined {
   return epoch === undefined ? undefined : Number(epoch)
 }
 
-/** One opening of a store, which is its until the next. */
+/** The ownership of a store, which lasts until somebody opens it again. */
 export interface Owner {
-  /** The opening, counted. */
+  /** Increases with each opening of the store. */
   readonly epoch: number
-  /** Why nothing can be read or written any more; absent until {@link verify} has found it out. */
+  /** Set once {@link verify} has found another owner: the store can no longer be read or written. */
   readonly lost: StorageError | undefined
-  /** Makes sure that nobody has opened the store since. @throws StorageError, `lost`, where somebody has */
+  /** Checks that this is still the owner. @throws StorageError `lost` if somebody has opened the store since */
   verify(): Promise<void>
-  /** Writes down which items make up the log; of what earlier owners wrote, nothing else counts any more. @returns the name of the note */
+  /** Records the items that make up the log, so that later writes of earlier owners are ignored. @returns the name of the fence item */
   fence(items: Name[]): Promise<string>
 }
 
-/** Takes the store over from whoever has it. */
+/** Takes over the ownership of the store. */
 export async function claim(items: Items): Promise<Owner> {
   const text = await items.get('owner')
   const before = text === null ? undefined : await unseal<Claim>('owner', text)
@@ -65,7 +65,7 @@ export async function claim(items: Items): Promise<Owner> {
   }
 }
 
-/** The last fence that is whole. */
+/** The last fence that is not corrupt. */
 async function lastFence(items: Items, keys: string[]): Promise<Fence | undefined> {
   const epochs = keys.map(parseFence).filter((found) => found !== undefined)
   for (const found of epochs.toSorted((a, b) => b - a)) {
@@ -76,8 +76,8 @@ async function lastFence(items: Items, keys: string[]): Promise<Fence | undefine
   return undefined
 }
 
-/** Those of `keys` that name items of the log, without what the last fence shuts out. */
-export async function countingNames(items: Items, keys: string[]): Promise<Name[]> {
+/** The names of log items among `keys`, without those that the last fence excludes. */
+export async function validNames(items: Items, keys: string[]): Promise<Name[]> {
   const fence = await lastFence(items, keys)
   const found = new Set(fence?.items)
   const names = keys.map(parseName).filter((name) => name !== undefined)

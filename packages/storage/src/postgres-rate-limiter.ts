@@ -1,21 +1,21 @@
 import type { PgPool } from './postgres-table.js'
-import { again, postgresTable } from './postgres-table.js'
+import { postgresTable, retryOnce } from './postgres-table.js'
 import type { RateLimiterOptions, SharedRateLimiter } from './rate-limiter.js'
 import { sharedRateLimiter, WINDOW } from './rate-limiter.js'
 
 /** Options of {@link postgresRateLimiter}. */
 export interface PostgresRateLimiterOptions extends RateLimiterOptions {
-  /** Name of the table: up to 48 lower-case letters, digits and `_`, with a schema before it or not; default `turnpike_rates`. */
+  /** Name of the table: up to 48 lower-case letters, digits and `_`, optionally with a schema; default `turnpike_rates`. */
   table?: string
 }
 
-/** One statement for the round trip of many requests. */
+/** The statement that counts all requests of a round trip. */
 function takeStatement(table: string, window: number): string {
-  // All of a row's terms go by one reading of the clock, the one that the new row would have.
+  // All expressions of a row use one reading of the clock, that of the proposed row (`excluded`).
   const live = `rate.ends_at > excluded.ends_at - interval '${window} ms'`
   const used = `case when ${live} then rate.used else 0 end`
   const granted = `greatest(0, least(excluded.granted, excluded.per_minute - ${used}))`
-  // Rows are locked in the order of their keys, so that no two processes wait for each other.
+  // Rows are locked in the order of their keys, which prevents deadlocks between processes.
   return `insert into ${table} as rate (key, per_minute, used, granted, ends_at)
     select key, per_minute, least(count, per_minute), least(count, per_minute), clock_timestamp() + interval '${window} ms'
       from unnest($1::text[], $2::float8[], $3::float8[]) as want (key, per_minute, count) order by key collate "C"
@@ -31,11 +31,11 @@ interface Row {
 }
 
 /**
- * Counts requests in a table, and makes the table if it is missing: one statement a round trip, on one connection of the pool.
- * The table is UNLOGGED: nothing waits for the disk, and a server that crashes begins all windows anew. Where a connection breaks before the
- * answer, the statement is sent once more, so that its requests may be counted twice, and none passes beyond the limit. The server's clock decides.
- * Give the pool a `connectionTimeoutMillis`, so that a server that is out of reach is an error and not a wait.
- * @throws StorageError where the server takes no writes or cannot be used
+ * Counts requests in a table, which it creates if it is missing, with one statement per round trip on one connection of the pool.
+ * The table is UNLOGGED: nothing waits for the disk, and a crash of the server resets all windows. If a connection breaks before the reply,
+ * the statement is sent once more: its requests may be counted twice, but the limit is never exceeded. Windows follow the server's clock.
+ * Give the pool a `connectionTimeoutMillis`, so that an unreachable server is an error.
+ * @throws StorageError if the server is read-only or cannot be used
  * @example const rateLimiter = await postgresRateLimiter(new Pool({ connectionString: process.env.DATABASE_URL }))
  */
 export async function postgresRateLimiter(
@@ -51,7 +51,7 @@ export async function postgresRateLimiter(
   )
   const statement = takeStatement(table, window)
 
-  /** Rows as the statement returns them. Above READ COMMITTED it fails where another process was faster, and has done nothing. */
+  /** Runs the statement. Above READ COMMITTED it may fail with a serialisation error; it is then retried. */
   const send = async (values: unknown[]): Promise<Row[]> => {
     for (;;)
       try {
@@ -68,13 +68,13 @@ export async function postgresRateLimiter(
         wants.map(({ perMinute }) => perMinute),
         wants.map(({ count }) => count),
       ]
-      const rows = new Map((await again(() => send(columns), 'unknown')).map((row) => [row.key, row]))
+      const rows = new Map((await retryOnce(() => send(columns), 'unknown')).map((row) => [row.key, row]))
       return wants.map(({ key }) => {
         const { granted, ends_in } = rows.get(key)!
         return { granted, endsInMs: ends_in }
       })
     },
-    // Waits for no row, so that it cannot be part of a deadlock.
+    // SKIP LOCKED never waits, so it cannot be part of a deadlock.
     sweep: () =>
       query(`delete from ${table} where key in
         (select key from ${table} where ends_at <= clock_timestamp() for update skip locked)`),

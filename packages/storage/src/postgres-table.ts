@@ -1,47 +1,47 @@
 import { StorageError } from '@turnpike/core'
 
-/** The part of a `Pool` of `pg` that is used. */
+/** The part of `pg`'s `Pool` that is used. */
 export interface PgPool {
   connect(): Promise<PgClient>
   query(text: string, values?: unknown[]): Promise<PgResult>
   on(event: 'error', listener: (error: Error) => void): unknown
   removeListener(event: 'error', listener: (error: Error) => void): unknown
 }
-/** The part of a `PoolClient` of `pg` that is used. */
+/** The part of `pg`'s `PoolClient` that is used. */
 export interface PgClient {
   query(text: string, values?: unknown[]): Promise<PgResult>
   on(event: 'error', listener: (error: Error) => void): unknown
   removeListener(event: 'error', listener: (error: Error) => void): unknown
   release(destroy?: boolean): void
 }
-/** The part of a result of `pg` that is read. */
+/** The part of `pg`'s query result that is used. */
 export interface PgResult {
   rows: unknown[]
 }
 
-/** A table, and the ways to it. Errors of `query` are `StorageError`s. */
+/** Access to a table. `query` rejects with `StorageError`s. */
 export interface PgTable {
-  /** Its name, quoted for a statement. */
+  /** The name, quoted for use in a statement. */
   table: string
   /** Whether the server flushes a commit before it acknowledges it. */
   durable: boolean
-  /** One statement that may be sent twice. @returns its rows */
+  /** Runs an idempotent statement, which is sent retryOnce if the connection breaks. @returns its rows */
   query<T>(text: string, values?: unknown[]): Promise<T[]>
-  /** Runs `action` on a connection of its own, which is given up if that fails. */
-  connected<T>(action: (client: PgClient) => Promise<T>): Promise<T>
-  /** Rejects where the server does not take writes. */
+  /** Runs `action` on a dedicated connection, which is destroyed if that fails. */
+  withClient<T>(action: (client: PgClient) => Promise<T>): Promise<T>
+  /** Rejects if the server does not accept writes. */
   ping(): Promise<void>
-  /** Leaves the pool open. */
+  /** Removes the listeners; the pool stays open. */
   close(): void
 }
 
-/** The lock under which tables are made; those of keys are positive. */
+/** The advisory lock for creating tables; the locks of keys are positive. */
 const CREATE_LOCK = -1
 
 const ignore = (): void => undefined
 
-/** Whether `error` is one of the connection, and not the server's answer to a statement. */
-export const isBroken = (error: unknown): boolean => {
+/** Whether the connection failed, rather than the statement. */
+export const isConnectionError = (error: unknown): boolean => {
   const { severity, code = '' } = error as { severity?: string; code?: string }
   return severity === undefined || /^(08|57P|25P03)/.test(code)
 }
@@ -53,15 +53,15 @@ const toStorageError = (cause: unknown, outcome: Outcome): StorageError =>
     ? cause
     : new StorageError(`PostgreSQL failed: ${(cause as Error).message}`, outcome, { cause })
 
-/** Runs `action` once more, on another connection, where its connection breaks. `broken` is what that leaves behind; default nothing. */
-export async function again<T>(action: () => Promise<T>, broken: Outcome = 'none'): Promise<T> {
+/** Retries `action` once, on another connection, if its connection breaks. `broken` is the outcome if the second one breaks too; default `none`. */
+export async function retryOnce<T>(action: () => Promise<T>, broken: Outcome = 'none'): Promise<T> {
   try {
     return await action().catch((error: unknown) => {
-      if (StorageError.is(error) || !isBroken(error)) throw error
+      if (StorageError.is(error) || !isConnectionError(error)) throw error
       return action()
     })
   } catch (error) {
-    throw toStorageError(error, isBroken(error) ? broken : 'none')
+    throw toStorageError(error, isConnectionError(error) ? broken : 'none')
   }
 }
 
@@ -82,9 +82,9 @@ function assertUsable({ read_only, version, encoding }: Server): void {
 }
 
 /**
- * Opens a table, and makes it with the statements of `create` if it is missing.
- * @throws TypeError where `name` is none
- * @throws StorageError where the server takes no writes or cannot be used
+ * Opens a table, and creates it with the statements of `create` if it is missing.
+ * @throws TypeError if `name` is not a valid table name
+ * @throws StorageError if the server is read-only or cannot be used
  */
 export async function postgresTable(pool: PgPool, name: string, create: (table: string) => string): Promise<PgTable> {
   if (!/^[a-z_][a-z0-9_]{0,47}(\.[a-z_][a-z0-9_]{0,47})?$/.test(name))
@@ -92,11 +92,11 @@ export async function postgresTable(pool: PgPool, name: string, create: (table: 
   const table = name.replaceAll(/\w+/g, '"$&"')
 
   const query = async <T>(text: string, values?: unknown[]): Promise<T[]> =>
-    (await again(() => pool.query(text, values))).rows as T[]
+    (await retryOnce(() => pool.query(text, values))).rows as T[]
 
-  const connected = async <T>(action: (client: PgClient) => Promise<T>): Promise<T> => {
+  const withClient = async <T>(action: (client: PgClient) => Promise<T>): Promise<T> => {
     const client = await pool.connect()
-    // An 'error' event that nobody hears ends the process.
+    // An 'error' event without a listener would end the process.
     client.on('error', ignore)
     let failed = true
     try {
@@ -109,7 +109,7 @@ export async function postgresTable(pool: PgPool, name: string, create: (table: 
     }
   }
 
-  const look = async (): Promise<Server> => {
+  const inspect = async (): Promise<Server> => {
     const [server] = await query<Server>(
       `select pg_is_in_recovery() or current_setting('transaction_read_only')::boolean as read_only,
     current_setting('server_version_num')::int as version, current_setting('server_encoding') as encoding,
@@ -124,16 +124,16 @@ export async function postgresTable(pool: PgPool, name: string, create: (table: 
   pool.on('error', ignore)
   const close = (): void => void pool.removeListener('error', ignore)
   try {
-    const { durable, present } = await look()
+    const { durable, present } = await inspect()
     if (!present)
-      await again(() =>
-        connected(async (client) => {
+      await retryOnce(() =>
+        withClient(async (client) => {
           await client.query(`begin; select pg_advisory_xact_lock(${CREATE_LOCK})`)
           await client.query(create(table))
           await client.query('commit')
         }),
       )
-    return { table, durable, query, connected, ping: async () => void (await look()), close }
+    return { table, durable, query, withClient, ping: async () => void (await inspect()), close }
   } catch (error) {
     close()
     throw error

@@ -1,8 +1,8 @@
-/** The `KV` of many hosts in a table of PostgreSQL. @module */
+/** A `KV` for many hosts, in a PostgreSQL table. @module */
 import type { KV } from '@turnpike/core'
 import { StorageError } from '@turnpike/core'
 import type { PgPool, PgResult } from './postgres-table.js'
-import { again, isBroken, postgresTable } from './postgres-table.js'
+import { isConnectionError, postgresTable, retryOnce } from './postgres-table.js'
 import type { Decide } from './sql-kv.js'
 import { assertFormat, FORMAT, sqlKV } from './sql-kv.js'
 import type { Row } from './sql-commit.js'
@@ -12,22 +12,22 @@ export type { PgClient, PgPool, PgResult } from './postgres-table.js'
 
 /** Options of {@link postgresKV}. */
 export interface PostgresKVOptions {
-  /** Name of the table: up to 48 lower-case letters, digits and `_`, with a schema before it or not; default `turnpike_kv`. */
+  /** Name of the table: up to 48 lower-case letters, digits and `_`, optionally with a schema; default `turnpike_kv`. */
   table?: string
-  /** The clock, in milliseconds; default `Date.now`. The hosts' clocks decide when a value ends. */
+  /** The clock, in milliseconds; default `Date.now`. Values expire by the clocks of the hosts. */
   now?: () => number
 }
 
-/** Locks of one table. More would let writers of different keys pass more often; a server holds some thousands for all. */
+/** Number of advisory locks per table. More would reduce contention between writers of different keys; a server has some thousands in all. */
 const LOCKS = 256
-/** After this, in milliseconds, the server ends a transaction whose client has fallen silent and still holds its locks. */
-const SILENCE = 5_000
-/** Waits between the questions after a lost answer, in milliseconds; together longer than {@link SILENCE}. */
-const WAITS = [0, 50, 100, 200, 400, 800, 1_600, 3_200, 3_200]
+/** Time-out in milliseconds after which the server ends an idle transaction, whose client still holds locks. */
+const IDLE_TIMEOUT = 5_000
+/** Delays between the status queries after a lost reply, in milliseconds. Their sum is longer than {@link IDLE_TIMEOUT}. */
+const STATUS_DELAYS = [0, 50, 100, 200, 400, 800, 1_600, 3_200, 3_200]
 
 const NIL = '00000000-0000-0000-0000-000000000000'
 
-/** FNV-1a, 32 bits, signed. All processes have to agree on it. */
+/** FNV-1a, 32 bits, signed. It must be the same in all processes. */
 const hash = (text: string): number => {
   let h = 0x811c9dc5
   for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193)
@@ -35,10 +35,10 @@ const hash = (text: string): number => {
 }
 
 /**
- * Opens the store in a table, and makes the table if it is missing. Any number of processes on any hosts may share it.
- * One connection is in use for commits; it is not held between them. `close()` leaves the pool open.
- * Give the pool a `connectionTimeoutMillis`, so that a server that is out of reach is an error and not a wait.
- * @throws StorageError where the server takes no writes or cannot be used, or the table is of a newer version
+ * Opens the store in a table, and creates the table if it is missing. Any number of processes on any hosts may share it.
+ * Commits use one connection at a time, which is returned to the pool in between. `close()` leaves the pool open.
+ * Give the pool a `connectionTimeoutMillis`, so that an unreachable server is an error.
+ * @throws StorageError if the server is read-only or cannot be used, or the table has a newer format
  * @example const kv = await postgresKV(new Pool({ connectionString: process.env.DATABASE_URL }))
  */
 export async function postgresKV(pool: PgPool, options: PostgresKVOptions = {}): Promise<KV> {
@@ -61,11 +61,11 @@ export async function postgresKV(pool: PgPool, options: PostgresKVOptions = {}):
   }
 
   /**
-   * Whether the transaction `xid`, which wrote `version` to `keys`, was committed; undefined where that cannot be found out.
-   * After a crash of the server another transaction may have the same id: only the version proves that ours was committed.
+   * Whether the transaction `xid`, which wrote `version` to `keys`, was committed; undefined if that cannot be determined.
+   * After a crash, the server may reuse the id for another transaction, so only the version proves that ours was committed.
    */
   const wasCommitted = async (xid: string, keys: string[], version: string): Promise<boolean | undefined> => {
-    for (const wait of WAITS) {
+    for (const wait of STATUS_DELAYS) {
       await new Promise((resolve) => setTimeout(resolve, wait))
       try {
         const { rows } = await pool.query('select pg_xact_status($1::xid8) as status', [xid])
@@ -78,7 +78,7 @@ export async function postgresKV(pool: PgPool, options: PostgresKVOptions = {}):
         ])
         return written.rows.length > 0 ? true : undefined
       } catch (error) {
-        // The server has not given out such an id: it fell back behind it in a crash.
+        // The server has not assigned this id: a crash has set its counter back.
         if ((error as { code?: string }).code === '22023') return false
       }
     }
@@ -87,13 +87,13 @@ export async function postgresKV(pool: PgPool, options: PostgresKVOptions = {}):
 
   const columns = 'k, version::text, value, counter, expires_at'
 
-  /** Takes the locks of `keys` and reads them, in one round trip and two statements: only the second one sees what the locks' last holders wrote. */
+  /** Locks and reads `keys` in one round trip. Reading is a second statement, whose snapshot includes what the last lock holders wrote. */
   const lockAndRead = (keys: string[], time: number): string => {
     const locks = [...new Set(keys.map((k) => (hash(k) >>> 0) % LOCKS))].toSorted((a, b) => a - b)
-    // Encoded keys have no character that a literal would have to escape.
+    // Encoded keys contain no characters that need escaping in a literal.
     const literals = keys.map((k) => `'${k}'`).join()
     return `begin isolation level read committed read write;
-      set local idle_in_transaction_session_timeout = ${SILENCE};
+      set local idle_in_transaction_session_timeout = ${IDLE_TIMEOUT};
       select count(pg_advisory_xact_lock('${table}'::regclass::oid::bigint * ${LOCKS} + lock)) from unnest('{${locks.join()}}'::int[]) as lock;
       select ${columns} from ${table} where k = any(array[${literals}]::text[]) and (expires_at is null or expires_at > ${time})`
   }
@@ -108,7 +108,7 @@ export async function postgresKV(pool: PgPool, options: PostgresKVOptions = {}):
   const transaction = async (keys: string[], time: number, decide: Decide): Promise<void> => {
     let sent: { xid: string; keys: string[]; version: string } | undefined
     try {
-      await pg.connected(async (client) => {
+      await pg.withClient(async (client) => {
         const results = (await client.query(lockAndRead(keys, time))) as unknown as PgResult[]
         const { changes, version } = decide(results.at(-1)!.rows as Row[])
         if (changes.length === 0) return client.query('rollback')
@@ -126,7 +126,7 @@ export async function postgresKV(pool: PgPool, options: PostgresKVOptions = {}):
         return client.query('commit')
       })
     } catch (cause) {
-      if (!sent || !isBroken(cause)) throw cause
+      if (!sent || !isConnectionError(cause)) throw cause
       const committed = await wasCommitted(sent.xid, sent.keys, sent.version)
       if (committed === undefined)
         throw new StorageError('PostgreSQL went away while it committed', 'unknown', { cause })
@@ -148,8 +148,8 @@ export async function postgresKV(pool: PgPool, options: PostgresKVOptions = {}):
           `select ${columns} from ${table} where k > $2 and k < $3 and ${alive} order by k ${reverse ? 'desc' : ''} limit $4`,
           [time, low, high, limit],
         ),
-      write: (keys, time, decide) => again(() => transaction(keys, time, decide)),
-      // Waits for no row, so that it cannot be part of a deadlock.
+      write: (keys, time, decide) => retryOnce(() => transaction(keys, time, decide)),
+      // SKIP LOCKED never waits, so it cannot be part of a deadlock.
       async sweep(time, limit) {
         const rows = await query(
           `delete from ${table} where k in

@@ -3,14 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { RateLimit, RateLimiter } from '@turnpike/core'
 import { fresh } from './contract-case.js'
 
-/** One promise of the contract; `run` rejects where it is broken. Each case counts keys of its own. */
+/** One requirement of the contract; `run` rejects if the limiter violates it. Each case uses its own keys. */
 export interface RateLimiterCase {
   name: string
-  /** `open` opens the same store once more, with windows of so many milliseconds; default 60,000. */
+  /** @param open opens another limiter on the same store, with windows of `window` milliseconds; default 60,000 */
   run(open: (window?: number) => Promise<RateLimiter>): Promise<void>
 }
 
-/** Asks `count` times at once. */
+/** Calls `consume` `count` times concurrently. */
 const burst = (limiter: RateLimiter, key: string, perMinute: number, count: number): Promise<RateLimit[]> =>
   Promise.all(Array.from({ length: count }, async () => limiter.consume(key, perMinute)))
 
@@ -19,7 +19,7 @@ const passed = (limits: RateLimit[]): number => limits.filter(({ ok }) => ok).le
 const strange = ["'", '"', '\\', '{a}', 'a,b', '%s', '\0', ' ', '', 'ü€😀', '\ud800', 'A', 'a', 'x'.repeat(300)]
 
 /**
- * Every case that a rate limiter has to pass.
+ * The contract of rate limiters: the cases that each has to pass.
  * @example for (const { name, run } of rateLimiterContract) it(name, () => run(open))
  */
 export const rateLimiterContract: RateLimiterCase[] = [
@@ -115,7 +115,7 @@ export const rateLimiterContract: RateLimiterCase[] = [
         do {
           await sleep(5)
           next = await limiter.consume(key, 5)
-          // A millisecond is what clocks and stores may round.
+          // Clocks and stores may round by a millisecond.
           if (next.ok) assert.ok(performance.now() - before >= window - 1, 'passed too early')
         } while (!next.ok && performance.now() - after < 10 * window)
         assert.ok(next.ok, 'never passed again')
@@ -125,7 +125,7 @@ export const rateLimiterContract: RateLimiterCase[] = [
     },
   },
   {
-    name: 'follows a limit that changes within a window',
+    name: 'applies a limit that changes within a window',
     async run(open) {
       const limiter = await open()
       const key = fresh()

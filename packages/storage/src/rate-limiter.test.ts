@@ -6,7 +6,7 @@ import type { Taken, Want } from './rate-limiter.js'
 import { sharedRateLimiter } from './rate-limiter.js'
 import { rateLimiterContract } from './testing.js'
 
-/** A store whose round trips last until they are answered, in the order in which they were asked. */
+/** A store whose round trips are recorded, and last until the test answers them. */
 function slowStore() {
   const trips: { wants: Want[]; answer(taken: Taken[]): void; fail(error: Error): void }[] = []
   const limiter = sharedRateLimiter({
@@ -20,7 +20,7 @@ const many = (count: number, consume: () => RateLimit | Promise<RateLimit>): Pro
   Promise.all(Array.from({ length: count }, async () => consume()))
 
 describe('memoryRateLimiter', () => {
-  // The contract asks of several that share a store; in memory they are one. Time goes faster where windows are shorter.
+  // The contract needs several limiters on one store; in memory, that is one limiter. Shorter windows are simulated by a faster clock.
   const whole = memoryRateLimiter()
   const open = async (window = 60_000) =>
     window === 60_000 ? whole : memoryRateLimiter({ now: () => performance.now() * (60_000 / window) })

@@ -1,4 +1,4 @@
-/** Requests a minute, counted in a store that several processes share. @module */
+/** Requests per minute, counted in a store that several processes share. @module */
 import type { RateLimit, RateLimiter } from '@turnpike/core'
 import { StorageError } from '@turnpike/core'
 import { encodeKey } from '@turnpike/core/internal'
@@ -6,44 +6,44 @@ import { encodeKey } from '@turnpike/core/internal'
 /** A `RateLimiter` that is exact over all processes that share its store. */
 export interface SharedRateLimiter extends RateLimiter {
   /**
-   * Counts one request against `perMinute`. Rejects where the store fails; what was on its way then may have been counted.
-   * @throws TypeError where `key` is longer than a store takes
+   * Counts one request against `perMinute`. Rejects if the store fails; the request may have been counted then.
+   * @throws TypeError if `key` is too long for a store
    */
   consume(key: string, perMinute: number): RateLimit | Promise<RateLimit>
-  /** Waits for what is under way and lets go of the store; a client or a pool stays open. */
+  /** Waits for pending requests and releases the store. The client or pool that was passed in stays open. */
   close(): Promise<void>
 }
 
-/** Options of the rate limiters over processes. */
+/** Options of the rate limiters that processes share. */
 export interface RateLimiterOptions {
-  /** Milliseconds of a window, which begins with the first request of its key; the same in all processes. Default 60,000. */
+  /** Length of a window in milliseconds; default 60,000. It starts with the first request of a key. Must be the same in all processes. */
   window?: number
 }
 
-/** The length of a window where nothing else is said, in milliseconds. */
+/** Default length of a window in milliseconds. */
 export const WINDOW = 60_000
 
-/** Requests of one key that arrived together. */
+/** The requests of one key in one round trip. */
 export interface Want {
-  /** As `encodeKey` makes it: no character that a store could not take. */
+  /** Encoded by `encodeKey`, so that every store can hold it. */
   key: string
   perMinute: number
   count: number
 }
 
-/** What became of a {@link Want}. */
+/** The result of a {@link Want}. */
 export interface Taken {
-  /** How many of its requests were within the limit, and are counted. */
+  /** How many of the requests were within the limit, and have been counted. */
   granted: number
   /** Milliseconds until the window ends. */
   endsInMs: number
 }
 
-/** What differs from one store to the next. */
+/** The part of a rate limiter that is specific to a store. */
 export interface RateStore {
-  /** Counts in one round trip what each key wants, each key once, and alone as far as others may ask for the same keys. */
+  /** Counts the requests of distinct keys in one round trip, atomically for each key. */
   take(wants: Want[]): Promise<Taken[]>
-  /** Removes the counts of windows that are over; called at most once a minute. Absent where the store does so by itself. */
+  /** Removes expired windows; called at most once a minute. Absent if the store expires them itself. */
   sweep?(): Promise<unknown>
   close(): Promise<void>
 }
@@ -60,19 +60,19 @@ const SWEEP_EVERY = 60_000
 const seconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1_000))
 
 /**
- * Counts in `store`, one round trip at a time: requests that arrive while one is under way are the next, so that many cost as much as one.
- * A key that is used up is refused without asking until its window ends.
+ * A rate limiter on `store`, with one round trip in flight: requests that arrive meanwhile share the next one, so many cost as much as one.
+ * An exhausted key is refused without a round trip until its window ends.
  */
 export function sharedRateLimiter(store: RateStore): SharedRateLimiter {
   let callers: Caller[] = []
   let flushing: Promise<void> | undefined
   let closed: Promise<void> | undefined
   let sweepAt = performance.now() + SWEEP_EVERY
-  /** Keys that had no request left at `perMinute`. Their windows end between two times, of which the clocks of store and process leave none certain. */
-  const usedUp = new Map<string, { perMinute: number; earliest: number; latest: number }>()
+  /** Keys without a request left at `perMinute`. Their windows end between two times: how long the reply took to arrive is unknown. */
+  const exhausted = new Map<string, { perMinute: number; earliest: number; latest: number }>()
 
-  const ask = async (group: Map<string, Caller[]>): Promise<void> => {
-    const asked = performance.now()
+  const send = async (group: Map<string, Caller[]>): Promise<void> => {
+    const sentAt = performance.now()
     const wants = Array.from(group, ([key, all]) => ({ key, perMinute: all[0]!.perMinute, count: all.length }))
     let taken: Taken[]
     try {
@@ -81,16 +81,16 @@ export function sharedRateLimiter(store: RateStore): SharedRateLimiter {
       for (const { reject } of [...group.values()].flat()) reject(error)
       return
     }
-    const answered = performance.now()
+    const receivedAt = performance.now()
     for (const [i, { key, perMinute, count }] of wants.entries()) {
       const { granted, endsInMs } = taken[i]!
       const retryAfter = seconds(endsInMs)
-      if (granted < count) usedUp.set(key, { perMinute, earliest: asked + endsInMs, latest: answered + endsInMs })
+      if (granted < count) exhausted.set(key, { perMinute, earliest: sentAt + endsInMs, latest: receivedAt + endsInMs })
       for (const [n, { resolve }] of group.get(key)!.entries()) resolve({ ok: n < granted, retryAfter })
     }
   }
 
-  /** The requests of the next round trip, by key. A key has one limit in it: requests at another one wait for the next. */
+  /** Takes the requests of the next round trip, by key. Requests of a key with a different limit wait for the one after. */
   const nextGroup = (): Map<string, Caller[]> => {
     const group = new Map<string, Caller[]>()
     const rest: Caller[] = []
@@ -105,27 +105,27 @@ export function sharedRateLimiter(store: RateStore): SharedRateLimiter {
 
   const sweep = async (time: number): Promise<void> => {
     sweepAt = time + SWEEP_EVERY
-    for (const [key, { earliest }] of usedUp) if (earliest <= time) usedUp.delete(key)
-    // A sweep that fails is for a later one to make good.
+    for (const [key, { earliest }] of exhausted) if (earliest <= time) exhausted.delete(key)
+    // Errors are ignored: a later sweep removes the rest.
     await store.sweep?.().catch(() => undefined)
   }
 
   const flush = async (): Promise<void> => {
     while (callers.length > 0) {
-      // Whatever else this turn of the event loop brings goes along.
+      // Collects all requests of this iteration of the event loop.
       await new Promise(setImmediate)
-      await ask(nextGroup())
+      await send(nextGroup())
       const time = performance.now()
       if (time >= sweepAt) await sweep(time)
     }
-    // In the same turn as the last look: a request that comes later starts the next flush.
+    // In the same tick as the last check of `callers`, so that a later request starts the next flush.
     flushing = undefined
   }
 
   return {
     consume(name, perMinute) {
       const key = encodeKey([name])
-      const over = usedUp.get(key)
+      const over = exhausted.get(key)
       const time = performance.now()
       if (over && perMinute <= over.perMinute && time < over.earliest)
         return { ok: false, retryAfter: seconds(over.latest - time) }

@@ -1,7 +1,7 @@
 import { StorageError } from '@turnpike/core'
 import type { Script } from './redis-scripts.js'
 
-/** What is used of an ioredis client, `Redis` or `Cluster`. */
+/** The part of an ioredis client (`Redis` or `Cluster`) that is used. */
 export interface RedisClient {
   readonly status: string
   readonly isCluster?: boolean
@@ -11,19 +11,19 @@ export interface RedisClient {
   off(event: string, listener: (error: Error) => void): unknown
 }
 
-/** Runs scripts on a client. ioredis writes each command at once and waits for none: a pipeline of our own was measured to be no faster. */
+/** Runs scripts on a client. ioredis pipelines commands by itself: an explicit pipeline was measured to be no faster. */
 export interface Connection {
   /**
-   * Runs a script, and runs it again where the connection broke before the answer: only for scripts that bear it.
-   * @throws StorageError with `outcome: 'none'` where it surely did not write
+   * Runs an idempotent script, and runs it again if the connection broke before the reply.
+   * @throws StorageError with `outcome: 'none'` if it certainly did not write
    */
   run(script: Script, keys: string[], args: string[]): Promise<unknown>
-  /** One command, once. */
+  /** Sends a command once, with a time-out of `ms` milliseconds. */
   call(ms: number, ...command: [name: string, ...args: string[]]): Promise<unknown>
   close(): void
 }
 
-/** A moment between two looks at a client that is not connected. */
+/** The polling interval while the client is not connected. */
 const pause = (): Promise<void> =>
   new Promise((resolve) => {
     setTimeout(resolve, 20)
@@ -64,7 +64,7 @@ export async function redisConnection(client: RedisClient, timeout: number, scri
         .finally(settled)
     })
 
-  /** Waits until the client is connected; false where it will not be, or not in time. */
+  /** Waits until the client is connected; false if it was ended or the deadline has passed. */
   const ready = async (deadline: number): Promise<boolean> => {
     while (client.status !== 'end' && Date.now() < deadline) {
       if (client.status === 'ready') return true
@@ -102,7 +102,7 @@ export async function redisConnection(client: RedisClient, timeout: number, scri
           if (StorageError.is(error)) throw error
           const { name, message } = error as Error
           if (message.startsWith('NOSCRIPT')) command = ['EVAL', script.lua, ...rest]
-          // An answer to what may have been sent before, by ioredis too, tells nothing of the first time.
+          // If the command may have been sent before (ioredis resends too), this reply says nothing about the first attempt.
           else if (name === 'ReplyError')
             throw new StorageError(
               `Redis refused: ${message}`,

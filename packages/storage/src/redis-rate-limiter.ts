@@ -6,15 +6,15 @@ import { sharedRateLimiter, WINDOW } from './rate-limiter.js'
 
 /** Options of {@link redisRateLimiter}. */
 export interface RedisRateLimiterOptions extends RateLimiterOptions {
-  /** What every key begins with; default `{turnpike}`. The braces keep all keys in one slot of a Cluster. */
+  /** Prefix of all keys; default `{turnpike}`. The braces (a hash tag) keep all keys in one slot of a Cluster. */
   base?: string
-  /** Milliseconds that a request waits for an answer, also over a connection that breaks and comes back; default 10,000. */
+  /** Time-out of a request in milliseconds, including reconnects; default 10,000. */
   timeout?: number
 }
 
 /**
- * KEYS: the count of each key. ARGV: milliseconds of a window, then limit and number of requests for each key.
- * Returns for each how many were granted, and in how many milliseconds its window ends. A count goes when its window ends.
+ * KEYS: the counter of each key. ARGV: the window in milliseconds, then the limit and the number of requests of each key.
+ * Returns for each key how many requests were granted, and the milliseconds until its window ends, when its counter expires.
  */
 const TAKE: Script = {
   name: 'take',
@@ -36,10 +36,10 @@ return taken
 }
 
 /**
- * Counts requests in a Redis, through a client of ioredis that stays the caller's to close: one script a round trip.
- * A Redis that has forgotten the script gets its text. Where the connection breaks before the answer, the script is sent again, so that its
- * requests may be counted twice, and none passes beyond the limit. The server's clock decides. It must evict nothing (`redisKV` looks).
- * @throws StorageError where Redis cannot be reached
+ * Counts requests in Redis with one script per round trip, through an ioredis client that the caller closes.
+ * The script is loaded again if Redis has lost it. If the connection breaks before the reply, it is sent again: its requests may be counted
+ * twice, but the limit is never exceeded. Windows follow the server's clock. Redis must not evict keys, which `redisKV` checks.
+ * @throws StorageError if Redis cannot be reached
  * @example const rateLimiter = await redisRateLimiter(new Redis('redis://localhost'))
  */
 export async function redisRateLimiter(

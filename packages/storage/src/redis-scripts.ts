@@ -1,10 +1,10 @@
-/** A script of Redis, run as a whole and alone. */
+/** A Lua script, which Redis runs atomically. */
 export interface Script {
   name: string
   lua: string
 }
 
-// A value is a string, 16 digits of its version and then JSON; a counter is a hash, `v` its version and `.name` each field.
+// A value is stored as a string: a version of 16 digits, then JSON. A counter is a hash: `v` is the version, `.name` is each field.
 const read = `
 local function read(key, member)
   local value = redis.call('MGET', key)[1]
@@ -15,8 +15,8 @@ end
 `
 
 /**
- * KEYS: ends, prefix of the entries, then what to read. Returns for each a string, a string and the last millisecond of its time,
- * the flat list of a hash, or an empty list where there is nothing.
+ * KEYS: expiry index, prefix of the entries, then the keys to read. Returns for each a string, a string with the last millisecond before it
+ * expires, the flat list of a hash, or an empty list if the key does not exist.
  */
 export const GET: Script = {
   name: 'get',
@@ -28,8 +28,8 @@ return found
 }
 
 /**
- * KEYS: ends, prefix of the entries, index. ARGV: command, from, to, count.
- * Returns `[member, what is there]` for each member of the index, also where its entry has expired.
+ * KEYS: expiry index, prefix of the entries, index. ARGV: command, from, to, count.
+ * Returns `[member, entry]` for each member of the index, even if its entry has expired.
  */
 export const LIST: Script = {
   name: 'list',
@@ -43,19 +43,19 @@ return found
 }
 
 /**
- * KEYS: meta, index, ends, session, prefix of the entries, then the key of each check, set, del and sum.
- * ARGV: slot and number of the commit; how many checks, sets, dels and sums;
- * then version (check); JSON and time of its end or '' (set); nothing (del); how many fields, and each field and amount (sum).
- * Returns 1 = applied, 0 = a check failed, or what is wrong: { 'set' | 'sum' | 'range', key }.
- * Nothing is written before everything is known to be right, and after its first write Redis lets a script finish.
+ * KEYS: meta, index, expiry index, session, prefix of the entries, then the key of each check, set, del and sum.
+ * ARGV: slot and number of the commit; the numbers of checks, sets, dels and sums;
+ * then version (check); JSON and expiry time or '' (set); nothing (del); number of fields, and each field and amount (sum).
+ * Returns 1 = applied, 0 = a check failed, or an error: { 'set' | 'sum' | 'range', key }.
+ * Nothing is written before the commit is validated, and Redis does not interrupt a script after its first write.
  */
 export const COMMIT: Script = {
   name: 'commit',
   lua: `
 local meta, index, ends, session, prefix = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 
--- A slot serves one commit at a time, with rising numbers. What it last came to is kept: its number where it was applied,
--- a half more where not. So a commit that comes again, or late by another connection, changes nothing.
+-- A slot is used by one commit at a time, with increasing numbers. Its last outcome is stored: the number if it was applied,
+-- the number plus a half if not. So a commit that is sent again, or arrives late on another connection, has no effect.
 local number = tonumber(ARGV[2])
 local last = tonumber(redis.call('HGET', session, ARGV[1]) or 0)
 if last >= number then return last == number and 1 or 0 end
@@ -87,7 +87,7 @@ for _ = 1, ARGV[3] do
   if version ~= next_arg() then return refuse(0) end
 end
 
--- Never less than the clock, so that a version is not used again where a crash took the last second with it.
+-- At least the clock, so that versions are not reused after a crash in which Redis loses the last second.
 local time = redis.call('TIME')
 local newest = tonumber(redis.call('HGET', meta, 'version') or 0)
 local version = string.format('%016.0f', math.max(newest + 1, time[1] * 1000000 + time[2]))
@@ -131,7 +131,7 @@ for _, command in ipairs(writes) do redis.call(unpack(command)) end
 redis.call('HSET', meta, 'version', version)
 remember(number)
 
--- Redis removes an expired entry by itself; its member of the index goes here, always more of them than a commit adds.
+-- Redis expires entries itself. Their members of the index are removed here: per commit, more of them than a commit can add.
 for _, gone in ipairs(redis.call('ZRANGEBYSCORE', ends, '-inf', time[1] .. '000', 'LIMIT', 0, ARGV[4] + 10)) do
   local left = redis.call('PTTL', prefix .. gone)
   if left == -2 then redis.call('ZREM', index, gone) end

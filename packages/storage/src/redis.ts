@@ -1,4 +1,4 @@
-/** The `KV` of many hosts on one Redis. @module */
+/** A `KV` for many hosts, in Redis. @module */
 import type { Entry, Health, Key, KV, KVCapabilities, ListOptions, Page } from '@turnpike/core'
 import type { PreparedCommit } from '@turnpike/core/internal'
 import { StorageError } from '@turnpike/core'
@@ -12,29 +12,29 @@ export * from './redis-rate-limiter.js'
 
 /** Options of {@link redisKV}. */
 export interface RedisKVOptions {
-  /** What every key begins with; default `{turnpike}`. The braces keep all keys in one slot of a Cluster. */
+  /** Prefix of all keys; default `{turnpike}`. The braces (a hash tag) keep all keys in one slot of a Cluster. */
   base?: string
-  /** Milliseconds that a call waits for an answer, also over a connection that breaks and comes back; default 10,000. */
+  /** Time-out of a call in milliseconds, including reconnects; default 10,000. */
   timeout?: number
 }
 
-/** The form of what is stored; a store of another is refused. */
+/** The format of the stored data; a store of another format is refused. */
 const FORMAT = '1'
 
-/** Milliseconds that `health` waits for an answer. */
+/** Time-out of `health` in milliseconds. */
 const HEALTH = 2_000
 
 const refuse = (message: string): never => {
   throw new StorageError(message, 'none')
 }
 
-/** The fields of INFO. */
+/** The fields of Redis's INFO. */
 async function infoOf(connection: Connection, timeout: number): Promise<Map<string, string>> {
   const lines = String(await connection.call(timeout, 'INFO')).split('\r\n')
   return new Map(lines.map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)]))
 }
 
-/** What an acknowledged commit survives, as far as Redis tells; refuses a server that would lose entries by itself. */
+/** What an acknowledged commit survives, as far as Redis reports it; throws for a replica and for a server that evicts keys. */
 async function durabilityOf(connection: Connection, timeout: number): Promise<KVCapabilities['durability']> {
   const info = await infoOf(connection, timeout)
   if (info.get('role') === 'slave') refuse('This Redis is a read-only replica; connect to its primary')
@@ -47,7 +47,7 @@ async function durabilityOf(connection: Connection, timeout: number): Promise<KV
     if ((await setting('appendonly')) === 'no') return 'none'
     return (await setting('appendfsync')) === 'always' ? 'power-loss' : 'engine-configured'
   } catch (error) {
-    // A managed Redis does not tell.
+    // A managed Redis may refuse CONFIG.
     if ((error as Error).name === 'ReplyError') return 'engine-configured'
     throw error
   }
@@ -63,11 +63,11 @@ async function checkFormat(connection: Connection, timeout: number, meta: string
 }
 
 /**
- * Has Redis write its log anew, once after each of its starts.
- * Where it was killed in the middle of a commit, the log may keep the first half of it, unseen, and the start after the next
- * applies that half (seen with Redis 7.0.15; valkey-io/valkey#4342).
+ * Makes Redis rewrite its append-only file, once after each start of Redis.
+ * If Redis was killed in the middle of a commit, the file may keep the first half of it, which is ignored at the next start but
+ * applied at the one after (seen with Redis 7.0.15; valkey-io/valkey#4342).
  */
-async function mendLog(connection: Connection, timeout: number, meta: string): Promise<void> {
+async function rewriteLog(connection: Connection, timeout: number, meta: string): Promise<void> {
   const info = await infoOf(connection, timeout)
   const run = info.get('run_id')
   if (!run || info.get('aof_enabled') !== '1' || run === (await connection.call(timeout, 'HGET', meta, 'run'))) return
@@ -75,13 +75,13 @@ async function mendLog(connection: Connection, timeout: number, meta: string): P
   await connection.call(timeout, 'HSET', meta, 'run', run)
 }
 
-/** A value (its version, then JSON), a value and the last millisecond of its time, the flat list of a counter, or an empty list. */
+/** A value (its version, then JSON), a value with the last millisecond before it expires, the flat list of a counter, or an empty list. */
 type Raw = string | string[]
 
 function toEntry<T>(key: Key, raw: Raw): Entry<T> | null {
   if (typeof raw === 'string') return { key, value: JSON.parse(raw.slice(16)) as T, version: raw.slice(0, 16) }
   if (raw.length === 0) return null
-  // No field of a counter begins with a digit.
+  // The fields of a counter never begin with a digit.
   if (/^\d/.test(raw[0]!)) return { ...toEntry<T>(key, raw[0]!)!, expiresAt: Number(raw[1]) + 1 }
   const fields: [string, number][] = []
   let version = ''
@@ -97,7 +97,7 @@ function argumentsOf({ check, set, del, sum }: PreparedCommit, prefix: string): 
   const args = [check, set, del, sum].map(({ length }) => String(length))
   for (const { version } of check) args.push(version ?? '')
   for (const { json, expiresAt } of set) {
-    // Redis keeps a key through the last of its milliseconds.
+    // Redis keeps a key until the end of its last millisecond.
     args.push(json, expiresAt === undefined ? '' : String(expiresAt - 1))
   }
   for (const { add } of sum) {
@@ -109,9 +109,9 @@ function argumentsOf({ check, set, del, sum }: PreparedCommit, prefix: string): 
 }
 
 /**
- * Opens the store in a Redis, through a client of ioredis that stays the caller's to close.
+ * Opens the store in Redis, through an ioredis client that the caller closes.
  * Each commit is one script, numbered so that Redis applies it once however often it is sent.
- * @throws StorageError where Redis cannot be reached, is a replica, evicts keys, or holds another format
+ * @throws StorageError if Redis cannot be reached, is a replica, evicts keys, or holds a store of another format
  * @example const kv = await redisKV(new Redis('redis://localhost'))
  */
 export async function redisKV(client: RedisClient, options: RedisKVOptions = {}): Promise<KV> {
@@ -132,10 +132,10 @@ export async function redisKV(client: RedisClient, options: RedisKVOptions = {})
     throw new StorageError(`Redis cannot be used: ${(cause as Error).message}`, 'none', { cause })
   }
 
-  // Not every Redis lets its clients do so; a rewrite that is under way is as good.
-  const mend = (): void => void mendLog(connection, timeout, meta).catch(() => undefined)
-  client.on('ready', mend)
-  mend()
+  // Errors are ignored: not every Redis allows the command, and one fails if a rewrite is under way already.
+  const onReady = (): void => void rewriteLog(connection, timeout, meta).catch(() => undefined)
+  client.on('ready', onReady)
+  onReady()
 
   let closed = false
   let number = 0
@@ -210,7 +210,7 @@ export async function redisKV(client: RedisClient, options: RedisKVOptions = {})
     async close() {
       closed = true
       await Promise.allSettled(running)
-      client.off('ready', mend)
+      client.off('ready', onReady)
       connection.close()
     },
   }

@@ -1,4 +1,4 @@
-/** Blobs in an S3 bucket, or one of another maker. @module */
+/** Blobs in a bucket of S3 or a compatible service. @module */
 import type { BlobStore, ByteRange } from '@turnpike/core'
 import { StorageError } from '@turnpike/core'
 import { encodeKey } from '@turnpike/core/internal'
@@ -7,25 +7,25 @@ import { cutRange, writeChunks } from './blob-bytes.js'
 
 /** Options of {@link s3Blobs}. */
 export interface S3Options {
-  /** Such as `https://s3.eu-central-1.amazonaws.com`; the bucket follows in the path. */
+  /** Such as `https://s3.eu-central-1.amazonaws.com`; the bucket is appended to its path. */
   endpoint: string
   bucket: string
   /** Such as `eu-central-1`; `auto` for Cloudflare. */
   region: string
   accessKeyId: string
   secretAccessKey: string
-  /** Of temporary credentials. */
+  /** For temporary credentials. */
   sessionToken?: string
-  /** What the names of the objects begin with, such as `files/`; default nothing. */
+  /** Prefix of the object names, such as `files/`; default none. */
   prefix?: string
-  /** Bytes of a part, of which S3 takes 10 000 for a blob, each of at least 5 MiB; default 8 MiB. What is not larger is one request. */
+  /** Size of an upload part in bytes; default 8 MiB. S3 allows 10 000 parts, each of at least 5 MiB. A smaller blob is one request. */
   partBytes?: number
-  /** Milliseconds that a request may take, or wait for the next bytes of a blob; default 60 000. */
+  /** Time-out of a request, and of waiting for the next bytes of a blob, in milliseconds; default 60 000. */
   timeout?: number
 }
 
-/** One request. */
-interface Ask {
+/** A request to S3. */
+interface S3Request {
   method: string
   key: string
   query?: Record<string, string>
@@ -34,20 +34,20 @@ interface Ask {
   signal?: AbortSignal | undefined
 }
 
-/** How often a request is made while the server is at fault. */
+/** Maximum number of attempts while the server fails. */
 const TRIES = 4
-/** Milliseconds before the second of them; twice as long before each further one. */
+/** Delay before the second attempt in milliseconds; doubled before each further one. */
 const BACK_OFF = 200
-/** Seconds that an address may be good for. */
-const LONGEST = 604_800
-/** Parts that are sent at the same time. */
+/** Maximum lifetime of a signed URL in seconds. */
+const MAX_EXPIRES_IN = 604_800
+/** Number of parts that are uploaded concurrently. */
 const PARALLEL = 2
-/** Bytes that are handed to the connection at a time. */
+/** Size in bytes of the pieces in which a body is streamed. */
 const PIECE = 65_536
 
 const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
 
-/** Bytes as a stream, of which `fetch` makes no copy. */
+/** Bytes as a stream, which `fetch` does not copy. */
 function streamOf(bytes: Uint8Array): ReadableStream<Uint8Array> {
   let at = 0
   return new ReadableStream({
@@ -69,10 +69,10 @@ const refusal = (method: string, status: number, xml: string): StorageError =>
     isFaultOfServer(status) ? 'unknown' : 'none',
   )
 
-/** A header that has a file saved under its name, whatever is in that (RFC 6266). */
+/** A `Content-Disposition` header for a download with any file name (RFC 6266). */
 function attachment(filename: string): string {
   const plain = filename.replace(/[^ -~]|["\\%]/g, '_')
-  // Half a character, which has no encoding, becomes U+FFFD.
+  // Lone surrogates, which encodeURIComponent refuses, become U+FFFD.
   const whole = new TextDecoder().decode(new TextEncoder().encode(filename))
   const exact = encodeURIComponent(whole).replace(
     /['()*]/g,
@@ -82,9 +82,9 @@ function attachment(filename: string): string {
 }
 
 /**
- * Keeps blobs in a bucket. A blob larger than a part is a multipart upload, which is aborted where it fails; three parts of it are in
- * memory. Segments of a key that are not plain are encoded as by `encodeKey`. Needs aws4fetch.
- * What S3 refuses is a `StorageError` with its status and code; 5xx, 429 and broken connections are tried four times.
+ * Stores blobs in a bucket. A blob larger than a part is a multipart upload, which is aborted if it fails, with three parts in memory.
+ * Key segments with special characters are encoded as by `encodeKey`. Needs aws4fetch.
+ * Errors of S3 are `StorageError`s with its status and code; after 5xx, 429 and broken connections, a request is tried four times in all.
  * @example const blobs = s3Blobs({ endpoint, bucket: 'files', region: 'eu-central-1', accessKeyId, secretAccessKey })
  */
 export function s3Blobs(options: S3Options): Required<BlobStore> {
@@ -106,9 +106,9 @@ export function s3Blobs(options: S3Options): Required<BlobStore> {
     return signer.sign()
   }
 
-  /** One request, made once; `read` gets an answer that is no failure. 404 is none. */
-  const ask = async <T>(
-    { method, key, query, headers, body, signal }: Ask,
+  /** Sends a request once. `read` gets the response if its status is 2xx or 404. */
+  const sendOnce = async <T>(
+    { method, key, query, headers, body, signal }: S3Request,
     read: (response: Response) => Promise<T>,
   ) => {
     const timer = new AbortController()
@@ -118,9 +118,9 @@ export function s3Blobs(options: S3Options): Required<BlobStore> {
     )
     try {
       const signed = await sign({ url: urlOf(key, query), method, headers: headers ?? {} })
-      // A proxy may change this header, so it is not signed. A body that is compressed on its way has no length.
+      // Not signed, because a proxy may change this header. Without it, a body may be compressed and its length missing.
       signed.headers.set('accept-encoding', 'identity')
-      // S3 takes no body of unknown length.
+      // S3 refuses a body of unknown length.
       if (body) signed.headers.set('content-length', String(body.length))
       const response = await fetch(signed.url, {
         method,
@@ -137,11 +137,11 @@ export function s3Blobs(options: S3Options): Required<BlobStore> {
       clearTimeout(late)
     }
   }
-  /** A request that is made again where the server is at fault. */
-  const persist = async <T>(request: Ask, read: (response: Response) => Promise<T>): Promise<T> => {
+  /** Sends a request, and retries while the server fails. */
+  const send = async <T>(request: S3Request, read: (response: Response) => Promise<T>): Promise<T> => {
     for (let tries = 1; ; tries++) {
       try {
-        return await ask(request, read)
+        return await sendOnce(request, read)
       } catch (error) {
         if (!StorageError.is(error) || error.outcome === 'none' || tries === TRIES) throw error
         await pause(BACK_OFF * 2 ** (tries - 1) * (0.5 + Math.random() / 2))
@@ -149,11 +149,11 @@ export function s3Blobs(options: S3Options): Required<BlobStore> {
       }
     }
   }
-  /** A request that is to find what it is for, and its answer as text. */
-  const call = (request: Ask): Promise<{ headers: Headers; text: string }> =>
-    persist(request, async (response) => {
+  /** Sends a request that must succeed, and returns its response as text. Here 404 is an error. */
+  const call = (request: S3Request): Promise<{ headers: Headers; text: string }> =>
+    send(request, async (response) => {
       const text = await response.text()
-      // The end of an upload is begun with 200 before it is known how it went.
+      // S3 answers the completion of an upload with 200 before it knows the result, so the body may be an error.
       if (text.includes('<Error>')) throw refusal(request.method, response.ok ? 500 : response.status, text)
       if (!response.ok) throw refusal(request.method, response.status, text)
       return { headers: response.headers, text }
@@ -163,17 +163,17 @@ export function s3Blobs(options: S3Options): Required<BlobStore> {
     const idle = new AbortController()
     let timer: ReturnType<typeof setTimeout> | undefined
     const headers = { range: `bytes=${start}-${end}`, 'if-match': etag }
-    const response = await persist({ method: 'GET', key, headers, signal: idle.signal }, async (answer) => answer)
-    const isAsked = response.status === 206 || (response.status === 200 && end - start + 1 === size)
+    const response = await send({ method: 'GET', key, headers, signal: idle.signal }, async (answer) => answer)
+    const isExpected = response.status === 206 || (response.status === 200 && end - start + 1 === size)
     const body = response.body?.getReader()
     try {
-      if (!body || !isAsked) throw refusal('GET', response.status, '')
+      if (!body || !isExpected) throw refusal('GET', response.status, '')
       for (let left = end - start + 1; left > 0;) {
         timer = setTimeout(() => idle.abort(new StorageError(`S3 has sent nothing for ${timeout} ms`, 'none')), timeout)
         const { value } = await body.read()
         clearTimeout(timer)
         if (!value) throw new StorageError('S3 sent fewer bytes than it has', 'none')
-        // Some servers take the end of a range for less than it is.
+        // Some servers send more than the range.
         yield value.subarray(0, left)
         left -= value.length
       }
@@ -230,29 +230,29 @@ export function s3Blobs(options: S3Options): Required<BlobStore> {
       }
     },
     async get(key, wanted) {
-      const head = await persist({ method: 'HEAD', key }, async (response) => response)
+      const head = await send({ method: 'HEAD', key }, async (response) => response)
       if (head.status === 404) return null
       const size = Number(head.headers.get('content-length'))
       const type = head.headers.get('content-type') ?? ''
       const range = cutRange(size, wanted)
-      return { body: range ? read(key, size, range, head.headers.get('etag') ?? '*') : none(), size, type, range }
+      return { body: range ? read(key, size, range, head.headers.get('etag') ?? '*') : empty(), size, type, range }
     },
     async delete(key) {
-      await persist({ method: 'DELETE', key }, async () => undefined)
+      await send({ method: 'DELETE', key }, async () => undefined)
     },
     async signedUrl(key, { expiresIn, filename }) {
-      if (!Number.isInteger(expiresIn) || expiresIn < 1 || expiresIn > LONGEST)
-        throw new RangeError(`An address is good for 1 to ${LONGEST} seconds, not ${expiresIn}`)
+      if (!Number.isInteger(expiresIn) || expiresIn < 1 || expiresIn > MAX_EXPIRES_IN)
+        throw new RangeError(`An address is good for 1 to ${MAX_EXPIRES_IN} seconds, not ${expiresIn}`)
       const query = {
         'X-Amz-Expires': String(expiresIn),
         ...(filename !== undefined && { 'response-content-disposition': attachment(filename) }),
       }
       const { url } = await sign({ url: urlOf(key, query), method: 'GET', signQuery: true })
-      // What is signed has %20.
+      // The signature was made with %20 for a space.
       url.search = url.search.replaceAll('+', '%20')
       return url
     },
   }
 }
 
-async function* none(): AsyncGenerator<Uint8Array> {}
+async function* empty(): AsyncGenerator<Uint8Array> {}

@@ -2,51 +2,51 @@ import type { KVLog, LogEntry } from '@turnpike/core'
 import { StorageError } from '@turnpike/core'
 import { isDelete } from '@turnpike/core/internal'
 import type { Owner } from './ownership.js'
-import { countingNames, parseFence } from './ownership.js'
+import { parseFence, validNames } from './ownership.js'
 import type { Content, Name } from './segments.js'
-import { chain, jsonOf, kept, nameOf, parseName, seal, sizeOf, unseal, valueIn } from './segments.js'
+import { chain, jsonOf, nameOf, parseName, seal, sizeOf, storedForm, unseal, valueIn } from './segments.js'
 import type { Items } from './storage-like.js'
 import { valueCache } from './value-cache.js'
 
-/** An item of the log, and what of it still counts. */
+/** An item of the log and its live entries. */
 interface Segment extends Name {
-  /** Entries that count, with the size of each. */
+  /** The entries that are not obsolete, with their sizes. */
   live: Map<LogEntry, number>
-  /** Sum of the sizes in `live`. */
+  /** The sum of the sizes in `live`. */
   weight: number
-  /** What `weight` was when the item was written. */
+  /** The value of `weight` when the item was written. */
   size: number
 }
 
 const segmentOf = (name: Name): Segment => ({ ...name, live: new Map(), weight: 0, size: 0 })
 
-const enlist = (segment: Segment, entry: LogEntry, size = sizeOf(entry)): void => {
+const attach = (segment: Segment, entry: LogEntry, size = sizeOf(entry)): void => {
   entry.at = segment
   segment.live.set(entry, size)
   segment.weight += size
 }
 
-const discharge = (entry: LogEntry): void => {
+const detach = (entry: LogEntry): void => {
   const segment = entry.at as Segment
   segment.weight -= segment.live.get(entry) ?? 0
   segment.live.delete(entry)
 }
 
 export interface SegmentLogOptions {
-  /** Characters of values that stay in memory. */
+  /** Size of the value cache in characters. */
   cache: number
-  /** Groups of commits after which items are merged. */
+  /** Number of commit groups after which items are merged. */
   mergeAfter: number
-  /** Characters that an item is merged up to. */
+  /** Maximum size of a merged item in characters. */
   itemSize: number
-  /** Whether an item may be there in part after a crash. */
+  /** Whether a crash may leave a partial item. */
   torn: boolean
 }
 
 /**
- * A log on a storage of items. Each group of commits is an item; items are merged in the background, a few hundred entries at a time,
- * which never holds a commit up. Each write is followed by a look at the owner, so nothing is acknowledged that a later owner may not
- * have seen.
+ * A log on a storage of items. Each group of commits is one item. Items are merged in the background, a few hundred entries at a time,
+ * which never delays a commit. The ownership is verified after each write, so nothing is acknowledged that a later owner may not have
+ * seen.
  */
 export function segmentLog(items: Items, owner: Owner, options: SegmentLogOptions): KVLog {
   const { mergeAfter, itemSize, torn } = options
@@ -64,7 +64,7 @@ export function segmentLog(items: Items, owner: Owner, options: SegmentLogOption
   const add = (name: Name, list: LogEntry[]): void => {
     const segment = segmentOf(name)
     for (const entry of list) {
-      enlist(segment, entry)
+      attach(segment, entry)
       cache.add(entry)
       entries++
       if (isDelete(entry)) deletes++
@@ -78,7 +78,7 @@ export function segmentLog(items: Items, owner: Owner, options: SegmentLogOption
     return text === null ? undefined : unseal<Content>(nameOf(name), text)
   }
 
-  /** Writes an item and makes sure that the store was still ours when it was there. */
+  /** Writes an item, and verifies afterwards that the store is still ours. */
   const put = async (from: number, to: number, list: LogEntry[]): Promise<Name> => {
     const name = { from, to, epoch: owner.epoch, attempt: ++attempt }
     await items.set(nameOf(name), await seal(nameOf(name), { v: version, e: list } satisfies Content))
@@ -86,21 +86,21 @@ export function segmentLog(items: Items, owner: Owner, options: SegmentLogOption
     return name
   }
 
-  /** Removes items one by one: a commit is not to wait behind hundreds of them. */
+  /** Removes items one by one, so that a commit need not wait for hundreds of removals. */
   const remove = async (keys: string[]): Promise<void> => {
-    // What stays is covered by what took its place, and goes when the store is opened next.
+    // Errors are ignored: the item is superseded, and is removed when the store is opened next.
     for (const key of keys) await items.remove(key).catch(() => undefined)
   }
 
   const next = (): number => (segments.at(-1)?.to ?? 0) + 1
 
-  const inTurn = <T>(write: () => Promise<T>): Promise<T> => {
+  const serialize = <T>(write: () => Promise<T>): Promise<T> => {
     const written = writing.then(write)
     writing = written.catch(() => undefined)
     return written
   }
 
-  /** Puts an empty item in the next place: should an earlier write to that place come through after all, the later attempt counts. */
+  /** Writes an empty item for the next group. If an earlier write of that group takes effect later, this later attempt supersedes it. */
   const annul = async (): Promise<void> => {
     add(await put(next(), next(), []), [])
     failure = undefined
@@ -108,14 +108,14 @@ export function segmentLog(items: Items, owner: Owner, options: SegmentLogOption
 
   const append = async (list: LogEntry[]): Promise<void> => {
     if (owner.lost) throw owner.lost
-    // Begun here, where it is known of every group so far what it made obsolete.
+    // Started here, because every earlier group has marked the entries that it made obsolete.
     if (++sinceMerge > mergeAfter && !merging)
       merging = merge()
-        .catch(() => undefined) // Nothing is lost; the next round tries again.
+        .catch(() => undefined) // Nothing is lost; the next merge tries again.
         .finally(() => (merging = undefined))
     try {
       for (const { v } of list) version = Math.max(version, v)
-      add(await put(next(), next(), list.map(kept)), list)
+      add(await put(next(), next(), list.map(storedForm)), list)
       failure = undefined
     } catch (cause) {
       if (owner.lost) throw owner.lost
@@ -129,7 +129,7 @@ export function segmentLog(items: Items, owner: Owner, options: SegmentLogOption
   }
 
   const reading = new Map<Segment, Promise<string | undefined>>()
-  /** What an item holds, as JSON; those who ask at the same time share one read. */
+  /** The JSON of an item; concurrent callers share one read. */
   const jsonIn = (segment: Segment): Promise<string | undefined> => {
     let json = reading.get(segment)
     if (!json) {
@@ -148,7 +148,7 @@ export function segmentLog(items: Items, owner: Owner, options: SegmentLogOption
       const segment = entry.at as Segment
       const json = await jsonIn(segment)
       if (!segment.live.has(entry)) {
-        // It was forgotten, or it has moved while it was looked for.
+        // The entry was forgotten, or a merge has moved it to another item.
         if (entry.at === segment) return undefined
         continue
       }
@@ -163,37 +163,37 @@ export function segmentLog(items: Items, owner: Owner, options: SegmentLogOption
     }
   }
 
-  /** Replaces a run of items by one without what does not count. */
+  /** Replaces consecutive items by one without their obsolete entries. */
   const replace = async (at: number, run: Segment[], withoutDeletes: boolean): Promise<void> => {
     const list: LogEntry[] = []
     const later = new Set<string>()
     for (const segment of run.toReversed())
       for (const entry of [...segment.live.keys()].toReversed()) {
-        const spare = isDelete(entry) && (withoutDeletes || later.has(entry.k))
+        const isObsolete = isDelete(entry) && (withoutDeletes || later.has(entry.k))
         later.add(entry.k)
-        if (!spare) list.push(entry)
+        if (!isObsolete) list.push(entry)
       }
     list.reverse()
-    const whole: LogEntry[] = []
+    const copies: LogEntry[] = []
     for (const entry of list) {
-      // A copy, because its value may leave the memory while others are read.
-      const copy = kept(entry)
+      // A copy, because the cache may drop the value while others are read.
+      const copy = storedForm(entry)
       if (copy.j === null) copy.j = (await read(entry))!
-      if (copy.j !== undefined || copy.c || isDelete(entry)) whole.push(copy)
+      if (copy.j !== undefined || copy.c || isDelete(entry)) copies.push(copy)
     }
-    const segment = segmentOf(await put(run[0]!.from, run.at(-1)!.to, whole))
-    // Also of what has been forgotten since: it is in the item.
-    segment.size = whole.reduce((size, entry) => size + sizeOf(entry), 0)
+    const segment = segmentOf(await put(run[0]!.from, run.at(-1)!.to, copies))
+    // Includes entries that were forgotten meanwhile, because they are in the item.
+    segment.size = copies.reduce((size, entry) => size + sizeOf(entry), 0)
     for (const old of run) {
       for (const entry of old.live.keys()) if (isDelete(entry)) deletes--
       entries -= old.live.size
     }
-    // What was forgotten while it was being written counts no more.
+    // Entries that were forgotten during the write are not live.
     for (const entry of list) {
       const size = (entry.at as Segment).live.get(entry)
       if (size === undefined) continue
-      discharge(entry)
-      enlist(segment, entry, size)
+      detach(entry)
+      attach(segment, entry, size)
       if (isDelete(entry)) deletes++
     }
     entries += segment.live.size
@@ -202,8 +202,8 @@ export function segmentLog(items: Items, owner: Owner, options: SegmentLogOption
   }
 
   /**
-   * Goes through the items of now, oldest first, and merges neighbours that fit into one and items of which less than half counts.
-   * A delete can go once no item before it has an older entry of its key: in the oldest item, and wherever all before was made clean.
+   * Goes through the current items, oldest first. Merges neighbours that fit into one item, and rewrites items of which less than half is live.
+   * A delete can be dropped once no earlier item has an entry of its key: in the oldest item, and after all earlier items were rewritten.
    */
   const merge = async (): Promise<void> => {
     sinceMerge = 0
@@ -229,9 +229,9 @@ export function segmentLog(items: Items, owner: Owner, options: SegmentLogOption
       return owner.lost
     },
     async *load() {
-      // Listed only now: an owner before us acknowledges nothing more.
+      // Listed after claim(), when an earlier owner can no longer acknowledge a write.
       const keys = await items.keys()
-      for await (const { name, content } of chain(await countingNames(items, keys), readItem, torn)) {
+      for await (const { name, content } of chain(await validNames(items, keys), readItem, torn)) {
         add(name, content.e)
         yield* content.e
         version = Math.max(version, content.v)
@@ -239,22 +239,22 @@ export function segmentLog(items: Items, owner: Owner, options: SegmentLogOption
       yield { k: '', v: version }
       await owner.verify()
       const fence = await owner.fence(segments)
-      // Now a write that began before us counts no more, should it come through only later; and that we are the owner is made sure of.
+      // Supersedes a write of an earlier owner that takes effect later, and verifies the ownership again.
       await annul()
       const used = new Set([...segments.map(nameOf), fence])
-      const isOurs = (key: string): boolean => parseName(key) !== undefined || parseFence(key) !== undefined
-      await remove(keys.filter((key) => isOurs(key) && !used.has(key)))
+      const isLogItem = (key: string): boolean => parseName(key) !== undefined || parseFence(key) !== undefined
+      await remove(keys.filter((key) => isLogItem(key) && !used.has(key)))
     },
-    append: (list) => inTurn(() => append(list)),
+    append: (list) => serialize(() => append(list)),
     read,
     forget(entry, over) {
       cache.delete(entry)
       if (!over) {
-        discharge(entry)
+        detach(entry)
         entries--
         return
       }
-      // From here on it is a delete: one before it must not come back.
+      // Turned into a delete, so that no earlier entry of its key reappears.
       delete entry.j
       delete entry.c
       delete entry.x
@@ -263,7 +263,7 @@ export function segmentLog(items: Items, owner: Owner, options: SegmentLogOption
     async health() {
       try {
         await owner.verify()
-        if (failure) await inTurn(async () => failure && annul())
+        if (failure) await serialize(async () => failure && annul())
         return { ok: true }
       } catch (error) {
         return { ok: false, reason: (error as Error).message }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { Content, Name } from './segments.js'
-import { chain, kept, latest, nameOf, parseName, valueIn } from './segments.js'
+import { chain, latest, nameOf, parseName, storedForm, valueIn } from './segments.js'
 
-/** `from-to` and the attempt; of epoch 1, or of the one before a dot. */
+/** Parses `from-to@attempt` or `from-to@epoch.attempt`; the default epoch is 1. */
 const name = (text: string): Name => {
   const [, from, to, epoch = 1, attempt] = /^(\d+)-(\d+)@(?:(\d+)\.)?(\d+)$/.exec(text)!.map(Number)
   return { from: from!, to: to!, epoch: epoch || 1, attempt: attempt! }
@@ -25,17 +25,17 @@ describe('latest', () => {
       ['2-2@2', '1-1@1'],
       ['1-1@1', '2-2@2'],
     ],
-    // A write that failed and came through, and the one that took its place.
+    // A write that was reported as failed but took effect, and the one that replaced it.
     [
       ['1-1@1', '1-1@2', '2-2@3'],
       ['1-1@2', '2-2@3'],
     ],
-    // A merge, and what it replaced and could not be removed.
+    // A merge, and items that it replaced but that could not be removed.
     [
       ['1-1@1', '2-2@2', '3-3@3', '1-2@4'],
       ['1-2@4', '3-3@3'],
     ],
-    // A merge that failed and came through, and others since that it straddles.
+    // A merge that was reported as failed but took effect, and later merges that overlap with it.
     [
       ['1-4@9', '5-8@5', '5-9@15', '3-6@7', '10-10@8'],
       ['1-4@9', '5-9@15', '10-10@8'],
@@ -52,13 +52,13 @@ describe('latest', () => {
 })
 
 describe('chain', () => {
-  /** What it finds among items of which some are not whole, and in which order it reads. */
-  async function find(items: string[], broken: string[] = [], torn = true) {
+  /** The items that it finds, some of which are corrupt; or the message of its error. */
+  async function find(items: string[], corrupt: string[] = [], torn = true) {
     const found: string[] = []
     const read: string[] = []
     const contentOf = async (one: Name): Promise<Content | undefined> => {
       read.push(text(one))
-      return broken.includes(text(one)) ? undefined : { v: 0, e: [] }
+      return corrupt.includes(text(one)) ? undefined : { v: 0, e: [] }
     }
     try {
       for await (const one of chain(items.map(name), contentOf, torn)) found.push(text(one.name))
@@ -68,21 +68,31 @@ describe('chain', () => {
     return found
   }
 
-  it.each<[what: string, items: string[], broken: string[], found: string[] | string]>([
+  it.each<[what: string, items: string[], corrupt: string[], found: string[] | string]>([
     ['nothing', [], [], []],
     ['all', ['1-1@1', '2-2@2', '3-5@9'], [], ['1-1@1', '2-2@2', '3-5@9']],
-    ['what a crash left of the last group', ['1-1@1', '2-2@2'], ['2-2@2'], ['1-1@1']],
-    ['what it left of two attempts at it', ['1-1@1', '2-2@2', '2-2@3'], ['2-2@2', '2-2@3'], ['1-1@1']],
-    ['the earlier attempt where the later is cut off', ['1-1@1', '2-2@2', '2-2@3'], ['2-2@3'], ['1-1@1', '2-2@2']],
-    ['what a merge did not come to replace', ['1-1@1', '2-2@2', '1-2@3'], ['1-2@3'], ['1-1@1', '2-2@2']],
+    ['the rest if the last group is partial', ['1-1@1', '2-2@2'], ['2-2@2'], ['1-1@1']],
+    [
+      'the rest if two attempts at the last group are partial',
+      ['1-1@1', '2-2@2', '2-2@3'],
+      ['2-2@2', '2-2@3'],
+      ['1-1@1'],
+    ],
+    ['the earlier attempt if the later one is partial', ['1-1@1', '2-2@2', '2-2@3'], ['2-2@3'], ['1-1@1', '2-2@2']],
+    ['the sources of a merge that is partial', ['1-1@1', '2-2@2', '1-2@3'], ['1-2@3'], ['1-1@1', '2-2@2']],
     ['that the first is missing', ['2-2@2'], [], 'the item with group 1 is missing'],
     ['that one is missing', ['1-1@1', '3-3@3'], [], 'the item with group 2 is missing'],
     ['that one is corrupt', ['1-1@1', '2-2@2', '3-3@3'], ['2-2@2'], 'item 2-2-1-2 is corrupt'],
-    ['that two at the end are', ['1-1@1', '2-2@2', '3-3@3'], ['2-2@2', '3-3@3'], 'item 3-3-1-3 is corrupt'],
-    ['that a merge is', ['1-1@1', '2-4@9'], ['2-4@9'], 'item 2-4-1-9 is corrupt'],
-    ['that half of what a merge replaced is gone', ['1-1@1', '1-2@3'], ['1-2@3'], 'item 1-2-1-3 is corrupt'],
-  ])('finds %s', async (_, items, broken, found) => {
-    expect(await find(items, broken)).toEqual(found)
+    ['that the last two are corrupt', ['1-1@1', '2-2@2', '3-3@3'], ['2-2@2', '3-3@3'], 'item 3-3-1-3 is corrupt'],
+    ['that a merge is corrupt', ['1-1@1', '2-4@9'], ['2-4@9'], 'item 2-4-1-9 is corrupt'],
+    [
+      'that a merge is corrupt and one of its sources is missing',
+      ['1-1@1', '1-2@3'],
+      ['1-2@3'],
+      'item 1-2-1-3 is corrupt',
+    ],
+  ])('finds %s', async (_, items, corrupt, found) => {
+    expect(await find(items, corrupt)).toEqual(found)
   })
 
   it('refuses incomplete items on a driver with atomic writes', async () => {
@@ -120,8 +130,11 @@ describe('valueIn', () => {
     'two \\\\',
     'line\nbreak\u2028 ☃ \ud83d',
   ]
-  const entries = values.map((j, i) => kept({ k: `key/${i}`, v: i + 1, j }))
-  const json = JSON.stringify({ v: 99, e: [...entries, kept({ k: 'c', v: 50, c: { n: 1 } }), kept({ k: 'd', v: 51 })] })
+  const entries = values.map((j, i) => storedForm({ k: `key/${i}`, v: i + 1, j }))
+  const json = JSON.stringify({
+    v: 99,
+    e: [...entries, storedForm({ k: 'c', v: 50, c: { n: 1 } }), storedForm({ k: 'd', v: 51 })],
+  })
 
   it('returns each value as it was stored', () => {
     expect(entries.map((entry) => valueIn(json, entry))).toEqual(values)

@@ -2,19 +2,19 @@ import type { LogEntry } from '@turnpike/core'
 import { StorageError } from '@turnpike/core'
 import { envelope } from './envelope.js'
 
-/** The form of all items. */
+/** The format of all items. */
 export const { seal, jsonOf, unseal } = envelope('turnpike', 2)
 
 /**
- * An item of the log: the entries of groups `from` to `to`, as written by one attempt. Every attempt has a name of its own, so that
- * a write which failed and comes through after all harms nothing.
+ * The name of a log item: it holds the entries of groups `from` to `to`, as written by one attempt. Each attempt has its own name, so a
+ * write that was reported as failed and takes effect later overwrites nothing.
  */
 export interface Name {
   from: number
   to: number
-  /** The opening of the store that wrote it, counted. */
+  /** The epoch of the owner that wrote it. */
   epoch: number
-  /** Writes of that opening, counted. */
+  /** Increases with each write of that owner. */
   attempt: number
 }
 
@@ -25,15 +25,15 @@ export function parseName(text: string): Name | undefined {
   return attempt === undefined ? undefined : { from: from!, to: to!, epoch: epoch!, attempt }
 }
 
-/** What an item holds. */
+/** The content of an item. */
 export interface Content {
-  /** The highest version that had been given out. */
+  /** The highest version that had been assigned. */
   v: number
   e: LogEntry[]
 }
 
-/** An entry as it is kept: without the note of where that is. */
-export function kept({ k, v, j, c, x }: LogEntry): LogEntry {
+/** An entry as it is stored: without `at`. */
+export function storedForm({ k, v, j, c, x }: LogEntry): LogEntry {
   const entry: LogEntry = { k, v }
   if (j !== undefined) entry.j = j
   if (c !== undefined) entry.c = c
@@ -42,8 +42,8 @@ export function kept({ k, v, j, c, x }: LogEntry): LogEntry {
 }
 
 /**
- * The value of an entry in the JSON of its item, as {@link kept} put it there; nothing where it is not there. It is looked for as text,
- * because to parse an item takes milliseconds, and a page of a list may be of many.
+ * Finds the value of an entry in the JSON of its item, as {@link storedForm} wrote it; undefined if it is not there. It searches the text,
+ * because parsing an item takes milliseconds, and the entries of a page may be in many items.
  */
 export function valueIn(json: string, { k, v }: LogEntry): string | undefined {
   const head = `{"k":${JSON.stringify(k)},"v":${v},"j":`
@@ -53,25 +53,25 @@ export function valueIn(json: string, { k, v }: LogEntry): string | undefined {
   for (let end = json.indexOf('"', start + 1); end !== -1; end = json.indexOf('"', end + 1)) {
     let slashes = 0
     while (json[end - 1 - slashes] === '\\') slashes++
-    // A quote after a whole number of escaped backslashes is the end.
+    // A quote after an even number of backslashes ends the string.
     if (slashes % 2 === 0) return JSON.parse(json.slice(start, end + 1)) as string
   }
   return undefined
 }
 
-/** About how many characters an entry takes in its item. */
+/** The approximate size of an entry in its item, in characters. */
 export const sizeOf = (entry: LogEntry): number =>
   entry.k.length + (entry.j?.length ?? 0) + (entry.c ? 24 * Object.keys(entry.c).length : 0) + 24
 
-const isLater = (a: Name, b: Name): number => b.epoch - a.epoch || b.attempt - a.attempt
+const latestFirst = (a: Name, b: Name): number => b.epoch - a.epoch || b.attempt - a.attempt
 
 /**
- * Of items whose groups overlap, the latest attempt; in order. A merge replaces what was written before it, and one that failed and
- * came through after all gives way to whatever was written of its groups since.
+ * Selects the latest attempt among items whose groups overlap, and sorts the result. So a merge supersedes the items written before it,
+ * and a merge that was reported as failed but took effect is superseded by later writes of its groups.
  */
 export function latest(names: Name[]): Name[] {
   const chosen: Name[] = []
-  for (const name of names.toSorted(isLater)) {
+  for (const name of names.toSorted(latestFirst)) {
     let low = 0
     let high = chosen.length
     while (low < high) {
@@ -84,14 +84,14 @@ export function latest(names: Name[]): Name[] {
   return chosen
 }
 
-/** Items that are read ahead while the store is opened. */
+/** Number of items to read ahead while the store is opened. */
 const AHEAD = 16
 
 /**
- * The items that make up the log, oldest first: they follow each other without a gap, and each is whole.
- * @param read gives what an item holds, or nothing where it is not whole
- * @param torn whether an item that a crash cut off may be there in part; it was never acknowledged
- * @throws StorageError where something is missing or not whole
+ * Reads the items that make up the log, oldest first, and checks that none is missing or corrupt.
+ * @param read returns the content of an item, or undefined if it is corrupt
+ * @param torn whether a crash may leave a partial item, which was never acknowledged
+ * @throws StorageError if an item is missing or corrupt
  */
 export async function* chain(
   names: Name[],
@@ -99,37 +99,37 @@ export async function* chain(
   torn: boolean,
 ): AsyncGenerator<{ name: Name; content: Content }> {
   let next = 1
-  let bad: Name | undefined
-  for (let left = names; left.length > 0; left = left.filter((name) => name !== bad && name.from >= next)) {
+  let corrupt: Name | undefined
+  for (let left = names; left.length > 0; left = left.filter((name) => name !== corrupt && name.from >= next)) {
     const chosen = latest(left)
     const reading: Promise<Content | undefined>[] = []
-    const before = bad
+    const before = corrupt
     for (const [i, name] of chosen.entries()) {
       for (let ahead = reading.length; ahead < Math.min(chosen.length, i + AHEAD); ahead++) {
         const content = read(chosen[ahead]!)
-        content.catch(() => undefined) // It is awaited when its turn comes.
+        content.catch(() => undefined) // Prevents an unhandled rejection; it is awaited below.
         reading.push(content)
       }
       const content = await reading[i]!
       delete reading[i]
       if (!content) {
-        bad = name
+        corrupt = name
         break
       }
-      if (name.from !== next) throw broken(bad, next)
+      if (name.from !== next) throw openError(corrupt, next)
       yield { name, content }
       next = name.to + 1
     }
-    if (bad === before) break
-    if (!torn) throw broken(bad, next)
+    if (corrupt === before) break
+    if (!torn) throw openError(corrupt, next)
   }
-  // What was cut off may be the last group, or a merge of what is there all the same.
-  const isWhole = names.every(({ to }) => to < next) || (bad?.from === next && names.every(({ to }) => to <= next))
-  if (!isWhole) throw broken(bad, next)
+  // The partial item may be the last group, or a merge whose sources still exist.
+  const isWhole = names.every(({ to }) => to < next) || (corrupt?.from === next && names.every(({ to }) => to <= next))
+  if (!isWhole) throw openError(corrupt, next)
 }
 
-const broken = (bad: Name | undefined, next: number): StorageError =>
+const openError = (corrupt: Name | undefined, next: number): StorageError =>
   new StorageError(
-    `The store cannot be opened: ${bad ? `item ${nameOf(bad)} is corrupt` : `the item with group ${next} is missing`}. Restore it from a backup`,
+    `The store cannot be opened: ${corrupt ? `item ${nameOf(corrupt)} is corrupt` : `the item with group ${next} is missing`}. Restore it from a backup`,
     'none',
   )

@@ -1,20 +1,20 @@
 import type { KeyState, PreparedCommit } from '@turnpike/core/internal'
 import { applyCommit } from '@turnpike/core/internal'
 
-/** A key that is present, as an SQL engine reads it. */
+/** A row of the table, as an SQL engine reads it. */
 export interface Row {
   /** The encoded key. */
   k: string
   version: string
   /** JSON text of the value, or of the fields of a counter. */
   value: string
-  /** True, or 1, where it is a counter. */
+  /** True, or 1, for a counter. */
   counter: boolean | number
-  /** Milliseconds since the epoch, as text from PostgreSQL; `null` = never. */
+  /** Milliseconds since the epoch, as a string from PostgreSQL; `null` = never. */
   expires_at: number | string | null
 }
 
-/** What a group of commits leaves of a key. */
+/** The state of a key after a group of commits. */
 export interface Change {
   k: string
   /** As in {@link Row}; `null` = the key is deleted. */
@@ -24,7 +24,7 @@ export interface Change {
   expiresAt: number | null
 }
 
-/** `true` = applied, `false` = a check failed, an error = refused. */
+/** The result of a commit: `true` = applied, `false` = a check failed, an error = invalid. */
 export type Outcome = boolean | Error
 
 const toState = ({ version, value, counter }: Row): KeyState =>
@@ -38,8 +38,8 @@ const toChange = (k: string, state: KeyState | null): Change => ({
 })
 
 /**
- * Applies commits one after the other to `rows`, which are all present rows of their keys.
- * Each is whole or not at all, by itself. @returns what became of each, and what is to be written for all.
+ * Applies commits in order to `rows`, the existing rows of their keys. Each commit is atomic and independent of the others.
+ * @returns the outcome of each commit, and the changes to write for all of them
  */
 export function evaluate(
   commits: PreparedCommit[],

@@ -5,25 +5,25 @@ import { decodeKey, encodeKey, prepareCommit, rangeOf } from '@turnpike/core/int
 import type { Change, Outcome, Row } from './sql-commit.js'
 import { evaluate } from './sql-commit.js'
 
-/** The version of the table's form, kept as the value of its row with the empty key. */
+/** The format of the table, stored as the value of the row with the empty key. */
 export const FORMAT = 1
 
-/** All changes of a transaction have one version, which no other transaction has. */
+/** Computes the changes of a transaction. They share one version, which no other transaction has. */
 export type Decide = (rows: Row[]) => { changes: Change[]; version: string }
 
-/** What differs from one database to the next. Rows that have ended at `now` are absent. Errors are `StorageError`s. */
+/** The part of a store that is specific to a database. Rows that have expired at `now` are left out. Errors are `StorageError`s. */
 export interface SqlEngine {
   capabilities: KVCapabilities
   read(keys: string[], now: number): Promise<Row[]>
   page(range: KeyRange, now: number): Promise<Row[]>
   /**
-   * One transaction that nobody else's reading or writing of `keys` can come between.
-   * `decide` gets the present rows and returns what to write with what version; it may be called again after a failure.
+   * Runs a serialisable transaction on `keys`.
+   * `decide` gets the current rows and returns the changes and their version; it may be called again after a failure.
    */
   write(keys: string[], now: number, decide: Decide): Promise<void>
-  /** Removes rows that have ended, at most `limit`. @returns how many */
+  /** Removes at most `limit` expired rows. @returns the number of removed rows */
   sweep(now: number, limit: number): Promise<number>
-  /** Rejects where the database does not take writes. */
+  /** Rejects if the database does not accept writes. */
   ping(): Promise<void>
   close(): Promise<void>
 }
@@ -34,7 +34,7 @@ interface Waiting {
   reject(error: unknown): void
 }
 
-/** Most commits, and characters of JSON text after which no further one is added, of one transaction. */
+/** Limits of one transaction: commits, and characters of JSON after which no further commit is added. */
 const GROUP = 512
 const GROUP_SIZE = 4_000_000
 const SWEEP_EVERY = 60_000
@@ -53,7 +53,7 @@ const toEntry = <T>({ k, version, value, counter, expires_at }: Row): Entry<T> =
   return entry
 }
 
-/** Throws unless `format`, the value of the row with the empty key, is the one that this version reads. */
+/** Throws unless `format`, the value of the row with the empty key, is supported. */
 export function assertFormat(format: string | undefined, store: string): void {
   if (Number(format) !== FORMAT)
     throw new StorageError(
@@ -62,7 +62,7 @@ export function assertFormat(format: string | undefined, store: string): void {
     )
 }
 
-/** A `KV` over an SQL engine, with group commit: one transaction is in flight, and what arrives meanwhile is the next. */
+/** A `KV` on an SQL engine, with group commit: one transaction is in flight, and commits that arrive meanwhile form the next one. */
 export function sqlKV(engine: SqlEngine, now: () => number = Date.now): KV {
   const queue: Waiting[] = []
   let flushing: Promise<void> | undefined
@@ -105,15 +105,15 @@ export function sqlKV(engine: SqlEngine, now: () => number = Date.now): KV {
 
   const flush = async (): Promise<void> => {
     while (queue.length > 0) {
-      // Whatever else this turn of the event loop brings goes along.
+      // Collects all commits of this iteration of the event loop.
       await new Promise(setImmediate)
       await write(nextGroup())
       if (now() < sweepAt) continue
-      // A sweep that fails is for a later one to make good.
+      // Errors are ignored: a later sweep removes the rest.
       const swept = await engine.sweep(now(), SWEEP_ROWS).catch(() => 0)
       if (swept < SWEEP_ROWS) sweepAt = now() + SWEEP_EVERY
     }
-    // In the same turn as the last look at the queue: a commit that comes later starts the next flush.
+    // In the same tick as the last check of the queue, so that a later commit starts the next flush.
     flushing = undefined
   }
 

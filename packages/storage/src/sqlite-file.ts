@@ -1,9 +1,9 @@
 import { StorageError } from '@turnpike/core'
 
-/** What a transaction survives once it is acknowledged: a power cut, by a flush to the disk, or only the end of the process. */
+/** What an acknowledged transaction survives: a power failure, because it is flushed to the disk, or only a crash of the process. */
 export type SqliteDurability = 'power-loss' | 'process-crash'
 
-/** What `node:sqlite` and `bun:sqlite` have in common. */
+/** The common part of `node:sqlite` and `bun:sqlite`. */
 export interface Database {
   exec(sql: string): unknown
   prepare(sql: string): Statement
@@ -27,7 +27,7 @@ function databaseClass(): DatabaseClass {
   return found
 }
 
-/** The result code of SQLite without its details; Node and Bun name it differently. */
+/** The primary result code of SQLite, which Node and Bun name differently. */
 const codeOf = (error: unknown): number => {
   const { errcode, errno } = error as { errcode?: number; errno?: number }
   return (errcode ?? errno ?? 0) & 0xff
@@ -35,22 +35,22 @@ const codeOf = (error: unknown): number => {
 const BUSY = 5
 const IOERR = 10
 
-/** How long another process may hold the file, in milliseconds. */
-const PATIENCE = 10_000
+/** How long to wait for another process that has locked the file, in milliseconds. */
+const BUSY_TIMEOUT = 10_000
 const LONGEST_WAIT = 20
 
-/** A file of SQLite that is open. Errors are `StorageError`s. */
+/** An open SQLite file. Errors are `StorageError`s. */
 export interface SqliteFile {
   db: Database
-  /** Runs `action` until no other process is in its way. */
-  patiently<T>(action: () => T): Promise<T>
-  /** Runs `action` as one transaction that no other one runs beside; again from its beginning where another process is in its way. */
+  /** Runs `action`, and retries while another process has locked the file. */
+  retryWhileBusy<T>(action: () => T): Promise<T>
+  /** Runs `action` in an exclusive transaction, and retries it from the start while another process has locked the file. */
   transaction(action: () => void): Promise<void>
 }
 
 /**
- * Opens a file, makes it if it is missing, and runs `create` on it in a transaction.
- * @throws StorageError where the runtime has no SQLite, or the file cannot be used
+ * Opens a file, creates it if it is missing, and runs `create` on it in a transaction.
+ * @throws StorageError if the runtime has no SQLite, or the file cannot be used
  */
 export async function openSqlite(
   file: string,
@@ -59,9 +59,9 @@ export async function openSqlite(
 ): Promise<SqliteFile> {
   const Database = databaseClass()
 
-  /** Runs `action` until no other process is in its way. SQLite's own waiting would hold up the event loop. */
-  const patiently = async <T>(action: () => T): Promise<T> => {
-    const deadline = Date.now() + PATIENCE
+  // Not left to SQLite's busy_timeout, which blocks the event loop.
+  const retryWhileBusy = async <T>(action: () => T): Promise<T> => {
+    const deadline = Date.now() + BUSY_TIMEOUT
     for (let wait = 1; ; wait = Math.min(2 * wait, LONGEST_WAIT))
       try {
         return action()
@@ -70,14 +70,14 @@ export async function openSqlite(
         if (codeOf(cause) !== BUSY)
           throw new StorageError(`${file} failed: ${(cause as Error).message}`, 'none', { cause })
         if (Date.now() > deadline)
-          throw new StorageError(`Another process held ${file} for ${PATIENCE / 1_000} s`, 'none', { cause })
+          throw new StorageError(`Another process held ${file} for ${BUSY_TIMEOUT / 1_000} s`, 'none', { cause })
         await new Promise((resolve) => setTimeout(resolve, wait * (0.5 + Math.random())))
       }
   }
 
-  const db = await patiently(() => new Database(file))
+  const db = await retryWhileBusy(() => new Database(file))
   const transaction = (action: () => void): Promise<void> =>
-    patiently(() => {
+    retryWhileBusy(() => {
       db.exec('begin immediate')
       let committing = false
       try {
@@ -88,9 +88,9 @@ export async function openSqlite(
         try {
           db.exec('rollback')
         } catch {
-          // SQLite has done so already, as it does when the disk is full.
+          // SQLite has rolled back already, for example because the disk is full.
         }
-        // What was written before a flush failed may come to light when the file is recovered.
+        // Pages that were written before the flush failed may be recovered when the file is opened again.
         if (committing && codeOf(cause) === IOERR)
           throw new StorageError(`${file} cannot be written`, 'unknown', { cause })
         throw cause
@@ -98,7 +98,7 @@ export async function openSqlite(
     })
 
   try {
-    await patiently(() => {
+    await retryWhileBusy(() => {
       db.exec('pragma busy_timeout = 2')
       const { journal_mode } = db.prepare('pragma journal_mode = wal').get() as { journal_mode: string }
       if (journal_mode !== 'wal')
@@ -110,7 +110,7 @@ export async function openSqlite(
       db.exec('pragma fullfsync = on')
     })
     await transaction(() => create(db))
-    return { db, patiently, transaction }
+    return { db, retryWhileBusy, transaction }
   } catch (error) {
     db.close()
     throw error

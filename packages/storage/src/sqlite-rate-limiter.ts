@@ -8,14 +8,14 @@ interface Row {
 }
 
 /**
- * Counts requests in a file of SQLite, which may be that of `sqliteKV`, by a connection of its own: one transaction a round trip.
- * Nothing waits for the disk: counts survive the end of a process, and may be lost with the power.
- * @throws StorageError where the runtime has no SQLite, or the file cannot be used
+ * Counts requests in an SQLite file, which may be that of `sqliteKV`, on its own connection, with one transaction per round trip.
+ * Nothing waits for the disk: counts survive a crash of the process, but may be lost in a power failure.
+ * @throws StorageError if the runtime has no SQLite, or the file cannot be used
  * @example const rateLimiter = await sqliteRateLimiter('turnpike.db')
  */
 export async function sqliteRateLimiter(file: string, options: RateLimiterOptions = {}): Promise<SharedRateLimiter> {
   const { window = WINDOW } = options
-  const { db, patiently, transaction } = await openSqlite(file, 'process-crash', (db) =>
+  const { db, retryWhileBusy, transaction } = await openSqlite(file, 'process-crash', (db) =>
     db.exec(
       'create table if not exists turnpike_rates (key text primary key not null, used real not null, ends_at integer not null)',
     ),
@@ -42,7 +42,7 @@ export async function sqliteRateLimiter(file: string, options: RateLimiterOption
       })
       return taken
     },
-    sweep: () => patiently(() => remove.run(Date.now())),
+    sweep: () => retryWhileBusy(() => remove.run(Date.now())),
     async close() {
       db.close()
     },

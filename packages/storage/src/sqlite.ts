@@ -1,4 +1,4 @@
-/** The `KV` of one host in an SQLite file. @module */
+/** A `KV` for one host, in an SQLite file. @module */
 import type { KV } from '@turnpike/core'
 import { assertFormat, FORMAT, sqlKV } from './sql-kv.js'
 import type { Row } from './sql-commit.js'
@@ -10,8 +10,8 @@ export * from './sqlite-rate-limiter.js'
 /** Options of {@link sqliteKV}. */
 export interface SqliteKVOptions {
   /**
-   * What an acknowledged commit survives: `power-loss` flushes to the disk before it is acknowledged (`synchronous=FULL`);
-   * `process-crash` is faster and may lose the last commits with the power, never the file (`NORMAL`). Default `power-loss`.
+   * What an acknowledged commit survives. `power-loss`: it is flushed to the disk before (`synchronous=FULL`). `process-crash`: faster, but
+   * a power failure may lose the last commits, though it never corrupts the file (`NORMAL`). Default `power-loss`.
    */
   durability?: SqliteDurability
   /** The clock, in milliseconds; default `Date.now`. */
@@ -19,15 +19,15 @@ export interface SqliteKVOptions {
 }
 
 /**
- * Opens the store in a file and makes it if it is missing; its folder must exist and should be private. Several processes of one host may share it.
- * A commit blocks the event loop for as long as the disk takes to flush. Not for a network file system: the locks of SQLite do not hold
- * there, and it cannot be told from outside; use PostgreSQL or Redis.
- * @throws StorageError where the runtime has no SQLite, or the file cannot be used or is of a newer version
+ * Opens the store in a file, and creates the file if it is missing; its folder must exist and should be private. Several processes of one
+ * host may share it. A commit blocks the event loop while the disk is flushed. Do not use a network file system, where SQLite's locks do not
+ * work and this cannot be detected; use PostgreSQL or Redis instead.
+ * @throws StorageError if the runtime has no SQLite, or the file cannot be used or has a newer format
  * @example const kv = await sqliteKV('turnpike.db')
  */
 export async function sqliteKV(file: string, options: SqliteKVOptions = {}): Promise<KV> {
   const { durability = 'power-loss', now } = options
-  const { db, patiently, transaction } = await openSqlite(file, durability, (db) => {
+  const { db, retryWhileBusy, transaction } = await openSqlite(file, durability, (db) => {
     db.exec(`create table if not exists turnpike_kv (
         k text primary key not null, version text not null, value text not null, counter integer not null, expires_at integer)`)
     db.exec('create index if not exists turnpike_kv_expires on turnpike_kv (expires_at) where expires_at is not null')
@@ -54,9 +54,9 @@ export async function sqliteKV(file: string, options: SqliteKVOptions = {}): Pro
   return sqlKV(
     {
       capabilities: { writers: 'one-host', durability, driver: 'sqlite' },
-      read: (keys, time) => patiently(() => read(keys, time)),
+      read: (keys, time) => retryWhileBusy(() => read(keys, time)),
       page: ({ low, high, reverse, limit }, time) =>
-        patiently(() => (reverse ? backwards : forwards).all(low, high, time, limit) as Row[]),
+        retryWhileBusy(() => (reverse ? backwards : forwards).all(low, high, time, limit) as Row[]),
       write: (keys, time, decide) =>
         transaction(() => {
           const { changes, version } = decide(read(keys, time))
@@ -64,8 +64,8 @@ export async function sqliteKV(file: string, options: SqliteKVOptions = {}): Pro
             if (value === null) remove.run(k)
             else put.run(k, version, value, counter ? 1 : 0, expiresAt)
         }),
-      sweep: (time, limit) => patiently(() => Number(sweep.run(time, limit).changes)),
-      ping: () => patiently(() => void one.get('', 0)),
+      sweep: (time, limit) => retryWhileBusy(() => Number(sweep.run(time, limit).changes)),
+      ping: () => retryWhileBusy(() => void one.get('', 0)),
       async close() {
         db.close()
       },

@@ -1,6 +1,6 @@
 import { StorageError } from '@turnpike/core'
 
-/** An unstorage `Storage` or driver, as far as it is used; also what `durableFs` is. */
+/** The part of an unstorage `Storage` or driver that is used. */
 export interface StorageLike {
   getItem(key: string): unknown
   setItem?(key: string, value: string, options: object): unknown
@@ -8,22 +8,22 @@ export interface StorageLike {
   getItemRaw?(key: string, options: object): unknown
   setItemRaw?(key: string, value: Uint8Array, options: object): unknown
   getKeys(base: string, options: object): string[] | Promise<string[]>
-  /** unstorage's way to the driver behind a `Storage`. */
+  /** On a `Storage`: returns the driver that is mounted at a key. */
   getMount?(key: string): { driver: Driver }
   dispose?(): unknown
 }
 
-/** What an unstorage driver says of itself. */
+/** The properties of an unstorage driver. `durability` and `atomic` are extensions of ours. */
 export interface Driver {
   name?: string | undefined
   options?: unknown
-  /** What it keeps survives this; absent = the driver's own affair. */
+  /** What a completed write survives; absent = depends on the driver's configuration. */
   durability?: 'none' | 'process-crash' | 'power-loss'
-  /** Whether an item is there whole or not at all, also after a crash. */
+  /** Whether writes are atomic, even in a crash. */
   atomic?: boolean
 }
 
-/** A storage whose calls end, and fail as failures. */
+/** A storage of text items, with time-outs, whose errors are always rejections. */
 export interface Items {
   get(key: string): Promise<string | null>
   set(key: string, text: string): Promise<void>
@@ -31,7 +31,7 @@ export interface Items {
   keys(): Promise<string[]>
 }
 
-/** Runs calls of a storage, each of which fails once `timeout` milliseconds are over. */
+/** Runs storage calls with a time-out in milliseconds. */
 export const boundedCalls =
   (timeout: number) =>
   async <T>(what: string, run: () => T | Promise<T>): Promise<T> => {
@@ -51,7 +51,7 @@ export const boundedCalls =
 
 /**
  * The items of a storage below `base`.
- * @param timeout milliseconds after which a call that has not ended counts as failed; what it did is then unknown
+ * @param timeout time-out of a call in milliseconds; whether the call took effect is then unknown
  */
 export function itemsOf(storage: StorageLike, base: string, timeout: number): Items {
   const prefix = `${base}:`
@@ -59,7 +59,7 @@ export function itemsOf(storage: StorageLike, base: string, timeout: number): It
   return {
     async get(key) {
       const value = await call('a read', () => storage.getItem(prefix + key))
-      // unstorage's own file driver hands an error out as if it were the value.
+      // The file driver of unstorage returns errors as values.
       if (value instanceof Error) throw value
       return typeof value === 'string' ? value : null
     },
@@ -71,7 +71,7 @@ export function itemsOf(storage: StorageLike, base: string, timeout: number): It
     },
     async keys() {
       const keys = await call('a listing', () => storage.getKeys(base, {}))
-      // Some drivers list everything that they have, and some separate by a slash.
+      // Some drivers list all their keys, and some separate segments by slashes.
       return keys
         .map((key) => key.replaceAll('/', ':'))
         .filter((key) => key.startsWith(prefix))

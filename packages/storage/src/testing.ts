@@ -1,4 +1,4 @@
-/** The contracts of the ports, for people who write engines and drivers. @module */
+/** Contract tests of the storage ports, for authors of engines and drivers. @module */
 export * from './blob-contract.js'
 export type { ContractCase } from './contract-case.js'
 export { kvContract } from './kv-contract.js'

@@ -59,12 +59,12 @@ describe('an import', () => {
   })
 
   it.each<[what: string, change: (lines: string[]) => string[], message: string]>([
-    ['of nothing', () => [], 'The export has no end; 0 were read'],
+    ['of no lines', () => [], 'The export has no end; 0 were read'],
     ['of something else', () => ['{"a":1}'], 'This is no export of a store'],
-    ['of a later form', ([, ...rest]) => ['{"turnpike":"store","form":2}', ...rest], 'This is no export of a store'],
+    ['of a newer format', ([, ...rest]) => ['{"turnpike":"store","form":2}', ...rest], 'This is no export of a store'],
     ['without its end', (all) => all.slice(0, -1), 'The export has no end; 4 were read'],
-    ['with a line lost', (all) => all.toSpliced(2, 1), 'The export has 4 entries; 3 were read'],
-    ['with more behind it', (all) => [...all, all[1]!], 'Line 7 comes after the end'],
+    ['with a line missing', (all) => all.toSpliced(2, 1), 'The export has 4 entries; 3 were read'],
+    ['with more lines after its end', (all) => [...all, all[1]!], 'Line 7 comes after the end'],
   ])('%s is refused', async (_, change, message) => {
     const exported = await lines(exportStore(await filled()))
     await expect(importStore(await memoryKV(), change(exported))).rejects.toMatchObject({

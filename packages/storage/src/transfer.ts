@@ -1,11 +1,11 @@
-/** A store as lines of text, and back: how one is moved into another. @module */
+/** Export and import of a store as lines of text, to move it into another store. @module */
 import type { Commit, Entry, JsonValue, Key, KV } from '@turnpike/core'
 import { entriesOf, StorageError } from '@turnpike/core'
 
-/** First line of an export. */
+/** The first line of an export. */
 const HEAD = '{"turnpike":"store","form":1}'
 
-/** Most entries, and characters after which no further one is added, of one commit of an import. */
+/** Limits of one commit of an import: entries, and characters after which no further entry is added. */
 const GROUP = 500
 const GROUP_SIZE = 1_000_000
 
@@ -14,7 +14,7 @@ type Line = { key: Key; counter: Record<string, number> } | { key: Key; value: J
 const lineOf = ({ key, value, counter, expiresAt }: Entry<JsonValue>): string =>
   JSON.stringify(counter ? { key, counter: value } : { key, value, expiresAt })
 
-/** A store as lines of JSON, without line ends: a head, a line for each entry, and their number. No commit may happen meanwhile. */
+/** Exports a store as lines of JSON, without line breaks: a header, a line per entry, and the number of entries. No commit may happen meanwhile. */
 export async function* exportStore(kv: KV): AsyncGenerator<string> {
   yield HEAD
   let entries = 0
@@ -26,10 +26,10 @@ export async function* exportStore(kv: KV): AsyncGenerator<string> {
 }
 
 /**
- * Fills an empty store from the lines of {@link exportStore}. Versions are new; values, counters and ends are as they were.
+ * Imports the lines of {@link exportStore} into an empty store. Values, counters and expiry times are kept; versions are new.
  * @param onProgress called after each commit with the number of entries so far
- * @returns how many entries there are
- * @throws StorageError where the store is not empty, or the lines are none of an export or end early; what was written stays
+ * @returns the number of entries
+ * @throws StorageError if the store is not empty, or the lines are not a complete export; entries that were imported before remain
  */
 export async function importStore(
   kv: KV,

@@ -5,12 +5,12 @@ import type { Commit, KV, LogEntry } from '@turnpike/core'
 import { StorageError } from '@turnpike/core'
 import { decodeKey, isDelete } from '@turnpike/core/internal'
 
-/** First line of the log that form 1 of a folder was. */
+/** The first line of a log of format 1. */
 const FORM_1 = 'turnpike-log 1'
 
 const checksum = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 16)
 
-/** What is alive in a log of form 1: one line per group of commits, its checksum and JSON. A torn last line was never acknowledged. */
+/** The live entries of a log of format 1: a line per group of commits, with a checksum and JSON. A partial last line was never acknowledged. */
 function readForm1(path: string, text: string): Map<string, LogEntry> {
   const [head, ...lines] = text.split('\n')
   if (head !== FORM_1) throw new StorageError(`${path} is not a "${FORM_1}" file`, 'none')
@@ -28,8 +28,8 @@ function readForm1(path: string, text: string): Map<string, LogEntry> {
 }
 
 /**
- * Brings a folder of form 1, the file `kv.log`, into the store that is open there. All of it is one commit, so a crash leaves it to
- * the next start; the file is kept as `kv.log.upgraded`.
+ * Imports the `kv.log` of a folder of format 1 into the store that is open there. The import is one commit, so after a crash the next
+ * start does it again; the file is kept as `kv.log.upgraded`.
  */
 export async function upgradeFolder(folder: string, kv: KV): Promise<void> {
   const path = join(folder, 'kv.log')
@@ -46,7 +46,7 @@ export async function upgradeFolder(folder: string, kv: KV): Promise<void> {
     if (c) sum.push({ key, add: c })
     else set.push({ key, value: JSON.parse(j!), ...(x !== undefined && { expiresAt: x }) })
   }
-  // Not applied means that it was, and that only the file is still in its place.
+  // If the check fails, an earlier start has done the import, and only the rename is missing.
   await kv.commit({ check: [{ key: done.key, version: null }], set, sum })
   await rename(path, `${path}.upgraded`)
 }

@@ -1,17 +1,17 @@
 import type { LogEntry } from '@turnpike/core'
 
-/** The entries whose values are in memory, beside those that only the storage has. */
+/** A cache of entry values: evicted values have to be read from the storage. */
 export interface ValueCache {
-  /** Keeps the value of an entry, if it has one there; the oldest go where there is no room: their `j` is null from then on. */
+  /** Caches the value of an entry, if it has one, and evicts the oldest ones beyond the limit by setting their `j` to null. */
   add(entry: LogEntry): void
-  /** Gives up the room of an entry whose value is needed no more. */
+  /** Removes an obsolete entry from the cache. */
   delete(entry: LogEntry): void
 }
 
-/** @param room characters of values that may stay */
+/** Makes a cache. @param room its size in characters */
 export function valueCache(room: number): ValueCache {
   const cached = new Set<LogEntry>()
-  // Goes on where it was: to begin anew, a Set would pass by all that it has lost at its front, each time.
+  // One iterator is kept: a new one would first skip all the deleted slots at the front of the Set.
   let oldest = cached.values()
   return {
     add(entry) {
