@@ -1,4 +1,4 @@
-// One whole and one streamed call: node main.mjs [anthropic | google | openai] [question]
+// One call with a whole response and one with a stream: node main.mjs [anthropic | google | openai] [question]
 const [family = 'anthropic', question = 'Why is the sky blue?'] = process.argv.slice(2)
 const families = {
   anthropic: { key: 'ANTHROPIC_API_KEY', model: 'claude-sonnet-4-5', fake: 'fakeAnthropic', path: '' },
@@ -8,7 +8,7 @@ const families = {
 const { key, model, fake, path } = families[family]
 const { [family]: connect } = await import(`@turnpike/providers/${family}`)
 
-// Without a key, a simulated upstream answers over HTTP on this machine.
+// Without an API key, the call goes to a simulated upstream on this machine.
 const apiKey = process.env[key]
 const simulated = apiKey
   ? undefined

@@ -11,7 +11,7 @@ import fsLite from 'unstorage/drivers/fs-lite'
 
 const [store = 'memory', earlierKey] = process.argv.slice(2)
 
-// A line per store. An application has one of them: `const kv = await fsKV('.turnpike/fs')`.
+// One line per store; an application needs only one of them: `const kv = await fsKV('.turnpike/fs')`.
 const open = {
   memory: () => memoryKV(),
   fs: () => fsKV('.turnpike/fs'),
@@ -21,7 +21,7 @@ const open = {
 }
 const kv = await open[store]()
 
-// From here on nothing knows which store it is.
+// Nothing below depends on the kind of store.
 const simulated = openai({ apiKey: 'simulated', transport: fakeOpenAI().transport })
 const gateway = createGateway({ kv, router: createRouter({ providers: [simulated] }) })
 
@@ -47,5 +47,5 @@ console.log(`answer: ${response.status} ${error?.message ?? choices[0].message.c
 console.log(`total:  ${requests} requests, ${tokens} tokens`)
 
 await kv.close()
-// The client of Redis and the pool of PostgreSQL are the application's, and still open.
+// kv.close() leaves the Redis client and the PostgreSQL pool open, because they belong to the application.
 process.exit()

@@ -26,7 +26,7 @@ const url = (name: string) =>
     ),
   )
 
-/** What goes into a header as it is. */
+/** An API key, which is sent unencoded in a header. */
 const apiKey = (name: string) =>
   v.optional(v.pipe(v.string(), v.regex(/^[\x21-\x7e]+$/, `${name} must be ASCII characters without spaces`)))
 
@@ -89,7 +89,7 @@ const Environment = v.object({
 
 export type Environment = v.InferOutput<typeof Environment>
 
-/** Reads the environment; an empty variable counts as unset. @throws Error with one line per variable that is wrong */
+/** Reads the environment; an empty variable counts as unset. @throws Error with one line per invalid variable */
 export function readEnvironment(variables: Record<string, string | undefined>): Environment {
   const given = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined && value !== ''))
   const result = v.safeParse(Environment, given)

@@ -1,9 +1,9 @@
 import type { KV, UsageLedger } from '@turnpike/core'
 
-/** How long a request may take at most: a hold that is older was cut off by a crash. */
+/** Maximum duration of a request. An older hold was left behind by a crash. */
 const LONGEST_REQUEST_MS = 3_600_000
 
-/** Books what crashes have cut off: at once where no other process can have the store, and from time to time. */
+/** Settles holds that a crash left behind: immediately if no other process can use the store, and then periodically. */
 export async function sweepHolds(
   kv: KV,
   ledger: UsageLedger,

@@ -2,14 +2,14 @@ import { ApiError, UpstreamError } from '@turnpike/core'
 import type { RequestLog } from '@turnpike/http'
 import { pino } from 'pino'
 
-/** Where a stack leads through, without the message at its head, which may quote what a caller sent. */
+/** The frames of a stack trace, without the message at its head, which may quote a caller's input. */
 const frames = (error: Error): string =>
   (error.stack ?? '')
     .split('\n')
     .filter((line) => /^\s+at /.test(line))
     .join('\n')
 
-/** Fields of an error that are fit for a log: names and codes, never a message of an upstream or of a parser. */
+/** The fields of an error that may be logged: names and codes, never messages of an upstream or a parser. */
 function describe(error: unknown): object {
   if (UpstreamError.is(error)) {
     const { provider, kind, status, code, cause } = error.failure

@@ -1,5 +1,5 @@
-/** Turns a picture of any common format into a PNG. The library is loaded with the first one: few servers meet any. */
-export async function toPng(picture: Uint8Array): Promise<Uint8Array> {
+/** Converts an image of any common format to PNG. The library is loaded on first use, because few servers need it. */
+export async function toPng(image: Uint8Array): Promise<Uint8Array> {
   const { default: sharp } = await import('sharp')
-  return sharp(picture).png().toBuffer()
+  return sharp(image).png().toBuffer()
 }

@@ -4,7 +4,7 @@ import type { PriceSource } from '@turnpike/core'
 import { fixedPrices, fromLitellm, fromModelsDev, livePrices, parsePrices, priceTable } from '@turnpike/core'
 import { builtInPrices, catalogue } from '@turnpike/providers'
 
-/** The public tables: where each is, and how it is read. */
+/** The public price tables, with their URLs and parsers. */
 const tables = {
   'models.dev': { url: 'https://models.dev/api.json', parse: (json: unknown) => fromModelsDev(json).rows },
   litellm: {
@@ -21,12 +21,12 @@ async function load(url: string): Promise<unknown> {
   return response.json()
 }
 
-/** An address without user, password and query. */
+/** A URL without user, password, query and fragment. */
 const plain = (address: string): string => address.replace(/[?#].*$/, '').replace(/\/\/[^/]*@/, '//')
 
 /**
- * The prices of the setting `PRICES`: `built-in`, a public table, or the path of one's own.
- * @param onError told when a public table cannot be loaded
+ * Opens the prices of the setting `PRICES`: `built-in`, a public table, or the path of a table file.
+ * @param onError called when a public table cannot be loaded
  */
 export async function openPrices(setting: string, onError: (error: unknown) => void): Promise<PriceSource> {
   if (setting === 'built-in') return builtInPrices()
@@ -47,12 +47,12 @@ export async function openPrices(setting: string, onError: (error: unknown) => v
   const prices = livePrices({
     load: () => load(address),
     parse,
-    // A mirror's address may have a credential in what is left out.
+    // The URL of a mirror may contain credentials.
     source: plain(address),
     first: builtInPrices().table(),
     onError,
   })
-  // The built-in prices hold until it is there: a server starts without the network, too.
+  // Not awaited: the built-in prices apply until then, so that the server also starts without a network.
   void prices.refresh()
   return prices
 }

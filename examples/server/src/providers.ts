@@ -6,20 +6,20 @@ import { remoteContent } from '@turnpike/providers/remote-content'
 import { fakeAnthropic, fakeGoogle, fakeOpenAI } from '@turnpike/providers/testing'
 import type { Environment } from './environment.js'
 
-/** The families that the server can offer: how each is made, and what stands in for it where nothing is configured. */
+/** The provider families, with the adapter of each and the simulation that replaces it if no provider is configured. */
 const families = [
   { name: 'OPENAI', make: openai, simulated: fakeOpenAI },
   { name: 'ANTHROPIC', make: anthropic, simulated: fakeAnthropic },
   { name: 'GEMINI', make: google, simulated: fakeGoogle },
 ] as const
 
-/** What callers may name besides the models and voices of the specification, where Gemini speaks and listens. */
+/** Audio models besides those of the specification that callers may use if `GEMINI_AUDIO` is set. */
 export const geminiAudio = {
   speechModels: [...SPEECH_MODELS, 'gemini-2.5-flash-preview-tts', 'gemini-2.5-pro-preview-tts'],
   transcriptionModels: [...TRANSCRIPTION_MODELS, 'gemini-2.5-flash'],
 }
 
-/** The providers that have a key or a base URL; with none configured, all of them, simulated. */
+/** The providers that have a key or a base URL; if none has, simulations of all of them. */
 export function createProviders(
   environment: Environment,
   transport: Transport,

@@ -8,17 +8,17 @@ import { onShutdown } from './shutdown.js'
 
 export type App = Awaited<ReturnType<typeof createApp>>
 
-/** What differs between runtimes. */
+/** The part of the server that is specific to a runtime. */
 export interface Runtime {
   transport: Transport
-  /** Starts to listen. @returns the address, and how to stop: at first from taking connections, then altogether */
+  /** Starts to listen. @returns the address; `stop`, which stops accepting connections; and `end`, which closes the rest */
   serve(
     app: App,
     environment: Environment,
   ): Promise<{ address: string; stop(): Promise<void> | void; end(): Promise<void> | void }>
 }
 
-/** Serves in this process. @param say told where it listens, once it does */
+/** Serves in this process. @param say called with the start-up message once the server listens */
 async function serveHere(
   { transport, serve }: Runtime,
   environment: Environment,
@@ -33,11 +33,11 @@ async function serveHere(
     await end()
     process.exit(0)
   })
-  // Last: whoever reads it may already want to stop the server.
+  // Last, because whoever reads the message may stop the server at once.
   app.announce(address, say)
 }
 
-/** Starts the server, says so, and ends it in order at SIGTERM or SIGINT. */
+/** Starts the server, and shuts it down gracefully on SIGTERM or SIGINT. */
 export async function start(runtime: Runtime): Promise<void> {
   try {
     const environment = readEnvironment(process.env)

@@ -12,12 +12,12 @@ const USAGE = `Usage: npm run -s storage -- COMMAND STORAGE [FILE]
   verify STORAGE          reads everything, and compares indexes and totals with what they are of
 STORAGE is as in the environment of the server, such as fs:.turnpike or redis://localhost. Stop the server first.`
 
-/** Says how far a long work has come, on standard error. */
+/** Reports the progress of a command on standard error, at most once a second. */
 function progress(what: string) {
-  let said = Date.now()
+  let reportedAt = Date.now()
   return (entries: number): void => {
-    if (Date.now() - said < 1_000) return
-    said = Date.now()
+    if (Date.now() - reportedAt < 1_000) return
+    reportedAt = Date.now()
     console.error(`${what} ${entries.toLocaleString('en')} entries …`)
   }
 }

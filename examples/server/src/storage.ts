@@ -13,14 +13,14 @@ import {
 } from '@turnpike/storage'
 
 export interface Storage {
-  /** Its `close` closes all. */
+  /** Its `close` also closes the rate limiter and the connection. */
   kv: KV
-  /** Counts for all processes of the store; absent where there can be one only, whose own memory is enough. */
+  /** Counts across all processes that share the store; absent if the store serves one process, which can count in memory. */
   rateLimiter?: RateLimiter
 }
 
-/** A store that ends its connection with itself. */
-const ending = (kv: KV, end: () => unknown): KV => ({
+/** A store whose `close` also closes its connection. */
+const withEnd = (kv: KV, end: () => unknown): KV => ({
   ...kv,
   async close() {
     await kv.close()
@@ -28,9 +28,9 @@ const ending = (kv: KV, end: () => unknown): KV => ({
   },
 })
 
-/** What several processes share. */
+/** A store and a rate limiter that several processes share. */
 const shared = (kv: KV, rateLimiter: SharedRateLimiter, end?: () => unknown): Storage => ({
-  kv: ending(kv, async () => {
+  kv: withEnd(kv, async () => {
     await rateLimiter.close()
     await end?.()
   }),
@@ -59,7 +59,7 @@ async function postgres(url: string): Promise<Storage> {
   }
 }
 
-/** `NAME?{json}`: a driver of unstorage and its options. */
+/** Opens `NAME?{json}`: an unstorage driver and its options. */
 async function driver(text: string): Promise<Storage> {
   const { builtinDrivers } = await import('unstorage')
   const [, name = '', json = '{}'] = /^([^?]*)(?:\?(.*))?$/s.exec(text) ?? []
@@ -68,10 +68,10 @@ async function driver(text: string): Promise<Storage> {
     throw new Error(`unstorage has no driver "${name}", but ${Object.keys(builtinDrivers).toSorted().join(', ')}`)
   const { default: create } = (await import(path)) as { default: (options: object) => Parameters<typeof openKV>[0] }
   const storage = create(JSON.parse(json) as object)
-  return { kv: ending(await openKV(storage), () => storage.dispose?.()) }
+  return { kv: withEnd(await openKV(storage), () => storage.dispose?.()) }
 }
 
-/** What `STORAGE` begins with, and how the rest is opened. */
+/** The prefixes of `STORAGE`, and the function that opens each kind of store. */
 const openers: Record<string, (rest: string, url: string) => Promise<Storage>> = {
   memory: async () => ({ kv: await memoryKV() }),
   'fs:': async (folder) => ({ kv: await fsKV(folder) }),
@@ -83,7 +83,7 @@ const openers: Record<string, (rest: string, url: string) => Promise<Storage>> =
   'driver:': driver,
 }
 
-/** Opens the store that a value of `STORAGE` names: the one switch between storages. */
+/** Opens the store that a value of `STORAGE` names. This is the only place that depends on the kind of store. */
 export function openStorage(url: string): Promise<Storage> {
   const [scheme, open] = Object.entries(openers).find(([scheme]) => url.startsWith(scheme)) ?? []
   if (!open) throw new Error(`STORAGE begins with one of ${Object.keys(openers).join(' ')}`)

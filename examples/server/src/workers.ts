@@ -1,4 +1,4 @@
-/** The server as several processes that listen on one port: a parent, which serves nothing itself, and its workers. @module */
+/** The server as several processes that listen on one port: a parent, which serves no requests itself, and its workers. @module */
 import cluster from 'node:cluster'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
@@ -10,10 +10,10 @@ import type { Environment } from './environment.js'
 import { onShutdown } from './shutdown.js'
 import { openStorage } from './storage.js'
 
-/** What a worker tells its parent: what to print once all listen, or why it cannot. */
+/** A message from a worker to its parent: the text to print once all workers listen, or why it cannot start. */
 type Report = { text: string } | { error: string }
 
-/** Requests that have ended in a worker, which the parent passes on to all. */
+/** Events of requests that have ended in a worker, which the parent relays to all workers. */
 interface EndedRequests {
   events: RequestEvent[]
 }
@@ -21,25 +21,25 @@ interface EndedRequests {
 interface Worker {
   pid: number
   tell(message: EndedRequests): void
-  /** What it says once it listens. Rejects where it ends before. */
+  /** The text of its report once it listens. Rejects if it ends before. */
   listening: Promise<string>
-  /** How it ended: `code 0`, `SIGKILL`. */
+  /** How it ended, such as `code 0` or `SIGKILL`. */
   ended: Promise<string>
-  /** SIGTERM. */
+  /** Sends SIGTERM. */
   stop(): void
 }
 
-/** A worker that has listened for so long, in milliseconds, started well: the next one need not wait. */
+/** A worker that has listened for this long, in milliseconds, is replaced without a delay. */
 const STEADY_MS = 10_000
-/** The first and the longest pause before a worker that ends again and again is replaced, in milliseconds. */
+/** The first and the maximum delay before a worker that ends repeatedly is replaced, in milliseconds. */
 const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 30_000
-/** How long ended requests wait to be passed on with others, in milliseconds: a message costs about as much as ten of them. */
+/** How long events are collected before they are relayed, in milliseconds: a message costs about as much as ten events. */
 const RELAY_MS = 50
 
 export const isParent = cluster.isPrimary
 
-/** @param onEvents told of what all workers are to know */
+/** @param onEvents called with events that are to be relayed to all workers */
 function startWorker(port: number, onEvents: (message: EndedRequests) => void): Worker {
   const worker = cluster.fork({ PORT: port })
   const ended = once(worker, 'exit').then(
@@ -54,11 +54,11 @@ function startWorker(port: number, onEvents: (message: EndedRequests) => void): 
     })
     void ended.then((how) => reject(new Error(`A worker ended with ${how} before it listened`)))
   })
-  // Not everybody who starts a worker waits for it.
+  // Not every caller awaits `listening`: this prevents an unhandled rejection.
   listening.catch(() => undefined)
   return {
     pid: worker.process.pid!,
-    // One that is ending need not know.
+    // Messages to a worker that is ending are dropped.
     tell: (message) => void (worker.isConnected() && worker.send(message, undefined, undefined, () => undefined)),
     listening,
     ended,
@@ -66,7 +66,7 @@ function startWorker(port: number, onEvents: (message: EndedRequests) => void): 
   }
 }
 
-/** @throws Error where the store that `STORAGE` names is for one process */
+/** @throws Error if the store that `STORAGE` names serves only one process */
 async function checkStorage({ STORAGE, WORKERS }: Environment): Promise<void> {
   const { kv } = await openStorage(STORAGE)
   const { writers, driver } = kv.capabilities
@@ -79,9 +79,9 @@ async function checkStorage({ STORAGE, WORKERS }: Environment): Promise<void> {
 }
 
 /**
- * The port for all workers: that of the environment, or a free one. Where a port may be shared, a second server could take part in it
- * unseen; this listener does not share.
- * @throws Error where somebody has the port
+ * Finds the port for all workers: that of the environment, or a free one. The workers may share the port, and so could a second server
+ * by mistake; this listener does not share it, and so detects that.
+ * @throws Error if the port is in use
  */
 async function findPort({ HOST, PORT }: Environment): Promise<number> {
   const server = createServer()
@@ -91,21 +91,21 @@ async function findPort({ HOST, PORT }: Environment): Promise<number> {
   return port
 }
 
-/** Runs the workers, replaces those that end, and ends with them. @throws Error where one of them cannot start; none is left then */
+/** Starts the workers, replaces those that end, and shuts them down. @throws Error if one cannot start, after stopping the others */
 export async function supervise(environment: Environment): Promise<void> {
   if (process.versions['bun'] && process.platform !== 'linux')
     throw new Error('WORKERS needs Linux on Bun; on other systems, use Node')
   await checkStorage(environment)
   const port = await findPort(environment)
-  // Workers take connections themselves. A parent that hands them out forgets those on their way to a worker that ends
-  // (nodejs/node#21746): their clients would wait for ever. The price is that a burst of connections is spread less evenly.
+  // Workers accept connections themselves. A parent that distributes them loses those on their way to a worker that ends
+  // (nodejs/node#21746), whose clients would wait for ever. The price is a less even distribution of a burst of connections.
   cluster.schedulingPolicy = cluster.SCHED_NONE
 
   const alive = new Set<Worker>()
   let stopping = false
   const add = (): Worker => {
     const worker = startWorker(port, (message) => {
-      // Also the one that it comes from, so that all tell of them in the same order.
+      // The sender gets its events back too, so that all workers publish them in the same order.
       for (const one of alive) one.tell(message)
     })
     alive.add(worker)
@@ -118,8 +118,8 @@ export async function supervise(environment: Environment): Promise<void> {
     return Promise.all([...alive].map(({ ended }) => ended))
   }
 
-  /** Puts others in the place of a worker until the server ends. */
-  const keep = async (worker: Worker): Promise<void> => {
+  /** Replaces a worker, and its successors, until the server shuts down. */
+  const keepAlive = async (worker: Worker): Promise<void> => {
     for (let pause = 0; ; pause = Math.min(2 * pause || FIRST_PAUSE_MS, LONGEST_PAUSE_MS)) {
       let since = Infinity
       try {
@@ -140,17 +140,17 @@ export async function supervise(environment: Environment): Promise<void> {
 
   onShutdown(async () => {
     const ends = await stop()
-    // A signal ends a worker only while it does not listen yet.
+    // A signal ends a worker only if it does not listen yet.
     process.exit(ends.every((how) => ['code 0', 'SIGTERM', 'SIGINT'].includes(how)) ? 0 : 1)
   })
   try {
-    // One goes first: at the first start of all it has the key to show.
+    // One worker starts first: the text of its report includes the gateway key at the very first start.
     const first = add()
     const text = await first.listening
     if (stopping) return
     const others = Array.from({ length: environment.WORKERS - 1 }, add)
     await Promise.all(others.map(({ listening }) => listening))
-    for (const worker of [first, ...others]) void keep(worker)
+    for (const worker of [first, ...others]) void keepAlive(worker)
     console.log(text)
   } catch (error) {
     if (stopping) return
@@ -160,10 +160,10 @@ export async function supervise(environment: Environment): Promise<void> {
 }
 
 /**
- * The requests of all workers, in the order in which the parent heard of them: whoever comes back to another worker goes on where it was.
- * Each is told of a moment after it ended.
+ * The events of all workers, in the order in which the parent received them, so that a client can resume the stream at another worker.
+ * Each event is published shortly after its request has ended.
  */
-function eventsOfAll(): RequestEvents {
+function relayedEvents(): RequestEvents {
   const events = requestEvents()
   let own: RequestEvent[] = []
   const tell = (): void => {
@@ -179,15 +179,15 @@ function eventsOfAll(): RequestEvents {
   }
 }
 
-/** Runs one worker. @param serve starts to listen, and says so */
+/** Runs one worker. @param serve starts to listen, and calls `say` with the text of the report */
 export async function work(
   serve: (events: RequestEvents, say: (text: string) => void) => Promise<void>,
 ): Promise<void> {
   const report = (message: Report): Promise<void> =>
     new Promise((resolve) => process.send!(message, undefined, undefined, () => resolve()))
   try {
-    await serve(eventsOfAll(), (text) => void report({ text }))
-    // A Ctrl-C comes from the terminal and, as SIGTERM, from the parent: the second must not end what the first lets end in order.
+    await serve(relayedEvents(), (text) => void report({ text }))
+    // Ctrl-C sends SIGINT from the terminal, and then the parent sends SIGTERM, which must not interrupt the graceful shutdown.
     process.on('SIGTERM', () => undefined)
     process.on('SIGINT', () => undefined)
   } catch (error) {
