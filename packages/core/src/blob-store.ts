@@ -36,7 +36,7 @@ export interface BlobContent {
   size: number
   /** Media type, as stored. */
   type: string
-  /** The range that `body` yields; null where it is empty, for example because it starts beyond the end (HTTP 416). */
+  /** The range that `body` yields; null if it is empty, for example because it starts beyond the end (HTTP 416). */
   range: Required<ByteRange> | null
 }
 
@@ -44,8 +44,8 @@ export interface BlobContent {
 export interface BlobStore {
   /**
    * Stores a blob and replaces an existing one. If it rejects, the previous blob is kept and nothing of the new one remains.
-   * @throws ApiError 413 where the body is larger than `maxBytes`; any error of the body; the reason of `signal`
-   * @throws StorageError with `outcome: 'unknown'` where the blob may have been stored
+   * @throws ApiError 413 if the body is larger than `maxBytes`; any error of the body; the reason of `signal`
+   * @throws StorageError with `outcome: 'unknown'` if the blob may have been stored
    */
   put(key: string, body: BlobBody, options: BlobPutOptions): Promise<StoredBlob>
   /** Reads a blob or a range of it; null if there is none. */
@@ -54,7 +54,7 @@ export interface BlobStore {
   delete(key: string): Promise<void>
   /**
    * A URL from which anybody can read the blob for `expiresIn` seconds, as a download named `filename` if that is given.
-   * Absent where the store has no such URLs.
+   * Absent if the store has no such URLs.
    */
   signedUrl?(key: string, options: { expiresIn: number; filename?: string }): Promise<URL>
 }

@@ -37,7 +37,7 @@ const ID_LENGTH = 200
  * Creates a user. The id and the e-mail of a deleted user cannot be used again.
  * @param input.id default a UUIDv7
  * @returns the user, or null if the id or the e-mail is in use
- * @throws TypeError where the id has more than 200 characters
+ * @throws TypeError if the id has more than 200 characters
  */
 export async function createUser(
   kv: KV,

@@ -17,7 +17,7 @@ const wholeMilliseconds = (time: number | undefined): number | undefined => {
   return whole
 }
 
-/** Encodes a commit. @throws TypeError or RangeError where a key, a value, a time or an amount cannot be stored */
+/** Encodes a commit. @throws TypeError or RangeError if a key, a value, a time or an amount cannot be stored */
 export const prepareCommit = ({ check = [], set = [], del = [], sum = [] }: Commit): PreparedCommit => ({
   check: check.map(({ key, version }) => ({ k: encodeKey(key), version })),
   set: set.map(({ key, value, expiresAt }) => {
@@ -37,7 +37,7 @@ export const prepareCommit = ({ check = [], set = [], del = [], sum = [] }: Comm
 
 /** The state of a key while a commit is evaluated: a value as JSON, or the fields of a counter. */
 export interface KeyState {
-  /** Absent where the state is not stored yet, so nobody can have read a version. A number in stores whose versions are numbers. */
+  /** Absent if the state is not stored yet, so nobody can have read a version. A number in stores whose versions are numbers. */
   version?: string | number | undefined
   /** The value; null if there is one whose text is not in memory. */
   json?: string | null | undefined
@@ -52,9 +52,9 @@ function setField(fields: Record<string, number>, field: string, value: number):
 }
 
 /**
- * The states of the keys after a commit, null = deleted; undefined where a check fails.
- * @param find the state of a key before the commit; null where it does not exist or has expired
- * @throws TypeError where a counter is set or a value summed, RangeError where a field leaves the safe integers
+ * The states of the keys after a commit, null = deleted; undefined if a check fails.
+ * @param find the state of a key before the commit; null if it does not exist or has expired
+ * @throws TypeError if a counter is set or a value summed, RangeError if a field leaves the safe integers
  */
 export function applyCommit(
   { check, set, del, sum }: PreparedCommit,

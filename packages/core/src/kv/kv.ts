@@ -64,7 +64,7 @@ export interface KVCapabilities {
 /** Whether a store can be reached. */
 export interface Health {
   ok: boolean
-  /** Why not; absent where `ok`. */
+  /** Why not; absent if `ok`. */
   reason?: string
 }
 
@@ -77,7 +77,7 @@ export interface KV {
   list<T>(prefix: Key, options?: ListOptions): Promise<Page<T>>
   /**
    * Applies all changes or none, and resolves once they are as durable as `capabilities` says: `true` = applied, `false` = a check failed.
-   * @throws StorageError with `outcome: 'unknown'` where it may have been applied.
+   * @throws StorageError with `outcome: 'unknown'` if it may have been applied.
    */
   commit(commit: Commit): Promise<boolean>
   health(): Promise<Health>
