@@ -20,7 +20,7 @@ async function* once(bytes: Uint8Array) {
 /**
  * Splits a body into chunks, which are copies, and writes them. An empty body is written as one empty chunk.
  * On a failure it aborts the writes under way, and rejects after they have settled.
- * @throws ApiError 413 where the body is too large; any error of the body or of a write; the reason of the signal
+ * @throws ApiError 413 if the body is too large; any error of the body or of a write; the reason of the signal
  */
 export async function writeChunks(
   body: BlobBody,
@@ -90,7 +90,7 @@ export async function writeChunks(
   return { size, sha256: hash.digest('hex') }
 }
 
-/** Clamps a range to a blob of `size` bytes; null where it is then empty. */
+/** Clamps a range to a blob of `size` bytes; null if it is then empty. */
 export function cutRange(
   size: number,
   { start, end = Infinity }: ByteRange = { start: 0 },

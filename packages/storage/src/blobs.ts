@@ -51,7 +51,7 @@ const timeOf = (id: string): number => parseInt(id.slice(0, 8) + id.slice(9, 13)
 /** The prefix with which unstorage stores bytes as text. */
 const BASE64 = 'base64:'
 
-/** Access to the chunks of a storage; stored as base64 text where the driver has no raw methods. */
+/** Access to the chunks of a storage; stored as base64 text if the driver has no raw methods. */
 function chunksOf(storage: StorageLike, items: Items, base: string, timeout: number) {
   if (!storage.getItemRaw || !storage.setItemRaw)
     return {
@@ -82,7 +82,7 @@ function chunksOf(storage: StorageLike, items: Items, base: string, timeout: num
  * Stores blobs in chunks on an unstorage `Storage` or driver, so that any driver can stream and serve ranges. Two chunks of a blob are in
  * memory while it is written, one while it is read. Within a process, puts and deletes of one key run one after the other; between
  * processes, the last one wins.
- * @throws StorageError where the storage is read-only
+ * @throws StorageError if the storage is read-only
  * @example const blobs = unstorageBlobs(createStorage({ driver: fsDriver({ base: './files' }) }))
  */
 export function unstorageBlobs(storage: StorageLike, options: UnstorageBlobsOptions = {}): UnstorageBlobs {

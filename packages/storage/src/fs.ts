@@ -131,7 +131,7 @@ export function durableFs(options: { base: string }): DurableFs {
 /**
  * Opens the store in a folder, and creates the folder if it is missing. A commit is acknowledged once it is on the disk.
  * A store of an earlier format is upgraded.
- * @throws StorageError where another process has the folder open or something in it is missing or corrupt
+ * @throws StorageError if another process has the folder open or something in it is missing or corrupt
  * @example const kv = await fsKV('.turnpike')
  */
 export async function fsKV(folder: string, options?: OpenKVOptions): Promise<KV> {
