@@ -58,7 +58,7 @@ describe('readerOf', () => {
   }
 
   it('reads pieces synchronously', () => {
-    expect(told(piecesOf(1).pieces)).toEqual([{ done: false, value: 1 }])
+    expect(resultsOf(piecesOf(1).pieces)).toEqual([{ done: false, value: 1 }])
   })
 
   it('reads any other iterator through its promises', async () => {
@@ -79,7 +79,7 @@ describe('readerOf', () => {
     ['rejects', () => Promise.reject(error)],
     ['throws', thrown],
   ])('passes on the error of an iterator that %s', async (_, next) => {
-    const results = told({ next })
+    const results = resultsOf({ next })
     await new Promise(setImmediate)
     expect(results).toEqual([error])
   })

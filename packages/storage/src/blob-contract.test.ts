@@ -68,18 +68,18 @@ describe('the contract', () => {
     expect(await broken((blobs) => ({ get: (key) => blobs.get(key) }))).toEqual([
       'reads ranges, limited to the size of the blob',
     ])
-    const unlimited = await broken((blobs) => ({
+    const unlimited = await failures((blobs) => ({
       put: (key, body, options) => blobs.put(key, body, { ...options, maxBytes: Infinity }),
     }))
     expect(unlimited).toEqual(['accepts exactly the maximum of bytes, and not one more'])
-    const folded = await broken((blobs) => ({
+    const folded = await failures((blobs) => ({
       put: (key, body, options) => blobs.put(key.toLowerCase(), body, options),
       get: (key, range) => blobs.get(key.toLowerCase(), range),
     }))
     expect(folded).toEqual(['distinguishes keys of any characters'])
-    const eternal = await broken(() => ({ delete: async () => undefined }))
+    const eternal = await failures(() => ({ delete: async () => undefined }))
     expect(eternal).toContain('deletes keys, also missing ones')
-    const deaf = await broken((blobs) => ({
+    const deaf = await failures((blobs) => ({
       put: async (key, body, { signal, ...options }) => {
         if (signal?.aborted) return blobs.put(key, body, options)
         return blobs.put(key, body, { ...options, ...(signal && { signal }) })

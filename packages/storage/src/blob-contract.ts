@@ -229,7 +229,7 @@ export const blobContract: BlobContractCase[] = [
     },
   },
   {
-    name: 'allows a reader to stop at any piece',
+    name: 'lets a reader stop at any piece',
     async run(blobs) {
       const key = fresh()
       await blobs.put(key, randomBytes(4 * MiB), anything)

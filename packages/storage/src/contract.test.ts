@@ -41,16 +41,16 @@ describe('the contract', () => {
   }
 
   it('detects the faults of a store', async () => {
-    expect(await broken(() => ({}))).toEqual([])
-    const unchecked = await broken((kv) => ({ commit: (change) => kv.commit({ ...change, check: [] }) }))
+    expect(await failures(() => ({}))).toEqual([])
+    const unchecked = await failures((kv) => ({ commit: (change) => kv.commit({ ...change, check: [] }) }))
     expect(unchecked).toContain('lets one of a hundred concurrent callers create a key')
     expect(unchecked).toContain('applies commits atomically')
     expect(unchecked).toContain('loses no update under contention')
-    const unordered = await broken((kv) => ({
+    const unordered = await failures((kv) => ({
       list: (prefix, options) => kv.list(prefix, { ...options, reverse: false }),
     }))
     expect(unordered).toContain('lists below a prefix, in order, forwards and backwards, in pages')
-    const unexpired = await failures((kv) => ({
+    const eternal = await failures((kv) => ({
       commit: ({ set, ...rest }) =>
         kv.commit({ ...rest, ...(set && { set: set.map(({ key, value }) => ({ key, value })) }) }),
     }))

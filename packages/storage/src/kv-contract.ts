@@ -156,7 +156,7 @@ export const kvContract: ContractCase[] = [
     },
   },
   {
-    name: 'preserves every character of a value and of a field name',
+    name: 'keeps every character of a value and of a field',
     async run(kv) {
       const p = fresh()
       const text =
@@ -244,7 +244,7 @@ export const kvContract: ContractCase[] = [
     },
   },
   {
-    name: 'refuses a key that is too long',
+    name: 'refuses a key that is too long for some engine',
     async run(kv) {
       const key: Key = [fresh(), 'x'.repeat(2_001)]
       await assert.rejects(kv.get(key))

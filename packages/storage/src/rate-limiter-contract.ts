@@ -125,7 +125,7 @@ export const rateLimiterContract: RateLimiterCase[] = [
     },
   },
   {
-    name: 'applies a limit that changes within a window',
+    name: 'follows a limit that changes within a window',
     async run(open) {
       const limiter = await open()
       const key = fresh()
