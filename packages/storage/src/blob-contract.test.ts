@@ -64,8 +64,8 @@ describe('the contract', () => {
   }
 
   it('detects the faults of a store', async () => {
-    expect(await broken(() => ({}))).toEqual([])
-    expect(await broken((blobs) => ({ get: (key) => blobs.get(key) }))).toEqual([
+    expect(await failures(() => ({}))).toEqual([])
+    expect(await failures((blobs) => ({ get: (key) => blobs.get(key) }))).toEqual([
       'reads ranges, limited to the size of the blob',
     ])
     const unlimited = await failures((blobs) => ({
