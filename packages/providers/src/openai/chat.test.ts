@@ -1,6 +1,7 @@
 import type { ChatCompletion, ChatCompletionRequest, UpstreamError } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
-import { openaiChat, toFinishReason, toUsage } from './chat.js'
+import { toFinishReason, toUsage } from './answer.js'
+import { openaiChat } from './chat.js'
 
 const messages: ChatCompletionRequest['messages'] = [{ role: 'user', content: 'Hi' }]
 const request = (fields: Partial<ChatCompletionRequest> = {}): ChatCompletionRequest => ({

@@ -4,7 +4,7 @@ import type { ChunkBuilder } from '../chunk-builder.js'
 import { chunkBuilder } from '../chunk-builder.js'
 import { malformed } from '../failures.js'
 import { parseJson } from '../json.js'
-import { separateThoughts, toFinishReason, toUsage } from './chat.js'
+import { separateThoughts, toFinishReason, toUsage } from './answer.js'
 import { toldError } from './errors.js'
 
 interface UpstreamToolCall {
