@@ -22,8 +22,13 @@ it('#11 clamps temperature, and has no default', async () => {
   await expectSent({ model }, { model })
 })
 
-it('#12 sends temperature without top_p', () =>
-  expectSent({ temperature: 0.2, top_p: 0.9 }, { temperature: 0.2 }, 'dropped=top_p'))
+it('#12 sends temperature without top_p to the models that refuse both at once', async () => {
+  const both = { temperature: 0.2, top_p: 0.9 }
+  for (const model of ['claude-opus-4-1', 'claude-haiku-4-5-20251001', 'claude-opus-4-5', 'claude-sonnet-4-6'])
+    await expectSent({ ...both, model, max_tokens: 9 }, { temperature: 0.2, model, max_tokens: 9 }, 'dropped=top_p')
+  for (const model of ['claude-opus-4-20250514', 'claude-sonnet-4-0', 'claude-3-7-sonnet-latest', 'claude-3-opus'])
+    await expectSent({ ...both, model, max_tokens: 9 }, { ...both, model, max_tokens: 9 })
+})
 
 const two = { tools: [tool('f'), tool('g')] }
 const sentTwo = { tools: [claudeTool('f'), claudeTool('g')] }

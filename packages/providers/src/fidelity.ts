@@ -3,6 +3,11 @@ import { ApiError } from '@turnpike/core'
 
 const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object', properties: {} } } }]
 const schema = { type: 'object', properties: { n: { type: 'integer' } } }
+const hi = { role: 'user', content: 'Hi' }
+const call = {
+  role: 'assistant',
+  tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'f', arguments: '{}' } }],
+}
 const answer = { type: 'json_schema', json_schema: { name: 'answer', schema } }
 const part = (given: object) => ({ messages: [{ role: 'user', content: [given] }] })
 const image = (url: string) => part({ type: 'image_url', image_url: { url } })
@@ -10,6 +15,9 @@ const image = (url: string) => part({ type: 'image_url', image_url: { url } })
 /** By the name of a field or of a way to use it: what is added to a plain request. */
 const probes: Record<string, object> = {
   'system, system and developer messages': { system: 'Be brief.' },
+  'system messages alone': { messages: [{ role: 'system', content: 'Be brief.' }] },
+  'an assistant message first': { messages: [{ role: 'assistant', content: 'Welcome.' }, hi] },
+  'a tool call first': { tools, messages: [call, { role: 'tool', tool_call_id: 'call_1', content: '22C' }] },
   'tools, tool calls and results': { tools, tool_choice: 'auto' },
   'image as a data URL': image('data:image/png;base64,iVBORw0='),
   'image as an https URL': image('https://example.com/a.png'),
@@ -51,7 +59,7 @@ const strongest: Fidelity[] = ['dropped', 'clamped', 'emulated']
  */
 export function fidelityOf(chat: NonNullable<Provider['chat']>, model: string): Record<string, Fidelity> {
   const outcome = (added: object): Fidelity => {
-    const request = { model, messages: [{ role: 'user', content: 'Hi' }], ...added } as ChatCompletionRequest
+    const request = { model, messages: [hi], ...added } as ChatCompletionRequest
     try {
       const actions = chat.preview(request).map(({ action }) => action)
       return strongest.find((word) => actions.some((action) => action === word)) ?? 'kept'

@@ -184,7 +184,10 @@ describe('messages in the form of the Messages API', () => {
       status: 400,
       message: 'A user message has no content',
     })
-    expect(refusal({ messages: [{ role: 'system', content: 'Be kind' }] })).toMatchObject({ status: 400 })
+    expect(refusal({ messages: [{ role: 'system', content: ' ' }] })).toMatchObject({
+      status: 400,
+      message: 'The messages have no content',
+    })
   })
 
   it('refuses non-text parts in a system message, and invalid base64', () => {

@@ -26,6 +26,8 @@ export interface Conversation {
   goesOn: boolean
   /** Fields of messages and parts that the API has not. */
   dropped: Set<string>
+  /** Whether system messages stand as a user turn, because there are no others. */
+  emulated: boolean
 }
 
 const imageTypes = ['image/jpeg', 'image/png', 'image/gif', 'image/webp']
@@ -175,8 +177,11 @@ export function toConversation(request: ChatCompletionRequest): Conversation {
   if (said.some(({ role, content }) => role === 'user' && content.length === 0))
     throw invalid('A user message has no content')
   const messages = said.filter(({ content }) => content.length > 0)
-  if (messages.length === 0) throw invalid('The messages have no content')
+  // The API refuses a conversation without messages, system or not.
+  const emulated = messages.length === 0
+  if (emulated) messages.push({ role: 'user', content: system.splice(0) })
   const last = messages.at(-1)!
+  if (last.content.length === 0) throw invalid('The messages have no content')
   const end = last.content.at(-1)!
   // What the assistant is to go on with: the API refuses white space at its end.
   if (end.type === 'text' && last.role === 'assistant') end['text'] = (end['text'] as string).trimEnd()
@@ -186,5 +191,6 @@ export function toConversation(request: ChatCompletionRequest): Conversation {
     called,
     goesOn: last.role === 'assistant' || last.content[0]?.type === 'tool_result',
     dropped,
+    emulated,
   }
 }

@@ -35,6 +35,8 @@ export interface Traits {
   maxOutput: number | undefined
   /** Whether it takes `temperature`, `top_p` and `top_k`. */
   sampling: boolean
+  /** Whether it takes `temperature` and `top_p` at once, as none does from Opus 4.1 on. */
+  bothSamplings: boolean
   /** How it is told to think: by an effort, by a budget of tokens, or not at all. */
   thinking: 'effort' | 'budget' | 'none'
   /** Whether it cannot be told not to. */
@@ -57,6 +59,7 @@ export function traitsOf(model: string): Traits {
   return {
     maxOutput: catalogue[undated] ?? earlier[undated],
     sampling: version <= 4.6,
+    bothSamplings: version < 4.1,
     thinking: version >= 4.6 ? 'effort' : version >= 3.7 ? 'budget' : 'none',
     alwaysThinks: alwaysThought || version > 5,
     xhigh: version > 4.6,

@@ -41,11 +41,12 @@ describe('parameters', () => {
     expect(notes({ temperature: 1 }, 'claude-fable-5')).toEqual([])
   })
 
-  it('include temperature or top_p', () => {
+  it('sends temperature or top_p, and both where the model takes them', () => {
     expect(body({ temperature: 0.2, top_p: 0.9 })).toMatchObject({ temperature: 0.2 })
     expect(body({ temperature: 0.2, top_p: 0.9 })).not.toHaveProperty('top_p')
     expect(notes({ temperature: 0.2, top_p: 0.9 })).toEqual(['dropped top_p'])
     expect(body({ top_p: 0.9 })['top_p']).toBe(0.9)
+    expect(body({ temperature: 0.2, top_p: 0.9 }, 'claude-sonnet-4-0')).toMatchObject({ temperature: 0.2, top_p: 0.9 })
   })
 
   it.each<[choice: unknown, made: unknown]>([

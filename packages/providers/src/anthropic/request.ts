@@ -190,8 +190,7 @@ function toSampling(
   if (over) note('temperature', 'clamped')
   return {
     temperature: over ? 1 : take('temperature', free, 1),
-    // Known models refuse both at once.
-    top_p: take('top_p', free && request.temperature === undefined, 1),
+    top_p: take('top_p', free && (traits.bothSamplings || request.temperature === undefined), 1),
     top_k: take('top_k', free),
   }
 }
@@ -211,8 +210,9 @@ export function toRequest(request: ChatCompletionRequest): UpstreamRequest {
   const { notes, note } = takeNotes(request, read)
 
   const traits = traitsOf(request.model)
-  const { system, messages, called, goesOn, dropped }: Conversation = toConversation(request)
+  const { system, messages, called, goesOn, dropped, emulated }: Conversation = toConversation(request)
   for (const field of dropped) note(field, 'dropped')
+  if (emulated) note('messages', 'emulated')
   const { tools, choice: chosen } = toTools(request, called, traits, note)
   let choice = chosen
 

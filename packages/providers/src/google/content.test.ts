@@ -32,8 +32,8 @@ describe('messages', () => {
     })
   })
 
-  it('refuses a conversation of system messages only', () => {
-    expect(refusal({ messages: [{ role: 'system', content: 'x' }] })).toMatchObject({
+  it('refuses a conversation that says nothing', () => {
+    expect(refusal({ messages: [{ role: 'system', content: '' }] })).toMatchObject({
       status: 400,
       code: 'invalid_body',
     })

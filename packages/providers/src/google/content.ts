@@ -26,6 +26,8 @@ export interface Conversation {
   contents: Content[]
   /** Fields of messages and parts that Gemini has not. */
   dropped: Set<string>
+  /** Whether there is a user turn that no user message made. */
+  emulated: boolean
 }
 
 /** What stands for the signature of a call that was not made by Gemini 3, which refuses calls without one. */
@@ -209,7 +211,11 @@ export function toConversation(request: ChatCompletionRequest, needsSignatures: 
         throw invalid('A function message needs a call that it answers')
     }
   }
-  if (turns.length === 0) throw invalid('The messages have no content')
+  // Gemini refuses a conversation without turns, system instruction or not, and one that begins with a call.
+  const isEmpty = turns.length === 0
+  if (isEmpty && system.length === 0) throw invalid('The messages have no content')
+  const emulated = isEmpty || turns[0]!.parts.some(({ functionCall }) => functionCall)
+  if (emulated) turns.unshift({ role: 'user', parts: isEmpty ? system.splice(0) : [{ text: ' ' }], results: [] })
 
   const contents = turns.flatMap(({ role, parts, results }): Content[] => {
     const first = needsSignatures ? parts.find(({ functionCall }) => functionCall) : undefined
@@ -218,5 +224,5 @@ export function toConversation(request: ChatCompletionRequest, needsSignatures: 
     if (results.length === 0) return [content]
     return [content, { role: 'user', parts: Object.values(results) }]
   })
-  return { system, contents, dropped }
+  return { system, contents, dropped, emulated }
 }

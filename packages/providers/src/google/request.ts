@@ -186,9 +186,10 @@ export function toRequest(request: ChatCompletionRequest): UpstreamRequest {
   const path = toPath(request.model, request.stream ? 'streamGenerateContent?alt=sse' : 'generateContent')
   const traits = traitsOf(request.model)
   const conversation = toConversation(request, traits.gemini3)
-  const { system, contents, dropped } = conversation
+  const { system, contents, dropped, emulated } = conversation
   if (request.tools?.some((tool) => tool['cache_control'])) dropped.add('tools.cache_control')
   for (const field of dropped) note(field, 'dropped')
+  if (emulated) note('messages', 'emulated')
 
   const declarations = (request.tools ?? []).map(toDeclaration)
   const callingConfig = toCallingConfig(request, declarations)

@@ -162,7 +162,7 @@ function checkSampling(body: Json, version: number): Problem {
     if (top_p !== undefined && (top_p as number) < 0.99) return '`top_p` is deprecated for this model.'
     if (top_k !== undefined) return '`top_k` is deprecated for this model.'
   }
-  return version > 0 && temperature !== undefined && top_p !== undefined
+  return version >= 4.1 && temperature !== undefined && top_p !== undefined
     ? '`temperature` and `top_p` cannot both be specified for this model. Please use only one.'
     : undefined
 }

@@ -116,6 +116,16 @@ describe('Google refuses', () => {
       'Please ensure that the number of function response parts',
     ],
     ['a result without a call', says(result), 'Please ensure that the number of function response parts'],
+    [
+      'a call that comes first',
+      { contents: [{ role: 'model', parts: [signed] }, { role: 'user', parts: [result] }] },
+      'Please ensure that function call turn comes immediately after a user turn',
+    ],
+    [
+      'a call after words of the model',
+      rounds([{ text: 'x' }], [signed], { role: 'user', parts: [result] }),
+      'Please ensure that function call turn comes immediately after a user turn',
+    ],
     ['a call at the end', { contents: [user, { role: 'model', parts: [signed] }] }, 'Please ensure that the number'],
     [
       'a result of another function',

@@ -70,11 +70,13 @@ interface Content {
 const namesOf = (content: Content | undefined, kind: 'functionCall' | 'functionResponse'): string[] =>
   (content?.parts ?? []).flatMap((part) => (part[kind] ? [part[kind]['name'] as string] : []))
 
-/** A turn of calls is answered by one content with as many results, of the same names; no result is without its call. */
+/** A turn of calls follows one of the user's, and is answered by one content with as many results, of the same names; no result is without its call. */
 const checkRounds = (contents: Content[]): Problem =>
   first(contents, (content, i) => {
     const calls = namesOf(content, 'functionCall')
     const results = namesOf(contents[i + 1], 'functionResponse')
+    if (calls.length > 0 && contents[i - 1]?.role !== 'user')
+      return 'Please ensure that function call turn comes immediately after a user turn or after a function response turn.'
     if (calls.length !== results.length || (i === 0 && namesOf(content, 'functionResponse').length > 0))
       return 'Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.'
     return calls.toSorted().join() === results.toSorted().join()
