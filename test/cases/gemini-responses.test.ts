@@ -100,7 +100,17 @@ it('#64 reports the reason of a blocked prompt', async () => {
   await expectAnswer({ ...blocked, candidates: [] }, text)
 })
 
-it('#65 maps all twenty finish reasons, and a new one to stop', async () => {
+it('answers a blocked prompt where Gemini does not tell the reason', async () => {
+  const usageMetadata = { promptTokenCount: 5, totalTokenCount: 5 }
+  const refusal = 'BLOCK_REASON_UNSPECIFIED'
+  for (const promptFeedback of [{}, { safetyRatings: [] }, { blockReason: refusal }])
+    await expectAnswer(
+      { promptFeedback, usageMetadata, responseId: 'r1' },
+      completion([choice(null, 'content_filter', { refusal })], usage(5, 0)),
+    )
+})
+
+it('#65 knows all twenty finish reasons, and takes a new one for a stop', async () => {
   const unusable = [
     'MALFORMED_FUNCTION_CALL',
     'UNEXPECTED_TOOL_CALL',

@@ -177,3 +177,17 @@ it('#78 joins arguments that arrive in parts', async () => {
     ),
   )
 })
+
+it('ends with content_filter where nothing but feedback on the prompt came, also without a reason', async () => {
+  const feedback = (promptFeedback: object) => ({ promptFeedback, responseId: 'r1' })
+  const refused = (refusal: string) =>
+    chunks(head, delta({ role: 'assistant', content: '', refusal }), finish('content_filter'), '[DONE]')
+  await expectStream(stream(feedback({ blockReason: 'SAFETY' })), refused('SAFETY'))
+  await expectStream(stream(feedback({})), refused('BLOCK_REASON_UNSPECIFIED'))
+  await expectStream(stream(feedback({ safetyRatings: [] }), { candidates: [] }), refused('BLOCK_REASON_UNSPECIFIED'))
+  // What begins so may still be answered.
+  await expectStream(
+    stream(feedback({ safetyRatings: [] }), event([{ text: 'Hello' }], 'STOP')),
+    chunks(head, said('Hello'), finish('stop'), '[DONE]'),
+  )
+})

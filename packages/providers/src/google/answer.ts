@@ -43,9 +43,9 @@ export interface Answer {
 
 export const idOf = ({ responseId }: Answer): string => (responseId ? `chatcmpl-${responseId}` : newCompletionId())
 
-/** Why a prompt was not answered, where it was not. */
+/** Why a prompt was not answered, where it was not; the reason may be left out. */
 export const blockOf = ({ candidates, promptFeedback }: Answer): string | undefined =>
-  candidates?.length ? undefined : promptFeedback?.blockReason
+  candidates?.length || !promptFeedback ? undefined : (promptFeedback.blockReason ?? 'BLOCK_REASON_UNSPECIFIED')
 
 /** Reasons of an answer that was withheld; the last is Vertex AI's. */
 export const filtered = /^(IMAGE_)?(SAFETY|RECITATION|LANGUAGE|BLOCKLIST|PROHIBITED_CONTENT|SPII|MODEL_ARMOR)$/

@@ -43,6 +43,8 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
   const reader = eventReader()
   const states = new Map<number, State>()
   let begun = false
+  /** Feedback on the prompt without a reason: it was blocked if no candidates follow. */
+  let feedback: Answer | undefined
   let tail = ''
 
   const begin = (answer: Answer): void => {
@@ -105,20 +107,22 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
     builder.finish(index, toFinishReason(finishReason, state.usable, provider), state.extra)
   }
 
+  const block = (answer: Answer): void => {
+    begin(answer)
+    builder.delta(0, { refusal: blockOf(answer)! } as ChatDelta)
+    builder.finish(0, 'content_filter')
+  }
+
   const onEvent = (data: string, followed: boolean): void => {
     const answer = reader.read(data, followed)
     if (answer === undefined) throw malformed(provider, 'An event of the answer is not JSON')
     const error = toldError(provider, answer, begun)
     if (error) throw error
-    const blocked = answer && blockOf(answer)
-    if (blocked) {
+    if (answer?.candidates?.length) {
       begin(answer)
-      builder.delta(0, { refusal: blocked } as ChatDelta)
-      builder.finish(0, 'content_filter')
-    }
-    if (!answer?.candidates?.length) return
-    begin(answer)
-    answer.candidates.forEach(onCandidate)
+      answer.candidates.forEach(onCandidate)
+    } else if (answer?.promptFeedback?.blockReason) block(answer)
+    else if (answer?.promptFeedback) feedback = answer
   }
 
   /** @throws UpstreamError where the lines that are no events make up an error */
@@ -140,6 +144,7 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
       checkTail()
       if (/^\s*[{[]/.test(tail) && parseJson(tail) === undefined)
         throw truncated(provider, 'The answer ended within an error')
+      if (feedback && !begun) block(feedback)
       return builder.end()
     },
     rest: builder.take,
