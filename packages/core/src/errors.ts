@@ -58,6 +58,8 @@ export interface UpstreamFailure {
   accepted: boolean
   /** The upstream's own error code, such as `unsupported_parameter`. */
   code?: string | undefined
+  /** The content encoding of the answer, where it is not known. */
+  encoding?: string | undefined
   /** The usage that the upstream reported before it failed, and will bill. */
   usage?: Usage | undefined
   /** Seconds to wait before a retry, as given by the upstream. */

@@ -15,7 +15,7 @@ const fixed: Record<UpstreamFailure['kind'], { code: ApiError['code']; message: 
 
 /** What the caller is told of a failed upstream call (ruling 14). */
 function describeUpstream(error: UpstreamError): ApiError {
-  const { kind, status, caller, accepted, code, retryAfter } = error.failure
+  const { kind, status, caller, accepted, code, retryAfter, encoding } = error.failure
   if (kind === 'status' && status === 429)
     return new ApiError(429, 'rate_limit_error', 'The upstream provider is rate limiting; try again later', {
       code: 'rate_limit_exceeded',
@@ -34,7 +34,8 @@ function describeUpstream(error: UpstreamError): ApiError {
       cause: error,
     })
   const { message, code: word } = fixed[kind]
-  return new ApiError(502, 'upstream_error', message, {
+  const words = encoding === undefined ? message : `The upstream provider used an unknown content encoding: ${scrub(encoding)}`
+  return new ApiError(502, 'upstream_error', words, {
     code: word,
     // Ruling 16: a client must not pay twice for what was accepted once.
     shouldRetry: accepted ? false : undefined,

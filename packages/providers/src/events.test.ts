@@ -125,6 +125,13 @@ describe('decodeStream', () => {
     })
   })
 
+  it('is left at once where an event is too large, whatever would come', async () => {
+    const { iterable, state } = body(Array<string>(5).fill('x'.repeat(600)))
+    await expect(readEvents(iterable, 'openai', 1_000).next()).rejects.toThrow('larger than 1000 characters')
+    await new Promise(setImmediate)
+    expect(state).toEqual({ taken: 2, ended: false, returned: true })
+  })
+
   it('is truncated where the connection breaks', async () => {
     const cause = new Error('ECONNRESET')
     const { batches, error } = await read(['data: 1\n\ndata: {"a"', cause])
@@ -157,5 +164,12 @@ describe('decodeStream', () => {
     for await (const events of readEvents(iterable, 'openai', 100)) if (events[0]!.data === '[DONE]') break
     await new Promise(setImmediate)
     expect(state).toEqual({ taken: 3, ended: true, returned: false })
+  })
+
+  it('reads no more than 64 KiB of the rest', async () => {
+    const { iterable, state } = body(['data: [DONE]\n\n', ...Array<string>(10).fill('x'.repeat(20_000))])
+    for await (const _ of readEvents(iterable, 'openai', 100)) break
+    await new Promise(setImmediate)
+    expect(state).toEqual({ taken: 5, ended: false, returned: true })
   })
 })

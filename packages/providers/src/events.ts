@@ -7,13 +7,19 @@ import { eventParser } from './event-parser.js'
 import { malformed, truncated } from './failures.js'
 import { parseJson } from './json.js'
 
-/** How long the rest of a body is read after its last event, in milliseconds, so that the connection can be used again. */
+/** How long the rest of a body is read after its last event, in milliseconds, and how many bytes of it, so that the connection can be used again. */
 const TAIL_MS = 1_000
+const TAIL_BYTES = 64 * 1024
 
 async function discard(rest: AsyncIterator<Uint8Array>): Promise<void> {
   const timer = setTimeout(() => void rest.return?.(), TAIL_MS)
   try {
-    while (!(await rest.next()).done);
+    for (let left = TAIL_BYTES; left > 0; ) {
+      const { done, value } = await rest.next()
+      if (done) return
+      left -= value.length
+    }
+    await rest.return?.()
   } catch {
     // Whatever befalls the connection now, the answer was whole.
   } finally {
@@ -84,7 +90,8 @@ export function decodeStream<Item>(
 
   const close = (): void => {
     ended = true
-    if (open) void discard(pieces)
+    // What is too large already would only be inflated further.
+    if (open) void (oversized ? pieces.return?.() : discard(pieces))
     open = false
   }
 
@@ -103,7 +110,8 @@ export function decodeStream<Item>(
   /** The items of a piece; undefined where it ends no event. */
   const take = (piece: Uint8Array): Item[] | undefined => {
     parser.feed(decode(piece))
-    if (oversized || parser.size() > limit) throw malformed(provider, `An event is larger than ${limit} characters`)
+    oversized ||= parser.size() > limit
+    if (oversized) throw malformed(provider, `An event is larger than ${limit} characters`)
     if (events.length === 0 && !stray) return undefined
     stray = false
     // Emptied, not replaced: V8 learns in bursts that such an array lives long, makes it old, and what it held then outlives it.

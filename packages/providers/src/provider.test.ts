@@ -64,6 +64,7 @@ describe('a call', () => {
           'user-agent': 'turnpike',
           'content-type': 'application/json',
           accept: 'application/json',
+          'accept-encoding': 'identity',
         },
         body: '{"model":"gpt-4o","messages":[{"role":"system","content":"Be brief"},{"role":"user","content":"Hi"}]}',
         signal: controller.signal,
@@ -169,17 +170,23 @@ describe('a whole answer', () => {
     })
   })
 
-  it('has a size limit where it is compressed', async () => {
-    const transport: Transport = async () => ({
-      status: 200,
-      header: (name) => ({ 'content-length': '10', 'content-encoding': 'gzip' })[name],
-      text: () => Promise.reject(new Error('read at once')),
-      body: (async function* () {
-        yield utf8.encode('x'.repeat(200))
-      })(),
+  it.each(['zstd', 'gzip, zstd'])('that the transport could not decode is refused by the name of %s', async (name) => {
+    const body = ['{}']
+    const { complete } = setUp({ headers: { 'content-encoding': name }, body })
+    await expect(complete()).rejects.toMatchObject({
+      message: `The content encoding of the answer is not known: ${name}`,
+      ...failure({ kind: 'malformed', accepted: true, encoding: name }),
     })
-    const { chat } = openai({ apiKey: 'x', transport, limits: { answer: 100 } })
-    await expect(chat!.complete(request, new AbortController())).rejects.toThrow('larger than 100 bytes')
+    const refused = setUp({ status: 429, headers: { 'content-encoding': name, 'retry-after': '7' }, body })
+    await expect(refused.complete()).rejects.toMatchObject(failure({ kind: 'status', status: 429, retryAfter: 7 }))
+  })
+
+  it('that says that it is not encoded is read', async () => {
+    const body = ['{"choices":[{"message":{"content":"Hi"}}]}']
+    for (const name of ['identity', 'Identity'])
+      expect(await setUp({ headers: { 'content-encoding': name }, body }).complete()).toMatchObject({
+        choices: [{ message: { content: 'Hi' } }],
+      })
   })
 
   it('treats null as absent', async () => {

@@ -44,7 +44,13 @@ export async function* toChunks(stream: ChatStream): AsyncGenerator<ChatChunk> {
 export function createProvider(options: ProviderOptions): Provider {
   const { id: provider, chat, models, owns, limits } = options
   // Made once: an object that is spread for each call costs several microseconds of it.
-  const headers = { ...options.headers, 'content-type': 'application/json', accept: 'application/json' }
+  const headers = {
+    ...options.headers,
+    'content-type': 'application/json',
+    accept: 'application/json',
+    // `fetch` would ask for compressed answers, which cost time and come late from some proxies.
+    'accept-encoding': 'identity',
+  }
   const forStream = { ...headers, accept: 'text/event-stream' }
   const upstream: Upstream = { ...options, headers, errors: chat.errors }
 

@@ -48,7 +48,22 @@ describe('fetchTransport', () => {
     expect(texts).toEqual(['a', 'bc'])
   })
 
-  it('returns an empty body for none', async () => {
+  it.each(['gzip', 'X-Gzip', 'deflate', 'br'])('tells nothing of %s, which fetch decodes', async (encoding) => {
+    const headers = { 'content-encoding': encoding, 'content-length': '5', 'content-type': 'text/plain' }
+    const { header } = await setUp('decoded', { headers }).send()
+    expect(['content-type', 'content-encoding', 'content-length'].map(header)).toEqual([
+      'text/plain',
+      undefined,
+      undefined,
+    ])
+  })
+
+  it.each(['zstd', 'gzip, br', 'identity'])('tells of %s, which it may not have decoded', async (encoding) => {
+    const { header } = await setUp('bytes', { headers: { 'content-encoding': encoding, 'content-length': '5' } }).send()
+    expect(['content-encoding', 'content-length'].map(header)).toEqual([encoding, '5'])
+  })
+
+  it('gives an empty body for none', async () => {
     const { send } = setUp(null, { status: 204 })
     for await (const _ of (await send()).body) expect.unreachable()
   })

@@ -15,16 +15,22 @@ export interface TransportRequest {
 /** What a {@link Transport} resolves with, as soon as the head of the answer is there. */
 export interface TransportResponse {
   status: number
-  /** A response header by its lower-case name. */
+  /** A response header by its lower-case name. `content-encoding` is what the transport could not decode. */
   header(name: string): string | undefined
   /**
-   * The body as it arrives, what came in one read as one piece. Returning its iterator early closes the connection.
+   * The body as it arrives, decoded, what came in one read as one piece. Returning its iterator early closes the connection.
    * A {@link Pieces} is read for less than other iterables.
    */
   body: AsyncIterable<Uint8Array>
   /** The whole body as text, in place of `body`, where the runtime can give it for less than piece by piece. */
   text?(): Promise<string>
 }
+
+/** The headers of an answer whose body was decoded: those of the body as it came are left out. */
+export const withoutEncoding =
+  (header: TransportResponse['header']): TransportResponse['header'] =>
+  (name) =>
+    /^content-(encoding|length)$/.test(name) ? undefined : header(name)
 
 /** Sends one request and resolves with the head of its answer; redirects are answers, not followed. */
 export type Transport = (request: TransportRequest) => Promise<TransportResponse>
@@ -55,10 +61,12 @@ export function fetchTransport(options: { fetch?: typeof globalThis.fetch } = {}
       letGo()
       throw error
     })
+    const header: TransportResponse['header'] = (name) => response.headers.get(name) ?? undefined
     let reader: ReadableStreamDefaultReader<Uint8Array> | undefined
     return {
       status: response.status,
-      header: (name) => response.headers.get(name) ?? undefined,
+      // What every `fetch` decodes: Bun's does not decode several encodings, and Node's other ones not everywhere.
+      header: /^((x-)?gzip|deflate|br)$/i.test(header('content-encoding') ?? '') ? withoutEncoding(header) : header,
       text: () => response.text().finally(letGo),
       body: new Pieces<Uint8Array>(
         (onResult, onError) => {

@@ -3,6 +3,7 @@ import type { OnError, OnResult } from '@turnpike/core/internal'
 import { microtask, Pieces } from '@turnpike/core/internal'
 import type { Dispatcher } from 'undici'
 import { Agent } from 'undici'
+import { decoded } from './content-encoding.js'
 import type { Transport, TransportResponse } from './transport.js'
 
 /** Options of {@link undiciTransport}. */
@@ -141,7 +142,9 @@ export function undiciTransport(options: UndiciOptions = {}): Transport {
               const value = head[name]
               return typeof value === 'object' ? value.join(', ') : value
             }
-            resolve({ status, header, body: queue.body })
+            const response = { status, header, body: queue.body }
+            const encoding = header('content-encoding')
+            resolve(encoding === undefined ? response : decoded(response, encoding, signal))
           },
           onResponseData: (_, piece) => queue.push(piece),
           onResponseEnd() {

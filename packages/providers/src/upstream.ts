@@ -9,7 +9,7 @@ import type { Transport, TransportResponse } from './transport.js'
 
 /** Bounds on what an upstream may send. */
 export interface UpstreamLimits {
-  /** Bytes of a whole answer; default 64 MiB. */
+  /** Bytes of a whole answer, and of a speech, which is streamed; default 64 MiB. */
   answer?: number
   /** Characters of one server-sent event; default 16 MiB. */
   event?: number
@@ -27,7 +27,8 @@ export interface Upstream {
   limits?: UpstreamLimits | undefined
 }
 
-const ANSWER_LIMIT = 64 * 1024 * 1024
+/** Most bytes of an answer, where nothing else is said. */
+export const ANSWER_LIMIT = 64 * 1024 * 1024
 /** Bytes of an error answer that are read for its message. */
 const ERROR_LIMIT = 64 * 1024
 
@@ -35,8 +36,7 @@ const utf8 = new TextDecoder()
 
 /** The whole body as text; undefined where it is larger than `limit` bytes. */
 async function readText({ header, body, text }: TransportResponse, limit: number): Promise<string | undefined> {
-  // Of what is compressed, the length says nothing.
-  if (text && Number(header('content-length')) <= limit && !header('content-encoding')) return text()
+  if (text && Number(header('content-length')) <= limit) return text()
   const pieces: Uint8Array[] = []
   let size = 0
   for await (const piece of body) {
@@ -80,7 +80,13 @@ export async function send(
     })
   }
   const { status, header } = response
-  if (status >= 200 && status <= 299) return response
+  if (status >= 200 && status <= 299) {
+    const encoding = header('content-encoding')
+    if (encoding === undefined || /^identity$/i.test(encoding)) return response
+    void response.body[Symbol.asyncIterator]().return?.()
+    const message = `The content encoding of the answer is not known: ${encoding}`
+    throw new UpstreamError(message, { provider: id, kind: 'malformed', accepted: true, encoding })
+  }
   const text = await readText(response, ERROR_LIMIT).catch(() => undefined)
   throw statusError(id, errors, { status, header, body: parseJson(text ?? '') }, false)
 }

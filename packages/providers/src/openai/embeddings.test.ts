@@ -50,6 +50,7 @@ describe('the request', () => {
           'user-agent': 'turnpike',
           'content-type': 'application/json',
           accept: 'application/json',
+          'accept-encoding': 'identity',
         },
         body: { ...body, encoding_format: 'base64' },
       },

@@ -51,7 +51,19 @@ describe('the answer', () => {
     expect(state.left).toBe(1)
   })
 
-  it('is complete', async () => {
+  it('is bounded', async () => {
+    const at = scriptedUpstream(spoken())
+    const { speech } = openai({ apiKey: 'sk-test', transport: at.transport, limits: { answer: 2 } })
+    const iterator = (await speech!(request, at.call)).body[Symbol.asyncIterator]()
+    expect((await iterator.next()).value).toEqual(pieces[0])
+    await expect(iterator.next()).rejects.toMatchObject({
+      message: 'The answer is larger than 2 bytes',
+      failure: { kind: 'malformed', accepted: true },
+    })
+    expect(at.state.left).toBe(1)
+  })
+
+  it('is whole', async () => {
     const { answer, state } = speak(spoken())
     expect(await latin1((await answer).body)).toBe('\xff\0\x80')
     expect(state.left).toBe(1)

@@ -2,7 +2,7 @@ import type { Provider, SpeechFormat, UpstreamCall } from '@turnpike/core'
 import { extend } from '@turnpike/core/internal'
 import { malformed, truncated } from '../failures.js'
 import type { Upstream } from '../upstream.js'
-import { send } from '../upstream.js'
+import { ANSWER_LIMIT, send } from '../upstream.js'
 
 /** The content types of spec.md, and those that it has no words for. */
 const types: Record<SpeechFormat, string> = {
@@ -22,19 +22,26 @@ const otherNames: Record<string, string> = {
   'audio/x-flac': 'audio/flac',
 }
 
-/** The pieces of an answer, once the first of them is there. @throws UpstreamError where there is none */
+/** The pieces of an answer, once the first of them is there. @throws UpstreamError where there is none, and where they become too large */
 async function begun(
   body: AsyncIterable<Uint8Array>,
-  { id }: Upstream,
+  { id, limits: { answer: limit = ANSWER_LIMIT } = {} }: Upstream,
   { signal }: UpstreamCall,
 ): Promise<AsyncIterable<Uint8Array>> {
   const iterator = body[Symbol.asyncIterator]()
+  let size = 0
   const next = async (): Promise<IteratorResult<Uint8Array>> => {
+    let piece: IteratorResult<Uint8Array>
     try {
-      return await iterator.next()
+      piece = await iterator.next()
     } catch (cause) {
       throw signal.aborted ? signal.reason : truncated(id, 'The connection broke during the answer', cause)
     }
+    if (!piece.done && (size += piece.value.length) > limit) {
+      void iterator.return?.()
+      throw malformed(id, `The answer is larger than ${limit} bytes`)
+    }
+    return piece
   }
   let first = await next()
   while (first.value?.length === 0) first = await next()
