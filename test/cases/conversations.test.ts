@@ -89,7 +89,10 @@ it('system messages alone are a user turn for Claude and Gemini, which is said',
         { messages: [{ role: 'user', content: [text('Be brief.'), text('Be kind.')] }] },
         'emulated=messages',
       ],
-      google: [{ contents: [{ role: 'user', parts: [{ text: 'Be brief.' }, { text: 'Be kind.' }] }] }, 'emulated=messages'],
+      google: [
+        { contents: [{ role: 'user', parts: [{ text: 'Be brief.' }, { text: 'Be kind.' }] }] },
+        'emulated=messages',
+      ],
     },
   ))
 
@@ -98,8 +101,14 @@ it('the system shorthand goes first among system messages alone', () =>
     { system: 'Be clear.', messages: [system] },
     {
       openai: [{ messages: [{ role: 'system', content: 'Be clear.' }, system] }, null],
-      anthropic: [{ messages: [{ role: 'user', content: [text('Be clear.'), text('Be brief.')] }] }, 'emulated=messages'],
-      google: [{ contents: [{ role: 'user', parts: [{ text: 'Be clear.' }, { text: 'Be brief.' }] }] }, 'emulated=messages'],
+      anthropic: [
+        { messages: [{ role: 'user', content: [text('Be clear.'), text('Be brief.')] }] },
+        'emulated=messages',
+      ],
+      google: [
+        { contents: [{ role: 'user', parts: [{ text: 'Be clear.' }, { text: 'Be brief.' }] }] },
+        'emulated=messages',
+      ],
     },
   ))
 

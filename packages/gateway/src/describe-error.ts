@@ -34,7 +34,8 @@ function describeUpstream(error: UpstreamError): ApiError {
       cause: error,
     })
   const { message, code: word } = fixed[kind]
-  const words = encoding === undefined ? message : `The upstream provider used an unknown content encoding: ${scrub(encoding)}`
+  const words =
+    encoding === undefined ? message : `The upstream provider used an unknown content encoding: ${scrub(encoding)}`
   return new ApiError(502, 'upstream_error', words, {
     code: word,
     // Ruling 16: a client must not pay twice for what was accepted once.

@@ -147,13 +147,16 @@ describe('an answer', () => {
     await vi.waitFor(() => expect(state.stopped).toBe(true))
   })
 
-  it.each(encodings)('that is damaged within %s is stopped, whether more would come or not', async (encoding, encode) => {
-    const damaged = encode(text)
-    damaged.fill(0xff, 10)
-    const { response, state } = answerOf(encoding, [damaged, Buffer.alloc(100, 0xff), new Promise(() => undefined)])
-    await expect(read(response)).rejects.toThrow()
-    await vi.waitFor(() => expect(state.stopped).toBe(true))
-  })
+  it.each(encodings)(
+    'that is damaged within %s is stopped, whether more would come or not',
+    async (encoding, encode) => {
+      const damaged = encode(text)
+      damaged.fill(0xff, 10)
+      const { response, state } = answerOf(encoding, [damaged, Buffer.alloc(100, 0xff), new Promise(() => undefined)])
+      await expect(read(response)).rejects.toThrow()
+      await vi.waitFor(() => expect(state.stopped).toBe(true))
+    },
+  )
 
   it.each([
     ['gzip', gzipSync],
@@ -175,7 +178,10 @@ describe('an answer', () => {
 
 it.each(encodings)('%s: an abort stops what is being inflated, and lets go of the signal', async (encoding, encode) => {
   const reason = new Error('left')
-  const { response, state, controller } = answerOf(encoding, [encode(Buffer.alloc(2 ** 20)), new Promise(() => undefined)])
+  const { response, state, controller } = answerOf(encoding, [
+    encode(Buffer.alloc(2 ** 20)),
+    new Promise(() => undefined),
+  ])
   const removed = vi.spyOn(controller.signal, 'removeEventListener')
   const iterator = response.body[Symbol.asyncIterator]()
   await iterator.next()

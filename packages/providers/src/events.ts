@@ -14,7 +14,7 @@ const TAIL_BYTES = 64 * 1024
 async function discard(rest: AsyncIterator<Uint8Array>): Promise<void> {
   const timer = setTimeout(() => void rest.return?.(), TAIL_MS)
   try {
-    for (let left = TAIL_BYTES; left > 0; ) {
+    for (let left = TAIL_BYTES; left > 0;) {
       const { done, value } = await rest.next()
       if (done) return
       left -= value.length

@@ -118,7 +118,12 @@ describe('Google refuses', () => {
     ['a result without a call', says(result), 'Please ensure that the number of function response parts'],
     [
       'a call that comes first',
-      { contents: [{ role: 'model', parts: [signed] }, { role: 'user', parts: [result] }] },
+      {
+        contents: [
+          { role: 'model', parts: [signed] },
+          { role: 'user', parts: [result] },
+        ],
+      },
       'Please ensure that function call turn comes immediately after a user turn',
     ],
     [
