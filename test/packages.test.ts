@@ -47,6 +47,7 @@ const nodeFiles = [
   'storage/src/rate-limiter-contract.ts',
   'storage/src/kv-contract-lists.ts',
   'storage/src/upgrade.ts',
+  'providers/src/content-encoding.ts',
   'providers/src/remote-content.ts',
   'providers/src/testing/fake-upstream.ts',
 ]
