@@ -218,7 +218,11 @@ describe.each(everywhere)('%s, %s', (kind, name) => {
       const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
       let seen = ''
       const until = async (text: string): Promise<void> => {
-        while (!seen.includes(text)) seen += (await reader.read()).value!
+        while (!seen.includes(text)) {
+          const { done, value } = await reader.read()
+          if (done) throw new Error(`The stream ended: ${seen}`)
+          seen += value
+        }
       }
       await until('"One"')
       expect(seen).not.toContain('"Two"')
