@@ -37,7 +37,7 @@ const decoders = new Map<string, () => Step[]>([
  */
 export function decoded(response: TransportResponse, encoding: string, signal: Signal): TransportResponse {
   // They are listed in the order in which they were applied.
-  const names = encoding.toLowerCase().split(',').reverse()
+  const names = encoding.toLowerCase().split(',').toReversed()
   const steps = names.map((name) => decoders.get(name.trim()))
   if (steps.length > MOST || steps.includes(undefined)) return response
   const { status, header, body } = response
