@@ -269,7 +269,12 @@ it('#58 sets thinking by level or by budget, never by both', async () => {
 
 it('#59 sends its key in a header and never in the URL', async () => {
   const address = 'https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-flash'
-  const headers = { 'x-goog-api-key': 'AIza-upstream', 'user-agent': 'turnpike', 'content-type': 'application/json' }
+  const headers = {
+    'accept-encoding': 'identity',
+    'x-goog-api-key': 'AIza-upstream',
+    'user-agent': 'turnpike',
+    'content-type': 'application/json',
+  }
   const body = { contents: [hi] }
 
   const once = await pass('google', {}, whole(greeting))

@@ -40,7 +40,13 @@ describe('a chat completion', () => {
       ...extra,
     })
     const [request] = upstream.requests
-    expect(Object.keys(request!.headers).toSorted()).toEqual(['accept', 'accept-encoding', 'authorization', 'content-type', 'user-agent'])
+    expect(Object.keys(request!.headers).toSorted()).toEqual([
+      'accept',
+      'accept-encoding',
+      'authorization',
+      'content-type',
+      'user-agent',
+    ])
     expect(JSON.stringify(request)).not.toContain(key)
   })
 
