@@ -229,7 +229,7 @@ describe.each(everywhere)('%s, %s', (kind, name) => {
       sendNext()
       await until('"Two"')
       await reader.cancel()
-      await vi.waitFor(() => expect(proxy.open).toBe(0))
+      await vi.waitFor(() => expect(proxy.open).toBe(0), { timeout: 10_000 })
     }
   })
 })
