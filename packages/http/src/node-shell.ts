@@ -15,7 +15,8 @@ export interface NodeRequest {
   readableEnded: boolean
   /** What a body parser that ran before us left. */
   body?: unknown
-  on(event: string, listener: (...values: never[]) => void): unknown
+  on(event: 'data', listener: (piece: Uint8Array) => void): unknown
+  on(event: 'end' | 'close', listener: () => void): unknown
   removeAllListeners(event: string): unknown
   read(): Uint8Array | null
   iterator(options: { destroyOnReturn: boolean }): AsyncIterable<Uint8Array>
