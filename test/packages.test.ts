@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { npxEnvironment } from './support/runtime.js'
+import { pack } from './support/pack.js'
 import { thorough } from './support/scope.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -122,12 +122,7 @@ describe.each(packages)('package %s', (name) => {
 
   it.runIf(thorough)('passes publint and attw as a tarball', { timeout: 120_000 }, async () => {
     const target = mkdtempSync(join(tmpdir(), 'turnpike-pack-'))
-    execFileSync('npx', ['--yes', 'pnpm@10.34.9', 'pack', '--pack-destination', target], {
-      cwd: folder,
-      stdio: 'pipe',
-      env: npxEnvironment(),
-    })
-    const tarball = join(target, readdirSync(target)[0]!)
+    const tarball = (await pack([name], target))[manifest.name]!
     const { publint } = await import('publint')
     const { messages } = await publint({
       pack: { tarball: new Uint8Array(readFileSync(tarball)).buffer },

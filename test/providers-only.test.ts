@@ -1,11 +1,12 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { pack } from './support/pack.js'
 import { npxEnvironment, runtimePath } from './support/runtime.js'
 import { thorough } from './support/scope.js'
 
@@ -23,17 +24,11 @@ globalThis.fetch = async (url, init) => {
 await import('./main.mjs')
 `
 
-beforeAll(() => {
-  const options = { stdio: 'pipe', env: npxEnvironment() } as const
-  for (const name of ['core', 'providers'])
-    execFileSync('npx', ['--yes', 'pnpm@10.34.9', 'pack', '--pack-destination', project], {
-      ...options,
-      cwd: join(root, 'packages', name),
-    })
-  const tarballs = readdirSync(project).map((tarball) => `./${tarball}`)
+beforeAll(async () => {
+  const tarballs = Object.values(await pack(['core', 'providers'], project))
   writeFileSync(join(project, 'package.json'), '{"private":true}')
   const quiet = ['--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund']
-  execFileSync('npm', ['install', ...quiet, ...tarballs], { ...options, cwd: project })
+  execFileSync('npm', ['install', ...quiet, ...tarballs], { stdio: 'pipe', env: npxEnvironment(), cwd: project })
   copyFileSync(join(root, 'examples/providers-only/main.mjs'), join(project, 'main.mjs'))
   writeFileSync(join(project, 'traced.mjs'), traced)
 }, 120_000)

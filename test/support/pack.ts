@@ -1,0 +1,28 @@
+import { execFile } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { npxEnvironment } from './runtime.js'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const run = promisify(execFile)
+
+/** Runs the project's pnpm. */
+export async function pnpm(cwd: string, ...words: string[]): Promise<void> {
+  await run('npx', ['--yes', 'pnpm@10.34.9', ...words], { cwd, env: npxEnvironment() })
+}
+
+/** Packs packages of the workspace as they are published. @returns the tarballs' paths by package name */
+export async function pack(names: string[], folder: string): Promise<Record<string, string>> {
+  const filters = names.flatMap((name) => ['--filter', `@turnpike/${name}`])
+  await pnpm(root, '--recursive', ...filters, 'pack', '--pack-destination', folder)
+  const files = readdirSync(folder)
+  return Object.fromEntries(
+    names.map((name) => {
+      const file = files.find((one) => one.startsWith(`turnpike-${name}-`) && one.endsWith('.tgz'))
+      if (!file) throw new Error(`pnpm has not packed ${name}`)
+      return [`@turnpike/${name}`, join(folder, file)]
+    }),
+  )
+}
