@@ -15,10 +15,29 @@ const blocksOf = (page: string): string[] =>
 const others = ['providers.md', 'openapi.md']
 const pages = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md') && !others.includes(name))
 
+/** Programs of the READMEs for hosts that have packages of their own: test/consumers compiles and runs them. */
+const programs = [
+  'gateway.ts',
+  'bun/main.ts',
+  'express/main.ts',
+  'fastify/main.ts',
+  'hattip/main.ts',
+  'hono/main.ts',
+  'next/app/v1/[...path]/route.ts',
+  'node/main.ts',
+  'node-server/main.ts',
+  'node-server/tls.ts',
+].map((path) => readFileSync(join(root, 'test/consumers', path), 'utf8'))
+
+it('the READMEs show the program of each host as test/consumers compiles it', () => {
+  const shown = readmes.flatMap(blocksOf)
+  expect(programs.filter((program) => !shown.includes(program))).toEqual([])
+})
+
 it('the TypeScript examples of the READMEs and of docs type-check', () => {
-  const blocks = [...readmes, ...pages.map((name) => `docs/${name}`)].flatMap((page) =>
-    blocksOf(page).map((code, i) => [`${page.replaceAll('/', '-')}-${i}.ts`, code] as const),
-  )
+  const blocks = [...readmes, ...pages.map((name) => `docs/${name}`)]
+    .flatMap((page) => blocksOf(page).map((code, i) => [`${page.replaceAll('/', '-')}-${i}.ts`, code] as const))
+    .filter(([, code]) => !programs.includes(code))
   expect(blocks.length).toBeGreaterThanOrEqual(readmes.length)
   const folder = join(root, 'test', '.readme-blocks')
   mkdirSync(folder, { recursive: true })

@@ -1,0 +1,179 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { fakeAnthropic, fakeGoogle, fakeOpenAI } from '@turnpike/providers/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { bunPath } from '../support/runtime.js'
+import { joinText, parseStream } from '../support/sse.js'
+import type { Projects } from './projects.js'
+import { layOut } from './projects.js'
+
+const compilers = ['5.9.3', '7.0.2']
+const resolutions = ['nodenext', 'bundler']
+/** Node 20, 22, 24 and the newest. */
+const nodeTypes = ['20.19.43', '22.20.5', '24.19.2', '26.6.6']
+
+const run = promisify(execFile)
+let projects: Projects
+
+beforeAll(async () => {
+  projects = await layOut(compilers)
+})
+
+afterAll(() => rmSync(projects.folder, { recursive: true, force: true }))
+
+/** What is compiled at once; `.` is all hosts on Node but Next. */
+const withNodeTypes = ['.', 'bun', 'next', 'every-entry']
+const withoutNodeTypes = ['adapters', 'workers']
+/** Where all declarations that are loaded are checked too; those of Hono and Bun do not pass with every version of Node's types. */
+const withDeclarations = ['every-entry', 'workers']
+const newest = nodeTypes.at(-1)!
+
+describe.each(nodeTypes)('@types/node %s', (types) => {
+  beforeAll(() => projects.install(types))
+
+  const cells = [...withNodeTypes, ...(types === newest ? withoutNodeTypes : [])].flatMap((project) =>
+    compilers.flatMap((compiler) => resolutions.map((resolution) => [project, compiler, resolution] as const)),
+  )
+
+  it.concurrent.each(cells)('%s type-checks with TypeScript %s, %s', async (project, compiler, resolution) => {
+    // Valibot's declarations take TypeScript 5.9 ten seconds, so there one version of Node's types has to do.
+    const declarations = withDeclarations.includes(project) && (compiler !== '5.9.3' || types === newest)
+    const module = resolution === 'bundler' ? 'esnext' : resolution
+    const options = ['--noEmit', '--incremental', 'false', '--skipLibCheck', String(!declarations)]
+    await projects.compile(project, compiler, '--module', module, '--moduleResolution', resolution, ...options)
+  })
+})
+
+/** Serves a worker as its platform would. */
+const workerd = `
+import { serve } from ${JSON.stringify(createRequire(import.meta.url).resolve('@hono/node-server'))}
+import worker from './main.js'
+serve({ fetch: (request) => worker.fetch(request, process.env), port: Number(process.env.PORT) })`
+
+const script = ['--input-type=module', '--eval']
+const compiled = { command: [process.execPath, 'main.js'], prefix: '' }
+const servers = {
+  bun: { command: [bunPath(), 'main.ts'], prefix: '' },
+  express: { ...compiled, prefix: '/ai' },
+  fastify: { ...compiled, prefix: '/ai' },
+  hattip: compiled,
+  hono: compiled,
+  next: { command: [process.execPath, 'node_modules/next/dist/bin/next', 'start'], prefix: '' },
+  node: compiled,
+  'node-server': compiled,
+  workers: { command: [process.execPath, ...script, workerd], prefix: '' },
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  await once(server.close(), 'close')
+  return port
+}
+
+const question = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'What is 6 times 7?' }], stream: true }
+
+/** An answer whose first word comes at once, and its second once that has arrived. */
+function answerInTwo() {
+  let arrived!: () => void
+  const first = new Promise<void>((resolve) => (arrived = resolve))
+  const chunk = (delta: object, finish_reason: string | null = null): string =>
+    `data: ${JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'gpt-4o-mini', choices: [{ index: 0, delta, finish_reason }] })}\n\n`
+  async function* body(): AsyncGenerator<string> {
+    yield chunk({ role: 'assistant', content: 'Forty' })
+    await first
+    yield `${chunk({ content: '-two' })}${chunk({}, 'stop')}data: [DONE]\n\n`
+  }
+  return { arrived, answer: { status: 200, headers: { 'content-type': 'text/event-stream' }, body: body() } }
+}
+
+describe('runs', () => {
+  let answer: ReturnType<typeof answerInTwo>
+  const upstream = fakeOpenAI({ override: () => answer.answer })
+  let listening: Awaited<ReturnType<typeof upstream.listen>>
+  beforeAll(async () => {
+    listening = await upstream.listen()
+    await projects.install(newest)
+    for (const project of ['.', 'adapters', 'every-entry', 'workers']) await projects.compile(project, '7.0.2')
+  })
+  afterAll(() => listening.close())
+
+  it.each(Object.entries(servers))('%s: streams an answer piece by piece', async (host, { command, prefix }) => {
+    const cwd = join(projects.folder, host)
+    const port = await freePort()
+    const { PATH, HOME } = process.env
+    const env = {
+      PATH,
+      HOME,
+      PORT: String(port),
+      OPENAI_API_KEY: 'any',
+      OPENAI_BASE_URL: `${listening.url}/v1`,
+      NEXT_TELEMETRY_DISABLED: '1',
+    }
+    if (host === 'next') await run(command[0]!, [command[1]!, 'build'], { cwd, env })
+    const server = spawn(command[0]!, command.slice(1), { cwd, env })
+    let output = ''
+    for (const stream of [server.stdout, server.stderr]) stream.on('data', (text) => (output += text))
+    try {
+      const base = `http://127.0.0.1:${port}${prefix}/v1`
+      let key: string | undefined
+      while (!key) {
+        if (server.exitCode !== null) throw new Error(`${host} has ended:\n${output}`)
+        await delay(50)
+        // The first request lets a worker or a Next application load its gateway, which prints the key.
+        const response = await fetch(`${base}/models`).catch(() => undefined)
+        if (response) expect(response.status, output).toBe(401)
+        key = /Gateway key: (\S+)/.exec(output)?.[1]
+      }
+
+      answer = answerInTwo()
+      const response = await fetch(`${base}/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify(question),
+      })
+      expect(response.status, output).toBe(200)
+      const pieces = response.body!.pipeThrough(new TextDecoderStream())
+      let text = ''
+      for await (const piece of pieces) {
+        text += piece
+        if (text.includes('Forty')) answer.arrived()
+      }
+      const events = parseStream(text)
+      expect(joinText(events)).toBe('Forty-two')
+      expect(events.at(-1)).toEqual({ type: 'done' })
+    } finally {
+      server.kill('SIGKILL')
+      if (server.exitCode === null && server.signalCode === null) await once(server, 'exit')
+    }
+  })
+
+  it.each([
+    ['anthropic', fakeAnthropic(), '', 'claude-sonnet-4-5'],
+    ['google', fakeGoogle(), '/v1beta', 'gemini-2.5-flash'],
+    ['openai', fakeOpenAI(), '/v1', 'gpt-4o-mini'],
+  ])('adapters: %s answers alone', async (family, vendor, path, model) => {
+    const { url, close } = await vendor.listen()
+    const call = [family, { apiKey: 'any', baseURL: url + path }, model, 'Hello'].map((value) => JSON.stringify(value))
+    const program = `import { ask } from './main.js'
+      for await (const text of ask(${call.join()})) process.stdout.write(text)`
+    const cwd = join(projects.folder, 'adapters')
+    const { stdout } = await run(process.execPath, [...script, program], { cwd })
+    await close()
+    expect(stdout).toBe('This is a simulated answer. You said: Hello')
+  })
+
+  it('every entry: loads', async () => {
+    const cwd = join(projects.folder, 'every-entry')
+    const { stdout } = await run(process.execPath, ['main.js'], { cwd })
+    expect(stdout).not.toBe('')
+  })
+})

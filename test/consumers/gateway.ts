@@ -1,0 +1,14 @@
+import { createUser, memoryKV } from '@turnpike/core'
+import { createGateway } from '@turnpike/gateway'
+import { createRouter, openai } from '@turnpike/providers'
+
+const provider = openai({
+  apiKey: process.env.OPENAI_API_KEY!,
+  baseURL: process.env.OPENAI_BASE_URL ?? 'https://api.openai.com/v1',
+})
+const kv = await memoryKV()
+export const gateway = createGateway({ router: createRouter({ providers: [provider] }), kv })
+
+const user = (await createUser(kv, { name: 'my app' }))!
+const { key } = (await gateway.keys.create(user.id, { name: 'production' }))!
+console.log(`Gateway key: ${key}`)
