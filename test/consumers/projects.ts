@@ -56,11 +56,10 @@ export async function layOut(compilers: string[]): Promise<Projects> {
       const require = createRequire(join(folder, 'package.json'))
       const manifest = require.resolve(`typescript-${compiler}/package.json`)
       const tsc = join(manifest, '..', (require(manifest) as { bin: { tsc: string } }).bin.tsc)
-      await run(process.execPath, [tsc, '-p', join(folder, project), ...options]).catch(
-        (error: { stdout?: string }) => {
-          throw new Error(error.stdout || String(error))
-        },
-      )
+      const told = run(process.execPath, [tsc, '-p', project, ...options], { cwd: folder })
+      await told.catch((error: { stdout?: string }) => {
+        throw new Error(error.stdout || String(error))
+      })
     },
   }
 }
