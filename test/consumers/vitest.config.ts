@@ -4,7 +4,7 @@ export default defineConfig({
   test: {
     name: 'consumers',
     include: ['test/consumers/*.check.ts'],
-    testTimeout: 300_000,
+    testTimeout: 600_000,
     hookTimeout: 300_000,
     maxConcurrency: 2,
   },
