@@ -124,15 +124,16 @@ describe('runs', () => {
     for (const stream of [server.stdout, server.stderr]) stream.on('data', (text) => (output += text))
     try {
       const base = `http://127.0.0.1:${port}${prefix}/v1`
+      let refusal: Response | undefined
       let key: string | undefined
-      while (!key) {
+      while (!refusal || !key) {
         if (server.exitCode !== null) throw new Error(`${host} has ended:\n${output}`)
         await delay(50)
-        // The first request lets a worker or a Next application load its gateway, which prints the key.
-        const response = await fetch(`${base}/models`).catch(() => undefined)
-        if (response) expect(response.status, output).toBe(401)
+        // A worker and a Next application load their gateway, which prints the key, with the first request.
+        refusal = await fetch(`${base}/models`).catch(() => undefined)
         key = /Gateway key: (\S+)/.exec(output)?.[1]
       }
+      expect(refusal.status, output).toBe(401)
 
       answer = answerInTwo()
       const response = await fetch(`${base}/chat/completions`, {
