@@ -6,6 +6,7 @@ export default defineConfig({
     bun: 'src/bun.ts',
     storage: 'src/storage-cli.ts',
     'open-storage': 'src/storage.ts',
+    listener: 'src/listener.ts',
     'hattip-listener': 'src/hattip-listener.ts',
   },
   format: 'esm',

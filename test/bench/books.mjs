@@ -82,7 +82,7 @@ async function requests() {
   const run = async (name) => {
     const store = name === 'off' ? undefined : await stores[name]()
     const server = await startServer(
-      'listener',
+      'server',
       upstream,
       name === 'off' ? { LEDGER: 'off' } : store.url ? { STORAGE: store.url } : {},
     )

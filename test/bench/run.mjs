@@ -69,10 +69,10 @@ const upstream = await startMock()
 const scenarioOf = (name) => (flags.quick ? quick(scenarios[name]) : scenarios[name])
 const problems = []
 
-const show = (round, server, scenario, { cpu, perSecond, busy, latency, first }) =>
+const show = (round, server, scenario, { cpu, heap, perSecond, busy, latency, first }) =>
   console.log(
-    `${round}/${roundCount} ${server.padEnd(11)} ${scenario.padEnd(6)} ${cpu.toFixed(1).padStart(7)} µs ` +
-      `${perSecond.toFixed(0).padStart(7)}/s  busy ${busy.toFixed(2)}  p50 ${latency.p50.toFixed(2)} ms` +
+    `${round}/${roundCount} ${server.padEnd(11)} ${scenario.padEnd(6)} ${cpu.toFixed(1).padStart(7)} µs ${heap.toFixed(1).padStart(6)} kB` +
+      `${perSecond.toFixed(0).padStart(8)}/s  busy ${busy.toFixed(2)}  p50 ${latency.p50.toFixed(2)} ms` +
       (first ? `  first ${first.p50.toFixed(2)} ms` : ''),
   )
 
@@ -91,6 +91,7 @@ async function runServer(round, name) {
       const profiled = flags.profile && server.control && name !== 'bun'
       results[scenario] = await measure(server.target, scenarioOf(scenario), count, {
         cpu: server.cpu,
+        heap: server.heap,
         begin: () => profiled && server.ask('profile'),
         end: () => profiled && server.ask(`profile ${output}/${name}-${scenario}.cpuprofile`),
       })

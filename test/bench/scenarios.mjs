@@ -104,10 +104,11 @@ function stayAwake() {
 
 /**
  * Runs one scenario against a target.
- * @param hooks.cpu CPU seconds that the server's process has used so far; absent where there is no server to measure
+ * @param hooks.cpu, hooks.heap CPU seconds that the server's process has used so far, and bytes that it has allocated; absent where there is no
+ * server to measure
  * @param hooks.begin, hooks.end around the measured part
  */
-export async function measure(target, scenario, count, { cpu = () => 0, begin, end } = {}) {
+export async function measure(target, scenario, count, { cpu = () => 0, heap = () => NaN, begin, end } = {}) {
   const { stream, ms = Infinity, times, connections, sleeps = false } = scenario
   const session = await openSession(target, scenario, count)
   const letSleep = sleeps ? () => {} : stayAwake()
@@ -116,29 +117,32 @@ export async function measure(target, scenario, count, { cpu = () => 0, begin, e
     times ? { times: 1, stream: { ...stream, chunks: Math.min(stream.chunks, 64) } } : { stream, ms: ms / 8 },
   )
   await begin?.()
+  const heapBefore = await heap()
   const cpuBefore = cpu()
   const startedAt = performance.now()
   const answers = await session.run({ stream, ms, times })
   const seconds = (performance.now() - startedAt) / 1000
   const used = cpu() - cpuBefore
+  const allocated = (await heap()) - heapBefore
   await end?.()
   session.close()
   letSleep()
   if (answers.length === 0) throw new Error('no request succeeded')
-  const microseconds = (used * 1e6) / answers.length
   const chunks = stream?.chunks
+  const units = answers.length * (chunks ?? 1)
   return {
     connections,
     requests: answers.length,
     seconds,
     busy: used / seconds,
-    cpu: chunks ? microseconds / chunks : microseconds,
-    perSecond: ((chunks ?? 1) * answers.length) / seconds,
+    cpu: (used * 1e6) / units,
+    heap: allocated / 1000 / units,
+    perSecond: units / seconds,
     latency: quantiles(answers, 'ms'),
     ...(chunks && {
       first: quantiles(answers, 'firstMs'),
       // Below 1 where chunks were merged on the way, as they are when a gateway is late.
-      readsPerChunk: answers.reduce((sum, { reads }) => sum + reads, 0) / (chunks * answers.length),
+      readsPerChunk: answers.reduce((sum, { reads }) => sum + reads, 0) / units,
     }),
   }
 }

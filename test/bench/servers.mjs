@@ -23,16 +23,20 @@ const bun = () =>
     stdio: ['ignore', 'pipe', 'ignore'],
   }).trim())
 
-const turnpike = (MODE, runtime, model) => ({
-  command: () => [runtime(), file('turnpike.mjs')],
+/** A program on Node that counts what it allocates. */
+const onNode = (...program) => [node, '--import', file('heap.mjs'), ...program]
+const onBun = (...program) => [bun(), ...program]
+
+const turnpike = (MODE, on, model) => ({
+  command: () => on(file('turnpike.mjs')),
   model,
   env: { MODE, KEY },
   headers: () => ({ authorization: `Bearer ${KEY}` }),
   control: true,
 })
 
-const portkeyOn = (runtime) => ({
-  command: (port) => [runtime(), portkey, '--headless', `--port=${port}`],
+const portkeyOn = (on) => ({
+  command: (port) => on(portkey, '--headless', `--port=${port}`),
   env: {},
   headers: (upstream) => ({
     authorization: 'Bearer bench',
@@ -43,14 +47,14 @@ const portkeyOn = (runtime) => ({
 
 /** By name, in the order in which a round takes them. */
 export const servers = {
-  floor: { command: () => [node, file('floor.mjs')], env: {}, headers: () => ({}) },
-  hattip: turnpike('hattip', () => node),
-  listener: turnpike('listener', () => node),
-  claude: turnpike('listener', () => node, 'claude-sonnet-4-5'),
-  gemini: turnpike('listener', () => node, 'gemini-2.5-flash'),
-  bun: turnpike('bun', bun),
-  portkey: portkeyOn(() => node),
-  'portkey-bun': portkeyOn(bun),
+  floor: { command: () => onNode(file('floor.mjs')), env: {}, headers: () => ({}) },
+  server: turnpike('server', onNode),
+  hattip: turnpike('hattip', onNode),
+  claude: turnpike('server', onNode, 'claude-sonnet-4-5'),
+  gemini: turnpike('server', onNode, 'gemini-2.5-flash'),
+  bun: turnpike('bun', onBun),
+  portkey: portkeyOn(onNode),
+  'portkey-bun': portkeyOn(onBun),
 }
 
 async function freePort() {
@@ -94,9 +98,13 @@ export async function startMock() {
   return `http://127.0.0.1:${port}`
 }
 
-/** Starts a server on its own core, with `more` in its environment. `ask` sends a line to one that takes them and resolves with its answer. */
+/**
+ * Starts a server on its own core, with `more` in its environment. `cpu` tells the seconds that its process has used so far, `heap` the bytes
+ * that it has allocated (on Node). `ask` sends a line to one that takes them and resolves with its answer.
+ */
 export async function startServer(name, upstream, more = {}) {
   const { command, env, headers, model, control = false } = servers[name]
+  const isNode = !name.endsWith('bun')
   const port = await freePort()
   // taskset becomes the server, so that the process id is the server's.
   const child = spawn('taskset', ['-c', SERVER_CORE, ...command(port)], {
@@ -110,7 +118,7 @@ export async function startServer(name, upstream, more = {}) {
       ...env,
       ...more,
     },
-    stdio: ['pipe', control ? 'pipe' : 'ignore', 'inherit'],
+    stdio: ['pipe', control ? 'pipe' : 'ignore', 'inherit', ...(isNode ? ['ipc'] : [])],
   })
   running.add(child)
   const until = performance.now() + START_MS
@@ -123,6 +131,12 @@ export async function startServer(name, upstream, more = {}) {
     target: { port, headers: headers(upstream), model },
     control,
     cpu: () => cpuSeconds(child.pid),
+    async heap() {
+      if (!isNode) return NaN
+      child.send('heap')
+      const [bytes] = await once(child, 'message')
+      return bytes
+    },
     async ask(line) {
       child.stdin.write(`${line}\n`)
       const [answer] = await once(lines, 'line')

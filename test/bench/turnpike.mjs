@@ -1,6 +1,6 @@
 /**
- * Turnpike as the reference server composes it (examples/server), without a request log. MODE says how it is served: `hattip` and
- * `listener` on Node, `bun`; STORAGE where it keeps its books, as in the server, default in memory; LEDGER=off that it keeps none. Lines on stdin: `records USER`, `profile`, `profile FILE`, `exit`.
+ * Turnpike as the reference server composes it (examples/server), without a request log. MODE says how it is served: as
+ * the `server` does on Node, through HatTip's adapter alone (`hattip`), or on `bun`; STORAGE where it keeps its books, as in the server, default in memory; LEDGER=off that it keeps none. Lines on stdin: `records USER`, `profile`, `profile FILE`, `exit`.
  */
 import { createRequire } from 'node:module'
 import { createInterface } from 'node:readline'
@@ -37,9 +37,11 @@ await gateway.keys.create(USER, { name: 'bench', rateLimit: 1e9, key: KEY })
 
 async function listenOnNode() {
   const { createServer } = await load('@turnpike/http/node')
-  if (MODE === 'listener') return createServer(gateway).listen(PORT, '127.0.0.1')
+  const { serverListener } = await load('@turnpike/example-server/listener')
   const { hattipListener } = await load('@turnpike/example-server/hattip-listener')
-  createServer(gateway, { listener: hattipListener(gateway, { origin: 'http://localhost' }) }).listen(PORT, '127.0.0.1')
+  const compose = { server: serverListener, hattip: hattipListener }[MODE]
+  const listener = compose(gateway, { handler: gateway.hattip, origin: 'http://localhost' })
+  createServer(gateway, { listener }).listen(PORT, '127.0.0.1')
 }
 
 if (MODE === 'bun') {

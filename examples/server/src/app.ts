@@ -72,6 +72,8 @@ export async function createApp(environment: Environment, transport: Transport, 
 
   return {
     gateway,
+    /** What HatTip composes, on every runtime. */
+    handler: gateway.hattip,
     /** What adapters take for the server's own address. */
     origin: BASE_URL ?? 'http://localhost',
     /** Says where the server listens and, at the first start, how to call it. */

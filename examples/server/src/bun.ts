@@ -12,9 +12,9 @@ declare const Bun: { serve(options: object): BunServer }
 
 await start({
   transport: fetchTransport(),
-  async serve({ gateway }, { HOST, PORT, WORKERS }) {
+  async serve({ handler }, { HOST, PORT, WORKERS }) {
     const server = Bun.serve({
-      ...bunAdapter(gateway.hattip),
+      ...bunAdapter(handler),
       hostname: HOST,
       port: PORT,
       reusePort: WORKERS > 1,

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createServer } from '@turnpike/http/node'
 import { undiciTransport } from '@turnpike/providers/undici'
-import { hattipListener } from './hattip-listener.js'
+import { serverListener } from './listener.js'
 import { addressOf, start } from './start.js'
 
 /** How long the last bytes of ended requests have to leave, in milliseconds. */
@@ -10,8 +10,8 @@ const FLUSH_MS = 1_000
 
 await start({
   transport: undiciTransport(),
-  async serve({ gateway, origin }, { HOST, PORT, TRUSTED_HOPS: trustedHops }) {
-    const server = createServer(gateway, { listener: hattipListener(gateway, { origin, trustedHops }) })
+  async serve({ gateway, handler, origin }, { HOST, PORT }) {
+    const server = createServer(gateway, { listener: serverListener(gateway, { handler, origin }) })
     await once(server.listen(PORT, HOST), 'listening')
     let closed: Promise<unknown>
     return {

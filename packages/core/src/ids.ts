@@ -1,7 +1,19 @@
-const pool = new Uint8Array(4096)
-let used = pool.length
-
+const POOL_BYTES = 4096
 const hex = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+
+/** Random hexadecimal digits, made in bulk, and how many of them were given out. */
+let pool = ''
+let used = 0
+
+function random(digits: number): string {
+  if (used + digits > pool.length) {
+    const bytes = crypto.getRandomValues(new Uint8Array(POOL_BYTES))
+    pool = Array.from({ length: POOL_BYTES }, (_, i) => hex[bytes[i]!]).join('')
+    used = 0
+  }
+  used += digits
+  return pool.slice(used - digits, used)
+}
 
 let lastTime = NaN
 let prefix = ''
@@ -13,23 +25,17 @@ let counter = 0
  * @see RFC 9562, sections 5.7 and 6.2
  */
 export function uuidv7(now: number = Date.now()): string {
-  if (used + 10 > pool.length) {
-    crypto.getRandomValues(pool)
-    used = 0
-  }
-  const at = used
-  used += 10
   if (now === lastTime) counter++
   else {
     const time = now.toString(16).padStart(12, '0')
     prefix = `${time.slice(0, 8)}-${time.slice(8)}-7`
     lastTime = now
     // Half of the counter's range is left to count in.
-    counter = ((pool[at]! & 0x07) << 8) | pool[at + 1]!
+    counter = parseInt(random(3), 16) >> 1
   }
-  const h = (i: number): string => hex[pool[at + i]!]!
   const count = (counter & 0xfff).toString(16).padStart(3, '0')
-  return `${prefix}${count}-${hex[(pool[at + 2]! & 0x3f) | 0x80]!}${h(3)}-${h(4)}${h(5)}${h(6)}${h(7)}${h(8)}${h(9)}`
+  const variant = '89ab'[parseInt(random(1), 16) & 3]!
+  return `${prefix}${count}-${variant}${random(3)}-${random(12)}`
 }
 
 /** Whether `value` is a UUID of any version, in the usual 36 characters. */

@@ -253,7 +253,7 @@ export interface Router {
    * Who can serve a request.
    * @throws ApiError 400 for an unknown model or provider, and where none can do what is asked for
    */
-  candidates(need: Need): Promise<Choice>
+  candidates(need: Need): Choice | Promise<Choice>
   /**
    * Runs a call with the first target, and where it surely was not accepted, with the next, or again.
    * How a call went that this resolves with is to be told by `report`.

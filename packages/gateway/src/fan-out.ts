@@ -140,17 +140,19 @@ async function oneOf(
 }
 
 /** A whole answer, of as many calls as it takes. */
-export async function complete(chat: Chat, request: ChatCompletionRequest, call: UpstreamCall): Promise<Completion> {
+export function complete(chat: Chat, request: ChatCompletionRequest, call: UpstreamCall): Promise<Completion> {
   const n = callsOf(chat, request)
   if (n === 1) return chat.complete(request, call)
-  const one = await oneOf(chat, request, call)
-  return fanOut(n, call.signal, (signal) => chat.complete(one, extend(call, { signal })))
+  return oneOf(chat, request, call).then((one) =>
+    fanOut(n, call.signal, (signal) => chat.complete(one, extend(call, { signal }))),
+  )
 }
 
 /** A streamed answer, of as many calls as it takes. */
-export async function stream(chat: Chat, request: ChatCompletionRequest, call: UpstreamCall): Promise<ChatStream> {
+export function stream(chat: Chat, request: ChatCompletionRequest, call: UpstreamCall): Promise<ChatStream> {
   const n = callsOf(chat, request)
   if (n === 1) return chat.stream(request, call)
-  const one = await oneOf(chat, request, call)
-  return fanOutStream(n, call.signal, (signal) => chat.stream(one, extend(call, { signal })))
+  return oneOf(chat, request, call).then((one) =>
+    fanOutStream(n, call.signal, (signal) => chat.stream(one, extend(call, { signal }))),
+  )
 }

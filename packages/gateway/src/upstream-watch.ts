@@ -26,21 +26,72 @@ const silent: Stop = {
   error: new UpstreamError('The upstream did not answer in time', { provider: '', kind: 'timeout', accepted: true }),
 }
 
-/** Holds the one signal of an upstream call, and aborts it when the client leaves, the upstream is silent, or the server stops. */
-export interface UpstreamWatch {
-  readonly signal: Signal
+/** What calls have in common. */
+interface Calls {
+  /** Sees to it that a deadline is looked at. */
+  arm(deadline: number): void
+  /** A call has ended. */
+  end(call: UpstreamWatch): void
+}
+
+/**
+ * The one signal of an upstream call, aborted when the client leaves, the upstream is silent, or the server stops.
+ * No AbortController, which costs Node 12 µs, a sixth of a whole request (docs/decisions/008).
+ */
+export class UpstreamWatch implements Signal {
+  aborted = false
+  reason: Stop['error'] | undefined
   /** Why the call was stopped, if it was. */
-  stop(): Stop | undefined
+  stop: Stop | undefined
   /** Whether the client has left. */
-  left(): boolean
+  left = false
+  /** Until when the upstream has time, by `performance.now`. */
+  deadline = Infinity
+  #listeners: (() => void)[] = []
+  #lastCall: ReturnType<typeof setTimeout> | undefined
+
+  constructor(private readonly calls: Calls) {}
+
+  addEventListener(_: 'abort', listener: () => void): void {
+    this.#listeners = this.#listeners.concat(listener)
+  }
+
+  removeEventListener(_: 'abort', listener: () => void): void {
+    this.#listeners = this.#listeners.filter((one) => one !== listener)
+  }
+
   /** Gives the upstream `ms` from now; the call is stopped if `relax` does not come before. */
-  expect(ms: number): void
+  expect(ms: number): void {
+    this.deadline = performance.now() + ms
+    this.calls.arm(this.deadline)
+  }
+
   /** The upstream has answered. */
-  relax(): void
+  relax(): void {
+    this.deadline = Infinity
+  }
+
+  /** The client has left. @param drainMs how long the call goes on; 0 = it is stopped at once */
+  leave(drainMs: number): void {
+    this.left = true
+    if (drainMs === 0) this.abort()
+    else this.#lastCall = setTimeout(() => this.abort(), drainMs)
+  }
+
   /** Closes the connection to the upstream. */
-  abort(): void
+  abort(stop: Stop = clientLeft): void {
+    if (this.aborted) return
+    this.aborted = true
+    this.stop = stop
+    this.reason = stop.error
+    for (const listener of this.#listeners) listener()
+  }
+
   /** Ends the watch, for which a shutdown waits. */
-  end(): void
+  end(): void {
+    clearTimeout(this.#lastCall)
+    this.calls.end(this)
+  }
 }
 
 /** The calls that are running, so that a shutdown can wait for them and then end them. */
@@ -53,89 +104,56 @@ export interface UpstreamWatches {
   drain(ms: number): Promise<void>
 }
 
-/** The signal of one call. A real one costs Node 12 µs, a sixth of a whole request (docs/decisions/008). */
-class StopSignal implements Signal {
-  aborted = false
-  reason: Stop['error'] | undefined
-  stop: Stop | undefined
-  #listeners: (() => void)[] = []
-
-  addEventListener(_: 'abort', listener: () => void): void {
-    this.#listeners.push(listener)
-  }
-
-  removeEventListener(_: 'abort', listener: () => void): void {
-    this.#listeners = this.#listeners.filter((one) => one !== listener)
-  }
-
-  abort(stop: Stop): void {
-    if (this.aborted) return
-    this.aborted = true
-    this.stop = stop
-    this.reason = stop.error
-    for (const listener of this.#listeners) listener()
-  }
-}
-
 export function upstreamWatches(): UpstreamWatches {
-  const running = new Set<StopSignal>()
+  const running = new Set<UpstreamWatch>()
   let onIdle: (() => void) | undefined
+
+  // One timer for all calls: a timer for each, or even for each event, would cost more than what it watches.
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let firesAt = Infinity
+  const check = (): void => {
+    firesAt = Infinity
+    const now = performance.now()
+    let next = Infinity
+    for (const call of running)
+      if (call.deadline > now) next = Math.min(next, call.deadline)
+      else {
+        call.relax()
+        call.abort(silent)
+      }
+    calls.arm(next)
+  }
+  const calls: Calls = {
+    arm(deadline) {
+      if (deadline >= firesAt) return
+      clearTimeout(timer)
+      firesAt = deadline
+      timer = setTimeout(check, deadline - performance.now())
+    },
+    end(call) {
+      running.delete(call)
+      if (running.size > 0) return
+      clearTimeout(timer)
+      firesAt = Infinity
+      onIdle?.()
+    },
+  }
 
   return {
     watch(client, drainMs) {
-      const signal = new StopSignal()
-      running.add(signal)
-      const abort = (): void => signal.abort(clientLeft)
-      let left = false
-      let lastCall: ReturnType<typeof setTimeout> | undefined
+      const call = new UpstreamWatch(calls)
+      running.add(call)
       client.onLeave(() => {
-        left = true
-        if (drainMs === 0) abort()
-        else if (running.has(signal)) lastCall = setTimeout(abort, drainMs)
+        if (running.has(call)) call.leave(drainMs)
       })
-
-      // One timer per call, which looks again when it fires: a timer per event would cost more than the event.
-      let deadline = Infinity
-      let timer: ReturnType<typeof setTimeout> | undefined
-      let firesAt = Infinity
-      const arm = (at: number): void => {
-        clearTimeout(timer)
-        firesAt = at
-        timer = setTimeout(check, at - performance.now())
-      }
-      const check = (): void => {
-        firesAt = Infinity
-        if (deadline === Infinity) return
-        if (deadline <= performance.now()) signal.abort(silent)
-        else arm(deadline)
-      }
-
-      return {
-        signal,
-        stop: () => signal.stop,
-        left: () => left,
-        expect(ms) {
-          deadline = performance.now() + ms
-          if (deadline < firesAt) arm(deadline)
-        },
-        relax() {
-          deadline = Infinity
-        },
-        abort,
-        end() {
-          clearTimeout(timer)
-          clearTimeout(lastCall)
-          running.delete(signal)
-          if (running.size === 0) onIdle?.()
-        },
-      }
+      return call
     },
     running: () => running.size,
     async drain(ms) {
       if (running.size === 0) return
       const idle = new Promise<void>((resolve) => (onIdle = resolve))
       const timer = setTimeout(() => {
-        for (const signal of running) signal.abort(shuttingDown)
+        for (const call of running) call.abort(shuttingDown)
       }, ms)
       await idle
       clearTimeout(timer)

@@ -16,7 +16,7 @@ export interface Exchange {
    * The whole body.
    * @throws ApiError 413 over `limit` bytes, before the rest has been read; 400 where the body was cut short
    */
-  bytes(limit: number): Promise<Uint8Array>
+  bytes(limit: number): Uint8Array | Promise<Uint8Array>
   /** Registers a listener for the client disconnecting before it has the whole reply; called at once if it already has. */
   onLeave(listener: () => void): void
   /** The client's address, past as many proxies as the shell was told to trust; '' where unknown. */

@@ -124,7 +124,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     return described
   }
 
-  const noRoute = (exchange: Exchange, methods: Map<string, unknown>): Reply => {
+  const noRoute = async (exchange: Exchange, methods: Map<string, unknown>): Promise<Reply> => {
     if (methods.size === 0)
       throw new ApiError(404, 'not_found_error', 'There is nothing at this path', { code: 'not_found' })
     const allow = [...methods.keys(), ...(methods.has('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
@@ -214,7 +214,8 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     } else if (operation.body) {
       requireJson(header('content-type'), header('content-encoding'))
       // The parsed body is passed on, not valibot's copy: schemas of bodies transform nothing, and the copy lacks keys such as `constructor`.
-      body = parseJson(await exchange.bytes(route.bodyLimit ?? bodyLimit), jsonDepth)
+      const read = exchange.bytes(route.bodyLimit ?? bodyLimit)
+      body = parseJson(read instanceof Promise ? await read : read, jsonDepth)
     }
     try {
       if (operation.body) parse(operation.body, body, form ? 'form' : 'request body')
@@ -224,28 +225,29 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     }
   }
 
-  const handle: Handler = async (exchange) => {
+  const handle: Handler = (exchange) => {
     const { methods, params } = match(exchange.path)
-    if (methods.size === 0 && exchange.optional) return null
+    if (methods.size === 0 && exchange.optional) return Promise.resolve(null)
     const requestId = uuidv7()
     const route = methods.get(exchange.method === 'HEAD' ? 'GET' : exchange.method)
     const log = onRequest && openLog(onRequest, exchange, route?.path ?? '', requestId)
     const stay: Stay = { log, leave: undefined }
     const headers: Reply['headers'] = { 'x-request-id': requestId }
     const setHeader: Call['setHeader'] = (name, value) => void (headers[name] = value)
-    let reply: Reply
-    try {
-      reply = route ? await answer(exchange, route, params, requestId, setHeader, stay) : noRoute(exchange, methods)
-    } catch (error) {
-      reply = errorReply(report(error, requestId, log))
+    const finish = (reply: Reply): Reply => {
+      reply.headers = extend(reply.headers, headers)
+      if (cors.origins.length > 0) Object.assign(reply.headers, corsHeaders(exchange, cors, methods.keys()))
+      if (exchange.method === 'HEAD') delete reply.body
+      if (!isStream(reply.body)) end(stay, reply.status)
+      // A stream finishes through its own `onEnd`; but if the client has disconnected, nobody may ever read it.
+      else if (stay.leave) exchange.onLeave(() => leave(stay))
+      return reply
     }
-    reply.headers = extend(reply.headers, headers)
-    if (cors.origins.length > 0) Object.assign(reply.headers, corsHeaders(exchange, cors, methods.keys()))
-    if (exchange.method === 'HEAD') delete reply.body
-    if (!isStream(reply.body)) end(stay, reply.status)
-    // A stream finishes through its own `onEnd`; but if the client has disconnected, nobody may ever read it.
-    else if (stay.leave) exchange.onLeave(() => leave(stay))
-    return reply
+    const fail = (error: unknown): Reply => finish(errorReply(report(error, requestId, log)))
+    return (route ? answer(exchange, route, params, requestId, setHeader, stay) : noRoute(exchange, methods)).then(
+      finish,
+      fail,
+    )
   }
 
   return {

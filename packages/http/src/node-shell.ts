@@ -13,6 +13,7 @@ export interface NodeRequest {
   socket: { remoteAddress?: string | undefined }
   complete: boolean
   readableEnded: boolean
+  readableLength: number
   /** What a body parser that ran before us left. */
   body?: unknown
   on(event: 'data', listener: (piece: Uint8Array) => void): unknown
@@ -40,6 +41,7 @@ interface NodeSocket extends NodeWriter {
 export interface NodeResponse extends NodeWriter {
   destroyed: boolean
   writableFinished: boolean
+  on(event: 'close', listener: () => void): unknown
   writeHead(status: number, headers: Record<string, string | number | string[]>): unknown
   /** Set by `writeHead` where pieces are to be framed; HTTP/2 has none. */
   chunkedEncoding?: boolean
@@ -65,16 +67,18 @@ const utf8 = new TextEncoder()
 const parsedBody = (body: unknown): Uint8Array =>
   body instanceof Uint8Array ? body : utf8.encode(typeof body === 'string' ? body : JSON.stringify(body ?? ''))
 
-function readBytes(request: NodeRequest, limit: number, idleMs: number): Promise<Uint8Array> {
-  if (Number(request.headers['content-length'] ?? 0) > limit) return Promise.reject(tooLarge(limit))
+function readBytes(request: NodeRequest, limit: number, idleMs: number): Uint8Array | Promise<Uint8Array> {
+  const length = Number(request.headers['content-length'])
+  if (length > limit) return Promise.reject(tooLarge(limit))
   if (request.readableEnded) {
     const body = parsedBody(request.body)
-    return body.length > limit ? Promise.reject(tooLarge(limit)) : Promise.resolve(body)
+    return body.length > limit ? Promise.reject(tooLarge(limit)) : body
   }
-  // A body that came with its head is all there by now; no events, no wait.
-  if (request.complete) {
+  // A body that came with its head is all there by now: no events, no timers. What is left to read is its end, without which it is not `complete`.
+  if (request.complete || request.readableLength === length) {
     const body = request.read() ?? new Uint8Array()
-    return body.length > limit ? Promise.reject(tooLarge(limit)) : Promise.resolve(body)
+    request.resume()
+    return body.length > limit ? Promise.reject(tooLarge(limit)) : body
   }
   return new Promise((resolve, reject) => {
     const pieces: Uint8Array[] = []
@@ -131,7 +135,7 @@ function toExchange(
     onLeave(listener) {
       if (response.destroyed) listener()
       else
-        response.once('close', () => {
+        response.on('close', () => {
           if (!response.writableFinished) listener()
         })
     },
@@ -217,7 +221,7 @@ function stream(response: NodeResponse, body: AsyncIterable<string | Uint8Array>
 }
 
 /** Answers while the client still sends: the whole answer at once, the end of the connection a moment later. */
-function lingeringEnd(request: NodeRequest, response: NodeResponse, body: string | Uint8Array): void {
+function lingeringEnd(request: NodeRequest, response: NodeResponse, body: Uint8Array): void {
   response.write(body)
   const timer = setTimeout(() => response.end(), LINGER_MS)
   response.once('close', () => clearTimeout(timer))
@@ -237,27 +241,40 @@ function send(request: NodeRequest, response: NodeResponse, { status, headers, b
     response.end()
     return
   }
-  // A string leaves in one write with the head; encoding it first would make two.
-  const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length
+  // Encoded once: node:http would flatten a string to count its bytes, and again behind the head that it puts before it.
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body
+  const { length } = bytes
   if (request.complete) {
     response.writeHead(status, extend(headers, { 'content-length': length }))
-    response.end(body)
+    response.end(bytes)
   } else {
     response.writeHead(status, extend(headers, { 'content-length': length, connection: 'close' }))
-    lingeringEnd(request, response, body)
+    lingeringEnd(request, response, bytes)
   }
 }
 
 /** node:http tells of the end of a body that came with its head only after what the head and the bytes set off. */
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-/** Serves node:http: as a request listener, or as connect-style middleware that passes on what no route of ours answers. */
-export function nodeShell(handle: Handler, options: ShellOptions = {}): NodeListener {
-  return async (request, response, next) => {
-    const reply = await handle(toExchange(request, response, next !== undefined, options))
-    if (!reply) return next!()
-    // A client that is refused keeps its connection, where all that it sent is there.
-    if (!request.complete) await nextTurn()
-    await send(request, response, reply)
+function trySend(request: NodeRequest, response: NodeResponse, reply: Reply): Promise<void> | void {
+  try {
+    return send(request, response, reply)
+  } catch {
+    // The head cannot be written. The client is told by the end of the connection.
+    response.destroy()
   }
+}
+
+/**
+ * Serves node:http: as a request listener, or as connect-style middleware that passes on what no route of ours answers.
+ * Rejects only where `next` throws.
+ */
+export function nodeShell(handle: Handler, options: ShellOptions = {}): NodeListener {
+  return (request, response, next) =>
+    handle(toExchange(request, response, next !== undefined, options)).then((reply) => {
+      if (!reply) return next!()
+      if (request.complete) return trySend(request, response, reply)
+      // A client that is refused keeps its connection, where all that it sent is there.
+      return nextTurn().then(() => trySend(request, response, reply))
+    })
 }

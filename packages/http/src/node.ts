@@ -18,9 +18,7 @@ export interface ServerOptions extends ShellOptions {
 /** The plain listener for node:http: the fastest way in on Node. */
 export function createListener({ handle }: Servable, options: ShellOptions = {}): RequestListener {
   const shell = nodeShell(handle, options)
-  return (request: IncomingMessage, response: ServerResponse) => {
-    shell(request, response).catch(() => response.destroy())
-  }
+  return (request: IncomingMessage, response: ServerResponse) => void shell(request, response)
 }
 
 const badRequest = (message: string): ApiError =>

@@ -54,14 +54,22 @@ export function createProvider(options: ProviderOptions): Provider {
   const forStream = { ...headers, accept: 'text/event-stream' }
   const upstream: Upstream = { ...options, headers, errors: chat.errors }
 
-  const translate = async (given: ChatCompletionRequest, { signal }: UpstreamCall): Promise<UpstreamRequest> => {
-    if (chat.oneChoice && (given.n ?? 1) > 1) throw unsupported(`${provider} gives one answer to a call`)
-    const request = withoutNulls(given)
-    return chat.request(chat.prepare ? await chat.prepare(request, signal) : request)
+  /** What the family is asked: at once, or a promise where something is to be got first or it cannot be asked. */
+  const translate = (
+    given: ChatCompletionRequest,
+    { signal }: UpstreamCall,
+  ): UpstreamRequest | Promise<UpstreamRequest> => {
+    try {
+      if (chat.oneChoice && (given.n ?? 1) > 1) throw unsupported(`${provider} gives one answer to a call`)
+      const request = withoutNulls(given)
+      return chat.prepare ? chat.prepare(request, signal).then(chat.request) : chat.request(request)
+    } catch (error) {
+      return Promise.reject(error)
+    }
   }
 
-  const complete = async (request: ChatCompletionRequest, call: UpstreamCall): Promise<Completion> =>
-    callJson(upstream, await translate(request, call), call, (body) => chat.response(body, request))
+  const complete = (request: ChatCompletionRequest, call: UpstreamCall): Promise<Completion> =>
+    callJson(upstream, translate(request, call), call, (body) => chat.response(body, request))
 
   const stream = async (request: ChatCompletionRequest, call: UpstreamCall): Promise<ChatStream> => {
     const response = await send(upstream, await translate(request, call), call, forStream)

@@ -1,4 +1,5 @@
 /** The transport for Node: undici without `fetch`, which costs several times as much there. @module */
+import type { Signal } from '@turnpike/core'
 import type { OnError, OnResult } from '@turnpike/core/internal'
 import { microtask, Pieces } from '@turnpike/core/internal'
 import type { Dispatcher } from 'undici'
@@ -21,72 +22,128 @@ const HIGH_WATER = 256 * 1024
 /** Parsed URLs that are kept. */
 const MAX_ADDRESSES = 1_000
 
-/** A body as undici delivers it: pieces that arrive in one socket read are taken as one. */
-function bodyQueue() {
-  let pieces: Buffer[] = []
-  let size = 0
-  let paused = false
-  let ended = false
-  let failure: { error: unknown } | undefined
+/**
+ * One call as undici tells of it, and the body of its answer, in which the pieces of one socket read are taken as one. A class, because
+ * a call makes no function for each of its methods then.
+ */
+class Call implements Dispatcher.DispatchHandler {
+  #pieces: Buffer[] = []
+  #size = 0
+  #paused = false
+  #ended = false
+  /** Whether the reader is about to be told. */
+  #woken = false
+  #failure: { error: unknown } | undefined
   /** Who waits for the next piece. */
-  let onResult: OnResult<Uint8Array> | undefined
-  let onError: OnError
-  let controller: Dispatcher.DispatchController | undefined
+  #onResult: OnResult<Uint8Array> | undefined
+  #onError: OnError | undefined
+  #controller: Dispatcher.DispatchController | undefined
+  readonly #abort: () => void
+  readonly #settle: () => void
 
-  const take = (): Uint8Array => {
-    const value = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces, size)
-    pieces = []
-    size = 0
-    if (paused) {
-      paused = false
-      controller!.resume()
+  constructor(
+    private readonly signal: Signal,
+    private readonly resolve: (response: TransportResponse) => void,
+    private readonly reject: OnError,
+  ) {
+    this.#abort = () => {
+      this.#fail(signal.reason)
+      this.#controller?.abort(signal.reason as Error)
+    }
+    this.#settle = () => this.#tell()
+    signal.addEventListener('abort', this.#abort)
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller
+    if (this.signal.aborted) controller.abort(this.signal.reason as Error)
+  }
+
+  onResponseStart(
+    _: Dispatcher.DispatchController,
+    status: number,
+    head: Record<string, string | string[] | undefined>,
+  ): void {
+    const header = (name: string): string | undefined => {
+      const value = head[name]
+      return typeof value === 'object' ? value.join(', ') : value
+    }
+    const body = new Pieces<Uint8Array>(
+      (onResult, onError) => this.#read(onResult, onError),
+      () => this.#stop(),
+    )
+    const response = { status, header, body }
+    const encoding = header('content-encoding')
+    this.resolve(encoding === undefined ? response : decoded(response, encoding, this.signal))
+  }
+
+  onResponseData(_: Dispatcher.DispatchController, piece: Buffer): void {
+    // Nearly always there is one, and an array that grows is given room for 17.
+    if (this.#size === 0) this.#pieces = [piece]
+    else this.#pieces.push(piece)
+    this.#size += piece.length
+    if (this.#size > HIGH_WATER && !this.#paused) {
+      this.#paused = true
+      this.#controller!.pause()
+    }
+    this.#wake()
+  }
+
+  onResponseEnd(): void {
+    this.signal.removeEventListener('abort', this.#abort)
+    this.#ended = true
+    this.#wake()
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    this.signal.removeEventListener('abort', this.#abort)
+    this.#fail(error)
+  }
+
+  #fail(error: unknown): void {
+    this.reject(error)
+    this.#failure ??= { error }
+    this.#wake()
+  }
+
+  #read(onResult: OnResult<Uint8Array>, onError: OnError): void {
+    this.#onResult = onResult
+    this.#onError = onError
+    if (this.#pieces.length > 0 || this.#failure || this.#ended) this.#wake()
+  }
+
+  #stop(): void {
+    if (!this.#ended && !this.#failure) this.#controller?.abort(new DOMException('The reader stopped', 'AbortError'))
+  }
+
+  /**
+   * Tells the reader, if there is one, a moment later: undici delivers all pieces of a read in one turn, so that they are found together,
+   * and whoever reads on from its callback does not make the stack deeper with each piece.
+   */
+  #wake(): void {
+    if (!this.#onResult || this.#woken) return
+    this.#woken = true
+    microtask(this.#settle)
+  }
+
+  #tell(): void {
+    this.#woken = false
+    const onResult = this.#onResult!
+    this.#onResult = undefined
+    if (this.#pieces.length > 0) onResult({ done: false, value: this.#take() })
+    else if (this.#failure) this.#onError!(this.#failure.error)
+    else onResult({ done: true, value: undefined })
+  }
+
+  #take(): Uint8Array {
+    const value = this.#pieces.length === 1 ? this.#pieces[0]! : Buffer.concat(this.#pieces, this.#size)
+    this.#pieces = []
+    this.#size = 0
+    if (this.#paused) {
+      this.#paused = false
+      this.#controller!.resume()
     }
     return value
-  }
-
-  /** Tells the reader what has come, if there is one. */
-  const settle = (): void => {
-    if (!onResult) return
-    const tell = onResult
-    onResult = undefined
-    if (pieces.length > 0) tell({ done: false, value: take() })
-    else if (failure) onError(failure.error)
-    else tell({ done: true, value: undefined })
-  }
-
-  return {
-    attach(to: Dispatcher.DispatchController): void {
-      controller = to
-    },
-    push(piece: Buffer): void {
-      // undici delivers all pieces of a read in one turn, so the microtask finds them together.
-      if (pieces.length === 0 && onResult) microtask(settle)
-      pieces.push(piece)
-      size += piece.length
-      if (size > HIGH_WATER && !paused) {
-        paused = true
-        controller!.pause()
-      }
-    },
-    end(): void {
-      ended = true
-      microtask(settle)
-    },
-    fail(error: unknown): void {
-      failure ??= { error }
-      microtask(settle)
-    },
-    body: new Pieces<Uint8Array>(
-      (toResult, toError) => {
-        onResult = toResult
-        onError = toError
-        // Not at once: whoever reads on from its callback would make the stack deeper with each piece.
-        if (pieces.length > 0 || failure || ended) microtask(settle)
-      },
-      () => {
-        if (!ended && !failure) controller?.abort(new DOMException('The reader stopped', 'AbortError'))
-      },
-    ),
   }
 }
 
@@ -119,44 +176,10 @@ export function undiciTransport(options: UndiciOptions = {}): Transport {
         return
       }
       const { origin, path } = addressOf(url)
-      const queue = bodyQueue()
-      let controller: Dispatcher.DispatchController | undefined
-      const abort = (): void => {
-        reject(signal.reason)
-        queue.fail(signal.reason)
-        controller?.abort(signal.reason as Error)
-      }
-      const done = (): void => signal.removeEventListener('abort', abort)
-      signal.addEventListener('abort', abort)
       dispatcher.dispatch(
         // Any iterable is taken (the types tell only of Readable), and read as fast as the socket takes it.
         { origin, path, method, headers, body: (body ?? null) as string | null },
-        {
-          onRequestStart(started) {
-            controller = started
-            queue.attach(started)
-            if (signal.aborted) started.abort(signal.reason as Error)
-          },
-          onResponseStart(_, status, head) {
-            const header = (name: string): string | undefined => {
-              const value = head[name]
-              return typeof value === 'object' ? value.join(', ') : value
-            }
-            const response = { status, header, body: queue.body }
-            const encoding = header('content-encoding')
-            resolve(encoding === undefined ? response : decoded(response, encoding, signal))
-          },
-          onResponseData: (_, piece) => queue.push(piece),
-          onResponseEnd() {
-            done()
-            queue.end()
-          },
-          onResponseError(_, error) {
-            done()
-            reject(error)
-            queue.fail(error)
-          },
-        },
+        new Call(signal, resolve, reject),
       )
     })
 }

@@ -22,8 +22,8 @@ export interface UsageLedger {
   append(record: UsageRecord, hold?: Hold): Promise<void>
   /** Counts a call that cost nothing; it is stored with the next records, and nobody waits for it. */
   failed(call: FailedCall): void
-  /** Rejects with 500 `ledger_unavailable` while records cannot be kept; to be awaited before money is spent. */
-  ready(): Promise<void>
+  /** Rejects with 500 `ledger_unavailable` while records cannot be kept; to be awaited before money is spent. Nothing where all is well. */
+  ready(): Promise<void> | undefined
   /**
    * Holds what a request may cost, and resolves once that is durable; null where it does not fit into a budget.
    * To be ended by one `append` or one `drop`.

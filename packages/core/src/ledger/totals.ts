@@ -47,9 +47,11 @@ type Tokens = Pick<UsageRecord, 'prompt_tokens' | 'completion_tokens'>
 /** Most tokens of one record: what an upstream reports shall never make a sum too large, after which nothing could be added to it. */
 const MAX_TOKENS = 1e9
 
+const isBelieved = (count: number): boolean => Number.isInteger(count) && count >= 0 && count <= MAX_TOKENS
+
 /** Whether an answer can have used as many tokens. */
 export const areBelieved = ({ prompt_tokens, completion_tokens }: Tokens): boolean =>
-  [prompt_tokens, completion_tokens].every((count) => Number.isInteger(count) && count >= 0 && count <= MAX_TOKENS)
+  isBelieved(prompt_tokens) && isBelieved(completion_tokens)
 
 /** Adds what a record counts for. */
 function addRecord(fields: Fields, record: UsageRecord): void {
@@ -120,19 +122,26 @@ interface Alike {
   conduct: Fields
 }
 
+/** Whether two records count for the same totals, but for the hour. */
+const isAlike = (a: UsageRecord, b: UsageRecord): boolean =>
+  a.key_id === b.key_id &&
+  a.user_id === b.user_id &&
+  a.model === b.model &&
+  a.provider === b.provider &&
+  a.in_session === b.in_session &&
+  (!a.in_session || a.session_id === b.session_id)
+
 /** Records that count for the same totals: in a busy minute, most do. @throws RangeError where a record cannot be stored */
-function alike(records: UsageRecord[]): Iterable<Alike> {
-  const groups = new Map<string, Alike>()
+function alike(records: UsageRecord[]): Alike[] {
+  const groups: Alike[] = []
   for (const record of records) {
-    const { user_id, key_id, session_id, in_session, provider, model } = record
     const hour = hourOf(record.timestamp)
-    const name = `${user_id}\0${key_id}\0${in_session ? session_id : ''}\0${provider}\0${model}\0${hour}`
-    let group = groups.get(name)
-    if (!group) groups.set(name, (group = { first: record, hour, usage: {}, conduct: {} }))
+    let group = groups.find((one) => one.hour === hour && isAlike(one.first, record))
+    if (!group) groups.push((group = { first: record, hour, usage: {}, conduct: {} }))
     addRecord(group.usage, record)
     addConduct(group.conduct, record)
   }
-  return groups.values()
+  return groups
 }
 
 /** Adds what records and failed calls count for. @throws TypeError or RangeError where a record cannot be stored */

@@ -192,6 +192,16 @@ export function usageLedger(
       begin()
     })
 
+  /** Tries whether records can be kept again. */
+  const probe = async (): Promise<void> => {
+    try {
+      await kv.commit({ set: [{ key: ['usage', 'probe'], value: true }] })
+      failure = undefined
+    } catch (error) {
+      throw unavailable(error, false)
+    }
+  }
+
   return {
     append,
     drop,
@@ -199,15 +209,7 @@ export function usageLedger(
       failures.push(call)
       begin()
     },
-    async ready() {
-      if (failure === undefined) return
-      try {
-        await kv.commit({ set: [{ key: ['usage', 'probe'], value: true }] })
-        failure = undefined
-      } catch (error) {
-        throw unavailable(error, false)
-      }
-    },
+    ready: () => (failure === undefined ? undefined : probe()),
     hold(estimate, budgets) {
       const hold: Hold = {
         id: uuidv7(now()),

@@ -14,10 +14,11 @@ const fallbacks: Partial<Record<UnitClass, UnitClass>> = {
 }
 
 const tokens = [...promptClasses, ...completionClasses]
+const measures = new Set<UnitClass>(measureClasses)
 
 /** The rates that a request is charged with: the price's own, and over them those of the highest tier that its prompt exceeds. */
 export function ratesFor(price: Price, units: Units): Rates {
-  if (!price.tiers) return { ...price }
+  if (!price.tiers) return price
   const { tiers, ...rates } = price
   const size = promptClasses.reduce((sum, name) => sum + (units[name] ?? 0), 0)
   const exceeded = tiers.filter(({ above }) => size > above).toSorted((a, b) => b.above - a.above)
@@ -37,32 +38,15 @@ function decimal(value: number): [digits: bigint, scale: number] {
   return scale < 0 ? [digits * 10n ** BigInt(-scale), 0] : [digits, scale]
 }
 
-/** How much of what costs how much. */
-type Amount = [count: number, rate: number]
-
-/**
- * Nano-dollars in plain numbers, which takes a fraction of the time. Undefined where that is not exact: of a rate with more than six
- * decimals, a fraction of a unit, or more than $9,007.
- */
-function inNumbers(amounts: Amount[]): number | undefined {
-  let pico = 0
-  for (const [count, rate] of amounts) {
-    const perUnit = Math.round(rate * 1e6)
-    if (perUnit / 1e6 !== rate) return undefined
-    pico += count * perUnit
-  }
-  return Number.isSafeInteger(pico) ? Math.round(pico / 1000) : undefined
-}
-
 /** Dollars for a million units are thousands of nano-dollars for one. */
 const NANO_PER_UNIT = 1000n
 
-/** The same of any decimals. */
-function inDecimals(amounts: Amount[]): number {
-  const products = amounts.map(([count, rate]): [digits: bigint, scale: number] => {
-    const [units, unitScale] = decimal(count)
-    const [price, priceScale] = decimal(rate)
-    return [units * price * NANO_PER_UNIT, unitScale + priceScale]
+/** What some classes cost in nano-dollars, of any decimals. */
+function inDecimals(charged: UnitClass[], units: Units, rates: Rates): number {
+  const products = charged.map((name): [digits: bigint, scale: number] => {
+    const [count, countScale] = decimal(units[name]!)
+    const [rate, rateScale] = decimal(rateOf(name, rates)!)
+    return [count * rate * NANO_PER_UNIT, countScale + rateScale]
   })
   const scale = Math.max(...products.map(([, behind]) => behind))
   const sum = products.reduce((all, [digits, behind]) => all + digits * 10n ** BigInt(scale - behind), 0n)
@@ -76,19 +60,28 @@ function inDecimals(amounts: Amount[]): number {
  * a class of tokens has none while others have one.
  */
 export function cost(units: Units, rates: Rates): number | null {
-  const used = (name: UnitClass): boolean => (units[name] ?? 0) > 0
-  const rated = (name: UnitClass): boolean => rates[name] !== undefined
-  const known = [...(tokens.some(rated) ? tokens : []), ...measureClasses.filter(rated)]
-  const charged = known.filter(used)
-  if (charged.length === 0) return known.length === 0 || unitClasses.some(used) ? null : 0
-
-  const amounts: Amount[] = []
-  for (const name of charged) {
+  const knowsTokens = tokens.some((name) => rates[name] !== undefined)
+  const isKnown = (name: UnitClass): boolean => (measures.has(name) ? rates[name] !== undefined : knowsTokens)
+  const isUsed = (name: UnitClass): boolean => (units[name] ?? 0) > 0
+  // Plain numbers take a fraction of the time. They are not exact for a rate with more than six decimals, a fraction of a unit, or
+  // more than $9,007.
+  let pico = 0
+  let charged = 0
+  for (const name of unitClasses) {
+    if (!isUsed(name) || !isKnown(name)) continue
+    charged++
     const rate = rateOf(name, rates)
     if (rate === undefined) return null
-    amounts.push([units[name]!, rate])
+    const perUnit = Math.round(rate * 1e6)
+    pico = perUnit / 1e6 === rate ? pico + units[name]! * perUnit : NaN
   }
-  return inNumbers(amounts) ?? inDecimals(amounts)
+  if (charged === 0) return unitClasses.some(isUsed) || !unitClasses.some(isKnown) ? null : 0
+  if (Number.isSafeInteger(pico)) return Math.round(pico / 1000)
+  return inDecimals(
+    unitClasses.filter((name) => isUsed(name) && isKnown(name)),
+    units,
+    rates,
+  )
 }
 
 /** Nano-US-dollars as a number of US dollars. */

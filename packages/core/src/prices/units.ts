@@ -4,48 +4,37 @@ import type { UnitClass, Units } from './price.js'
 const count = (told: unknown): number =>
   Number.isFinite(told) && (told as number) > 0 ? Math.trunc(told as number) : 0
 
-/** Puts a whole into its parts, each cut down to what those before it left; the remainder is `rest`. */
-function split(units: Units, whole: number, parts: [UnitClass, unknown][], rest: UnitClass): void {
-  let left = whole
-  for (const [name, told] of parts) {
-    const part = Math.min(count(told), left)
-    if (part > 0) units[name] = part
-    left -= part
-  }
-  if (left > 0) units[rest] = left
+/** Gives a class its part of a whole, cut down to what is left of it. @returns what is left then */
+function take(units: Units, name: UnitClass, told: unknown, left: number): number {
+  const part = Math.min(count(told), left)
+  if (part > 0) units[name] = part
+  return left - part
 }
+
+type Details = Record<string, unknown>
+const none: Details = {}
 
 /**
  * The disjoint classes of a usage, in tokens; those of the prompt add up to `prompt_tokens` and those of the completion to
  * `completion_tokens`, whatever its details say.
  */
 export function unitsOf(usage: Usage): Units {
-  const prompt = (usage['prompt_tokens_details'] ?? {}) as Record<string, unknown>
-  const completion = (usage['completion_tokens_details'] ?? {}) as Record<string, unknown>
+  const prompt = (usage['prompt_tokens_details'] as Details | null | undefined) ?? none
+  const completion = (usage['completion_tokens_details'] as Details | null | undefined) ?? none
   const written = count(prompt['cache_write_tokens'])
   const forAnHour = Math.min(count(prompt['cache_write_1h_tokens']), written)
   const units: Units = {}
-  split(
-    units,
-    usage.prompt_tokens,
-    [
-      ['cache_read', prompt['cached_tokens']],
-      ['cache_write_1h', forAnHour],
-      ['cache_write', written - forAnHour],
-      ['input_audio', prompt['audio_tokens']],
-      ['input_image', prompt['image_tokens']],
-    ],
-    'input',
-  )
-  split(
-    units,
-    usage.completion_tokens,
-    [
-      ['reasoning', completion['reasoning_tokens']],
-      ['output_audio', completion['audio_tokens']],
-      ['output_image', completion['image_tokens']],
-    ],
-    'output',
-  )
+  let input = usage.prompt_tokens
+  input = take(units, 'cache_read', prompt['cached_tokens'], input)
+  input = take(units, 'cache_write_1h', forAnHour, input)
+  input = take(units, 'cache_write', written - forAnHour, input)
+  input = take(units, 'input_audio', prompt['audio_tokens'], input)
+  input = take(units, 'input_image', prompt['image_tokens'], input)
+  if (input > 0) units.input = input
+  let output = usage.completion_tokens
+  output = take(units, 'reasoning', completion['reasoning_tokens'], output)
+  output = take(units, 'output_audio', completion['audio_tokens'], output)
+  output = take(units, 'output_image', completion['image_tokens'], output)
+  if (output > 0) units.output = output
   return units
 }

@@ -5,6 +5,7 @@
  */
 import * as v from 'valibot'
 import { ours } from './ours.js'
+import { variant } from './variant.js'
 
 const text = v.string()
 const name = v.nullish(v.string())
@@ -24,7 +25,7 @@ const DocumentPart = v.looseObject({ type: v.picklist(['file', 'document', 'docu
 const RefusalPart = v.looseObject({ type: v.literal('refusal'), refusal: v.string() })
 
 /** A part of a message's content: text, an image, other media or a refusal. */
-export const ContentPart = v.variant('type', [TextPart, ImagePart, AudioPart, VideoPart, DocumentPart, RefusalPart])
+export const ContentPart = variant('type', [TextPart, ImagePart, AudioPart, VideoPart, DocumentPart, RefusalPart])
 export type ContentPart = v.InferOutput<typeof ContentPart>
 
 const content = v.union(
@@ -53,7 +54,7 @@ const AssistantMessage = v.looseObject({
   role: v.literal('assistant'),
   content: v.nullish(content),
   name,
-  tool_calls: v.nullish(v.array(v.variant('type', [ToolCall, CustomToolCall]))),
+  tool_calls: v.nullish(v.array(variant('type', [ToolCall, CustomToolCall]))),
   function_call: v.nullish(FunctionCall),
 })
 const ToolMessage = v.looseObject({ role: v.literal('tool'), content, tool_call_id: v.string(), name })
@@ -61,7 +62,7 @@ const ToolMessage = v.looseObject({ role: v.literal('tool'), content, tool_call_
 const FunctionMessage = v.looseObject({ role: v.literal('function'), content: v.nullish(content), name: v.string() })
 
 /** `ChatMessage` of spec.md, by role. */
-export const ChatMessage = v.variant('role', [
+export const ChatMessage = variant('role', [
   SystemMessage,
   DeveloperMessage,
   UserMessage,
@@ -88,7 +89,7 @@ const FunctionDefinition = v.looseObject({
 const FunctionTool = v.looseObject({ type: v.literal('function'), function: FunctionDefinition })
 
 /** `ToolDefinition` of spec.md. */
-export const ToolDefinition = v.variant('type', [
+export const ToolDefinition = variant('type', [
   FunctionTool,
   v.looseObject({ type: v.literal('custom'), custom: v.looseObject({ name: v.pipe(v.string(), v.minLength(1)) }) }),
 ])
@@ -162,7 +163,7 @@ export const ChatCompletion = v.looseObject({
       message: v.looseObject({
         role: v.literal('assistant'),
         content: v.nullable(v.string()),
-        tool_calls: v.optional(v.pipe(v.array(v.variant('type', [ToolCall, CustomToolCall])), v.minLength(1))),
+        tool_calls: v.optional(v.pipe(v.array(variant('type', [ToolCall, CustomToolCall])), v.minLength(1))),
       }),
       finish_reason: FinishReason,
     }),

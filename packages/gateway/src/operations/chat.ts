@@ -1,6 +1,7 @@
 import type {
   Capability,
   ChatCompletionRequest as ChatRequest,
+  ChatStream,
   ChunkChoice,
   Model,
   Target,
@@ -17,7 +18,9 @@ import { complete, stream } from '../fan-out.js'
 import { modernise } from '../legacy-functions.js'
 import { meterAnswer, promptTokens, streamMeter } from '../meter.js'
 import { outcomeOf } from '../outcome.js'
-import type { Cost, UpstreamOptions } from '../upstream-request.js'
+import type { Cost } from '../upstream-answer.js'
+import { begin, close, reasonOf, whole } from '../upstream-answer.js'
+import type { UpstreamOptions, UpstreamRequest } from '../upstream-request.js'
 import { callsUpstream, upstreamRequest } from '../upstream-request.js'
 import { operation } from '../operation.js'
 
@@ -51,6 +54,58 @@ function fits(request: ChatRequest, { provider, model }: Target, listed: Model |
   }
 }
 
+/** Usage as the caller is told it: with its cost, where that was asked for. */
+const told = ({ explained }: UpstreamRequest, usage: Usage, cost: Cost): Usage =>
+  explained ? extend(usage, cost) : usage
+
+/** A stream as the caller is sent it; it is booked as it ends. */
+function eventsOf(upstream: UpstreamRequest, request: ChatRequest, opened: ChatStream): EventStream<ChunkChoice[]> {
+  const { watch } = upstream
+  const withUsage = request.stream_options?.include_usage === true
+  const text = chunkText(opened.head, withUsage)
+  const meter = streamMeter(request, opened)
+  const batches = opened.batches[Symbol.asyncIterator]()
+  const read = readerOf(batches)
+  /** Reads on, so that the upstream's own report is booked. @returns whether the stream is whole */
+  const drain = async (): Promise<boolean> => {
+    try {
+      for (;;) {
+        watch.expect(upstream.options.betweenEventsMs)
+        const { done, value } = await batches.next()
+        watch.relax()
+        if (done) return true
+        meter.count(value)
+      }
+    } catch {
+      return false
+    }
+  }
+  return {
+    read(onBatch, onError) {
+      watch.expect(upstream.options.betweenEventsMs)
+      read(onBatch, onError)
+    },
+    encode(batch) {
+      watch.relax()
+      meter.count(batch)
+      return text.choices(batch)
+    },
+    async complete() {
+      const used = meter.used(true)
+      const cost = await close(upstream, 'complete', used)
+      return withUsage ? text.usage(told(upstream, used.usage, cost)) : ''
+    },
+    async fail(error) {
+      const reason = reasonOf(upstream, error)
+      await close(upstream, watch.stop?.outcome ?? outcomeOf(error), meter.used(false), reason)
+      return reason
+    },
+    async leave() {
+      await close(upstream, 'client_abort', meter.used(upstream.options.drainMs > 0 && (await drain())))
+    },
+  }
+}
+
 /** POST /v1/chat/completions: one answer, whole or streamed, booked before the caller is told that it is complete. */
 export function chatCompletions(options: UpstreamOptions) {
   return operation({
@@ -80,63 +135,17 @@ export function chatCompletions(options: UpstreamOptions) {
       })
       /** The request to the model that a target has. */
       const to = ({ model }: Target): ChatRequest => (model === request.model ? request : extend(request, { model }))
-      /** Usage as the caller is told it: with its cost, where that was asked for. */
-      const told = (usage: Usage, cost: Cost): Usage => (upstream.explained ? extend(usage, cost) : usage)
-
       if (!request.stream) {
-        const { answer, used, cost } = await upstream.whole(
+        const { answer, used, cost } = await whole(
+          upstream,
           (target, call) => complete(target.provider.chat!, to(target), call),
           (answer) => meterAnswer(request, answer),
         )
-        return extend(answer, { usage: told(used.usage, cost) })
+        return extend(answer, { usage: told(upstream, used.usage, cost) })
       }
 
-      const opened = await upstream.begin((target, call) => stream(target.provider.chat!, to(target), call))
-      const { watch } = upstream
-      const withUsage = request.stream_options?.include_usage === true
-      const text = chunkText(opened.head, withUsage)
-      const meter = streamMeter(request, opened)
-      const batches = opened.batches[Symbol.asyncIterator]()
-      const read = readerOf(batches)
-      /** Reads on, so that the upstream's own report is booked. @returns whether the stream is whole */
-      const drain = async (): Promise<boolean> => {
-        try {
-          for (;;) {
-            watch.expect(options.betweenEventsMs)
-            const { done, value } = await batches.next()
-            watch.relax()
-            if (done) return true
-            meter.count(value)
-          }
-        } catch {
-          return false
-        }
-      }
-      const events: EventStream<ChunkChoice[]> = {
-        read(onBatch, onError) {
-          watch.expect(options.betweenEventsMs)
-          read(onBatch, onError)
-        },
-        encode(batch) {
-          watch.relax()
-          meter.count(batch)
-          return text.choices(batch)
-        },
-        async complete() {
-          const used = meter.used(true)
-          const cost = await upstream.close('complete', used)
-          return withUsage ? text.usage(told(used.usage, cost)) : ''
-        },
-        async fail(error) {
-          const reason = upstream.reasonOf(error)
-          await upstream.close(watch.stop()?.outcome ?? outcomeOf(error), meter.used(false), reason)
-          return reason
-        },
-        async leave() {
-          await upstream.close('client_abort', meter.used(options.drainMs > 0 && (await drain())))
-        },
-      }
-      return sse(events)
+      const opened = await begin(upstream, (target, call) => stream(target.provider.chat!, to(target), call))
+      return sse(eventsOf(upstream, request, opened))
     },
   })
 }

@@ -2,6 +2,7 @@ import { EmbeddingRequest, EmbeddingResponse } from '@turnpike/core'
 import { extend, withoutNulls } from '@turnpike/core/internal'
 import { EMBEDDING } from '../conventions.js'
 import { metered, reported, tokens } from '../meter.js'
+import { whole } from '../upstream-answer.js'
 import type { UpstreamOptions } from '../upstream-request.js'
 import { callsUpstream, upstreamRequest } from '../upstream-request.js'
 import { operation } from '../operation.js'
@@ -32,7 +33,8 @@ export function createEmbeddings(options: UpstreamOptions, preset: typeof EMBEDD
         request,
         expected: () => ({ input }),
       })
-      const { answer, used, cost } = await upstream.whole(
+      const { answer, used, cost } = await whole(
+        upstream,
         ({ provider, model }, call) => {
           const dimensions =
             request.dimensions ?? (model.replace(/^models\//, '') === preset.model ? preset.dimensions : undefined)

@@ -5,6 +5,7 @@ import { requireModel } from '../allowed-models.js'
 import { IMAGE_MODELS } from '../conventions.js'
 import { metered, reported, tokens } from '../meter.js'
 import type { Used } from '../record.js'
+import { whole } from '../upstream-answer.js'
 import type { UpstreamOptions } from '../upstream-request.js'
 import { callsUpstream, upstreamRequest } from '../upstream-request.js'
 import { operation } from '../operation.js'
@@ -93,7 +94,8 @@ export function createImage(options: UpstreamOptions & ImageOptions) {
       }
       try {
         const upstream = await upstreamRequest(options, caller, call, need, notes)
-        const { answer } = await upstream.whole(
+        const { answer } = await whole(
+          upstream,
           async ({ provider, model }, call) => {
             const { images, usage } = await provider.images!(extend(request, { model }), call)
             const { base64, revised_prompt } = images[0]!

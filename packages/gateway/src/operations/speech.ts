@@ -6,6 +6,7 @@ import { SPEECH_MODELS, VOICES } from '../conventions.js'
 import { tokens } from '../meter.js'
 import { outcomeOf } from '../outcome.js'
 import type { Used } from '../record.js'
+import { begin, close, reasonOf } from '../upstream-answer.js'
 import type { UpstreamOptions, UpstreamRequest } from '../upstream-request.js'
 import { callsUpstream, upstreamRequest } from '../upstream-request.js'
 import { operation } from '../operation.js'
@@ -39,15 +40,15 @@ async function* booked(
       yield value
     }
     closed = true
-    await upstream.close('complete', used)
+    await close(upstream, 'complete', used)
   } catch (error) {
     if (closed) throw error
     closed = true
-    const reason = upstream.reasonOf(error)
-    await upstream.close(watch.stop()?.outcome ?? outcomeOf(error), used, reason)
+    const reason = reasonOf(upstream, error)
+    await close(upstream, watch.stop?.outcome ?? outcomeOf(error), used, reason)
     throw reason
   } finally {
-    if (!closed) await upstream.close('client_abort', used)
+    if (!closed) await close(upstream, 'client_abort', used)
   }
 }
 
@@ -80,7 +81,7 @@ export function createSpeech(options: UpstreamOptions & SpeechOptions) {
           output_audio: Math.ceil(characters * TOKENS_PER_CHARACTER),
         }),
       })
-      const spoken = await upstream.begin(({ provider, model }, call) =>
+      const spoken = await begin(upstream, ({ provider, model }, call) =>
         provider.speech!(extend(request, { model }), call),
       )
       const { usage } = spoken

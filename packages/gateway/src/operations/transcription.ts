@@ -7,6 +7,7 @@ import { requireModel } from '../allowed-models.js'
 import { AUDIO_LIMIT, TRANSCRIPTION_MODELS } from '../conventions.js'
 import { reported } from '../meter.js'
 import type { Used } from '../record.js'
+import { whole } from '../upstream-answer.js'
 import type { UpstreamOptions } from '../upstream-request.js'
 import { callsUpstream, upstreamRequest } from '../upstream-request.js'
 import { operation } from '../operation.js'
@@ -113,7 +114,8 @@ export function createTranscription(options: UpstreamOptions & TranscriptionOpti
         request,
         expected: () => ({ seconds: guess, input_audio: guess * AUDIO_TOKENS, output: guess * TEXT_TOKENS }),
       })
-      const { answer, used, cost } = await upstream.whole(
+      const { answer, used, cost } = await whole(
+        upstream,
         ({ provider, model }, call) => provider.transcription!(extend(request, { model }), call),
         ({ seconds, usage: told }): Used => {
           const usage = reported(told)

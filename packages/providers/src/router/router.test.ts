@@ -254,7 +254,7 @@ describe('the price of a target', () => {
 })
 
 it('refuses auto if no target fits', async () => {
-  await expect(router.candidates(need('shared', 'auto', { fits: () => false }))).rejects.toMatchObject({
+  await expect(async () => router.candidates(need('shared', 'auto', { fits: () => false }))).rejects.toMatchObject({
     status: 400,
     code: 'unsupported_parameter',
     message: 'No configured provider of "shared" can do what is asked for',

@@ -1,4 +1,4 @@
-import type { Model, Need, PriceSource, Provider, Router, Target, Task } from '@turnpike/core'
+import type { Choice, Model, Need, PriceSource, PriceTable, Provider, Router, Target, Task } from '@turnpike/core'
 import { ApiError } from '@turnpike/core'
 import { extend, unsupported } from '@turnpike/core/internal'
 import { builtInPrices, factsOf } from '../catalogue.js'
@@ -33,6 +33,9 @@ const never = new AbortController().signal
 
 const invalidModel = (message: string): ApiError =>
   new ApiError(400, 'invalid_request_error', message, { code: 'model_not_found' })
+
+/** A model's id without what Google's own spelling has before it. */
+const plainId = (model: string): string => (model.startsWith('models/') ? model.slice('models/'.length) : model)
 
 /** A model id, or whom to ask for it. */
 interface Place {
@@ -123,35 +126,44 @@ export function createRouter(options: RouterOptions): Router {
     return able
   }
 
+  const targetOf = (table: PriceTable, { provider, model }: Place): Target => ({
+    provider,
+    model,
+    price: table.price(provider.id, plainId(model)),
+    catalogue: table.version,
+  })
+
+  const choose = (known: Map<string, Map<string, Model>>, need: Need): Choice => {
+    const table = prices.table()
+    const places = placesOf(known, need)
+    const byPrice = need.request.provider === 'auto'
+    if (!byPrice && places.length === 1) return { targets: [targetOf(table, places[0]!)] }
+    const candidates = places.map((place): Candidate => {
+      const { provider, model } = place
+      const id = plainId(model)
+      const target = targetOf(table, place)
+      const { context, maxOutput } = (byPrice && factsOf(provider.id, id)) || {}
+      return {
+        target,
+        fits: provider.fits?.(need) !== false,
+        model: byPrice ? known.get(id)?.get(provider.id) : undefined,
+        context,
+        maxOutput,
+        healthy: health.available(provider),
+        limited: health.limited(target),
+      }
+    })
+    const ranking = byPrice ? byCost(candidates, need) : inOrder(candidates)
+    if (candidates.length > 1) choices.made(need, byPrice ? 'price' : 'order', ranking, now())
+    if (ranking.targets.length === 0)
+      throw unsupported(`No configured provider of "${need.request.model.slice(0, 100)}" can do what is asked for`)
+    return ranking
+  }
+
   return {
-    async candidates(need) {
-      const known = (catalogue ??= await readCatalogue())
-      const table = prices.table()
-      const places = placesOf(known, need)
-      const byPrice = need.request.provider === 'auto'
-      const candidates = places.map(({ provider, model }): Candidate => {
-        // Google's own spelling of an id has more in front.
-        const id = model.replace(/^models\//, '')
-        const price = table.price(provider.id, id)
-        const target: Target = { provider, model, price, catalogue: table.version }
-        const { context, maxOutput } = (byPrice && factsOf(provider.id, id)) || {}
-        return {
-          target,
-          fits: provider.fits?.(need) !== false,
-          model: byPrice ? known.get(id)?.get(provider.id) : undefined,
-          context,
-          maxOutput,
-          healthy: health.available(provider),
-          limited: health.limited(target),
-        }
-      })
-      if (!byPrice && candidates.length === 1) return { targets: [candidates[0]!.target] }
-      const ranking = byPrice ? byCost(candidates, need) : inOrder(candidates)
-      if (candidates.length > 1) choices.made(need, byPrice ? 'price' : 'order', ranking, now())
-      if (ranking.targets.length === 0)
-        throw unsupported(`No configured provider of "${need.request.model.slice(0, 100)}" can do what is asked for`)
-      return ranking
-    },
+    // Once the catalogue is read, nothing is waited for.
+    candidates: (need) =>
+      catalogue ? choose(catalogue, need) : readCatalogue().then((read) => choose((catalogue = read), need)),
     attempt(targets, signal, run) {
       const choice = choices.of(targets[0]!)
       if (!choice) return attempt(targets, signal, run, health, options)
