@@ -1,4 +1,4 @@
-// The gateway composed as in examples/server, but with books that are counted and not kept: what grows here leaks.
+// The gateway on HatTip's adapters alone, with books that are counted and not kept: what grows here leaks.
 // It prints its address, and for each line on standard input it collects garbage and prints what is left.
 import { createInterface } from 'node:readline'
 import { createUser, memoryKV } from '@turnpike/core'
