@@ -122,5 +122,4 @@ export const flaws: Record<string, [fields: object, refusal: RegExp]> = {
   'an address that is not https': [show(image('http://10.0.0.1/a.png')), /Only https and data URLs/],
   'an image of another type': [show(image('data:image/svg+xml;base64,PHN2Zy8+')), /image\/svg\+xml/],
   'a file by its id': [show(file({ file_id: 'file-1' })), /without data|takes files as file_data/],
-  'nothing but system messages': [{ messages: [{ role: 'system', content: 'Hi' }] }, /no content/],
 }

@@ -6,6 +6,7 @@ import { expect, it, vi } from 'vitest'
 import { documentFile } from '../support/contract.js'
 import { openPage, runExample } from '../support/page.js'
 import { npxEnvironment } from '../support/runtime.js'
+import { thorough } from '../support/scope.js'
 import { startServer } from '../support/server.js'
 
 const { blocks } = openPage('openapi.md')
@@ -40,7 +41,8 @@ const run = (...parameters: string[]): string =>
     env: npxEnvironment(),
   })
 
-it(
+// Two compilers and a generator: ten seconds.
+it.runIf(thorough)(
   'openapi-typescript and openapi-fetch make a typed client of it, which docs/openapi.md shows',
   { timeout: 120_000 },
   async () => {

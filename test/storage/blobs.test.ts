@@ -73,7 +73,7 @@ const stores: Record<string, () => Promise<Opened>> = {
   ...(redis ? { 'unstorage redis': onRedis(true), 'unstorage redis, the driver alone': onRedis(false) } : {}),
 }
 
-describe.each(sample(Object.entries(stores), 2))('%s', (store, open) => {
+describe.each(sample(Object.entries(stores)))('%s', (store, open) => {
   let blobs: BlobStore
   let close: () => Promise<unknown>
   beforeAll(async () => {

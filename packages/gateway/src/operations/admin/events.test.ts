@@ -212,7 +212,7 @@ describe('GET /admin/events', () => {
     await again.body.cancel()
     const headers = { authorization: `Bearer ${key}`, 'last-event-id': 'second' }
     expect((await send('GET', '/admin/events', undefined, { headers })).status).toBe(403)
-    expect(vi.getTimerCount()).toBe(0)
+    await expect.poll(() => vi.getTimerCount()).toBe(0)
   })
 
   it('ends immediately when the gateway drains', async () => {
