@@ -1,7 +1,7 @@
 import type { FinishReason, Usage } from '@turnpike/core'
 import { count } from '../count.js'
 
-/** The four reasons of spec.md; what compatible servers add means `stop`. */
+/** Maps a finish reason to one of the four of spec.md. Unknown values from compatible servers map to `stop`. */
 export function toFinishReason(reason: unknown): FinishReason {
   switch (reason) {
     case 'length':
@@ -15,11 +15,11 @@ export function toFinishReason(reason: unknown): FinishReason {
   }
 }
 
-/** The text of a list of parts, as Mistral gives it. */
+/** Joins a list of text parts, the format that Mistral uses. */
 const joined = (parts: unknown): string =>
   Array.isArray(parts) ? parts.map((part: { text?: string } | null) => part?.text ?? '').join('') : ''
 
-/** Text as a string, and thoughts under the name that clients read: some compatible servers call them `reasoning`, Mistral lists both as parts of the text. */
+/** Normalizes `content` to a string and thoughts to `reasoning_content`. Some compatible servers name them `reasoning`; Mistral sends both as content parts. */
 export function separateThoughts(fields: Record<string, unknown>): void {
   const { reasoning, content } = fields
   if (reasoning !== undefined) {
@@ -33,8 +33,8 @@ export function separateThoughts(fields: Record<string, unknown>): void {
 }
 
 /**
- * An upstream's usage, or nothing where it does not say how many tokens there were. The parts always add up to the total:
- * xAI leaves reasoning out of `completion_tokens` and counts it in `total_tokens` only, OpenAI has it in both.
+ * Normalizes the upstream's usage; undefined if it has no token counts. `total_tokens` is always the sum of the other two:
+ * xAI counts reasoning tokens in `total_tokens` only, OpenAI in `completion_tokens` as well.
  */
 export function toUsage(value: unknown): Usage | undefined {
   if (typeof value !== 'object' || value === null) return undefined

@@ -9,11 +9,11 @@ import { errors, missing } from './errors.js'
 import { hasTemperature, isReasoningModel } from './models.js'
 import { streamDecoder } from './stream.js'
 
-/** The request as OpenAI takes it: `system` becomes the first message, `provider` stays with us, usage is always asked for. */
+/** Builds the request to OpenAI: `system` becomes the first message, `provider` is removed, and streams always include usage. */
 function toRequest(request: ChatCompletionRequest): UpstreamRequest {
   const { model, system, stream, stream_options, messages, max_tokens, temperature } = request
   const notes: Note[] = []
-  // Undefined fields are not sent; removing them would cost more than all the rest.
+  // Undefined fields are not serialized. Deleting them would cost more than the rest of this function.
   const upstream: Record<string, unknown> = extend(request, {
     messages: system ? [{ role: 'system', content: system }, ...messages] : messages,
     system: undefined,
@@ -37,7 +37,7 @@ function toRequest(request: ChatCompletionRequest): UpstreamRequest {
 
 type Loose = Record<string, unknown>
 
-/** A tool call of an answer as spec.md has it; a custom tool's call as it is. */
+/** Normalizes a function call to `ToolCall` of spec.md; calls of custom tools are returned unchanged. */
 function toToolCall(call: Loose, finish: FinishReason, provider: string): ToolCall {
   if (call['type'] === 'custom') return call as ToolCall
   const given = (call['function'] ?? {}) as { name?: string; arguments?: unknown }
@@ -63,7 +63,7 @@ function toResponse(provider: string, body: Loose, request: ChatCompletionReques
     choices: choices.map((choice: Loose, position) => {
       const { tool_calls, function_call, ...message } = (choice['message'] ?? {}) as Loose
       const given = (tool_calls as Loose[] | null | undefined) ?? []
-      // The deprecated form, which some compatible servers still give.
+      // The deprecated `function_call`, which some compatible servers still send.
       const called = given.length === 0 && function_call ? [{ function: function_call }] : given
       const calls = called.length > 0 ? called : undefined
       const textless = calls || message['refusal'] || message['audio']
@@ -83,7 +83,7 @@ function toResponse(provider: string, body: Loose, request: ChatCompletionReques
   })
 }
 
-/** OpenAI's own form: near-identity, with the quirks of compatible servers made regular. */
+/** The adapter of the OpenAI family: it passes requests and answers through and normalizes the deviations of compatible servers. */
 export const openaiChat = (provider: string): ChatAdapter => ({
   oneChoice: false,
   request: toRequest,

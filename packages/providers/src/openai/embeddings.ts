@@ -6,20 +6,20 @@ import { callJson } from '../upstream.js'
 import { encodeVector } from '../vectors.js'
 import { missing } from './errors.js'
 
-/** An answer of `/embeddings`. */
+/** A response of `/embeddings`. */
 interface Answer {
   data?: { index?: unknown; embedding: unknown }[]
   model?: string
   usage?: { prompt_tokens?: unknown } | null
 }
 
-/** `/embeddings`: near-identity, with the encoding that was asked for also from servers that give numbers whatever they are asked for. */
+/** `/embeddings`. Vectors are returned in the requested encoding, even if the server ignores `encoding_format` and sends numbers. */
 export const embeddings =
   (upstream: Upstream): NonNullable<Provider['embeddings']> =>
   (request, call) => {
     const { encoding_format: encoding, input } = request
     const expected = Array.isArray(input) && typeof input[0] !== 'number' ? input.length : 1
-    // As decimals, 2,048 vectors of the longest are more than an answer may have.
+    // Always base64: as decimals, 2,048 vectors of the largest size would exceed the limit of an answer.
     const body = extend(request, { provider: undefined, encoding_format: 'base64' })
     return callJson(upstream, { path: '/embeddings', body, notes: [] }, call, (answer): EmbeddingAnswer => {
       const { data, model, usage } = answer as Answer

@@ -5,11 +5,11 @@ import { retryAfter } from '../retry-after.js'
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
 
-/** Statuses that tell of a fault in the caller's own request. 404 is one only in OpenAI's own form: a wrong base URL answers it too. */
+/** Statuses caused by the caller's request. A 404 counts only with an OpenAI error body, because a wrong base URL returns 404 as well. */
 const callerStatuses = [400, 409, 413, 422]
 const credentialStatuses = [401, 402, 403]
 
-/** `{error: {message, type, param, code}}`, and the shorter forms of compatible servers. */
+/** Parses `{error: {message, type, param, code}}` and the shorter error bodies of compatible servers. */
 export function errors({ status, header, body }: ErrorAnswer): ErrorMeaning {
   const { error } = (typeof body === 'object' && body !== null ? body : {}) as { error?: unknown }
   const detail = (typeof error === 'object' && error !== null ? error : {}) as { message?: unknown; code?: unknown }
@@ -24,7 +24,7 @@ export function errors({ status, header, body }: ErrorAnswer): ErrorMeaning {
   }
 }
 
-/** The error that a whole answer with status 200, or an event of a stream, turns out to be; undefined where it is none. */
+/** The error in the body of a 200 response or in a stream event; undefined if there is none. */
 export function toldError(provider: string, body: unknown, begun: boolean): UpstreamError | undefined {
   const { error } = (body ?? {}) as { error?: unknown }
   if (!error) return undefined
@@ -33,6 +33,6 @@ export function toldError(provider: string, body: unknown, begun: boolean): Upst
   return statusError(provider, errors, { status: told ?? 500, body }, begun)
 }
 
-/** What a whole answer is that has none of `what` was asked for: an error in its place, or malformed. */
+/** The error for an answer without `what`: the error that the body contains, otherwise `malformed`. */
 export const missing = (provider: string, body: unknown, what: string): UpstreamError =>
   toldError(provider, body, false) ?? malformed(provider, `The answer has no ${what}`)

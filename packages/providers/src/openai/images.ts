@@ -8,15 +8,15 @@ import { missing } from './errors.js'
 
 type Size = NonNullable<ImageRequest['size']>
 
-/** What a model of the family takes. */
+/** The parameters that a model supports. */
 interface Traits {
-  /** By size of spec.md, the nearest that the model makes. */
+  /** The nearest supported size for each size of spec.md. */
   sizes: Record<Size, string>
-  /** By quality of spec.md, the model's own word; undefined where it has none. */
+  /** The model's value for each quality of spec.md; undefined if it has no such parameter. */
   qualities: Record<'standard' | 'hd', string> | undefined
-  /** Whether it takes `style`. */
+  /** Whether it supports `style`. */
   style: boolean
-  /** What makes it answer with a PNG in base64; undefined is not sent. */
+  /** The parameters that request a PNG in base64; undefined values are not sent. */
   output: Record<string, string | undefined>
 }
 
@@ -26,7 +26,7 @@ const gptImage: Traits = {
   sizes: { ...square, '1024x1792': '1024x1536', '1792x1024': '1536x1024' },
   qualities: { standard: 'medium', hd: 'high' },
   style: false,
-  // These models always answer in base64, and refuse to be asked for it.
+  // These models always answer in base64 and reject `response_format`.
   output: { output_format: 'png', output_compression: undefined },
 }
 
@@ -63,13 +63,13 @@ function toRequest(request: ImageRequest & { model: string }): UpstreamRequest {
   if ('output_format' in output) {
     const { output_format: format, output_compression: compression } = withoutNulls(request)
     if (format !== undefined && format !== 'png') notes.push({ field: 'output_format', action: 'clamped' })
-    // Of a PNG, these models refuse to be told how small it should be.
+    // These models reject `output_compression` for PNG.
     if (compression !== undefined) notes.push({ field: 'output_compression', action: 'dropped' })
   }
   const body = extend(request, {
     provider: undefined,
     n: 1,
-    // The defaults of spec.md: the models' own may be dearer.
+    // Defaults of spec.md, because the models' own defaults may cost more.
     size: sizes[size ?? '1024x1024'],
     quality: qualities?.[quality ?? 'standard'],
     style: hasStyle ? style : undefined,
@@ -79,13 +79,13 @@ function toRequest(request: ImageRequest & { model: string }): UpstreamRequest {
   return { path: '/images/generations', body, notes }
 }
 
-/** An answer of `/images/generations`. */
+/** A response of `/images/generations`. */
 interface Answer {
   data?: { b64_json?: unknown; revised_prompt?: unknown }[]
   usage?: { input_tokens?: unknown; output_tokens?: unknown; input_tokens_details?: Record<string, unknown> | null }
 }
 
-/** Tokens in the form of a chat's usage; what comes out of these models is pictures. */
+/** Converts token counts to the usage of a chat; all output tokens are image tokens. */
 function toUsage(usage: Answer['usage']): Usage | undefined {
   const prompt = count(usage?.input_tokens)
   const completion = count(usage?.output_tokens)
@@ -102,7 +102,7 @@ function toUsage(usage: Answer['usage']): Usage | undefined {
   }
 }
 
-/** `/images/generations`, in the words that each model of the family takes. */
+/** `/images/generations`, with the parameters that the model supports. */
 export const images =
   (upstream: Upstream): NonNullable<Provider['images']> =>
   (request, call) =>

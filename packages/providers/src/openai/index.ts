@@ -1,4 +1,4 @@
-/** The OpenAI family: api.openai.com and every server that speaks its Chat Completions. @module */
+/** The OpenAI family: api.openai.com and all servers with a compatible Chat Completions API. @module */
 import type { Provider } from '@turnpike/core'
 import type { FamilyOptions } from '../family.js'
 import { familyProvider } from '../family.js'
@@ -14,7 +14,7 @@ export { openaiChat }
 
 /** Options of {@link openai}. */
 export interface OpenAIOptions extends FamilyOptions {
-  /** Where the API is, up to and with `/v1`; default `https://api.openai.com/v1`. */
+  /** The base URL of the API, including `/v1`; default `https://api.openai.com/v1`. */
   baseURL?: string
 }
 
@@ -34,7 +34,7 @@ const family = {
 }
 
 /**
- * A provider of the OpenAI family.
+ * Creates a provider of the OpenAI family.
  * @example openai({ apiKey: process.env.OPENAI_API_KEY })
  */
 export const openai = (options: OpenAIOptions): Provider => familyProvider(family, options)

@@ -3,7 +3,7 @@ import type { Capability } from '@turnpike/core'
 const vision: Capability[] = ['chat', 'tools', 'vision', 'json_schema']
 const reasoning: Capability[] = [...vision, 'reasoning']
 
-/** The models of the family that are listed; ids that are not listed work as well. */
+/** The listed models of the family with their capabilities. Unlisted ids can be requested as well. */
 export const openaiCatalogue: Record<string, Capability[]> = {
   'gpt-4o-mini': vision,
   'gpt-4o': vision,
@@ -30,12 +30,12 @@ export const openaiCatalogue: Record<string, Capability[]> = {
   'whisper-1': ['transcription'],
 }
 
-/** Ids of the family by their look: `gpt-…`, `chatgpt-…`, `o1`, `text-embedding-…`, `tts-…`, `whisper-…`, `dall-e-…`. */
+/** Whether a model id matches the family: `gpt-…`, `chatgpt-…`, `o1`, `text-embedding-…`, `tts-…`, `whisper-…`, `dall-e-…`. */
 export const isOpenaiModel = (model: string): boolean =>
   /^(gpt-|chatgpt-|o\d|text-embedding-|tts-|whisper-|dall-e-)/.test(model)
 
-/** Models that sample as they please. Source: wire-formats.md 5.3. */
+/** Whether a model accepts a `temperature` other than 1. Source: wire-formats.md 5.3. */
 export const hasTemperature = (model: string): boolean => !/^gpt-5(-mini|-nano)?(-\d{4}|$)/.test(model)
 
-/** Models that take `max_completion_tokens` and refuse `max_tokens` and penalties. */
+/** Models that accept `max_completion_tokens` and reject `max_tokens` and penalties. */
 export const isReasoningModel = (model: string): boolean => /^(o\d|gpt-[5-9])/.test(model)

@@ -4,7 +4,7 @@ import { malformed, truncated } from '../failures.js'
 import type { Upstream } from '../upstream.js'
 import { ANSWER_LIMIT, send } from '../upstream.js'
 
-/** The content types of spec.md, and those that it has no words for. */
+/** The content type of each format. Those that spec.md does not define are ours. */
 const types: Record<SpeechFormat, string> = {
   mp3: 'audio/mpeg',
   opus: 'audio/ogg',
@@ -13,7 +13,7 @@ const types: Record<SpeechFormat, string> = {
   wav: 'audio/wav',
 }
 
-/** The same types under the names that upstreams have for them. */
+/** Upstreams' aliases of these content types. */
 const otherNames: Record<string, string> = {
   'audio/mp3': 'audio/mpeg',
   'audio/opus': 'audio/ogg',
@@ -22,8 +22,8 @@ const otherNames: Record<string, string> = {
   'audio/x-flac': 'audio/flac',
 }
 
-/** The pieces of an answer, once the first of them is there. @throws UpstreamError where there is none, and where they become too large */
-async function begun(
+/** Resolves with the body after its first non-empty piece has arrived. @throws UpstreamError if the body is empty or exceeds the limit */
+async function startedBody(
   body: AsyncIterable<Uint8Array>,
   { id, limits: { answer: limit = ANSWER_LIMIT } = {} }: Upstream,
   { signal }: UpstreamCall,
@@ -55,7 +55,7 @@ async function begun(
   })()
 }
 
-/** `/audio/speech`: bytes as they come. */
+/** `/audio/speech`. The audio is streamed unchanged. */
 export const speech =
   (upstream: Upstream): NonNullable<Provider['speech']> =>
   async (request, call) => {
@@ -74,7 +74,7 @@ export const speech =
     }
     return {
       contentType: told.startsWith('audio/') ? (otherNames[told] ?? told) : types[format ?? 'mp3'],
-      body: await begun(response.body, upstream, call),
+      body: await startedBody(response.body, upstream, call),
       usage: undefined,
     }
   }

@@ -12,7 +12,7 @@ interface UpstreamToolCall {
   id?: string | null
   type?: string
   function?: { name?: string | null; arguments?: unknown }
-  /** Set in place of `function` where the call is of a custom tool. */
+  /** Set instead of `function` for a call of a custom tool. */
   custom?: object
 }
 
@@ -20,11 +20,11 @@ interface UpstreamChoice {
   index?: number
   delta?: Record<string, unknown> & {
     tool_calls?: UpstreamToolCall[] | null
-    /** The deprecated form, which some compatible servers still give. */
+    /** Deprecated, but some compatible servers still send it. */
     function_call?: UpstreamToolCall['function'] | null
   }
   finish_reason?: string | null
-  /** Where Kimi reports it. */
+  /** Kimi reports usage here. */
   usage?: unknown
 }
 
@@ -35,15 +35,15 @@ interface UpstreamChunk {
   [field: string]: unknown
 }
 
-/** A tool call of the upstream, until its name is known and it can begin. */
+/** The state of a tool call. It is sent to the client once its name is known. */
 interface OpenTool {
-  /** The upstream's index; null where it gives none. */
+  /** The upstream's index; null if it sends none. */
   index: number | null
   id: string | undefined
   name?: string
-  /** Our index; absent while the name is missing. */
+  /** The index sent to the client; absent until the name is known. */
   ours?: number
-  /** Arguments that came before the name. */
+  /** Arguments received before the name. */
   held: string
 }
 
@@ -51,12 +51,12 @@ const textOf = (value: unknown): string =>
   typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value)
 
 /**
- * The tool calls of one choice. Compatible servers count them from 1, leave the index or the id out, give parallel calls the same one,
- * or send the name late; an entry belongs to the call with its index unless it brings a name and another id, or without one another name.
+ * Tracks the tool calls of one choice. Compatible servers number them from 1, omit the index or the id, repeat it for parallel calls, or
+ * send the name late. An entry belongs to the call with its index, unless it has a name and a different id, or no id and a different name.
  */
 function toolTracker(choice: number, builder: ChunkBuilder) {
   const tools: OpenTool[] = []
-  /** By its index; without one by its id; with neither it goes on with the last call. */
+  /** Finds the call by its index, else by its id; an entry with neither continues the last call. */
   const find = ({ index, id }: UpstreamToolCall): OpenTool | undefined => {
     if (typeof index === 'number') return tools.findLast((tool) => tool.index === index)
     return id ? tools.findLast((tool) => tool.id === id) : tools.at(-1)
@@ -79,13 +79,13 @@ function toolTracker(choice: number, builder: ChunkBuilder) {
   return { track, isWhole: () => tools.every(({ ours }) => ours !== undefined) }
 }
 
-/** Whether a delta says anything besides its role. */
-function says(delta: Record<string, unknown>): boolean {
+/** Whether a delta has any non-empty field. */
+function hasContent(delta: Record<string, unknown>): boolean {
   for (const key in delta) if (delta[key] !== undefined && delta[key] !== null && delta[key] !== '') return true
   return false
 }
 
-/** The chunks of an OpenAI-style stream, made regular; obfuscation padding and Azure's empty first chunk are left out. */
+/** Decodes and normalizes an OpenAI stream. Obfuscation padding and Azure's empty first chunk are removed. */
 export function streamDecoder(provider: string, model: string): ChatDecoder {
   const builder = chunkBuilder(provider)
   const trackers = new Map<number, ReturnType<typeof toolTracker>>()
@@ -100,7 +100,7 @@ export function streamDecoder(provider: string, model: string): ChatDecoder {
   const onChoice = (choice: UpstreamChoice, position: number): void => {
     choice.index ??= position
     choice.delta ??= {}
-    // Nearly every chunk is one of text: it goes on as the object that it came as.
+    // Fast path for text, which is nearly every chunk: the parsed object itself is passed on.
     const { tool_calls: entries, function_call: legacy, content, reasoning } = choice.delta
     if (!choice.finish_reason && !entries && !legacy && reasoning === undefined && !Array.isArray(content)) {
       choice.finish_reason = null
@@ -112,7 +112,7 @@ export function streamDecoder(provider: string, model: string): ChatDecoder {
     const { role: _, tool_calls: __, function_call: ___, ...delta } = given
     separateThoughts(delta)
     const calls = entries?.length ? entries : legacy ? [{ index: 0, function: legacy }] : []
-    if (calls.length === 0 || says(delta)) builder.delta(index, delta as ChatDelta, extra)
+    if (calls.length === 0 || hasContent(delta)) builder.delta(index, delta as ChatDelta, extra)
     for (const entry of calls) {
       if (entry.custom) {
         builder.delta(index, { tool_calls: [entry] } as ChatDelta, extra)

@@ -7,7 +7,7 @@ import type { Upstream } from '../upstream.js'
 import { callJson, send, wholeText } from '../upstream.js'
 import { missing } from './errors.js'
 
-/** A JSON answer of `/audio/transcriptions`. */
+/** A JSON response of `/audio/transcriptions`. */
 interface Answer {
   text?: unknown
   duration?: unknown
@@ -19,7 +19,7 @@ const seconds = (value: unknown): number | undefined => {
   return typeof number === 'number' && number >= 0 && number < Infinity ? number : undefined
 }
 
-/** Tokens in the form of a chat's usage; undefined where the upstream counts seconds. */
+/** Converts token counts to the usage of a chat; undefined if the upstream bills by seconds. */
 function toUsage(usage: Answer['usage']): Usage | undefined {
   const prompt = count(usage?.['input_tokens'])
   if (prompt === undefined) return undefined
@@ -41,7 +41,7 @@ function fromJson(provider: string, body: object): TranscriptionAnswer {
 
 const GRANULARITIES = 'timestamp_granularities[]'
 
-/** The end of the last cue of subtitles (`00:01:02,500` or `01:02.500`), in seconds. */
+/** The end time of the last subtitle cue (`00:01:02,500` or `01:02.500`), in seconds. */
 function lastCue(document: string): number | undefined {
   const [end] = [...document.matchAll(/-->\s*(?:(\d+):)?(\d\d):(\d\d)[.,](\d{3})/g)].slice(-1)
   if (!end) return undefined
@@ -50,14 +50,14 @@ function lastCue(document: string): number | undefined {
 }
 
 /**
- * `/audio/transcriptions`. Whisper is billed by the second, so that it is asked for the answer that says how long the audio is,
- * unless that is to be subtitles.
+ * `/audio/transcriptions`. Whisper is billed by the second, so unless subtitles are requested it is asked for `verbose_json`, which
+ * contains the duration.
  */
 export const transcription =
   (upstream: Upstream): NonNullable<Provider['transcription']> =>
   async (request: TranscriptionRequest, call) => {
     const { file, response_format: format = 'json', provider: _, [GRANULARITIES]: granularities, ...fields } = request
-    // None of the four formats has a place for times of words.
+    // None of the four formats can hold word timestamps.
     const notes: Note[] = granularities === undefined ? [] : [{ field: 'timestamp_granularities', action: 'dropped' }]
     const subtitles = format === 'srt' || format === 'vtt'
     const asked = subtitles ? format : request.model.includes('whisper') ? 'verbose_json' : 'json'
@@ -67,7 +67,7 @@ export const transcription =
     if (!subtitles) return callJson(upstream, outgoing, call, (answer) => fromJson(upstream.id, answer), headers)
     const answer = await send(upstream, outgoing, call, extend(headers, { accept: 'text/plain' }))
     const text = await wholeText(upstream, answer, call)
-    // Servers call subtitles by many types, but by none of these.
+    // Servers use various content types for subtitles, but none of these.
     if (/json|html/i.test(answer.header('content-type') ?? '')) throw missing(upstream.id, parseJson(text), 'subtitles')
     return { text, seconds: lastCue(text), usage: undefined }
   }
