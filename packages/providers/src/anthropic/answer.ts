@@ -1,7 +1,7 @@
 import type { FinishReason, Usage } from '@turnpike/core'
 import { count } from '../count.js'
 
-/** Why the family stopped, in OpenAI's words; what it adds one day is `stop`. */
+/** Maps a stop reason to OpenAI's finish reasons. Unknown values map to `stop`. */
 export function toFinishReason(reason: unknown): FinishReason {
   switch (reason) {
     case 'tool_use':
@@ -16,10 +16,10 @@ export function toFinishReason(reason: unknown): FinishReason {
   }
 }
 
-/** Token counts as the family reports them; each may be null. */
+/** Token counts as the upstream reports them; each may be null. */
 export type UpstreamUsage = Record<string, unknown>
 
-/** The prompt is what was read anew, what was written to the cache and what was read from it: three disjoint counts. */
+/** `prompt_tokens` is the sum of three disjoint counts: uncached input, tokens written to the cache and tokens read from it. */
 export function toUsage(usage: UpstreamUsage): Usage {
   const written = count(usage['cache_creation_input_tokens']) ?? 0
   const cached = count(usage['cache_read_input_tokens']) ?? 0

@@ -9,36 +9,36 @@ import { toolId } from '../tool-ids.js'
 /** A content block of the Messages API. */
 export type Block = { type: string } & Record<string, unknown>
 
-/** A message of the Messages API; `results` come first in it, as the API demands. */
+/** A message of the Messages API. The API requires the `results` of tools before all other blocks. */
 interface Turn {
   role: 'user' | 'assistant'
   results: Block[]
   blocks: Block[]
 }
 
-/** A conversation as the Messages API has it: system apart, turns in alternation. */
+/** A conversation in the form of the Messages API: a separate system prompt and alternating turns. */
 export interface Conversation {
   system: Block[]
   messages: { role: 'user' | 'assistant'; content: Block[] }[]
-  /** Names of the tools that were called. */
+  /** Names of the tools called in the history. */
   called: Set<string>
-  /** Whether the answer goes on with a turn that has begun: its calls' results, or its words, come last. It cannot go on thinking where OpenAI's form kept no thoughts. */
-  goesOn: boolean
-  /** Fields of messages and parts that the API has not. */
+  /** Whether the answer continues an assistant turn, because tool results or an assistant message come last. Such a turn cannot resume thinking: its thoughts are missing, as OpenAI's form has no place for them. */
+  continuesTurn: boolean
+  /** Fields of messages and parts that the API does not support. */
   dropped: Set<string>
-  /** Whether system messages stand as a user turn, because there are no others. */
+  /** Whether the system messages were sent as a user turn, because there are no other messages. */
   emulated: boolean
 }
 
 const imageTypes = ['image/jpeg', 'image/png', 'image/gif', 'image/webp']
 
-/** What the caller may set of any part for this family. Undefined fields are not sent. */
+/** The `cache_control` of a part, message or tool. Undefined fields are not sent. */
 export const cached = (part: Record<string, unknown>) => ({ cache_control: part['cache_control'] })
 
-/** 400 for what the family has not. */
+/** A 400 for content that Claude does not support. */
 export const refused = (what: string) => unsupported(`Claude does not take ${what}`)
 
-/** Text from bytes in base64. */
+/** Decodes base64 to text. */
 function toText(data: string): string {
   try {
     return new TextDecoder().decode(fromBase64(data))
@@ -47,7 +47,7 @@ function toText(data: string): string {
   }
 }
 
-/** An image or a document: by its type where the URL holds it, else what the part calls it, which the provider then fetches. */
+/** An image or document block: by the media type of a data URL, otherwise by the type of the part; the provider fetches other URLs. */
 function mediaBlock(url: string, called: 'image' | 'document', extra: object, title?: unknown): Block {
   const block = (type: typeof called, source: object): Block => ({
     type,
@@ -68,7 +68,7 @@ function mediaBlock(url: string, called: 'image' | 'document', extra: object, ti
   return block('document', { type: 'text', media_type: 'text/plain', data: toText(data) })
 }
 
-/** The parts of a message as blocks; blank text, which the API refuses, is left out. */
+/** Converts the parts of a message to blocks. Blank text is omitted, because the API rejects it. */
 function toBlocks(content: string | ContentPart[], dropped: Set<string>): Block[] {
   const blocks: Block[] = []
   for (const part of typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content) {
@@ -106,14 +106,14 @@ function toBlocks(content: string | ContentPart[], dropped: Set<string>): Block[
   return blocks
 }
 
-/** The blocks of a message; what is set of the message is set of the last of them. */
+/** Applies the `cache_control` of a message to its last block. */
 function marked(blocks: Block[], message: Record<string, unknown>): Block[] {
   const last = blocks.at(-1)
   if (last) last['cache_control'] ??= message['cache_control']
   return blocks
 }
 
-/** The messages of a request. @throws ApiError 400 for what the Messages API cannot be told */
+/** Converts the messages of a request. @throws ApiError 400 for content that the Messages API does not support */
 export function toConversation(request: ChatCompletionRequest): Conversation {
   const system: Block[] = request.system ? toBlocks(request.system, new Set()) : []
   const turns: Turn[] = []
@@ -173,23 +173,23 @@ export function toConversation(request: ChatCompletionRequest): Conversation {
 
   if (system.some(({ type }) => type !== 'text')) throw refused('more than text in system messages')
   const said = turns.map(({ role, results, blocks }) => ({ role, content: [...results, ...blocks] }))
-  // Without it the assistant would go on with its own words, which nobody asked for.
+  // Without the user turn, the model would continue its own last message.
   if (said.some(({ role, content }) => role === 'user' && content.length === 0))
     throw invalid('A user message has no content')
   const messages = said.filter(({ content }) => content.length > 0)
-  // The API refuses a conversation without messages, system or not.
+  // The API rejects an empty list of messages, even with a system prompt.
   const emulated = messages.length === 0
   if (emulated) messages.push({ role: 'user', content: system.splice(0) })
   const last = messages.at(-1)!
   if (last.content.length === 0) throw invalid('The messages have no content')
   const end = last.content.at(-1)!
-  // What the assistant is to go on with: the API refuses white space at its end.
+  // A last assistant message is a prefill, and the API rejects trailing white space in it.
   if (end.type === 'text' && last.role === 'assistant') end['text'] = (end['text'] as string).trimEnd()
   return {
     system,
     messages,
     called,
-    goesOn: last.role === 'assistant' || last.content[0]?.type === 'tool_result',
+    continuesTurn: last.role === 'assistant' || last.content[0]?.type === 'tool_result',
     dropped,
     emulated,
   }

@@ -3,7 +3,7 @@ import type { ErrorAnswer, ErrorMeaning } from '../adapter.js'
 import { statusError } from '../failures.js'
 import { retryAfter } from '../retry-after.js'
 
-/** The status that each error of the family has; a stream tells of an error by its type alone. */
+/** The status of each error type. In a stream, errors have a type but no status. */
 const statuses: Record<string, number> = {
   invalid_request_error: 400,
   authentication_error: 401,
@@ -16,11 +16,11 @@ const statuses: Record<string, number> = {
   overloaded_error: 529,
 }
 
-/** Statuses that tell of a fault in the caller's own request. 404 is one only in the family's own form: a wrong base URL answers it too. */
+/** Statuses caused by the caller's request. A 404 counts only with an Anthropic error body, because a wrong base URL returns 404 as well. */
 const callerStatuses = [400, 409, 413, 422]
 const credentialStatuses = [401, 402, 403]
 
-/** `{type: "error", error: {type, message}}`. */
+/** Parses `{type: "error", error: {type, message}}`. */
 export function errors({ status, header, body }: ErrorAnswer): ErrorMeaning {
   const { error } = (body ?? {}) as { error?: { message?: unknown } | null }
   const message = (typeof error?.message === 'string' && error.message) || undefined
@@ -33,7 +33,7 @@ export function errors({ status, header, body }: ErrorAnswer): ErrorMeaning {
   }
 }
 
-/** The error that a whole answer with status 200, or an event of a stream, turns out to be; undefined where it is none. */
+/** The error in the body of a 200 response or in a stream event; undefined if there is none. */
 export function toldError(provider: string, body: unknown, begun: boolean): UpstreamError | undefined {
   const { type, error } = (body ?? {}) as { type?: unknown; error?: { type?: string } | null }
   if (type !== 'error') return undefined

@@ -1,4 +1,4 @@
-/** The Anthropic family: the Messages API of api.anthropic.com and of servers that speak it. @module */
+/** The Anthropic family: the Messages API of api.anthropic.com and of compatible servers. @module */
 import type { Provider } from '@turnpike/core'
 import type { ChatAdapter } from '../adapter.js'
 import type { FamilyOptions } from '../family.js'
@@ -12,11 +12,11 @@ import { streamDecoder } from './stream.js'
 
 /** Options of {@link anthropic}. */
 export interface AnthropicOptions extends FamilyOptions {
-  /** Where the API is, without `/v1`; default `https://api.anthropic.com`. */
+  /** The base URL of the API, without `/v1`; default `https://api.anthropic.com`. */
   baseURL?: string
 }
 
-/** Chat Completions as Messages, and back. */
+/** The adapter between Chat Completions and the Messages API. */
 export const anthropicChat = (provider: string): ChatAdapter => ({
   oneChoice: true,
   request: toRequest,
@@ -35,7 +35,7 @@ const family = {
 }
 
 /**
- * A provider of the Anthropic family.
+ * Creates a provider of the Anthropic family.
  * @example anthropic({ apiKey: process.env.ANTHROPIC_API_KEY })
  */
 export const anthropic = (options: AnthropicOptions): Provider => familyProvider(family, options)

@@ -2,7 +2,7 @@ import type { Capability } from '@turnpike/core'
 
 const capabilities: Capability[] = ['chat', 'tools', 'vision', 'json_schema', 'reasoning']
 
-/** The chat models of the family that are listed, with the most tokens that each gives out; ids that are not listed work as well. */
+/** The maximum output tokens of each listed chat model. Unlisted ids can be requested as well. */
 const catalogue: Record<string, number> = {
   'claude-haiku-4-5': 64_000,
   'claude-sonnet-4-5': 64_000,
@@ -14,43 +14,43 @@ const catalogue: Record<string, number> = {
   'claude-fable-5': 128_000,
 }
 
-/** The same of models that are not listed any more, but may still answer. */
+/** The maximum output tokens of models that are no longer listed but may still be available. */
 const earlier: Record<string, number> = {
   'claude-opus-4-1': 32_000,
   'claude-opus-4': 32_000,
   'claude-sonnet-4': 64_000,
 }
 
-/** What each listed model can do. */
+/** The listed models of the family with their capabilities. */
 export const anthropicCatalogue: Record<string, Capability[]> = Object.fromEntries(
   Object.keys(catalogue).map((id) => [id, capabilities]),
 )
 
-/** Ids of the family by their look: `claude-…`. */
+/** Whether a model id matches the family: `claude-…`. */
 export const isAnthropicModel = (model: string): boolean => model.startsWith('claude-')
 
-/** What a model of the family takes. */
+/** The features that a model supports. */
 export interface Traits {
-  /** Most tokens that it gives out; undefined where that is not known. */
+  /** Maximum output tokens; undefined if unknown. */
   maxOutput: number | undefined
-  /** Whether it takes `temperature`, `top_p` and `top_k`. */
+  /** Whether it accepts `temperature`, `top_p` and `top_k`. */
   sampling: boolean
-  /** Whether it takes `temperature` and `top_p` at once, as none does from Opus 4.1 on. */
+  /** Whether it accepts `temperature` together with `top_p`; models since Opus 4.1 do not. */
   bothSamplings: boolean
-  /** How it is told to think: by an effort, by a budget of tokens, or not at all. */
+  /** How thinking is configured: by an effort, by a token budget, or not at all. */
   thinking: 'effort' | 'budget' | 'none'
-  /** Whether it cannot be told not to. */
+  /** Whether thinking cannot be disabled. */
   alwaysThinks: boolean
-  /** Whether its efforts go up to `xhigh` and not only from `high` to `max`. */
+  /** Whether it has the effort `xhigh` between `high` and `max`. */
   xhigh: boolean
-  /** Whether it holds to a JSON Schema by itself, in answers and in tools. */
+  /** Whether it supports structured outputs and strict tools, which enforce a JSON Schema. */
   schemas: boolean
 }
 
-/** An id that tells no version is taken for one of this. */
+/** The version assumed for an id without one. */
 const ASSUMED = 4.5
 
-/** Reads what a model takes off its id; a version that is not known yet is taken for the latest. */
+/** Derives the features of a model from its id; a newer version than the known ones is treated as the latest. */
 export function traitsOf(model: string): Traits {
   const undated = model.replace(/-(\d{8}|latest|0)$/, '')
   const [, major, minor = '0'] = /^claude-(?:[a-z]+-)?(\d+)(?:[-.](\d{1,2})(?!\d))?/.exec(undated) ?? []

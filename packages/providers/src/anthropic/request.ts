@@ -9,11 +9,12 @@ import type { Traits } from './models.js'
 import { traitsOf } from './models.js'
 import { strictSchema } from './schema.js'
 
-/** Most tokens of an answer whose request says nothing (ruling 23). */
+/** Default of `max_tokens` for an answer that is not streamed (ruling 23). */
 const DEFAULT_OUTPUT = 8_192
+/** The same for models whose maximum is unknown, streamed or not. */
 const UNKNOWN_OUTPUT = 4_096
 
-/** Tokens to think with, by effort, for models that take a budget. Ours: the family leaves it open. */
+/** Thinking budget in tokens for each effort. The values are ours; the provider defines none. */
 const budgets: Record<string, number> = {
   minimal: 1_024,
   low: 2_048,
@@ -25,7 +26,7 @@ const budgets: Record<string, number> = {
 
 const JSON_ONLY = 'Answer with a JSON object and nothing else.'
 
-/** Fields that are read here. */
+/** The request fields that are translated. */
 const read = new Set([...sharedFields, 'user', 'safety_identifier', 'service_tier'])
 
 interface Tool {
@@ -39,8 +40,8 @@ interface Tool {
 type Choice = { type: 'auto' | 'any' | 'tool' | 'none'; name?: string; disable_parallel_tool_use?: true }
 
 /**
- * The tool whose input is the answer, for models that do not hold to a JSON Schema otherwise; undefined where none is needed.
- * Depends on the request alone, so that the answer is read by the same rule.
+ * The name of the tool that emulates `json_schema` on models without structured outputs: its input is the answer. Undefined if not needed.
+ * It depends only on the request, so that the decoder of the answer gets the same result.
  */
 export function jsonTool(request: ChatCompletionRequest): string | undefined {
   const { tool_choice } = request
@@ -49,13 +50,13 @@ export function jsonTool(request: ChatCompletionRequest): string | undefined {
     typeof tool_choice === 'object'
       ? tool_choice?.type === 'function' || allowedTools(tool_choice).required
       : tool_choice === 'required'
-  // Where a call is demanded, there is no answer to give a form to.
+  // With a forced tool call there is no text for `response_format` to apply to.
   if (demanded) return undefined
   const isTaken = JSON.stringify([request.tools, request.messages]).includes('"name":"json"')
   return isTaken ? 'json_answer' : 'json'
 }
 
-/** Most tools whose calls the family holds to their schemas, in one request. */
+/** Maximum number of strict tools in a request. */
 const MOST_STRICT = 20
 
 function toTool(tool: ToolDefinition, isHeld: (strict: unknown) => boolean, note: NoteDown): Tool {
@@ -73,7 +74,7 @@ function toTool(tool: ToolDefinition, isHeld: (strict: unknown) => boolean, note
   }
 }
 
-/** The tools and which of them to call. */
+/** Translates `tools`, `tool_choice` and `parallel_tool_calls`. */
 function toTools(
   request: ChatCompletionRequest,
   called: Set<string>,
@@ -88,7 +89,7 @@ function toTools(
     if (typeof tool_choice === 'object' || tool_choice === 'required') throw invalid('tool_choice needs tools')
     if (request['parallel_tool_calls'] === false) note('parallel_tool_calls', 'dropped')
     if (called.size === 0) return { tools, choice: undefined }
-    // A history with calls is refused where no tools are declared.
+    // The API rejects tool calls in the history if no tools are declared.
     note('tools', 'emulated')
     tools = [...called].map((name) => ({ name, input_schema: { type: 'object', properties: {} } }))
     return { tools, choice: { type: 'none' } }
@@ -111,7 +112,7 @@ function toTools(
   return { tools, choice }
 }
 
-/** Only strings with something to see in them are taken. */
+/** Removes blank stop sequences, which the API rejects. */
 function toStops(stop: string | string[] | null | undefined, note: NoteDown): string[] | undefined {
   const given = typeof stop === 'string' ? [stop] : (stop ?? [])
   const taken = given.filter((text) => text.trim() !== '')
@@ -128,19 +129,19 @@ interface Thinking {
   maxTokens: number
 }
 
-/** How much to think, and the tokens that the answer may then have. */
+/** Translates `reasoning_effort`, and raises `max_tokens` by the thinking budget. */
 function toThinking(
   effort: Effort | undefined,
   traits: Traits,
   forced: boolean,
-  goesOn: boolean,
+  continuesTurn: boolean,
   maxTokens: number,
   note: NoteDown,
 ): Thinking {
   if (effort === undefined || (effort === 'none' && traits.thinking === 'none')) return { maxTokens }
   if (effort === 'none' && !traits.alwaysThinks) return { thinking: { type: 'disabled' }, maxTokens }
-  // A forced call excludes thinking, and a budget does in a turn whose earlier thoughts OpenAI's form could not keep.
-  if (traits.thinking === 'none' || forced || (goesOn && traits.thinking === 'budget')) {
+  // The API rejects thinking with a forced tool call, and a budget in a turn that is continued without its earlier thoughts.
+  if (traits.thinking === 'none' || forced || (continuesTurn && traits.thinking === 'budget')) {
     note('reasoning_effort', 'dropped')
     return { maxTokens }
   }
@@ -148,12 +149,12 @@ function toThinking(
     const least = effort === 'none' || effort === 'minimal'
     const known = least ? 'low' : effort === 'xhigh' && !traits.xhigh ? 'max' : effort
     if (known !== effort) note('reasoning_effort', 'clamped')
-    // Models after 4.6 keep their thoughts back otherwise.
+    // Models after 4.6 omit their thoughts by default.
     const display = effort === 'none' ? undefined : 'summarized'
     return { thinking: { type: 'adaptive', display }, effort: known, maxTokens }
   }
   const most = traits.maxOutput ?? Infinity
-  // Half of what the model gives out is enough for any answer.
+  // max_tokens may reduce the budget, but not below half of the model's maximum: the other half is enough for any answer.
   const budget = Math.min(budgets[effort]!, Math.max(most - maxTokens, most / 2))
   return { thinking: { type: 'enabled', budget_tokens: budget }, maxTokens: Math.min(most, maxTokens + budget) }
 }
@@ -171,14 +172,14 @@ function toMaxTokens(request: ChatCompletionRequest, { maxOutput }: Traits, note
   return maxOutput
 }
 
-/** Temperature and top_p as far as the model takes them. */
+/** The sampling parameters that the model accepts. */
 function toSampling(
   request: ChatCompletionRequest,
   traits: Traits,
   thinks: boolean,
   note: NoteDown,
 ): Pick<ChatCompletionRequest, 'temperature' | 'top_p' | 'top_k'> {
-  /** A value that is taken; otherwise it is dropped, and said so if it is not what the model does anyway. */
+  /** Passes the value on if accepted; otherwise drops it, with a note if it differs from the default. */
   const take = (field: 'temperature' | 'top_p' | 'top_k', taken: boolean, preset?: number) => {
     const value = request[field]
     if (taken) return value
@@ -195,7 +196,7 @@ function toSampling(
   }
 }
 
-/** An opaque id of the end user. What looks like an address of a person is kept back. */
+/** The id of the end user. E-mail addresses are dropped: the provider asks for opaque ids. */
 function toUserId(request: ChatCompletionRequest, note: NoteDown): string | undefined {
   const field = request['safety_identifier'] !== undefined ? 'safety_identifier' : 'user'
   const id = request[field]
@@ -205,12 +206,12 @@ function toUserId(request: ChatCompletionRequest, note: NoteDown): string | unde
   return undefined
 }
 
-/** The request as the Messages API takes it. @throws ApiError 400 for what it cannot be asked */
+/** Builds a request of the Messages API. @throws ApiError 400 for what it does not support */
 export function toRequest(request: ChatCompletionRequest): UpstreamRequest {
   const { notes, note } = takeNotes(request, read)
 
   const traits = traitsOf(request.model)
-  const { system, messages, called, goesOn, dropped, emulated }: Conversation = toConversation(request)
+  const { system, messages, called, continuesTurn, dropped, emulated }: Conversation = toConversation(request)
   for (const field of dropped) note(field, 'dropped')
   if (emulated) note('messages', 'emulated')
   const { tools, choice: chosen } = toTools(request, called, traits, note)
@@ -236,7 +237,7 @@ export function toRequest(request: ChatCompletionRequest): UpstreamRequest {
     effortOf(request),
     traits,
     forced,
-    goesOn,
+    continuesTurn,
     toMaxTokens(request, traits, note),
     note,
   )

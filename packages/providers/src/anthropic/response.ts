@@ -6,7 +6,7 @@ import { toFinishReason, toUsage } from './answer.js'
 import { toldError } from './errors.js'
 import { jsonTool } from './request.js'
 
-/** A content block of an answer; kinds that no client of ours could act on are passed over. */
+/** A content block of an answer. Types without an equivalent in OpenAI's form are ignored. */
 export interface AnswerBlock {
   type: string
   text?: string
@@ -16,7 +16,7 @@ export interface AnswerBlock {
   input?: unknown
 }
 
-/** A whole answer of the Messages API. */
+/** A response of the Messages API that is not streamed. */
 export interface Message {
   id?: string
   model?: string
@@ -26,7 +26,7 @@ export interface Message {
   usage?: UpstreamUsage | null
 }
 
-/** @throws UpstreamError for an error in place of an answer, and `malformed` for a body without content */
+/** @throws UpstreamError for an error in the body, and `malformed` for a body without content */
 export function toResponse(provider: string, body: Message, request: ChatCompletionRequest): Completion {
   if (!Array.isArray(body.content))
     throw toldError(provider, body, false) ?? malformed(provider, 'The answer has no content')

@@ -1,19 +1,19 @@
 type Schema = Record<string, unknown>
 
-/** Keywords that the family does not enforce; they are told to the model in words. Source: wire-formats.md 2.1. */
+/** Keywords that the API does not enforce; they move to the description. Source: wire-formats.md 2.1. */
 const unenforced = /^((exclusiveM|m)(in|ax)imum|multipleOf|(min|max)(Length|Items|Properties)|pattern|uniqueItems|not)$/
 const formats = /^(date-time|time|date|duration|email|hostname|uri|ipv4|ipv6|uuid)$/
 
 const isSchema = (value: unknown): value is Schema =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Keywords whose values are schemas by name, and those whose values are schemas or lists of them. */
+/** Keywords whose values are maps of schemas (`named`), and those whose values are a schema or a list of schemas (`nested`). */
 const named = /^(properties|\$defs|definitions)$/
 const nested = /^(oneOf|anyOf|allOf|items)$/
 
 /**
- * A JSON Schema in the part of the language that the family holds answers to: objects are closed, `oneOf` is `anyOf`,
- * and what it cannot hold to stands in the description, so that nothing is lost on the model.
+ * Reduces a JSON Schema to the subset that the API enforces: objects are closed, `oneOf` becomes `anyOf`, and unsupported keywords
+ * are appended to the description, so that the model still sees them.
  */
 export function strictSchema(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(strictSchema)
@@ -21,14 +21,14 @@ export function strictSchema(schema: unknown): unknown {
   const { description, additionalProperties, ...rest } = schema
   const words: string[] = []
   const made: Schema = {}
-  const say = (key: string, value: unknown): void => void words.push(`${key}: ${JSON.stringify(value)}`)
+  const describe = (key: string, value: unknown): void => void words.push(`${key}: ${JSON.stringify(value)}`)
   for (const [key, value] of Object.entries(rest)) {
-    if (unenforced.test(key) || (key === 'format' && !formats.test(String(value)))) say(key, value)
+    if (unenforced.test(key) || (key === 'format' && !formats.test(String(value)))) describe(key, value)
     else if (named.test(key) && isSchema(value))
       made[key] = Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, strictSchema(inner)]))
     else made[key === 'oneOf' ? 'anyOf' : key] = nested.test(key) ? strictSchema(value) : value
   }
-  if (isSchema(additionalProperties)) say('additionalProperties', additionalProperties)
+  if (isSchema(additionalProperties)) describe('additionalProperties', additionalProperties)
   if ([rest['type']].flat().includes('object') || isSchema(rest['properties'])) made['additionalProperties'] = false
   if (words.length > 0)
     made['description'] = `${(description as string | undefined) ?? ''} (${words.join(', ')})`.trim()

@@ -9,7 +9,7 @@ import { toldError } from './errors.js'
 import { jsonTool } from './request.js'
 import type { AnswerBlock, Message } from './response.js'
 
-/** An event of a stream; what the family adds one day is passed over. */
+/** A stream event. Unknown types are ignored. */
 interface StreamEvent {
   type?: string
   message?: Message
@@ -26,11 +26,11 @@ interface StreamEvent {
   usage?: UpstreamUsage | null
 }
 
-/** A block that is open: which deltas it takes, and where their text goes. */
+/** An open content block: the type of its deltas, and the consumer of their text. */
 interface Open {
   takes: string
   add(text: string): void
-  /** Whether it is a call that has no arguments yet. */
+  /** Whether it is a tool call without arguments so far. */
   bare?: boolean
 }
 
@@ -43,7 +43,7 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
   let usage: UpstreamUsage = {}
   let done = false
 
-  /** Counts are cumulative: a later report replaces an earlier one, except where it says nothing. */
+  /** Counts are cumulative: a later count replaces an earlier one unless it is null or absent. */
   const report = (later: UpstreamUsage | null | undefined): void => {
     if (!later) return
     for (const key in later) if (later[key] !== null && later[key] !== undefined) usage[key] = later[key]
@@ -53,7 +53,7 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
   const say = (content: string): void => builder.delta(0, { content })
   const think = (reasoning_content: string): void => builder.delta(0, { reasoning_content } as ChatDelta)
 
-  /** Kinds of blocks that no client of ours could act on are passed over. */
+  /** Opens a block. Types without an equivalent in OpenAI's form are ignored. */
   const open = (index: number, { type, text, thinking, id, name = '', input }: AnswerBlock): void => {
     if (type === 'text') {
       blocks.set(index, { takes: 'text_delta', add: say })
@@ -67,7 +67,7 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
         const tool = builder.tool(0, { id, name })
         add = (fragment) => builder.toolArguments(0, tool, fragment)
       }
-      // Calls that a program made come with their input whole.
+      // Programmatic tool calls have their complete input in the start event.
       const given = typeof input === 'object' && input !== null && Object.keys(input).length > 0
       blocks.set(index, { takes: given ? '' : 'input_json_delta', add, bare: !given })
       if (given) add(JSON.stringify(input))
@@ -92,7 +92,7 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
     builder.delta(0, {})
     report(message.usage)
     message.content?.forEach((block, index) => open(index, block))
-    // An answer that goes on with a program's calls may be whole from the start.
+    // An answer that continues programmatic tool calls may be complete in its start event.
     end(message)
   }
 
@@ -119,7 +119,7 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
         onDelta(event.index ?? 0, event.delta ?? {})
         break
       case 'content_block_stop':
-        // Clients read a call's arguments as soon as the next one begins.
+        // Completes empty arguments now, because clients parse them as soon as the next call begins.
         if (blocks.get(event.index ?? 0)?.bare)
           onDelta(event.index ?? 0, { type: 'input_json_delta', partial_json: '{}' })
         break
