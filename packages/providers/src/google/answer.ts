@@ -4,17 +4,17 @@ import { count } from '../count.js'
 import { malformed } from '../failures.js'
 import type { PartialArgument } from './partial-arguments.js'
 
-/** A part of an answer; kinds that a client of OpenAI's form cannot be shown are left out. */
+/** A part of an answer. Fields without an equivalent in OpenAI's form are omitted. */
 export interface AnswerPart {
   text?: string
-  /** True where `text` is a thought. */
+  /** True if `text` is a thought. */
   thought?: boolean
   thoughtSignature?: string
   functionCall?: {
     id?: string
     name?: string
     args?: object
-    /** Vertex AI: arguments piece by piece. */
+    /** Vertex AI streams arguments in fragments. */
     partialArgs?: PartialArgument[]
     willContinue?: boolean
   }
@@ -33,7 +33,7 @@ export interface Candidate {
   logprobsResult?: { chosenCandidates?: LogProbability[]; topCandidates?: { candidates?: LogProbability[] }[] }
 }
 
-/** A whole answer of generateContent, or one event of its stream. */
+/** A response of generateContent, or one event of its stream. */
 export interface Answer {
   candidates?: Candidate[]
   promptFeedback?: { blockReason?: string }
@@ -43,18 +43,18 @@ export interface Answer {
 
 export const idOf = ({ responseId }: Answer): string => (responseId ? `chatcmpl-${responseId}` : newCompletionId())
 
-/** Why a prompt was not answered, where it was not; the reason may be left out. */
+/** Why the prompt was blocked; undefined if it was not. The upstream may omit the reason. */
 export const blockOf = ({ candidates, promptFeedback }: Answer): string | undefined =>
   candidates?.length || !promptFeedback ? undefined : (promptFeedback.blockReason ?? 'BLOCK_REASON_UNSPECIFIED')
 
-/** Reasons of an answer that was withheld; the last is Vertex AI's. */
+/** Finish reasons of answers blocked by a filter; the last is of Vertex AI. */
 export const filtered = /^(IMAGE_)?(SAFETY|RECITATION|LANGUAGE|BLOCKLIST|PROHIBITED_CONTENT|SPII|MODEL_ARMOR)$/
 
-/** Reasons of one whose tool call cannot be read. */
+/** Finish reasons of answers with an invalid tool call. */
 const broken =
   /^(MALFORMED_FUNCTION_CALL|UNEXPECTED_TOOL_CALL|TOO_MANY_TOOL_CALLS|MISSING_THOUGHT_SIGNATURE|MALFORMED_RESPONSE)$/
 
-/** A finish reason as `stop` before it is known whether tools were called. A broken answer of which nothing can be used is a failure. */
+/** Maps a finish reason. The caller turns `stop` into `tool_calls`. @throws UpstreamError for an invalid answer without usable content */
 export function toFinishReason(reason: string | undefined, usable: boolean, provider: string): FinishReason {
   if (reason === 'MAX_TOKENS') return 'length'
   if (filtered.test(reason ?? '')) return 'content_filter'
@@ -70,13 +70,13 @@ const modality = (details: unknown, name: string): number =>
       ) ?? 0)
     : 0
 
-/** Whether a report of usage counts anything. */
+/** Whether a usage report contains token counts. */
 export const hasCounts = (value: object | null | undefined): boolean =>
   typeof value === 'object' &&
   value !== null &&
   ('promptTokenCount' in value || 'candidatesTokenCount' in value || 'thoughtsTokenCount' in value)
 
-/** Usage in OpenAI's form; undefined where no tokens were counted. Thoughts belong to the completion, and some models count them as candidates already. */
+/** Converts usage to OpenAI's form; undefined if there are no counts. Thoughts are completion tokens, which some models already include in `candidatesTokenCount`. */
 export function toUsage(value: object | undefined): Usage | undefined {
   const metadata = (value ?? {}) as Record<string, unknown>
   const given = count(metadata['promptTokenCount'])
@@ -84,7 +84,7 @@ export function toUsage(value: object | undefined): Usage | undefined {
   const thoughts = count(metadata['thoughtsTokenCount']) ?? 0
   if (given === undefined && candidates === undefined && thoughts === 0) return undefined
   const prompt = (given ?? 0) + (count(metadata['toolUsePromptTokenCount']) ?? 0)
-  /** Those of the prompt that were not in the cache, whose tokens are billed alike. */
+  /** Uncached prompt tokens of a modality. Cached tokens are billed at one rate for all modalities. */
   const fresh = (name: string): number =>
     Math.max(modality(metadata['promptTokensDetails'], name) - modality(metadata['cacheTokensDetails'], name), 0)
   const inclusive = candidates !== undefined && prompt + candidates === metadata['totalTokenCount']
@@ -114,7 +114,7 @@ const toLogprob = ({ token = '', logProbability = 0 }: LogProbability) => ({
   bytes: [...utf8.encode(token)],
 })
 
-/** Log probabilities in OpenAI's form; null where there are none. */
+/** Converts log probabilities to OpenAI's form; null if there are none. */
 export function toLogprobs({ logprobsResult }: Candidate): { content: object[]; refusal: null } | null {
   if (!logprobsResult?.chosenCandidates) return null
   const { chosenCandidates, topCandidates = [] } = logprobsResult
@@ -124,12 +124,12 @@ export function toLogprobs({ logprobsResult }: Candidate): { content: object[]; 
   return { content, refusal: null }
 }
 
-/** An image of an answer, in the form in which other gateways give it; undefined for other media and for drafts among the thoughts. */
+/** Converts an image to the form that other gateways use for `message.images`; undefined for other media and for drafts in thoughts. */
 export function toImage({ thought, inlineData }: AnswerPart): object | undefined {
   const { mimeType, data } = inlineData ?? {}
   if (thought || !data || !mimeType?.startsWith('image/')) return undefined
   return { type: 'image_url', image_url: { url: `data:${mimeType};base64,${data}` } }
 }
 
-/** Where a tool call keeps its signature: Google's own name for it, which clients send back. */
+/** The `extra_content` of a tool call. The name is that of Google's OpenAI-compatible API; clients send it back. */
 export const toExtraContent = (signature: string): object => ({ google: { thought_signature: signature } })

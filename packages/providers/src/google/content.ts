@@ -5,7 +5,7 @@ import { parseJson } from '../json.js'
 import { openCalls } from '../open-calls.js'
 import { parseArguments } from '../request-fields.js'
 
-/** A part of a content, as it is sent. */
+/** A part of a content in a request. */
 export interface Part {
   text?: string
   inlineData?: { mimeType: string; data: string }
@@ -20,29 +20,29 @@ export interface Content {
   parts: Part[]
 }
 
-/** A conversation as Gemini has it: system apart, results of tools in a content of their own. */
+/** A conversation in Gemini's form: a separate system instruction, and tool results in their own contents. */
 export interface Conversation {
   system: Part[]
   contents: Content[]
-  /** Fields of messages and parts that Gemini has not. */
+  /** Fields of messages and parts that Gemini does not support. */
   dropped: Set<string>
-  /** Whether there is a user turn that no user message made. */
+  /** Whether a user turn was added that is not in the request. */
   emulated: boolean
 }
 
-/** What stands for the signature of a call that was not made by Gemini 3, which refuses calls without one. */
+/** Signature placeholder for calls that Gemini 3 did not make. It rejects calls without a signature. */
 const UNSIGNED = 'skip_thought_signature_validator'
 
-/** A content with the results of its calls, which follow it, each at the position of its call. */
+/** A content with the results of its calls, indexed by the position of the call. They are sent in the next content. */
 interface Turn extends Content {
   results: Part[]
 }
 
-/** A call of the conversation, for the result that names it by its id. */
+/** A tool call, as needed to place its result. */
 interface Call {
   turn: Turn
   name: string
-  /** Its place among all calls. */
+  /** Its index among all calls of the conversation. */
   position: number
 }
 
@@ -54,23 +54,23 @@ const isTaken = (type: string): boolean =>
 
 export type ImagePart = Extract<ContentPart, { type: 'image_url' }>
 
-/** Whether Google gets what is at an address by itself: files of its Files API, and videos of YouTube. */
+/** Whether Google resolves a URL itself: files of its Files API and YouTube videos. */
 function isGoogles(url: string): boolean {
   if (!URL.canParse(url)) return false
   const { protocol, hostname, pathname } = new URL(url)
   if (protocol !== 'https:') return false
   if (hostname === 'generativelanguage.googleapis.com') return pathname.includes('/files/')
-  // Other hosts of YouTube have pictures.
+  // Other YouTube hosts serve images.
   return /^(youtu\.be|((www|m|music)\.)?youtube\.com)$/.test(hostname)
 }
 
-/** An image that Gemini does not get by itself. */
+/** Whether a part is an image that Gemini does not fetch itself. */
 export const isRemote = (part: ContentPart): part is ImagePart =>
   part.type === 'image_url' &&
   (part as ImagePart).image_url.url.startsWith('https://') &&
   !isGoogles((part as ImagePart).image_url.url)
 
-/** Gemini's names of types that have others as well. */
+/** Gemini's names of media types with several names. */
 const aliases: Record<string, string> = { 'audio/mpeg': 'audio/mp3', 'audio/x-wav': 'audio/wav' }
 
 function inline(type: string, data: string): Part {
@@ -87,7 +87,7 @@ function mediaPart(url: string): Part {
   throw invalid('Only https and data URLs are accepted')
 }
 
-/** Media in other parts than images: `{data, format}`, a url, or `{url}` under the name of the type. */
+/** Converts audio, video and document parts: under the name of the type they have `{data, format}`, a URL or `{url}`. */
 function otherPart(part: ContentPart): Part {
   const value = (part as Record<string, unknown>)[part.type]
   const { url, data, format } = (typeof value === 'string' ? { url: value } : (value ?? {})) as Record<string, unknown>
@@ -103,7 +103,7 @@ function filePart({ file_data, file_id }: { file_data?: unknown; file_id?: unkno
   throw unsupported("Gemini takes files as file_data, or by the URI of Google's Files API as file_id")
 }
 
-/** The parts of a message; empty text is left out. */
+/** Converts the parts of a message. Empty text is omitted. */
 function toParts(content: string | ContentPart[], dropped: Set<string>): Part[] {
   if (typeof content === 'string') return content === '' ? [] : [{ text: content }]
   return content.flatMap((part): Part | Part[] => {
@@ -116,7 +116,7 @@ function toParts(content: string | ContentPart[], dropped: Set<string>): Part[] 
       case 'image_url': {
         const { url, detail } = part.image_url
         if (detail && detail !== 'auto') dropped.add('messages.content.image_url.detail')
-        // Without `remoteContent` it has been refused; with it, it has been fetched before anything is sent.
+        // This URL is never sent: without `remoteContent` it is rejected earlier, with it the image is inlined earlier. Only `preview` gets here.
         return isRemote(part) ? { fileData: { fileUri: url } } : mediaPart(url)
       }
       case 'file':
@@ -127,7 +127,7 @@ function toParts(content: string | ContentPart[], dropped: Set<string>): Part[] 
   })
 }
 
-/** The texts of a message that can hold nothing else. */
+/** The texts of a message that may contain only text. */
 const textsOf = (content: string | ContentPart[], role: string): string[] =>
   typeof content === 'string'
     ? [content]
@@ -136,13 +136,13 @@ const textsOf = (content: string | ContentPart[], role: string): string[] =>
         throw unsupported(`Gemini takes only text in ${role} messages, not ${part.type}`)
       })
 
-/** The result of a tool as an object: as it is, if it is one. Gemini takes every `$ref` within for the name of a file that comes with it. */
+/** A tool result as an object. Text other than a JSON object is wrapped, and so are objects with `$ref`, which Gemini resolves as references to attached files. */
 function toResult(text: string): object {
   const value = parseJson(text)
   return isObject(value) && !text.includes('"$ref"') ? value : { output: text }
 }
 
-/** Gemini's own ids go back to it. Those that the gateway or another family made do not: Vertex AI refuses them. */
+/** The id if Gemini created it. Ids of the gateway or of other families are omitted, because Vertex AI rejects them. */
 const upstreamId = (id: string): string | undefined => (/^(call_|toolu_)/.test(id) ? undefined : id || undefined)
 
 function signatureOf(call: Record<string, unknown>): string | undefined {
@@ -151,7 +151,7 @@ function signatureOf(call: Record<string, unknown>): string | undefined {
   return typeof signature === 'string' && signature !== '' ? signature : undefined
 }
 
-/** The messages of a request. @throws ApiError 400 for what Gemini cannot be told */
+/** Converts the messages of a request. @throws ApiError 400 for content that Gemini does not support */
 export function toConversation(request: ChatCompletionRequest, needsSignatures: boolean): Conversation {
   const system: Part[] = request.system ? [{ text: request.system }] : []
   const turns: Turn[] = []
@@ -211,7 +211,7 @@ export function toConversation(request: ChatCompletionRequest, needsSignatures: 
         throw invalid('A function message needs a call that it answers')
     }
   }
-  // Gemini refuses a conversation without turns, system instruction or not, and one that begins with a call.
+  // Gemini rejects an empty list of contents, even with a system instruction, and contents that begin with a call.
   const isEmpty = turns.length === 0
   if (isEmpty && system.length === 0) throw invalid('The messages have no content')
   const emulated = isEmpty || turns[0]!.parts.some(({ functionCall }) => functionCall)

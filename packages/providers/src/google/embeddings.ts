@@ -10,7 +10,7 @@ import { encodeVector, normalise, toVector } from '../vectors.js'
 import { toldError } from './errors.js'
 import { toName, toPath } from './models.js'
 
-/** Most texts of one call. */
+/** Maximum number of texts per call. */
 const BATCH = 100
 
 const read = new Set(['input', 'dimensions', 'encoding_format'])
@@ -19,7 +19,7 @@ const areTexts = (inputs: unknown[]): inputs is string[] => inputs.every((input)
 
 const inputsOf = ({ input }: EmbeddingRequest): unknown[] => (typeof input === 'string' ? [input] : input)
 
-/** Whether texts are to be embedded: only OpenAI's family can read tokens. */
+/** Whether the input is text. Only the OpenAI family accepts token ids. */
 export const canEmbed = (request: EmbeddingRequest): boolean => areTexts(inputsOf(request))
 
 interface Batch {
@@ -27,13 +27,13 @@ interface Batch {
   tokens: number | undefined
 }
 
-/** An answer of batchEmbedContents. */
+/** A response of batchEmbedContents. */
 interface Answer {
   embeddings?: { values: unknown }[]
   usageMetadata?: { promptTokenCount?: unknown }
 }
 
-/** batchEmbedContents, as many calls as the texts need; they succeed or fail together. */
+/** batchEmbedContents, in as many calls as needed. If one fails, all fail. */
 export const embeddings =
   (upstream: Upstream): NonNullable<Provider['embeddings']> =>
   async (request, call): Promise<EmbeddingAnswer> => {
@@ -67,7 +67,7 @@ export const embeddings =
         .map((vector, index) => ({
           object: 'embedding' as const,
           index,
-          // Shortened vectors of Gemini are not of length 1, as those of OpenAI are.
+          // Unlike OpenAI, Gemini does not normalize truncated vectors.
           embedding: encodeVector(normalise(vector), encoding),
         })),
       model,
@@ -75,6 +75,6 @@ export const embeddings =
     }
   }
 
-/** A sum that is known only if all its parts are. */
+/** Adds counts; undefined if either is unknown. */
 const addKnown = (sum: number | undefined, part: number | undefined): number | undefined =>
   sum === undefined || part === undefined ? undefined : sum + part

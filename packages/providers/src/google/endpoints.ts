@@ -7,7 +7,7 @@ import { capabilities } from './models.js'
 import { canSpeak, speech } from './speech.js'
 import { canTranscribe, transcription } from './transcription.js'
 
-/** What Gemini can be asked for besides chat, and the models that are listed for it. */
+/** The endpoints besides chat, and the models listed for them. */
 export interface GoogleEndpoints {
   of(upstream: Upstream): Endpoints
   catalogue: Record<string, Capability[]>
@@ -15,7 +15,7 @@ export interface GoogleEndpoints {
 
 /** Options of {@link googleEndpoints}. */
 export interface GoogleEndpointsOptions {
-  /** Speaks and transcribes as well, by models that do so in WAV and without times; default false. */
+  /** Adds speech (WAV only) and transcription (without timestamps); default false. */
   audio?: boolean | undefined
 }
 
@@ -26,14 +26,14 @@ const catalogue: Record<string, Capability[]> = {
   'gemini-3-pro-image-preview': ['images'],
 }
 
-/** Any chat model of the family listens; one is listed for it. Made when it is asked for, as bundlers keep lists that are spread. */
+/** All chat models accept audio; one is listed for transcription. A function, because bundlers do not remove unused literals with spreads. */
 const audioCatalogue = (): Record<string, Capability[]> => ({
   'gemini-2.5-flash': [...capabilities, 'transcription'],
   'gemini-2.5-flash-preview-tts': ['speech'],
   'gemini-2.5-pro-preview-tts': ['speech'],
 })
 
-/** The router hands each task its own request. */
+/** The type of the request follows from the task. */
 const fits: NonNullable<Provider['fits']> = ({ task, request }) => {
   switch (task) {
     case 'embeddings':
@@ -48,7 +48,7 @@ const fits: NonNullable<Provider['fits']> = ({ task, request }) => {
 }
 
 /**
- * Embeddings and images, and speech and transcription where they are asked for. Apart from `google`, so that whoever only chats does not load them.
+ * Adds embeddings and images, and with `audio` speech and transcription. Separate from `google`, so that bundles with only chat do not include them.
  * @example google({ apiKey, endpoints: googleEndpoints({ audio: true }) })
  */
 export const googleEndpoints = ({ audio = false }: GoogleEndpointsOptions = {}): GoogleEndpoints => ({

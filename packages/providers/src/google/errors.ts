@@ -7,25 +7,25 @@ type Loose = Record<string, unknown>
 
 const isObject = (value: unknown): value is Loose => typeof value === 'object' && value !== null
 
-/** The error of a body: `{error: …}`, or `[{error: …}]` where a stream was not asked for as events. Undefined where there is none. */
+/** The error of a body: `{error: …}`, or `[{error: …}]` from a stream without `alt=sse`. Undefined if there is none. */
 function errorOf(body: unknown): Loose | undefined {
   const first: unknown = Array.isArray(body) ? body[0] : body
   if (!isObject(first) || !first['error']) return undefined
   return isObject(first['error']) ? first['error'] : {}
 }
 
-/** The delay of a RetryInfo, such as `34.4s`, in whole seconds. */
+/** The delay of a RetryInfo, such as `34.4s`, rounded up to whole seconds. */
 function delayOf(details: Loose[]): number | undefined {
   const delay = details.find((detail) => String(detail['@type']).endsWith('RetryInfo'))?.['retryDelay']
   const seconds = typeof delay === 'string' && delay.endsWith('s') ? Number(delay.slice(0, -1)) : NaN
   return seconds >= 0 && seconds < Infinity ? Math.ceil(seconds) : undefined
 }
 
-/** Statuses that tell of a fault in the caller's own request. 404 is one only in the family's own form: a wrong base URL answers it too. */
+/** Statuses caused by the caller's request. A 404 counts only with a Google error body, because a wrong base URL returns 404 as well. */
 const callerStatuses = [400, 413, 422]
 const credentialStatuses = [401, 402, 403]
 
-/** `{error: {code, message, status, details}}`. A key that is not valid, and a region or an account that is not served, come as 400. */
+/** Parses `{error: {code, message, status, details}}`. An invalid key, and an unsupported region or account, are reported with status 400. */
 export function errors({ status, header, body }: ErrorAnswer): ErrorMeaning {
   const { message, status: word, details } = errorOf(body) ?? {}
   const known = Array.isArray(details) ? details.filter(isObject) : []
@@ -42,7 +42,7 @@ export function errors({ status, header, body }: ErrorAnswer): ErrorMeaning {
   }
 }
 
-/** The error that a whole answer with status 200, or an event of a stream, turns out to be; undefined where it is none. */
+/** The error in the body of a 200 response or in a stream event; undefined if there is none. */
 export function toldError(provider: string, body: unknown, begun: boolean): UpstreamError | undefined {
   const error = errorOf(body)
   if (!error) return undefined

@@ -3,68 +3,68 @@ import { parseJson } from '../json.js'
 import type { Answer, AnswerPart } from './answer.js'
 import { hasCounts, toUsage } from './answer.js'
 
-/** Longest event that is read by its form, in characters: most of a longer one is text, which is parsed anyway. */
+/** Maximum length in characters of an event read by the fast path: longer ones are mostly text, which must be parsed anyway. */
 const LONGEST = 4096
 
-/** How often a stream is learnt from: thoughts are made otherwise than what is said, and some events as no other. */
+/** Maximum number of templates derived per stream: thoughts and text have different ones, and some events have a unique structure. */
 const LESSONS = 4
 
-/** An event: what is before its text, between that and its counts, and after those. */
+/** Matches an event. The groups are what precedes the text, what is between the text and the counts, and what follows the counts. */
 const layout = /^(.*?"text": ?")(?:[^"\\]|\\.)*(".*?[^\\]"usageMetadata": ?\{"promptTokenCount": ?)\d.*(\}[^}]*\})$/s
 
-/** What events have alike that differ in their text and their counts only. */
+/** The template of events that differ only in their text and their counts. */
 interface Form {
   before: string
   between: string
   after: string
-  /** Such an event, without counts. */
+  /** The parsed event without counts; reused for each event. */
   answer: Answer
-  /** Where its text is. */
+  /** The part of `answer` whose text is replaced. */
   part: AnswerPart
 }
 
 const firstPart = (answer: Answer | undefined): AnswerPart | undefined => answer?.candidates?.[0]?.content?.parts?.[0]
 
-/** The form of an event; undefined unless it is proved that its text and its counts are where they seem to be: without them, all else is the same. */
+/** Derives the template of an event; undefined unless its positions are verified: without text and counts, it must parse to the same value. */
 function formOf(data: string, whole: Answer): Form | undefined {
-  // Copied, because parts keep all of what they are parts of, here a piece of a body for as long as its stream takes.
+  // Copied, because a substring retains its parent string: here a piece of the body, for the duration of the stream.
   const [, before = '', between = '', after = ''] = JSON.parse(JSON.stringify(layout.exec(data) ?? [])) as string[]
   const answer = parseJson(`${before}${between}0${after}`) as Answer
   const part = firstPart(answer)
   if (part?.text !== '') return undefined
-  // What says nothing has no text to tell by.
+  // With an empty text the comparison would prove nothing, so it must fail.
   part.text = firstPart(whole)?.text || '?'
   answer.usageMetadata = undefined
   const json = JSON.stringify(answer)
-  // The arguments of a call are added to: no other event may have the same.
+  // Arguments of calls are mutated later, so they must not be shared between events.
   if (json !== JSON.stringify({ ...whole, usageMetadata: undefined }) || json.includes('"functionCall"'))
     return undefined
   return { before, between, after, answer, part }
 }
 
-/** An object that ends before its text does, and not surely in a list: no member of an object is followed by these. */
+/** Matches if an object closes before the end of the text, unless it is in a list: members of objects are never followed by `]` or `,{`. */
 const endsEarly = /\}(?!\]|,\{)./s
 
 /**
- * Parses the events of one stream. Nearly all are made alike, and of their counts only the last ones matter. So of an event that another
- * follows in the same read, and that is made as one before, only the text is parsed, which takes a fifth of the time.
+ * Parses the events of one stream. Nearly all have the same structure, and only the last counts matter. If an event matches a template and
+ * another event follows in the same read, only its text is parsed, which takes a fifth of the time.
  */
 export function eventReader() {
   let form: Form | undefined
   let lessons = LESSONS
-  /** The last report of usage that was parsed, */
+  /** The last parsed usage report. */
   let report: object | undefined
-  /** and the last counts that came after it. */
+  /** The last unparsed counts; undefined if `report` is newer. */
   let counts: string | undefined
 
-  /** An event of the known form; undefined for others. */
+  /** Reads an event by the template; undefined if it does not match. */
   const readAlike = (data: string): Answer | undefined => {
     if (!form || !data.startsWith(form.before) || !data.endsWith(form.after)) return undefined
     const { before, between, after, answer, part } = form
     const quote = data.indexOf(between, before.length)
     if (quote === -1) return undefined
     const told = data.slice(quote + between.length, data.length - after.length + 1)
-    // What ends early is the report, with something else behind it.
+    // The usage report ends early and other fields follow it.
     if (endsEarly.test(told)) return undefined
     const text = parseJson(data.slice(before.length - 1, quote + 1)) as string | undefined
     if (text === undefined) return undefined
@@ -75,8 +75,8 @@ export function eventReader() {
 
   return {
     /**
-     * An event, with or without its report, until the next one is read; undefined where what is parsed of it is no JSON.
-     * @param followed whether another event has come with it
+     * Reads an event, with or without its usage. The result is valid until the next call; undefined if it is not JSON.
+     * @param followed whether another event follows in the same read
      */
     read(data: string, followed: boolean): Answer | null | undefined {
       const short = followed && data.length <= LONGEST
@@ -91,7 +91,7 @@ export function eventReader() {
       }
       return answer
     },
-    /** The last report; where its counts are no JSON, the last that was parsed. */
+    /** The last usage report; if its counts are not JSON, the last parsed one. */
     usage(): Usage | undefined {
       const last = counts === undefined ? undefined : parseJson(`{"promptTokenCount":${counts}`)
       return toUsage((last as object | undefined) ?? report)

@@ -9,7 +9,7 @@ import { toUsage } from './answer.js'
 import { toPath } from './models.js'
 import { missing } from './refusals.js'
 
-/** The nearest shape that the family has; the sizes of its pictures are its own. */
+/** The nearest aspect ratio for each size; the pixel sizes are Gemini's own. */
 const ratios: Record<NonNullable<ImageRequest['size']>, string> = {
   '256x256': '1:1',
   '512x512': '1:1',
@@ -24,7 +24,7 @@ function toRequest(request: ImageRequest & { model: string }): UpstreamRequest {
   const { model, prompt, size, quality } = request
   const { notes, note } = takeNotes(request, read)
   if (size === '256x256' || size === '512x512') note('size', 'clamped')
-  // Only the latest models take a size, and only the large one of them makes more pixels of it.
+  // Only Gemini 3 image models accept `imageSize`, and only Pro supports more than the default.
   const hd = quality === 'hd' && /^gemini-3.*-pro-image/.test(model)
   if (quality === 'hd' && !hd) note('quality', 'dropped')
   const imageConfig = { aspectRatio: ratios[size ?? '1024x1024'], imageSize: hd ? '2K' : undefined }
@@ -38,7 +38,7 @@ function toRequest(request: ImageRequest & { model: string }): UpstreamRequest {
   }
 }
 
-/** Tokens, of which those that come out are a picture's unless the answer says how many of them are. */
+/** Usage. Without a count of image tokens, all output tokens but thoughts are image tokens. */
 function usageOf({ usageMetadata }: Answer): Usage | undefined {
   const usage = toUsage(usageMetadata)
   const details = usage?.['completion_tokens_details'] as
@@ -48,7 +48,7 @@ function usageOf({ usageMetadata }: Answer): Usage | undefined {
   return extend(usage, { completion_tokens_details: { ...details, image_tokens } })
 }
 
-/** @throws UpstreamError for a refusal, which is the prompt's fault, and for an answer without a picture */
+/** @throws UpstreamError for a refusal, which counts as the caller's fault, and for an answer without an image */
 function toAnswer(provider: string, answer: Answer): ImageAnswer {
   const [picture] = (answer.candidates?.[0]?.content?.parts ?? []).flatMap(({ thought, inlineData }) =>
     !thought && inlineData?.data && inlineData.mimeType?.startsWith('image/') ? [{ base64: inlineData.data }] : [],
@@ -57,7 +57,7 @@ function toAnswer(provider: string, answer: Answer): ImageAnswer {
   return { images: [picture], usage: usageOf(answer) }
 }
 
-/** generateContent of the family's image models; the first picture that is no draft. */
+/** generateContent of the image models. Returns the first image that is not a draft. */
 export const images =
   (upstream: Upstream): NonNullable<Provider['images']> =>
   (request, call) =>

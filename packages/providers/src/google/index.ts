@@ -1,4 +1,4 @@
-/** The Google family: generateContent of the Gemini API and of servers that speak it. @module */
+/** The Google family: generateContent of the Gemini API and of compatible servers. @module */
 import type { Provider } from '@turnpike/core'
 import type { ChatAdapter } from '../adapter.js'
 import type { FamilyOptions } from '../family.js'
@@ -15,11 +15,11 @@ import { streamDecoder } from './stream.js'
 
 /** Options of {@link google}. */
 export interface GoogleOptions extends FamilyOptions {
-  /** Where the API is, up to and with `/v1beta`; default `https://generativelanguage.googleapis.com/v1beta`. */
+  /** The base URL of the API, including `/v1beta`; default `https://generativelanguage.googleapis.com/v1beta`. */
   baseURL?: string
-  /** Gets images at https URLs, which Gemini does not read by itself; absent, they are refused. See `@turnpike/providers/remote-content`. */
+  /** Fetches images at https URLs, which Gemini does not do; without it they are rejected. See `@turnpike/providers/remote-content`. */
   remoteContent?: RemoteContent
-  /** What it does besides chat: `googleEndpoints()`; default nothing. */
+  /** The endpoints besides chat, such as `googleEndpoints()`; default none. */
   endpoints?: GoogleEndpoints
 }
 
@@ -27,9 +27,9 @@ export { googleEndpoints } from './endpoints.js'
 export type { GoogleEndpoints, GoogleEndpointsOptions } from './endpoints.js'
 export type { RemoteContent, RemoteImage } from './remote-content.js'
 
-/** Chat Completions as generateContent, and back. */
+/** The adapter between Chat Completions and generateContent. */
 export const googleChat = (provider: string, remoteContent?: RemoteContent): ChatAdapter => ({
-  // Many models refuse a candidateCount above 1.
+  // Many models reject a candidateCount above 1.
   oneChoice: true,
   ...(remoteContent && { prepare: (request, signal) => withRemoteContent(request, remoteContent, signal) }),
   request(request) {
@@ -44,13 +44,13 @@ export const googleChat = (provider: string, remoteContent?: RemoteContent): Cha
 const family = {
   id: 'google',
   baseURL: 'https://generativelanguage.googleapis.com/v1beta',
-  // The key goes in a header: URLs end up in logs.
+  // The key is sent in a header and not in the query, because URLs are logged.
   headers: (apiKey: string) => ({ 'x-goog-api-key': apiKey }),
   owns: isGoogleModel,
 }
 
 /**
- * A provider of the Google family.
+ * Creates a provider of the Google family.
  * @example google({ apiKey: process.env.GEMINI_API_KEY })
  */
 export function google(options: GoogleOptions): Provider {

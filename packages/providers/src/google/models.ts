@@ -1,10 +1,10 @@
 import type { Capability } from '@turnpike/core'
 import { ApiError } from '@turnpike/core'
 
-/** What all chat models of the family can do. */
+/** The capabilities of all chat models of the family. */
 export const capabilities: Capability[] = ['chat', 'tools', 'vision', 'json_schema', 'reasoning']
 
-/** The chat models of the family that are listed; ids that are not listed work as well. */
+/** The listed chat models of the family with their capabilities. Unlisted ids can be requested as well. */
 export const googleCatalogue: Record<string, Capability[]> = {
   'gemini-2.5-flash-lite': capabilities,
   'gemini-2.5-flash': capabilities,
@@ -15,42 +15,42 @@ export const googleCatalogue: Record<string, Capability[]> = {
   'gemini-3.5-flash': capabilities,
 }
 
-/** Ids of the family by their look: `gemini-…`, `gemma-…`, also after `models/`, and `tunedModels/…`. */
+/** Whether a model id matches the family: `gemini-…`, `gemma-…`, both also with the prefix `models/`, and `tunedModels/…`. */
 export const isGoogleModel = (model: string): boolean => /^((models\/)?(gemini|gemma)-|tunedModels\/)/.test(model)
 
-/** What a model id may be made of: it becomes a part of the URL. */
+/** The syntax of model ids. It is strict because the id becomes a part of the URL. */
 const modelId = /^\w[\w.@-]*(\/\w[\w.@-]*)*$/
 
-/** A model as requests name it, such as `models/gemini-2.5-flash`. @throws ApiError 400 for an id that no model has */
+/** The resource name of a model, such as `models/gemini-2.5-flash`. @throws ApiError 400 for an invalid id */
 export function toName(model: string): string {
   if (!modelId.test(model))
     throw new ApiError(400, 'invalid_request_error', 'No model of Gemini has such an id', { code: 'model_not_found' })
   return model.includes('/') ? model : `models/${model}`
 }
 
-/** Where a method of a model is. @throws ApiError 400 for an id that no model has */
+/** The path of a method of a model. @throws ApiError 400 for an invalid id */
 export const toPath = (model: string, method: string): string => `/${toName(model)}:${method}`
 
-/** How a model is told to think: by a level, lowest first, or by a budget of tokens. */
+/** How thinking is configured: by a level (lowest first) or by a token budget. */
 export type Thinking =
   | { by: 'level'; levels: string[] }
   | {
       by: 'budget'
       least: number
       most: number
-      /** Whether a budget of 0 is taken, which turns thinking off. */
+      /** Whether a budget of 0 is accepted, which disables thinking. */
       off: boolean
     }
 
-/** What a model of the family takes. */
+/** The features that a model supports. */
 export interface Traits {
-  /** Gemini 3 and later: calls in a history need a signature, and JSON goes together with tools. */
+  /** Gemini 3 and later: calls in the history need a signature, and the JSON mode can be combined with tools. */
   gemini3: boolean
-  /** Gemma takes neither a system instruction nor a JSON mode. */
+  /** Gemma supports neither system instructions nor the JSON mode. */
   gemma: boolean
-  /** Whether it takes penalties; Gemini 2.5 and later refuse them. */
+  /** Whether it accepts penalties; Gemini 2.5 and later reject them. */
   penalties: boolean
-  /** Undefined where it cannot be told how to think. */
+  /** Undefined if thinking cannot be configured. */
   thinking: Thinking | undefined
 }
 
@@ -59,18 +59,18 @@ function thinkingOf(name: string, version: number): Thinking | undefined {
   const pro = name.includes('-pro')
   if (version >= 3) {
     const levels = ['low', 'medium', 'high']
-    // Flash refuses the least one from 3.7 on.
+    // Flash rejects `minimal` since 3.7.
     return { by: 'level', levels: pro || version > 3.6 ? levels : ['minimal', ...levels] }
   }
   if (pro) return { by: 'budget', least: 128, most: 32_768, off: false }
   return { by: 'budget', least: name.includes('-lite') ? 512 : 0, most: 24_576, off: true }
 }
 
-/** Reads what a model takes off its id. */
+/** Derives the features of a model from its id. */
 export function traitsOf(model: string): Traits {
   const name = model.slice(model.lastIndexOf('/') + 1)
   const told = /^gemini-(\d+(\.\d+)?)/.exec(name)?.[1]
-  // Names such as `gemini-flash-latest` move on with the family.
+  // Aliases such as `gemini-flash-latest` refer to the newest version.
   const version = told ? Number(told) : /^gemini-.*latest$/.test(name) ? Infinity : NaN
   return {
     gemini3: version >= 3,

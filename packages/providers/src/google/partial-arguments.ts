@@ -1,14 +1,14 @@
-/** A piece of the arguments of a tool call, as Vertex AI streams them. */
+/** A fragment of the arguments of a tool call, as Vertex AI streams them. */
 export interface PartialArgument {
-  /** Where it belongs, such as `$.rooms[0].name`. */
+  /** The path of the value, such as `$.rooms[0].name`. */
   jsonPath?: string
-  /** A string comes in pieces, which are joined. */
+  /** Fragments of the same string are concatenated. */
   stringValue?: string
   numberValue?: number
   boolValue?: boolean
 }
 
-/** An object without a prototype, so that every key is only data. */
+/** An object without a prototype, so that keys such as `__proto__` are plain data. */
 export const emptyArguments = (): object => Object.create(null) as object
 
 const keysOf = (path: string): string[] =>
@@ -17,7 +17,7 @@ const keysOf = (path: string): string[] =>
     ([, name, index, quoted]) => name ?? index ?? quoted!,
   )
 
-/** Adds a piece to arguments. */
+/** Adds a fragment to the arguments. */
 export function addArgument(
   root: object,
   { jsonPath = '', stringValue, numberValue, boolValue }: PartialArgument,
@@ -26,7 +26,7 @@ export function addArgument(
   const last = keys.length - 1
   let container = root as Record<string, unknown>
   for (const [position, key] of keys.entries()) {
-    // An array grows by one at most.
+    // An index beyond the end appends, so that a large index cannot allocate a huge array.
     const at = Array.isArray(container) ? String(Math.min(Number(key), container.length)) : key
     const present = Object.hasOwn(container, at) ? container[at] : undefined
     if (position === last) {

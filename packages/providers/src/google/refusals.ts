@@ -4,7 +4,7 @@ import type { Answer } from './answer.js'
 import { blockOf, filtered } from './answer.js'
 import { toldError } from './errors.js'
 
-/** The error that an answer without what was asked for is where the model refused, which is the caller's fault; undefined where it did not. */
+/** The error for a refusal by the model, which counts as the caller's fault; undefined if the model did not refuse. */
 function refusalOf(provider: string, answer: Answer): UpstreamError | undefined {
   const block = blockOf(answer)
   const reason = block ?? answer.candidates?.[0]?.finishReason ?? ''
@@ -19,13 +19,13 @@ function refusalOf(provider: string, answer: Answer): UpstreamError | undefined 
   })
 }
 
-/** What an answer is that has none of `what` was asked for: an error in its place, a refusal, or malformed. */
+/** The error for an answer without `what`: the error that the body contains, a refusal, or `malformed`. */
 export const missing = (provider: string, answer: Answer, what: string): UpstreamError =>
   toldError(provider, answer, false) ??
   refusalOf(provider, answer) ??
   malformed(provider, `The answer has no ${what}`, undefined, answer.candidates?.[0]?.finishReason)
 
-/** @throws UpstreamError for an answer that the model did not bring to its end: a part of a speech or a recording is none */
+/** @throws UpstreamError if the model stopped early: partial speech and partial transcriptions are of no use */
 export function requireEnd(provider: string, answer: Answer): void {
   const reason = answer.candidates?.[0]?.finishReason
   if (reason !== undefined && reason !== 'STOP')

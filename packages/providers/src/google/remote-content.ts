@@ -3,36 +3,36 @@ import { extend, invalid, unsupported } from '@turnpike/core/internal'
 import type { ImagePart } from './content.js'
 import { isRemote } from './content.js'
 
-/** An image that was at an address. */
+/** A fetched image. */
 export interface RemoteImage {
-  /** Such as `image/png`. */
+  /** Media type, such as `image/png`. */
   type: string
   /** In base64. */
   data: string
 }
 
 /**
- * Gets the image at an https URL that a caller wrote; whoever implements it answers for where it goes.
- * On Node and Bun, `remoteContent()` of `@turnpike/providers/remote-content` keeps to public addresses.
- * @throws ApiError 400 for what is not to be had, or has more than `limit` bytes
+ * Fetches the image at an https URL that a caller supplied. The implementation must prevent requests to internal addresses (SSRF);
+ * on Node and Bun, `remoteContent()` of `@turnpike/providers/remote-content` reaches only public ones.
+ * @throws ApiError 400 if the image cannot be fetched or is larger than `limit` bytes
  */
 export type RemoteContent = (url: string, options: { signal: Signal; limit: number }) => Promise<RemoteImage>
 
-/** Bytes of all images of a request: Gemini takes 20 MB, and base64 makes four characters of three bytes. */
+/** Maximum size of all images of a request in bytes: Gemini accepts 20 MB, and base64 encodes three bytes as four characters. */
 const BYTES = 15 * 1024 * 1024
-/** Addresses of a request. */
+/** Maximum number of distinct URLs in a request. */
 const ADDRESSES = 16
 
 const remoteParts = ({ messages }: ChatCompletionRequest): ImagePart[] =>
   messages.flatMap(({ content }) => (Array.isArray(content) ? content : [])).filter(isRemote)
 
-/** @throws ApiError 400 for a request with an image that nobody would fetch */
+/** @throws ApiError 400 for a request with an image that would have to be fetched */
 export function refuseRemote(request: ChatCompletionRequest): void {
   if (remoteParts(request).length > 0)
     throw unsupported('Gemini does not fetch https URLs; the gateway does so only with the option remoteContent')
 }
 
-/** The same request with its remote images within it; what Google reads by itself stays where it is. */
+/** Replaces remote images with data URLs. URLs that Google resolves itself are kept. */
 export async function withRemoteContent(
   request: ChatCompletionRequest,
   get: RemoteContent,
@@ -42,7 +42,7 @@ export async function withRemoteContent(
   if (urls.size === 0) return request
   if (urls.size > ADDRESSES) throw invalid(`At most ${ADDRESSES} images can be given by https URL`)
 
-  // One after the other: what a request can make us fetch and hold is bounded.
+  // Sequential, so that the limit covers all images of the request.
   const fetched = new Map<string, string>()
   let limit = BYTES
   for (const url of urls) {

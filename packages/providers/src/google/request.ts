@@ -8,10 +8,10 @@ import { toConversation } from './content.js'
 import type { Traits } from './models.js'
 import { toPath, traitsOf } from './models.js'
 
-/** Most stop sequences that are taken. */
+/** Maximum number of stop sequences. */
 const STOPS = 5
 
-/** Tokens to think with, by effort, for models that take a budget. Ours: the family leaves it open. */
+/** Thinking budget in tokens for each effort. The values are ours; the provider defines none. */
 const budgets: Record<Effort, number> = {
   none: 0,
   minimal: 512,
@@ -22,10 +22,10 @@ const budgets: Record<Effort, number> = {
   max: 32_768,
 }
 
-/** Efforts that are not levels themselves. */
+/** The level for efforts without a level of the same name. */
 const levels: Record<string, string> = { none: 'minimal', xhigh: 'high', max: 'high' }
 
-/** Fields that are read here. */
+/** The request fields that are translated. */
 const read = new Set([
   ...sharedFields,
   'seed',
@@ -39,7 +39,7 @@ const read = new Set([
 interface Declaration {
   name: string
   description: string | undefined
-  /** The JSON Schema as the caller wrote it; its root is refused without the type. */
+  /** The caller's JSON Schema. A root without `type` would be rejected. */
   parametersJsonSchema: object | undefined
 }
 
@@ -58,7 +58,7 @@ interface CallingConfig {
   allowedFunctionNames?: string[]
 }
 
-/** Which of the declared functions to call; undefined where that is left to the model. */
+/** Translates `tool_choice`; undefined if the model decides. */
 function toCallingConfig(request: ChatCompletionRequest, declared: Declaration[]): CallingConfig | undefined {
   const { tools, tool_choice: choice = 'auto' } = request
   const named = (name: string | undefined): string => {
@@ -85,7 +85,7 @@ function toCallingConfig(request: ChatCompletionRequest, declared: Declaration[]
   return strict ? { mode: 'VALIDATED' } : undefined
 }
 
-/** Thinking as far as the model can be told; thoughts are asked for where the caller wants any. */
+/** Translates `reasoning_effort` to what the model supports, and requests thoughts unless the effort is `none`. */
 function toThinking(request: ChatCompletionRequest, { thinking }: Traits, note: NoteDown): object | undefined {
   const effort = effortOf(request)
   if (effort === undefined) return undefined
@@ -110,7 +110,7 @@ function toThinking(request: ChatCompletionRequest, { thinking }: Traits, note: 
 interface Format {
   responseMimeType?: string
   responseJsonSchema?: unknown
-  /** What the model is told where it cannot be held to JSON otherwise. */
+  /** Instruction that emulates the JSON mode on models without it. */
   instruction?: string
 }
 
@@ -118,7 +118,7 @@ function toFormat(request: ChatCompletionRequest, hasJsonMode: boolean, forced: 
   const format = formatOf(request)
   if (format.type === 'text') return {}
   if (forced) {
-    // Where a call is demanded, there is no answer to give a form to, and Gemini refuses both at once.
+    // With a forced call there is no text for `response_format` to apply to, and Gemini rejects the combination.
     note('response_format', 'dropped')
     return {}
   }
@@ -136,7 +136,7 @@ function toStops({ stop }: ChatCompletionRequest, note: NoteDown): string[] | un
   return taken.length > 0 ? taken : undefined
 }
 
-/** A seed of 32 bits, which is all that is taken. */
+/** Truncates the seed to 32 bits, the maximum that Gemini accepts. */
 function toSeed(seed: unknown, note: NoteDown): unknown {
   if (!Number.isInteger(seed) || (seed as number) === ((seed as number) | 0)) return seed
   note('seed', 'clamped')
@@ -149,7 +149,7 @@ function toGenerationConfig(request: ChatCompletionRequest, traits: Traits, note
   if (top_logprobs !== undefined && logprobs !== true) note('top_logprobs', 'dropped')
   if (modalities !== undefined && !Array.isArray(modalities)) throw invalid('modalities must be a list')
   const penalty = (field: string): unknown => {
-    // A penalty of 0 is none.
+    // 0 is the default.
     if (traits.penalties || !request[field]) return request[field] || undefined
     note(field, 'dropped')
     return undefined
@@ -170,17 +170,17 @@ function toGenerationConfig(request: ChatCompletionRequest, traits: Traits, note
   }
 }
 
-/** Puts the system's words before the first of the user's, for models that have no other place for them. */
+/** Moves the system instruction to the start of the first user content, for models that do not support it. */
 function prefix({ system, contents }: Conversation): void {
   const first = contents[0]!
   if (first.role === 'user') first.parts.unshift(...system)
   else contents.unshift({ role: 'user', parts: system })
 }
 
-/** The request as generateContent takes it. @throws ApiError 400 for what it cannot be asked */
+/** Builds a request of generateContent. @throws ApiError 400 for what it does not support */
 export function toRequest(request: ChatCompletionRequest): UpstreamRequest {
   const { notes, note } = takeNotes(request, read)
-  // Parallel calls are what Gemini does; they cannot be turned off.
+  // Parallel calls cannot be disabled.
   if (request['parallel_tool_calls'] === false) note('parallel_tool_calls', 'dropped')
 
   const path = toPath(request.model, request.stream ? 'streamGenerateContent?alt=sse' : 'generateContent')

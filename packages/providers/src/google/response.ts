@@ -42,7 +42,7 @@ function toChoice(provider: string, candidate: Candidate, position: number): Cho
   }
 }
 
-/** The answer to a prompt that was blocked. */
+/** The choice for a blocked prompt. */
 const refusal = (reason: string): Choice => ({
   index: 0,
   message: { role: 'assistant', content: null, refusal: reason },
@@ -50,7 +50,7 @@ const refusal = (reason: string): Choice => ({
   finish_reason: 'content_filter',
 })
 
-/** A whole answer in OpenAI's form. @throws UpstreamError for an error in its place, and `malformed` for one that says nothing */
+/** Converts a response to OpenAI's form. @throws UpstreamError for an error in the body, and `malformed` if there are no candidates */
 export function toResponse(provider: string, answer: Answer, request: ChatCompletionRequest): Completion {
   const { candidates, usageMetadata } = answer
   const blocked = blockOf(answer)

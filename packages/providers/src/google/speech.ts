@@ -9,7 +9,7 @@ import { toUsage } from './answer.js'
 import { toPath } from './models.js'
 import { missing, requireEnd } from './refusals.js'
 
-/** For each voice of spec.md one of the family's that is like it; any other name is the family's own. */
+/** The most similar Gemini voice for each voice of spec.md. Other names are passed through as Gemini's own. */
 const voices: Record<string, string> = {
   alloy: 'Kore',
   echo: 'Charon',
@@ -23,7 +23,7 @@ const read = new Set(['input', 'voice', 'response_format', 'speed'])
 
 const HEADER = 44
 
-/** 16-bit mono samples as a WAV file. */
+/** Builds a WAV file of 16-bit mono samples. */
 function toWav(samples: Uint8Array, rate: number): Uint8Array {
   const header = new DataView(new ArrayBuffer(HEADER))
   const text = (at: number, word: string): void => {
@@ -45,7 +45,7 @@ function toWav(samples: Uint8Array, rate: number): Uint8Array {
   return concat([new Uint8Array(header.buffer), samples], HEADER + samples.length)
 }
 
-/** Whether speech is asked for in the one form that the family has. */
+/** Whether the requested format is WAV, the only one that is supported. */
 export const canSpeak = ({ response_format }: SpeechRequest): boolean => response_format === 'wav'
 
 function toRequest(request: SpeechRequest) {
@@ -67,7 +67,7 @@ function toRequest(request: SpeechRequest) {
   }
 }
 
-/** generateContent of the family's speech models, whose bare samples become a WAV file. */
+/** generateContent of the speech models. Their raw samples are returned as a WAV file. */
 export const speech =
   (upstream: Upstream): NonNullable<Provider['speech']> =>
   (request, call) =>

@@ -9,10 +9,10 @@ import { toldError } from './errors.js'
 import { eventReader } from './event-reader.js'
 import { addArgument, emptyArguments } from './partial-arguments.js'
 
-/** Most characters of a bare JSON error that are read. */
+/** Maximum length of a bare JSON error in characters; the rest is ignored. */
 const TAIL = 64 * 1024
 
-/** A tool call whose arguments are not complete. */
+/** A tool call with incomplete arguments. */
 interface OpenCall {
   id: string | undefined
   name: string
@@ -20,30 +20,30 @@ interface OpenCall {
   args: object
 }
 
-/** What is known of a candidate besides what its choice holds. */
+/** The state of a candidate. */
 interface State {
-  /** Whether it said or called anything. */
+  /** Whether it has any text or call. */
   usable: boolean
-  /** How many images it has. */
+  /** Number of its images. */
   images: number
   open?: OpenCall | undefined
-  /** Log probabilities that no delta has carried. */
+  /** Log probabilities that have not been sent with a delta yet. */
   extra?: { logprobs: NonNullable<ReturnType<typeof toLogprobs>> } | undefined
 }
 
-/** Comments, and lines of an event besides its data. */
+/** Comments and all fields of an event except data. */
 const noise = /^(:|(event|id|retry)(:|$))/
 
 /**
- * The chunks of a Gemini stream: each event is an answer with only new parts. The stream says of itself neither that it is done nor,
- * before its body ends, that it has not failed: an error can come as bare JSON after everything else.
+ * Decodes a Gemini stream: each event is an answer with only the new parts. The stream has no end marker, and until its body ends it
+ * can still fail: an error may follow as bare JSON after all events.
  */
 export function streamDecoder(provider: string, request: ChatCompletionRequest): ChatDecoder {
   const builder = chunkBuilder(provider)
   const reader = eventReader()
   const states = new Map<number, State>()
   let begun = false
-  /** Feedback on the prompt without a reason: it was blocked if no candidates follow. */
+  /** A `promptFeedback` without a reason: the prompt was blocked if no candidates follow. */
   let feedback: Answer | undefined
   let tail = ''
 
@@ -125,7 +125,7 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
     else if (answer?.promptFeedback) feedback = answer
   }
 
-  /** @throws UpstreamError where the lines that are no events make up an error */
+  /** @throws UpstreamError if the lines outside of events form an error */
   const checkTail = (): void => {
     const error = tail === '' ? undefined : toldError(provider, parseJson(tail), begun)
     if (error) throw error

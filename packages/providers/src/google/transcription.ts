@@ -21,7 +21,7 @@ async function bytesOf(file: TranscriptionRequest['file']): Promise<Uint8Array> 
   return bytes
 }
 
-/** Whether a text is asked for, without the times that subtitles need. */
+/** Whether the requested format needs no timestamps, as subtitles do. */
 export const canTranscribe = ({ response_format: format }: TranscriptionFields): boolean =>
   format !== 'srt' && format !== 'vtt'
 
@@ -38,7 +38,7 @@ async function toRequest(request: TranscriptionRequest) {
   return { path: toPath(model, 'generateContent'), body: { contents: [{ role: 'user', parts }] }, notes }
 }
 
-/** generateContent with the recording in the prompt. */
+/** generateContent with the audio in the prompt. */
 export const transcription =
   (upstream: Upstream): NonNullable<Provider['transcription']> =>
   async (request, call) =>
