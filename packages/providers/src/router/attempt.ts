@@ -3,23 +3,23 @@ import { UpstreamError } from '@turnpike/core'
 import type { Health } from './health.js'
 
 export interface AttemptOptions {
-  /** How often those that were busy are asked again after all have been; default 0, because clients do so themselves. */
+  /** How often busy targets are retried after all have been tried; default 0, because clients retry themselves. */
   retries?: number
-  /** Longest time to wait before that, in milliseconds; who asks for more is not asked again. Default 2,000. */
+  /** Maximum wait before such a retry in milliseconds; targets with a longer Retry-After are not retried. Default 2,000. */
   maxWaitMs?: number
 }
 
-/** Milliseconds before the first time that all are asked again, doubled each time, and up to half more at random. */
+/** Milliseconds before the first retry, doubled for each further one, plus up to 50 % at random. */
 const WAIT_MS = 250
 
-/** Whether surely nothing was accepted, so that somebody else may be asked (ruling 16). */
-function movesOn(error: unknown): error is UpstreamError {
+/** Whether the call certainly was not accepted, so that another target may be tried (ruling 16). */
+function isRetryable(error: unknown): error is UpstreamError {
   if (!UpstreamError.is(error) || error.failure.accepted) return false
   const { kind, status, credential } = error.failure
   return kind === 'unavailable' || credential === true || status === 429 || status === 503 || status === 529
 }
 
-/** Resolves after `ms`, or rejects when the call is stopped. */
+/** Resolves after `ms`; rejects when the signal is aborted. */
 const pause = (ms: number, signal: Signal): Promise<void> =>
   new Promise((resolve, reject) => {
     const end = (): void => {
@@ -33,13 +33,13 @@ const pause = (ms: number, signal: Signal): Promise<void> =>
     else signal.addEventListener('abort', end)
   })
 
-/** Takes the next to ask: one that another request is trying again by now comes after the others. */
+/** Removes the next target to try: the first whose provider is available, else the first. */
 function takeNext(left: Target[], health: Health): Target {
   const first = left.findIndex(({ provider }) => health.available(provider))
   return left.splice(Math.max(first, 0), 1)[0]!
 }
 
-/** Runs a call with one target after the other until one accepts it. */
+/** Runs a call with each target in turn until one accepts it. */
 export async function attempt<T>(
   targets: Target[],
   signal: Signal,
@@ -60,7 +60,7 @@ export async function attempt<T>(
         return { value: await run(target), target, attempts }
       } catch (error) {
         health.report(target, error)
-        if (!movesOn(error)) throw error
+        if (!isRetryable(error)) throw error
         first ??= error
         const { credential, retryAfter = 0 } = error.failure
         if (credential || retryAfter * 1000 > maxWaitMs) continue

@@ -1,31 +1,31 @@
 import type { Choice, Considered, Model, Need, Target } from '@turnpike/core'
 import { cost, ratesFor } from '@turnpike/core'
 
-/** A target, and what is known of it at the moment. */
+/** A target and its current state. */
 export interface Candidate {
   target: Target
-  /** Whether its provider can do the task as it is asked, as far as that knows. */
+  /** Whether its provider supports the request; true if the provider cannot tell. */
   fits: boolean
-  /** Its entry in the catalogue; undefined where it has none. */
+  /** Its entry in the catalogue; undefined if it is not listed. */
   model: Model | undefined
-  /** Most tokens of a prompt and an answer together, and of an answer; undefined where that is not known. */
+  /** Maximum tokens of prompt and answer together, and of the answer alone; undefined if unknown. */
   context: number | undefined
   maxOutput: number | undefined
   healthy: boolean
-  /** Whether it was rate limited a moment ago. */
+  /** Whether it is rate limited at present. */
   limited: boolean
 }
 
-/** How far behind a candidate is put: a rate limit passes sooner than what makes a provider fail. */
+/** Sort key by health: limited candidates come after healthy ones and before unhealthy ones, because a rate limit passes sooner. */
 const demerit = ({ healthy, limited }: Candidate): number => (healthy ? (limited ? 1 : 0) : 2)
 
-/** A choice, and where in it each stands. */
+/** A choice with the position of each candidate. */
 export interface Ranking extends Choice {
-  /** In the order of `targets`, and after them those that are excluded. */
+  /** In the order of `targets`, followed by the excluded candidates. */
   order: Considered[]
 }
 
-/** Why one stands where it does, where price does not decide. */
+/** Describes the position of a candidate if price does not decide. */
 function standing({ target, fits, healthy, limited }: Candidate): Considered {
   const considered: Considered = { provider: target.provider.id, model: target.model, expected_nano_usd: null }
   if (!fits) considered.excluded = 'unfit'
@@ -34,24 +34,24 @@ function standing({ target, fits, healthy, limited }: Candidate): Considered {
   return considered
 }
 
-/** In the order in which they are configured; who cannot do it is asked where nobody can, and says why. */
+/** Ranks candidates in the order of configuration. If none supports the request, all are tried, so that the client gets a specific error. */
 export function inOrder(candidates: Candidate[]): Ranking {
   const able = candidates.filter(({ fits }) => fits)
-  // Nobody is left out: where no other is there, one that was failing is asked all the same.
+  // Unhealthy candidates are sorted last and not removed: if no other is left, they are tried as well.
   const asked = (able.length > 0 ? able : candidates).toSorted((a, b) => demerit(a) - demerit(b))
   const left = candidates.filter((candidate) => !asked.includes(candidate))
   return { targets: asked.map(({ target }) => target), order: [...asked, ...left].map(standing) }
 }
 
-/** Cheaper first, an unknown price last, and the order of configuration among equals. */
+/** Compares by expected cost; unknown prices last. Equals keep the order of configuration. */
 const cheaper = (a: Considered, b: Considered): number =>
   (a.expected_nano_usd ?? Infinity) === (b.expected_nano_usd ?? Infinity)
     ? 0
     : (a.expected_nano_usd ?? Infinity) - (b.expected_nano_usd ?? Infinity)
 
 /**
- * By what the request is expected to cost, among those that can do it.
- * Targets are empty where none can.
+ * Ranks the candidates that support the request by its expected cost.
+ * `targets` is empty if there is none.
  */
 export function byCost(candidates: Candidate[], need: Need): Ranking & Required<Choice> {
   const { prompt, output } = need.size?.() ?? { prompt: 0, output: 0 }

@@ -1,13 +1,13 @@
 import type { Need, RecentChoice, Target } from '@turnpike/core'
 import type { Ranking } from './candidates.js'
 
-/** How many choices are kept. */
+/** Number of choices kept. */
 const MOST = 100
 
-/** Longest model id that is kept: it is the caller's own text. */
+/** Maximum length of a stored model id, because it is the caller's text. */
 const MODEL_LENGTH = 200
 
-/** The last choices among several targets, and what came of each. */
+/** The most recent choices among several targets, with their results. */
 export class Choices {
   readonly #last: RecentChoice[] = []
   readonly #of = new WeakMap<Target, RecentChoice>()
@@ -26,7 +26,7 @@ export class Choices {
     for (const target of targets) this.#of.set(target, choice)
   }
 
-  /** The choice that a target was part of; undefined where there was none to make. */
+  /** The choice that a target belongs to; undefined if it was the only candidate. */
   of(target: Target): RecentChoice | undefined {
     return this.#of.get(target)
   }

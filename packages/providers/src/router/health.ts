@@ -2,34 +2,34 @@ import type { Provider, ProviderHealth, ProviderState, Target, UpstreamFailure }
 import { UpstreamError } from '@turnpike/core'
 
 export interface HealthOptions {
-  /** Failures in a row after which a provider is left alone while there is another; default 5. */
+  /** Consecutive failures after which a provider is tried last; default 5. */
   failures?: number
-  /** Milliseconds for which it is left alone before one request tries it again; default 30,000. */
+  /** Milliseconds until one request may probe it again; default 30,000. */
   restMs?: number
   /** The clock, in milliseconds; default `Date.now`. */
   now?: () => number
 }
 
-/** Seconds for which a model that is rate limited is asked last, where its provider names none. */
+/** Seconds for which a rate-limited model is tried last if the provider sends no Retry-After. */
 const LIMITED_S = 1
 
 interface State {
   failures: number
   last: ProviderHealth['last_failure']
-  /** When it may be tried again; undefined while it is healthy. */
+  /** When it may be probed; undefined while it is healthy. */
   nextTry: number | undefined
-  /** The target of the request that is trying it right now. */
+  /** The target of the running probe. */
   probe: Target | undefined
 }
 
-/** Whether a model answered and ended that by itself, otherwise than was asked for: the code is its reason. */
+/** Whether the model itself ended its answer early or unusably; `code` is then its finish reason. */
 const ended = ({ kind, code }: UpstreamFailure): boolean =>
   (kind === 'malformed' || kind === 'truncated') && code !== undefined
 
 /**
- * A circuit breaker per provider, fed by real traffic: after some failures in a row it is asked last for a while, then one request tries it.
- * What is the caller's fault is no failure, nor is an answer that the model itself ended, which a caller could ask for,
- * nor a rate limit, which only puts the model behind others.
+ * A circuit breaker per provider, driven by real traffic: after several consecutive failures the provider is tried last, until one request
+ * probes it. Not counted as failures: errors caused by the caller, answers that the model itself ended (callers could provoke them),
+ * and rate limits, which only move the model behind others.
  */
 export class Health {
   readonly #states = new Map<Provider, State>()
@@ -50,19 +50,19 @@ export class Health {
     return state
   }
 
-  /** Whether a provider is to be asked before those that are not available. */
+  /** Whether a provider is healthy or may be probed; otherwise it is tried last. */
   available(provider: Provider): boolean {
     const { nextTry, probe } = this.#of(provider)
     return nextTry === undefined || (nextTry <= this.#now() && !probe)
   }
 
-  /** A request is sent to a target, maybe the one that tries its provider again; to be followed by `report` of the same target. */
+  /** Records the start of a call, which may be the probe of its provider. Must be followed by `report` with the same target. */
   begin(target: Target): void {
     const state = this.#of(target.provider)
     if (state.nextTry !== undefined && this.available(target.provider)) state.probe = target
   }
 
-  /** Whether a target was rate limited and has not had the time that it asked for. */
+  /** Whether a target was rate limited and its Retry-After has not passed. */
   limited({ provider, model }: Target): boolean {
     return (this.#limited.get(provider)?.get(model) ?? 0) > this.#now()
   }
@@ -70,9 +70,9 @@ export class Health {
   report(target: Target, error?: unknown): void {
     const { provider, model } = target
     const state = this.#of(provider)
-    // Others may be under way to it because nobody else was there.
+    // Other requests may use the provider at the same time, if it is the only one.
     if (state.probe === target) state.probe = undefined
-    // A client that left says nothing of the provider.
+    // Other errors, such as a disconnected client, say nothing about the provider.
     if (error !== undefined && !UpstreamError.is(error)) return
     if (error === undefined || error.failure.caller || ended(error.failure)) {
       state.failures = 0
@@ -82,7 +82,7 @@ export class Health {
     const { kind, status, retryAfter = LIMITED_S } = error.failure
     if (status === 429) {
       const limits = this.#limited.get(provider) ?? new Map<string, number>()
-      // Callers name models as they like: those whose time is over are forgotten.
+      // Expired entries are removed, because model ids are chosen by callers and would accumulate.
       for (const [one, until] of limits) if (until <= this.#now()) limits.delete(one)
       this.#limited.set(provider, limits.set(model, this.#now() + retryAfter * 1000))
       return
@@ -92,13 +92,13 @@ export class Health {
     if (state.failures >= this.#most) state.nextTry = this.#now() + this.#restMs
   }
 
-  /** The state of the breaker in one word. */
+  /** The state of the circuit breaker. */
   breaker(provider: Provider): ProviderState['breaker'] {
     const { nextTry } = this.#of(provider)
     return nextTry === undefined ? 'closed' : nextTry > this.#now() ? 'open' : 'half-open'
   }
 
-  /** The models that are limited, and until when. */
+  /** The rate-limited models, each with its end. */
   limits(provider: Provider): ProviderState['limited'] {
     return [...(this.#limited.get(provider) ?? [])]
       .filter(([, until]) => until > this.#now())

@@ -14,17 +14,17 @@ import { Health } from './health.js'
 /** Options of {@link createRouter}. */
 export interface RouterOptions extends AttemptOptions, HealthOptions {
   /**
-   * In order of preference. Several with one id are one provider with several keys or addresses, which take turns;
-   * where one is busy or refused, the next is asked.
+   * In order of preference. Providers with the same id are instances of one provider with several keys or addresses: requests rotate
+   * among them, and if one is busy or its key is rejected, the next is tried.
    */
   providers: Provider[]
-  /** What models cost; default the prices that Turnpike comes with. */
+  /** The prices of models; default the built-in ones. */
   prices?: PriceSource
-  /** Names that stand for models, such as `{ fast: ['openai/gpt-4o-mini', 'gemini-2.5-flash'] }`, in order of preference; default none. */
+  /** Model groups, such as `{ fast: ['openai/gpt-4o-mini', 'gemini-2.5-flash'] }`, in order of preference; default none. */
   groups?: Record<string, string[]>
 }
 
-/** Other words for a provider's id. */
+/** Aliases of provider ids. */
 const aliases: Record<string, string> = { gemini: 'google' }
 
 const tasks: Task[] = ['chat', 'embeddings', 'images', 'speech', 'transcription']
@@ -34,18 +34,18 @@ const never = new AbortController().signal
 const invalidModel = (message: string): ApiError =>
   new ApiError(400, 'invalid_request_error', message, { code: 'model_not_found' })
 
-/** A model's id without what Google's own spelling has before it. */
+/** A model id without the prefix `models/` of Google's own ids. */
 const plainId = (model: string): string => (model.startsWith('models/') ? model.slice('models/'.length) : model)
 
-/** A model id, or whom to ask for it. */
+/** A provider instance and the model id to request from it. */
 interface Place {
   provider: Provider
   model: string
 }
 
 /**
- * Finds who serves a request: the `provider` field first, then the model id's prefix (`openai/gpt-4o`), then the catalogue,
- * then the family that such ids belong to. Among several, `auto` takes the cheapest and anything else the first.
+ * Creates a router. It selects providers by the `provider` field, else by the prefix of the model id (`openai/gpt-4o`), else by the
+ * catalogue, else by the families whose ids match. Among several, `auto` prefers the cheapest; otherwise the configured order decides.
  * @example createRouter({ providers: [openai({ apiKey })] })
  */
 export function createRouter(options: RouterOptions): Router {
@@ -53,11 +53,11 @@ export function createRouter(options: RouterOptions): Router {
   const groups = new Map(Object.entries(options.groups ?? {}))
   const health = new Health(options)
   const choices = new Choices()
-  /** By id, the instances of a provider. */
+  /** The instances of each provider by its id. */
   const byId = new Map<string, Provider[]>()
   for (const provider of providers) {
     const { id } = provider
-    // It is a prefix of model ids, a word beside `auto`, and a part of headers.
+    // The id is used as a prefix of model ids, as a value of `provider` beside `auto`, and in headers.
     if (!/^[\w.-]+$/.test(id) || id === 'auto') throw new TypeError(`"${id}" cannot be the id of a provider`)
     byId.set(id, [...(byId.get(id) ?? []), provider])
   }
@@ -65,21 +65,21 @@ export function createRouter(options: RouterOptions): Router {
   const idOf = (word: string): string | undefined =>
     byId.has(word) ? word : byId.has(aliases[word] ?? '') ? aliases[word] : undefined
 
-  /** By id, whose turn it is. */
-  const turns = new Map<string, number>()
-  /** The instances of a provider, each time beginning with the next. */
+  /** The index of the instance to try first in the next request, by provider id. */
+  const nextInstance = new Map<string, number>()
+  /** The instances of a provider in round-robin order. */
   const instances = (id: string): Provider[] => {
     const all = byId.get(id)!
     if (all.length === 1) return all
-    const first = turns.get(id) ?? 0
-    turns.set(id, (first + 1) % all.length)
+    const first = nextInstance.get(id) ?? 0
+    nextInstance.set(id, (first + 1) % all.length)
     return [...all.slice(first), ...all.slice(0, first)]
   }
 
   const listed = async (): Promise<Model[]> =>
     (await Promise.all([...byId.values()].map(([provider]) => provider!.models({ signal: never })))).flat()
 
-  /** By model id and then by provider, what is listed. */
+  /** The listed models by model id, then by provider id. */
   let catalogue: Map<string, Map<string, Model>> | undefined
   const readCatalogue = async (): Promise<Map<string, Map<string, Model>>> => {
     const read = new Map<string, Map<string, Model>>()
@@ -95,7 +95,7 @@ export function createRouter(options: RouterOptions): Router {
     const prefix = slash > 0 ? idOf(asked.slice(0, slash)) : undefined
     const rest = prefix === undefined ? asked : asked.slice(slash + 1)
     const at = (id: string, model: string): Place[] => instances(id).map((provider) => ({ provider, model }))
-    // Some providers have ids that begin with the name of another.
+    // Some providers list model ids that begin with another provider's name.
     if (wanted !== undefined) return at(wanted, prefix !== wanted && known.get(asked)?.has(wanted) ? asked : rest)
     if (prefix !== undefined) return at(prefix, rest)
     const listing = known.get(asked)
@@ -103,7 +103,7 @@ export function createRouter(options: RouterOptions): Router {
     return ids.length === 1 ? at(ids[0]!, asked) : ids.flatMap((id) => at(id, asked))
   }
 
-  /** Who can be asked, in order of preference. */
+  /** The providers that have the requested model, in order of preference. */
   const placesOf = (known: Map<string, Map<string, Model>>, { task, request }: Need): Place[] => {
     const { model, provider: word } = request
     const wanted = word && word !== 'auto' ? idOf(word) : undefined
@@ -118,7 +118,7 @@ export function createRouter(options: RouterOptions): Router {
       ? group
           .flatMap((id) => serving(known, id, undefined))
           .filter(({ provider: { id } }) => !wanted || id === wanted)
-          // The same model may be in a group under two names.
+          // A group may contain the same model under two names.
           .filter((one, i, all) => i === all.findIndex((o) => o.provider === one.provider && o.model === one.model))
       : serving(known, model, wanted)
     const able = places.filter((place) => task in place.provider && place.model !== '')
@@ -161,7 +161,7 @@ export function createRouter(options: RouterOptions): Router {
   }
 
   return {
-    // Once the catalogue is read, nothing is waited for.
+    // Synchronous once the catalogue has been read.
     candidates: (need) =>
       catalogue ? choose(catalogue, need) : readCatalogue().then((read) => choose((catalogue = read), need)),
     attempt(targets, signal, run) {
