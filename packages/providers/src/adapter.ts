@@ -1,74 +1,74 @@
 import type { ChatCompletionRequest, ChunkChoice, ChunkHead, Completion, Note, Signal, Usage } from '@turnpike/core'
 import type { UpstreamEvent } from './event-parser.js'
 
-/** An upstream's answer that is not a success. */
+/** An upstream response with an error status. */
 export interface ErrorAnswer {
   status: number
   /** A response header by its lower-case name. */
   header(name: string): string | undefined
-  /** The body as JSON; undefined where it is none. */
+  /** The parsed JSON body; undefined if it is not JSON. */
   body: unknown
 }
 
-/** What an error answer means. */
+/** The interpretation of an error response. */
 export interface ErrorMeaning {
-  /** The upstream's own words; undefined where it sent none that a person could use. */
+  /** The upstream's error message; undefined if it sent none. */
   message: string | undefined
-  /** True where the fault is in the caller's request. */
+  /** True if the caller's request caused the error. */
   caller: boolean
-  /** True where the gateway's credential was refused. */
+  /** True if the upstream rejected the gateway's credential. */
   credential: boolean
-  /** The upstream's own error code. */
+  /** The upstream's error code. */
   code: string | undefined
-  /** Seconds after which to ask again. */
+  /** Seconds to wait before a retry. */
   retryAfter: number | undefined
 }
 
-/** An upstream call in the family's own form. */
+/** An upstream request in the form of the family. */
 export interface UpstreamRequest {
-  /** Below the base URL. */
+  /** Relative to the base URL. */
   path: string
   body: object
-  /** Every field that does not reach the upstream as it was given. */
+  /** Each field that is not sent as the caller wrote it. */
   notes: Note[]
 }
 
-/** Turns the events of one stream into items, read by read, without waiting for anything. */
+/** Converts the events of one stream into items, one read at a time. Synchronous. */
 export interface StreamDecoder<Item> {
-  /** The items of one read's events, which are not to be kept; none, if they only show that the upstream is alive. @throws UpstreamError */
+  /** Decodes the events of one read, which must not be retained. Empty if they only show that the upstream is alive. @throws UpstreamError */
   push(events: UpstreamEvent[]): Item[]
-  /** True once the upstream has said that it is done; what follows is thrown away. */
+  /** True after the end marker of the stream; anything after it is discarded. */
   done(): boolean
-  /** The last items of a stream that has ended. @throws UpstreamError `truncated` where it is not whole */
+  /** The last items after the end of the body. @throws UpstreamError `truncated` if the stream is incomplete */
   end(): Item[]
-  /** After a failure: the items that came before it in the same read. */
+  /** After an error: the items decoded before it in the same read. */
   rest(): Item[]
-  /** A line without data: of an event's name, a comment, or the bare JSON that Gemini ends a failed stream with. @returns whether it says anything */
+  /** Handles a line without data: an event name, a comment, or the bare JSON error that can end a Gemini stream. @returns whether the line is relevant */
   stray?(line: string): boolean
 }
 
 /** The decoder of one chat stream. */
 export interface ChatDecoder extends StreamDecoder<ChunkChoice> {
-  /** What every chunk has alike; to be asked for from the first choice on. */
+  /** The fields common to all chunks; valid from the first choice on. */
   head(): ChunkHead
-  /** The last report of usage. */
+  /** The last reported usage. */
   usage(): Usage | undefined
 }
 
 /**
- * The translation between OpenAI's form and one family's: four pure functions.
- * A family is added by writing these and handing them to {@link createProvider}.
+ * Translates between OpenAI's form and that of a family, with pure functions except `prepare`.
+ * To add a family, implement this interface and pass it to {@link createProvider}.
  */
 export interface ChatAdapter {
-  /** True where the family gives one answer to a call. */
+  /** True if the family returns only one choice per call. */
   oneChoice: boolean
-  /** Gets what the family does not get by itself, such as images at addresses: the one step that may wait. What is prepared already stays as it is. */
+  /** Fetches what the upstream does not fetch itself, such as remote images: the only asynchronous step. Idempotent. */
   prepare?(request: ChatCompletionRequest, signal: Signal): Promise<ChatCompletionRequest>
-  /** @throws ApiError 400 for what the family cannot be asked, before anything is sent */
+  /** @throws ApiError 400 for what the family does not support, before anything is sent */
   request(request: ChatCompletionRequest): UpstreamRequest
-  /** @throws UpstreamError `malformed` for an answer that is none */
+  /** @throws UpstreamError `malformed` for an invalid answer */
   response(body: unknown, request: ChatCompletionRequest): Completion
-  /** What decodes one stream. */
+  /** Creates the decoder of one stream. */
   stream(request: ChatCompletionRequest): ChatDecoder
   errors(answer: ErrorAnswer): ErrorMeaning
 }

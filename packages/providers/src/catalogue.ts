@@ -2,11 +2,11 @@ import type { Price, PriceSource, Rates } from '@turnpike/core'
 import { fixedPrices, priceTable } from '@turnpike/core'
 import { undated } from '@turnpike/core/internal'
 
-/** What a model takes, gives and costs. */
+/** The limits and the price of a model. */
 export interface ModelFacts {
-  /** Most tokens of a prompt and its answer together; undefined where the model counts none. */
+  /** Maximum tokens of prompt and answer together; undefined if the model does not count tokens. */
   context: number | undefined
-  /** Most tokens of an answer; undefined where there are none, or it is not known. */
+  /** Maximum tokens of an answer; undefined if unknown or not applicable. */
   maxOutput: number | undefined
   /** In US dollars per million units. */
   price: Price
@@ -21,24 +21,24 @@ const model = (
 
 const text = (input: number, output: number, cache_read: number): Rates => ({ input, output, cache_read })
 
-/** Listens as well, at a rate of its own. */
+/** Adds the rate of audio input. */
 const audio = (input_audio: number, rates: Rates): Rates => ({ ...rates, input_audio })
 
-/** Rates of Claude: each is a multiple of the input's. */
+/** The rates of Claude models: each is a multiple of the input rate. */
 const claude = (input: number): Rates => ({
   ...text(input, input * 5, input / 10),
   cache_write: input * 1.25,
   cache_write_1h: input * 2,
 })
 
-/** What nearly all of Gemini take: 1,048,576 tokens. */
+/** The context size of nearly all Gemini models: 1,048,576 tokens. */
 const MI = 2 ** 20
 
-/** The day of the lists that the {@link catalogue} is made of. */
+/** The date of the sources of the {@link catalogue}. */
 export const CATALOGUE_DATE = '2026-07-02'
 
 /**
- * The models that are known, by `provider/model`. Source: models.dev at f3fc69229, 2026-07-02; `tts-…` and `whisper-1`: litellm's table of
+ * The known models by `provider/model`. Source: models.dev at f3fc69229, 2026-07-02; `tts-…` and `whisper-1`: litellm's table of
  * the same day; `gemini-2.5-flash-image`: text at the rate of OpenRouter's listing; `gpt-4o-2024-05-13`: OpenAI's own price list.
  */
 export const catalogue: Record<string, ModelFacts> = {
@@ -90,7 +90,7 @@ export const catalogue: Record<string, ModelFacts> = {
   'google/gemini-2.5-pro-preview-tts': model(8_192, 16_384, { input: 1, output: 20, output_audio: 20 }),
 }
 
-/** What is known of a model, also of a dated version of it. */
+/** The facts of a model. A dated version without an entry has those of its base id. */
 export const factsOf = (provider: string, model: string): ModelFacts | undefined =>
   catalogue[`${provider}/${model}`] ?? catalogue[`${provider}/${undated(model)}`]
 

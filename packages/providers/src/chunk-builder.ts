@@ -2,25 +2,25 @@ import type { ChatDelta, ChunkChoice, ChunkHead, FinishReason, ToolCallDelta, Us
 import { malformed, truncated } from './failures.js'
 import { parseJson } from './json.js'
 
-/** 24 random letters and digits. */
+/** 24 random hexadecimal digits. */
 export const randomText = (): string => crypto.randomUUID().replaceAll('-', '').slice(8)
 
-/** An id for a tool call whose upstream gave none: 29 characters, because OpenAI refuses ids over 40 in a history. */
+/** Creates the id of a tool call whose upstream sent none. It has 29 characters: OpenAI rejects ids over 40 in a history. */
 export const newToolCallId = (): string => `call_${randomText()}`
 
-/** An id for an answer whose upstream gave none. */
+/** Creates the id of an answer whose upstream sent none. */
 export const newCompletionId = (): string => `chatcmpl-${randomText()}`
 
-/** What `created` of an answer says. */
+/** The current Unix time in seconds, for `created`. */
 export const secondsNow = (): number => Math.floor(Date.now() / 1000)
 
-/** Why a choice ended, told by whether it called tools: some upstreams say "stop" after a call, and nobody can act on calls that are not there. */
+/** Makes a finish reason consistent with the tool calls: some upstreams report `stop` after a call, or `tool_calls` without one. */
 export const finishOf = (given: FinishReason, called: boolean): FinishReason => {
   if (given === 'stop' && called) return 'tool_calls'
   return given === 'tool_calls' && !called ? 'stop' : given
 }
 
-/** Tool arguments as the client is to see them: JSON, with `{}` for none, unless the answer was cut off and they are as received. */
+/** Checks tool arguments; empty ones become `{}`. If the answer was cut off, they are returned as received. @throws UpstreamError if they are not JSON */
 export function checkArguments(text: string, finish: FinishReason, provider: string): string {
   if (finish !== 'tool_calls') return text
   if (text === '') return '{}'
@@ -28,16 +28,16 @@ export function checkArguments(text: string, finish: FinishReason, provider: str
   return text
 }
 
-/** A tool call, of which only the arguments are still of interest. */
+/** A tool call that has begun. */
 interface Tool {
   arguments: string
 }
 
 interface Choice {
   tools: Tool[]
-  /** Whether any call was shown, also one that is not counted here. */
+  /** Whether any call was sent, including those not in `tools`. */
   called: boolean
-  /** Set once the upstream gave a reason; sent when the stream is whole, so that nothing follows it. */
+  /** Set when the upstream reports a finish reason; sent at the end of the stream, after everything else. */
   finish?: { reason: FinishReason; extra: object }
 }
 
@@ -47,35 +47,35 @@ function isEmpty(delta: ChatDelta): boolean {
 }
 
 /**
- * Makes the chunks of one stream in the form that OpenAI's clients rely on: one head, the role once, tool calls counted from 0,
- * one finish per choice after everything else of it. `end` is where a stream proves that it is whole.
+ * Builds the chunks of one stream in the form that OpenAI clients rely on: one head, the role once, tool calls numbered from 0, and one
+ * finish reason per choice, after everything else. `end` checks that the stream is complete.
  */
 export interface ChunkBuilder {
-  /** What every chunk has alike. */
+  /** The fields common to all chunks. */
   head(): ChunkHead
-  /** The last report of usage. */
+  /** The last reported usage. */
   usage(): Usage | undefined
-  /** Sets the head; the first call counts. */
+  /** Sets the head. Only the first call has an effect. */
   begin(head: Partial<ChunkHead>): void
-  /** Adds a choice as the upstream made it, without tool calls and without a finish; the builder keeps it and sees to its role. */
+  /** Adds a choice of the upstream without function calls and finish reason. The builder takes ownership and normalizes its role. */
   relay(choice: ChunkChoice): void
-  /** Adds a delta without tool calls; `extra` are further fields of the choice, such as logprobs. */
+  /** Adds a delta; `extra` are further fields of the choice, such as logprobs. */
   delta(choice: number, delta: ChatDelta, extra?: object): void
   /** Begins a tool call; `extra` are further fields of its first entry. @returns its index */
   tool(choice: number, call: { id?: string | undefined; name: string; extra?: object }): number
-  /** Adds to the arguments of a tool call. */
+  /** Appends to the arguments of a tool call. */
   toolArguments(choice: number, tool: number, fragment: string): void
-  /** Notes why a choice ended. */
+  /** Sets the finish reason of a choice. */
   finish(choice: number, reason: FinishReason, extra?: object): void
-  /** Notes the usage so far; the last report counts. */
+  /** Sets the usage, replacing any earlier report. */
   report(usage: Usage): void
-  /** What has been added since the last call. */
+  /** The choices added since the last call. */
   take(): ChunkChoice[]
-  /** The finish of every choice, after what has been added. @throws UpstreamError `truncated` where a choice has no finish */
+  /** The remaining choices, with the finish reason of each. @throws UpstreamError `truncated` if a choice has no finish reason */
   end(): ChunkChoice[]
 }
 
-/** Builds the OpenAI chunks of one stream. */
+/** Creates the chunk builder of one stream. */
 export function chunkBuilder(provider: string): ChunkBuilder {
   const choices = new Map<number, Choice>()
   let head: ChunkHead | undefined
@@ -91,7 +91,7 @@ export function chunkBuilder(provider: string): ChunkBuilder {
       object: 'chat.completion.chunk',
     })
 
-  /** The first delta of a choice, with what clients expect of it. */
+  /** Completes the first delta of a choice with `role` and `content`. */
   const first = (index: number, delta: ChatDelta): ChatDelta => {
     choices.set(index, { tools: [], called: false })
     const whole: ChatDelta = { role: 'assistant', content: null, ...delta }
@@ -112,7 +112,7 @@ export function chunkBuilder(provider: string): ChunkBuilder {
   }
 
   const addDelta: ChunkBuilder['delta'] = (index, delta, extra) => {
-    // A spread in the midst of a literal costs more than all the rest of a chunk (docs/decisions/008); few have one.
+    // A spread inside a literal costs more than the rest of a chunk (docs/decisions/008), and few choices have `extra`.
     relay(extra ? { index, delta, ...extra, finish_reason: null } : { index, delta, finish_reason: null })
   }
 
@@ -126,7 +126,7 @@ export function chunkBuilder(provider: string): ChunkBuilder {
     })
   }
 
-  // Emptied, not replaced: see decodeStream.
+  // Emptied and not replaced: see decodeStream.
   const take = (): ChunkChoice[] => added.splice(0)
 
   return {

@@ -1,4 +1,4 @@
-/** Content encodings of answers (RFC 9110, 8.4), on Node. @module */
+/** Decodes content encodings of responses (RFC 9110, 8.4) on Node. @module */
 import type { Signal } from '@turnpike/core'
 import { Pieces, readerOf } from '@turnpike/core/internal'
 import type { Transform } from 'node:stream'
@@ -7,10 +7,10 @@ import { createBrotliDecompress, createGunzip, createInflateRaw } from 'node:zli
 import type { TransportResponse } from './transport.js'
 import { withoutEncoding } from './transport.js'
 
-/** Most encodings of one answer: each takes memory, and a header has room for thousands. */
+/** Maximum number of encodings of a response: each needs memory, and a header has room for thousands. */
 const MOST = 4
 
-/** Deflate without its zlib header, which some servers leave out: the low half of the first byte tells. */
+/** Strips the zlib header of deflate, if present: some servers omit it. It is recognized by the low four bits of the first byte. */
 async function* withoutZlibHeader(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let skip: number | undefined
   for await (const piece of source) {
@@ -22,7 +22,7 @@ async function* withoutZlibHeader(source: AsyncIterable<Buffer>): AsyncGenerator
 
 type Step = Transform | typeof withoutZlibHeader
 
-/** What undoes each encoding, by its name in the header. */
+/** The decoding steps of each encoding by its name in `content-encoding`. */
 const decoders = new Map<string, () => Step[]>([
   ['gzip', () => [createGunzip()]],
   ['x-gzip', () => [createGunzip()]],
@@ -32,11 +32,11 @@ const decoders = new Map<string, () => Step[]>([
 ])
 
 /**
- * An answer with its body decoded, piece by piece as it is read; as it is where an encoding is not known.
- * Aborting stops it for the signal's reason. A body that is damaged, or ends within an encoding, fails as one whose connection breaks.
+ * Decodes the body of a response as it is read; returns the response unchanged if an encoding is unknown.
+ * Aborting destroys the body with the signal's reason. A corrupt or truncated body fails like a broken connection.
  */
 export function decoded(response: TransportResponse, encoding: string, signal: Signal): TransportResponse {
-  // They are listed in the order in which they were applied.
+  // The header lists encodings in the order in which they were applied.
   const names = encoding.toLowerCase().split(',').toReversed()
   const steps = names.map((name) => decoders.get(name.trim()))
   if (steps.length > MOST || steps.includes(undefined)) return response
@@ -44,13 +44,13 @@ export function decoded(response: TransportResponse, encoding: string, signal: S
   const source = Readable.from(body)
   const streams = [source, ...steps.flatMap((make) => make!())]
   const last = streams.at(-1) as Readable
-  // The last one's reader is told what goes wrong. The types take no list that is not spelt out.
+  // Errors reach the reader of the last stream. The types of `pipeline` accept no array of unknown length.
   if (streams.length > 1) pipeline(streams as Transform[], () => undefined)
   const abort = (): void => void last.destroy(signal.reason as Error)
   signal.addEventListener('abort', abort)
   finished(last, () => {
     signal.removeEventListener('abort', abort)
-    // By itself a pipeline lets a source go only when it brings something.
+    // A pipeline alone would not destroy the source until its next piece arrives.
     source.destroy()
   })
   return {

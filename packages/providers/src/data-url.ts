@@ -3,13 +3,13 @@ import { toBase64 } from './base64.js'
 
 /** The media of a `data:` URL. */
 export interface Media {
-  /** In lower case, without parameters; `text/plain` where the URL names none (RFC 2397). */
+  /** In lower case, without parameters; `text/plain` if the URL has none (RFC 2397). */
   type: string
   /** In base64. */
   data: string
 }
 
-/** What escaped text says, as bytes. */
+/** Decodes percent-encoded text to bytes. */
 function toBytes(escaped: string): Uint8Array {
   try {
     return new TextEncoder().encode(decodeURIComponent(escaped))
@@ -18,7 +18,7 @@ function toBytes(escaped: string): Uint8Array {
   }
 }
 
-/** Takes a `data:` URL apart; undefined for any other. Data that is not in base64 is put into it. @throws ApiError 400 for a broken escape */
+/** Parses a `data:` URL; undefined for any other. Data that is not base64 is converted to it. @throws ApiError 400 for an invalid escape */
 export function parseDataUrl(url: string): Media | undefined {
   if (!url.startsWith('data:')) return undefined
   const comma = url.indexOf(',')
@@ -27,7 +27,7 @@ export function parseDataUrl(url: string): Media | undefined {
   const type = given.trim() || 'text/plain'
   const data = url.slice(comma + 1)
   return {
-    // As clients write it.
+    // Clients use the unregistered name image/jpg.
     type: type === 'image/jpg' ? 'image/jpeg' : type,
     data: parameters.includes('base64') ? data : toBase64(toBytes(data)),
   }

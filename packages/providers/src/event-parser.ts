@@ -1,17 +1,17 @@
-/** One server-sent event of an upstream. Its name and id are left out: every family says in `data` what it is. */
+/** One server-sent event of an upstream. Its name and id are ignored: all families repeat the type in `data`. */
 export interface UpstreamEvent {
   data: string
 }
 
 /**
- * Server-sent events out of text that comes in pieces (WHATWG HTML, 9.2.6): lines end with LF, CRLF or CR, an event with a blank line.
- * @param onEvent told of each event that has data
- * @param onStray told of each line that has no data
+ * Parses server-sent events from text in pieces (WHATWG HTML, 9.2.6): lines end with LF, CRLF or CR, an event with a blank line.
+ * @param onEvent called for each event with data
+ * @param onStray called for each line without data
  */
 export function eventParser(onEvent: (event: UpstreamEvent) => void, onStray: (line: string) => void) {
-  /** The line that has not ended. */
+  /** The incomplete line. */
   let rest = ''
-  /** The data of the event that has not ended; undefined before its first line. */
+  /** The data of the incomplete event; undefined before its first line of data. */
   let data: string | undefined
   let afterReturn = false
 
@@ -26,7 +26,7 @@ export function eventParser(onEvent: (event: UpstreamEvent) => void, onStray: (l
   }
 
   return {
-    /** Characters of an event that has not ended. */
+    /** Size of the incomplete event in characters. */
     size: (): number => rest.length + (data?.length ?? 0),
     feed(piece: string): void {
       if (piece === '') return

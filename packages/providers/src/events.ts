@@ -7,7 +7,7 @@ import { eventParser } from './event-parser.js'
 import { malformed, truncated } from './failures.js'
 import { parseJson } from './json.js'
 
-/** How long the rest of a body is read after its last event, in milliseconds, and how many bytes of it, so that the connection can be used again. */
+/** How long, and how many bytes of, a body is read after its last event, so that the connection can be reused. */
 const TAIL_MS = 1_000
 const TAIL_BYTES = 64 * 1024
 
@@ -21,7 +21,7 @@ async function discard(rest: AsyncIterator<Uint8Array>): Promise<void> {
     }
     await rest.return?.()
   } catch {
-    // Whatever befalls the connection now, the answer was whole.
+    // The answer is complete, so errors of the connection do not matter any more.
   } finally {
     clearTimeout(timer)
   }
@@ -31,7 +31,7 @@ const isWhole = (data: string): boolean => data === '[DONE]' || parseJson(data) 
 
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 
-/** Decodes UTF-8 piece by piece, without a byte order mark. A decoder that keeps its place is made only where a piece ends within a character: it costs twice as much. */
+/** Decodes UTF-8 in pieces and removes a byte order mark. A streaming decoder, which costs twice as much, is used only if a piece ends within a character. */
 function pieceDecoder(): (bytes: Uint8Array) => string {
   let inCharacter: InstanceType<typeof TextDecoder> | undefined
   let begun = false
@@ -52,9 +52,9 @@ function pieceDecoder(): (bytes: Uint8Array) => string {
 }
 
 /**
- * Decodes a body of server-sent events: what one read brings comes together. Written by hand, because a generator costs more than the rest of a chunk.
- * @returns `events`, and `putBack`, which has a result come once more
- * @throws UpstreamError `malformed` for an event over `limit` characters, `truncated` where the connection broke, and what the decoder throws
+ * Decodes a body of server-sent events; the items of one read are yielded together. Not a generator, which would cost more than the rest of a chunk.
+ * @returns `events`, and `putBack`, which makes `events` yield a result again
+ * @throws UpstreamError `malformed` for an event over `limit` characters, `truncated` for a broken connection, and errors of the decoder
  */
 export function decodeStream<Item>(
   body: AsyncIterable<Uint8Array>,
@@ -64,7 +64,7 @@ export function decodeStream<Item>(
 ): { events: Pieces<Item[]>; putBack(result: IteratorResult<Item[], undefined>): void } {
   const events: UpstreamEvent[] = []
   let oversized = false
-  /** A line without data has come since the decoder was asked. */
+  /** Whether a relevant line without data has arrived since the last `push`. */
   let stray = false
   const parser = eventParser(
     (event) => {
@@ -78,26 +78,26 @@ export function decodeStream<Item>(
   const decode = pieceDecoder()
   const pieces = body[Symbol.asyncIterator]()
   const readPiece = readerOf(pieces)
-  /** True while the body may bring more. */
+  /** True until the body has ended or was closed. */
   let open = true
   let ended = false
-  /** Tells what comes next, where that is known before it is asked for. */
+  /** Delivers the next result if it is known in advance. */
   let known: Read<Item[]> | undefined
-  /** What the end of the body brought, until it is known that the stream is whole. */
+  /** Items from the end of the body, held until the stream is known to be complete. */
   let last: Item[] = []
   let onItems!: OnResult<Item[]>
   let onError!: OnError
 
   const close = (): void => {
     ended = true
-    // What is too large already would only be inflated further.
+    // An oversized body is not drained: that would only decompress more of it.
     if (open) void (oversized ? pieces.return?.() : discard(pieces))
     open = false
   }
 
   const fail = (thrown: unknown): void => {
     close()
-    // Any other error is of a decoder that met what no upstream should send.
+    // Any other error comes from a decoder that met an unexpected value.
     const error = UpstreamError.is(thrown) ? thrown : malformed(provider, 'The answer makes no sense', thrown)
     const rest = [...last, ...decoder.rest()]
     if (rest.length === 0) onError(error)
@@ -107,20 +107,20 @@ export function decodeStream<Item>(
     }
   }
 
-  /** The items of a piece; undefined where it ends no event. */
+  /** The items of a piece; undefined if it completes no event. */
   const take = (piece: Uint8Array): Item[] | undefined => {
     parser.feed(decode(piece))
     oversized ||= parser.size() > limit
     if (oversized) throw malformed(provider, `An event is larger than ${limit} characters`)
     if (events.length === 0 && !stray) return undefined
     stray = false
-    // Emptied, not replaced: V8 learns in bursts that such an array lives long, makes it old, and what it held then outlives it.
+    // Emptied and not replaced: V8 may come to allocate new arrays in the old generation, where they keep their events alive.
     const items = decoder.push(events.splice(0))
     if (decoder.done()) close()
     return items
   }
 
-  /** What the end of the body leaves: a last event without its blank line counts if it is whole. @returns whether that ends the stream */
+  /** Decodes the end of the body: a last event without a blank line counts if it is complete. @returns whether the stream is done */
   const takeLast = (): boolean => {
     open = false
     ended = true
@@ -143,7 +143,7 @@ export function decodeStream<Item>(
 
   const onBroken = (cause: unknown): void => {
     try {
-      // It may have been told that it is done, or why it is not, before it broke.
+      // The end marker or an error may have arrived before the connection broke.
       if (!takeLast()) throw truncated(provider, 'The connection broke during the answer', cause)
     } catch (error) {
       fail(error)
@@ -153,9 +153,9 @@ export function decodeStream<Item>(
   }
 
   const read: Read<Item[]> = (toItems, toError) => {
-    const tell = known
+    const deliver = known
     known = undefined
-    if (tell) tell(toItems, toError)
+    if (deliver) deliver(toItems, toError)
     else if (ended) toItems({ done: true, value: undefined })
     else {
       onItems = toItems

@@ -2,17 +2,17 @@ import { UpstreamError } from '@turnpike/core'
 import type { ChatAdapter, ErrorAnswer } from './adapter.js'
 
 /**
- * An answer that is none, or that nobody could use; the generation has been paid for.
- * @param code the model's own reason for ending it so, where it gave one: then its provider is none the worse for it
+ * The error for an answer that is invalid or unusable, although the upstream has accepted (and bills) the request.
+ * @param code the model's finish reason, if it gave one: the error then does not count against the provider's health
  */
 export const malformed = (provider: string, message: string, cause?: unknown, code?: string): UpstreamError =>
   new UpstreamError(message, { provider, kind: 'malformed', accepted: true, cause, code })
 
-/** An answer that ended before it was whole; `code` as with {@link malformed}. */
+/** The error for an incomplete answer; `code` as in {@link malformed}. */
 export const truncated = (provider: string, message: string, cause?: unknown, code?: string): UpstreamError =>
   new UpstreamError(message, { provider, kind: 'truncated', accepted: true, cause, code })
 
-/** What an upstream refused, or failed at, with a status of its own or one that its answer tells of. */
+/** The error for an error status, either of the response itself or in its body. */
 export function statusError(
   provider: string,
   errors: ChatAdapter['errors'],

@@ -5,34 +5,34 @@ import type { Transport } from './transport.js'
 import { fetchTransport } from './transport.js'
 import type { UpstreamLimits } from './upstream.js'
 
-/** What the makers of all families take. */
+/** Options common to all families. */
 export interface FamilyOptions {
   apiKey: string
-  /** Where the API is. */
+  /** The base URL of the API. */
   baseURL?: string
-  /** How callers name this provider; default the family's own name. */
+  /** The id of the provider in requests; default the name of the family. */
   id?: string
-  /** How bytes leave; default {@link fetchTransport}. On Node, `undiciTransport()` costs a fraction of it. */
+  /** The HTTP client; default {@link fetchTransport}. On Node, `undiciTransport()` needs a fraction of its CPU time. */
   transport?: Transport
-  /** Bounds on what the upstream may send. */
+  /** Limits of upstream responses. */
   limits?: UpstreamLimits
 }
 
-/** A family, apart from where and by whom it is called. */
+/** The definition of a family. */
 interface Family extends Pick<ProviderOptions, 'owns' | 'endpoints'> {
   id: string
   baseURL: string
-  /** The headers that carry the key. */
+  /** The authentication headers. */
   headers(apiKey: string): Record<string, string>
   chat(provider: string): ProviderOptions['chat']
-  /** By id, what each listed model can do. */
+  /** The capabilities of each listed model by its id. */
   catalogue: Record<string, Capability[]>
 }
 
-/** When the catalogues were drawn up, in seconds: what `created` says of every model. Source: models.dev, 2026-07-02. */
+/** `created` of every model, in seconds: the date of the catalogues. Source: models.dev, 2026-07-02. */
 const CATALOGUED = 1_782_950_400
 
-/** The catalogue of a family under a provider's id. */
+/** Lists the models of a family for a provider id. */
 export const listModels = (family: string, provider: string, catalogue: Record<string, Capability[]>): Model[] =>
   Object.entries(catalogue).map(([id, capabilities]) => ({
     id,
@@ -43,7 +43,7 @@ export const listModels = (family: string, provider: string, catalogue: Record<s
     capabilities,
   }))
 
-/** The provider that options make of a family. */
+/** Creates a provider of a family. */
 export function familyProvider(family: Family, options: FamilyOptions): Provider {
   const { apiKey, baseURL = family.baseURL, id = family.id, transport = fetchTransport(), limits } = options
   return createProvider({

@@ -12,7 +12,7 @@ const answer = { type: 'json_schema', json_schema: { name: 'answer', schema } }
 const part = (given: object) => ({ messages: [{ role: 'user', content: [given] }] })
 const image = (url: string) => part({ type: 'image_url', image_url: { url } })
 
-/** By the name of a field or of a way to use it: what is added to a plain request. */
+/** The fields added to a minimal request, by the name of the field or usage that they test. */
 const probes: Record<string, object> = {
   'system, system and developer messages': { system: 'Be brief.' },
   'system messages alone': { messages: [{ role: 'system', content: 'Be brief.' }] },
@@ -50,12 +50,12 @@ const probes: Record<string, object> = {
   'a field that nobody knows': { made_up: 1 },
 }
 
-/** The word that tells most, where a probe has several notes. */
+/** Actions by significance; if a probe has several notes, the first of these is reported. */
 const strongest: Fidelity[] = ['dropped', 'clamped', 'emulated']
 
 /**
- * What becomes of each field with a model, found by asking its provider for one request per field (ruling 20).
- * The table of docs/providers.md and `GET /v1/models/{model}` say the same.
+ * How a model's provider treats each field, determined by a preview of one request per field (ruling 20).
+ * It is the source of the table in docs/providers.md and of `GET /v1/models/{model}`.
  */
 export function fidelityOf(chat: NonNullable<Provider['chat']>, model: string): Record<string, Fidelity> {
   const outcome = (added: object): Fidelity => {

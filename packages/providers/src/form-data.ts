@@ -2,11 +2,11 @@ import type { FileInput } from '@turnpike/core'
 
 const utf8 = new TextEncoder()
 
-/** A name as it may stand in quotes (WHATWG HTML, multipart/form-data). */
+/** Quotes and escapes a name (WHATWG HTML, multipart/form-data). */
 const quoted = (name: string): string =>
   `"${name.replaceAll('\n', '%0A').replaceAll('\r', '%0D').replaceAll('"', '%22')}"`
 
-/** Text fields and a file as multipart/form-data, the file last and read only as fast as it is taken. */
+/** Encodes text fields and a file as multipart/form-data. The file comes last and is read with backpressure. */
 export function formData(
   fields: Record<string, unknown>,
   file: FileInput,

@@ -1,4 +1,4 @@
-/** Provider adapters, transports and the router of Turnpike, and what a family of one's own is made of. @module */
+/** Provider adapters, transports and the router of Turnpike, and the building blocks of further families. @module */
 export * from './adapter.js'
 export * from './anthropic/index.js'
 export * from './catalogue.js'

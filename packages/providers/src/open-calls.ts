@@ -1,11 +1,11 @@
-/** The calls of a conversation that have no result yet. */
+/** The tool calls of a conversation that have no result yet. */
 export interface OpenCalls<Call> {
   add(id: string, call: Call): void
-  /** The call that a result with this id answers; undefined where none waits for it. */
+  /** Removes and returns the call that a result with this id belongs to; undefined if there is none. */
   answer(id: string): Call | undefined
 }
 
-/** Ids are not always unique: some servers give all calls of an answer the same, such as an empty one. Results come in the order of such calls. */
+/** Ids are not always unique: some servers give all calls of an answer the same or an empty id. Results of such calls are matched in order. */
 export function openCalls<Call>(): OpenCalls<Call> {
   const open = new Map<string, Call[]>()
   return {

@@ -1,5 +1,5 @@
 import { invalid } from '@turnpike/core/internal'
-/** Images at addresses that callers wrote, on Node and Bun, without a way into the network that the gateway stands in. @module */
+/** Fetches images from URLs that callers supplied, on Node and Bun, with protection of the internal network (SSRF). @module */
 import { lookup } from 'node:dns'
 import { get } from 'node:https'
 import type { LookupFunction } from 'node:net'
@@ -8,13 +8,13 @@ import type { RemoteContent } from './google/remote-content.js'
 
 /** Options of {@link remoteContent}. */
 export interface RemoteContentOptions {
-  /** Milliseconds for one image; default 10,000. */
+  /** Time-out per image in milliseconds; default 10,000. */
   timeout?: number
-  /** Which addresses may be reached; default the public ones. */
+  /** Whether an IP address may be connected to; default only public ones. */
   allows?: (address: string) => boolean
 }
 
-/** Special-purpose addresses (IANA's registries for IPv4 and IPv6). */
+/** Special-purpose addresses (IANA registries for IPv4 and IPv6). */
 const special = new BlockList()
 for (const [network, prefix] of [
   ['0.0.0.0', 8],
@@ -44,7 +44,7 @@ for (const [network, prefix] of [
 const unicast = new BlockList()
 unicast.addSubnet('2000::', 3, 'ipv6')
 
-/** Whether an IP address is one of the public internet. Addresses of IPv6 that hold one of IPv4 are not. */
+/** Whether an IP address is on the public internet. IPv6 addresses that embed an IPv4 address are not. */
 export function isPublic(address: string): boolean {
   switch (isIP(address)) {
     case 4:
@@ -58,7 +58,7 @@ export function isPublic(address: string): boolean {
 
 const ascii = (bytes: Uint8Array, from: number, to: number): string => String.fromCharCode(...bytes.subarray(from, to))
 
-/** What the bytes are, whatever the server said; undefined for anything but an image that models take. */
+/** Detects the media type from the bytes, because `content-type` is not reliable; undefined for unsupported types. */
 function sniff(bytes: Uint8Array): string | undefined {
   const start = ascii(bytes, 0, 12)
   if (start.startsWith('\x89PNG\r\n\x1a\n')) return 'image/png'
@@ -70,12 +70,12 @@ function sniff(bytes: Uint8Array): string | undefined {
   return undefined
 }
 
-/** One message for all that goes wrong before an answer, so that nobody can ask about addresses that he cannot reach himself. */
+/** One message for all failures before a response, so that callers cannot probe internal addresses. */
 const unreachable = () => invalid('An image could not be fetched from its URL')
 
 /**
- * Fetches images over https from public addresses only: every address of a name is checked, and the one that was checked is the one that
- * is connected to. Redirects are not followed.
+ * Creates a fetcher of images over https from public addresses only. All addresses of a host name are checked, and the connection uses
+ * the checked address (no second lookup). Redirects are not followed.
  * @example google({ apiKey, remoteContent: remoteContent() })
  */
 export function remoteContent(options: RemoteContentOptions = {}): RemoteContent {
@@ -97,7 +97,7 @@ export function remoteContent(options: RemoteContentOptions = {}): RemoteContent
         reject(invalid('Images are fetched from https URLs without credentials only'))
         return
       }
-      // No name is looked up for an address that is written out.
+      // A literal IP address causes no lookup, so it is checked here.
       const host = url.hostname.replace(/^\[|\]$/g, '')
       if (isIP(host) && !allows(host)) {
         reject(unreachable())

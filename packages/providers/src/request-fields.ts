@@ -2,13 +2,13 @@ import type { ChatCompletionRequest, Note } from '@turnpike/core'
 import { invalid, unsupported } from '@turnpike/core/internal'
 import { parseJson } from './json.js'
 
-/** Notes what becomes of a field. */
+/** Records what was done to a field. */
 export type NoteDown = (field: string, action: Note['action']) => void
 
-/** Fields that are the gateway's own, or that every adapter reads. */
+/** Fields of the gateway, and fields that every adapter translates. */
 const everywhere = ['model', 'messages', 'system', 'provider', 'stream', 'stream_options', 'n']
 
-/** Fields that are read for Claude and for Gemini. */
+/** Fields that are translated for both Claude and Gemini. */
 export const sharedFields = [
   'max_tokens',
   'max_completion_tokens',
@@ -23,7 +23,7 @@ export const sharedFields = [
   'reasoning_effort',
 ]
 
-/** The notes of a request, beginning with each field that is neither in `read` nor the gateway's own: it is dropped. */
+/** Starts the notes of a request with each dropped field: those neither in `read` nor handled for all families. */
 export function takeNotes(request: object, read: ReadonlySet<string>): { notes: Note[]; note: NoteDown } {
   const notes: Note[] = []
   const note: NoteDown = (field, action) => void notes.push({ field, action })
@@ -36,7 +36,7 @@ export function takeNotes(request: object, read: ReadonlySet<string>): { notes: 
 export type ResponseFormat =
   { type: 'text' } | { type: 'json_object' } | { type: 'json_schema'; json_schema: { schema: unknown } }
 
-/** The form that the answer is to have; `json_object` also for a `json_schema` without its schema. @throws ApiError 400 for one that no adapter knows */
+/** The requested `response_format`; a `json_schema` without schema becomes `json_object`. @throws ApiError 400 for an unknown type */
 export function formatOf(request: ChatCompletionRequest): ResponseFormat {
   const format = (request['response_format'] ?? { type: 'text' }) as ResponseFormat
   if (!['text', 'json_object', 'json_schema'].includes(format.type))
@@ -47,7 +47,7 @@ export function formatOf(request: ChatCompletionRequest): ResponseFormat {
 const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
 export type Effort = (typeof efforts)[number]
 
-/** `reasoning_effort`; undefined where the request leaves it to the model. @throws ApiError 400 for a word that is none */
+/** `reasoning_effort`; undefined if not set. @throws ApiError 400 for an unknown value */
 export function effortOf(request: ChatCompletionRequest): Effort | undefined {
   const effort = request['reasoning_effort'] as Effort | undefined
   if (effort === undefined) return undefined
@@ -55,7 +55,7 @@ export function effortOf(request: ChatCompletionRequest): Effort | undefined {
   return effort
 }
 
-/** The arguments of a tool call as an object; none, or null, are an empty one. @throws ApiError 400 for anything else */
+/** Parses the arguments of a tool call; empty ones and null become `{}`. @throws ApiError 400 if they are not a JSON object */
 export function parseArguments(name: string, text: string): object {
   const value = text.trim() === '' ? null : parseJson(text)
   if (value === null) return {}
@@ -63,7 +63,7 @@ export function parseArguments(name: string, text: string): object {
   return value as object
 }
 
-/** `tool_choice` of the type `allowed_tools`: the names that it allows, and whether one must be called. */
+/** Parses a `tool_choice` of type `allowed_tools`: the allowed names, and whether a call is required. */
 export function allowedTools(choice: Record<string, unknown> | null): {
   names: (string | undefined)[]
   required: boolean

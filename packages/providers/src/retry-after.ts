@@ -1,7 +1,7 @@
-/** A day; nobody means to be asked again after a longer time. */
+/** Longer times are treated as one day, because they are hardly intended. */
 const LONGEST_S = 86_400
 
-/** A `retry-after` header, in seconds or as a date, in whole seconds, rounded up, at most a day. */
+/** Parses a `retry-after` header (seconds or a date). @returns whole seconds, rounded up, at most a day; undefined if invalid */
 export function retryAfter(text = 'never', now: number = Date.now()): number | undefined {
   const given = Number(text)
   const seconds = isNaN(given) ? (Date.parse(text) - now) / 1000 : given

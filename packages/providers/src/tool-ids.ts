@@ -1,7 +1,7 @@
 /**
- * The id of a tool call in letters that every family takes, other than those in `taken`, to which it is added.
- * Ids travel from one family's histories to another's: what the family does not take becomes `_`, the rest is cut at 40 characters,
- * the most that OpenAI takes, and an id that is used again gets a number. The same conversation gives the same ids each time.
+ * Converts the id of a tool call to one that all families accept and that is not in `taken`, and adds it there.
+ * Histories move between families with different rules: invalid characters become `_`, ids are cut at 40 characters (OpenAI's maximum),
+ * and duplicates get a number. Deterministic: the same conversation gives the same ids.
  */
 export function toolId(id: string, taken: Set<string>): string {
   const plain = id.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 40) || 'call'

@@ -1,54 +1,54 @@
 import type { Signal } from '@turnpike/core'
 import { Pieces } from '@turnpike/core/internal'
 
-/** How bytes leave: adapters never call `fetch` themselves. */
+/** A request to a transport. Adapters never call `fetch` themselves. */
 export interface TransportRequest {
   url: string
   method: 'GET' | 'POST'
   headers: Record<string, string>
-  /** Pieces go out as the upstream takes them. */
+  /** A stream is sent with backpressure. */
   body?: string | ReadableStream<Uint8Array>
-  /** Aborting it closes the connection, before the answer and during it. */
+  /** Aborting it closes the connection, before or during the response. */
   signal: Signal
 }
 
-/** What a {@link Transport} resolves with, as soon as the head of the answer is there. */
+/** The response of a {@link Transport}, available once its head has arrived. */
 export interface TransportResponse {
   status: number
-  /** A response header by its lower-case name. `content-encoding` is what the transport could not decode. */
+  /** A response header by its lower-case name. `content-encoding` is present only if the transport could not decode the body. */
   header(name: string): string | undefined
   /**
-   * The body as it arrives, decoded, what came in one read as one piece. Returning its iterator early closes the connection.
-   * A {@link Pieces} is read for less than other iterables.
+   * The decoded body; each read yields one piece. Returning its iterator early closes the connection.
+   * A {@link Pieces} is cheaper to read than other iterables.
    */
   body: AsyncIterable<Uint8Array>
-  /** The whole body as text, in place of `body`, where the runtime can give it for less than piece by piece. */
+  /** Reads the whole body as text instead of `body`; present if that is cheaper on the runtime. */
   text?(): Promise<string>
 }
 
-/** The headers of an answer whose body was decoded: those of the body as it came are left out. */
+/** Hides `content-encoding` and `content-length`, which do not apply to a decoded body. */
 export const withoutEncoding =
   (header: TransportResponse['header']): TransportResponse['header'] =>
   (name) =>
     /^content-(encoding|length)$/.test(name) ? undefined : header(name)
 
-/** Sends one request and resolves with the head of its answer; redirects are answers, not followed. */
+/** Sends one request and resolves with the head of its response. Redirects are returned and not followed. */
 export type Transport = (request: TransportRequest) => Promise<TransportResponse>
 
 /**
- * The transport of every runtime that has `fetch`.
+ * Creates a transport for any runtime with `fetch`.
  * @param options.fetch default `globalThis.fetch`
  */
 export function fetchTransport(options: { fetch?: typeof globalThis.fetch } = {}): Transport {
   const send = options.fetch ?? globalThis.fetch
   return async ({ url, method, headers, body, signal }) => {
-    // Cancelling the body alone leaves the socket open on Bun; aborting the request closes it everywhere.
+    // On Bun, cancelling the body leaves the socket open; aborting the request closes it on all runtimes.
     const controller = new AbortController()
     const abort = (): void => controller.abort(signal.reason)
-    const letGo = (): void => signal.removeEventListener('abort', abort)
+    const unsubscribe = (): void => signal.removeEventListener('abort', abort)
     if (signal.aborted) abort()
     else signal.addEventListener('abort', abort)
-    // Without `duplex`, a stream is refused.
+    // `fetch` rejects a stream body without `duplex`.
     const init: RequestInit & { duplex: 'half' } = {
       method,
       headers,
@@ -58,27 +58,27 @@ export function fetchTransport(options: { fetch?: typeof globalThis.fetch } = {}
       duplex: 'half',
     }
     const response = await send(url, init).catch((error: unknown) => {
-      letGo()
+      unsubscribe()
       throw error
     })
     const header: TransportResponse['header'] = (name) => response.headers.get(name) ?? undefined
     let reader: ReadableStreamDefaultReader<Uint8Array> | undefined
     return {
       status: response.status,
-      // What every `fetch` decodes: Bun's does not decode several encodings, and Node's other ones not everywhere.
+      // The encodings that every `fetch` decodes: Bun's does not decode combinations, and Node's other encodings depend on its version.
       header: /^((x-)?gzip|deflate|br)$/i.test(header('content-encoding') ?? '') ? withoutEncoding(header) : header,
-      text: () => response.text().finally(letGo),
+      text: () => response.text().finally(unsubscribe),
       body: new Pieces<Uint8Array>(
         (onResult, onError) => {
           reader ??= response.body?.getReader()
           void Promise.resolve(reader?.read() ?? { done: true, value: undefined }).then((result) => {
-            if (result.done) letGo()
-            // Only a reader that is given a buffer ends with a value.
+            if (result.done) unsubscribe()
+            // Only BYOB readers end with a value.
             onResult(result as IteratorResult<Uint8Array, undefined>)
           }, onError)
         },
         () => {
-          letGo()
+          unsubscribe()
           controller.abort()
         },
       ),
