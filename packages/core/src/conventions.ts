@@ -1,4 +1,4 @@
-/** What spec.md leaves open and core decides. Each value answers the sentence above it and is an option where it is used. */
+/** Values that spec.md leaves open. Above each is the sentence of spec.md that it completes; each is the default of an option. */
 
 /** "Allowed values of the `type` and `code` fields of the gateway error body: not shown." */
 export const errorCodes = {
@@ -26,5 +26,5 @@ export type ErrorCode = (typeof errorCodes)[ErrorType][number]
 /** "Default rate_limit value … not shown": requests per minute of a key made without one. */
 export const DEFAULT_RATE_LIMIT = 60
 
-/** "gw-<key>": how the part after the prefix is made is not shown; 32 random bytes in base64url. */
+/** "gw-<key>": the part after the prefix is not specified; it is 32 random bytes in base64url. */
 export const KEY_BYTES = 32

@@ -6,7 +6,7 @@ import type { EmbeddingRequest, EmbeddingResponse } from './schemas/embeddings.j
 import type { ImageRequest } from './schemas/images.js'
 import type { Fidelity, Model } from './schemas/models.js'
 
-/** What an upstream call needs of an AbortSignal. Every AbortSignal is one; who makes one per request can do with less. */
+/** The part of AbortSignal that upstream calls use. Every AbortSignal is one; a smaller object is cheaper to create per request. */
 export interface Signal {
   readonly aborted: boolean
   readonly reason: unknown
@@ -14,22 +14,22 @@ export interface Signal {
   removeEventListener(type: 'abort', listener: () => void): void
 }
 
-/** What became of a field that an upstream does not take as it was given. */
+/** How a field was changed that the upstream does not support as given. */
 export interface Note {
   /** As the caller wrote it, such as `logit_bias` or `messages.name`. */
   field: string
   action: Extract<Fidelity, 'dropped' | 'clamped' | 'emulated'>
 }
 
-/** What goes with one upstream call besides the request. */
+/** The context of one upstream call. */
 export interface UpstreamCall {
   /** Aborting it closes the connection to the upstream. */
   signal: Signal
-  /** Told of every field that does not reach the upstream as it was given, before anything is sent. */
+  /** Called before anything is sent, with each field that is not sent as given. */
   onNotes?(notes: Note[]): void
 }
 
-/** A whole answer, whose upstream may have reported no usage. */
+/** A complete answer; usage is undefined if the upstream reported none. */
 export interface Completion {
   id: string
   object: 'chat.completion'
@@ -40,32 +40,32 @@ export interface Completion {
   [field: string]: unknown
 }
 
-/** What every chunk of one stream has alike. */
+/** The fields common to all chunks of a stream. */
 export interface ChunkHead {
   id: string
   object: 'chat.completion.chunk'
   created: number
   model: string
-  /** What else the upstream says of the whole answer, such as `system_fingerprint`. */
+  /** Further fields of the upstream, such as `system_fingerprint`. */
   [field: string]: unknown
 }
 
-/** What one chunk has of its own: a delta, or the reason why a choice ended. */
+/** The part specific to one chunk: a delta or the finish reason of a choice. */
 export type ChunkChoice = ChatChunk['choices'][number]
 
-/** A streamed answer, as what its chunks have alike and what each has of its own: whole objects would cost as much as all else of a chunk. */
+/** A streamed answer, split into the common head and the choices of each chunk: building complete chunks would double the cost of each. */
 export interface ChatStream {
   head: ChunkHead
   /**
-   * The choices of one upstream read at a time, each for a chunk (none, if the read only showed that the upstream is alive).
-   * Ends only after a whole answer, and throws otherwise.
+   * The choices of each upstream read, one per chunk; empty if the read only showed that the upstream is alive.
+   * Ends only after a complete answer, and throws otherwise.
    */
   batches: AsyncIterable<ChunkChoice[]>
-  /** As far as the upstream has reported it; final when `batches` has ended. */
+  /** The usage reported so far; final after `batches` has ended. */
   usage(): Usage | undefined
 }
 
-/** Vectors in the encoding that was asked for; the upstream may have reported no usage. */
+/** Vectors in the requested encoding; usage is undefined if the upstream reported none. */
 export interface EmbeddingAnswer {
   object: 'list'
   data: EmbeddingResponse['data']
@@ -73,24 +73,24 @@ export interface EmbeddingAnswer {
   usage: Usage | undefined
 }
 
-/** Pictures as the upstream made them. */
+/** Images as the upstream generated them. */
 export interface ImageAnswer {
   images: { base64: string; revised_prompt?: string | undefined }[]
   usage: Usage | undefined
 }
 
-/** Spoken text, as it arrives. */
+/** Streamed speech. */
 export interface SpeechAnswer {
-  /** Such as `audio/mpeg`. */
+  /** Media type, such as `audio/mpeg`. */
   contentType: string
-  /** Resolved with its first piece already there. Returning its iterator early closes the connection. */
+  /** The audio, whose first piece has already arrived. Returning its iterator early closes the connection. */
   body: AsyncIterable<Uint8Array>
   usage: Usage | undefined
 }
 
-/** A file that can be read more than once, so that a call can be repeated. */
+/** A file that can be read repeatedly, so that calls can be retried. */
 export interface FileInput {
-  /** As the caller named it, with its extension. */
+  /** File name given by the caller, including the extension. */
   name: string
   type: string
   /** In bytes. */
@@ -98,180 +98,180 @@ export interface FileInput {
   read(): AsyncIterable<Uint8Array>
 }
 
-/** A transcription as a provider is asked for it: the fields of the form and the file. */
+/** A transcription request: the fields of the form and the file. */
 export type TranscriptionRequest = TranscriptionFields & { file: FileInput }
 
-/** What a provider returns for a transcription. */
+/** The result of a transcription. */
 export interface TranscriptionAnswer {
-  /** The text, or with `srt` and `vtt` the whole document. */
+  /** The text; with `srt` and `vtt` the complete document. */
   text: string
-  /** How long the audio is, if the upstream tells. */
+  /** Duration of the audio; undefined if the upstream does not report it. */
   seconds: number | undefined
   usage: Usage | undefined
 }
 
-/** An upstream. A capability that it lacks is a property that it lacks. */
+/** An upstream. The methods of tasks that it does not support are absent. */
 export interface Provider {
-  /** The word that callers use in `provider` and as the prefix of a model id. */
+  /** Identifies the provider in the `provider` field and as the prefix of a model id. */
   readonly id: string
-  /** Whether a model id that no catalogue lists is of this family, such as `gpt-…`. Absent = never. */
+  /** Whether an unlisted model id, such as `gpt-…`, belongs to this family. Absent = never. */
   owns?(model: string): boolean
   models(call: UpstreamCall): Promise<Model[]>
-  /** Whether it can do a task besides chat as it is asked; absent = it can. */
+  /** Whether it supports a request of a task other than chat; absent = always. */
   fits?(need: Pick<Need, 'task' | 'request'>): boolean
   chat?: {
-    /** True where a call gives one answer and `n` above 1 is refused: more answers are more calls, which the gateway makes. */
+    /** True if a call returns one choice and `n` above 1 is rejected: the gateway then makes one call per choice. */
     readonly oneChoice: boolean
     /**
-     * Gets what the upstream does not get by itself, such as images at addresses; what is prepared already stays as it is.
-     * Who makes several calls of a request does it once before them.
+     * Fetches what the upstream does not fetch itself, such as remote images. Idempotent.
+     * Before several calls for one request, it is called once.
      */
     prepare?(request: ChatCompletionRequest, signal: Signal): Promise<ChatCompletionRequest>
     /**
-     * What of a request would not reach the upstream as it was given; nothing is sent.
-     * @throws ApiError 400 for what the upstream cannot be asked
+     * The fields that would not be sent as given; makes no call.
+     * @throws ApiError 400 for what the upstream does not support
      */
     preview(request: ChatCompletionRequest): Note[]
     /** @throws UpstreamError */
     complete(request: ChatCompletionRequest, call: UpstreamCall): Promise<Completion>
     /**
-     * Resolves with the upstream's first choice: before that nothing was sent, and a rejection is an HTTP error.
+     * Resolves when the first choice has arrived. Nothing was sent to the client before, so a rejection can become an HTTP error.
      * @throws UpstreamError
      */
     stream(request: ChatCompletionRequest, call: UpstreamCall): Promise<ChatStream>
   }
   /** @throws UpstreamError */
   embeddings?(request: EmbeddingRequest, call: UpstreamCall): Promise<EmbeddingAnswer>
-  /** Makes one picture. @throws UpstreamError */
+  /** Generates one image. @throws UpstreamError */
   images?(request: ImageRequest & { model: string }, call: UpstreamCall): Promise<ImageAnswer>
-  /** Resolves with the first piece of audio: before that nothing was sent. @throws UpstreamError */
+  /** Resolves when the first piece of audio has arrived. @throws UpstreamError */
   speech?(request: SpeechRequest, call: UpstreamCall): Promise<SpeechAnswer>
   /** @throws UpstreamError */
   transcription?(request: TranscriptionRequest, call: UpstreamCall): Promise<TranscriptionAnswer>
 }
 
-/** A provider and the model id to ask it for. */
+/** A provider and the model id to request from it. */
 export interface Target {
   provider: Provider
   model: string
-  /** The price at this moment; undefined where it is not known. */
+  /** The current price; undefined if unknown. */
   price: Price | undefined
-  /** Version of the table that it is from. */
+  /** Version of the price table. */
   catalogue: string
 }
 
-/** What a provider can be asked to do: names of {@link Provider}'s methods. */
+/** A task of a provider: a method of {@link Provider}. */
 export type Task = 'chat' | 'embeddings' | 'images' | 'speech' | 'transcription'
 
-/** What a request needs of whoever serves it. */
+/** The requirements of a request. */
 export interface Need {
   task: Task
   request: { model: string; provider?: string | null | undefined }
-  /** What a target will probably use for it; asked only where prices are compared. */
+  /** The expected units on a target; used only to compare prices. */
   expected(target: Target): Units
-  /** Tokens of the prompt and of one answer to it; asked only where prices are compared. Default: no matter. */
+  /** Tokens of the prompt and of one answer; used only when prices are compared. Default: not checked. */
   size?(): { prompt: number; output: number }
-  /** Whether a target can do it as it is asked; asked only where prices are compared; `listed` is its entry in the catalogue. Default: yes. */
+  /** Whether a target supports the request; used only when prices are compared. `listed` is its catalogue entry. Default: yes. */
   fits?(target: Target, listed: Model | undefined): boolean
 }
 
-/** One that could have served a request whose provider was chosen by price. */
+/** A candidate of a choice. */
 export type Considered = {
   provider: string
   model: string
-  /** What the request was expected to cost; null where the price is not known. */
+  /** Expected cost of the request; null if the price is unknown or was not compared. */
   expected_nano_usd: number | null
-  /** Why it cannot serve the request; absent where it can. */
+  /** Why it cannot serve the request; absent if it can. */
   excluded?: 'unfit' | 'context' | 'output'
-  /** Why it was put behind dearer ones; absent where it was not. */
+  /** Why it was moved behind others; absent if it was not. */
   behind?: 'unhealthy' | 'limited'
 }
 
-/** Who is to serve a request. */
+/** The targets chosen for a request. */
 export interface Choice {
   /** Best first; never empty. */
   targets: Target[]
-  /** All that were compared, cheapest first; absent where price did not decide. */
+  /** All compared candidates, cheapest first; absent if price did not decide. */
   considered?: Considered[]
 }
 
-/** How a provider has been doing. */
+/** The health of a provider. */
 export interface ProviderHealth {
   id: string
-  /** `unhealthy` = others are asked before it until `next_try`. */
+  /** `unhealthy` = other providers are tried first until `next_try`. */
   status: 'healthy' | 'unhealthy'
-  /** Failures since its last success. */
+  /** Failures since the last success. */
   failures: number
-  /** Kind of the last of them. */
+  /** Kind of the last failure. */
   last_failure: UpstreamFailure['kind'] | null
-  /** When one request may try it again. */
+  /** When one request may probe it. */
   next_try: string | null
 }
 
-/** A provider that is configured, and what it is like at the moment. */
+/** A configured provider and its current state. */
 export interface ProviderState extends ProviderHealth {
-  /** What it can be asked to do. */
+  /** The tasks that it supports. */
   tasks: Task[]
-  /** `open` = others are asked before it; `half-open` = one request may try it, or does. */
+  /** `open` = other providers are tried first; `half-open` = one request may probe it or is doing so. */
   breaker: 'closed' | 'open' | 'half-open'
-  /** Its models that others are asked before because they were rate limited, and until when. */
+  /** Rate-limited models, which are tried after others until the given time. */
   limited: { model: string; until: string }[]
 }
 
-/** A choice that was made among several, and what came of it. */
+/** A past choice among several candidates, with its result. */
 export interface RecentChoice {
   time: string
-  /** As the request had it. */
+  /** The requested model. */
   model: string
-  /** The request's `provider` field; null where it had none. */
+  /** The request's `provider` field; null if absent. */
   provider: string | null
-  /** What decided: the expected cost, or the order in which they are configured. */
+  /** The criterion: expected cost or order of configuration. */
   by: 'price' | 'order'
-  /** In the order in which they were to be asked, and after them those that are excluded. What they cost is told where price decided. */
+  /** In the order in which they were to be tried, followed by excluded ones. The cost is set only if price decided. */
   order: Considered[]
-  /** Who accepted the request; null where nobody did, or not yet. */
+  /** The target that accepted the request; null if none has (yet). */
   served: { provider: string; model: string } | null
-  /** Calls that it took. */
+  /** Number of calls made. */
   attempts: number
 }
 
-/** How a router chooses, and among whom; of this process. */
+/** The state of a router in this process. */
 export interface RouterState {
-  /** In the order in which they were configured. */
+  /** In the order of configuration. */
   providers: ProviderState[]
-  /** Names that stand for models. */
+  /** Model groups by name. */
   groups: Record<string, string[]>
-  /** The last 100 choices where there was something to choose, newest first. */
+  /** The last 100 choices among several candidates, newest first. */
   choices: RecentChoice[]
   /** The prices in force. */
   prices: PriceTable
 }
 
-/** Finds the providers that can serve a request, and learns from what became of it. */
+/** Selects the providers for a request and tracks their health. */
 export interface Router {
   /**
-   * Who can serve a request.
-   * @throws ApiError 400 for an unknown model or provider, and where none can do what is asked for
+   * Selects the targets for a request.
+   * @throws ApiError 400 for an unknown model or provider, and if no provider supports the request
    */
   candidates(need: Need): Choice | Promise<Choice>
   /**
-   * Runs a call with the first target, and where it surely was not accepted, with the next, or again.
-   * How a call went that this resolves with is to be told by `report`.
-   * @throws what `run` threw for the first target, or for a later one where that may have been accepted or nobody else would take it
+   * Runs a call with the first target. As long as a call certainly was not accepted, it runs with the next target or is retried.
+   * After this resolves, the result of the call must be reported with `report`.
+   * @throws the error of a call that may have been accepted; otherwise the first error
    */
   attempt<T>(
     targets: Target[],
     signal: Signal,
     run: (target: Target) => Promise<T>,
   ): Promise<{ value: T; target: Target; attempts: number }>
-  /** How a call that was accepted ended; without `error`, well. */
+  /** Reports how an accepted call ended; without `error`, successfully. */
   report(target: Target, error?: unknown): void
-  /** The catalogue of the configured providers; with `provider`, that provider's part of it. */
+  /** The models of all configured providers, or of one. */
   models(filter?: { provider?: string | undefined }): Promise<Model[]>
-  /** One model of the catalogue, by its id, bare or behind its provider's, with what becomes of each field of a request to it. */
+  /** A listed model by its id, with or without the provider prefix, including its `fidelity`. */
   model(id: string): Promise<Model | undefined>
-  /** How the providers have been doing, in the order in which they were configured. */
+  /** The health of the providers, in the order of configuration. */
   health(): ProviderHealth[]
-  /** What it knows and did, for those who look after it. */
+  /** The state of the router, for operators. */
   state(): RouterState
 }

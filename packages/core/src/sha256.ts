@@ -4,7 +4,7 @@ interface NodeCrypto {
   hash?(name: string, data: string | Uint8Array, encoding: 'hex'): string
 }
 
-// getBuiltinModule is how code that also runs on workers reaches node:crypto without importing it.
+// With getBuiltinModule, code that also runs on workers can use node:crypto without importing it.
 const { process } = globalThis as { process?: { getBuiltinModule?(name: string): NodeCrypto | undefined } }
 const node = process?.getBuiltinModule?.('node:crypto')
 
@@ -16,7 +16,7 @@ const subtle = async (data: string | Uint8Array): Promise<string> => {
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
-/** SHA-256 of a text or of bytes, in hexadecimal: at once where node:crypto exists, a promise elsewhere. */
+/** SHA-256 of a text or of bytes, in hexadecimal: synchronous if node:crypto is available, otherwise a promise. */
 export const sha256: (data: string | Uint8Array) => string | Promise<string> = node
   ? node.hash
     ? (data) => node.hash!('sha256', data, 'hex')

@@ -1,8 +1,8 @@
 const PRIME = 0x100000001b3n
 
 /**
- * FNV-1a of a text in 64 bits, as 16 hexadecimal digits. Tells tables apart, keeps nothing secret; unlike {@link sha256} it is there at
- * once on every runtime.
+ * 64-bit FNV-1a hash of a text, as 16 hexadecimal digits. Not cryptographic: it only distinguishes price tables. Unlike {@link sha256},
+ * it is synchronous on all runtimes.
  */
 export function fnv1a(text: string): string {
   let hash = 0xcbf29ce484222325n

@@ -15,17 +15,17 @@ const tokenFields = new Map<string, UnitClass>([
   ['output_cost_per_image_token', 'output_image'],
 ])
 
-/** What is charged that is no token, by the mode of the model. The fields mean the same: a model that has several is charged once. */
+/** Billing units other than tokens, by the mode of the model. The fields of a mode are alternatives, so only one of them is charged. */
 const measureFields = new Map<unknown, { name: UnitClass; fields: string[] }>([
   ['audio_speech', { name: 'characters', fields: ['input_cost_per_character'] }],
   ['audio_transcription', { name: 'seconds', fields: ['input_cost_per_second', 'output_cost_per_second'] }],
   ['image_generation', { name: 'images', fields: ['output_cost_per_image', 'input_cost_per_image'] }],
 ])
 
-/** Their name for a family whose name here is another. */
+/** Litellm's provider names that differ from ours. */
 const providers = new Map([['gemini', 'google']])
 
-/** Dollars per unit as dollars per million: the point is moved in the text, because 1e-7 x 1e6 is 0.09999999999999999. */
+/** Converts dollars per unit to dollars per million. The exponent is changed in the text, because 1e-7 x 1e6 is 0.09999999999999999. */
 function perMillion(value: unknown): unknown {
   if (typeof value !== 'number') return value
   const [mantissa, exponent = '0'] = String(value).split('e')
@@ -46,7 +46,7 @@ function priceOf(row: Fields): Fields {
     }
   }
   const measure = measureFields.get(row['mode'])
-  // Where tokens have a price, one by the piece is what they come to, and not to be paid as well.
+  // If tokens have a price, a price per unit only restates it and must not be charged in addition.
   if (measure && Object.values(rates).every((rate) => rate === 0)) {
     const told = measure.fields.map((field) => row[field]).filter((value) => value !== undefined && value !== null)
     if (told.length > 0) rates[measure.name] = perMillion(told.find((value) => value !== 0) ?? 0)
@@ -55,8 +55,8 @@ function priceOf(row: Fields): Fields {
 }
 
 /**
- * Prices out of litellm's model_prices_and_context_window.json. Rows of no provider, and the one that explains the others, are left out;
- * rows without a price that is known here are rejected.
+ * Imports prices from litellm's model_prices_and_context_window.json. Rows without a provider and the sample row are skipped; rows without
+ * a known price are rejected.
  */
 export function fromLitellm(json: unknown): ImportedPrices {
   const found: [string, Fields][] = []

@@ -1,7 +1,7 @@
 import { parsePrice } from './parse-prices.js'
 import type { Price } from './price.js'
 
-/** Prices of a public table by `provider/model` in US dollars per million units, and the models of which none could be taken. */
+/** Prices of a public table by `provider/model` in US dollars per million units, and the models whose price is invalid. */
 export interface ImportedPrices {
   rows: Record<string, Price>
   rejected: { model: string; reason: string }[]
@@ -9,11 +9,11 @@ export interface ImportedPrices {
 
 export type Fields = Record<string, unknown>
 
-/** The fields of an object; none of anything else. */
+/** The fields of an object; `{}` for other values. */
 export const fieldsOf = (value: unknown): Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
 
-/** Takes one by one what can be right, so that a row that is wrong costs nobody the others. */
+/** Parses each price separately, so that an invalid row does not affect the others. */
 export function importPrices(candidates: Iterable<[model: string, price: Fields]>): ImportedPrices {
   const rows: Record<string, Price> = {}
   const rejected: ImportedPrices['rejected'] = []

@@ -1,7 +1,7 @@
 import type { Price, Rates, UnitClass } from './price.js'
 import { unitClasses } from './price.js'
 
-/** The highest rates that are believed, in US dollars per million; no token costs more than 0.2 cents. */
+/** Maximum plausible rates in US dollars per million. For tokens: 0.2 cents each. */
 const TOKENS = 2_000
 const most: Partial<Record<UnitClass, number>> = {
   /** 10 cents a second. */
@@ -39,7 +39,7 @@ function parseTier(json: unknown): Rates & { above: number } {
   return { above: above as number, ...parseRates(rates) }
 }
 
-/** A price out of JSON; throws a RangeError that names the field where one cannot be right. */
+/** Parses a price. @throws RangeError that names the invalid field */
 export function parsePrice(json: unknown): Price {
   if (!isObject(json)) throw new RangeError('expected an object')
   const { tiers, ...rates } = json
@@ -54,8 +54,8 @@ export function parsePrice(json: unknown): Price {
 }
 
 /**
- * Prices by `provider/model` out of a host's own JSON, in US dollars per million units; throws a RangeError that names the row and the
- * field where one cannot be right.
+ * Parses a host's prices by `provider/model`, in US dollars per million units.
+ * @throws RangeError that names the invalid row and field
  */
 export function parsePrices(json: unknown): Record<string, Price> {
   if (!isObject(json)) throw new RangeError('Prices: expected an object of rows by provider/model')

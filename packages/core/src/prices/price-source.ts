@@ -4,34 +4,34 @@ import type { Price, PriceSource, PriceTable } from './price.js'
 
 const SIX_HOURS = 6 * 60 * 60 * 1000
 
-/** Prices that stay as they are. */
+/** A source whose prices never change. */
 export const fixedPrices = (table: PriceTable): PriceSource => ({ table: () => table })
 
 /** Options of {@link livePrices}. */
 export interface LivePricesOptions {
-  /** Brings the JSON of a table, such as from a URL. */
+  /** Loads the JSON of a table, for example from a URL. */
   load(): Promise<unknown>
-  /** Rows by `provider/model` out of that, such as `(json) => fromModelsDev(json).rows`. */
+  /** Converts that to rows by `provider/model`, for example `(json) => fromModelsDev(json).rows`. */
   parse(json: unknown): Record<string, Price>
-  /** Where they are from, for people; default `loaded`. */
+  /** Name of the source, for display; default `loaded`. */
   source?: string
-  /** What holds until something was loaded, and for models that are not in what was. */
+  /** Used until the first load, and for models that are not in the loaded table. */
   first: PriceTable
-  /** Milliseconds from one load to the next; default 6 hours. */
+  /** Milliseconds between loads; default 6 hours. */
   everyMs?: number
-  /** Told why a table was not taken. */
+  /** Called with the reason if a table was not accepted. */
   onError(error: unknown): void
 }
 
-/** Prices that are loaded again from time to time. */
+/** A source whose prices are reloaded periodically. */
 export interface LivePrices extends PriceSource {
-  /** Loads now, or joins the load that is under way; resolves when the table is there or `onError` was told why it is not. */
+  /** Loads now, or joins the load in progress. Resolves when the table has been loaded or `onError` has been called; never rejects. */
   refresh(): Promise<void>
-  /** Ends the reloading; the prices stay. */
+  /** Stops reloading; the current prices stay in force. */
   close(): void
 }
 
-/** A table over another. */
+/** Combines two tables; `upper` takes precedence. */
 const over = (upper: PriceTable, lower: PriceTable): PriceTable => ({
   version: fnv1a(`${upper.version} over ${lower.version}`),
   origin: upper.origin,
@@ -40,8 +40,8 @@ const over = (upper: PriceTable, lower: PriceTable): PriceTable => ({
 })
 
 /**
- * Prices that are loaded again and again, the first time after `everyMs` or by `refresh()`. The last good table stays where one cannot be
- * loaded, has no rows, or is without more than half of the models that the last one had.
+ * Creates a source that reloads its prices, first after `everyMs` or by `refresh()`. The last good table is kept if a new one cannot be
+ * loaded, has no rows, or lacks more than half of the models of the last one.
  */
 export function livePrices(options: LivePricesOptions): LivePrices {
   const { first, everyMs = SIX_HOURS, source = 'loaded' } = options
@@ -57,21 +57,21 @@ export function livePrices(options: LivePricesOptions): LivePrices {
       const lost = models.filter((model) => !Object.hasOwn(rows, model)).length
       if (lost > models.length / 2) throw new Error(`The loaded prices are without ${lost} of ${models.length} models`)
       const loaded = over(priceTable(rows, { source, since: new Date().toISOString() }), first)
-      // The same prices hold since they were first loaded.
+      // Unchanged prices keep the `since` of their first load.
       if (loaded.version !== table.version) table = loaded
       models = found
     } catch (error) {
       try {
         options.onError(error)
       } catch {
-        // The host's own hook failed; the prices stay.
+        // Errors of the host's hook must not stop the reloading.
       }
     }
   }
   const refresh = (): Promise<void> => (loading ??= load().finally(() => (loading = undefined)))
 
   const timer = setInterval(() => void refresh(), everyMs)
-  // A process is not to live for its prices.
+  // The timer must not keep the process alive.
   ;(timer as { unref?(): void }).unref?.()
 
   return { table: () => table, refresh, close: () => clearInterval(timer) }

@@ -2,7 +2,7 @@ import { fnv1a } from './fnv1a.js'
 import { parsePrices } from './parse-prices.js'
 import type { Origin, Price, PriceTable } from './price.js'
 
-/** A model id without the date of its version: `gpt-4o` of `gpt-4o-2024-08-06`, `claude-x` of `claude-x-20250929` and `claude-x-latest`. */
+/** Removes the version date of a model id: `gpt-4o-2024-08-06` becomes `gpt-4o`, `claude-x-20250929` and `claude-x-latest` become `claude-x`. */
 export const undated = (model: string): string => model.replace(/-(\d{8}|\d{4}-\d{2}-\d{2}|latest)$/, '')
 
 const sortKeys = (_: string, value: unknown): unknown =>
@@ -11,17 +11,17 @@ const sortKeys = (_: string, value: unknown): unknown =>
     : value
 
 /**
- * The table of rows by `provider/model`, in US dollars per million units. A dated id that has no row of its own has that of the id without
- * its date. Throws a RangeError that names the row and the field where one cannot be right.
- * @param origin where the rows are from; default the host, since now
- * @param originOf where one row is from, where they are from several places; default `origin`
+ * Creates a table from rows by `provider/model`, in US dollars per million units. A dated id without a row uses the row of the undated id.
+ * @param origin the origin of the rows; default the host, since now
+ * @param originOf the origin of a row by its id, if the rows have several; default `origin`
+ * @throws RangeError that names the invalid row and field
  */
 export function priceTable(
   rows: Record<string, Price>,
   origin: Origin = { source: 'host', since: new Date().toISOString() },
   originOf: (id: string) => Origin = () => origin,
 ): PriceTable {
-  // A copy, so that a table says the same for good.
+  // A copy, so that later changes of `rows` do not affect the table.
   const parsed = parsePrices(rows)
   const prices = new Map(Object.entries(parsed))
   return {

@@ -1,73 +1,73 @@
-/** What adds up to the tokens of a prompt. */
+/** The unit classes that add up to the tokens of a prompt. */
 export const promptClasses = [
-  /** Those that none of the classes below counts. */
+  /** Prompt tokens that are in no class below. */
   'input',
   'input_audio',
   'input_image',
   'cache_read',
-  /** Written to a cache that lasts minutes. */
+  /** Written to a cache that lasts for minutes. */
   'cache_write',
-  /** Written to a cache that lasts an hour. */
+  /** Written to a cache that lasts for an hour. */
   'cache_write_1h',
 ] as const
 
-/** What adds up to the tokens of a completion. */
+/** The unit classes that add up to the tokens of a completion. */
 export const completionClasses = [
-  /** Those that none of the classes below counts. */
+  /** Completion tokens that are in no class below. */
   'output',
   'reasoning',
   'output_audio',
   'output_image',
 ] as const
 
-/** What is counted otherwise than in tokens. */
+/** The unit classes that are not tokens. */
 export const measureClasses = [
-  /** Of a text that is spoken. */
+  /** Characters of the input of speech. */
   'characters',
-  /** Of audio that is transcribed. */
+  /** Seconds of transcribed audio. */
   'seconds',
-  /** Pictures that were made. */
+  /** Generated images. */
   'images',
 ] as const
 
-/** What a request can be billed for. The classes are disjoint: a token that was read from the cache is no `input` as well. */
+/** All unit classes that a request can be billed for. They are disjoint: a token read from the cache is not also `input`. */
 export const unitClasses = [...promptClasses, ...completionClasses, ...measureClasses] as const
 /** A class of billed units, such as `input` tokens or `seconds`. */
 export type UnitClass = (typeof unitClasses)[number]
 
-/** How much of each class a request used; absent = none. */
+/** The units of each class that a request used; absent = none. */
 export type Units = Partial<Record<UnitClass, number>>
 
-/** US dollars for a million units of each class. */
+/** US dollars per million units of each class. */
 export type Rates = Partial<Record<UnitClass, number>>
 
-/** What a model costs. */
+/** The price of a model. */
 export interface Price extends Rates {
-  /** Rates that hold for a whole request whose prompt has more than `above` tokens, cached ones included. */
+  /** Rates for all units of a request whose prompt has more than `above` tokens, including cached ones. */
   tiers?: (Rates & { above: number })[]
 }
 
-/** Where prices are from. */
+/** The origin of prices. */
 export interface Origin {
   /** Such as `built-in`, the name of a file, or the address of a public table. */
   source: string
-  /** The day or the time since which they hold, as ISO 8601 writes it. */
+  /** The date or time since when they are in force, in ISO 8601. */
   since: string
 }
 
-/** The prices of one moment. */
+/** An immutable set of prices. */
 export interface PriceTable {
   /** Hash of everything in the table. */
   readonly version: string
-  /** Where it is from; where it lies over another, the upper one's. */
+  /** The origin of the table; for combined tables, that of the upper one. */
   readonly origin: Origin
-  /** Undefined where the price of the provider's model is not known. */
+  /** The price of a provider's model; undefined if unknown. */
   price(provider: string, model: string): Price | undefined
-  /** Where that price is from; undefined where it is not known. */
+  /** The origin of that price; undefined if the price is unknown. */
   originOf(provider: string, model: string): Origin | undefined
 }
 
-/** Where prices come from; asked for each request, so that a request is charged what was in force when it was made. */
+/** A source of prices. It is read for each request, so that a request is charged the prices in force when it was made. */
 export interface PriceSource {
   table(): PriceTable
 }

@@ -1,9 +1,9 @@
-/** The audio shapes of spec.md ("Endpoints"). Loose: what spec.md does not name travels through. */
+/** The audio shapes of spec.md ("Endpoints"). Loose: fields that spec.md does not name are passed through. */
 import * as v from 'valibot'
 
 const MAX_CHARACTERS = 4_096
 
-/** Characters, not UTF-16 units: an emoji is one. */
+/** Counts code points, not UTF-16 units. */
 const characters = (text: string): number => {
   let n = 0
   for (const _ of text) n++
@@ -37,7 +37,7 @@ export type SpeechRequest = v.InferOutput<typeof SpeechRequest>
 export const TranscriptionFormat = v.picklist(['json', 'text', 'srt', 'vtt'])
 export type TranscriptionFormat = v.InferOutput<typeof TranscriptionFormat>
 
-/** The text fields of the form; its file is read apart. */
+/** The text fields of the form. The file is parsed separately. */
 export const TranscriptionFields = v.looseObject({
   model: v.pipe(v.string(), v.minLength(1)),
   language: v.optional(v.pipe(v.string(), v.regex(/^[a-z]{2}$/, 'Expected two letters (ISO 639-1), such as "en"'))),
@@ -47,6 +47,6 @@ export const TranscriptionFields = v.looseObject({
 })
 export type TranscriptionFields = v.InferOutput<typeof TranscriptionFields>
 
-/** The answer of POST /v1/audio/transcriptions (spec.md). */
+/** The response of POST /v1/audio/transcriptions (spec.md). */
 export const TranscriptionResponse = v.looseObject({ text: v.string() })
 export type TranscriptionResponse = v.InferOutput<typeof TranscriptionResponse>

@@ -1,7 +1,7 @@
 /**
  * The Chat Completions shapes of spec.md ("Gateway chat shapes", "Events").
- * Request objects are loose: a field that spec.md does not name travels through to the upstream untouched.
- * `null` means absent everywhere, as the OpenAI clients send it.
+ * Request objects are loose: fields that spec.md does not name are passed through to the upstream unchanged.
+ * `null` always means absent, as OpenAI clients send it.
  */
 import * as v from 'valibot'
 import { ours } from './ours.js'
@@ -17,7 +17,7 @@ const ImagePart = v.looseObject({
   image_url: v.looseObject({ url: v.string(), detail: v.nullish(v.picklist(['auto', 'low', 'high'])) }),
 })
 
-// spec.md names audio, video and document parts and leaves their fields open, so they are the upstream's to judge.
+// spec.md names audio, video and document parts but not their fields, so the upstream validates them.
 const AudioPart = v.looseObject({ type: v.picklist(['input_audio', 'audio', 'audio_url']) })
 const VideoPart = v.looseObject({ type: v.picklist(['video', 'video_url']) })
 const DocumentPart = v.looseObject({ type: v.picklist(['file', 'document', 'document_url']) })
@@ -39,7 +39,7 @@ const FunctionCall = v.looseObject({ name: v.string(), arguments: v.string() })
 export const ToolCall = v.looseObject({ id: v.string(), type: v.literal('function'), function: FunctionCall })
 export type ToolCall = v.InferOutput<typeof ToolCall>
 
-/** A call of one of OpenAI's free-text `custom` tools; only that family has them. */
+/** A call of a free-text `custom` tool; only the OpenAI family has them. */
 export const CustomToolCall = v.looseObject({
   id: v.string(),
   type: v.literal('custom'),
@@ -47,7 +47,7 @@ export const CustomToolCall = v.looseObject({
 })
 
 const SystemMessage = v.looseObject({ role: v.literal('system'), content, name })
-/** What newer OpenAI models call a system message. */
+/** The name of a system message for newer OpenAI models. */
 const DeveloperMessage = v.looseObject({ role: v.literal('developer'), content, name })
 const UserMessage = v.looseObject({ role: v.literal('user'), content, name })
 const AssistantMessage = v.looseObject({
@@ -74,7 +74,7 @@ export type ChatMessage = v.InferOutput<typeof ChatMessage>
 
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Any JSON object, handed on as it is: valibot's own objects leave out keys such as `constructor`, which a JSON Schema may have. */
+/** Any JSON object, passed through unchanged: valibot's object schemas drop keys such as `constructor`, which a JSON Schema may have. */
 const jsonObject = v.pipe(
   v.custom<Record<string, unknown>>(isObject, 'Expected an object'),
   v.metadata({ type: 'object' }),
@@ -123,7 +123,7 @@ export const ChatCompletionRequest = v.looseObject({
   tool_choice: v.nullish(ToolChoice),
   provider: v.nullish(v.string()),
   n: v.nullish(v.pipe(integer, v.minValue(1), v.maxValue(128))),
-  // Not of spec.md: OpenAI's deprecated form of tools.
+  // Not in spec.md: OpenAI's deprecated form of tools.
   functions: v.nullish(v.array(FunctionDefinition)),
   function_call: v.nullish(
     v.union(
@@ -131,7 +131,7 @@ export const ChatCompletionRequest = v.looseObject({
       'Expected "auto", "none" or {"name":…}',
     ),
   ),
-  // Not of spec.md: numbers that clients send and every family reads; their bounds are the upstream's to judge.
+  // Not in spec.md: numbers that clients send and all families support. The upstream checks their range.
   max_completion_tokens: v.nullish(v.pipe(integer, v.minValue(1))),
   seed: v.nullish(integer),
   top_k: v.nullish(v.number()),
@@ -143,7 +143,7 @@ export type ChatCompletionRequest = v.InferOutput<typeof ChatCompletionRequest>
 
 const count = v.pipe(integer, v.minValue(0))
 
-/** Token counts of one completion; the detail objects that some upstreams add are kept. */
+/** Token counts of one completion. Additional detail objects of upstreams are kept. */
 export const Usage = v.looseObject({ prompt_tokens: count, completion_tokens: count, total_tokens: count })
 export type Usage = v.InferOutput<typeof Usage>
 
@@ -151,7 +151,7 @@ export type Usage = v.InferOutput<typeof Usage>
 export const FinishReason = v.picklist(['stop', 'length', 'tool_calls', 'content_filter'])
 export type FinishReason = v.InferOutput<typeof FinishReason>
 
-/** `ChatCompletionResponse` of spec.md: the answer to a chat completion that is not streamed. */
+/** `ChatCompletionResponse` of spec.md: the response to a chat completion that is not streamed. */
 export const ChatCompletion = v.looseObject({
   id: v.string(),
   object: v.literal('chat.completion'),
@@ -172,7 +172,7 @@ export const ChatCompletion = v.looseObject({
 })
 export type ChatCompletion = v.InferOutput<typeof ChatCompletion>
 
-/** One entry of `delta.tool_calls`: `index` always, `id`, `type` and `function.name` in the first entry of a call only. */
+/** One entry of `delta.tool_calls`. Only the first entry of a call has `id`, `type` and `function.name`. */
 export const ToolCallDelta = v.looseObject({
   index: count,
   id: v.optional(v.string()),
@@ -181,7 +181,7 @@ export const ToolCallDelta = v.looseObject({
 })
 export type ToolCallDelta = v.InferOutput<typeof ToolCallDelta>
 
-/** What a chunk of a stream adds to a message. */
+/** The change of a message in a chunk. */
 export const ChatDelta = v.looseObject({
   role: v.optional(v.literal('assistant')),
   content: v.optional(v.nullable(v.string())),

@@ -1,14 +1,14 @@
-/** The embeddings shapes of spec.md ("Gateway chat shapes", EmbeddingRequest; "Endpoints"). Loose: what spec.md does not name travels through. */
+/** The embeddings shapes of spec.md ("Gateway chat shapes", EmbeddingRequest; "Endpoints"). Loose: fields that spec.md does not name are passed through. */
 import * as v from 'valibot'
 import { ours } from './ours.js'
 
 const integer = v.pipe(v.number(), v.integer())
 const count = v.pipe(integer, v.minValue(0))
-/** Not of spec.md: LangChain and others send tokens, which only OpenAI's family reads. */
+/** Not in spec.md: LangChain and others send token ids, which only the OpenAI family accepts. */
 const tokens = v.pipe(v.array(count), v.minLength(1), ours())
 const text = v.pipe(v.string(), v.minLength(1, 'Expected a text that is not empty'))
 
-/** OpenAI's own bound. */
+/** OpenAI's limit. */
 const MAX_INPUTS = 2_048
 
 /** `EmbeddingRequest` of spec.md: the body of POST /v1/embeddings. */
@@ -29,7 +29,7 @@ export const EmbeddingRequest = v.looseObject({
 })
 export type EmbeddingRequest = v.InferOutput<typeof EmbeddingRequest>
 
-/** The answer of POST /v1/embeddings (spec.md, "Gateway"). */
+/** The response of POST /v1/embeddings (spec.md, "Gateway"). */
 export const EmbeddingResponse = v.looseObject({
   object: v.literal('list'),
   data: v.array(

@@ -1,4 +1,4 @@
-/** The image shapes of spec.md ("Gateway chat shapes", ImageGenRequest). Loose: what spec.md does not name travels through. */
+/** The image shapes of spec.md ("Gateway chat shapes", ImageGenRequest). Loose: fields that spec.md does not name are passed through. */
 import * as v from 'valibot'
 
 const integer = v.pipe(v.number(), v.integer())

@@ -1,7 +1,7 @@
 /** The model list of spec.md, with the `created` and `owned_by` that the OpenAI clients' types expect. */
 import * as v from 'valibot'
 
-/** What a model can be asked for; a closed list of our own (spec.md shows only "array of strings"). */
+/** A capability of a model. The closed list is ours (spec.md shows only "array of strings"). */
 export const Capability = v.picklist([
   'chat',
   'embeddings',
@@ -15,11 +15,11 @@ export const Capability = v.picklist([
 ])
 export type Capability = v.InferOutput<typeof Capability>
 
-/** What becomes of a field of a chat request on its way to an upstream. Our own: spec.md shows no such record. */
+/** How a field of a chat request is treated on its way to an upstream. Ours: spec.md shows no such record. */
 export const Fidelity = v.picklist(['kept', 'clamped', 'emulated', 'dropped', 'refused'])
 export type Fidelity = v.InferOutput<typeof Fidelity>
 
-/** A model record (spec.md, "Model list"), with fields of ours. */
+/** A model record (spec.md, "Model list") with additional fields. */
 export const Model = v.looseObject({
   id: v.string(),
   object: v.literal('model'),
@@ -27,7 +27,7 @@ export const Model = v.looseObject({
   capabilities: v.array(Capability),
   created: v.pipe(v.number(), v.integer()),
   owned_by: v.string(),
-  /** By field; told of a single model, not in the list. */
+  /** By field of a chat request; only in the record of a single model, not in the list. */
   fidelity: v.optional(v.record(v.string(), Fidelity)),
 })
 export type Model = v.InferOutput<typeof Model>

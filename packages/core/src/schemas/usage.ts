@@ -2,7 +2,7 @@ import * as v from 'valibot'
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0))
 
-/** spec.md, "Usage record (gateway)", and what else is known of it. */
+/** spec.md, "Usage record (gateway)", with additional fields. */
 export const UsageEntry = v.object({
   session_id: v.string(),
   model: v.string(),
@@ -10,7 +10,7 @@ export const UsageEntry = v.object({
   tokens: count,
   prompt_tokens: count,
   completion_tokens: count,
-  /** 0 with `priced: false` where the price is not known. */
+  /** 0 with `priced: false` if the price is unknown. */
   cost_usd: v.number(),
   priced: v.boolean(),
   timestamp: v.pipe(v.string(), v.isoTimestamp()),
@@ -22,11 +22,11 @@ export const UsageEntry = v.object({
   task: v.string(),
   outcome: v.string(),
   accuracy: v.picklist(['reported', 'partial', 'estimated']),
-  /** Where it was not the standard one. */
+  /** Absent for the standard tier. */
   service_tier: v.optional(v.string()),
-  /** What was used, by class. */
+  /** Units used, by class. */
   units: v.record(v.string(), v.number()),
-  /** US dollars for a million units of each class, as charged, and the version of the prices that they are from. */
+  /** The charged rates in US dollars per million units, by class; `catalogue` is the version of the price table. */
   rates: v.record(v.string(), v.number()),
   catalogue: v.string(),
   attempts: count,
@@ -42,7 +42,7 @@ export const UserUsage = v.object({
   total_cost: v.number(),
   /** Newest first. */
   records: v.array(UsageEntry),
-  /** The `after` of the next page; only where a page was asked for, and there is one. */
+  /** The `after` of the next page; only if a page was requested and another one follows. */
   next: v.optional(v.string()),
 })
 export type UserUsage = v.InferOutput<typeof UserUsage>
