@@ -1,7 +1,7 @@
 import type { Json, Problem } from './rules.js'
 import { first, isObject, words } from './rules.js'
 
-/** Fields that are not among those known. */
+/** The unknown fields of an object. */
 export const extra = (value: Json, known: string[], at = ''): Problem =>
   first(Object.keys(value), (name) =>
     known.includes(name) ? undefined : `${at}${name}: Extra inputs are not permitted`,
@@ -17,7 +17,7 @@ const blockFields: Record<string, string[]> = {
   redacted_thinking: words('type data'),
 }
 
-/** Which blocks may be where. */
+/** The block types allowed in each place. */
 const blockTypes = {
   system: ['text'],
   user: ['text', 'image', 'document', 'tool_result'],
@@ -40,7 +40,7 @@ const checkText = (text: unknown, at: string): Problem => {
   return text.trim() === '' ? `${field}: text content blocks must contain non-whitespace text` : undefined
 }
 
-/** The members of each kind of source, and what they must look like. */
+/** The fields of each source type, and their syntax. */
 const sources: Record<string, Record<string, Record<string, RegExp>>> = {
   image: {
     base64: { media_type: /^image\/(jpeg|png|gif|webp)$/, data: /^[A-Za-z0-9+/]+=*$/ },

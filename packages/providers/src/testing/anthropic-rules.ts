@@ -2,13 +2,13 @@ import { checkCacheControl, checkContent, checkPattern, extra, namePattern } fro
 import type { Json, Problem } from './rules.js'
 import { first, isObject, words } from './rules.js'
 
-/** The version in a Claude's id: 4.5 of `claude-haiku-4-5-20251001`; NaN, which is neither old nor new, of other ids. */
+/** The version in a Claude model id: 4.5 for `claude-haiku-4-5-20251001`; NaN for other ids, so that all comparisons fail. */
 const versionOf = (model: string): number => {
   const [, major, minor = '0'] = /^claude-(?:[a-z]+-)?(\d)(?:-(\d)(?!\d))?/.exec(model) ?? []
   return Number(`${major}.${minor}`)
 }
 
-/** Every parameter of the vendor's MessageCreateParams; any other is refused. */
+/** All parameters of the vendor's MessageCreateParams; others are rejected. */
 const parameters = words(
   `model messages max_tokens cache_control container inference_geo metadata output_config service_tier stop_sequences stream system temperature
   thinking tool_choice tools top_k top_p`,
@@ -32,7 +32,7 @@ function checkMessages(messages: unknown): Problem {
   })
 }
 
-/** Every call has one result at the head of the next user message, and every result a call before it. */
+/** Each call needs one result at the start of the next user message, and each result a preceding call. */
 function checkRounds(messages: Json[], tools: unknown): Problem {
   const seen: unknown[] = []
   return first(messages, (message, i) => {
@@ -71,7 +71,7 @@ const unsupportedKeywords = words(
 )
 const formats = words('date-time time date duration email hostname uri ipv4 ipv6 uuid')
 
-/** What structured output has against a schema, at any depth. */
+/** Validates a schema for structured outputs, recursively. */
 function checkSchema(schema: unknown, at: string): Problem {
   if (!isObject(schema)) return undefined
   const { type, format, properties, items, additionalProperties } = schema
@@ -247,7 +247,7 @@ function checkStops(stops: unknown): Problem {
     : 'stop_sequences: each stop sequence must contain non-whitespace'
 }
 
-/** What Anthropic has against a request for a message; undefined = nothing. */
+/** Validates a request of the Messages API; undefined if valid. */
 export function anthropicRefusal(body: unknown): string | undefined {
   if (!isObject(body)) return 'The request body is not valid JSON.'
   const { model, max_tokens, messages, system, tools, stream = false, metadata = {} } = body

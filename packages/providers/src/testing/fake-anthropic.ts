@@ -6,13 +6,13 @@ import { askedJson, sampleJson } from './sample-json.js'
 
 /** Options of {@link fakeAnthropic}. */
 export interface FakeAnthropicOptions {
-  /** The only credential that is taken; default any. */
+  /** The only accepted API key; default any. */
   apiKey?: string
   /** Milliseconds before each event of a stream; default 0, and all events arrive at once. */
   delayMs?: number
-  /** How many of the latest requests are remembered; default all. */
+  /** Number of recent requests to keep; default all. */
   remember?: number
-  /** Answers a request in place of the fake, such as with a fault; default never. */
+  /** Overrides the response to a request, for example with a fault; default never. */
   override?: (request: FakeRequest) => FakeAnswer | undefined
 }
 
@@ -72,7 +72,7 @@ const resultsOf = ({ content }: MessageBody['messages'][number]) =>
 const outputTokens = (content: Block[]): number =>
   content.reduce((sum, block) => sum + tokens(block.type === 'text' ? block.text : JSON.stringify(block)), 0)
 
-/** The tool that the model calls: the one that is forced, or one that the user names. With results, one that was not called yet where it must call. */
+/** The tool that the model calls: the forced one, or one that the user names. After results, it calls only if required, and then a tool not called yet. */
 function chosenTool({ tools = [], tool_choice, messages }: MessageBody): (typeof tools)[number] | undefined {
   const last = messages.at(-1)!
   const choice = tool_choice?.type ?? 'auto'
@@ -87,7 +87,7 @@ function chosenTool({ tools = [], tool_choice, messages }: MessageBody): (typeof
   return tools.find(({ name }) => asked.includes(name))
 }
 
-/** What the model says: the same for the same conversation, with tool results and the user's own words in it. */
+/** The model's text: deterministic, including the tool results and the user's text. */
 function generate(body: MessageBody): Generation {
   const { system = [], messages, max_tokens, thinking, output_config } = body
   const content: Block[] =
@@ -121,7 +121,7 @@ const inputUsage = (body: MessageBody) => ({
   cache_read_input_tokens: 0,
 })
 
-/** Usage as a whole message tells it, and the start of a stream with the tokens that are out by then. */
+/** Usage of a complete message or, with the output tokens so far, of the start of a stream. */
 const usageOf = (body: MessageBody, output_tokens: number) => ({
   cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
   output_tokens,
@@ -141,7 +141,7 @@ const message = (body: MessageBody, content: Block[], stop_reason: string | null
   usage: usageOf(body, output_tokens),
 })
 
-/** How a block begins, and its deltas as the vendor cuts them: a word each, tool input in fragments after an empty one. */
+/** The start of a block and its deltas, split like the vendor's: one word each; tool input in fragments after an empty one. */
 function cut(block: Block): { start: Block; deltas: object[] } {
   const pieces = (text: string): string[] => text.match(/\s*\S+\s*$|\s*\S+/g) ?? []
   switch (block.type) {
@@ -169,7 +169,7 @@ function cut(block: Block): { start: Block; deltas: object[] } {
   }
 }
 
-/** The events of a stream: each names its type twice, on its own line and in its data. */
+/** The events of a stream. Each has its type in the `event` field and in its data. */
 function* eventsOf(body: MessageBody, generation: Generation): Generator<{ type: string; [field: string]: unknown }> {
   yield { type: 'message_start', message: message(body, [], null, 1) }
   for (const [index, block] of generation.content.entries()) {
@@ -193,7 +193,7 @@ async function* streamed(body: MessageBody, generation: Generation, delayMs: num
 }
 
 /**
- * An upstream of Anthropic's Messages API that makes no calls and needs no key.
+ * Creates a fake of Anthropic's Messages API, which makes no calls and needs no key.
  * @example anthropic({ apiKey: 'any', transport: fakeAnthropic().transport })
  */
 export function fakeAnthropic(options: FakeAnthropicOptions = {}): FakeUpstream {

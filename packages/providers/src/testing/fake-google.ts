@@ -6,13 +6,13 @@ import { googleBatchEmbedding, googleEmbedding } from './google-embeddings.js'
 
 /** Options of {@link fakeGoogle}. */
 export interface FakeGoogleOptions {
-  /** The only credential that is taken; default any. */
+  /** The only accepted API key; default any. */
   apiKey?: string
   /** Milliseconds before each chunk of a stream; default 0, and all chunks arrive at once. */
   delayMs?: number
-  /** How many of the latest requests are remembered; default all. */
+  /** Number of recent requests to keep; default all. */
   remember?: number
-  /** Answers a request in place of the fake, such as with a fault; default never. */
+  /** Overrides the response to a request, for example with a fault; default never. */
   override?: (request: FakeRequest) => FakeAnswer | undefined
 }
 
@@ -24,7 +24,7 @@ const invalidKey = {
 }
 
 /**
- * An upstream of Google's Gemini API that makes no calls and needs no key.
+ * Creates a fake of Google's Gemini API, which makes no calls and needs no key.
  * @example google({ apiKey: 'any', transport: fakeGoogle().transport })
  */
 export function fakeGoogle(options: FakeGoogleOptions = {}): FakeUpstream {

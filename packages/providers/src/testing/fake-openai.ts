@@ -10,17 +10,17 @@ import { openaiTranscription } from './openai-transcriptions.js'
 
 /** Options of {@link fakeOpenAI}. */
 export interface FakeOpenAIOptions {
-  /** The only credential that is taken; default any. */
+  /** The only accepted API key; default any. */
   apiKey?: string
   /** Milliseconds before each chunk of a stream; default 0, and all chunks arrive at once. */
   delayMs?: number
-  /** How many of the latest requests are remembered; default all. */
+  /** Number of recent requests to keep; default all. */
   remember?: number
-  /** Answers a request in place of the fake, such as with a fault; default never. */
+  /** Overrides the response to a request, for example with a fault; default never. */
   override?: (request: FakeRequest) => FakeAnswer | undefined
 }
 
-/** What answers at which end of a path. */
+/** The handlers by the end of the path. */
 const endpoints: [path: string, answer: (request: FakeRequest, delayMs: number) => FakeAnswer | Promise<FakeAnswer>][] =
   [
     ['/chat/completions', openaiChat],
@@ -31,7 +31,7 @@ const endpoints: [path: string, answer: (request: FakeRequest, delayMs: number) 
   ]
 
 /**
- * An upstream of the OpenAI family that makes no calls and needs no key.
+ * Creates a fake of the OpenAI API, which makes no calls and needs no key.
  * @example openai({ apiKey: 'any', transport: fakeOpenAI().transport })
  */
 export function fakeOpenAI(options: FakeOpenAIOptions = {}): FakeUpstream {

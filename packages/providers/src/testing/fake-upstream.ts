@@ -2,22 +2,22 @@ import type { Signal } from '@turnpike/core'
 import { concat } from '@turnpike/core/internal'
 import type { Transport } from '../transport.js'
 
-/** A request as a fake upstream saw it. */
+/** A request received by a fake upstream. */
 export interface FakeRequest {
   method: string
   /** Path and query. */
   path: string
   /** Lower-case names. */
   headers: Record<string, string>
-  /** The body as JSON; undefined where it is none. */
+  /** The parsed JSON body; undefined if it is not JSON. */
   body: unknown
-  /** The body as it came. */
+  /** The raw body. */
   bytes: Uint8Array
 }
 
 type Piece = string | Uint8Array
 
-/** A fake upstream's answer; an iterable is sent piece by piece. */
+/** A response of a fake upstream; an iterable body is streamed. */
 export interface FakeAnswer {
   status: number
   headers: Record<string, string>
@@ -27,11 +27,11 @@ export interface FakeAnswer {
 /** A vendor's behaviour as a function. */
 export type FakeVendor = (request: FakeRequest) => FakeAnswer | Promise<FakeAnswer>
 
-/** A vendor that can be called, and that remembers what it was asked. */
+/** A callable fake of a vendor that records its requests. */
 export interface FakeUpstream {
   /** The requests so far, oldest first. */
   readonly requests: FakeRequest[]
-  /** Requests that are being answered right now. */
+  /** Number of requests in progress. */
   readonly active: number
   /** Calls it in process, without a socket. */
   transport: Transport
@@ -51,7 +51,7 @@ const utf8 = new TextEncoder()
 
 const toBytes = (piece: Piece): Uint8Array => (typeof piece === 'string' ? utf8.encode(piece) : piece)
 
-/** Pieces until the signal aborts; the wait for a piece ends at once then, and the source is let go. */
+/** Yields pieces until the signal is aborted; then it stops at once, even while waiting, and closes the source. */
 async function* until(signal: Signal, body: Piece | AsyncIterable<Piece>): AsyncGenerator<Uint8Array> {
   if (typeof body === 'string' || body instanceof Uint8Array) {
     yield toBytes(body)
@@ -71,12 +71,12 @@ async function* until(signal: Signal, body: Piece | AsyncIterable<Piece>): Async
     }
   } finally {
     signal.removeEventListener('abort', abort)
-    // Not awaited: a source that hangs would not answer.
+    // Not awaited: a source that hangs would never settle.
     iterator.return?.().catch(() => undefined)
   }
 }
 
-/** The pieces of a stream; other than with its own iterator, returning early cancels it even while a piece is awaited. */
+/** The pieces of a stream. Unlike with its own iterator, returning early cancels it even during a pending read. */
 function piecesOf(stream: ReadableStream<Uint8Array>): AsyncIterable<Uint8Array> {
   const reader = stream.getReader()
   const iterator: AsyncIterator<Uint8Array> = {
@@ -89,7 +89,7 @@ function piecesOf(stream: ReadableStream<Uint8Array>): AsyncIterable<Uint8Array>
   return { [Symbol.asyncIterator]: () => iterator }
 }
 
-/** All pieces as one. */
+/** Concatenates all pieces. */
 async function joined(pieces: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const all: Uint8Array[] = []
   let size = 0
@@ -101,8 +101,8 @@ async function joined(pieces: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
 }
 
 /**
- * Makes a vendor callable, by transport and by HTTP.
- * @param options.remember how many of the latest requests `requests` has; default all
+ * Makes a vendor callable through a transport and over HTTP.
+ * @param options.remember number of recent requests to keep in `requests`; default all
  */
 export function fakeUpstream(vendor: FakeVendor, { remember = Infinity }: { remember?: number } = {}): FakeUpstream {
   const requests: FakeRequest[] = []
@@ -115,7 +115,7 @@ export function fakeUpstream(vendor: FakeVendor, { remember = Infinity }: { reme
     return vendor(request)
   }
 
-  /** Counts a request as active until its body is done or left, whether or not somebody reads it at that moment. */
+  /** Counts a request as active until its body has ended or was cancelled, even while nobody reads it. */
   async function* counted(signal: Signal, pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     let counts = true
     const leave = (): void => {

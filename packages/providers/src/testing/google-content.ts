@@ -47,7 +47,7 @@ const thought = 'A simulated thought.'
 
 const textOf = (parts: Part[] = []): string => parts.flatMap(({ text }) => text ?? []).join(' ')
 
-/** What is said to words, and what to a recording among them. */
+/** The answers to text and to audio. */
 function replyTo(parts: Part[] = []): string {
   const audio = parts.flatMap(({ inlineData }) => (inlineData?.mimeType.startsWith('audio/') ? inlineData : []))[0]
   return audio
@@ -55,7 +55,7 @@ function replyTo(parts: Part[] = []): string {
     : `This is a simulated answer. You said: ${textOf(parts)}`
 }
 
-/** A sample of a JSON Schema or of Google's own Schema, whose types are in upper case. */
+/** A sample value for a JSON Schema or for Google's own Schema, whose types are in upper case. */
 const sample = (schema: unknown = {}): unknown =>
   sampleJson(
     JSON.parse(JSON.stringify(schema), (key, value: unknown) =>
@@ -63,7 +63,7 @@ const sample = (schema: unknown = {}): unknown =>
     ),
   )
 
-/** The tool that the model calls: the one that is forced, or one that the user names; none once there is a result. */
+/** The tool that the model calls: the forced one, or one that the user names; none after a result. */
 function chosenTool({ tools = [], toolConfig, contents }: ContentBody): Declaration | undefined {
   const { mode = 'AUTO', allowedFunctionNames: allowed } = toolConfig?.functionCallingConfig ?? {}
   const declarations = tools
@@ -77,7 +77,7 @@ function chosenTool({ tools = [], toolConfig, contents }: ContentBody): Declarat
   return declarations.find(({ name }) => asked.includes(name))
 }
 
-/** What the model says: the same for the same conversation, with tool results and the user's own words in it. */
+/** The model's text: deterministic, including the tool results and the user's text. */
 function generate(model: string, body: ContentBody): Generation {
   const { systemInstruction, contents, generationConfig = {} } = body
   const { maxOutputTokens, responseMimeType, responseSchema, responseJsonSchema, thinkingConfig } = generationConfig
@@ -97,7 +97,7 @@ function generate(model: string, body: ContentBody): Generation {
     results.length > 0
       ? `The tools answered: ${results.map(({ response }) => JSON.stringify(response)).join(', ')}`
       : replyTo(contents.findLast(({ role }) => role === 'user')?.parts)
-  // Models without a system instruction are told in the first content.
+  // For models without system instructions, they are in the first content.
   const told = (systemInstruction ?? contents[0]!).parts.map(({ text = '' }) => text)
   let text = askedJson(told) ?? words
   if (schema !== undefined) text = JSON.stringify(sample(schema))
@@ -107,14 +107,14 @@ function generate(model: string, body: ContentBody): Generation {
   return { parts, finish: cut ? 'MAX_TOKENS' : 'STOP' }
 }
 
-/** Answers of one request: the parts that are new, and the usage of all parts so far. */
+/** The responses to one request: the new parts, and the usage of all parts so far. */
 function answering(model: string, body: ContentBody) {
   const promptTokenCount = tokens(JSON.stringify(body.contents))
   const thinks = isGemini3(model) || body.generationConfig?.thinkingConfig?.includeThoughts === true
   const thoughtsTokenCount = thinks ? tokens(thought) : 0
   const media = { IMAGE: 0, AUDIO: 0 }
   const responseId = newId('')
-  /** Of all text so far: a stream counts no more of it than a whole answer. */
+  /** Computed from all text so far, so that a stream reports the same total as a complete answer. */
   let characters = 0
   return (candidates: { content: { parts: Part[] } }[]) => {
     for (const { content } of candidates)
@@ -146,7 +146,7 @@ const candidate = (index: number, parts: Part[], finishReason?: string) => ({
   index,
 })
 
-/** The chunks of a stream as the vendor cuts them: a word each, calls whole; the last one has no words. */
+/** The chunks of a stream, split like the vendor's: one word each, calls unsplit; the last one has no text. */
 function chunks(model: string, body: ContentBody, generations: Generation[]): object[] {
   const answer = answering(model, body)
   return generations.flatMap(({ parts, finish }, index) => {
@@ -168,7 +168,7 @@ async function* streamed(events: object[], delayMs: number): AsyncGenerator<stri
   }
 }
 
-/** The fake's generateContent, and with `streams` its streamGenerateContent: as events where they are asked for. */
+/** The fake's generateContent, or with `streams` its streamGenerateContent, with server-sent events if requested. */
 export function googleContent(
   model: string,
   given: unknown,

@@ -36,7 +36,7 @@ function checkContent(content: unknown, prefix: string): Problem {
   })
 }
 
-/** @param prefix what stands before the names of fields, such as "requests[0]." */
+/** @param prefix prefix of field names, such as "requests[0]." */
 function checkRequest(request: unknown, prefix = ''): Problem {
   const problem = known(request, fields, prefix.slice(0, -1))
   if (problem) return problem
@@ -57,7 +57,7 @@ function checkRequest(request: unknown, prefix = ''): Problem {
 
 const invalidBody = 'Invalid JSON payload received. Expected an object.'
 
-/** What Google has against a request to embed one content; undefined = nothing. */
+/** Validates a request of embedContent; undefined if valid. */
 export function googleEmbeddingRefusal(model: string, body: unknown): Problem {
   if (!isObject(body)) return invalidBody
   if (body['model'] !== undefined && body['model'] !== `models/${model}`)
@@ -65,7 +65,7 @@ export function googleEmbeddingRefusal(model: string, body: unknown): Problem {
   return checkRequest(body)
 }
 
-/** What Google has against a batch of requests to embed; undefined = nothing. */
+/** Validates a request of batchEmbedContents; undefined if valid. */
 export function googleBatchEmbeddingRefusal(model: string, body: unknown): Problem {
   if (!isObject(body)) return invalidBody
   const problem = known(body, ['model', 'requests'])
@@ -86,7 +86,7 @@ export function googleBatchEmbeddingRefusal(model: string, body: unknown): Probl
   })
 }
 
-/** The first of the whole vector's numbers, which is why only the whole vector has length 1. */
+/** A shortened vector is a prefix of the full one, so only the full vector has length 1. */
 function embed({ content, outputDimensionality }: EmbedRequest): { values: number[] } {
   const text = content.parts.map((part) => part.text).join('\n')
   return { values: toUnit(vectorOf(text, MAX_DIMENSIONS)).slice(0, outputDimensionality) }

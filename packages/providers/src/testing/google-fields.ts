@@ -1,7 +1,7 @@
 import type { Problem } from './rules.js'
 import { isObject } from './rules.js'
 
-/** An object of known fields; anything else is refused. Absent is fine. */
+/** Checks that a value is absent or an object with only known fields. */
 export function known(value: unknown, fields: string[], at = ''): Problem {
   const place = at && ` at '${at}'`
   if (value === undefined) return undefined

@@ -2,10 +2,10 @@ import { known } from './google-fields.js'
 import type { Json, Problem } from './rules.js'
 import { first, isObject, words } from './rules.js'
 
-/** Models that draw. */
+/** Models that generate images. */
 export const isImageModel = (model: string): boolean => /-image(-preview)?$/.test(model)
 
-/** Models that speak. */
+/** Models that generate speech. */
 export const isSpeechModel = (model: string): boolean => /-tts(-preview)?$/.test(model)
 
 const aspectRatios = words('1:1 1:4 4:1 1:8 8:1 2:3 3:2 3:4 4:3 4:5 5:4 9:16 16:9 21:9')
@@ -18,14 +18,14 @@ const voices = words(
 
 const modalitiesAt = 'generation_config.response_modalities'
 
-/** What a model can answer with, each together. */
+/** The combinations of response modalities that a model supports. */
 function combinationsOf(model: string): string[][] {
   if (isSpeechModel(model)) return [['AUDIO']]
   return isImageModel(model) ? [['TEXT', 'IMAGE'], ['IMAGE'], ['TEXT']] : [['TEXT']]
 }
 
 function checkModalities(modalities: unknown, model: string): Problem {
-  // The default of a model that only speaks is what it refuses.
+  // Speech models reject their own default.
   const asked = modalities ?? (isImageModel(model) ? ['TEXT', 'IMAGE'] : ['TEXT'])
   if (!Array.isArray(asked)) return `Invalid value at '${modalitiesAt}'`
   const odd = asked.findIndex((one) => !['TEXT', 'IMAGE', 'AUDIO'].includes(one as string))
@@ -70,7 +70,7 @@ function checkSpeechConfig(config: unknown): Problem {
     : `Voice name ${String(voice['voiceName'])} is not supported. Allowed voice names are: ${voices.join(', ')}`
 }
 
-/** What models that draw or speak cannot do. */
+/** The features that image and speech models do not support. */
 function checkAbilities({ generationConfig = {}, tools, systemInstruction, contents }: Json, model: string): Problem {
   if (!isImageModel(model) && !isSpeechModel(model)) return undefined
   const { candidateCount = 1, responseMimeType } = generationConfig as Json
@@ -89,7 +89,7 @@ function checkAbilities({ generationConfig = {}, tools, systemInstruction, conte
   )
 }
 
-/** What Google has against a request that its rules of text leave alone: of images and of speech; undefined = nothing. */
+/** Validates the image and speech parts of a request; undefined if valid. */
 export function checkMedia(body: Json, model: string): Problem {
   const { responseModalities, imageConfig, speechConfig } = (body['generationConfig'] ?? {}) as Json
   return (

@@ -3,7 +3,7 @@ import { isImageModel, isSpeechModel } from './google-media-rules.js'
 import { pngOf } from './pictures.js'
 import { pcm } from './silence.js'
 
-/** A file within a request or an answer; its data is in base64. */
+/** A file in a request or response; its data is base64. */
 export interface InlineData {
   mimeType: string
   data: string
@@ -15,12 +15,12 @@ interface MediaPart {
   inlineData?: InlineData
 }
 
-/** What an image, and what a second of speech counts as. */
+/** Tokens of an image, and of a second of speech. */
 export const mediaTokens = { IMAGE: 1_290, AUDIO: 25 }
 
 const imageOf = (prompt: string): MediaPart => ({ inlineData: { mimeType: 'image/png', data: pngOf(prompt) } })
 
-/** What a model answers that draws or speaks; undefined where it is one that writes. */
+/** The answer of an image or speech model; undefined for text models. */
 export function mediaOf(
   model: string,
   prompt: string,
@@ -30,7 +30,7 @@ export function mediaOf(
     return [{ inlineData: { mimeType: 'audio/L16;codec=pcm;rate=24000', data: toBase64(pcm()) } }]
   if (!isImageModel(model) || !modalities.includes('IMAGE')) return undefined
   return [
-    // The largest model shows what it tried first.
+    // The largest model includes its drafts.
     ...(model.startsWith('gemini-3-pro') ? [{ ...imageOf(`A draft of ${prompt}`), thought: true as const }] : []),
     ...(modalities.includes('TEXT') ? [{ text: 'Here is a simulated image.' }] : []),
     imageOf(prompt),

@@ -3,14 +3,14 @@ import { checkMedia } from './google-media-rules.js'
 import type { Json, Problem } from './rules.js'
 import { first, isObject, words } from './rules.js'
 
-/** Models that think by levels and sign their calls. */
+/** Models with thinking levels and signed calls. */
 export const isGemini3 = (model: string): boolean => /^gemini-([3-9]|[1-9]\d|.*latest$)/.test(model)
 
 const requestFields = words(
   'contents tools toolConfig safetySettings systemInstruction generationConfig cachedContent model serviceTier store',
 )
 
-/** The data of a part, one of which it has, and their members: those that are required first, then the others. */
+/** The data fields of a part, of which it has exactly one, and their members: required ones first, then the others. */
 const partData: Record<string, [required: string[], optional: string[]]> = {
   text: [[], []],
   inlineData: [['mimeType', 'data'], []],
@@ -70,7 +70,7 @@ interface Content {
 const namesOf = (content: Content | undefined, kind: 'functionCall' | 'functionResponse'): string[] =>
   (content?.parts ?? []).flatMap((part) => (part[kind] ? [part[kind]['name'] as string] : []))
 
-/** A turn of calls follows one of the user's, and is answered by one content with as many results, of the same names; no result is without its call. */
+/** A turn with calls must follow a user turn and be followed by one content with the same number of results, with the same names. Each result needs a call. */
 const checkRounds = (contents: Content[]): Problem =>
   first(contents, (content, i) => {
     const calls = namesOf(content, 'functionCall')
@@ -84,7 +84,7 @@ const checkRounds = (contents: Content[]): Problem =>
       : 'Please ensure that function response turn comes immediately after a function call turn, and that their names match.'
   })
 
-/** From the last words of the user on, the first call of each turn carries its signature. */
+/** After the last user text, the first call of each turn must have a signature. */
 function checkSignatures(contents: Content[], model: string): Problem {
   if (!isGemini3(model)) return undefined
   const step = contents.findLastIndex(
@@ -98,7 +98,7 @@ function checkSignatures(contents: Content[], model: string): Problem {
   })
 }
 
-/** The fields of Google's own Schema; everything else of JSON Schema is unknown to it. */
+/** The fields of Google's own Schema; other JSON Schema keywords are unknown to it. */
 const schemaFields = words(
   `type format title description nullable enum items minItems maxItems properties required minProperties maxProperties minimum maximum minLength
   maxLength pattern example anyOf propertyOrdering default`,
@@ -263,7 +263,7 @@ function checkInstruction(instruction: unknown): Problem {
   )
 }
 
-/** What Google has against a request to a model for content; undefined = nothing. */
+/** Validates a request of generateContent; undefined if valid. */
 export function googleRefusal(model: string, body: unknown): string | undefined {
   if (!isObject(body)) return 'Invalid JSON payload received. Expected an object.'
   return (

@@ -1,4 +1,4 @@
-/** Fake upstreams: they answer as the vendors do and refuse what the vendors refuse, in process or over HTTP. @module */
+/** Fake upstreams that respond and validate requests like the vendors, in process or over HTTP. @module */
 export * from './fake-anthropic.js'
 export * from './fake-google.js'
 export * from './fake-openai.js'

@@ -1,4 +1,4 @@
 import { randomText } from '../chunk-builder.js'
 
-/** An id that no other answer has. */
+/** Creates a unique id. */
 export const newId = (prefix: string): string => `${prefix}simulated${randomText()}`

@@ -4,19 +4,19 @@ import type { Refusal } from './openai-refusals.js'
 /** The id of every request. */
 export const requestId = { 'x-request-id': 'req_simulated' }
 
-/** How many tokens a text counts as. */
+/** The simulated number of tokens of a text. */
 export const tokens = (text: string): number => Math.ceil(text.length / 4)
 
-/** An answer in JSON. */
+/** A JSON response. */
 export const json = (body: object, status = 200): FakeAnswer => ({
   status,
   headers: { 'content-type': 'application/json', ...requestId },
   body: JSON.stringify(body),
 })
 
-/** A refusal as the vendor sends it. */
+/** An error response in the vendor's format. */
 export const refused = ({ message, param, code, status = 400 }: Refusal): FakeAnswer => {
-  // The vendor calls what is too large its own error.
+  // The vendor reports requests that are too large as a server error.
   const type = status === 413 ? 'server_error' : 'invalid_request_error'
   return json({ error: { message, type, param, code } }, status)
 }

@@ -51,7 +51,7 @@ interface Generation {
 
 const nameOf = (tool: Tool): string => (tool.function ?? tool.custom)?.name ?? ''
 
-/** The tool that the model calls: the one that is forced, or one that the user names; none once there is a result. */
+/** The tool that the model calls: the forced one, or one that the user names; none after a result. */
 function chosenTool({ tools = [], tool_choice = 'auto', messages }: ChatBody): Tool | undefined {
   const last = messages.at(-1)!
   const { allowed_tools: allowed, ...forced } = typeof tool_choice === 'object' ? tool_choice : ({} as Choice)
@@ -63,7 +63,7 @@ function chosenTool({ tools = [], tool_choice = 'auto', messages }: ChatBody): T
   return free.find((tool) => asked.includes(nameOf(tool)))
 }
 
-/** What the model says: the same for the same conversation, with tool results and the user's own words in it. */
+/** The model's text: deterministic, including the tool results and the user's text. */
 function generate(body: ChatBody, index: number): Generation {
   const { messages, response_format, max_completion_tokens = body.max_tokens } = body
   const tool = chosenTool(body)
@@ -136,7 +136,7 @@ function whole(body: ChatBody, generations: Generation[]): FakeAnswer {
   return json({ ...head(body, 'chat.completion'), choices, usage: usageOf(body, generations) })
 }
 
-/** The chunks of one choice as the vendor cuts them: a word each, tool arguments in fragments. */
+/** The chunks of one choice, split like the vendor's: one word each, tool arguments in fragments. */
 function* deltas({ content, toolCalls, finish }: Generation): Generator<[delta: object, finish: string | null]> {
   yield [{ role: 'assistant', content: content === null ? null : '', refusal: null }, null]
   for (const word of content?.match(/\s*\S+\s*$|\s*\S+/g) ?? []) yield [{ content: word }, null]

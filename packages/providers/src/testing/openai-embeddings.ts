@@ -21,7 +21,7 @@ interface EmbeddingBody {
   encoding_format?: 'float' | 'base64' | null
 }
 
-/** The models and how long their vectors are. */
+/** The dimensions of each model. */
 const models: Record<string, number> = {
   'text-embedding-3-small': 1_536,
   'text-embedding-3-large': 3_072,
@@ -29,9 +29,9 @@ const models: Record<string, number> = {
 }
 
 const MAX_INPUTS = 2_048
-/** Of one input. */
+/** Maximum tokens of one input. */
 const MAX_TOKENS = 8_192
-/** Of all inputs together. */
+/** Maximum tokens of all inputs together. */
 const MAX_ALL_TOKENS = 300_000
 
 const parameters = ['input', 'model', 'dimensions', 'encoding_format', 'user']
@@ -72,7 +72,7 @@ function checkInput(input: unknown): Refusal | undefined {
     : undefined
 }
 
-/** What OpenAI has against a request for embeddings; undefined = nothing. */
+/** Validates an embeddings request; undefined if valid. */
 export function openaiEmbeddingRefusal(body: unknown): Refusal | undefined {
   if (!isObject(body)) return notJson
   const { model, dimensions } = body
@@ -89,7 +89,7 @@ export function openaiEmbeddingRefusal(body: unknown): Refusal | undefined {
   )
 }
 
-/** Little-endian 32-bit floats in base64. */
+/** Encodes a vector as little-endian 32-bit floats in base64. */
 function packed(vector: number[]): string {
   const view = new DataView(new ArrayBuffer(vector.length * 4))
   for (const [i, value] of vector.entries()) view.setFloat32(i * 4, value, true)

@@ -26,9 +26,9 @@ interface ImageBody {
   output_format?: 'png' | 'jpeg' | 'webp' | null
 }
 
-/** What a model takes. */
+/** The parameters that a model supports. */
 interface Abilities {
-  /** Besides prompt, model, n, size, quality and user, which all of them take. */
+  /** In addition to prompt, model, n, size, quality and user, which all models support. */
   parameters: string[]
   promptLength: number
   images: number
@@ -78,7 +78,7 @@ function abilitiesOf(model: unknown): Abilities | undefined {
   return model === 'dall-e-3' ? dallE3 : model === 'dall-e-2' ? dallE2 : undefined
 }
 
-/** Sizes of gpt-image-2 are free: multiples of 16, one side at most three times the other. */
+/** gpt-image-2 accepts any size with sides that are multiples of 16 and a ratio of at most 3:1. */
 function isFreeSize({ model, size }: Json): boolean {
   const [, width = 0, height = 0] = (/^(\d+)x(\d+)$/.exec(String(size)) ?? []).map(Number)
   const ratio = width / height
@@ -99,7 +99,7 @@ function checkOutput({ output_format, output_compression, background }: Json): R
     : undefined
 }
 
-/** What OpenAI has against a request for images; undefined = nothing. */
+/** Validates an image request; undefined if valid. */
 export function openaiImageRefusal(body: unknown): Refusal | undefined {
   if (!isObject(body)) return notJson
   const model = body['model'] ?? 'dall-e-2'
@@ -119,13 +119,13 @@ export function openaiImageRefusal(body: unknown): Refusal | undefined {
   )
 }
 
-/** Of a square image. */
+/** Tokens of a square image by quality. */
 const outputTokens: Record<string, number> = { low: 272, medium: 1_056, high: 4_160 }
 
 const orAuto = (given: string | null | undefined, otherwise: string): string =>
   given && given !== 'auto' ? given : otherwise
 
-/** What GPT image models answer: always base64, how it was made, and usage. */
+/** The additional response fields of GPT image models, which always return base64: the settings used, and usage. */
 function gptImageAnswer(body: ImageBody, n: number): FakeAnswer {
   const { prompt } = body
   const quality = orAuto(body.quality, 'medium')

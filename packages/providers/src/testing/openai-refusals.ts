@@ -1,6 +1,6 @@
 import type { Json } from './rules.js'
 
-/** A refusal in OpenAI's own terms. */
+/** An error with the fields of OpenAI's error body. */
 export interface Refusal {
   message: string
   param: string | null
@@ -9,7 +9,7 @@ export interface Refusal {
   status?: number
 }
 
-/** Makes a refusal. */
+/** Creates an error. */
 export const refuse = (
   message: string,
   param: string | null = null,
@@ -17,30 +17,30 @@ export const refuse = (
   status = 400,
 ): Refusal => ({ message, param, code, ...(status !== 400 && { status }) })
 
-/** What is not JSON, or no object. */
+/** The error for a body that is not a JSON object. */
 export const notJson = refuse('We could not parse the JSON body of your request.')
 
-/** The refusal of the first name that is not among the known ones. */
+/** The error for the first unknown name; undefined if all are known. */
 export function unknownParameter(names: Iterable<string>, known: string[]): Refusal | undefined {
   for (const name of names)
     if (!known.includes(name)) return refuse(`Unknown parameter: '${name}'.`, name, 'unknown_parameter')
   return undefined
 }
 
-/** The refusal of a parameter that has to be there. */
+/** The error for a missing required parameter. */
 export const missing = (name: string): Refusal =>
   refuse(`Missing required parameter: '${name}'.`, name, 'missing_required_parameter')
 
-/** The refusal of a model that an endpoint does not have. */
+/** The error for a model that the endpoint does not support. */
 export const modelNotFound = (model: unknown): Refusal =>
   typeof model === 'string' && model !== ''
     ? refuse(`The model '${model}' does not exist or you do not have access to it.`, null, 'model_not_found', 404)
     : refuse('you must provide a model parameter')
 
-/** A parameter that is a number within bounds. */
+/** A numeric parameter with its range. */
 export type NumberRange = [name: string, min: number, max: number, integer: boolean]
 
-/** The first number that is out of its bounds; null and absent are fine. */
+/** The error for the first number out of range; null and absent are valid. */
 export function checkNumbers(body: Json, ranges: NumberRange[]): Refusal | undefined {
   for (const [name, min, max, integer] of ranges) {
     const value = body[name]
@@ -57,7 +57,7 @@ export function checkNumbers(body: Json, ranges: NumberRange[]): Refusal | undef
   return undefined
 }
 
-/** The first parameter that is none of its choices; null and absent are fine. */
+/** The error for the first parameter with a value that is not allowed; null and absent are valid. */
 export function checkChoices(body: Json, choices: Record<string, string[]>): Refusal | undefined {
   for (const [name, allowed] of Object.entries(choices)) {
     const value = body[name]
@@ -71,7 +71,7 @@ export function checkChoices(body: Json, choices: Record<string, string[]>): Ref
   return undefined
 }
 
-/** The refusal of a text that is absent, empty or has more characters than the vendor takes. */
+/** The error for a text that is missing, empty or too long. */
 export function checkText(body: Json, name: string, max: number): Refusal | undefined {
   const text = body[name]
   if (text === undefined || text === null) return missing(name)

@@ -4,7 +4,7 @@ import { checkNumbers, refuse, unknownParameter } from './openai-refusals.js'
 import type { Json } from './rules.js'
 import { isObject, words } from './rules.js'
 
-/** Every parameter of the vendor's CreateChatCompletionRequest; any other is refused. */
+/** All parameters of the vendor's CreateChatCompletionRequest; others are rejected. */
 const parameters = words(
   `messages model audio frequency_penalty function_call functions logit_bias logprobs max_completion_tokens max_tokens metadata modalities
   moderation n parallel_tool_calls prediction presence_penalty prompt_cache_key prompt_cache_options prompt_cache_retention reasoning_effort
@@ -168,7 +168,7 @@ function checkFormat({ response_format, messages }: Json): Refusal | undefined {
   return undefined
 }
 
-/** What OpenAI has against a chat request; undefined = nothing. */
+/** Validates a chat request; undefined if valid. */
 export function openaiRefusal(body: unknown): Refusal | undefined {
   if (!isObject(body)) return refuse('We could not parse the JSON body of your request.')
   const unknown = unknownParameter(Object.keys(body), parameters)

@@ -24,7 +24,7 @@ const models: Record<string, string[]> = {
 
 const parameters = words('model input voice response_format speed instructions')
 
-/** What OpenAI has against a request for speech; undefined = nothing. */
+/** Validates a speech request; undefined if valid. */
 export function openaiSpeechRefusal(body: unknown): Refusal | undefined {
   if (!isObject(body)) return notJson
   const { model, voice } = body
@@ -40,7 +40,7 @@ export function openaiSpeechRefusal(body: unknown): Refusal | undefined {
   )
 }
 
-/** Bytes in several pieces, as they come of a model that is still speaking. */
+/** Splits bytes into several pieces, like audio that is streamed during generation. */
 async function* spoken(bytes: Uint8Array, delayMs: number): AsyncGenerator<Uint8Array> {
   const size = Math.ceil(bytes.length / 4)
   for (let i = 0; i < bytes.length; i += size) {
@@ -49,7 +49,7 @@ async function* spoken(bytes: Uint8Array, delayMs: number): AsyncGenerator<Uint8
   }
 }
 
-/** The fake's POST /audio/speech: a second of silence in the format that is asked for. */
+/** The fake's POST /audio/speech: a second of silence in the requested format. */
 export function openaiSpeech({ body }: FakeRequest, delayMs: number): FakeAnswer {
   const refusal = openaiSpeechRefusal(body)
   if (refusal) return refused(refusal)

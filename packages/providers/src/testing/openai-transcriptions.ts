@@ -22,7 +22,7 @@ const invalidFormat = `Invalid file format. Supported formats: [${extensions.map
 
 function checkFile(file: unknown): Refusal | undefined {
   if (file === null) return missing('file')
-  // A part without a file name is a text to every reader of forms.
+  // All form parsers treat a part without a file name as text.
   if (!(file instanceof File) || !extensions.includes(file.name.split('.').at(-1)!.toLowerCase()))
     return refuse(invalidFormat, 'file')
   if (file.size > MAX_BYTES)
@@ -32,7 +32,7 @@ function checkFile(file: unknown): Refusal | undefined {
     : undefined
 }
 
-/** What OpenAI has against a form to transcribe; undefined = nothing. */
+/** Validates a transcription form; undefined if valid. */
 export function openaiTranscriptionRefusal(form: FormData): Refusal | undefined {
   const fields = Object.fromEntries(form)
   const { model, language, temperature, response_format: format = 'json' } = fields
@@ -71,7 +71,7 @@ export function openaiTranscriptionRefusal(form: FormData): Refusal | undefined 
     : undefined
 }
 
-/** Seconds as subtitles write them: hours, minutes, seconds and, after a mark, milliseconds. */
+/** Formats seconds for subtitles: hours, minutes, seconds and, after a separator, milliseconds. */
 function clock(seconds: number, mark: string): string {
   const [time, fraction] = new Date(Math.round(seconds * 1_000)).toISOString().slice(11, -1).split('.')
   return `${time}${mark}${fraction}`
@@ -83,7 +83,7 @@ const plain = (body: string): FakeAnswer => ({
   body,
 })
 
-/** The text with its times: of words, of segments, or of both. */
+/** The text with timestamps of words, segments or both. */
 function verbose(form: FormData, text: string, duration: number): object {
   const granularities = form.getAll('timestamp_granularities[]')
   const language = (form.get('language') as string | null) ?? 'en'
@@ -105,10 +105,10 @@ function verbose(form: FormData, text: string, duration: number): object {
   }
 }
 
-/** What an audio file is simulated to say. */
+/** The simulated transcript of an audio file. */
 export const transcriptOf = (name: string): string => `This is a simulated transcription of ${name}.`
 
-/** The answer to a form without faults. An audio file counts as 128 kbit/s, whatever is in it. */
+/** The response to a valid form. The duration is computed from the file size at 128 kbit/s. */
 function transcribed(form: FormData): FakeAnswer {
   const file = form.get('file') as File
   const text = transcriptOf(file.name)

@@ -2,7 +2,7 @@ import { toBase64 } from '../base64.js'
 import { png } from './png.js'
 import { hash } from './vectors.js'
 
-/** A small PNG in base64, whose color depends on the prompt alone. */
+/** A small PNG in base64 whose color depends only on the prompt. */
 export function pngOf(prompt: string): string {
   const color = hash(prompt)
   return toBase64(png(color >>> 24, (color >>> 16) & 255, (color >>> 8) & 255))

@@ -1,14 +1,14 @@
-/** What the rules of the vendors are written with. @module */
+/** Helpers for the validation rules of the fakes. @module */
 
 export type Json = Record<string, unknown>
 
-/** What is wrong with a request, in the vendor's own terms; undefined = nothing. */
+/** The vendor's error for an invalid request; undefined if valid. */
 export type Problem = string | undefined
 
 export const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The first problem that a check finds among items. */
+/** The first problem found by a check among items. */
 export const first = <T>(items: readonly T[], check: (item: T, i: number) => Problem): Problem => {
   for (const [i, item] of items.entries()) {
     const problem = check(item, i)

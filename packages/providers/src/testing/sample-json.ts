@@ -2,7 +2,7 @@ import { parseJson } from '../json.js'
 
 type Schema = Record<string, unknown>
 
-/** Strings of the formats that clients check. */
+/** Sample strings for the formats that clients validate. */
 const formatted: Record<string, string> = {
   date: '2026-01-31',
   time: '12:00:00Z',
@@ -16,7 +16,7 @@ const formatted: Record<string, string> = {
   uuid: '01234567-89ab-4def-8123-456789abcdef',
 }
 
-/** Longest string that is made, in UTF-16 units. */
+/** Maximum length of generated strings in UTF-16 units. */
 const LONGEST = 1_000
 
 function sampleString({ format, minLength = 0, maxLength = Infinity }: Schema, name: string): string {
@@ -24,7 +24,7 @@ function sampleString({ format, minLength = 0, maxLength = Infinity }: Schema, n
   return text.padEnd(Math.min(minLength as number, LONGEST), 'x').slice(0, maxLength as number)
 }
 
-/** 1, or what is nearest to it within the limits. */
+/** 1, or the nearest value within the limits. */
 function sampleNumber({ minimum, exclusiveMinimum, maximum, exclusiveMaximum }: Schema): number {
   const limit = (inclusive: unknown, exclusive: unknown, inwards: number, none: number): number => {
     if (typeof inclusive === 'number') return inclusive
@@ -34,13 +34,13 @@ function sampleNumber({ minimum, exclusiveMinimum, maximum, exclusiveMaximum }: 
   return Math.max(least, Math.min(1, limit(maximum, exclusiveMaximum, -1, Infinity)))
 }
 
-/** Most parts of a schema that are looked at: a few references to references make more than anybody can wait for. */
+/** Maximum number of subschemas visited, because nested references can grow exponentially. */
 const PARTS = 10_000
 
-/** A small value that fits a JSON Schema, the same one each time: what a simulated model calls a tool with, and answers. */
+/** Generates a small, deterministic value that matches a JSON Schema, for the tool arguments and JSON answers of a simulated model. */
 export function sampleJson(schema: unknown): unknown {
   let left = PARTS
-  /** Undefined where it would be without end: a part that is within itself, by one of the `$ref`s that were `followed` to it. */
+  /** Undefined for infinite recursion: a subschema that contains itself through one of the `followed` `$ref`s. */
   const sample = (part: unknown, name: string, followed: string[]): unknown => {
     if (left-- <= 0) return undefined
     const given = (part ?? {}) as Schema
@@ -81,7 +81,7 @@ export function sampleJson(schema: unknown): unknown {
   return sample(schema, 'value', [])
 }
 
-/** What a simulated model says where it is told in words to answer with JSON, and maybe of which schema; undefined where it is not. */
+/** The JSON answer of a simulated model whose instructions ask for JSON, possibly with a schema; undefined if they do not. */
 export function askedJson(texts: string[]): string | undefined {
   const asked = texts.find((text) => /\banswer with (a )?json\b/i.test(text))
   if (asked === undefined) return undefined

@@ -1,6 +1,6 @@
-/** A second of silence in the formats of speech, each a whole file that players take. @module */
+/** A second of silence in each speech format, as complete, playable files. @module */
 
-/** Samples a second: what OpenAI and Google both speak with. */
+/** Sample rate in Hz, the same for OpenAI and Google. */
 export const SAMPLE_RATE = 24_000
 
 const fromHex = (hex: string): number[] => Array.from(hex.match(/\w\w/g)!, (byte) => Number.parseInt(byte, 16))
@@ -9,7 +9,7 @@ const ascii = (text: string): number[] => Array.from(text, (letter) => letter.ch
 
 const repeated = (bytes: number[], times: number): number[] => Array.from({ length: times }, () => bytes).flat()
 
-/** A second of 16-bit little-endian samples of one channel, without a header. */
+/** A second of raw 16-bit little-endian mono samples. */
 export const pcm = (): Uint8Array => new Uint8Array(SAMPLE_RATE * 2)
 
 function wav(): Uint8Array {
@@ -19,7 +19,7 @@ function wav(): Uint8Array {
   file.set(ascii('RIFF'), 0)
   view.setUint32(4, file.length - 8, true)
   file.set(ascii('WAVEfmt '), 8)
-  // The length of the format, PCM, one channel, samples and bytes a second, bytes and bits a sample.
+  // Length of the format chunk, PCM, one channel, samples and bytes per second, bytes and bits per sample.
   view.setUint32(16, 16, true)
   view.setUint16(20, 1, true)
   view.setUint16(22, 1, true)
@@ -35,7 +35,7 @@ function wav(): Uint8Array {
 /** Frames of MPEG-2 layer III with 32 kbit/s, 96 bytes and 576 samples each; all zero is silence. */
 const mp3 = (): Uint8Array => Uint8Array.from(repeated([...fromHex('fff344c4'), ...repeated([0], 92)], 42))
 
-/** ADTS frames of AAC-LC, 1024 samples each: a channel without any bands, and the end. */
+/** ADTS frames of AAC-LC with 1024 samples each: a channel element without bands, and the end element. */
 const aac = (): Uint8Array => Uint8Array.from(repeated(fromHex('fff1584001 7ffc 00000007'), 24))
 
 /** The STREAMINFO block, and one frame of 24,000 samples whose only subframe is a constant. */
@@ -62,5 +62,5 @@ const opus = (): Uint8Array =>
     ...repeated(fromHex('f8fffe'), 50),
   ])
 
-/** The formats and what each makes. */
+/** The encoders by format. */
 export const silence = { mp3, opus, aac, flac, wav, pcm }
