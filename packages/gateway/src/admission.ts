@@ -5,23 +5,23 @@ import { COMMON_PART, FULL_RETRY_AFTER_S, LONGEST_RETRY_AFTER_S, MAX_IN_FLIGHT, 
 import type { Access } from './operation.js'
 
 export interface AdmissionOptions {
-  /** Requests that this process serves at a time; the last fifth is for keys below their fair share. Default {@link MAX_IN_FLIGHT}. */
+  /** Concurrent requests of this process; the last fifth is reserved for keys below their fair share. Default {@link MAX_IN_FLIGHT}. */
   maxInFlight?: number
-  /** Requests of one key that this process serves at a time; default as many as there is room for. */
+  /** Concurrent requests of one key; default no limit. */
   maxConcurrentPerKey?: number
   /**
-   * Milliseconds by which the event loop may be late before new requests are refused: what holds response times where the processor,
-   * not the number of requests, is the limit. Default any, because in a host's process others may block the loop.
+   * Delay of the event loop, in milliseconds, above which new requests are refused. It limits response times where the CPU, not the
+   * number of requests, is the bottleneck. Default no limit, because in a host's process other code may block the loop.
    */
   maxLoopDelayMs?: number
 }
 
-/** How often is looked how late the event loop is, in milliseconds. */
+/** Milliseconds between two measurements of the event loop's delay. */
 const TICK_MS = 20
 
 /**
- * Measures how late the event loop is, while `isUsed`.
- * @returns what tells it in milliseconds: as it was at the last tick, or as it is by now if that is more
+ * Measures the delay of the event loop, while `isUsed` returns true.
+ * @returns a function that returns the delay in milliseconds: that of the last tick, or the present one if it is longer
  */
 function loopDelay(isUsed: () => boolean): () => number {
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -43,7 +43,7 @@ function loopDelay(isUsed: () => boolean): () => number {
   }
 }
 
-/** By the seconds of their Retry-After, because making an error with its stack costs as much as the rest of a refusal. */
+/** The errors by seconds of Retry-After. They are made once, because an error with its stack costs as much as the rest of a refusal. */
 const overloaded = Array.from(
   { length: LONGEST_RETRY_AFTER_S + 1 },
   (_, retryAfter) =>
@@ -51,11 +51,11 @@ const overloaded = Array.from(
 )
 
 /**
- * Gives each that is refused a turn of its own to come back in: a crowd that comes back together would be refused together,
- * and refusing it would take the time of those that run.
- * @returns what tells the seconds until the next turn
+ * Spreads Retry-After over time (docs/decisions/017): refused clients that all return at once would be refused again, at the expense of
+ * the requests that are running.
+ * @returns a function that returns the seconds for the next refusal
  */
-function turns(): () => number {
+function retryAfterSpread(): () => number {
   let last = 0
   return () => {
     const now = performance.now()
@@ -65,20 +65,20 @@ function turns(): () => number {
 }
 
 /**
- * Counts the requests that run, by key, and refuses what is too much: nothing that runs is ever ended for it.
- * @returns what lets a request in, or throws ApiError 429 or 503; what that returns is to be called when the request is over
+ * Limits concurrent requests, in total and by key (docs/decisions/019). Running requests are never ended for it.
+ * @returns a function that admits a request, or throws ApiError 429 or 503; the function that it returns must be called when the request ends
  */
 export function admission(options: AdmissionOptions): (caller: Caller, access: Access) => (() => void) | undefined {
   const { maxInFlight = MAX_IN_FLIGHT, maxConcurrentPerKey = Infinity, maxLoopDelayMs = Infinity } = options
   const common = maxInFlight * COMMON_PART
-  /** By key; a key without requests is not in it. */
+  /** Running requests by key; keys without any have no entry. */
   const running = new Map<string, number>()
   let inFlight = 0
   const delay = maxLoopDelayMs === Infinity ? () => 0 : loopDelay(() => inFlight > 0)
-  const secondsToTurn = turns()
+  const retryAfter = retryAfterSpread()
 
   return (caller, access) => {
-    // Administrators can look at a gateway that is full.
+    // Only requests with a key count, so that administrators can inspect a full gateway.
     if (access !== 'key') return undefined
     const { id } = (caller as KeyHolder).key
     const own = running.get(id) ?? 0
@@ -87,10 +87,10 @@ export function admission(options: AdmissionOptions): (caller: Caller, access: A
         code: 'rate_limit_exceeded',
         retryAfter: FULL_RETRY_AFTER_S,
       })
-    // Shared with a key that may come next: it would find no room otherwise.
+    // One share more than there are keys, so that the next key finds room.
     const share = maxInFlight / (running.size + 1)
     if (inFlight >= maxInFlight || (inFlight >= common && own >= share) || delay() > maxLoopDelayMs)
-      throw overloaded[secondsToTurn()]
+      throw overloaded[retryAfter()]
     inFlight++
     running.set(id, own + 1)
     return () => {

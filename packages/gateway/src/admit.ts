@@ -20,7 +20,7 @@ export function allowedTargets(holder: KeyHolder, targets: Target[]): Target[] {
   return allowed
 }
 
-/** The budgets that a request has to fit into. */
+/** The budgets that apply to a request. */
 export function budgetsOf({ key, user }: KeyHolder): BudgetOf[] {
   const budgets: BudgetOf[] = []
   if (key.budget) budgets.push({ of: 'key', id: key.id, budget: key.budget })
@@ -28,9 +28,9 @@ export function budgetsOf({ key, user }: KeyHolder): BudgetOf[] {
   return budgets
 }
 
-/** The request would cost more than is left, as far as that can be told before. */
+/** 403 for a request whose estimated cost exceeds what is left of a budget. */
 export const overBudget = (): ApiError => forbidden('budget_exceeded', 'The budget for this is used up')
 
-/** Nobody can tell whether the request fits into the budget. */
+/** 403 for a request under a budget whose price is not known. */
 export const unpriced = (): ApiError =>
   forbidden('forbidden', 'The price of this model is not known, and there is a budget to keep')

@@ -4,22 +4,22 @@ import { sha256 } from '@turnpike/core/internal'
 import type { Call, Exchange } from '@turnpike/http'
 import type { Access } from './operation.js'
 
-/** Somebody who administers, known otherwise than by a gateway key. */
+/** An administrator who was authenticated by another credential than a gateway key. */
 export interface Administrator {
-  /** Whom the audit log names. */
+  /** The name for the audit log. */
   admin: string
 }
 
 /** Who calls the gateway; null on open routes. */
 export type Caller = KeyHolder | Administrator | null
 
-/** Finds who administers, by a credential that is no gateway key; null where there is none or it is not valid. */
+/** Authenticates an administrator by another credential than a gateway key; null where there is none or it is not valid. */
 export type AuthenticateAdmin = (exchange: Exchange) => Promise<Administrator | null> | Administrator | null
 
-/** Whom the audit log names. */
+/** The caller's name for the audit log. */
 export const actorOf = (caller: Caller): string => (isHolder(caller) ? caller.user.id : caller!.admin)
 
-/** Whether a caller may do everything. */
+/** Whether the caller is an administrator. */
 export const isAdmin = (caller: Caller): boolean => (isHolder(caller) ? caller.user.role === 'admin' : caller !== null)
 
 export const isHolder = (caller: Caller): caller is KeyHolder => caller !== null && 'key' in caller
@@ -27,19 +27,19 @@ export const isHolder = (caller: Caller): caller is KeyHolder => caller !== null
 const bearer = (exchange: Exchange): string | undefined =>
   /^bearer +(\S+)$/i.exec(exchange.header('authorization') ?? '')?.[1]
 
-/** An administrator who shows a token: `Authorization: Bearer TOKEN`. */
+/** Authenticates administrators by a fixed token: `Authorization: Bearer TOKEN`. */
 export function tokenAdmin(token: string): AuthenticateAdmin {
   const expected = sha256(token)
   return async (exchange) => {
     const given = bearer(exchange)
-    // Hashes are compared, so that how long it takes tells nothing of the token.
+    // Hashes are compared, so that the time of the comparison reveals nothing about the token.
     return given !== undefined && (await sha256(given)) === (await expected) ? { admin: 'admin-token' } : null
   }
 }
 
 /**
  * Finds the caller of a request and counts the request against the key (ruling 17: authenticate, limit, parse).
- * @param authenticateAdmin asked where administrators may call, and no valid gateway key is shown
+ * @param authenticateAdmin called on routes that administrators may call, if the request has no valid gateway key
  */
 export function callerOf(
   keys: GatewayKeys,
@@ -50,7 +50,7 @@ export function callerOf(
     if (access === 'open') return null
     const given = bearer(exchange)
     const found = given === undefined ? null : keys.verify(given)
-    // Known keys are found at once; each wait that is left out is one turn less.
+    // Not awaited where it is synchronous: each `await` costs a turn of the event loop.
     const holder = found instanceof Promise ? await found : found
     if (!holder) {
       const admin = access !== 'key' && (await authenticateAdmin?.(exchange))

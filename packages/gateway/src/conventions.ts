@@ -20,28 +20,28 @@ export const RETRY_AFTER_S = 1
 /** "503 | gateway unavailable": when, is not shown; requests with a key that one process serves at a time. */
 export const MAX_IN_FLIGHT = 4_096
 
-/** Not shown: the part of them that is for whoever comes first; the rest is for keys below their fair share. */
+/** Not shown: the part of them that is served first come, first served; the rest is reserved for keys below their fair share. */
 export const COMMON_PART = 0.8
 
-/** Not shown: seconds for Retry-After where what a key may have in the process is full; the least where the process is. */
+/** Not shown: seconds for Retry-After where a key has reached its limit in the process; the minimum where the process is full. */
 export const FULL_RETRY_AFTER_S = 1
 
-/** Not shown: the most seconds for Retry-After where the process is full. */
+/** Not shown: the maximum for Retry-After, in seconds, where the process is full. */
 export const LONGEST_RETRY_AFTER_S = 30
 
-/** Not shown: how many of those that a full process refuses it tells to come back in one and the same second. */
+/** Not shown: how many refused requests get the same Retry-After from a full process. */
 export const RETRIES_PER_S = 1_000
 
 /** "time-outs: not shown": milliseconds that running requests have to end after a shutdown began. */
 export const DRAIN_MS = 30_000
 
-/** "time-outs: not shown": milliseconds that an upstream has to end after its client has left, where it may. */
+/** "time-outs: not shown": milliseconds for which an upstream call may continue after its client has disconnected, where `onClientAbort` is `drain`. */
 export const ABANDONED_MS = 60_000
 
-/** "The value `auto` routes to the cheapest provider": tokens that an answer is taken to have where the request bounds none. */
+/** "The value `auto` routes to the cheapest provider": output tokens that are assumed where the request sets no maximum. */
 export const EXPECTED_OUTPUT_TOKENS = 1_024
 
-/** "Platform documents are embedded with a 768-dimension embedding model": that model, and what it gives where `dimensions` is left open. */
+/** "Platform documents are embedded with a 768-dimension embedding model": that model, and its `dimensions` where a request gives none. */
 export const EMBEDDING = { model: 'gemini-embedding-001', dimensions: 768 }
 
 /** "model (string, a closed list of three ids, with a default; ids … are not carried here)": the default first. */

@@ -4,7 +4,7 @@ import { scrub } from '@turnpike/core/internal'
 import { toApiError } from '@turnpike/http'
 import { RETRY_AFTER_S } from './conventions.js'
 
-/** The words for failures that are not the caller's: fixed, because an upstream's own may hold what is not for callers. */
+/** Messages for failures that the caller did not cause. They are fixed, because an upstream's own message may contain secrets. */
 const fixed: Record<UpstreamFailure['kind'], { code: ApiError['code']; message: string }> = {
   status: { code: 'upstream_error', message: 'The upstream provider failed' },
   malformed: { code: 'upstream_error', message: 'The upstream provider sent an answer that makes no sense' },
@@ -13,7 +13,7 @@ const fixed: Record<UpstreamFailure['kind'], { code: ApiError['code']; message: 
   truncated: { code: 'upstream_truncated', message: 'The upstream provider ended its answer before it was whole' },
 }
 
-/** What the caller is told of a failed upstream call (ruling 14). */
+/** The error that the caller gets for a failed upstream call (ruling 14). */
 function describeUpstream(error: UpstreamError): ApiError {
   const { kind, status, caller, accepted, code, retryAfter, encoding } = error.failure
   if (kind === 'status' && status === 429)
@@ -38,13 +38,13 @@ function describeUpstream(error: UpstreamError): ApiError {
     encoding === undefined ? message : `The upstream provider used an unknown content encoding: ${scrub(encoding)}`
   return new ApiError(502, 'upstream_error', words, {
     code: word,
-    // Ruling 16: a client must not pay twice for what was accepted once.
+    // Ruling 16: clients must not retry a request that was accepted, because it would be billed twice.
     shouldRetry: accepted ? false : undefined,
     retryAfter,
     cause: error,
   })
 }
 
-/** What the caller is told of any error. */
+/** The error that the caller gets for any thrown value. */
 export const describeError = (error: unknown): ApiError =>
   UpstreamError.is(error) ? describeUpstream(error) : toApiError(error)

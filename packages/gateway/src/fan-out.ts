@@ -11,7 +11,7 @@ import type {
 import { UpstreamError } from '@turnpike/core'
 import { acceptance, AT_ONCE, extend, follow, together } from '@turnpike/core/internal'
 
-/** Sums every count, also those of details. */
+/** Sums all counts, including those of the details. */
 function addUsage(a: Usage, b: Usage): Usage {
   const sum: Record<string, unknown> = extend(a, {})
   for (const [key, value] of Object.entries(b)) {
@@ -22,12 +22,12 @@ function addUsage(a: Usage, b: Usage): Usage {
   return sum as Usage
 }
 
-/** The sum of what all report; undefined where one reports nothing, because a part is not the whole. */
+/** The sum of all reports; undefined where one is missing, because the sum would be too small. */
 const sumUsage = (all: (Usage | undefined)[]): Usage | undefined =>
   all.length === 0 ? undefined : all.reduce((sum, usage) => (sum && usage ? addUsage(sum, usage) : undefined))
 
 /**
- * `n` answers from a family that gives one at a time: as many calls, at most 8 at once. They succeed or fail together.
+ * `n` answers from a family that returns one per call: `n` calls, at most 8 at a time. They succeed or fail together.
  * @param ask makes one call
  */
 export async function fanOut(
@@ -42,7 +42,7 @@ export async function fanOut(
     return answer
   }).catch((error: unknown) => {
     const usage = sumUsage(made.filter(({ usage }) => usage).map(({ usage }) => usage))
-    // The others are paid for.
+    // The other calls were billed.
     throw usage && UpstreamError.is(error) ? new UpstreamError(error.message, extend(error.failure, { usage })) : error
   })
   return extend(answers[0]!, {
@@ -52,7 +52,7 @@ export async function fanOut(
 }
 
 /**
- * `n` streamed answers in one, as they come. The first ones have begun before it resolves; a failure of one is a failure of all.
+ * `n` streamed answers merged into one stream. It resolves when the first calls have begun; if one fails, all fail.
  * @param open opens one stream
  */
 export async function fanOutStream(
@@ -88,7 +88,7 @@ export async function fanOutStream(
   async function* merge(): AsyncGenerator<ChunkChoice[]> {
     const pending = new Map<number, Promise<Step>>()
     const add = (index: number, promise: Promise<Step>): void => {
-      // It may fail while nobody asks, such as when the client leaves.
+      // It may reject while nobody is reading, such as after the client has disconnected.
       promise.catch(() => undefined)
       pending.set(index, promise)
     }
@@ -112,7 +112,7 @@ export async function fanOutStream(
         }
       }
     } finally {
-      // Those that are whole may still be reading their ends, so that their connections can be used again.
+      // Complete ones may still be reading to their end, so that their connections can be reused.
       if (pending.size > 0) controller.abort()
       dispose()
     }
@@ -130,7 +130,7 @@ type Chat = NonNullable<Provider['chat']>
 /** How many calls make up a request. */
 const callsOf = (chat: Chat, { n }: ChatCompletionRequest): number => (chat.oneChoice ? (n ?? 1) : 1)
 
-/** What each of several calls asks for. */
+/** The request of each single call. */
 async function oneOf(
   chat: Chat,
   request: ChatCompletionRequest,
@@ -139,7 +139,7 @@ async function oneOf(
   return extend(chat.prepare ? await chat.prepare(request, signal) : request, { n: undefined })
 }
 
-/** A whole answer, of as many calls as it takes. */
+/** A whole answer, made of one or several calls. */
 export function complete(chat: Chat, request: ChatCompletionRequest, call: UpstreamCall): Promise<Completion> {
   const n = callsOf(chat, request)
   if (n === 1) return chat.complete(request, call)
@@ -148,7 +148,7 @@ export function complete(chat: Chat, request: ChatCompletionRequest, call: Upstr
   )
 }
 
-/** A streamed answer, of as many calls as it takes. */
+/** A streamed answer, made of one or several calls. */
 export function stream(chat: Chat, request: ChatCompletionRequest, call: UpstreamCall): Promise<ChatStream> {
   const n = callsOf(chat, request)
   if (n === 1) return chat.stream(request, call)

@@ -1,9 +1,9 @@
 import type { ChatCompletionRequest, ChatMessage } from '@turnpike/core'
 import { extend, invalid } from '@turnpike/core/internal'
 
-/** Calls of functions and their results as calls of tools; ids are counted, so that a history has the same each time. */
+/** Function calls and their results as tool calls. Ids are numbered, so that the same history always gets the same ids. */
 function toToolMessages(messages: ChatMessage[]): ChatMessage[] {
-  /** By name, the id of the latest call. */
+  /** The id of the latest call by function name. */
   const ids = new Map<string, string>()
   let calls = 0
   return messages.map((message): ChatMessage => {

@@ -3,13 +3,13 @@ import { unitsOf } from '@turnpike/core'
 import { areBelieved } from '@turnpike/core/internal'
 import type { Used } from './record.js'
 
-/** Characters per token where an upstream reports no usage (ruling 28). */
+/** Characters per token for estimates, where an upstream reports no usage (ruling 28). */
 const CHARACTERS_PER_TOKEN = 4
 
-/** Tokens of a text, where nobody has counted them. */
+/** Estimated tokens of a text. */
 export const tokens = (characters: number): number => Math.ceil(characters / CHARACTERS_PER_TOKEN)
 
-/** Characters of all text in a part of a request or answer, whatever its shape; keys and data URLs are no text. */
+/** Characters of all text in a part of a request or answer, whatever its shape; keys and data URLs are not counted. */
 function characters(value: unknown): number {
   if (typeof value === 'string') return value.startsWith('data:') ? 0 : value.length
   if (typeof value !== 'object' || value === null) return 0
@@ -18,18 +18,18 @@ function characters(value: unknown): number {
   return sum
 }
 
-/** Tokens of a prompt, estimated. */
+/** Estimated tokens of a prompt. */
 export const promptTokens = ({ messages, system, tools }: ChatCompletionRequest): number =>
   tokens(characters(messages.map(({ content }) => content)) + characters(system) + characters(tools))
 
-/** Used tokens, and how exactly they are known. */
+/** Used tokens and their accuracy. */
 export type Metered = Used & { usage: Usage }
 
-/** A report of usage; what no answer can have used is no report. */
+/** A report of usage; undefined where its counts are impossible. */
 export const reported = (usage: Usage | undefined): Usage | undefined =>
   usage && areBelieved(usage) ? usage : undefined
 
-/** Tokens as they were counted, by class. */
+/** Reported tokens by class. */
 export const metered = (usage: Usage, accuracy: Used['accuracy'], tier?: string): Metered => ({
   usage,
   units: unitsOf(usage),
@@ -37,10 +37,10 @@ export const metered = (usage: Usage, accuracy: Used['accuracy'], tier?: string)
   tier,
 })
 
-/** OpenAI's tiers of service that cost otherwise than the price list says; `scale` is paid for in advance. */
+/** OpenAI's service tiers with prices other than the standard ones; `scale` is paid for in advance. */
 const TIERS = ['flex', 'priority', 'scale']
 
-/** Such a tier, as an answer tells it. */
+/** The tier that an answer reports, if it is one of these. */
 const tierOf = ({ service_tier: tier }: { [field: string]: unknown }): string | undefined =>
   TIERS.find((name) => name === tier)
 
@@ -59,11 +59,11 @@ export function meterAnswer(request: ChatCompletionRequest, answer: Completion):
   return estimate(request, characters(said), tierOf(answer))
 }
 
-/** Counts what a stream uses. */
+/** Counts the usage of a stream. */
 export interface StreamMeter {
-  /** To be called with all that the client is sent. */
+  /** Must be called with everything that is sent to the client. */
   count(choices: ChunkChoice[]): void
-  /** What was used so far; `complete` = the stream is whole. */
+  /** The usage so far; `complete` = the stream has ended successfully. */
   used(complete: boolean): Metered
 }
 

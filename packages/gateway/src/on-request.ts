@@ -1,9 +1,9 @@
 import type { RequestLog } from '@turnpike/http'
 
-/** Is told of each finished request. */
+/** Called with the log record of each finished request. */
 export type OnRequest = (log: RequestLog) => void
 
-/** One for several, each of which is told whatever becomes of the others; undefined for none, so that nobody is told at no cost. */
+/** Combines several hooks; an error in one does not affect the others. Undefined where there are none, which costs nothing. */
 export function tellEach(listeners: OnRequest[]): OnRequest | undefined {
   if (listeners.length < 2) return listeners[0]
   return (log) => {
@@ -11,7 +11,7 @@ export function tellEach(listeners: OnRequest[]): OnRequest | undefined {
       try {
         listener(log)
       } catch {
-        // The host's own hook failed.
+        // An error of the host's hook is ignored.
       }
   }
 }

@@ -7,34 +7,34 @@ import type { RequestEvent } from './request-events.js'
 
 /** Options of {@link opentelemetry}. */
 export interface OpenTelemetryOptions {
-  /** Makes the spans; default that of the SDK that is registered. */
+  /** Creates the spans; default the tracer of the registered SDK. */
   tracer?: Tracer
-  /** Makes the metrics; default that of the SDK that is registered by now. */
+  /** Creates the metrics; default the meter of the SDK that is registered at the call. */
   meter?: Meter
 }
 
 const NAME = '@turnpike/gateway'
 
-/** Other methods are the caller's own text, and are told as `_OTHER`. */
+/** Other methods are text of the caller and are reported as `_OTHER`, as the conventions say. */
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'CONNECT', 'TRACE'])
 
-/** The conventions' words for our tasks; `transcription` is our own. */
+/** The conventions' operation names by task; `transcription` is our own. */
 const operations: Record<string, string> = { images: 'generate_content', speech: 'generate_content' }
 const outputs: Record<string, string> = { images: 'image', speech: 'speech' }
 
-/** The conventions' words for providers that have another name there. */
+/** The conventions' names for providers, where they differ from the provider id. */
 const providers: Record<string, string> = { google: 'gcp.gemini' }
 
 const TOKENS = Array.from({ length: 14 }, (_, i) => 4 ** i)
 const DURATIONS = Array.from({ length: 14 }, (_, i) => 2 ** i / 100)
 const FIRST_TOKENS = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
 
-/** The context of the span that a request belongs to: one that is active, or the caller's. */
+/** The parent context of a request's span: the active one, or the caller's. */
 function parentOf(traceparent: unknown): Context {
   const active = context.active()
   if (trace.getSpan(active) || typeof traceparent !== 'string') return active
   const [, traceId = '', spanId = '', flags = ''] = traceparent.split('-')
-  // SDKs look whether the ids are valid.
+  // SDKs validate the ids.
   return trace.setSpanContext(active, { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true })
 }
 
@@ -46,7 +46,7 @@ function known(attributes: Attributes): Attributes {
 }
 
 /**
- * Tells OpenTelemetry of each finished request: a span, and of those to models tokens and durations. Costs next to nothing without an SDK.
+ * Reports each finished request to OpenTelemetry: a span, and for model requests also tokens and durations. Nearly free without an SDK.
  * @example createGateway({ router, kv, onRequest: opentelemetry() })
  */
 export function opentelemetry(options: OpenTelemetryOptions = {}): OnRequest {
@@ -70,10 +70,10 @@ export function opentelemetry(options: OpenTelemetryOptions = {}): OnRequest {
 
   return (log: RequestLog) => {
     const { method, route, status, duration_ms, request_id } = log
-    // The fields that there are have the types that the gateway gave them.
+    // The fields have the types with which the gateway logged them.
     const fields = log as unknown as Partial<RequestEvent>
     const { task, provider, model, outcome, error_code, prompt_tokens, completion_tokens, first_token_ms } = fields
-    // A stream that broke has the status that it began with.
+    // A stream that failed keeps the status with which it began.
     const failed = status >= 500 || (status < 400 && error_code !== undefined)
     const genAi = known({
       'gen_ai.operation.name': task && (operations[task] ?? task),
@@ -110,7 +110,7 @@ export function opentelemetry(options: OpenTelemetryOptions = {}): OnRequest {
     if (failed) span.setStatus({ code: SpanStatusCode.ERROR })
     span.end(end)
 
-    // Without a provider nobody was asked.
+    // Without a provider there was no upstream call.
     if (task === undefined || provider === undefined) return
     duration.record(duration_ms / 1000, genAi)
     if (prompt_tokens !== undefined) tokens.record(prompt_tokens, { 'gen_ai.token.type': 'input', ...genAi })

@@ -11,15 +11,15 @@ import type { GatewayRoute } from './operation.js'
 
 /** Options of {@link prometheus}. */
 export interface PrometheusOptions {
-  /** Where the metrics are told; default `/metrics`. */
+  /** Path of the endpoint; default `/metrics`. */
   path?: string
-  /** Where they are registered, next to a host's own; default a registry of its own. */
+  /** The registry, such as one that a host has already; default a new one. */
   registry?: Registry
-  /** Whether prom-client's metrics of the process are told as well; default false. */
+  /** Whether prom-client's default metrics of the process are included; default false. */
   processMetrics?: boolean
 }
 
-/** All that a provider was used for. */
+/** The usage of a provider. */
 interface Used {
   id: string
   totals: UsageTotals
@@ -28,7 +28,7 @@ interface Used {
 
 type Sample = Pick<MetricValue<string>, 'labels' | 'value'> & { metricName?: string }
 
-/** Every second bound of the ledger's histograms from 8 ms to 9 minutes: 41 % apart. */
+/** Every second bound of the ledger's histograms, from 8 ms to 9 minutes, in steps of 41 %. */
 const BOUNDS = Array.from({ length: 33 }, (_, i) => 12 + 2 * i)
 
 const seconds = (bucket: number): string => String(Number((boundOf(bucket) / 1000).toPrecision(4)))
@@ -59,8 +59,8 @@ function histogram(name: string, { id: provider, fields }: Used, prefix: string,
 }
 
 /**
- * GET /metrics in Prometheus' text format, for administrators. Sums are read from the books at each scrape, so they are of all processes and
- * outlive them: every process tells the same, and a job scrapes one.
+ * GET /metrics in Prometheus' text format, for administrators. Sums are read from the ledger at each scrape, so they cover all processes
+ * and survive restarts: every process returns the same, and one of them is to be scraped.
  * @example createGateway({ router, kv, routes: [conventionRoutes, prometheus()] })
  */
 export const prometheus =
@@ -76,7 +76,7 @@ export const prometheus =
         async get() {
           return { name, help, type, values: await samples(), aggregator: 'first' }
         },
-        // The books are not to be reset.
+        // The sums of the ledger cannot be reset.
         reset: () => undefined,
       } as unknown as Metric)
     const ofProviders = (name: string, type: string, help: string, samples: (used: Used) => Sample[]): void =>
@@ -117,7 +117,7 @@ export const prometheus =
     ])
     register('turnpike_provider_healthy', 'gauge', '1 where this process asks the provider before others.', () => {
       const healthy = new Map<string, boolean>()
-      // Of several keys or addresses, one is enough.
+      // One of several instances is enough.
       for (const { id, status } of router.health()) healthy.set(id, healthy.get(id) || status === 'healthy')
       return [...healthy].map(([provider, is]) => ({ labels: { provider }, value: is ? 1 : 0 }))
     })

@@ -3,16 +3,16 @@ import { cost, ratesFor } from '@turnpike/core'
 import { completionClasses, isUuid, promptClasses } from '@turnpike/core/internal'
 import type { Call } from '@turnpike/http'
 
-/** What a request used. */
+/** The usage of a request. */
 export interface Used {
   usage: Pick<Usage, 'prompt_tokens' | 'completion_tokens'>
   units: Units
   accuracy: UsageRecord['accuracy']
-  /** The tier of service that the upstream says it gave; absent = the standard one, which is what prices are of. */
+  /** The service tier that the upstream reports; absent = the standard one, to which the prices apply. */
   tier?: string | undefined
 }
 
-/** A tag header that is fit to be stored: a UUID, else ''. */
+/** The value of a tag header if it is a UUID, else ''. */
 export const tag = (call: Call, name: string): string => {
   const value = call.header(name)
   return value !== undefined && isUuid(value) ? value.toLowerCase() : ''
@@ -21,21 +21,21 @@ export const tag = (call: Call, name: string): string => {
 const sum = (units: Units, classes: readonly UnitClass[]): number =>
   Math.ceil(classes.reduce((all, name) => all + (units[name] ?? 0), 0))
 
-/** Units that nobody has counted. */
+/** Usage that is estimated. */
 export const estimated = (units: Units): Used => ({
   usage: { prompt_tokens: sum(units, promptClasses), completion_tokens: sum(units, completionClasses) },
   units,
   accuracy: 'estimated',
 })
 
-/** What is made of a request. */
+/** The classes of units that an answer produces, as opposed to those that a request sends. */
 const madeClasses = new Set<string>([...completionClasses, 'images'])
 
-/** What of expected units is used as soon as a request is sent. */
+/** The part of the expected units that is used as soon as a request is sent. */
 export const sentOf = (units: Units): Units =>
   Object.fromEntries(Object.entries(units).filter(([name]) => !madeClasses.has(name)))
 
-/** What is known of a request before it is sent. */
+/** The fields of a record that are known before the request is sent. */
 export type RecordHead = Pick<
   UsageRecord,
   | 'request_id'
@@ -50,10 +50,10 @@ export type RecordHead = Pick<
   | 'considered'
 >
 
-/** How a request went. */
+/** The fields of a record that are known when the request has ended. */
 export type RecordEnd = Pick<UsageRecord, 'attempts' | 'outcome' | 'latency_ms' | 'first_token_ms' | 'timestamp'>
 
-/** A usage record, charged at the price that its target had when the request came. */
+/** A usage record, charged at the price that its target had when the request was admitted. */
 export function recordOf(
   head: RecordHead,
   { provider, model, price, catalogue }: Target,

@@ -4,9 +4,9 @@ import * as v from 'valibot'
 const text = v.optional(v.string())
 const number = v.optional(v.number())
 
-/** What is told of a finished request: no more of its log line than this, and never anything of its body or its key. */
+/** The event of a finished request: these fields of its log record, and never a body or a key. */
 export const RequestEvent = v.object({
-  /** The id that the caller was given in X-Request-ID. */
+  /** The value of the answer's X-Request-ID. */
   request_id: v.string(),
   /** When it ended. */
   time: v.string(),
@@ -20,25 +20,25 @@ export const RequestEvent = v.object({
   provider: text,
   model: text,
   stream: v.optional(v.boolean()),
-  /** How its upstream ended; absent where none was paid. */
+  /** The outcome of the upstream call; absent where there is no usage record. */
   outcome: text,
   error_type: text,
   error_code: text,
-  /** Calls of upstreams that it took. */
+  /** Number of upstream calls. */
   attempts: number,
   prompt_tokens: number,
   completion_tokens: number,
   /** US dollars; 0 where the price is not known. */
   cost_usd: number,
-  /** Milliseconds until its first event. */
+  /** Milliseconds until the first event. */
   first_token_ms: number,
 })
 export type RequestEvent = v.InferOutput<typeof RequestEvent>
 
-/** The event of a log line; null where the request is none to a model. */
+/** The event of a log record; null where the request is not one to a model. */
 export function eventOf(log: RequestLog, now: number): RequestEvent | null {
   if (!log.route.startsWith('/v1/')) return null
-  // The fields that there are have the types that whoever logged them gave them.
+  // The fields have the types with which they were logged.
   const fields = log as unknown as RequestEvent
   return {
     request_id: log.request_id,
@@ -64,19 +64,19 @@ export function eventOf(log: RequestLog, now: number): RequestEvent | null {
   }
 }
 
-/** Where finished requests are told of, and who wants to know. What other processes tell may be published here as well. */
+/** Publishes the events of finished requests to subscribers. Events of other processes may be published here as well. */
 export interface RequestEvents {
   publish(event: RequestEvent): void
   /** The last events, oldest first. */
   recent(): RequestEvent[]
-  /** @returns what ends it */
+  /** @returns a function that unsubscribes */
   subscribe(listener: (event: RequestEvent) => void): () => void
 }
 
-/** Events of this process, of which the last are kept. @param options.keep how many; default 1,000 */
+/** The events of this process, with a ring buffer of the last ones. @param options.keep size of the buffer; default 1,000 */
 export function requestEvents({ keep = 1_000 }: { keep?: number } = {}): RequestEvents {
   const ring: RequestEvent[] = []
-  /** Where the oldest is, once the ring is full. */
+  /** Position of the oldest event once the buffer is full. */
   let oldest = 0
   const listeners = new Set<(event: RequestEvent) => void>()
   return {

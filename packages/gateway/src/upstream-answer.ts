@@ -8,13 +8,13 @@ import type { UpstreamRequest } from './upstream-request.js'
 import { elapsed } from './upstream-request.js'
 import { warnings } from './warnings.js'
 
-/** What a request cost, as callers are told if they ask: US dollars, 0 with `priced: false` where the price is not known. */
+/** The cost of a request in US dollars; 0 with `priced: false` where the price is not known. */
 export type Cost = { cost: number; priced: boolean }
 
-/** What calls a target. */
+/** Calls one target. */
 type Run<T> = (target: Target, call: UpstreamCall) => Promise<T>
 
-/** Who was compared, as a header: `openai/gpt-4o-mini=0.00001; google/gemini-2.5-pro=0.002(unhealthy)`. */
+/** The compared candidates, as the header `x-gateway-considered`: `openai/gpt-4o-mini=0.00001; google/gemini-2.5-pro=0.002(unhealthy)`. */
 const comparison = (considered: Considered[]): string =>
   considered
     .map(({ provider, model, expected_nano_usd: nano, excluded, behind }) => {
@@ -26,20 +26,20 @@ const comparison = (considered: Considered[]): string =>
 /** US dollars without an exponent. */
 const decimal = (usd: number): string => usd.toFixed(9).replace(/\.?0+$/, '')
 
-/** What a failed call has used, as far as its upstream told. */
+/** The usage that a failed call reported, if any. */
 const spentOf = (error: unknown): Usage | undefined => (UpstreamError.is(error) ? error.failure.usage : undefined)
 
-/** How a call failed, in one word for the metrics; undefined where the provider has no part in it. */
+/** The kind of a failure, for the metrics; undefined where the provider is not its cause. */
 const kindOf = (error: unknown): string | undefined => {
   if (!UpstreamError.is(error)) return undefined
   const { kind, status, caller, credential } = error.failure
   return status === 429 ? 'rate_limited' : credential ? 'credential' : caller ? 'refused' : kind
 }
 
-/** What went wrong, told by whoever stopped the call rather than by the connection that broke of it. */
+/** The cause of a failure: where the gateway stopped the call, the reason for that and not the broken connection that followed. */
 export const reasonOf = ({ watch }: UpstreamRequest, error: unknown): unknown => watch.stop?.error ?? error
 
-/** Sends it to one target after the other until one accepts. */
+/** Sends the request to one target after the other until one accepts it. */
 function attempt<T>(upstream: UpstreamRequest, run: Run<T>): Promise<{ value: T }> {
   const { options, call, ownNotes, targets, watch } = upstream
   const { router, ledger, firstEventMs, now } = options
@@ -50,14 +50,14 @@ function attempt<T>(upstream: UpstreamRequest, run: Run<T>): Promise<{ value: T 
     upstream.notes = ownNotes
     upstream.attempts++
     const onNotes = (notes: Note[]): void => void (upstream.notes = [...ownNotes, ...notes])
-    // Between two attempts nobody is waited for who could be late.
+    // No time-out runs between two attempts.
     return run(target, { signal: watch, onNotes }).then(
       (value) => (watch.relax(), value),
       (error: unknown) => {
         watch.relax()
         const reason = reasonOf(upstream, error)
         const kind = kindOf(reason)
-        // What it has spent is booked, and counts by its outcome.
+        // A failure with usage gets a usage record, and is counted by its outcome.
         if (kind && !spentOf(reason))
           ledger.failed({ provider: target.provider.id, kind, timestamp: new Date(now()).toISOString() })
         throw error
@@ -66,7 +66,7 @@ function attempt<T>(upstream: UpstreamRequest, run: Run<T>): Promise<{ value: T 
   })
 }
 
-/** Tells the caller what became of its request once a target has accepted it. */
+/** Sets the headers that describe how the request was served, once a target has accepted it. */
 function explain({ call, head, target, notes, attempts, explained }: UpstreamRequest): void {
   if (notes.length > 0) call.setHeader('x-gateway-warnings', warnings(notes))
   if (!explained) return
@@ -75,7 +75,8 @@ function explain({ call, head, target, notes, attempts, explained }: UpstreamReq
   if (head.considered) call.setHeader('x-gateway-considered', comparison(head.considered))
 }
 
-function book(upstream: UpstreamRequest, used: Used, outcome: Outcome): Promise<Cost> {
+/** Writes the usage record. */
+function record(upstream: UpstreamRequest, used: Used, outcome: Outcome): Promise<Cost> {
   const { options, call, head, target, hold, started, attempts, first_token_ms } = upstream
   const made = recordOf(head, target, used, {
     attempts: Math.max(attempts, 1),
@@ -90,43 +91,43 @@ function book(upstream: UpstreamRequest, used: Used, outcome: Outcome): Promise<
   return options.ledger.append(made, hold).then(() => ({ cost: toUsd(nano ?? 0), priced: nano !== null }))
 }
 
-/** Books what a request has cost that came to nothing, as far as that is known. */
-async function bookFailed(upstream: UpstreamRequest, error: unknown): Promise<void> {
+/** Writes the usage record of a failed request, if it is known to have used anything; drops its hold otherwise. */
+async function recordFailure(upstream: UpstreamRequest, error: unknown): Promise<void> {
   const { options, need, target, hold, watch, attempts } = upstream
   const spent = spentOf(error)
-  if (spent) await book(upstream, metered(spent, 'partial'), outcomeOf(error))
-  else if (watch.left && attempts > 0) await book(upstream, estimated(sentOf(need.expected(target))), 'client_abort')
-  // If it cannot be dropped now, it ends as one that a crash cut off.
+  if (spent) await record(upstream, metered(spent, 'partial'), outcomeOf(error))
+  else if (watch.left && attempts > 0) await record(upstream, estimated(sentOf(need.expected(target))), 'client_abort')
+  // A hold that cannot be dropped now is settled later, like that of a crashed process.
   else if (hold) await options.ledger.drop(hold).catch(() => undefined)
 }
 
-/** Asks for a whole answer, and books it. */
+/** Requests a whole answer and writes its usage record. */
 export async function whole<T, U extends Used>(
   upstream: UpstreamRequest,
   run: Run<T>,
   meter: (answer: T) => U,
 ): Promise<{ answer: T; used: U; cost: Cost }> {
   const { options, call, watch, explained } = upstream
-  let booked = false
+  let recorded = false
   try {
     const { value: answer } = await attempt(upstream, run)
     explain(upstream)
     options.router.report(upstream.target)
     const used = meter(answer)
-    booked = true
-    const cost = await book(upstream, used, watch.left ? 'client_abort' : 'complete')
+    recorded = true
+    const cost = await record(upstream, used, watch.left ? 'client_abort' : 'complete')
     if (explained) call.setHeader('x-gateway-cost', decimal(cost.cost))
     return { answer, used, cost }
   } catch (error) {
     const reason = reasonOf(upstream, error)
-    if (!booked) await bookFailed(upstream, reason)
+    if (!recorded) await recordFailure(upstream, reason)
     throw reason
   } finally {
     watch.end()
   }
 }
 
-/** Asks for an answer that comes in pieces, and resolves with its beginning; to be followed by `close`. */
+/** Requests a streamed answer and resolves with its beginning; `close` must follow. */
 export async function begin<T>(upstream: UpstreamRequest, run: Run<T>): Promise<T> {
   try {
     const { value } = await attempt(upstream, run)
@@ -136,7 +137,7 @@ export async function begin<T>(upstream: UpstreamRequest, run: Run<T>): Promise<
   } catch (error) {
     const reason = reasonOf(upstream, error)
     try {
-      await bookFailed(upstream, reason)
+      await recordFailure(upstream, reason)
     } finally {
       upstream.watch.end()
     }
@@ -144,16 +145,16 @@ export async function begin<T>(upstream: UpstreamRequest, run: Run<T>): Promise<
   }
 }
 
-/** Books what was begun, and ends it. @param error what it failed of */
+/** Ends a streamed answer and writes its usage record. @param error why it failed, if it did */
 export async function close(upstream: UpstreamRequest, outcome: Outcome, used: Used, error?: unknown): Promise<Cost> {
   const { options, target, watch } = upstream
   if (outcome !== 'complete') watch.abort()
-  // A client that left is no success either.
+  // A client that disconnected does not count as a success of the provider.
   options.router.report(target, outcome === 'complete' ? undefined : (error ?? watch.stop?.error))
-  // There is no time-out while it is booked.
+  // No time-out runs while the usage record is written.
   watch.relax()
   try {
-    return await book(upstream, used, outcome)
+    return await record(upstream, used, outcome)
   } finally {
     watch.end()
   }

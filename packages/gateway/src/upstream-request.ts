@@ -7,7 +7,7 @@ import type { RecordHead } from './record.js'
 import { estimated, recordOf, tag } from './record.js'
 import type { UpstreamWatch, UpstreamWatches } from './upstream-watch.js'
 
-/** What every operation that calls an upstream documents alike. */
+/** The documentation that all operations which call an upstream share. */
 export const callsUpstream = {
   errors: [403, 502],
   headers: ['X-Session-ID', 'X-Conversation-ID', 'X-Task-ID', 'X-Project-ID', 'X-Gateway-Explain'],
@@ -20,7 +20,7 @@ export const callsUpstream = {
   ],
 }
 
-/** What all requests to upstreams share. */
+/** Options that all requests to upstreams share. */
 export interface UpstreamOptions {
   router: Router
   ledger: UsageLedger
@@ -30,31 +30,31 @@ export interface UpstreamOptions {
   firstEventMs: number
   /** Milliseconds between two events. */
   betweenEventsMs: number
-  /** Milliseconds for which an upstream goes on that a client has left; 0 = it is left too. */
+  /** Milliseconds for which an upstream call continues after its client has disconnected; 0 = it is aborted at once. */
   drainMs: number
-  /** Whether each request is held in the ledger before its upstream is called, also without a budget. */
+  /** Whether a hold is placed in the ledger before each upstream call, also without a budget. */
   holds: boolean
   now: () => number
 }
 
 /**
- * One request on its way to an upstream: from the choice of a provider to its record. What is done with it is in
- * upstream-answer.ts: methods would be made anew for each request.
+ * The state of one request to an upstream, from the choice of a provider to its usage record. The functions that work on it are in
+ * upstream-answer.ts, because methods would be allocated for each request.
  */
 export interface UpstreamRequest {
   readonly options: UpstreamOptions
   readonly call: Call
   readonly need: Need
-  /** What becomes of fields whoever serves it. */
+  /** Notes on fields that apply whichever provider serves the request. */
   readonly ownNotes: Note[]
   readonly head: RecordHead
   readonly targets: Target[]
-  /** Whether the caller asked to be told what became of its request. */
+  /** Whether the caller asked for the `x-gateway-…` headers (`X-Gateway-Explain: true`). */
   readonly explained: boolean
   readonly hold: Hold | undefined
   readonly watch: UpstreamWatch
   readonly started: number
-  /** Whom it was sent to last, and the fields that did not reach it as they were given. */
+  /** The target that it was sent to last; `notes` are the fields that did not reach it as they were given. */
   target: Target
   notes: Note[]
   attempts: number
@@ -65,8 +65,9 @@ export interface UpstreamRequest {
 export const elapsed = (started: number): number => Math.round(performance.now() - started)
 
 /**
- * Finds who serves a request and makes sure that it may be made and can be booked.
- * @param ownNotes what becomes of fields whoever serves it
+ * Finds the targets of a request, checks the key's models and budgets, and places a hold where one is needed.
+ * @param ownNotes notes on fields that apply whichever provider serves the request
+ * @throws ApiError 403 for a model or budget of the key, and what the router or the ledger fail with
  */
 export async function upstreamRequest(
   options: UpstreamOptions,
@@ -82,7 +83,7 @@ export async function upstreamRequest(
   const { task } = need
   call.log({ task })
   const choice = router.candidates(need)
-  // Each wait that is left out is one turn less.
+  // Not awaited where it is synchronous: each `await` costs a turn of the event loop.
   const { targets: able, considered } = choice instanceof Promise ? await choice : choice
   const targets = allowedTargets(holder, able)
   const target = targets[0]!

@@ -26,26 +26,26 @@ const silent: Stop = {
   error: new UpstreamError('The upstream did not answer in time', { provider: '', kind: 'timeout', accepted: true }),
 }
 
-/** What calls have in common. */
+/** What all watches share. */
 interface Calls {
-  /** Sees to it that a deadline is looked at. */
+  /** Makes the shared timer fire at this deadline or before. */
   arm(deadline: number): void
-  /** A call has ended. */
+  /** Removes a call that has ended. */
   end(call: UpstreamWatch): void
 }
 
 /**
- * The one signal of an upstream call, aborted when the client leaves, the upstream is silent, or the server stops.
- * No AbortController, which costs Node 12 µs, a sixth of a whole request (docs/decisions/008).
+ * The signal of an upstream call. It aborts when the client disconnects, the upstream times out, or the server shuts down.
+ * It is no AbortController, which costs 12 µs on Node, a sixth of a whole request (docs/decisions/008).
  */
 export class UpstreamWatch implements Signal {
   aborted = false
   reason: Stop['error'] | undefined
   /** Why the call was stopped, if it was. */
   stop: Stop | undefined
-  /** Whether the client has left. */
+  /** Whether the client has disconnected. */
   left = false
-  /** Until when the upstream has time, by `performance.now`. */
+  /** When the call times out, by `performance.now`. */
   deadline = Infinity
   #listeners: (() => void)[] = []
   #lastCall: ReturnType<typeof setTimeout> | undefined
@@ -60,18 +60,18 @@ export class UpstreamWatch implements Signal {
     this.#listeners = this.#listeners.filter((one) => one !== listener)
   }
 
-  /** Gives the upstream `ms` from now; the call is stopped if `relax` does not come before. */
+  /** Starts a time-out of `ms`; the call is aborted unless `relax` is called before. */
   expect(ms: number): void {
     this.deadline = performance.now() + ms
     this.calls.arm(this.deadline)
   }
 
-  /** The upstream has answered. */
+  /** Ends the time-out: the upstream has answered. */
   relax(): void {
     this.deadline = Infinity
   }
 
-  /** The client has left. @param drainMs how long the call goes on; 0 = it is stopped at once */
+  /** The client has disconnected. @param drainMs milliseconds for which the call continues; 0 = it is aborted at once */
   leave(drainMs: number): void {
     this.left = true
     if (drainMs === 0) this.abort()
@@ -96,19 +96,20 @@ export class UpstreamWatch implements Signal {
 
 /** The calls that are running, so that a shutdown can wait for them and then end them. */
 export interface UpstreamWatches {
-  /** @param drainMs how long the call goes on after the client has left; 0 = it is stopped at once */
+  /** @param drainMs milliseconds for which the call continues after the client has disconnected; 0 = it is aborted at once */
   watch(client: { onLeave(listener: () => void): void }, drainMs: number): UpstreamWatch
   /** How many calls run. */
   running(): number
-  /** Resolves when no call runs any more; stops those that still do after `ms`. */
+  /** Resolves when no call is running; aborts those that still are after `ms`. */
   drain(ms: number): Promise<void>
 }
 
+/** Watches upstream calls: their time-outs, their clients and the shutdown. */
 export function upstreamWatches(): UpstreamWatches {
   const running = new Set<UpstreamWatch>()
   let onIdle: (() => void) | undefined
 
-  // One timer for all calls: a timer for each, or even for each event, would cost more than what it watches.
+  // One timer for all calls: one per call, or even per event, would cost more than the rest of the watch.
   let timer: ReturnType<typeof setTimeout> | undefined
   let firesAt = Infinity
   const check = (): void => {

@@ -2,11 +2,11 @@ import type { Note } from '@turnpike/core'
 
 const actions: Note['action'][] = ['dropped', 'clamped', 'emulated']
 
-/** Bounds on what a caller can have written into a header. */
+/** Bounds on text of the caller in a header. */
 const MOST_FIELDS = 30
 const MOST_CHARACTERS = 60
 
-/** A field as it may stand in a header, whatever the caller called it. */
+/** A field name in a form that is safe in a header. */
 const plain = (field: string): string => field.replace(/[^\w.-]/g, '_').slice(0, MOST_CHARACTERS)
 
 const list = (fields: string[]): string => {
@@ -15,7 +15,7 @@ const list = (fields: string[]): string => {
   return [...named, ...(more > 0 ? [`+${more}`] : [])].join(',')
 }
 
-/** What the header `x-gateway-warnings` says (ruling 19): `dropped=seed,logit_bias; clamped=temperature`. */
+/** The value of the header `x-gateway-warnings` (ruling 19): `dropped=seed,logit_bias; clamped=temperature`. */
 export function warnings(notes: Note[]): string {
   const parts: string[] = []
   for (const action of actions) {
