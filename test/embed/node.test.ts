@@ -1,6 +1,7 @@
 import { createServer as createHttpServer, ServerResponse } from 'node:http'
+import { nodeShell } from '@turnpike/http'
 import { createServer } from '@turnpike/http/node'
-import { expect } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { gatewaySuite } from './gateway-suite.js'
 import { BODY_IDLE_MS, listen, serve } from './setup.js'
 
@@ -27,3 +28,12 @@ gatewaySuite('node:http behind a middleware that writes in its own way', (gatewa
     void gateway.node(request, response)
   }),
 )
+
+it('ends the connection where the head of an answer cannot be written, and does not reject', async () => {
+  const shell = nodeShell(async () => ({ status: 200, headers: { 'x-broken': 'two\nlines' }, body: 'Hi' }))
+  const served: Promise<void>[] = []
+  const { url, close } = await serve((request, response) => void served.push(shell(request, response)))
+  onTestFinished(close)
+  await expect(fetch(url)).rejects.toThrow('fetch failed')
+  expect(await Promise.allSettled(served)).toMatchObject([{ status: 'fulfilled' }])
+})
