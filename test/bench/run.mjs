@@ -71,7 +71,7 @@ const problems = []
 
 const show = (round, server, scenario, { cpu, heap, perSecond, busy, latency, first }) =>
   console.log(
-    `${round}/${roundCount} ${server.padEnd(11)} ${scenario.padEnd(6)} ${cpu.toFixed(1).padStart(7)} µs ${heap.toFixed(1).padStart(6)} kB` +
+    `${round}/${roundCount} ${server.padEnd(11)} ${scenario.padEnd(6)} ${cpu.toFixed(1).padStart(7)} µs ${(Number.isNaN(heap) ? '-' : heap.toFixed(1)).padStart(6)} kB` +
       `${perSecond.toFixed(0).padStart(8)}/s  busy ${busy.toFixed(2)}  p50 ${latency.p50.toFixed(2)} ms` +
       (first ? `  first ${first.p50.toFixed(2)} ms` : ''),
   )
