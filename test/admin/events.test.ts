@@ -7,6 +7,7 @@ import { chat } from '../support/raw-client.js'
 import { missing, startRedis } from '../support/redis.js'
 import type { Server } from '../support/server.js'
 import { startServer } from '../support/server.js'
+import { thorough } from '../support/scope.js'
 
 let server: Server
 beforeAll(async () => {
@@ -92,7 +93,7 @@ describe('the events of the reference server', () => {
 })
 
 describe.skipIf(missing)('the events of several workers', () => {
-  it('are sent to the readers of each', async () => {
+  it.runIf(thorough)('are sent to the readers of each', async () => {
     const redis = await startRedis()
     const workers = await startServer({ WORKERS: '3', STORAGE: redis.url })
     const readers: Awaited<ReturnType<typeof follow>>[] = []

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Postgres } from '../support/postgres.js'
 import { hasPostgres, startPostgres } from '../support/postgres.js'
 import { compareWithMemory, inTwoProcesses, sharedCases } from './sql-cases.js'
+import { thorough } from '../support/scope.js'
 
 describe.skipIf(!hasPostgres)('postgresKV', () => {
   let server: Postgres
@@ -37,7 +38,7 @@ describe.skipIf(!hasPostgres)('postgresKV', () => {
     await compareWithMemory(kv, await memoryKV())
   })
 
-  it('is exact with two processes', () => inTwoProcesses(['postgres', server.url], kv))
+  it.runIf(thorough)('is exact with two processes', () => inTwoProcesses(['postgres', server.url], kv))
 
   it('lets one of a hundred concurrent callers of two pools create a key', async () => {
     // One table, however it is called.
