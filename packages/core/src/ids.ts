@@ -1,7 +1,7 @@
 const POOL_BYTES = 4096
 const hex = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 
-/** Random hexadecimal digits, made in bulk, and how many of them were given out. */
+/** Random hexadecimal digits, generated in bulk, and the number of digits that are used up. */
 let pool = ''
 let used = 0
 
@@ -20,8 +20,8 @@ let prefix = ''
 let counter = 0
 
 /**
- * A UUIDv7: 48 bits of `now` (milliseconds), a counter of 12 bits that begins anew at random in each millisecond, the rest random.
- * So ids of one process sort in the order in which they were made.
+ * Creates a UUIDv7: 48 bits of `now` (milliseconds), a counter of 12 bits that starts at a random value in each millisecond, and random
+ * bits. The ids of one process sort in the order of their creation.
  * @see RFC 9562, sections 5.7 and 6.2
  */
 export function uuidv7(now: number = Date.now()): string {
@@ -30,7 +30,7 @@ export function uuidv7(now: number = Date.now()): string {
     const time = now.toString(16).padStart(12, '0')
     prefix = `${time.slice(0, 8)}-${time.slice(8)}-7`
     lastTime = now
-    // Half of the counter's range is left to count in.
+    // Starts in the lower half of the counter's range, so that at least the upper half is left for counting.
     counter = parseInt(random(3), 16) >> 1
   }
   const count = (counter & 0xfff).toString(16).padStart(3, '0')

@@ -1,16 +1,16 @@
-/** Four buckets between a number and its double, so that the middle of one is at most a tenth off what it counts. */
+/** Buckets per doubling of the duration. With four, the middle of a bucket differs from the durations in it by at most a tenth. */
 const PER_DOUBLE = 4
 
-/** Upper bound of a bucket, in milliseconds. */
+/** The upper bound of a bucket, in milliseconds. */
 export const boundOf = (bucket: number): number => 2 ** (bucket / PER_DOUBLE)
 
-/** The bucket that a duration in milliseconds falls into; 0 holds all up to 1 ms. */
+/** The bucket of a duration in milliseconds; bucket 0 contains all durations up to 1 ms. */
 export const bucketOf = (ms: number): number => (ms <= 1 ? 0 : Math.ceil(Math.log2(ms) * PER_DOUBLE))
 
-/** Durations counted by bucket. */
+/** The number of durations in each bucket. */
 export type Histogram = ReadonlyMap<number, number>
 
-/** The buckets among the fields of a counter, which begin with `prefix`. */
+/** Reads a histogram from the fields of a counter: one field per bucket, named `prefix` and the bucket. */
 export function histogramOf(fields: Record<string, number>, prefix: string): Histogram {
   const buckets = new Map<number, number>()
   for (const [name, count] of Object.entries(fields))
@@ -19,8 +19,8 @@ export function histogramOf(fields: Record<string, number>, prefix: string): His
 }
 
 /**
- * The duration in milliseconds that a share `q` of all does not exceed, from 0 to 1: at most a tenth off, or a millisecond below 1 ms.
- * Null where there is none.
+ * Estimates the `q` quantile in milliseconds, `q` from 0 to 1: the error is at most a tenth, or a millisecond below 1 ms.
+ * Null if the histogram is empty.
  */
 export function quantile(histogram: Histogram, q: number): number | null {
   let total = 0

@@ -4,39 +4,39 @@ import type { Fields } from './totals.js'
 import { addNano, nanoOf, Sums } from './totals.js'
 import type { UsageRecord } from './usage-record.js'
 
-/** How much a key or a user may cost, and in which time. */
+/** The maximum cost of a key or a user, in total or per period. */
 export type Budget = {
   usd: number
-  /** Days and months are those of UTC; default for ever. */
+  /** The period, a day or a month in UTC; absent = unlimited. */
   per?: 'day' | 'month'
 }
 
-/** A budget that a request has to fit into. */
+/** A budget that a request must not exceed, and whose it is. */
 export interface BudgetOf {
   of: 'key' | 'user'
   id: string
   budget: Budget
 }
 
-/** What a budget is used for, in billionths of a US dollar: exact up to $9,007,199, and the nearest number beyond. */
+/** How much of a budget is used, in nano-US-dollars: exact up to $9,007,199, rounded to the nearest number beyond. */
 export interface BudgetUse {
   spent: number
-  /** By requests that have not ended. */
+  /** Reserved for requests that have not ended. */
   held: number
 }
 
 /**
- * Money that is set aside for a request before its upstream is called, and the record that is booked for it if nobody ever tells
- * how it ended. Stored under `hold/<id>` until it ends. Where it was not its request that ended it, `hold-end/<id>` says so for a day,
- * and keeps the request from ending it again, or a commit of unknown outcome from making it late.
+ * The cost that is reserved for a request before its upstream is called, and the record that is stored if the request never reports its
+ * end. Stored under `hold/<id>` until it ends. If anything but its request ends it, `hold-end/<id>` exists for a day: it prevents that the
+ * request ends the hold again, or that a commit of unknown outcome creates it afterwards.
  */
 export type Hold = {
-  /** A UUIDv7 of the time at which it was made. */
+  /** A UUIDv7 of the time of its creation. */
   id: string
   estimate: UsageRecord
-  /** The counters that it is held in: segments of keys. */
+  /** The keys of the budget counters that it is included in. */
   budgets: string[][]
-  /** Billionths of a US dollar. */
+  /** In nano-US-dollars. */
   amount: number
 }
 
@@ -46,24 +46,24 @@ const holdKey = (id: string): Key => ['hold', id]
 const endKey = (id: string): Key => ['hold-end', id]
 const end = (id: string, now: number) => ({ key: endKey(id), value: true, expiresAt: now + HOLD_END_MS })
 
-/** The counter of what a budget is used for at a time. */
+/** The key of the counter of a budget for the period that contains `now`. */
 export function budgetKey({ of, id, budget: { per } }: BudgetOf, now: number): string[] {
   const length = per === 'day' ? 10 : per === 'month' ? 7 : 0
   return ['budget', of, id, length === 0 ? 'all' : new Date(now).toISOString().slice(0, length)]
 }
 
-/** What a counter of a budget says. */
+/** Reads the use of a budget from the fields of its counter. */
 export const useOf = (fields: Fields = {}): BudgetUse => ({
   spent: nanoOf(fields, 'spent'),
   held: nanoOf(fields, 'held'),
 })
 
-/** Adds what holds hold. */
+/** Adds the amounts of holds to the counters of their budgets. */
 export function addHeld(sums: Sums, holds: Hold[]): void {
   for (const { budgets, amount } of holds) for (const key of budgets) addNano(sums.of(key), 'held', amount)
 }
 
-/** Gives back what a hold held, and counts what its request cost in the end. */
+/** Releases the amount of a hold, and adds the actual cost of its request. */
 export function settle(sums: Sums, { budgets, amount }: Hold, cost: number): void {
   for (const key of budgets) {
     addNano(sums.of(key), 'held', -amount)
@@ -71,13 +71,13 @@ export function settle(sums: Sums, { budgets, amount }: Hold, cost: number): voi
   }
 }
 
-/** The parts of a commit with which requests end their holds, if nobody else has. */
+/** The parts of a commit by which requests end their holds; it fails if a hold was ended by another action. */
 export const ending = (holds: Hold[]): Required<Pick<Commit, 'check' | 'del'>> => ({
   check: holds.map(({ id }) => ({ key: endKey(id), version: null })),
   del: holds.map(({ id }) => holdKey(id)),
 })
 
-/** The parts of a commit that, with {@link ending}, end a hold for a request that does not, if it has not ended yet. */
+/** The parts of a commit that, with those of {@link ending}, end a hold in place of its request; it fails if the hold has ended. */
 export const sweeping = (
   { key, version, value }: Entry<Hold>,
   now: number,
@@ -86,13 +86,13 @@ export const sweeping = (
   set: [end(value.id, now)],
 })
 
-/** Which of some holds somebody else has ended. */
+/** The subset of `holds` that were not ended by their own requests. */
 export async function swept(kv: KV, holds: Hold[]): Promise<Set<Hold>> {
   const ends = await kv.getMany(holds.map(({ id }) => endKey(id)))
   return new Set(holds.filter((_, i) => ends[i] !== null))
 }
 
-/** The holds that were made up to a time, oldest first. */
+/** Lists the open holds that were created at or before `time`, oldest first. */
 export async function* holdsUntil(kv: KV, time: number): AsyncGenerator<Entry<Hold>> {
   for await (const entry of entriesOf<Hold>(kv, ['hold'])) {
     if (timeOf(entry.value.id) > time) return
@@ -100,19 +100,19 @@ export async function* holdsUntil(kv: KV, time: number): AsyncGenerator<Entry<Ho
   }
 }
 
-/** The time of a UUIDv7 in milliseconds. */
+/** The timestamp of a UUIDv7, in milliseconds. */
 const timeOf = (id: string): number => parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
 
-/** A hold that is wanted, and the budgets that it must fit into. */
+/** A requested hold, and the budgets that it must not exceed. */
 export interface Wanted {
   hold: Hold
   budgets: BudgetOf[]
 }
 
 /**
- * Makes holds, each if it fits into all of its budgets; exact over processes.
- * @returns those that were made; null where none was, because another process has used a budget meanwhile
- * @throws StorageError with `outcome: 'unknown'` where they may have been made; then they are to be dropped
+ * Creates those holds that do not exceed their budgets, atomically across processes.
+ * @returns the created holds; null if none was created because a budget counter was changed concurrently: try again
+ * @throws StorageError with `outcome: 'unknown'` if they may have been created; the caller must drop them
  */
 export async function makeHolds(kv: KV, wanted: Wanted[]): Promise<Set<Hold> | null> {
   const counters = new Map(wanted.flatMap(({ hold }) => hold.budgets.map((key) => [encodeKey(key), key] as const)))
@@ -145,7 +145,7 @@ export async function makeHolds(kv: KV, wanted: Wanted[]): Promise<Set<Hold> | n
   return applied ? new Set(made) : null
 }
 
-/** Ends a hold that nothing is to be booked for, whether or not it was made. @throws StorageError where it may still hold */
+/** Ends a hold without a record, whether or not it was created. @throws StorageError if the hold may still exist */
 export async function dropHold(kv: KV, hold: Hold, now: number): Promise<void> {
   const key = holdKey(hold.id)
   const sums = new Sums()
@@ -155,7 +155,7 @@ export async function dropHold(kv: KV, hold: Hold, now: number): Promise<void> {
     const dropped = await kv.commit(
       made
         ? { check: [{ key, version: made.version }], del: [key], sum: sums.all() }
-        : // What was never made holds nothing, and its end keeps it from being made late.
+        : // The hold does not exist: there is nothing to release, and its end prevents that a late commit creates it.
           { check: [{ key, version: null }], set: [end(hold.id, now)] },
     )
     if (dropped) return

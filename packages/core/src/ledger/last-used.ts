@@ -1,18 +1,18 @@
 import type { Key, KV } from '../kv/kv.js'
 import type { UsageRecord } from './usage-record.js'
 
-/** What it is known of when it was last used. */
+/** The kinds of entities whose last use is stored. */
 type Used = 'key' | 'session'
 
 const lastUsedKey = (of: Used, id: string): Key => ['last-used', of, id]
 
-/** When keys or sessions were last used; null = never. */
+/** The times of the last use of keys or sessions, in ISO 8601; null = never used. */
 export async function lastUsed(kv: KV, of: Used, ids: string[]): Promise<(string | null)[]> {
   const entries = await kv.getMany<string>(ids.map((id) => lastUsedKey(of, id)))
   return entries.map((entry) => entry?.value ?? null)
 }
 
-/** What records, in the order of their times, tell of when keys and sessions were last used. */
+/** The entries to store for the last use of the keys and sessions in `records`, which are sorted by time. */
 export function lastUses(records: UsageRecord[]): { key: Key; value: string }[] {
   const keys = new Map<string, string>()
   const sessions = new Map<string, string>()

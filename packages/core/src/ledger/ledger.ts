@@ -3,59 +3,59 @@ import type { PageOptions, RecordPage } from './record-pages.js'
 import type { Fields, HourOf, TotalOf, UsageTotals } from './totals.js'
 import type { FailedCall, UsageRecord } from './usage-record.js'
 
-/** An hour of usage. */
+/** The usage of one hour. */
 export interface UsageHour {
-  /** Such as `2026-01-31-09`, in UTC. */
+  /** The hour in UTC, such as `2026-01-31-09`. */
   hour: string
   totals: UsageTotals
-  /** All that is counted, by name: see totals.ts. */
+  /** All counted fields: see totals.ts. */
   fields: Readonly<Fields>
 }
 
-/** Where usage records are appended, summed and listed. */
+/** Stores usage records, sums them up, and holds the expected cost of running requests. */
 export interface UsageLedger {
   /**
-   * Resolves once the record is durable; to be awaited before the caller is told that the response is whole.
-   * @param hold what was held for the request, which ends with it; a price that is not known spends what was held. Where it was swept before, the record is its estimate and stays so
-   * @throws ApiError 500 `ledger_unavailable` where it may not be stored
+   * Resolves once the record is durable. Await it before the end of the response is sent to the client.
+   * @param hold the hold of the request, which ends here; an unknown price is charged as the held amount. After a sweep, the estimate stays the record
+   * @throws ApiError 500 `ledger_unavailable` if the record may not have been stored
    */
   append(record: UsageRecord, hold?: Hold): Promise<void>
-  /** Counts a call that cost nothing; it is stored with the next records, and nobody waits for it. */
+  /** Counts a call that cost nothing. It is stored with the next records; the caller does not wait for it. */
   failed(call: FailedCall): void
-  /** Rejects with 500 `ledger_unavailable` while records cannot be kept; to be awaited before money is spent. Nothing where all is well. */
+  /** Rejects with 500 `ledger_unavailable` while records cannot be stored, else undefined. Await it before an upstream is called. */
   ready(): Promise<void> | undefined
   /**
-   * Holds what a request may cost, and resolves once that is durable; null where it does not fit into a budget.
-   * To be ended by one `append` or one `drop`.
-   * @param estimate what is booked if neither ever comes: see `sweep`
-   * @throws ApiError 500 `ledger_unavailable` where nothing is held, or what is will be dropped or swept
+   * Reserves the maximum cost of a request, and resolves once that is durable; null if it would exceed a budget.
+   * The caller must end the hold by one `append` or one `drop`.
+   * @param estimate the record that is stored if neither is called: see `sweep`
+   * @throws ApiError 500 `ledger_unavailable` if no hold was created, or one that will be dropped or swept
    */
   hold(estimate: UsageRecord, budgets: BudgetOf[]): Promise<Hold | null>
   /**
-   * Ends a hold without a record: the upstream has not been paid for anything.
-   * @throws StorageError where it may still hold; then it ends as one that a crash cut off
+   * Ends a hold without a record, for a request that cost nothing.
+   * @throws StorageError if the hold may still exist; a sweep ends it then, as after a crash
    */
   drop(hold: Hold): Promise<void>
   /**
-   * Books holds that have not ended in `olderThanMs`, each once, as what was estimated: a crash cut their requests off.
-   * More than the longest request takes; 0 where no other process has the store and none of this one's requests runs.
-   * @returns how many; by any number of processes at a time, each is counted by one
-   * @throws StorageError after which a later sweep books the rest
+   * Ends the holds that are older than `olderThanMs`, whose requests were cut off by a crash, and records the estimate of each once.
+   * @param olderThanMs longer than any request takes; 0 if no other process uses the store and this one has no running requests
+   * @returns the number of ended holds; concurrent sweeps of several processes count each hold once
+   * @throws StorageError; a later sweep ends the remaining holds
    */
   sweep(olderThanMs: number): Promise<number>
-  /** What a budget is used for in the present day or month, or for ever. */
+  /** The use of a budget in the current day or month, or in total. */
   used(budget: BudgetOf): Promise<BudgetUse>
-  /** Sums over everything that was ever used, in one read. */
+  /** Sums over all time, in one read. */
   totals(of: TotalOf, id: string): Promise<UsageTotals>
-  /** The same of several, in their order. */
+  /** Like `totals`, for several ids, in their order. */
   totalsOfMany(of: TotalOf, ids: string[]): Promise<UsageTotals[]>
-  /** Sums over everything by provider, also those that are no longer configured, with all that is counted: see totals.ts. */
+  /** Sums over all time per provider, including those that are no longer configured, with all counted fields: see totals.ts. */
   providers(): Promise<{ id: string; totals: UsageTotals; fields: Readonly<Fields> }[]>
-  /** Sums per hour, oldest first, from an hour on; hours in which nothing was used are left out. */
+  /** Sums per hour, oldest first, starting with the hour of `from`; hours without usage are omitted. */
   hours(of: HourOf, id: string, from: Date): Promise<UsageHour[]>
   /**
-   * The user's records, newest first; `next` is the `after` of the following page. `limit` default 100, at most 500.
-   * @throws ApiError 400 where `after` is none
+   * Lists the records of a user, newest first; `next` is the `after` of the next page. `limit` default 100, at most 500.
+   * @throws ApiError 400 if `after` is not a valid cursor
    */
   records(userId: string, page?: PageOptions): Promise<RecordPage>
 }

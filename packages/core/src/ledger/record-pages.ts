@@ -2,7 +2,7 @@ import { invalid } from '../invalid.js'
 import type { Key, KV, Page } from '../kv/kv.js'
 import type { UsageRecord } from './usage-record.js'
 
-/** Which part of the records: so many, default 100, at most 500, after the `next` of the page before. */
+/** Options of a page of records: `limit` default 100, at most 500; `after` is the `next` of the previous page. */
 export interface PageOptions {
   after?: string | undefined
   limit?: number | undefined
@@ -11,17 +11,17 @@ export interface PageOptions {
 /** A page of usage records, newest first. */
 export interface RecordPage {
   items: UsageRecord[]
-  /** The `after` of the following page; absent on the last one. */
+  /** The `after` of the next page; absent on the last one. */
   next?: string
 }
 
-/** Most records on a page. */
+/** Maximum number of records on a page. */
 const MAX_PAGE = 500
 
-/** Where a page begins: after a segment, or in it, where some of its records are on the page before. */
+/** The cursor of a page: a segment to start after, or a segment and the number of its records that are on previous pages. */
 const CURSOR = /^([0-9a-f-]{36})(?:\.(\d+))?$/
 
-/** The user's segments, newest first, each with its records newest first and where among them to begin. */
+/** Yields the segments of a user from the cursor on, newest first, each with its records newest first and the index to start from. */
 async function* segments(
   kv: KV,
   userId: string,
@@ -41,7 +41,7 @@ async function* segments(
   } while (after)
 }
 
-/** A page of a user's records, newest first. A segment has as many as its flush had, so that a page may end in the midst of one. */
+/** Reads a page of a user's records, newest first. A segment contains all records of one flush, so a page may end within a segment. */
 export async function pageOfRecords(kv: KV, userId: string, options: PageOptions = {}): Promise<RecordPage> {
   const { after, limit = 100 } = options
   const most = Math.min(Math.max(limit, 1), MAX_PAGE)

@@ -3,57 +3,57 @@ import { encodeKey } from '../kv/kv.js'
 import { bucketOf } from './histogram.js'
 import type { FailedCall, UsageRecord } from './usage-record.js'
 
-/** What sums over all time are kept of; `all` has one, of id `''`. */
+/** The kinds of sums over all time; `all` has a single one, with the id `''`. */
 export type TotalOf = 'all' | 'user' | 'key' | 'session' | 'provider'
 
-/** What sums per hour are kept of. The id of a model is `provider/model`, of which 200 characters count. */
+/** The kinds of sums per hour. The id of a model is `provider/model`, cut to 200 characters. */
 export type HourOf = 'user' | 'key' | 'provider' | 'model'
 
-/** Sums over records; what was used at a price that is not known adds nothing to the cost. */
+/** Sums over records; records with an unknown price add nothing to the cost. */
 export type UsageTotals = {
   requests: number
-  /** Of these, how many at a price that is not known. */
+  /** The number of requests with an unknown price. */
   unpriced: number
   prompt_tokens: number
   completion_tokens: number
   tokens: number
-  /** Exact up to $9,007,199, and the nearest number beyond. */
+  /** Exact up to $9,007,199, rounded to the nearest number beyond. */
   cost_nano_usd: number
 }
 
-/** Fields of a counter. */
+/** The fields of a counter. */
 export type Fields = Record<string, number>
 
 const MILLI = 1_000_000
 
-/** Adds to a field. */
+/** Adds to a field; 0 does not create it. */
 export const add = (fields: Fields, name: string, amount: number): void => {
   if (amount !== 0) fields[name] = (fields[name] ?? 0) + amount
 }
 
-/** Adds nano-dollars: thousandths of a dollar in one field and the rest in another, because safe integers of nano-dollars end at $9,007,199. */
+/** Adds nano-dollars, split into thousandths of a dollar and the rest, because a safe integer of nano-dollars is at most $9,007,199. */
 export function addNano(fields: Fields, name: string, nano: number): void {
   const rest = nano % MILLI
   add(fields, `${name}_milli_usd`, (nano - rest) / MILLI)
   add(fields, `${name}_rest`, rest)
 }
 
-/** The nano-dollars of {@link addNano}: exact up to $9,007,199, and the nearest number beyond. */
+/** The nano-dollars that {@link addNano} added: exact up to $9,007,199, rounded to the nearest number beyond. */
 export const nanoOf = (fields: Fields, name: string): number =>
   (fields[`${name}_milli_usd`] ?? 0) * MILLI + (fields[`${name}_rest`] ?? 0)
 
 type Tokens = Pick<UsageRecord, 'prompt_tokens' | 'completion_tokens'>
 
-/** Most tokens of one record: what an upstream reports shall never make a sum too large, after which nothing could be added to it. */
+/** Maximum number of tokens of a record, so that no report of an upstream can bring a sum out of the safe integers and block the counter. */
 const MAX_TOKENS = 1e9
 
 const isBelieved = (count: number): boolean => Number.isInteger(count) && count >= 0 && count <= MAX_TOKENS
 
-/** Whether an answer can have used as many tokens. */
+/** Whether the token counts of an answer are plausible. */
 export const areBelieved = ({ prompt_tokens, completion_tokens }: Tokens): boolean =>
   isBelieved(prompt_tokens) && isBelieved(completion_tokens)
 
-/** Adds what a record counts for. */
+/** Adds the tokens and the cost of a record. @throws RangeError if its token counts are not plausible */
 function addRecord(fields: Fields, record: UsageRecord): void {
   const { prompt_tokens, completion_tokens, cost_nano_usd } = record
   if (!areBelieved(record)) throw new RangeError(`${prompt_tokens} and ${completion_tokens} tokens are not believed`)
@@ -64,10 +64,10 @@ function addRecord(fields: Fields, record: UsageRecord): void {
   else addNano(fields, 'cost', cost_nano_usd)
 }
 
-/** Adds how a call of an upstream went. */
+/** Adds the outcome and, of a complete answer, the latencies of a call of an upstream. */
 function addConduct(fields: Fields, { outcome, latency_ms, first_token_ms }: UsageRecord): void {
   add(fields, `outcome_${outcome}`, 1)
-  // What a client cut short says nothing of how long an answer takes.
+  // The duration of an aborted or failed answer says nothing about the latency of the provider.
   if (outcome !== 'complete') return
   add(fields, `ms_${bucketOf(latency_ms)}`, 1)
   add(fields, 'ms', Math.round(latency_ms))
@@ -76,17 +76,17 @@ function addConduct(fields: Fields, { outcome, latency_ms, first_token_ms }: Usa
   add(fields, 'first', Math.round(first_token_ms))
 }
 
-/** The totals among the fields of a counter. */
+/** Reads the totals from the fields of a counter. */
 export function totalsOf(fields: Fields = {}): UsageTotals {
   const { requests = 0, unpriced = 0, prompt_tokens = 0, completion_tokens = 0 } = fields
   const tokens = prompt_tokens + completion_tokens
   return { requests, unpriced, prompt_tokens, completion_tokens, tokens, cost_nano_usd: nanoOf(fields, 'cost') }
 }
 
-/** The hour of a timestamp, in a form that is ordered as time is. */
+/** The hour of an ISO 8601 timestamp, such as `2026-01-31-09`; sorts by time. */
 export const hourOf = (timestamp: string): string => `${timestamp.slice(0, 10)}-${timestamp.slice(11, 13)}`
 
-/** Longest id of a model that is told apart from others: it may be the caller's own text, and keys have a bound. */
+/** Length to which ids of models are cut: they may be arbitrary text of the caller, and the length of keys is limited. */
 const MODEL_LENGTH = 200
 
 export const totalKey = (of: TotalOf, id: string): Key => (of === 'all' ? ['usage-total', of] : ['usage-total', of, id])
@@ -97,11 +97,11 @@ export const hourKey = (of: HourOf, id: string, hour: string): Key => [
   hour,
 ]
 
-/** What is to be added to counters, gathered so that each is named once. */
+/** Collects additions to counters, so that a commit contains each counter once. */
 export class Sums {
   readonly #counters = new Map<string, { key: Key; add: Fields }>()
 
-  /** The fields to add to a counter. @throws TypeError where the key cannot be stored */
+  /** The fields to add to a counter. @throws TypeError if the key cannot be stored */
   of(key: Key): Fields {
     const name = encodeKey(key)
     let found = this.#counters.get(name)
@@ -114,7 +114,7 @@ export class Sums {
   }
 }
 
-/** Records that count for the same totals, and what they add. */
+/** A group of records that are added to the same counters, and the fields that they add. */
 interface Alike {
   first: UsageRecord
   hour: string
@@ -122,7 +122,7 @@ interface Alike {
   conduct: Fields
 }
 
-/** Whether two records count for the same totals, but for the hour. */
+/** Whether two records of the same hour are added to the same counters. */
 const isAlike = (a: UsageRecord, b: UsageRecord): boolean =>
   a.key_id === b.key_id &&
   a.user_id === b.user_id &&
@@ -131,7 +131,7 @@ const isAlike = (a: UsageRecord, b: UsageRecord): boolean =>
   a.in_session === b.in_session &&
   (!a.in_session || a.session_id === b.session_id)
 
-/** Records that count for the same totals: in a busy minute, most do. @throws RangeError where a record cannot be stored */
+/** Groups records by the counters that they are added to: under load, most have the same. @throws RangeError if a record cannot be stored */
 function alike(records: UsageRecord[]): Alike[] {
   const groups: Alike[] = []
   for (const record of records) {
@@ -144,7 +144,7 @@ function alike(records: UsageRecord[]): Alike[] {
   return groups
 }
 
-/** Adds what records and failed calls count for. @throws TypeError or RangeError where a record cannot be stored */
+/** Adds records and failed calls to their counters. @throws TypeError or RangeError if a record cannot be stored */
 export function addUsage(sums: Sums, records: UsageRecord[], failed: FailedCall[]): void {
   for (const { first, hour, usage, conduct } of alike(records)) {
     const { user_id, key_id, session_id, in_session, provider, model } = first

@@ -13,30 +13,30 @@ import type { FailedCall, UsageRecord } from './usage-record.js'
 
 const HOUR_MS = 3_600_000
 
-/** Tries of one flush whose outcome is unknown; all under one id, so that it is never counted twice. */
+/** Maximum number of attempts at a flush whose outcome is unknown. All have the same id, so that records are never counted twice. */
 const TRIES = 3
 /**
- * Most records in one flush. What a store keeps together it reads together, so that fewer make the first page of an old user faster;
- * with more, more are booked by a slow store: of one that takes 20 ms for a commit, 6,400 a second.
+ * Maximum number of records in one flush. Records that are stored together are read together, so a lower number makes the first page of a
+ * user with many records faster; a higher one increases the throughput of a slow store: with 20 ms per commit, it is 6,400 records a second.
  */
 const GROUP = 128
 
-/** Runs when the present turn of the event loop is over. Workers have microtasks only. */
+/** Runs a callback after the current turn of the event loop; as a microtask where there is no `setImmediate`, as in Workers. */
 const afterTurn: (callback: () => void) => void = globalThis.setImmediate ?? queueMicrotask
 
 /**
- * Runs when the next turn is over, so that what comes in two turns shares a flush: for one record, a flush costs a quarter of its
- * request, and a turn takes the longer the more requests there are to wait for (docs/decisions/007).
+ * Runs a callback after the next turn, so that the records of two turns share a flush: a flush for one record costs a quarter of its
+ * request, and the more requests are running, the longer a turn takes and the more records it collects (docs/decisions/007).
  */
 const soon = (callback: () => void): void => afterTurn(() => afterTurn(callback))
 
-/** Whether a commit cannot be stored as it is, and nothing of it was. */
+/** Whether a commit was rejected as invalid, so that nothing of it was stored. */
 const isRefusal = (error: unknown): boolean => error instanceof TypeError || error instanceof RangeError
 
 const unavailable = (cause: unknown, spent: boolean): ApiError =>
   new ApiError(500, 'server_error', 'Usage cannot be recorded at the moment', {
     code: 'ledger_unavailable',
-    // What the upstream has done is paid for: a client that tried again would pay twice.
+    // The answer of the upstream has been paid for: a client that retried would pay twice.
     shouldRetry: spent ? false : undefined,
     cause,
   })
@@ -47,26 +47,26 @@ interface Waiting<T, R = void> {
   reject(error: unknown): void
 }
 
-type Booking = { record: UsageRecord; hold?: Hold | undefined }
+type Append = { record: UsageRecord; hold?: Hold | undefined }
 
 /**
- * The usage ledger: one flush in flight, what arrives meanwhile is the next, so nothing waits for a timer.
- * A flush is one commit: a segment of records per user, and the sums that they add to.
- * @param options.onLost called with records that could not be stored, the last chance to keep them; default none.
+ * Creates a usage ledger. At most one flush is in flight; records that arrive meanwhile form the next one, so no timer delays them.
+ * A flush is one commit: a segment of records per user, and the additions to the counters.
+ * @param options.onLost called with records that could not be stored, as the last opportunity to save them; default none
  */
 export function usageLedger(
   kv: KV,
   options: { onLost?: (records: UsageRecord[], error: unknown) => void; now?: () => number } = {},
 ): UsageLedger {
   const { onLost, now = Date.now } = options
-  const bookings: Waiting<Booking>[] = []
+  const appends: Waiting<Append>[] = []
   const wanted: Waiting<Wanted, Hold | null>[] = []
   let failures: FailedCall[] = []
   let flushing = false
   let failure: unknown
 
-  /** What is stored of a group; nothing of it where one of its holds has ended. */
-  const commitOf = (flushId: string, group: Booking[], calls: FailedCall[]): Required<Commit> => {
+  /** The commit that stores a group of records and ends their holds; it fails as a whole if one of the holds was ended by a sweep. */
+  const commitOf = (flushId: string, group: Append[], calls: FailedCall[]): Required<Commit> => {
     const records = group.map(({ record }) => record)
     const byUser = new Map<string, UsageRecord[]>()
     for (const record of records) {
@@ -87,10 +87,10 @@ export function usageLedger(
     }
   }
 
-  /** Stores a group, of which those are left out whose holds were swept: they are booked. */
-  const book = async (bookings: Booking[], calls: FailedCall[]): Promise<void> => {
+  /** Stores a group, without the records whose holds were swept: their estimates are already recorded. */
+  const storeGroup = async (appends: Append[], calls: FailedCall[]): Promise<void> => {
     const flushId = uuidv7()
-    let group = bookings
+    let group = appends
     for (let attempt = 1; ;) {
       const commit = commitOf(flushId, group, calls)
       commit.set.push(...lastUses(group.map(({ record }) => record)))
@@ -101,7 +101,7 @@ export function usageLedger(
         if (!again) throw error
         continue
       }
-      // An earlier try of this flush was applied after all, or there are holds that were swept, before which none was.
+      // A check failed: either an earlier attempt at this flush was applied after all, or holds were swept and nothing was applied.
       const holds = group.flatMap(({ hold }) => hold ?? [])
       if (holds.length === 0 || (await kv.get(['usage', group[0]!.record.user_id, flushId]))) return
       const ended = await swept(kv, holds)
@@ -109,9 +109,9 @@ export function usageLedger(
     }
   }
 
-  const flushBookings = async (group: Waiting<Booking>[], calls: FailedCall[]): Promise<void> => {
+  const flushAppends = async (group: Waiting<Append>[], calls: FailedCall[]): Promise<void> => {
     try {
-      await book(
+      await storeGroup(
         group.map(({ item }) => item),
         calls,
       )
@@ -119,10 +119,10 @@ export function usageLedger(
       for (const { resolve } of group) resolve()
     } catch (error) {
       if (group.length > 1 && isRefusal(error)) {
-        // What cannot be stored as it is fails by itself.
+        // Splits the group, so that an invalid record fails alone.
         const half = group.splice(group.length >> 1)
-        await flushBookings(group, calls)
-        return flushBookings(half, [])
+        await flushAppends(group, calls)
+        return flushAppends(half, [])
       }
       failure = error
       for (const { reject } of group) reject(unavailable(error, true))
@@ -130,7 +130,7 @@ export function usageLedger(
       try {
         if (lost.length > 0) onLost?.(lost, error)
       } catch {
-        // The host's own hook failed; the ledger goes on.
+        // An error of the caller's hook must not stop the ledger.
       }
     }
   }
@@ -141,7 +141,7 @@ export function usageLedger(
         kv,
         group.map(({ item }) => item),
       )
-      // They are asked for again with what came meanwhile, and after the records that wait.
+      // The holds are tried again in the next round, together with new ones, after the waiting records are stored.
       if (!made) wanted.unshift(...group)
       else for (const { item, resolve } of group) resolve(made.has(item.hold) ? item.hold : null)
     } catch (error) {
@@ -152,7 +152,7 @@ export function usageLedger(
       }
       failure = error
       for (const { reject } of group) reject(unavailable(error, false))
-      // They may have been made, or still be.
+      // The holds may have been created, or a late commit may still create them.
       if (!StorageError.is(error) || error.outcome === 'unknown')
         for (const { item } of group) void drop(item.hold).catch(() => undefined)
     }
@@ -168,15 +168,15 @@ export function usageLedger(
   }
 
   const flush = async (): Promise<void> => {
-    while (bookings.length + failures.length + wanted.length > 0) {
-      if (bookings.length + failures.length > 0) {
+    while (appends.length + failures.length + wanted.length > 0) {
+      if (appends.length + failures.length > 0) {
         const calls = failures
         failures = []
-        await flushBookings(bookings.splice(0, GROUP), calls)
+        await flushAppends(appends.splice(0, GROUP), calls)
       }
       if (wanted.length > 0) await flushHolds(wanted.splice(0, GROUP))
     }
-    // In the same turn as the last look at what waits: what comes later starts the next flush.
+    // In the same tick as the last check of the queues, so that a later item starts the next flush.
     flushing = false
   }
 
@@ -188,11 +188,11 @@ export function usageLedger(
 
   const append = (record: UsageRecord, hold?: Hold): Promise<void> =>
     new Promise((resolve, reject) => {
-      bookings.push({ item: { record, hold }, resolve, reject })
+      appends.push({ item: { record, hold }, resolve, reject })
       begin()
     })
 
-  /** Tries whether records can be kept again. */
+  /** Checks whether the store can be written again. */
   const probe = async (): Promise<void> => {
     try {
       await kv.commit({ set: [{ key: ['usage', 'probe'], value: true }] })

@@ -1,58 +1,58 @@
 import type { Rates, Units } from '../prices/price.js'
 import type { Considered, Task } from '../provider.js'
 
-/** How a request to an upstream ended; every stream ends in exactly one of these. */
+/** How a request to an upstream ended; each stream has exactly one outcome. */
 export type Outcome = 'complete' | 'upstream_error' | 'truncated' | 'client_abort' | 'idle_timeout' | 'server_shutdown'
 
-/** One request's use of a model, and what it cost at the price in force when it was made. */
+/** The usage of one request, and its cost at the price in force at the time of the request. */
 export type UsageRecord = {
-  /** The request id that the caller was given. */
+  /** The request id that was returned to the caller. */
   request_id: string
   user_id: string
-  /** '' where the user was known otherwise than by a gateway key. */
+  /** '' if the user was not authenticated by a gateway key. */
   key_id: string
-  /** The tag headers of the request; '' where it had none. */
+  /** The tag headers of the request; '' if absent. */
   session_id: string
   conversation_id: string
   task_id: string
   project_id: string
-  /** Whether it counts for the totals of that session: it was there, live, and this user's. */
+  /** Whether it is added to the totals of that session: the session existed, was live, and belonged to this user. */
   in_session: boolean
   task: Task
   model: string
   provider: string
-  /** Calls of upstreams that it took. */
+  /** The number of calls of upstreams. */
   attempts: number
-  /** Who was compared, where price decided. */
+  /** The providers that were compared, if the choice was made by price. */
   considered?: Considered[]
   prompt_tokens: number
   completion_tokens: number
   /** prompt_tokens + completion_tokens. */
   tokens: number
-  /** `reported` by the upstream, `partial` where it ended before its report was whole, or `estimated` by us. */
+  /** `reported` by the upstream, `partial` if the stream ended before the report was complete, or `estimated` by the gateway. */
   accuracy: 'reported' | 'partial' | 'estimated'
-  /** The tier of service, where it was not the standard one; its price is not known. */
+  /** The service tier, if it was not the standard one; its price is unknown. */
   service_tier?: string
-  /** What was used, by class. */
+  /** The used units of each class. */
   units: Units
-  /** US dollars for a million units of each class, as charged; empty where the price is not known. */
+  /** The charged US dollars per million units of each class; empty if the price is unknown. */
   rates: Rates
-  /** Version of the prices that these are from. */
+  /** The version of the price table that the rates are from. */
   catalogue: string
-  /** Billionths of a US dollar; null where the price is not known. */
+  /** In nano-US-dollars; null if the price is unknown. */
   cost_nano_usd: number | null
   outcome: Outcome
-  /** Milliseconds from the parsed request to its end. */
+  /** Milliseconds from the parsing of the request to the end of its response. */
   latency_ms: number
-  /** Milliseconds until the upstream's answer began; null where it came whole. */
+  /** Milliseconds until the first part of a streamed answer; null if the answer was not streamed. */
   first_token_ms: number | null
   timestamp: string
 }
 
-/** A call of an upstream that failed before it could cost anything, or of which it is not known; it leaves no record, only a count. */
+/** A call of an upstream that failed before it cost anything, as far as is known; it is counted, and has no record. */
 export interface FailedCall {
   provider: string
-  /** Such as `timeout`, `rate_limited` or `refused`. */
+  /** The kind of failure, such as `timeout`, `rate_limited` or `refused`. */
   kind: string
   timestamp: string
 }

@@ -1,7 +1,7 @@
 import type { Price, Rates, UnitClass, Units } from './price.js'
 import { completionClasses, measureClasses, promptClasses, unitClasses } from './price.js'
 
-/** What a class costs that has no rate of its own. */
+/** The class whose rate applies to a class without its own rate. */
 const fallbacks: Partial<Record<UnitClass, UnitClass>> = {
   input_audio: 'input',
   input_image: 'input',
@@ -16,7 +16,7 @@ const fallbacks: Partial<Record<UnitClass, UnitClass>> = {
 const tokens = [...promptClasses, ...completionClasses]
 const measures = new Set<UnitClass>(measureClasses)
 
-/** The rates that a request is charged with: the price's own, and over them those of the highest tier that its prompt exceeds. */
+/** The rates of a request: those of the price, overridden by those of the highest tier that its prompt exceeds. */
 export function ratesFor(price: Price, units: Units): Rates {
   if (!price.tiers) return price
   const { tiers, ...rates } = price
@@ -29,7 +29,7 @@ export function ratesFor(price: Price, units: Units): Rates {
 const rateOf = (name: UnitClass | undefined, rates: Rates): number | undefined =>
   name && (rates[name] ?? rateOf(fallbacks[name], rates))
 
-/** A number as its decimal digits and how many of them are behind the point, so that 0.0375 is just that. */
+/** Converts a number to its decimal digits and the number of decimal places, so that 0.0375 is exact. */
 function decimal(value: number): [digits: bigint, scale: number] {
   const [mantissa, exponent = '0'] = String(value).split('e') as [string, string?]
   const [whole, fraction = ''] = mantissa.split('.') as [string, string?]
@@ -38,10 +38,10 @@ function decimal(value: number): [digits: bigint, scale: number] {
   return scale < 0 ? [digits * 10n ** BigInt(-scale), 0] : [digits, scale]
 }
 
-/** Dollars for a million units are thousands of nano-dollars for one. */
+/** Nano-dollars per unit at a rate of one dollar per million units. */
 const NANO_PER_UNIT = 1000n
 
-/** What some classes cost in nano-dollars, of any decimals. */
+/** The cost of the charged classes in nano-dollars, exact for any number of decimals. */
 function inDecimals(charged: UnitClass[], units: Units, rates: Rates): number {
   const products = charged.map((name): [digits: bigint, scale: number] => {
     const [count, countScale] = decimal(units[name]!)
@@ -55,16 +55,16 @@ function inDecimals(charged: UnitClass[], units: Units, rates: Rates): number {
 }
 
 /**
- * What units cost, in integer nano-US-dollars: exact, and rounded once, half up. Tokens and measures (characters, seconds, images) are
- * charged where the rates know them, both where they know both. Null where the cost is not known: nothing that was used has a rate, or
- * a class of tokens has none while others have one.
+ * The cost of units in nano-US-dollars, computed exactly and rounded once, half up, to an integer. Tokens are charged if any class of
+ * tokens has a rate, a measure (characters, seconds, images) if it has one. Null if the cost is unknown: no used class has a rate, or
+ * a used class of tokens has none while others have one.
  */
 export function cost(units: Units, rates: Rates): number | null {
   const knowsTokens = tokens.some((name) => rates[name] !== undefined)
   const isKnown = (name: UnitClass): boolean => (measures.has(name) ? rates[name] !== undefined : knowsTokens)
   const isUsed = (name: UnitClass): boolean => (units[name] ?? 0) > 0
-  // Plain numbers take a fraction of the time. They are not exact for a rate with more than six decimals, a fraction of a unit, or
-  // more than $9,007.
+  // Numbers take a fraction of the time of BigInt. They are not exact for a rate with more than six decimals, a fraction of a unit, or
+  // a cost of more than $9,007.
   let pico = 0
   let charged = 0
   for (const name of unitClasses) {
@@ -84,5 +84,5 @@ export function cost(units: Units, rates: Rates): number | null {
   )
 }
 
-/** Nano-US-dollars as a number of US dollars. */
+/** Converts nano-US-dollars to US dollars. */
 export const toUsd = (nano: number): number => nano / 1e9

@@ -1,12 +1,12 @@
 import type { Usage } from '../schemas/chat.js'
 import type { UnitClass, Units } from './price.js'
 
-const count = (told: unknown): number =>
-  Number.isFinite(told) && (told as number) > 0 ? Math.trunc(told as number) : 0
+const count = (reported: unknown): number =>
+  Number.isFinite(reported) && (reported as number) > 0 ? Math.trunc(reported as number) : 0
 
-/** Gives a class its part of a whole, cut down to what is left of it. @returns what is left then */
-function take(units: Units, name: UnitClass, told: unknown, left: number): number {
-  const part = Math.min(count(told), left)
+/** Sets the units of a class to the reported count, at most `left`. @returns the rest of `left` */
+function take(units: Units, name: UnitClass, reported: unknown, left: number): number {
+  const part = Math.min(count(reported), left)
   if (part > 0) units[name] = part
   return left - part
 }
@@ -15,8 +15,8 @@ type Details = Record<string, unknown>
 const none: Details = {}
 
 /**
- * The disjoint classes of a usage, in tokens; those of the prompt add up to `prompt_tokens` and those of the completion to
- * `completion_tokens`, whatever its details say.
+ * Splits the tokens of a usage into disjoint classes. Those of the prompt always add up to `prompt_tokens`, and those of the completion
+ * to `completion_tokens`, even if the reported details do not.
  */
 export function unitsOf(usage: Usage): Units {
   const prompt = (usage['prompt_tokens_details'] as Details | null | undefined) ?? none
