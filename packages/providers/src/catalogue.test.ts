@@ -14,9 +14,9 @@ const listed = [
 
 describe('the catalogue', () => {
   it('contains exactly the listed models', () => {
-    // What dall-e-3 costs depends on the size of the picture, which no class counts.
+    // The price of dall-e-3 depends on the size of the image, which no unit class expresses.
     const priced = listed.filter((id) => id !== 'openai/dall-e-3')
-    // A version at a price of its own.
+    // gpt-4o-2024-05-13 is a version with its own price.
     expect(Object.keys(catalogue).toSorted()).toEqual([...priced, 'openai/gpt-4o-2024-05-13'].toSorted())
   })
 

@@ -20,7 +20,7 @@ import { undiciTransport } from './undici.js'
 const text = 'Hello, wörld! '.repeat(500)
 const utf8 = new TextDecoder()
 
-/** An answer in these pieces, and whether its reader stopped it. */
+/** An answer in these pieces, and whether it was cancelled. */
 function answerOf(encoding: string, pieces: (Uint8Array | Promise<Uint8Array> | Error)[]) {
   const state = { stopped: false, read: 0 }
   const body = new Pieces<Uint8Array>(
@@ -83,7 +83,7 @@ describe('an answer', () => {
     const bytes = encode('Hello, world!')
     for (let end = 0; end < bytes.length; end++) {
       const outcome = await read(answerOf(encoding, [bytes.subarray(0, end)]).response).catch(() => 'failed')
-      // The checksum of zlib, 4 bytes at the end, is not needed to know that the text is whole.
+      // The text is complete without the checksum of zlib, the last 4 bytes.
       if (encode !== deflateSync || end < bytes.length - 4) expect([end, outcome]).toEqual([end, 'failed'])
       else expect(outcome).toBe('Hello, world!')
     }
@@ -197,7 +197,7 @@ describe('undiciTransport', () => {
     for (const close of closes.splice(0)) close()
   })
 
-  /** A server that answers with the bytes, and the connections to it. */
+  /** A server that responds with `bytes`, and the number of its connections. */
   async function serve(encoding: string, bytes: Uint8Array, ends = true) {
     const state = { connections: 0, open: 0 }
     const server = createServer((_, response) => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { UpstreamEvent } from './event-parser.js'
 import { decodeStream } from './events.js'
 
-/** The events themselves, as a decoder hands them on that decodes nothing. */
+/** Reads the events with a decoder that returns them unchanged. */
 const readEvents = (body: AsyncIterable<Uint8Array>, provider: string, limit: number) =>
   decodeStream(
     body,
@@ -14,7 +14,7 @@ const readEvents = (body: AsyncIterable<Uint8Array>, provider: string, limit: nu
 
 const utf8 = new TextEncoder()
 
-/** A body whose pieces are given, and what became of it. */
+/** A body with the given pieces, and how it was read. */
 function body(pieces: (string | Uint8Array | Error)[]) {
   const state = { taken: 0, ended: false, returned: false }
   const iterable: AsyncIterable<Uint8Array> = {
@@ -38,7 +38,7 @@ function body(pieces: (string | Uint8Array | Error)[]) {
   return { state, iterable }
 }
 
-/** The data of the events, per read, and the error at the end. */
+/** The data of the events per read, and the final error. */
 async function read(pieces: (string | Uint8Array | Error)[], limit = 1_000) {
   const batches: string[][] = []
   try {

@@ -18,7 +18,7 @@ interface Answer {
   body?: (string | Error)[]
 }
 
-/** A provider whose upstream gives one answer or fails, and what was asked of it. */
+/** A provider whose upstream returns `answer` or fails with it, and the requests that it received. */
 function setUp(answer: Answer | Error, limits = {}) {
   const sent: TransportRequest[] = []
   const state = { left: false }

@@ -55,7 +55,7 @@ describe('remote images', () => {
     async (url) => expect(await messageOf(url)).toBe('Images are fetched from https URLs without credentials only'),
   )
 
-  // All are ways to write an address of this machine or its network.
+  // All are notations of addresses of this machine or its network.
   it.each([
     '127.0.0.1',
     '127.1',

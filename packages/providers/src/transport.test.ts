@@ -3,7 +3,7 @@ import { fetchTransport } from './transport.js'
 
 const utf8 = new TextEncoder()
 
-/** A transport over a `fetch` that never leaves the process. */
+/** A transport over a fake `fetch`, and the calls of it. */
 function setUp(body: ConstructorParameters<typeof Response>[0], init: ResponseInit = {}) {
   const calls: { url: string; init: RequestInit }[] = []
   const transport = fetchTransport({

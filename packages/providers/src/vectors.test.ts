@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { encodeVector, normalise } from './vectors.js'
 
-/** By hand: 1 is 3f800000, -2.5 is c0200000, 0.1 is 3dcccccd, each written from its last byte. */
+/** Encoded by hand: 1 is 3f800000, -2.5 is c0200000, 0.1 is 3dcccccd, each in little-endian order. */
 const vector = [1, -2.5, 0.1, 0]
 const packed = 'AACAPwAAIMDNzMw9AAAAAA=='
 
@@ -37,7 +37,7 @@ describe('a vector', () => {
     [undefined, 'base64'],
     ['', 'float'],
     ['', 'base64'],
-    // Five bytes, and what is no base64.
+    // Five bytes, then invalid base64.
     ['AACAPwA=', 'float'],
     ['AACAPwA=', 'base64'],
     ['<html>', 'float'],

@@ -8,7 +8,7 @@ const DAY = 86_400_000
 describe('a budget', () => {
   it('is never exceeded, and can be used completely, by holds of two concurrent processes', async () => {
     const { first, second, used, keysBelow, expectClean } = await twoLedgers()
-    // 2.01 dollars, of which there is no number of nano-dollars but a rounded one.
+    // 2.01 * 1e9 is not an integer in floating point: the budget must be rounded.
     const budget = ofKey(2.01)
     const holds = await Promise.all(
       Array.from({ length: 40 }, (_, i) => (i % 2 ? first : second).hold(nano(201_000_000), [budget])),
@@ -45,7 +45,7 @@ describe('a budget', () => {
     expect(await used('key', 'k', 'all')).toEqual({ spent: 5_000_100, held: 400 })
     expect(await first.hold(nano(0), [budget])).toBeNull()
     const unknown = await first.hold(nano(7), [ofKey(1)])
-    // What it cost is not known: what was held is taken for it.
+    // The cost is unknown: the held amount is charged.
     await first.append(nano(null), unknown!)
     expect(await used('key', 'k', 'all')).toEqual({ spent: 5_000_107, held: 400 })
     expect(await keysBelow('hold')).toHaveLength(1)

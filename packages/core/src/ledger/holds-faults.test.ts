@@ -13,7 +13,7 @@ import { usageLedger } from './usage-ledger.js'
 import type { UsageRecord } from './usage-record.js'
 import { runs } from '../../../../test/support/scope.js'
 
-/** Processes that share a store whose commits fail, are lost or come late, and what they were told of it against what is in the books. */
+/** Processes share a store whose commits fail, get lost or are applied late; the results that they saw must agree with the stored records. */
 
 const RUNS = runs(30, 500)
 const FIRST_SEED = Number(process.env['FUZZ_SEED'] ?? 1)
@@ -21,7 +21,7 @@ const FIRST_SEED = Number(process.env['FUZZ_SEED'] ?? 1)
 const HOUR = 3_600_000
 const START = Date.UTC(2026, 0, 31, 23, 59)
 
-/** Numbers from 0 to 1 that a seed determines. */
+/** A seeded random number generator, from 0 to 1. */
 function randomOf(seed: number): () => number {
   let state = seed
   return () => {
@@ -30,7 +30,7 @@ function randomOf(seed: number): () => number {
   }
 }
 
-/** How a request went, as its process was told. */
+/** The results of a request, as its process saw them. */
 interface Request {
   id: string
   budgets: string[][]
@@ -43,12 +43,12 @@ interface World {
   clock: { now: number }
   store: KV
   limits: Map<string, number>
-  /** Share of commits and reads that meet a fault. */
+  /** The share of commits and reads with a fault. */
   rate: number
-  /** Commits whose clients have given up, which may be applied at any time. */
+  /** Commits that timed out for their clients, and may be applied at any time. */
   late: (() => Promise<void>)[]
   met: Set<string>
-  /** What must never be seen. */
+  /** Violations of an invariant. */
   wrong: string[]
 }
 
@@ -56,7 +56,7 @@ const turns = async (count: number): Promise<void> => {
   for (; count > 0; count--) await new Promise(setImmediate)
 }
 
-/** How a process sees the store. */
+/** The connection of one process to the store, with faults. */
 function faulty({ random, store, limits, late, met, wrong, ...world }: World): { kv: KV; die(): void } {
   let dead = false
   const never = new Promise<never>(() => undefined)
@@ -67,7 +67,7 @@ function faulty({ random, store, limits, late, met, wrong, ...world }: World): {
   const apply: KV['commit'] = async (commit) => {
     const applied = await store.commit(commit)
     if (!applied || !commit.set?.some(({ key }) => key[0] === 'hold')) return applied
-    // Whatever was spent: with a hold that is made, no budget is over.
+    // Right after a hold is created, no budget is exceeded.
     for (const { key } of commit.sum ?? []) {
       const { spent, held } = useOf((await store.get<Fields>(key))!.value)
       if (spent + held > limits.get(key.slice(0, 3).join('/'))!)
@@ -140,7 +140,7 @@ async function run(seed: number, met: Set<string>): Promise<void> {
 
   const sweep = async (ledger: UsageLedger, olderThanMs: number): Promise<void> => {
     sweeps++
-    // One that fails, or whose process dies, has not told what it counted.
+    // A sweep that fails, or whose process dies, does not return its count.
     broken++
     const swept = await ledger.sweep(olderThanMs)
     counted += swept
@@ -192,7 +192,7 @@ async function run(seed: number, met: Set<string>): Promise<void> {
       return random() < 0.5 ? clients : [...clients, turns(20 * random()).then(() => sweep(ledger, random() * 9_000))]
     })
     const done = Promise.allSettled(work)
-    // Processes that die answer nobody.
+    // The requests of processes that died never settle.
     await Promise.race([done, turns(150)])
     for (const process of processes) process.die()
     await turns(5)
@@ -223,7 +223,7 @@ async function run(seed: number, met: Set<string>): Promise<void> {
     if (record?.accuracy === 'estimated') estimates++
     if (hold === 'refused') expect(record, what).toBeUndefined()
     if (hold === 'failed') expect(record?.accuracy, what).not.toBe('reported')
-    // A crash after the hold, whoever was told of it, and a record that could not be stored.
+    // Either its record was stored, or a sweep recorded the estimate after a crash or a failed append.
     if (hold === 'held' && (end === undefined || end === 'append failed' || end === 'appended'))
       expect(records.length, what).toBe(1)
     if (end === 'dropped' || end === 'drop failed') expect(record?.accuracy, what).not.toBe('reported')

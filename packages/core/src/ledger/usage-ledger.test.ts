@@ -9,7 +9,7 @@ import { usageLedger } from './usage-ledger.js'
 const record = (request_id: string, fields: Partial<UsageRecord> = {}): UsageRecord =>
   usageRecord({ request_id, ...fields })
 
-/** A store whose commits go through `commit`. */
+/** A ledger over a store whose commits are passed to `commit`. */
 async function setUp(commit?: (change: Commit, kv: KV) => Promise<boolean>) {
   const kv = await memoryKV()
   const commits: Commit[] = []
@@ -29,7 +29,7 @@ async function setUp(commit?: (change: Commit, kv: KV) => Promise<boolean>) {
 
 const unavailable = { name: 'ApiError', status: 500, type: 'server_error', code: 'ledger_unavailable' }
 
-// Flush ids order by the millisecond, so each append below gets one of its own.
+// Flush ids sort by millisecond; the fake clock makes them predictable.
 beforeEach(() => vi.useFakeTimers({ now: Date.UTC(2026, 0, 2), toFake: ['Date'] }))
 afterEach(() => vi.useRealTimers())
 
@@ -72,7 +72,7 @@ describe('the usage ledger', () => {
       prompt_tokens: 110,
       completion_tokens: 53,
       tokens: 163,
-      // A price that is not known adds nothing.
+      // An unknown price adds nothing.
       cost_nano_usd: 55_000,
     })
     expect(await ledger.totals('user', 'bob')).toMatchObject({

@@ -4,7 +4,7 @@ import { memoryKV } from '../kv/memory-kv.js'
 import type { UsageLedger } from './ledger.js'
 import { usageLedger } from './usage-ledger.js'
 
-/** Records of two users in segments of these sizes, and the ids of one's from the newest to the oldest. */
+/** A ledger with records of two users, those of ada in segments of these sizes, and the ids of her records, newest first. */
 async function filled(sizes: number[]) {
   const ledger = usageLedger(await memoryKV())
   const ids: string[] = []
@@ -38,7 +38,7 @@ describe('pages of records', () => {
       for (let limit = 1; limit <= ids.length + 1; limit++) {
         const found = await pages(ledger, limit)
         expect(found.flat(), `${sizes.join()} by ${limit}`).toEqual(ids)
-        // Each is full but the last, which is not empty.
+        // All pages but the last are full, and the last is not empty.
         expect(found.map(({ length }) => length).slice(0, -1)).toEqual(found.slice(1).map(() => limit))
         expect(found.at(-1)!.length).toBeGreaterThan(0)
       }
@@ -86,7 +86,7 @@ describe('pages of records', () => {
     ])
       await expect(ledger.records('ada', { after }), after).rejects.toMatchObject({ name: 'ApiError', status: 400 })
     expect((await ledger.records('ada', { after: `${id}.99` })).items).toHaveLength(3)
-    // What it names may be gone.
+    // A cursor may name a segment that no longer exists.
     expect(await ledger.records('ada', { after: '00000000-0000-7000-8000-000000000000.2' })).toEqual({ items: [] })
     expect((await ledger.records('ada', { after: 'ffffffff-ffff-7fff-bfff-ffffffffffff' })).items).toHaveLength(6)
   })

@@ -106,7 +106,7 @@ describe('hours', () => {
     expect(await seen('model', 'openai/gpt-4o-mini', early)).toEqual(['2026-02-01-00 1'])
     expect(await seen('model', 'azure/gpt-4o', early)).toEqual(['2026-02-01-00 1'])
     expect(await seen('provider', 'openai', early)).toEqual(['2026-01-31-22 1', '2026-01-31-23 1', '2026-02-01-00 1'])
-    // From an hour on, whatever the minute.
+    // The minutes of the start time are ignored.
     expect(await seen('user', 'ada', new Date('2026-01-31T23:00:00Z'))).toEqual(['2026-01-31-23 1', '2026-02-01-00 1'])
     expect(await seen('user', 'ada', new Date('2026-01-31T23:59:59Z'))).toEqual(['2026-01-31-23 1', '2026-02-01-00 1'])
     expect(await seen('user', 'ada', new Date('2026-02-01T01:00:00Z'))).toEqual([])
@@ -194,7 +194,7 @@ describe('unusual ids', () => {
   it('of models and users do not break a flush, and each is counted', async () => {
     const { kv, ledger } = await setUp()
     const long = 'x'.repeat(10_000)
-    // The first 200 characters of two of them end in halves of two characters, which no store tells apart.
+    // Cut to 200 characters, both `halves` end in an unpaired surrogate, and stores cannot distinguish these.
     const models = [long, `${long}y`, 'a/b/c', '', '..', 'ü😀', '\u0000', '\ud83d', '\ud83e', ' ', '日'.repeat(300)]
     const halves = ['😀', '🧀'].map((end) => 'x'.repeat(192) + end)
     const users = ['a/b', 'a', '', 'A', 'a b', 'probe', 'ü😀', '~', 'é'.repeat(100), '日'.repeat(200)]

@@ -138,7 +138,7 @@ describe('parameters', () => {
     expect(of('none', 'claude-sonnet-5')).toEqual([{ type: 'disabled' }, undefined])
     expect(of('none', 'claude-3-5-haiku-latest')).toEqual([undefined, undefined])
     for (const model of ['claude-fable-5', 'claude-mythos-preview', 'claude-sonnet-5-5']) {
-      // They think whatever they are told.
+      // Thinking cannot be disabled in these models.
       expect(of('none', model)).toEqual([{ type: 'adaptive' }, { effort: 'low' }])
       expect(notes({ temperature: 0.5 }, model)).toEqual(['dropped temperature'])
       expect(notes({ reasoning_effort: 'none' }, model)).toEqual(['clamped reasoning_effort'])
@@ -158,7 +158,7 @@ describe('parameters', () => {
     expect(notes({ reasoning_effort: 'high', tools: [tool('f')], messages })).toEqual(['dropped reasoning_effort'])
     const begun: Messages = [...hi, { role: 'assistant', content: 'It is' }]
     expect(notes({ reasoning_effort: 'high', messages: begun })).toEqual(['dropped reasoning_effort'])
-    // Only a budget asks for the thoughts that went before.
+    // Only thinking with a budget requires the previous thinking blocks.
     const goesOn = body({ reasoning_effort: 'low', tools: [tool('f')], messages }, 'claude-opus-4-8')
     expect(goesOn['output_config']).toEqual({ effort: 'low' })
   })

@@ -8,7 +8,7 @@ import { toResponse } from './response.js'
 const request: ChatCompletionRequest = { model: 'claude-sonnet-4-5', messages: [{ role: 'user', content: 'Hi' }] }
 const usage = { input_tokens: 3, output_tokens: 4 }
 
-/** The only choice of an answer, and its usage. */
+/** Converts an answer with one choice, and returns the message, the finish reason and the usage. */
 function choice(message: Message, asked: Partial<ChatCompletionRequest> = {}) {
   const answer = toResponse(
     'anthropic',

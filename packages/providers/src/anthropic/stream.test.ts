@@ -32,7 +32,7 @@ const end = (stop_reason: string | null, usage: object = { output_tokens: 4 }, m
 })
 const last = { type: 'message_stop' }
 
-/** The deltas, the finish and the usage of a whole stream. */
+/** The deltas, the finish reason and the usage of a complete stream. */
 function deltas(...events: (object | string)[]) {
   const { batches, error } = decode(events.map((event) => [event]))
   if (error) throw error
@@ -239,7 +239,7 @@ describe('a stream of Claude', () => {
     expect(choices.map(({ delta: given }) => given.content ?? '').join('')).toBe('{"ok":true}')
     expect(choices.at(-1)!.finish_reason).toBe('stop')
     expect(JSON.stringify(choices)).not.toContain('tool_calls')
-    // Input without fields comes without a delta.
+    // Claude sends no delta for an empty input.
     const empty = decode([[start()], tool(0, 'x', 'json'), [end('tool_use'), last]], asked).batches.flat()
     expect(empty.map(({ choices: [choice] }) => choice?.delta.content ?? '').join('')).toBe('{}')
   })

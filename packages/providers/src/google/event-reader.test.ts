@@ -6,14 +6,14 @@ const report = (prompt: number): string =>
   `"usageMetadata":{"promptTokenCount":${prompt},"promptTokensDetails":[{"modality":"TEXT","tokenCount":${prompt}}]}`
 const words = '"modelVersion":"gemini-2.5-flash","responseId":"abc"'
 const event = (text: string, prompt: number): string => `{${candidates(text)},${report(prompt)},${words}}`
-/** Without its report. */
+/** The parsed event without its usage report. */
 const answer = (text: string) => ({
   candidates: [{ content: { parts: [{ text }] }, index: 0 }],
   modelVersion: 'gemini-2.5-flash',
   responseId: 'abc',
 })
 
-/** What a reader makes of events that others follow. */
+/** Reads events that are all followed by another one, and returns the answers and the last prompt tokens. */
 function read(...events: string[]) {
   const reader = eventReader()
   const answers = events.map((one) => structuredClone(reader.read(one, true)))

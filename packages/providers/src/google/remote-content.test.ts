@@ -14,7 +14,7 @@ const request = (...urls: string[]): ChatCompletionRequest => ({
   ],
 })
 
-/** A provider whose images are their URLs' lengths in zeros, and what it was asked for. */
+/** A provider that gets an image of as many zero bytes as the URL has characters, and the fetched URLs. */
 function setUp() {
   const upstream = fakeGoogle()
   const asked: [url: string, limit: number][] = []

@@ -66,7 +66,7 @@ describe('the answer', () => {
     const { contentType, body } = await speak(spoken([audio(samples)])).answer
     expect(contentType).toBe('audio/wav')
     expect(await latin1(body)).toBe(
-      // 40 bytes follow: 36 of the head and 4 of samples. 24,000 samples a second are 5dc0, and 48,000 bytes bb80.
+      // The size is 40 bytes: 36 of the header and 4 of samples. 24,000 samples per second are 5dc0 in hexadecimal, 48,000 bytes bb80.
       'RIFF\x28\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\xc0\x5d\0\0\x80\xbb\0\0\x02\0\x10\0data\x04\0\0\0\x01\0\xff\xff',
     )
   })

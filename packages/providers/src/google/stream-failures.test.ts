@@ -10,7 +10,7 @@ describe('a stream that fails', () => {
     })
   })
 
-  /** A decoder that has had events and then lines that are none. */
+  /** A decoder that has read `events`, and then lines that are not events. */
   function withTail(tail: string, ...events: object[]) {
     const one = decoder()
     for (const data of events) one.push([{ data: JSON.stringify(data) }])

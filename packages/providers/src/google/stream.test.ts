@@ -3,7 +3,7 @@ import { call, event, run, text, usageSeen } from '../../../../test/support/goog
 
 const stop = event([], 'STOP')
 
-/** The choices of a stream that is whole. */
+/** The choices of a complete stream. */
 function choices(...events: (object | string)[]) {
   const { batches, error } = run(...events)
   if (error) throw error
@@ -13,7 +13,7 @@ const deltas = (...events: (object | string)[]) => choices(...events).map(({ del
 const finishes = (...events: (object | string)[]) =>
   choices(...events).flatMap(({ finish_reason }) => finish_reason ?? [])
 
-/** The tool calls of a stream, joined. */
+/** The tool calls of a stream, with joined arguments. */
 function calls(...events: (object | string)[]) {
   const joined: { id: string; name: string; arguments: string; extra?: unknown }[] = []
   for (const { tool_calls = [] } of deltas(...events))
@@ -136,7 +136,7 @@ describe('a stream', () => {
       extra: { google: { thought_signature: 'sig' } },
     }
     expect(calls(...parts.map((part) => event([part])), stop)).toMatchObject([expected])
-    // Without the last piece, and with another call that comes before it.
+    // The last piece is missing, or another call comes before it.
     expect(calls(event(parts.slice(0, -1), 'STOP'))).toMatchObject([expected])
     expect(calls(event([...parts.slice(0, -1), call('g')], 'STOP'))).toMatchObject([expected, { name: 'g' }])
     expect(calls(event([piece({}), call('g')], 'STOP'))).toMatchObject([{ name: 'g' }])

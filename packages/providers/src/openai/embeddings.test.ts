@@ -101,7 +101,7 @@ describe('the answer', () => {
   })
 
   it('with the maximum of vectors is within the size limit, also as numbers', async () => {
-    // A hundredth of 2,048 vectors of the longest, and of the limit that an answer has by default.
+    // A hundredth of the maximum of 2,048 vectors of maximum length, and of the default size limit of an answer.
     const input = Array.from({ length: 20 }, () => 'a')
     const { transport } = fakeOpenAI()
     const provider = openai({ apiKey: 'sk-test', transport, limits: { answer: (64 * 1024 * 1024) / 100 } })

@@ -151,7 +151,7 @@ describe('tool calls of a stream', () => {
 
   it('convert the finish reason function_call, and change it to stop without calls', async () => {
     expect((await choices(entry({ index: 0 }, 'f', '{}'), finish('function_call'))).at(-1)).toEqual(finished)
-    // Nobody can act on a call that is not there.
+    // A client that sees tool_calls expects at least one call.
     expect((await choices(chunk({ content: '' }), finish('tool_calls'))).at(-1)).toMatchObject({
       finish_reason: 'stop',
     })

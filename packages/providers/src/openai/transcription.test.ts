@@ -15,7 +15,7 @@ function transcribe(given: Given | Error, fields: Partial<TranscriptionRequest> 
   return { ...at, provider, request, file, answer: provider.transcription!(request, at.call) }
 }
 
-/** The fields of a form as it was sent, which the vendor itself would take. */
+/** The fields of the sent form, which is checked against the rules of OpenAI. */
 async function formOf({ asked }: ReturnType<typeof transcribe>) {
   const [{ headers, body }] = asked as [(typeof asked)[0]]
   const bytes = Buffer.from(body as string, 'latin1')

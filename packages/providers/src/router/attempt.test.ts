@@ -21,7 +21,7 @@ interface Setup extends AttemptOptions {
   health?: Health
 }
 
-/** Runs a call whose targets fail as scripted, oldest first, and succeed after that. */
+/** Runs a call whose targets fail with the scripted errors, in order, and then succeed. */
 function run(script: Record<string, unknown[]>, { signal, health, ...options }: Setup = {}) {
   const asked: string[] = []
   const targets = Object.keys(script).map(target)
@@ -60,7 +60,7 @@ const failures: UpstreamFailure[] = kinds.flatMap((kind) =>
     ),
   ),
 )
-/** Written out, of those that were not accepted and whose credential was taken. */
+/** The failures that lead to a failover although the credential was accepted, if the request was not. */
 const moving = ['unavailable undefined', 'status 429', 'status 503', 'status 529']
 
 describe('failover', () => {
@@ -227,7 +227,7 @@ describe('the circuit breaker', () => {
     const asked = () => attempt([{ ...a }, { ...b }], signal, async ({ provider: { id } }) => id, health, {})
     const found = await Promise.all([asked(), asked(), asked()])
     expect(found.map(({ value }) => value)).toEqual(['a', 'b', 'b'])
-    // All are as they were where nobody else is there.
+    // Without an alternative, a provider is called in any state.
     const alone = await attempt([{ ...a }], signal, async ({ provider: { id } }) => id, health, {})
     expect(alone.value).toBe('a')
   })

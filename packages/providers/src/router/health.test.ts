@@ -12,7 +12,7 @@ const left = new ApiError(499, 'server_error', 'The client went away', { code: '
 function setup() {
   const clock = { now: Date.UTC(2026, 0, 2) }
   const health = new Health({ failures: 3, restMs: 10_000, now: () => clock.now })
-  /** One request that ends so. */
+  /** Reports one request that ends with `error`, or without one. */
   const call = (error?: unknown): void => {
     const one = target()
     health.begin(one)

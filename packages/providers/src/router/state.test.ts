@@ -7,7 +7,7 @@ const never = new AbortController().signal
 const failed = (fields: Partial<UpstreamFailure> = {}): UpstreamError =>
   new UpstreamError('failed', { provider: 'p', kind: 'unavailable', accepted: false, ...fields })
 
-/** A router over providers that all chat; `poor` cannot do what is asked for. */
+/** A router whose providers all support chat; requests do not fit `poor`. */
 function setUp(ids: string[]) {
   const clock = { now: Date.UTC(2026, 0, 2) }
   const refuse = () => Promise.reject(new Error('not called'))
@@ -21,7 +21,7 @@ function setUp(ids: string[]) {
   }))
   const prices = fixedPrices(priceTable({ 'a/m': { input: 3 }, 'b/m': { input: 2 }, 'poor/m': { input: 1 } }))
   const router = createRouter({ providers, prices, groups: { fast: ['a/m', 'b/m'] }, now: () => clock.now })
-  /** One request; `outcomes` = what each provider says. */
+  /** Sends one request; `outcomes` = the errors of the providers, by id. */
   const request = async (model: string, provider?: string, outcomes: Record<string, unknown> = {}): Promise<void> => {
     const need = { task: 'chat' as const, request: { model, provider }, expected: () => ({ input: 1000 }) }
     const { targets } = await router.candidates(need)

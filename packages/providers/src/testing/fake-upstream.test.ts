@@ -9,7 +9,7 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close()
 })
 
-/** Both ways to call a fake. */
+/** The two ways to call a fake upstream. */
 const ways: [
   name: string,
   open: (fake: FakeUpstream) => Promise<[url: string, transport: FakeUpstream['transport']]>,

@@ -103,7 +103,7 @@ describe('the fake’s embeddings', () => {
     expect(lengthOf(embedding)).toBeCloseTo(1, 6)
     const cut = (await ask('embedContent', { content, outputDimensionality: 768 })).embedding
     expect(cut.values).toEqual(embedding.values.slice(0, 768))
-    // A quarter of the numbers have about half of the length.
+    // A quarter of the dimensions has about half of the length.
     expect(lengthOf(cut)).toBeCloseTo(0.5, 1)
   })
 

@@ -9,7 +9,7 @@ import { silence } from './silence.js'
 const speechRefusal = (fields: object) =>
   openaiSpeechRefusal({ model: 'gpt-4o-mini-tts', input: 'Hi', voice: 'alloy', ...fields })
 
-/** A form with the fields, of which undefined leaves out what is there by default. */
+/** A form with default fields and `fields`; undefined omits a default. */
 function form(fields: Record<string, string | Blob | undefined> = {}, name = 'a.mp3'): FormData {
   const result = new FormData()
   const all = { model: 'whisper-1', file: new Blob([new Uint8Array(20_000)]), ...fields }
@@ -177,7 +177,7 @@ describe.each(['in process', 'over HTTP'])('the fake’s audio %s', (way) => {
     expect(JSON.parse(text)).toMatchObject({ error: { type: 'invalid_request_error', param: 'voice' } })
   })
 
-  // 20,000 bytes are 1.25 seconds.
+  // The fake transcribes 20,000 bytes as 1.25 seconds.
   it('transcribes in the requested format', async () => {
     const text = 'This is a simulated transcription of é b.mp3.'
     const formatted = async (response_format: string) => transcribe({ response_format }, 'é b.mp3')

@@ -102,7 +102,7 @@ describe('the fake’s embeddings', () => {
     expect(data[0]!.embedding).toEqual(data[2]!.embedding)
     expect(data[0]!.embedding).not.toEqual(data[1]!.embedding)
     expect((await ask({ input: 'abcd' })).data[0]!.embedding).toEqual(data[0]!.embedding)
-    // One token is four characters.
+    // The fake counts one token per four characters.
     expect(usage).toEqual({ prompt_tokens: 4, total_tokens: 4 })
   })
 

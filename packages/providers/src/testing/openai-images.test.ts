@@ -17,7 +17,7 @@ async function ask(fields: object): Promise<Record<string, unknown> & { data: { 
   return JSON.parse(text) as never
 }
 
-/** The chunks of a PNG by their types; throws where a checksum is wrong. */
+/** The chunks of a PNG by type; throws if a checksum is wrong. */
 function chunksOf(file: Buffer): Record<string, Buffer> {
   expect(file.subarray(0, 8).toString('latin1')).toBe('\x89PNG\r\n\x1A\n')
   const chunks: Record<string, Buffer> = {}
