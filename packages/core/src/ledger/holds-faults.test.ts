@@ -13,7 +13,7 @@ import { usageLedger } from './usage-ledger.js'
 import type { UsageRecord } from './usage-record.js'
 import { runs } from '../../../../test/support/scope.js'
 
-/** Processes share a store whose commits fail, get lost or are applied late; the results that they saw must agree with the stored records. */
+/** Processes share a store whose commits fail, get lost or are applied late; the results they saw must match the stored records. */
 
 const RUNS = runs(30, 500)
 const FIRST_SEED = Number(process.env['FUZZ_SEED'] ?? 1)

@@ -29,7 +29,7 @@ async function setUp(commit?: (change: Commit, kv: KV) => Promise<boolean>) {
 
 const unavailable = { name: 'ApiError', status: 500, type: 'server_error', code: 'ledger_unavailable' }
 
-// Flush ids sort by millisecond; the fake clock makes them predictable.
+// Flush ids sort by millisecond; tests of their order advance this clock between appends.
 beforeEach(() => vi.useFakeTimers({ now: Date.UTC(2026, 0, 2), toFake: ['Date'] }))
 afterEach(() => vi.useRealTimers())
 
