@@ -87,8 +87,8 @@ export const mutations = [
   {
     name: 'retry-what-is-paid',
     file: 'packages/gateway/src/describe-error.ts',
-    line: 'what was accepted once.\n    shouldRetry: accepted ? false : undefined,',
-    broken: 'what was accepted once.\n    shouldRetry: undefined,',
+    line: 'because it would be billed twice.\n    shouldRetry: accepted ? false : undefined,',
+    broken: 'because it would be billed twice.\n    shouldRetry: undefined,',
     test: 'packages/gateway/src/operations/chat-errors.test.ts',
     red: 'must not be retried',
   },
