@@ -24,7 +24,7 @@ import type { UpstreamOptions, UpstreamRequest } from '../upstream-request.js'
 import { callsUpstream, upstreamRequest } from '../upstream-request.js'
 import { operation } from '../operation.js'
 
-/** The request with `null` as what it means, absent: in itself, its messages and its tools, but not within their JSON Schemas; and without deprecated fields. */
+/** The request without fields that are `null`, also in its messages and tools but not within their JSON Schemas, and without deprecated fields. */
 function normalise(request: ChatRequest): ChatRequest {
   const tidy = (tool: ToolDefinition): ToolDefinition =>
     tool.type === 'function' ? extend(tool, { function: withoutNulls(tool.function) }) : tool
@@ -33,7 +33,7 @@ function normalise(request: ChatRequest): ChatRequest {
   return normal
 }
 
-/** What a model must be able to do, of what the catalogue tells. */
+/** The capabilities that a request needs, of those that the catalogue lists. */
 function abilities({ tools, messages, ...request }: ChatRequest): Capability[] {
   const needed: Capability[] = []
   if (tools?.length) needed.push('tools')
@@ -43,7 +43,7 @@ function abilities({ tools, messages, ...request }: ChatRequest): Capability[] {
   return needed
 }
 
-/** Whether a target takes a request as it is. */
+/** Whether a target supports a request as it is. */
 function fits(request: ChatRequest, { provider, model }: Target, listed: Model | undefined): boolean {
   if (listed && !abilities(request).every((ability) => listed.capabilities.includes(ability))) return false
   try {
@@ -54,11 +54,11 @@ function fits(request: ChatRequest, { provider, model }: Target, listed: Model |
   }
 }
 
-/** Usage as the caller is told it: with its cost, where that was asked for. */
+/** Usage for the response: with its cost where the caller asked for it (`X-Gateway-Explain`). */
 const told = ({ explained }: UpstreamRequest, usage: Usage, cost: Cost): Usage =>
   explained ? extend(usage, cost) : usage
 
-/** A stream as the caller is sent it; it is booked as it ends. */
+/** The events for the client; the usage record is written when the stream ends. */
 function eventsOf(upstream: UpstreamRequest, request: ChatRequest, opened: ChatStream): EventStream<ChunkChoice[]> {
   const { watch } = upstream
   const withUsage = request.stream_options?.include_usage === true
@@ -66,7 +66,7 @@ function eventsOf(upstream: UpstreamRequest, request: ChatRequest, opened: ChatS
   const meter = streamMeter(request, opened)
   const batches = opened.batches[Symbol.asyncIterator]()
   const read = readerOf(batches)
-  /** Reads on, so that the upstream's own report is booked. @returns whether the stream is whole */
+  /** Reads to the end, so that the usage record has the usage that the upstream reports. @returns whether the stream is complete */
   const drain = async (): Promise<boolean> => {
     try {
       for (;;) {
@@ -106,7 +106,7 @@ function eventsOf(upstream: UpstreamRequest, request: ChatRequest, opened: ChatS
   }
 }
 
-/** POST /v1/chat/completions: one answer, whole or streamed, booked before the caller is told that it is complete. */
+/** POST /v1/chat/completions, whole or streamed. The usage record is written before the client receives the end of the answer. */
 export function chatCompletions(options: UpstreamOptions) {
   return operation({
     id: 'chat.completions',
@@ -126,14 +126,14 @@ export function chatCompletions(options: UpstreamOptions) {
         task: 'chat',
         request,
         expected({ provider }) {
-          // Where each answer is a call of its own, each pays for the prompt.
+          // A provider of one choice per call is called once for each, and each call pays for the prompt.
           const prompts = provider.chat!.oneChoice ? answers : 1
           return { input: promptTokens(request) * prompts, output: output * answers }
         },
         size: () => ({ prompt: promptTokens(request), output }),
         fits: (target, listed) => fits(request, target, listed),
       })
-      /** The request to the model that a target has. */
+      /** The request with the target's model. */
       const to = ({ model }: Target): ChatRequest => (model === request.model ? request : extend(request, { model }))
       if (!request.stream) {
         const { answer, used, cost } = await whole(

@@ -7,7 +7,7 @@ import type { UpstreamOptions } from '../upstream-request.js'
 import { callsUpstream, upstreamRequest } from '../upstream-request.js'
 import { operation } from '../operation.js'
 
-/** Tokens of what is to be embedded: counted where it is tokens, else estimated. */
+/** Tokens of the input: counted where it is given as tokens, else estimated. */
 function inputTokens(input: EmbeddingRequest['input']): number {
   if (typeof input === 'string') return tokens(input.length)
   let sum = 0

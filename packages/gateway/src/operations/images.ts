@@ -13,14 +13,14 @@ import { operation } from '../operation.js'
 export interface ImageOptions {
   /** Ids that callers may name, the default first; default {@link IMAGE_MODELS}. */
   imageModels?: string[]
-  /** Turns a picture of another format, such as JPEG, into a PNG; default none, and such a picture is a 502. */
+  /** Converts an image of another format, such as JPEG, to PNG; by default such an image is a 502. */
   toPng?: (picture: Uint8Array) => Promise<Uint8Array>
 }
 
-/** Tokens of a picture where nobody has counted them: those of Gemini's. */
+/** Tokens assumed for an image where the provider reports none: those of a Gemini image. */
 const PICTURE_TOKENS = 1_290
 
-/** Usage of a picture whose tokens nobody has counted. */
+/** Estimated usage of an image for which the provider reports none. */
 const estimate = (prompt_tokens: number): Usage => ({
   prompt_tokens,
   completion_tokens: PICTURE_TOKENS,
@@ -28,7 +28,7 @@ const estimate = (prompt_tokens: number): Usage => ({
   completion_tokens_details: { image_tokens: PICTURE_TOKENS },
 })
 
-/** How the base64 of every PNG begins: with the eight bytes of its signature. */
+/** The prefix of every PNG in base64: the eight bytes of its signature. */
 const PNG = 'iVBORw0KGg'
 
 const fromBase64 = (text: string): Uint8Array => Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
@@ -42,17 +42,17 @@ function toBase64(bytes: Uint8Array): string {
 const unavailable = (message: string, cause?: unknown): ApiError =>
   new ApiError(503, 'upstream_error', message, { code: 'upstream_unavailable', cause })
 
-/** Statuses of this endpoint that differ from those of others (spec.md: 503 "gateway unavailable"). What may have been paid for stays a 502. */
+/** An unavailable provider is a 503 on this endpoint alone (spec.md: 503 "gateway unavailable"); a call that may have been billed stays a 502. */
 const ownStatus = (error: unknown): unknown =>
   UpstreamError.is(error) && error.failure.kind === 'unavailable' && !error.failure.accepted
     ? unavailable('No provider that makes pictures could be reached', error)
     : error
 
-/** POST /v1/images/generations: one picture, as PNG. */
+/** POST /v1/images/generations: one image, as PNG. */
 export function createImage(options: UpstreamOptions & ImageOptions) {
   const { imageModels = IMAGE_MODELS, toPng, router } = options
 
-  /** A picture as PNG in base64. */
+  /** Converts a base64 image to PNG in base64. */
   const asPng = async (base64: string, provider: string): Promise<string> => {
     if (base64.startsWith(PNG)) return base64
     if (!toPng)
@@ -64,7 +64,7 @@ export function createImage(options: UpstreamOptions & ImageOptions) {
     }
   }
 
-  /** The first of the models that a configured provider has. */
+  /** The first of `imageModels` that a configured provider offers. */
   const defaultModel = async (provider: string | null | undefined): Promise<string> => {
     const listed = await router.models(provider && provider !== 'auto' ? { provider } : {})
     const found = imageModels.find((id) => listed.some((model) => model.id === id))

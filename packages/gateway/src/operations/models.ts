@@ -5,7 +5,7 @@ import { mayUse } from '../admit.js'
 import type { Caller } from '../caller.js'
 import { operation } from '../operation.js'
 
-/** GET /v1/models: the catalogue of the configured providers. */
+/** GET /v1/models: the models of the configured providers that the caller may use. */
 export const listModels = (router: Router) =>
   operation({
     id: 'models.list',
@@ -19,7 +19,7 @@ export const listModels = (router: Router) =>
     },
   })
 
-/** GET /v1/models/{model}: bare or prefixed by its provider; the id may hold a slash, raw or encoded. */
+/** GET /v1/models/{model}: with or without the provider's prefix; the id may contain a slash, raw or encoded. */
 export const getModel = (router: Router) =>
   operation({
     id: 'models.get',

@@ -18,11 +18,11 @@ export interface SpeechOptions {
   voices?: string[]
 }
 
-/** Tokens of audio for each character, where a model is paid by tokens: about 25 a second, in which 15 are said. */
+/** Audio tokens per character, for models that are billed by tokens: a second has about 25 tokens and 15 characters. */
 const TOKENS_PER_CHARACTER = 25 / 15
 
-/** Audio as it comes, booked before the caller is told that it is whole. */
-async function* booked(
+/** Streams the audio; the usage record is written before the client receives the end. */
+async function* recorded(
   upstream: UpstreamRequest,
   body: AsyncIterable<Uint8Array>,
   used: Used,
@@ -90,7 +90,7 @@ export function createSpeech(options: UpstreamOptions & SpeechOptions) {
         units: { characters, ...(usage && unitsOf(usage)) },
         accuracy: 'reported',
       }
-      return bytes(booked(upstream, spoken.body, used, betweenEventsMs), spoken.contentType)
+      return bytes(recorded(upstream, spoken.body, used, betweenEventsMs), spoken.contentType)
     },
   })
 }

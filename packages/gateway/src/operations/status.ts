@@ -9,11 +9,11 @@ import type { GatewayRoute } from '../operation.js'
 export const HealthResponse = v.object({
   status: v.picklist(['ok', 'draining', 'unavailable']),
   version: v.string(),
-  /** True where answers come from simulated upstreams. */
+  /** True if answers come from simulated upstreams. */
   simulated: v.boolean(),
 })
 
-/** GET /health: 200 while the process can take requests, 503 while it drains or cannot store usage. */
+/** GET /health: 200 while the process accepts requests, 503 while it drains or cannot store usage. */
 export const health = (options: { kv: KV; ledger: UsageLedger; simulated: boolean; draining: () => boolean }) =>
   operation({
     id: 'health',
@@ -46,12 +46,12 @@ export const ProviderHealth = v.object({
 })
 
 export const ProvidersHealth = v.object({
-  /** `ok` while all are healthy, `unavailable` while none is. */
+  /** `ok` if all are healthy, `unavailable` if none is. */
   status: v.picklist(['ok', 'degraded', 'unavailable']),
   providers: v.array(ProviderHealth),
 })
 
-/** GET /health/providers: what real traffic has shown of each provider; nothing is asked of them for it. */
+/** GET /health/providers: the health of each provider as seen in real traffic; there are no probes. */
 export const providersHealth = (router: Router) =>
   operation({
     id: 'health.providers',
@@ -74,7 +74,7 @@ export const GatewayInfo = v.object({
   endpoints: v.record(v.string(), v.string()),
 })
 
-/** GET /: name, version, description and the endpoints that exist. */
+/** GET /: name, version, description and all endpoints. */
 export const info = (routes: () => readonly GatewayRoute[]) =>
   operation({
     id: 'info',

@@ -15,11 +15,11 @@ import { operation } from '../operation.js'
 export interface TranscriptionOptions {
   /** Ids that callers may name; default {@link TRANSCRIPTION_MODELS}. */
   transcriptionModels?: string[]
-  /** Bytes of the file; default 25 MiB. */
+  /** Maximum size of the file in bytes; default 25 MiB. */
   audioLimit?: number
 }
 
-/** The formats of spec.md by their extensions. */
+/** Content types of the formats in spec.md, by extension. */
 const types = new Map(
   Object.entries({
     mp3: 'audio/mpeg',
@@ -32,7 +32,7 @@ const types = new Map(
   }),
 )
 
-/** Extensions for files without one, such as those that browsers record. */
+/** Extensions by content type, for files without one, such as recordings of browsers. */
 const extensions = new Map(
   Object.entries({
     'audio/mpeg': 'mp3',
@@ -49,9 +49,9 @@ const extensions = new Map(
   }),
 )
 
-/** The file with a name whose extension tells its format, as upstreams expect. @throws ApiError 400 for other formats and for nothing */
+/** The file under a name with the extension of its format, which upstreams require. @throws ApiError 400 for other formats and empty files */
 function audioOf(file: FileInput): FileInput {
-  // `Meeting 10.30` has none: it begins with a letter.
+  // An extension begins with a letter: `Meeting 10.30` has none.
   const [, given = ''] = /\.([a-z]\w*)$/.exec(file.name.toLowerCase()) ?? []
   const extension = given || (extensions.get(file.type.split(';', 1)[0]!.trim().toLowerCase()) ?? '')
   const type = types.get(extension)
@@ -60,20 +60,20 @@ function audioOf(file: FileInput): FileInput {
   return { ...file, name: given ? file.name : `${file.name.replace(/\.$/, '') || 'audio'}.${extension}`, type }
 }
 
-/** The content types of answers that are no JSON; clients take anything else than JSON as text. */
+/** Content types of answers that are not JSON; clients read any of them as text. */
 const contentTypes: Record<Exclude<TranscriptionFormat, 'json'>, string> = {
   text: 'text/plain; charset=utf-8',
   srt: 'application/x-subrip; charset=utf-8',
   vtt: 'text/vtt; charset=utf-8',
 }
 
-/** Bytes of a second of audio where nobody tells how long it is: 128 kbit/s. */
+/** Bytes per second of audio whose duration is not known: 128 kbit/s. */
 const BYTES_PER_SECOND = 16_000
-/** Tokens of a second of audio, and of what is said in it, where a model is paid by tokens. */
+/** Tokens per second of audio and of its transcript, for models that are billed by tokens. */
 const AUDIO_TOKENS = 32
 const TEXT_TOKENS = 3
 
-/** Usage in the form that OpenAI gives it: of seconds, or of tokens. */
+/** Usage in OpenAI's form: seconds or tokens. */
 function toldUsage({ units: { seconds }, usage: { prompt_tokens, completion_tokens } }: Used): object {
   if (seconds !== undefined) return { type: 'duration', seconds }
   const total_tokens = prompt_tokens + completion_tokens
@@ -121,7 +121,7 @@ export function createTranscription(options: UpstreamOptions & TranscriptionOpti
           const usage = reported(told)
           return {
             usage: usage ?? { prompt_tokens: 0, completion_tokens: 0 },
-            // By the second begun, as OpenAI bills it.
+            // Rounded up to whole seconds, as OpenAI bills it.
             units: usage ? unitsOf(usage) : { seconds: seconds === undefined ? guess : Math.ceil(seconds) },
             accuracy: usage || seconds !== undefined ? 'reported' : 'estimated',
           }

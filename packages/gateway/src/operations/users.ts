@@ -19,7 +19,7 @@ import { operation } from '../operation.js'
 
 const role = v.picklist(['user', 'developer', 'admin'])
 
-/** What a budget is for; absent = for ever. */
+/** The period of a budget; absent = it is never reset. */
 const per = v.optional(v.picklist(['day', 'month']))
 
 /** spec.md, "The gateway's own user record fields: not shown". */
@@ -28,7 +28,7 @@ export const GatewayUser = v.object({
   name: v.string(),
   email: v.nullable(v.string()),
   role,
-  /** What the user's requests may cost; absent = no bound. */
+  /** Maximum cost of the user's requests; absent = no limit. */
   budget: v.optional(v.object({ usd: v.number(), per })),
   created_at: v.string(),
 })
@@ -36,13 +36,13 @@ export const GatewayUser = v.object({
 export const GatewayUserList = v.object({
   object: v.literal('list'),
   data: v.array(GatewayUser),
-  /** The `after` of the next page; only where a page was asked for, and there is one. */
+  /** The `after` of the next page; only in a page that is not the last. */
   next: v.optional(v.string()),
 })
 
-/** spec.md, POST /v1/users: "payloads … not shown". Everything may be left out. */
+/** spec.md, POST /v1/users: "payloads … not shown". All fields are optional. */
 export const NewUser = v.strictObject({
-  // Clients take "." and ".." out of a path.
+  // Not "." or "..", which clients remove from a path.
   id: v.nullish(
     v.pipe(v.string(), v.regex(/^(?!\.\.?$)[\w.:@-]{1,128}$/, 'an id has 1 to 128 letters, digits, or one of _.:@-')),
   ),
@@ -57,7 +57,7 @@ export const NewUser = v.strictObject({
   ),
 })
 
-/** Entries that are read at a time where the whole list is asked for. */
+/** Entries per read where the client asks for the whole list. */
 const WHOLE_PAGE = 400
 
 const params = v.object({ id: v.string() })
@@ -74,7 +74,7 @@ const view = ({ id, name, email, role, budget, created_at }: User): v.InferOutpu
 const notFound = (): ApiError =>
   new ApiError(404, 'not_found_error', 'There is no user with this id', { code: 'not_found' })
 
-/** A live user that the caller may see: oneself, or for administrators anybody. @throws ApiError 404, also for others (ruling 30) */
+/** Reads a user: the caller's own, or any for administrators. @throws ApiError 404, also for users that the caller may not see (ruling 30) */
 async function visible(kv: KV, caller: Caller, id: string): Promise<User> {
   const own = isHolder(caller) && caller.user.id === id
   const user = own || isAdmin(caller) ? await getUser(kv, id.slice(0, 200)) : null
@@ -110,7 +110,7 @@ export const usersCreate = (kv: KV, now: () => number) =>
     body: NewUser,
     output: GatewayUser,
     async run(caller, { body }) {
-      // To valibot, a list is an object without fields.
+      // valibot accepts an array as an object without fields.
       if (Array.isArray(body)) throw invalid('The request body must be a JSON object')
       const { id, name, email, role, budget } = body
       const user = await createUser(
@@ -141,7 +141,7 @@ export const usersGet = (kv: KV) =>
     run: async (caller, { params: { id } }) => view(await visible(kv, caller, id)),
   })
 
-/** DELETE /v1/users/{id}: soft (ruling 31): the keys are revoked, reads are 404, the books stay. */
+/** DELETE /v1/users/{id}: soft (ruling 31): the keys are revoked, reads are 404, usage records remain. */
 export const usersDelete = (kv: KV, keys: GatewayKeys, now: () => number) =>
   operation({
     id: 'users.delete',
@@ -156,7 +156,7 @@ export const usersDelete = (kv: KV, keys: GatewayKeys, now: () => number) =>
     },
   })
 
-/** A record as its user is told it. */
+/** The public form of a usage record. */
 function entry(record: UsageRecord): UsageEntry {
   const { user_id: _, in_session: __, considered: ___, cost_nano_usd, ...told } = record
   return { ...told, cost_usd: toUsd(cost_nano_usd ?? 0), priced: cost_nano_usd !== null }
@@ -185,7 +185,7 @@ export const usersUsage = (kv: KV, ledger: UsageLedger) =>
           next,
         }
       }
-      // Summed as they are listed: the totals would know of requests that end meanwhile, and the list would not.
+      // Summed from the list: the ledger's totals could include requests that end meanwhile, which the list lacks.
       let total_tokens = 0
       let nano = 0
       const read = async (after?: string) => {
