@@ -8,24 +8,24 @@ import { adminAudit, adminUsersSummary } from './operations/admin/users.js'
 import type { RequestEvents } from './request-events.js'
 import type { GatewayRoute } from './operation.js'
 
-/** What a gateway is made of, for routes beyond those of the specification. */
+/** The parts of a gateway, for additional routes. */
 export interface GatewayParts {
   router: Router
   kv: KV
   keys: GatewayKeys
   ledger: UsageLedger
-  /** Undefined where the host wants none. */
+  /** Undefined if the host set none. */
   events: RequestEvents | undefined
   /** All routes of the gateway. */
   routes: () => readonly GatewayRoute[]
-  /** How many requests to upstreams run in this process. */
+  /** Number of running upstream calls of this process. */
   running: () => number
-  /** Aborted when a shutdown begins: what never ends by itself is to end then. */
+  /** Aborted when a shutdown begins; endless streams must then end. */
   stopping: AbortSignal
   now: () => number
 }
 
-/** The `/admin` routes that the specification shows; their answers are ours. */
+/** The `/admin` routes of the specification, which does not show their payloads. */
 export const adminRoutes = ({ router, kv, ledger, now }: GatewayParts): GatewayRoute[] => [
   route('GET', '/admin/metrics', adminMetrics(router, ledger, now)),
   route('GET', '/admin/providers', adminProviders(router)),
@@ -34,7 +34,7 @@ export const adminRoutes = ({ router, kv, ledger, now }: GatewayParts): GatewayR
   route('GET', '/admin/balancer', adminBalancer(router)),
 ]
 
-/** Routes that the specification does not show: the audit log and, where there are `events`, their stream. */
+/** Routes that the specification does not have: the audit log and, if there are `events`, their stream. */
 export const conventionRoutes = ({ kv, events, stopping }: GatewayParts): GatewayRoute[] => [
   route('GET', '/admin/audit', adminAudit(kv), { convention: true }),
   ...(events ? [route('GET', '/admin/events', adminEvents(events, stopping), { convention: true })] : []),

@@ -41,9 +41,9 @@ import type { GatewayRoute } from './operation.js'
 /** Options of {@link createGateway}. */
 export interface GatewayOptions
   extends ShellOptions, AdmissionOptions, ImageOptions, SpeechOptions, TranscriptionOptions {
-  /** Finds the upstream of a request, such as `createRouter({ providers })`. */
+  /** Chooses the upstream of a request, such as `createRouter({ providers })`. */
   router: Router
-  /** Where keys, users and usage are. */
+  /** The store of keys, users and usage. */
   kv: KV
   /** Gateway keys; default `gatewayKeys(kv)`. */
   keys?: GatewayKeys
@@ -51,39 +51,39 @@ export interface GatewayOptions
   ledger?: UsageLedger
   /** Counts requests per key; default {@link memoryRateLimiter}, which is exact within one process. */
   rateLimiter?: RateLimiter
-  /** Finds administrators who show something else than a gateway key, such as {@link tokenAdmin}; default none. */
+  /** Authenticates administrators by another credential than a gateway key, such as {@link tokenAdmin}; default none. */
   authenticateAdmin?: AuthenticateAdmin
   /**
-   * What becomes of an upstream whose client has left: `cancel` = it is left too, `drain` = it may end, so that its own report is booked.
-   * What was used is booked either way. Default `cancel`.
+   * What happens to an upstream call whose client disconnects: `cancel` = it is aborted, `drain` = it may end, so that the usage record
+   * has the usage that the upstream reports. A usage record is written either way. Default `cancel`.
    */
   onClientAbort?: 'cancel' | 'drain'
-  /** Milliseconds for which `drain` waits; default 60,000. */
+  /** Milliseconds for which `onClientAbort: 'drain'` waits; default 60,000. */
   abandonedMs?: number
   /**
-   * Whether what a request may cost is written down before its upstream is called, so that a crash in between does not lose it
-   * (`ledger.sweep` books it then). Costs a commit more per request; requests under a budget do so in any case. Default false.
+   * Whether each request places a hold of its estimated cost in the ledger before the upstream call, so that a crash does not lose it
+   * (`ledger.sweep` then records it). Costs one more commit per request; requests under a budget always do so. Default false.
    */
   holds?: boolean
-  /** True where `router` leads to simulated upstreams; `/health` says so. Default false. */
+  /** Whether `router` leads to simulated upstreams; `/health` reports it. Default false. */
   simulated?: boolean
-  /** Milliseconds until an upstream's first event, or its whole answer where it does not stream; default 300,000. */
+  /** Time-out in milliseconds for an upstream's first event, or for a whole answer that is not streamed; default 300,000. */
   firstEventMs?: number
-  /** Milliseconds between two events of an upstream's stream; default 120,000. */
+  /** Time-out in milliseconds between two events of an upstream's stream; default 120,000. */
   betweenEventsMs?: number
-  /** The embedding model of the platform's documents, and its dimensions where a request leaves them open; default {@link EMBEDDING}. */
+  /** The embedding model of the platform's documents, and its dimensions where a request gives none; default {@link EMBEDDING}. */
   embedding?: typeof EMBEDDING
   /** Largest JSON body in bytes; default 20 MiB. */
   bodyLimit?: number
   /** Milliseconds of silence after which a stream carries a comment; default 15,000. */
   heartbeatMs?: number
-  /** Cross-origin callers; default none. */
+  /** Cross-origin requests that are allowed; default none. */
   cors?: CorsOptions
-  /** Told of each error that ends as a 5xx; default nobody. */
+  /** Called for each error that ends as a 5xx; default none. */
   onError?: NonNullable<HandlerOptions<Caller>['onError']>
-  /** Told of each finished request, such as a log or `opentelemetry()`; default nobody. */
+  /** Called for each finished request, such as a log or `opentelemetry()`; default none. */
   onRequest?: OnRequest | OnRequest[]
-  /** Keeps the last requests and tells of them, such as `requestEvents()`: for `GET /admin/events`. Default none. */
+  /** Keeps and publishes the last requests for `GET /admin/events`, such as `requestEvents()`. Default none. */
   events?: RequestEvents
   /** Routes beyond those of the specification, such as {@link conventionRoutes}; default none. */
   routes?: ((parts: GatewayParts) => GatewayRoute[])[]
@@ -99,13 +99,13 @@ export interface Gateway extends Servable {
   hattip: HattipHandler
   /** Serves node:http, Express and every other connect-style host. */
   node: NodeListener
-  /** The route table that everything above is made of. */
+  /** The route table behind all of the above. */
   routes: readonly GatewayRoute[]
   keys: GatewayKeys
   ledger: UsageLedger
   /**
-   * Begins a shutdown: `/health` turns 503, running requests may end, and those that still run after `ms` are told so.
-   * Resolves when none runs any more. Default 30,000 ms.
+   * Begins a shutdown: `/health` answers 503, running requests may end, and those that still run after `ms` are aborted.
+   * Resolves when none is running. Default 30,000 ms.
    */
   drain(ms?: number): Promise<void>
 }

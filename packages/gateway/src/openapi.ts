@@ -39,11 +39,11 @@ import { TranscriptionForm } from './operations/transcription.js'
 import { GatewayUser, GatewayUserList, NewUser } from './operations/users.js'
 import { RequestEvent } from './request-events.js'
 
-/** Where `openapi()` tells the document, and where the gateway is served. */
+/** Options of {@link openapi}. */
 export interface OpenApiRouteOptions {
-  /** Where the document is told; default `/v1/openapi.json`. */
+  /** Path of the document; default `/v1/openapi.json`. */
   path?: string
-  /** Where the gateway is served, such as `[{ url: '/ai' }]`; default the root of the document's own address. */
+  /** The document's `servers`, such as `[{ url: '/ai' }]`; default none: the root of the document's own URL. */
   servers?: { url: string; description?: string }[]
 }
 
@@ -52,13 +52,13 @@ const [SystemMessage, DeveloperMessage, UserMessage, AssistantMessage, ToolMessa
 const [TextPart, ImagePart, AudioPart, VideoPart, DocumentPart, RefusalPart] = ContentPart.options
 const [FunctionTool, CustomTool] = ToolDefinition.options
 
-/** A schema of the specification, and those of its fields that are shown there. */
+/** A schema of the specification, with the fields that it shows. */
 const shown = (schema: v.GenericSchema, fields?: string): Component => ({ schema, shown: fields?.split(' ') ?? [] })
 
-/** A schema that the specification does not have, or names without its fields. */
+/** A schema that the specification does not have, or has without fields. */
 const ours = (schema: v.GenericSchema): Component => ({ schema })
 
-/** The schemas by the names of spec.md. */
+/** Schemas by their names in spec.md. */
 const components = {
   ChatCompletionRequest: shown(
     ChatCompletionRequest,
@@ -177,7 +177,7 @@ export const gatewayDocument = (
   })
 
 /**
- * GET /v1/openapi.json: the gateway's routes as an OpenAPI 3.1 document, which is made when it is first asked for.
+ * GET /v1/openapi.json: the gateway's routes as an OpenAPI 3.1 document, which is made at the first request.
  * @example createGateway({ router, kv, routes: [conventionRoutes, openapi()] })
  */
 export const openapi =

@@ -6,32 +6,32 @@ import type { RequestEvents } from '../../request-events.js'
 import { RequestEvent } from '../../request-events.js'
 import { operation } from '../../operation.js'
 
-/** Most events that wait for a slow reader; older ones are left out, and it is told how many. */
+/** Maximum number of buffered events per reader; older ones are dropped, and an event `dropped` gives their number. */
 const WAITING = 1_000
 
-/** After so many milliseconds a stream ends, and its reader, who comes back as `EventSource` does, has to show again that it may read. */
+/** Milliseconds after which a stream ends, so that its reader must authenticate again when it reconnects, as `EventSource` does. */
 const FOLLOW_MS = 300_000
 
-/** Tells readers at once that the stream is open, and browsers after how many milliseconds to come back when it is not. */
+/** Sent at once, so that readers know that the stream is open; `retry` is the reconnection delay of browsers, in milliseconds. */
 const OPENING = 'retry: 2000\n\n'
 
-/** The data of the event `dropped`: how many events were left out before the next. */
+/** The data of the event `dropped`: how many events were dropped before the next. */
 export const Dropped = v.object({ dropped: v.number() })
 
 const Query = v.object({ replay: v.optional(whole(0, 1_000_000)) })
 
-/** Events in one piece. @param dropped how many were left out before them */
+/** Serialises events. @param dropped how many were dropped before them */
 const textOf = (events: RequestEvent[], dropped = 0): string =>
   (dropped > 0 ? `event: dropped\n${sseEvent(JSON.stringify({ dropped }))}` : '') +
   events.map((event) => `id: ${event.request_id}\n${sseEvent(JSON.stringify(event))}`).join('')
 
-/** The part of what is kept that a reader has not seen, the last `replay` of it. */
+/** The kept events after the one with the id `lastId`, at most the last `replay`. */
 function unseen(kept: RequestEvent[], lastId: string | undefined, replay = kept.length): RequestEvent[] {
   const seen = lastId === undefined ? -1 : kept.findIndex(({ request_id }) => request_id === lastId)
   return kept.slice(Math.max(seen + 1, kept.length - replay))
 }
 
-/** A stream of events until the reader leaves, its time is over or `stopping` is aborted. Nothing is kept for it before it is read. */
+/** A stream of events until the reader disconnects, {@link FOLLOW_MS} have passed or `stopping` is aborted. It subscribes at the first read. */
 function follow(
   events: RequestEvents,
   { header, onLeave }: Pick<Call, 'header' | 'onLeave'>,
@@ -96,7 +96,7 @@ function follow(
   }
 }
 
-/** GET /admin/events: an event per finished request, as `EventSource` reads them; first those that are kept. */
+/** GET /admin/events: an event per finished request, for `EventSource`; the kept events come first. */
 export const adminEvents = (events: RequestEvents, stopping: AbortSignal) =>
   operation({
     id: 'admin.events',

@@ -5,26 +5,26 @@ import { whole } from '@turnpike/http'
 import * as v from 'valibot'
 import { operation } from '../../operation.js'
 
-/** Milliseconds that a share of the calls did not exceed, within a tenth; null where there are none. */
+/** Quantiles in milliseconds, accurate within a tenth; null where there are no calls. */
 const Quantiles = v.object({ p50: v.nullable(v.number()), p95: v.nullable(v.number()), p99: v.nullable(v.number()) })
 
-/** What was asked of a provider, or of all, and how it went. */
+/** Metrics of one provider, or of all. */
 const Metrics = v.object({
-  /** Calls: those that are booked and those that failed. */
+  /** Calls: those with a usage record and those that failed. */
   requests: v.number(),
-  /** How many of them failed, by kind: failed calls, and streams that ended badly, but none that a client or a shutdown ended. */
+  /** Errors by kind: failed calls and streams that broke off, but none that a client or a shutdown ended. */
   errors: v.record(v.string(), v.number()),
-  /** How many of them were refused for what the caller asked, which is no error of the provider. */
+  /** Calls that the provider rejected because of the request; they are no errors of the provider. */
   refused: v.number(),
-  /** All errors over all requests, 0 to 1. */
+  /** Errors divided by requests, 0 to 1. */
   error_rate: v.number(),
-  /** From the parsed request to its end, of those that are complete. */
+  /** From the parsed request to its end, of complete requests. */
   latency_ms: Quantiles,
-  /** From the parsed request to the first event, of streams that are complete. */
+  /** From the parsed request to the first event, of complete streams. */
   first_token_ms: Quantiles,
   prompt_tokens: v.number(),
   completion_tokens: v.number(),
-  /** Of requests whose price is known. */
+  /** US dollars, of requests whose price is known. */
   cost_usd: v.number(),
   /** Requests whose price is not known. */
   unpriced: v.number(),
@@ -35,17 +35,17 @@ export const ProviderMetrics = v.object({ id: v.string(), ...Metrics.entries })
 
 /** spec.md, MetricsResponse: "fields not shown". */
 export const MetricsResponse = v.object({
-  /** The beginning of the first hour. */
+  /** Start of the first hour. */
   from: v.string(),
-  /** How many hours, of which the last is under way. */
+  /** Number of hours; the last is the current one. */
   hours: v.number(),
   total: Metrics,
-  /** In the order of their configuration, and after them those that are not configured any more. */
+  /** In the order of their configuration, then those that are no longer configured. */
   providers: v.array(ProviderMetrics),
   /** One entry per hour, oldest first. */
   series: v.array(
     v.object({
-      /** The beginning of the hour. */
+      /** Start of the hour. */
       time: v.string(),
       ...Metrics.entries,
       /** The hour's requests by provider. */
@@ -59,7 +59,7 @@ const Query = v.object({ hours: v.optional(whole(1, 720)) })
 
 const HOUR_MS = 3_600_000
 
-/** How a stream ends that its provider did not end well. */
+/** Outcomes that count as errors of the provider. */
 const badOutcomes = ['upstream_error', 'truncated', 'idle_timeout']
 
 const quantiles = (fields: Fields, prefix: string): v.InferOutput<typeof Quantiles> => {
@@ -71,7 +71,7 @@ const quantiles = (fields: Fields, prefix: string): v.InferOutput<typeof Quantil
   return { p50: at(0.5), p95: at(0.95), p99: at(0.99) }
 }
 
-/** What counters say (see core's ledger/totals.ts). */
+/** Metrics from the ledger's counters (core's ledger/totals.ts). */
 function metricsOf(fields: Fields): v.InferOutput<typeof Metrics> {
   const errors: Record<string, number> = {}
   let failed = 0
@@ -83,8 +83,8 @@ function metricsOf(fields: Fields): v.InferOutput<typeof Metrics> {
     errors[kind] = (errors[kind] ?? 0) + count
     wrong += count
   }
-  const { requests: booked, unpriced, prompt_tokens, completion_tokens, cost_nano_usd } = totalsOf(fields)
-  const requests = booked + failed
+  const { requests: recorded, unpriced, prompt_tokens, completion_tokens, cost_nano_usd } = totalsOf(fields)
+  const requests = recorded + failed
   return {
     requests,
     errors,
@@ -99,17 +99,17 @@ function metricsOf(fields: Fields): v.InferOutput<typeof Metrics> {
   }
 }
 
-/** The sums of counters. */
+/** Adds up counters by name. */
 function merged(all: Iterable<Readonly<Fields>>): Fields {
   const sum: Fields = {}
   for (const fields of all) for (const [name, count] of Object.entries(fields)) sum[name] = (sum[name] ?? 0) + count
   return sum
 }
 
-/** `2026-01-31T09:00:00.000Z` of `2026-01-31-09`. */
+/** Converts `2026-01-31-09` to `2026-01-31T09:00:00.000Z`. */
 const timeOf = (hour: string): string => `${hour.slice(0, 10)}T${hour.slice(11)}:00:00.000Z`
 
-/** GET /admin/metrics: of all processes, also before they were started last. */
+/** GET /admin/metrics: of all processes, including the time before their last start. */
 export const adminMetrics = (router: Router, ledger: UsageLedger, now: () => number) =>
   operation({
     id: 'admin.metrics',

@@ -2,35 +2,35 @@ import type { Rates, Router } from '@turnpike/core'
 import * as v from 'valibot'
 import { operation } from '../../operation.js'
 
-/** US dollars for a million tokens; null where there is no rate of its own: a cached token then costs as much as an uncached one. */
+/** US dollars per million tokens; null where there is no separate rate: a cached token then costs as much as an uncached one. */
 const rates = {
   input: v.nullable(v.number()),
   output: v.nullable(v.number()),
   cache_read: v.nullable(v.number()),
   cache_write: v.nullable(v.number()),
-  /** Of other classes of tokens, and of `characters`, `seconds` and `images`: US dollars for a million of each. */
+  /** Rates for other kinds of tokens and for `characters`, `seconds` and `images`: US dollars per million of each. */
   other: v.record(v.string(), v.number()),
 }
 
 /** spec.md, "Response payloads of the … admin … endpoints: not shown". */
 export const PricingResponse = v.object({
-  /** Version of the prices, as usage records name it. */
+  /** Version of the prices; usage records refer to it. */
   version: v.string(),
-  /** Where they are from: `built-in`, the name of a file, or the address of a public table. */
+  /** Their source: `built-in`, the name of a file, or the URL of a public table. */
   source: v.string(),
-  /** The day or the time since which they hold. */
+  /** The date or time from which they are valid. */
   since: v.string(),
   /** The models of the configured providers. */
   models: v.array(
     v.object({
       id: v.string(),
       provider: v.string(),
-      /** False where the price is not known. */
+      /** False if the price is not known. */
       priced: v.boolean(),
       ...rates,
       /** Rates for requests whose prompt has more than `above` tokens. */
       tiers: v.array(v.object({ above: v.number(), ...rates })),
-      /** Where this price is from, and since when it holds; null where it is not known. */
+      /** The source of this price and the date or time from which it is valid; null if not known. */
       source: v.nullable(v.string()),
       since: v.nullable(v.string()),
     }),
@@ -38,7 +38,7 @@ export const PricingResponse = v.object({
 })
 export type PricingResponse = v.InferOutput<typeof PricingResponse>
 
-const told = ({ input, output, cache_read, cache_write, ...other }: Rates) => ({
+const view = ({ input, output, cache_read, cache_write, ...other }: Rates) => ({
   input: input ?? null,
   output: output ?? null,
   cache_read: cache_read ?? null,
@@ -67,8 +67,8 @@ export const adminPricing = (router: Router) =>
             id,
             provider,
             priced: price !== undefined,
-            ...told(own),
-            tiers: tiers.map(({ above, ...tier }) => ({ above, ...told(tier) })),
+            ...view(own),
+            tiers: tiers.map(({ above, ...tier }) => ({ above, ...view(tier) })),
             source,
             since,
           }

@@ -5,13 +5,13 @@ import { operation } from '../../operation.js'
 
 const health = {
   id: v.string(),
-  /** `open` = others are asked before it; `half-open` = one request may try it, or does. */
+  /** `open` = other providers are tried before it; `half-open` = one trial request is allowed, or is running. */
   breaker: v.picklist(['closed', 'open', 'half-open']),
-  /** Failures since its last success. */
+  /** Failures since the last success. */
   failures: v.number(),
-  /** Kind of the last of them. */
+  /** Kind of the last failure. */
   last_failure: v.nullable(v.string()),
-  /** When one request may try it again. */
+  /** When the next trial request is allowed. */
   next_try: v.nullable(v.string()),
 }
 
@@ -25,16 +25,16 @@ const healthOf = ({ id, breaker, failures, last_failure, next_try }: Health): He
   next_try,
 })
 
-/** spec.md, "Response payloads of the … admin … endpoints: not shown". Never keys or addresses. */
+/** spec.md, "Response payloads of the … admin … endpoints: not shown". It never contains keys or URLs. */
 export const ConfiguredProviders = v.object({
-  /** In the order of their configuration; one with several keys or addresses has an entry for each. */
+  /** In the order of their configuration; a provider with several keys or URLs has an entry for each. */
   providers: v.array(
     v.object({
       ...health,
       status: v.picklist(['healthy', 'unhealthy']),
-      /** What it can be asked to do. */
+      /** The tasks that it supports. */
       tasks: v.array(v.picklist(['chat', 'embeddings', 'images', 'speech', 'transcription'])),
-      /** How many models of it are listed. */
+      /** Number of its models in the catalogue. */
       models: v.number(),
     }),
   ),
@@ -62,15 +62,15 @@ export const adminProviders = (router: Router) =>
     },
   })
 
-/** One that could serve a request. */
+/** A candidate for a request. */
 const Compared = v.object({
   provider: v.string(),
   model: v.string(),
-  /** What the request was expected to cost; null where the price is not known, or did not decide. */
+  /** Estimated cost of the request; null if the price is not known, or did not decide. */
   expected_usd: v.nullable(v.number()),
-  /** Why it could not serve the request; null where it could. */
+  /** Why it could not serve the request; null if it could. */
   excluded: v.nullable(v.picklist(['unfit', 'context', 'output'])),
-  /** Why it was put behind others; null where it was not. */
+  /** Why it was placed after others; null if it was not. */
   behind: v.nullable(v.picklist(['unhealthy', 'limited'])),
 })
 
@@ -79,27 +79,27 @@ export const BalancerResponse = v.object({
   providers: v.array(
     v.object({
       ...health,
-      /** Its models that are rate limited at the moment, and until when. */
+      /** Its models that are rate limited now, and until when. */
       limited: v.array(v.object({ model: v.string(), until: v.string() })),
     }),
   ),
-  /** Names that stand for models. */
+  /** Model groups: the models by the name of their group. */
   groups: v.record(v.string(), v.array(v.string())),
-  /** The last 100 choices of this process where there was something to choose, newest first. */
+  /** The last 100 choices of this process among several candidates, newest first. */
   choices: v.array(
     v.object({
       time: v.string(),
-      /** As the request had it. */
+      /** The request's `model` field. */
       model: v.string(),
-      /** The request's `provider` field; null where it had none. */
+      /** The request's `provider` field; null if it had none. */
       provider: v.nullable(v.string()),
-      /** What decided. */
+      /** The criterion that decided. */
       by: v.picklist(['price', 'order']),
-      /** In the order in which they were to be asked, and after them those that are excluded. */
+      /** The candidates in the order in which they are tried, then those that are excluded. */
       order: v.array(Compared),
-      /** Who accepted the request; null where nobody did, or not yet. */
+      /** The target that accepted the request; null if none did, or not yet. */
       served: v.nullable(v.object({ provider: v.string(), model: v.string() })),
-      /** Calls that it took. */
+      /** Number of upstream calls. */
       attempts: v.number(),
     }),
   ),

@@ -12,15 +12,15 @@ const totals = {
   prompt_tokens: v.number(),
   completion_tokens: v.number(),
   tokens: v.number(),
-  /** Of requests whose price is known. */
+  /** US dollars, of requests whose price is known. */
   cost_usd: v.number(),
 }
 
 /** spec.md, "Response payloads of the … admin … endpoints: not shown". */
 export const UsersSummary = v.object({
-  /** How many users there are. */
+  /** Number of users. */
   users: v.number(),
-  /** Sums over everything that was ever used, also by users who are deleted. */
+  /** Totals of all usage ever, including that of deleted users. */
   ...totals,
   /** Newest first. */
   data: v.array(v.object({ ...v.omit(GatewayUser, ['budget']).entries, ...totals })),
@@ -29,9 +29,9 @@ export const UsersSummary = v.object({
 })
 export type UsersSummary = v.InferOutput<typeof UsersSummary>
 
-const told = ({ cost_nano_usd, ...counts }: UsageTotals) => ({ ...counts, cost_usd: toUsd(cost_nano_usd) })
+const view = ({ cost_nano_usd, ...counts }: UsageTotals) => ({ ...counts, cost_usd: toUsd(cost_nano_usd) })
 
-/** GET /admin/users/summary: sums that are kept, so that it costs the same however many users and records there are. */
+/** GET /admin/users/summary: from stored totals, so that its cost does not depend on the number of users and records. */
 export const adminUsersSummary = (kv: KV, ledger: UsageLedger) =>
   operation({
     id: 'admin.users.summary',
@@ -51,31 +51,31 @@ export const adminUsersSummary = (kv: KV, ledger: UsageLedger) =>
       )
       return {
         users,
-        ...told(all),
+        ...view(all),
         data: items.map(({ id, name, email, role, created_at }, i) => ({
           id,
           name,
           email,
           role,
           created_at,
-          ...told(each[i]!),
+          ...view(each[i]!),
         })),
         ...(next !== undefined && { next }),
       }
     },
   })
 
-/** What administrators did. */
+/** A page of the audit log: the actions of administrators. */
 export const AuditLog = v.object({
   /** Newest first. */
   data: v.array(
     v.object({
       id: v.string(),
-      /** Who: the id of a user, or the name of another credential, such as `admin-token`. */
+      /** The id of a user, or the name of another credential, such as `admin-token`. */
       actor: v.string(),
       /** Such as `user.create`. */
       action: v.string(),
-      /** The id of what it was done to. */
+      /** The id of the object of the action. */
       target: v.string(),
       timestamp: v.string(),
     }),
