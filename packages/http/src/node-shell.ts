@@ -104,7 +104,7 @@ function readBytes(request: NodeRequest, limit: number, idleMs: number): Uint8Ar
       clearTimeout(timer)
       resolve(concat(pieces, size))
     })
-    // An `error` comes before it, and is emitted only if somebody listens.
+    // An `error` precedes it, but only if it has a listener.
     request.on('close', () => {
       if (!request.readableEnded) refuse(cutShort())
     })
@@ -129,7 +129,7 @@ function toExchange(
     path: mark === -1 ? url : url.slice(0, mark),
     query: mark === -1 ? '' : url.slice(mark + 1),
     header,
-    // Who stops reading still answers: the connection must outlive the iterator.
+    // The connection must outlive the iterator, because the answer is still to be sent.
     body: () => unstalled(request.iterator({ destroyOnReturn: false }), bodyIdleMs),
     bytes: (limit) => readBytes(request, limit, bodyIdleMs),
     onLeave(listener) {
@@ -170,7 +170,7 @@ function stream(response: NodeResponse, body: AsyncIterable<string | Uint8Array>
   const read = readerOf(pieces)
   return new Promise((resolve) => {
     let begun = false
-    /** What has yet to take what was written to it. */
+    /** The writer whose `drain` event is awaited. */
     let full: NodeWriter | undefined
 
     const goOn = (): void => {
@@ -230,7 +230,7 @@ function lingeringEnd(request: NodeRequest, response: NodeResponse, body: Uint8A
 }
 
 function send(request: NodeRequest, response: NodeResponse, { status, headers, body }: Reply): Promise<void> | void {
-  // A body that nobody will read is run all the same: it ends by itself, and books what it used.
+  // A streamed body is read even if the client has disconnected, so that it ends and its usage record is written.
   if (body !== undefined && typeof body !== 'string' && !(body instanceof Uint8Array)) {
     if (!response.destroyed) response.writeHead(status, headers)
     return stream(response, body)
