@@ -31,10 +31,10 @@ class Call implements Dispatcher.DispatchHandler {
   #size = 0
   #paused = false
   #ended = false
-  /** Whether the reader is about to be told. */
+  /** Whether a call of the reader's callback is scheduled. */
   #woken = false
   #failure: { error: unknown } | undefined
-  /** Who waits for the next piece. */
+  /** The pending read's callback. */
   #onResult: OnResult<Uint8Array> | undefined
   #onError: OnError | undefined
   #controller: Dispatcher.DispatchController | undefined

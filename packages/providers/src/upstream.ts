@@ -134,7 +134,7 @@ export async function callJson<T>(
   read: (body: object) => T,
   headers?: Record<string, string>,
 ): Promise<T> {
-  // Each wait that is left out is one turn less.
+  // Not awaited where it is synchronous: each `await` costs a turn of the event loop.
   const translated = request instanceof Promise ? await request : request
   const response = await send(upstream, translated, call, headers)
   const value = parseJson(await wholeText(upstream, response, call))
