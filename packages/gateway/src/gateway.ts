@@ -104,7 +104,7 @@ export interface Gateway extends Servable {
   keys: GatewayKeys
   ledger: UsageLedger
   /**
-   * Begins a shutdown: `/health` answers 503, running requests may end, and those that still run after `ms` are aborted.
+   * Begins a shutdown: `/health` answers 503, running requests may end, and those that still run after `ms` are aborted with an error.
    * Resolves when none is running. Default 30,000 ms.
    */
   drain(ms?: number): Promise<void>
