@@ -39,7 +39,7 @@ export async function newFolder(): Promise<string> {
 }
 
 const redisServer = (): Promise<RedisServer> =>
-  (redis ??= startRedis({ appendfsync: ['always'] }).then((server) => {
+  (redis ??= startRedis({ appendfsync: ['always'], databases: ['10000'] }).then((server) => {
     started.push(() => server.stop())
     return server
   }))

@@ -122,8 +122,13 @@ describe('an upstream that does not answer', () => {
     })
     expect(upstream.active).toBe(0)
     expect(await records()).toEqual([])
-    await vi.advanceTimersByTimeAsync(200)
-    expect(vi.getTimerCount()).toBe(0)
+    await expect
+      .poll(async () => {
+        // Callbacks that are due only now, such as immediates, may still run; a timer that was not cleared stays.
+        await vi.advanceTimersByTimeAsync(1)
+        return vi.getTimerCount()
+      })
+      .toBe(0)
   })
 
   it('is aborted when the client disconnects', async () => {
