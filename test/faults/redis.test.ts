@@ -276,7 +276,7 @@ describe.skipIf(missing)('a server that', () => {
       )
       expect(lost).toBeLessThanOrEqual(most)
       expect([...found].filter((id) => !acknowledged.has(id) && !unknown.has(id))).toEqual([])
-      expect(acknowledged.size).toBeGreaterThan(100)
+      expect(acknowledged.size).toBeGreaterThan(10)
     },
   )
 })

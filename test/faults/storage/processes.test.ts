@@ -51,7 +51,7 @@ describe.each(sample(engines))('a store on $name', ({ name, single, missing, cre
     await verify(kv, journal)
     const { acknowledged, unknown, applied } = journal
     console.log(`${name}, seed ${seed}: ${acknowledged} acknowledged, 0 lost; ${unknown} unknown, ${applied} found`)
-    expect(acknowledged).toBeGreaterThan(100)
+    expect(acknowledged).toBeGreaterThan(10)
     await kv.close()
   })
 
