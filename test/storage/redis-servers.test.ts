@@ -3,6 +3,7 @@ import { redisKV } from '@turnpike/storage'
 import { kvContract } from '@turnpike/storage/testing'
 import { Cluster, Redis } from 'ioredis'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { freePort } from '../support/free-port.js'
 import type { RedisServer } from '../support/redis.js'
 import { missing, startRedis } from '../support/redis.js'
 
@@ -46,7 +47,13 @@ describe.skipIf(missing)('a Redis', () => {
   })
 
   it('that is a Cluster passes the contract', async () => {
-    const server = await start({ 'cluster-enabled': ['yes'], 'cluster-announce-ip': ['127.0.0.1'] })
+    // Its own default, the port and 10,000, may be in use.
+    const bus = String(await freePort())
+    const server = await start({
+      'cluster-enabled': ['yes'],
+      'cluster-announce-ip': ['127.0.0.1'],
+      'cluster-port': [bus],
+    })
     await connect(server).call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383')
     const cluster = new Cluster([{ host: '127.0.0.1', port: server.port }])
     onTestFinished(() => cluster.disconnect())
