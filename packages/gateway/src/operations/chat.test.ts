@@ -2,6 +2,7 @@ import { ChatCompletion } from '@turnpike/core'
 import { isUuid } from '@turnpike/core/internal'
 import * as v from 'valibot'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { expectNoTimers } from '../../../../test/support/timers.js'
 import { completion, errorOf, testGateway } from '../../../../test/support/gateway.js'
 
 afterEach(() => vi.useRealTimers())
@@ -122,13 +123,7 @@ describe('an upstream that does not answer', () => {
     })
     expect(upstream.active).toBe(0)
     expect(await records()).toEqual([])
-    await expect
-      .poll(async () => {
-        // Callbacks that are due only now, such as immediates, may still run; a timer that was not cleared stays.
-        await vi.advanceTimersByTimeAsync(1)
-        return vi.getTimerCount()
-      })
-      .toBe(0)
+    await expectNoTimers()
   })
 
   it('is aborted when the client disconnects', async () => {

@@ -30,7 +30,7 @@ export interface Conversation {
   emulated: boolean
 }
 
-/** Signature placeholder for calls that Gemini 3 did not make. It rejects calls without a signature. */
+/** The signature that Google documents for calls that Gemini 3 did not make itself; it rejects calls without one. */
 const UNSIGNED = 'skip_thought_signature_validator'
 
 /** A content with the results of its calls, indexed by the position of the call. They are sent in the next content. */

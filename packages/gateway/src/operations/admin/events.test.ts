@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { expectNoTimers } from '../../../../../test/support/timers.js'
 import { adminGateway } from '../../../../../test/support/admin.js'
 import { answer, chunk, streamed } from '../../../../../test/support/gateway.js'
 import type { RequestEvent } from '../../request-events.js'
@@ -212,13 +213,7 @@ describe('GET /admin/events', () => {
     await again.body.cancel()
     const headers = { authorization: `Bearer ${key}`, 'last-event-id': 'second' }
     expect((await send('GET', '/admin/events', undefined, { headers })).status).toBe(403)
-    await expect
-      .poll(async () => {
-        // Callbacks that are due only now, such as immediates, may still run; a timer that was not cleared stays.
-        await vi.advanceTimersByTimeAsync(1)
-        return vi.getTimerCount()
-      })
-      .toBe(0)
+    await expectNoTimers()
   })
 
   it('ends immediately when the gateway drains', async () => {
