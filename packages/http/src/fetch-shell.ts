@@ -92,7 +92,12 @@ function toExchange(
 
 /** As `Response` takes them: of an array it would make one header. */
 function toHeaders(headers: Reply['headers']): Headers | Record<string, string> {
-  if (!Object.values(headers).some((value) => typeof value === 'object')) return headers as Record<string, string>
+  // Nearly no reply has one: no arrays are made to find out.
+  for (const name in headers) if (typeof headers[name] === 'object') return severalOfAName(headers)
+  return headers as Record<string, string>
+}
+
+function severalOfAName(headers: Reply['headers']): Headers {
   const all = new Headers()
   for (const [name, value] of Object.entries(headers)) for (const one of [value].flat()) all.append(name, one)
   return all
