@@ -5,7 +5,9 @@ export interface PgPool {
   connect(): Promise<PgClient>
   query(text: string, values?: unknown[]): Promise<PgResult>
   on(event: 'error', listener: (error: Error) => void): unknown
+  on(event: 'connect', listener: (client: PgClient) => void): unknown
   removeListener(event: 'error', listener: (error: Error) => void): unknown
+  removeListener(event: 'connect', listener: (client: PgClient) => void): unknown
 }
 /** The part of `pg`'s `PoolClient` that is used. */
 export interface PgClient {
@@ -122,7 +124,13 @@ export async function postgresTable(pool: PgPool, name: string, create: (table: 
   }
 
   pool.on('error', ignore)
-  const close = (): void => void pool.removeListener('error', ignore)
+  // A connection may fail in the moment in which the pool hands it over, when nobody else listens.
+  const guard = (client: PgClient): void => void client.on('error', ignore)
+  pool.on('connect', guard)
+  const close = (): void => {
+    pool.removeListener('error', ignore)
+    pool.removeListener('connect', guard)
+  }
   try {
     const { durable, present } = await inspect()
     if (!present)
