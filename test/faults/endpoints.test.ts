@@ -153,7 +153,7 @@ describe.each(cases)('$name', (one) => {
   })
 
   it('times out where the upstream sends nothing', async () => {
-    const { upstream, close, ...callee } = await startGateway({ firstEventMs: 1_000 })
+    const { upstream, close, ...callee } = await startGateway({ firstEventMs: 400 })
     expectError(await ask(callee, one), late)
     expect(upstream.requests).toBe(1)
     await close()

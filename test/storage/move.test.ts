@@ -20,8 +20,10 @@ beforeAll(async () => {
   const kv = await fsKV(at('from'))
   await createUser(kv, { id: 'ada', email: 'ada@example.org' })
   await gatewayKeys(kv).create('ada', { name: 'first' })
-  for (let i = 0; i < 1_200; i++)
-    await kv.commit({ set: [{ key: ['n', String(i)], value: i }], sum: [{ key: ['sum'], add: { i } }] })
+  for (let i = 0; i < 1_200; i += 100) {
+    const set = Array.from({ length: 100 }, (_, n) => ({ key: ['n', String(i + n)], value: i + n }))
+    await kv.commit({ set, sum: [{ key: ['sum'], add: { i } }] })
+  }
   await kv.close()
 })
 let redis: RedisServer | undefined

@@ -9,6 +9,8 @@ import { uuidv7Pattern } from './patterns.js'
 
 /** The golden OpenAPI document of the gateway. */
 export const documentFile = new URL('../../docs/openapi/gateway.json', import.meta.url)
+/** That of the platform. */
+export const platformDocumentFile = new URL('../../docs/openapi/platform.json', import.meta.url)
 
 type Json = Record<string, unknown>
 interface Content {
@@ -81,7 +83,9 @@ export function contractOf(document: ApiDocument) {
     text
       .split('\n\n')
       .slice(0, -1)
-      .flatMap((block) => /^data: (.*)$/m.exec(block)?.[1] ?? [])
+      // No `.` of a pattern: it stops at U+2028, which JSON may have as it is.
+      .flatMap((block) => block.split('\n').filter((line) => line.startsWith('data: ')))
+      .map((line) => line.slice('data: '.length))
       .filter((data) => data !== '[DONE]')
       .flatMap((data) => {
         const value = JSON.parse(data) as Json
@@ -141,10 +145,14 @@ export function contractOf(document: ApiDocument) {
 
 export type Contract = ReturnType<typeof contractOf>
 
-let golden: Contract | undefined
-/** The contract of docs/openapi/gateway.json. */
-export const goldenContract = (): Contract =>
-  (golden ??= contractOf(JSON.parse(readFileSync(documentFile, 'utf8')) as ApiDocument))
+const goldens = new Map<URL, Contract>()
+/** The contract of docs/openapi: the platform's for its paths, and the gateway's for all others. */
+export const goldenContract = (): Contract => (answered) => {
+  const file = /^\/(api(\/|$)|\.well-known\/)/.test(answered.path) ? platformDocumentFile : documentFile
+  let contract = goldens.get(file)
+  if (!contract) goldens.set(file, (contract = contractOf(JSON.parse(readFileSync(file, 'utf8')) as ApiDocument)))
+  return contract(answered)
+}
 
 const ofRoutes = new Map<string, Contract>()
 /** The contract of a gateway whose routes may be others than those of the reference server. */

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { TestOptions } from '../../../../test/support/gateway.js'
 import { answer, chunk, errorOf, OWNER, streamed, testGateway } from '../../../../test/support/gateway.js'
 import { joinText, parseStream } from '../../../../test/support/sse.js'
+import { watchTimers } from '../../../../test/support/timers.js'
 
 const usage = { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 }
 const usageChunk = { ...chunk(''), choices: [], usage }
@@ -21,10 +22,11 @@ function gate() {
   return { open, passed }
 }
 
-/** Stops the clock, past its beginning. */
-function frozen(): void {
+/** Stops the clock, past its beginning. @returns what expects that no timer is left */
+function frozen(): () => Promise<void> {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'] })
   vi.advanceTimersByTime(1_000)
+  return watchTimers()
 }
 
 afterEach(() => vi.useRealTimers())
@@ -223,7 +225,7 @@ describe('a stream that fails', () => {
   })
 
   it('because of a time-out ends with an error event', async () => {
-    frozen()
+    const expectNoTimers = frozen()
     const { chat, records, upstream } = await streaming([chunk('Hello'), new Promise(() => undefined)], {
       betweenEventsMs: 5_000,
     })
@@ -238,6 +240,6 @@ describe('a stream that fails', () => {
     expect(await records()).toMatchObject([{ completion_tokens: 2, outcome: 'idle_timeout' }])
     expect(upstream.active).toBe(0)
     await vi.advanceTimersByTimeAsync(200)
-    expect(vi.getTimerCount()).toBe(0)
+    await expectNoTimers()
   })
 })

@@ -2,7 +2,7 @@ import { ChatCompletion } from '@turnpike/core'
 import { isUuid } from '@turnpike/core/internal'
 import * as v from 'valibot'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { expectNoTimers } from '../../../../test/support/timers.js'
+import { watchTimers } from '../../../../test/support/timers.js'
 import { completion, errorOf, testGateway } from '../../../../test/support/gateway.js'
 
 afterEach(() => vi.useRealTimers())
@@ -98,6 +98,7 @@ describe('a chat completion', () => {
 describe('an upstream that does not answer', () => {
   it.each([false, true])('is aborted after the time-out (stream: %s)', async (stream) => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'] })
+    const expectNoTimers = watchTimers()
     vi.advanceTimersByTime(1_000)
     const silence = (async function* () {
       await new Promise(() => undefined)

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { expectNoTimers } from '../../../../../test/support/timers.js'
+import { watchTimers } from '../../../../../test/support/timers.js'
 import { adminGateway } from '../../../../../test/support/admin.js'
 import { answer, chunk, streamed } from '../../../../../test/support/gateway.js'
 import type { RequestEvent } from '../../request-events.js'
@@ -195,6 +195,7 @@ describe('GET /admin/events', () => {
 
   it('ends after five minutes, and continues without a gap for authorised readers', async () => {
     vi.useFakeTimers()
+    const expectNoTimers = watchTimers()
     const events = requestEvents()
     const { ask, send, key } = await adminGateway({ events })
     const stream = reader(await ask('/admin/events'))
