@@ -30,6 +30,8 @@ export interface HandlerOptions<Actor, Access extends string = string> {
   toApiError?: (error: unknown) => ApiError
   /** The error body of this surface. */
   errorBody(error: ApiError): object
+  /** Headers of every answer, such as `cache-control`; an operation may set others. Default none. */
+  headers?: Readonly<Record<string, string>>
   /** Called with each error that ends as a 5xx; default none. */
   onError?: (error: unknown, context: { request_id: string }) => void
   /** Called with the log record of each finished request; default none. */
@@ -57,8 +59,10 @@ const MAX_MESSAGE = 300
 /** Parses with a schema. @throws ApiError 400 that names the field and what was expected there */
 function parse(schema: GenericSchema, input: unknown, what: string): unknown {
   const result = safeParse(schema, input, { abortPipeEarly: true })
-  if (result.success) return result.output
-  const [issue] = result.issues as [BaseIssue<unknown>]
+  // valibot takes an array for an object without fields.
+  const isList = result.success && Array.isArray(input) && schema.type.endsWith('object')
+  if (result.success && !isList) return result.output
+  const [issue] = (result.issues ?? [{ message: 'Expected an object' }]) as [BaseIssue<unknown>]
   const message = `Invalid ${what}: ${getDotPath(issue) ?? what}: ${issue.message}`
   throw new ApiError(
     400,
@@ -66,6 +70,14 @@ function parse(schema: GenericSchema, input: unknown, what: string): unknown {
     message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}…` : message,
     { code: 'invalid_body' },
   )
+}
+
+/** Gives fields of a body the names of `aliases`, where there is no field of that name. */
+function rename(body: unknown, aliases: Readonly<Record<string, string>>): void {
+  if (typeof body !== 'object' || body === null) return
+  const fields = body as Record<string, unknown>
+  for (const [alias, name] of Object.entries(aliases))
+    if (Object.hasOwn(fields, alias) && !Object.hasOwn(fields, name)) fields[name] = fields[alias]
 }
 
 const json = (status: number, value: unknown): Reply => ({
@@ -203,8 +215,8 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     stay.leave = options.enter?.(actor, operation.access)
     const params = operation.params ? parse(operation.params, pathParams, 'path') : pathParams
     const query = operation.query && parse(operation.query, parseQuery(exchange.query), 'query')
-    const { onLeave, header } = exchange
-    const call = { requestId, onLeave, header, setHeader, log: say }
+    const { method, ip, onLeave, header } = exchange
+    const call = { requestId, method, ip, onLeave, header, setHeader, log: say }
     let body: unknown
     let form: Form | undefined
     if (operation.form) {
@@ -216,6 +228,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
       // The parsed body is passed on, not valibot's copy: schemas of bodies transform nothing, and the copy lacks keys such as `constructor`.
       const read = exchange.bytes(route.bodyLimit ?? bodyLimit)
       body = parseJson(read instanceof Promise ? await read : read, jsonDepth)
+      if (operation.aliases) rename(body, operation.aliases)
     }
     try {
       if (operation.body) parse(operation.body, body, form ? 'form' : 'request body')
@@ -232,7 +245,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     const route = methods.get(exchange.method === 'HEAD' ? 'GET' : exchange.method)
     const log = onRequest && openLog(onRequest, exchange, route?.path ?? '', requestId)
     const stay: Stay = { log, leave: undefined }
-    const headers: Reply['headers'] = { 'x-request-id': requestId }
+    const headers: Reply['headers'] = { ...options.headers, 'x-request-id': requestId }
     const setHeader: Call['setHeader'] = (name, value) => void (headers[name] = value)
     const finish = (reply: Reply): Reply => {
       reply.headers = extend(reply.headers, headers)
@@ -254,7 +267,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     handle,
     refuse(error) {
       const reply = errorReply(error)
-      reply.headers['x-request-id'] = uuidv7()
+      Object.assign(reply.headers, options.headers, { 'x-request-id': uuidv7() })
       return reply
     },
   }

@@ -1,4 +1,4 @@
-import type { Answer } from './operation.js'
+import type { Answer, Call } from './operation.js'
 import { bytes } from './operation.js'
 
 const encoder = new TextEncoder()
@@ -10,22 +10,16 @@ export interface ListPage<T> {
   next?: string | undefined
 }
 
-/**
- * A whole list as one JSON object, sent page by page as the client reads: its other fields, before the list or after it, and the list.
- * An error while a page is read closes the connection, so that a part is not taken for the whole; the first page is read before the answer begins.
- * @param name the field that has the list
- * @param after made when the list has been sent
- */
-export async function jsonList<T>(
-  before: object,
-  name: string,
+/** A list as JSON, sent page by page as the client reads, between two texts. The first page is read before the answer begins. */
+async function listed<T>(
+  begin: string,
   read: (after?: string) => Promise<ListPage<T>>,
-  after: () => object = () => ({}),
+  end: () => string,
 ): Promise<Answer> {
   const first = await read()
 
   async function* pieces(): AsyncGenerator<Uint8Array> {
-    let text = `${JSON.stringify(before).slice(0, -1)}${Object.keys(before).length > 0 ? ',' : ''}${JSON.stringify(name)}:[`
+    let text = `${begin}[`
     let separator = ''
     for (let page = first; ; page = await read(page.next)) {
       for (const item of page.items) {
@@ -36,8 +30,59 @@ export async function jsonList<T>(
       yield encoder.encode(text)
       text = ''
     }
-    const rest = JSON.stringify(after()).slice(1)
-    yield encoder.encode(`${text}]${rest === '}' ? '' : ','}${rest}`)
+    yield encoder.encode(`${text}]${end()}`)
   }
   return bytes(pieces(), 'application/json; charset=utf-8')
+}
+
+/**
+ * A whole list as one JSON object, sent page by page as the client reads: its other fields, before the list or after it, and the list.
+ * An error while a page is read closes the connection, so that a part is not taken for the whole; the first page is read before the answer begins.
+ * @param name the field that has the list
+ * @param after made when the list has been sent
+ */
+export const jsonList = <T>(
+  before: object,
+  name: string,
+  read: (after?: string) => Promise<ListPage<T>>,
+  after: () => object = () => ({}),
+): Promise<Answer> =>
+  listed(
+    `${JSON.stringify(before).slice(0, -1)}${Object.keys(before).length > 0 ? ',' : ''}${JSON.stringify(name)}:`,
+    read,
+    () => {
+      const rest = JSON.stringify(after()).slice(1)
+      return `${rest === '}' ? '' : ','}${rest}`
+    },
+  )
+
+/** Entries per read of a list that is sent whole. */
+const WHOLE_PAGE = 400
+
+/**
+ * A list as a JSON array: whole, sent page by page as by {@link jsonList}, or the page that the query asks for. If another page follows,
+ * the header `Link: <?…>; rel="next"` has its query (ruling 48).
+ * @param query the operation's query, with the fields of `Paging`; further fields are repeated in the link
+ * @param read reads a page
+ */
+export async function jsonArray<T>(
+  query: { limit?: number | undefined; after?: string | undefined; [filter: string]: string | number | undefined },
+  call: Call,
+  read: (page: { limit?: number | undefined; after?: string | undefined }) => Promise<ListPage<T>>,
+): Promise<Answer | T[]> {
+  const { limit, after } = query
+  if (limit === undefined && after === undefined)
+    return listed(
+      '',
+      (after) => read({ limit: WHOLE_PAGE, after }),
+      () => '',
+    )
+  const { items, next } = await read({ limit, after })
+  if (next !== undefined) {
+    const link = new URLSearchParams()
+    for (const [name, value] of Object.entries({ ...query, after: next }))
+      if (value !== undefined) link.set(name, String(value))
+    call.setHeader('link', `<?${link.toString()}>; rel="next"`)
+  }
+  return items
 }

@@ -1,8 +1,12 @@
 /** OpenAPI 3.1 from a route table. @module */
 import type { ConversionConfig, JsonSchema } from '@valibot/to-json-schema'
 import { toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema'
+import { sha256 } from '@turnpike/core/internal'
 import type { GenericSchema } from 'valibot'
+import * as v from 'valibot'
+import type { Content } from './content.js'
 import type { Operation, Route } from './operation.js'
+import { content, operation, route } from './operation.js'
 
 /** A schema with a name of its own in the document. */
 export interface Component {
@@ -234,4 +238,34 @@ export function openapi<Access extends string>(options: OpenApiOptions<Access>):
       securitySchemes: options.securitySchemes,
     },
   }
+}
+
+/** A route that answers with an OpenAPI document, which is made at the first request. */
+export function openapiRoute<Actor, Access extends string>(
+  path: string,
+  { access, summary, document }: { access: Access; summary: string; document: () => OpenApiDocument },
+): Route<Actor, Access> {
+  const make = async (): Promise<Content> => {
+    const bytes = new TextEncoder().encode(JSON.stringify(document()))
+    return {
+      type: 'application/json; charset=utf-8',
+      size: bytes.length,
+      etag: `"${await sha256(bytes)}"`,
+      read: (range) => (range ? bytes.subarray(range.start, range.end + 1) : bytes),
+    }
+  }
+  let made: Promise<Content> | undefined
+  return route<Actor, Access>(
+    'GET',
+    path,
+    operation({
+      id: 'openapi',
+      summary,
+      access,
+      output: v.looseObject({ openapi: v.string() }),
+      stored: true,
+      run: async () => content(await (made ??= make())),
+    }),
+    { convention: true },
+  )
 }

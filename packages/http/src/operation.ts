@@ -8,6 +8,10 @@ export interface Call {
   requestId: string
   /** Registers a listener for the client disconnecting before it has the whole answer; called at once if it already has. */
   onLeave(listener: () => void): void
+  /** The method of the request, in upper case. */
+  method: string
+  /** The client's address, past as many proxies as the shell was told to trust; '' where unknown. */
+  ip(): string
   /** A request header by its lower-case name. */
   header(name: string): string | undefined
   /** Sets a header of the answer, also if it becomes an error; `name` in lower case. Several values are several headers, as `set-cookie` needs. */
@@ -55,6 +59,8 @@ export interface Operation<Actor, Access extends string = string, Params = unkno
   params?: GenericSchema<unknown, Params>
   query?: GenericSchema<unknown, Query>
   body?: GenericSchema<unknown, Body>
+  /** Other spellings of fields of a JSON body, such as `{ team_type: 'teamType' }`: read where the field itself is absent. Default none. */
+  aliases?: Readonly<Record<string, string>>
   /** Where the body is a multipart/form-data form; default it is JSON. */
   form?: FormOptions
   /** Schema of what `run` returns as JSON; absent where it never does. */
