@@ -1,6 +1,6 @@
 import type { BudgetOf, BudgetUse, Commit, Fields, KV, UsageLedger, UsageRecord } from '@turnpike/core'
 import { entriesOf, memoryKV, StorageError, usageLedger, verifyStore } from '@turnpike/core'
-import { useOf } from '../../packages/core/src/ledger/holds.js'
+import { budgetUse } from '../../packages/core/src/ledger/holds.js'
 import { usageRecord } from './usage-record.js'
 
 /** Stands between a ledger and its store. */
@@ -19,7 +19,8 @@ export async function twoLedgers(fault?: Fault) {
   const open = (store: KV): UsageLedger => usageLedger(store, { now: () => clock.now })
   const first = open(fault ? { ...slow, commit: (commit) => turn().then(() => fault(commit, kv)) } : slow)
   const second = open(slow)
-  const used = async (...key: string[]): Promise<BudgetUse> => useOf((await kv.get<Fields>(['budget', ...key]))?.value)
+  const used = async (...key: string[]): Promise<BudgetUse> =>
+    budgetUse((await kv.get<Fields>(['budget', ...key]))?.value)
   const keysBelow = async (name: string): Promise<string[]> => {
     const found: string[] = []
     for await (const { key } of entriesOf(kv, [name])) found.push(key[1]!)

@@ -10,7 +10,7 @@ export const errorCodes = {
     'request_too_large',
   ],
   authentication_error: ['invalid_api_key'],
-  permission_error: ['forbidden', 'budget_exceeded'],
+  permission_error: ['forbidden', 'budget_exceeded', 'insufficient_credits'],
   not_found_error: ['not_found'],
   method_not_allowed: ['method_not_allowed'],
   rate_limit_error: ['rate_limit_exceeded'],

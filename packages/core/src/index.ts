@@ -4,19 +4,31 @@ export type { ErrorCode, ErrorType } from './conventions.js'
 export { DEFAULT_RATE_LIMIT, errorCodes, KEY_BYTES } from './conventions.js'
 export type { Act, AuditEntry } from './entities/audit.js'
 export { listAudit } from './entities/audit.js'
+export type { Balance, BalanceChange, BalancePolicy } from './entities/balances.js'
+export { changeBalance, getBalance } from './entities/balances.js'
 export type { GatewayKey, GatewayKeys, KeyHolder, KeyInput } from './entities/gateway-keys.js'
 export { gatewayKeys } from './entities/gateway-keys.js'
 export type { Session } from './entities/sessions.js'
 export { createSession, getSession, listSessions } from './entities/sessions.js'
-export type { Role, User } from './entities/users.js'
-export { countUsers, createUser, deleteUser, EMAIL, getUser, listUsers } from './entities/users.js'
+export type { Role, User, UserFields } from './entities/users.js'
+export {
+  countUsers,
+  createUser,
+  deleteUser,
+  EMAIL,
+  findUserByEmail,
+  getUser,
+  listUsers,
+  restoreUser,
+  updateUser,
+} from './entities/users.js'
 export type { UpstreamFailure } from './errors.js'
 export { ApiError, StorageError, UpstreamError } from './errors.js'
 export type { Commit, Entry, Health, JsonValue, Key, KV, KVCapabilities, ListOptions, Page } from './kv/kv.js'
 export { entriesOf, update } from './kv/kv.js'
 export type { KVLog, LogEntry, MemoryKVOptions } from './kv/memory-kv.js'
 export { memoryKV } from './kv/memory-kv.js'
-export type { Budget, BudgetOf, BudgetUse, Hold } from './ledger/holds.js'
+export type { Budget, BudgetOf, BudgetUse, Hold, LimitOf, TokensOf } from './ledger/holds.js'
 export type { UsageHour, UsageLedger } from './ledger/ledger.js'
 export type { PageOptions, RecordPage } from './ledger/record-pages.js'
 export type { Fields, HourOf, TotalOf, UsageTotals } from './ledger/totals.js'

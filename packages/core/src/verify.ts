@@ -72,18 +72,17 @@ async function* verifySums(
         yield `${field} of ${key.join(' ')} is ${Math.abs(difference)} ${difference > 0 ? 'less' : 'more'} than what it sums`
 }
 
-/** Checks that the usage totals are the sums of their records, and the held amounts of budgets the sums of their holds. */
+/** Checks that the usage totals are the sums of their records, and the held amounts of limits the sums of their holds. */
 async function* verifyUsage(kv: KV): AsyncGenerator<string> {
   const usage = new Sums()
   for await (const { key, value } of entriesOf<UsageRecord[]>(kv, ['usage']))
     // Records have a user in their key; the entry that tests whether the store is writable has none.
     if (key.length === 3) addUsage(usage, value, [])
+  for await (const { value } of entriesOf<Hold>(kv, ['hold'])) addHeld(usage, value)
   // Failed calls leave no record.
   for (const name of ['usage-total', 'usage-hour'])
     yield* verifySums(kv, name, usage, (field) => !field.startsWith('failed_'))
-  const held = new Sums()
-  for await (const { value } of entriesOf<Hold>(kv, ['hold'])) addHeld(held, [value])
-  yield* verifySums(kv, 'budget', held, (field) => field.startsWith('held_'))
+  yield* verifySums(kv, 'budget', usage, (field) => field.startsWith('held_'))
 }
 
 /**

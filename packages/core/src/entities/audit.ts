@@ -19,6 +19,8 @@ export interface Act {
   by?: string | undefined
   /** Milliseconds since the epoch; default now. */
   now?: number
+  /** What else is written in the same commit, such as the password of a new user; default nothing. */
+  also?: NonNullable<Commit['set']>
 }
 
 /** The audit entry of a change, to be written in the same commit as the change. */

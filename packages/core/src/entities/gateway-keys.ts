@@ -4,6 +4,7 @@ import type { Commit, KV } from '../kv/kv.js'
 import { entriesOf } from '../kv/kv.js'
 import type { Budget } from '../ledger/holds.js'
 import { lastUsed } from '../ledger/last-used.js'
+import { revocableCache } from '../revocable-cache.js'
 import { sha256 } from '../sha256.js'
 import type { Act } from './audit.js'
 import { audit } from './audit.js'
@@ -78,10 +79,6 @@ export interface GatewayKeys {
   revokeAll(userId: string, act?: Act): Promise<void>
 }
 
-/** How long a verified key stays in the cache, in milliseconds (ruling 31: a revocation in another process takes effect within 5 s). */
-const CACHE_MS = 4_000
-const CACHE_SIZE = 10_000
-
 /** How long a rotated key stays valid by default, in milliseconds. */
 const OVERLAP_MS = 86_400_000
 
@@ -97,8 +94,7 @@ function newKey(): string {
 /** Gateway keys over a `KV`, with a short in-process cache. */
 export function gatewayKeys(kv: KV, options: { now?: () => number } = {}): GatewayKeys {
   const { now = Date.now } = options
-  const cache = new Map<string, { holder: KeyHolder; until: number }>()
-  let changes = 0
+  const cache = revocableCache<KeyHolder>(now)
   const keyOf = (id: string) => ['gwkey', id]
   const hashOf = (hash: string) => ['gwkey-hash', hash]
   const userKeysOf = (userId: string) => ['user-gwkeys', userId]
@@ -106,29 +102,19 @@ export function gatewayKeys(kv: KV, options: { now?: () => number } = {}): Gatew
   const isExpired = ({ expires_at }: GatewayKey): boolean => expires_at !== undefined && Date.parse(expires_at) <= now()
 
   const lookUp = async (hash: string): Promise<KeyHolder | null> => {
-    const before = changes
     const id = (await kv.get<string>(hashOf(hash)))?.value
     const key = id === undefined ? undefined : (await kv.get<GatewayKey>(keyOf(id)))?.value
     if (!key || key.revoked || isExpired(key)) return null
     const user = await getUser(kv, key.user_id)
-    if (!user) return null
-    const holder = { key, user }
-    // The key may have changed while it was being read: do not cache a stale result.
-    if (before !== changes) return holder
-    if (cache.size >= CACHE_SIZE) cache.clear()
-    cache.set(hash, { holder, until: now() + CACHE_MS })
-    return holder
+    return user && { key, user }
   }
 
-  const evict = (id: string): void => {
-    changes++
-    for (const [hash, { holder }] of cache) if (holder.key.id === id) cache.delete(hash)
-  }
+  const evict = (id: string): void => cache.revoke(({ key }) => key.id === id)
 
   const verifyHash = (hash: string): Promise<KeyHolder | null> | KeyHolder | null => {
-    const cached = cache.get(hash)
-    if (!cached || cached.until <= now()) return lookUp(hash)
-    return isExpired(cached.holder.key) ? null : cached.holder
+    const holder = cache.get(hash)
+    if (!holder) return cache.load(hash, () => lookUp(hash))
+    return isExpired(holder.key) ? null : holder
   }
 
   /** The checks and writes that store a new key. */
@@ -238,8 +224,7 @@ export function gatewayKeys(kv: KV, options: { now?: () => number } = {}): Gatew
     },
     async revokeAll(userId, act = {}) {
       for await (const { key } of entriesOf(kv, userKeysOf(userId))) await revoke(key[2]!, act)
-      changes++
-      for (const [hash, { holder }] of cache) if (holder.user.id === userId) cache.delete(hash)
+      cache.revoke(({ user }) => user.id === userId)
     },
   }
 }

@@ -12,6 +12,10 @@ describe('createUser', () => {
       email: null,
       role: 'user',
       name: '',
+      first_name: '',
+      last_name: '',
+      username: '',
+      provider: '',
       created_at: '2026-01-02T00:00:00.000Z',
       deleted_at: null,
     })
@@ -77,7 +81,7 @@ describe('deleteUser', () => {
     const [left] = (await listUsers(kv)).items.filter(({ role }) => role === 'admin')
     await expect(deleteUser(kv, left!.id)).rejects.toMatchObject({
       status: 400,
-      message: 'The last administrator cannot be deleted',
+      message: 'The last administrator can neither be deleted nor get another role',
     })
     expect(await deleteUser(kv, 'c')).toBe(true)
     expect(await countUsers(kv)).toBe(1)

@@ -1,6 +1,6 @@
 import { uuidv7 } from '../ids.js'
 import { invalid } from '../invalid.js'
-import type { Entry, KV } from '../kv/kv.js'
+import type { Commit, Entry, KV } from '../kv/kv.js'
 import { entriesOf } from '../kv/kv.js'
 import type { Budget } from '../ledger/holds.js'
 import type { Act } from './audit.js'
@@ -15,13 +15,27 @@ export type User = {
   /** As given; unique without regard to case. Null for a user who cannot sign in. */
   email: string | null
   role: Role
+  /** How the gateway's administrators call the user. */
   name: string
+  first_name: string
+  last_name: string
+  username: string
+  /** What the user signs in with, such as `password`; '' for a user who cannot sign in. */
+  provider: string
   /** Limit on the cost of the user's requests; absent = none. */
   budget?: Budget
   created_at: string
   /** When the user was deleted; null = not deleted. */
   deleted_at: string | null
+  /** Sign-ins until then do not count: a restored user has to sign in again. Absent = all count. */
+  signed_out_at?: string
 }
+
+/** The fields of a user that can be given and changed. */
+export type UserFields = Pick<
+  User,
+  'email' | 'role' | 'name' | 'first_name' | 'last_name' | 'username' | 'provider' | 'budget'
+>
 
 /** A valid e-mail address: an @ between two strings without spaces, control characters and lone surrogates. */
 export const EMAIL = /^[^@\s\p{Cc}\p{Cs}]+@[^@\s\p{Cc}\p{Cs}]+$/u
@@ -41,17 +55,21 @@ const ID_LENGTH = 200
  */
 export async function createUser(
   kv: KV,
-  input: { id?: string; email?: string | null; role?: Role; name?: string; budget?: Budget },
+  input: Partial<UserFields> & { id?: string },
   act: Act = {},
 ): Promise<User | null> {
   const { now = Date.now() } = act
-  const { id = uuidv7(now), email = null, role = 'user', name = '', budget } = input
+  const { id = uuidv7(now), email = null, budget } = input
   if (id.length > ID_LENGTH) throw new TypeError(`The id of a user has at most ${ID_LENGTH} characters`)
   const user: User = {
     id,
     email,
-    role,
-    name,
+    role: input.role ?? 'user',
+    name: input.name ?? '',
+    first_name: input.first_name ?? '',
+    last_name: input.last_name ?? '',
+    username: input.username ?? '',
+    provider: input.provider ?? '',
     ...(budget && { budget }),
     created_at: new Date(now).toISOString(),
     deleted_at: null,
@@ -62,25 +80,44 @@ export async function createUser(
       { key: userKey(id), value: user },
       ...(email ? [{ key: emailKey(email), value: id }] : []),
       ...audit('user.create', id, act),
+      ...(act.also ?? []),
     ],
     sum: [{ key: countKey, add: { users: 1 } }],
   })
   return created ? user : null
 }
 
-/** The user with this id; null if there is none or the user was deleted. */
-export async function getUser(kv: KV, id: string): Promise<User | null> {
-  const user = (await kv.get<User>(userKey(id)))?.value
-  return user && user.deleted_at === null ? user : null
+/** The user with this id; null if there is none or the user was deleted. @param options.deleted finds deleted users as well; default false */
+export async function getUser(
+  kv: KV,
+  id: string,
+  { deleted = false }: { deleted?: boolean } = {},
+): Promise<User | null> {
+  const user = (await userEntry(kv, id))?.value
+  return user && (deleted || user.deleted_at === null) ? user : null
+}
+
+/** The stored user and its version, for commits that depend on it; also of a deleted user. */
+export const userEntry = async (kv: KV, id: string): Promise<Entry<User> | null> =>
+  id.length > ID_LENGTH ? null : kv.get<User>(userKey(id))
+
+/** The user with this e-mail address, in whatever case; null if there is none or the user was deleted. Options as of {@link getUser}. */
+export async function findUserByEmail(kv: KV, email: string, options?: { deleted?: boolean }): Promise<User | null> {
+  const id = (await kv.get<string>(emailKey(email)))?.value
+  return id === undefined ? null : getUser(kv, id, options)
 }
 
 /**
  * Users that are not deleted, in reverse order of their ids: newest first, if the ids are UUIDv7. `next` is the `after` of the following page.
- * `limit` is 100 by default.
+ * `limit` is 100 by default; `deleted: true` lists the deleted ones in place of the others.
  */
 export async function listUsers(
   kv: KV,
-  { after, limit = 100 }: { after?: string | undefined; limit?: number | undefined } = {},
+  {
+    after,
+    limit = 100,
+    deleted = false,
+  }: { after?: string | undefined; limit?: number | undefined; deleted?: boolean | undefined } = {},
 ): Promise<{ items: User[]; next?: string }> {
   const items: User[] = []
   for (let from = after; ;) {
@@ -90,7 +127,7 @@ export async function listUsers(
       ...(from !== undefined && { after: userKey(from) }),
     })
     for (const [i, { value }] of page.items.entries()) {
-      if (value.deleted_at !== null) continue
+      if ((value.deleted_at !== null) !== deleted) continue
       items.push(value)
       if (items.length < limit) continue
       const isLast = !page.next && i === page.items.length - 1
@@ -110,7 +147,68 @@ export async function countUsers(kv: KV): Promise<number> {
 async function otherAdmin(kv: KV, id: string): Promise<Entry<User>> {
   for await (const entry of entriesOf<User>(kv, ['user']))
     if (entry.value.role === 'admin' && entry.value.deleted_at === null && entry.value.id !== id) return entry
-  throw invalid('The last administrator cannot be deleted')
+  throw invalid('The last administrator can neither be deleted nor get another role')
+}
+
+/** The rest of a commit that changes a user. */
+type Also = Pick<Commit, 'check' | 'set' | 'del' | 'sum'>
+
+/** The new value of a user, and what is written with it; null = nothing is changed. */
+type Changed = { user: User; also: Also } | null
+
+/**
+ * Changes a user by compare-and-set.
+ * @returns the stored user; null if there is none or `to` returned null
+ * @throws ApiError 400 where the last administrator would no longer be one, because nobody could make another
+ */
+async function change(
+  kv: KV,
+  id: string,
+  to: (user: User) => Changed | Promise<Changed>,
+  act: Act,
+): Promise<User | null> {
+  for (;;) {
+    const entry = await userEntry(kv, id)
+    const changed = entry && (await to(entry.value))
+    if (!changed) return null
+    const { user, also } = changed
+    const wasAdmin = entry.value.role === 'admin' && entry.value.deleted_at === null
+    const isAdmin = user.role === 'admin' && user.deleted_at === null
+    const others = wasAdmin && !isAdmin ? [await otherAdmin(kv, id)] : []
+    const stored = await kv.commit({
+      ...also,
+      check: [...[entry, ...others].map(({ key, version }) => ({ key, version })), ...(also.check ?? [])],
+      set: [{ key: userKey(id), value: user }, ...(also.set ?? []), ...(act.also ?? [])],
+    })
+    if (stored) return user
+  }
+}
+
+/**
+ * Changes the given fields of a user.
+ * @returns the user; null if there is none or the user was deleted
+ * @throws ApiError 400 if the e-mail is in use, or where the last administrator would get another role
+ */
+export async function updateUser(kv: KV, id: string, fields: Partial<UserFields>, act: Act = {}): Promise<User | null> {
+  const { email } = fields
+  return change(
+    kv,
+    id,
+    async (user) => {
+      if (user.deleted_at !== null) return null
+      const also: Required<Omit<Also, 'sum'>> = { check: [], set: audit('user.update', id, act), del: [] }
+      if (email !== undefined && email?.toLowerCase() !== user.email?.toLowerCase()) {
+        if (user.email) also.del.push(emailKey(user.email))
+        if (email) {
+          if (await kv.get(emailKey(email))) throw invalid('The e-mail is taken')
+          also.check.push({ key: emailKey(email), version: null })
+          also.set.push({ key: emailKey(email), value: id })
+        }
+      }
+      return { user: { ...user, ...fields }, also }
+    },
+    act,
+  )
 }
 
 /**
@@ -118,16 +216,36 @@ async function otherAdmin(kv: KV, id: string): Promise<Entry<User>> {
  * @throws ApiError 400 for the last administrator, because nobody could create another
  */
 export async function deleteUser(kv: KV, id: string, act: Act = {}): Promise<boolean> {
-  for (;;) {
-    const entry = await kv.get<User>(userKey(id))
-    if (!entry || entry.value.deleted_at !== null) return false
-    const others = entry.value.role === 'admin' ? [await otherAdmin(kv, id)] : []
-    const deleted_at = new Date(act.now ?? Date.now()).toISOString()
-    const deleted = await kv.commit({
-      check: [entry, ...others].map(({ key, version }) => ({ key, version })),
-      set: [{ key: userKey(id), value: { ...entry.value, deleted_at } }, ...audit('user.delete', id, act)],
-      sum: [{ key: countKey, add: { users: -1 } }],
-    })
-    if (deleted) return true
-  }
+  const deleted_at = new Date(act.now ?? Date.now()).toISOString()
+  const deleted = await change(
+    kv,
+    id,
+    (user) =>
+      user.deleted_at === null
+        ? {
+            user: { ...user, deleted_at },
+            also: { set: audit('user.delete', id, act), sum: [{ key: countKey, add: { users: -1 } }] },
+          }
+        : null,
+    act,
+  )
+  return deleted !== null
 }
+
+/**
+ * Takes a deletion back. Earlier sign-ins do not count any more; revoke the user's gateway keys before.
+ * @returns the user; null if there is no deleted user with this id
+ */
+export const restoreUser = (kv: KV, id: string, act: Act = {}): Promise<User | null> =>
+  change(
+    kv,
+    id,
+    (user) =>
+      user.deleted_at === null
+        ? null
+        : {
+            user: { ...user, deleted_at: null, signed_out_at: new Date(act.now ?? Date.now()).toISOString() },
+            also: { set: audit('user.restore', id, act), sum: [{ key: countKey, add: { users: 1 } }] },
+          },
+    act,
+  )

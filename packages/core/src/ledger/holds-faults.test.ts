@@ -6,7 +6,7 @@ import { entriesOf } from '../kv/kv.js'
 import { memoryKV } from '../kv/memory-kv.js'
 import { verifyStore } from '../verify.js'
 import type { BudgetOf } from './holds.js'
-import { budgetKey, useOf } from './holds.js'
+import { budgetUse, limitKey } from './holds.js'
 import type { Fields } from './totals.js'
 import type { UsageLedger } from './ledger.js'
 import { usageLedger } from './usage-ledger.js'
@@ -69,7 +69,7 @@ function faulty({ random, store, limits, late, met, wrong, ...world }: World): {
     if (!applied || !commit.set?.some(({ key }) => key[0] === 'hold')) return applied
     // Right after a hold is created, no budget is exceeded.
     for (const { key } of commit.sum ?? []) {
-      const { spent, held } = useOf((await store.get<Fields>(key))!.value)
+      const { spent, held } = budgetUse((await store.get<Fields>(key))!.value)
       if (spent + held > limits.get(key.slice(0, 3).join('/'))!)
         wrong.push(`${key.join('/')} is over: ${spent} and ${held}`)
     }
@@ -154,7 +154,7 @@ async function run(seed: number, met: Set<string>): Promise<void> {
     const record = (fields: Partial<UsageRecord>): UsageRecord =>
       usageRecord({ request_id: id, key_id, timestamp: new Date(clock.now).toISOString(), ...fields })
     const estimate = record({ cost_nano_usd: cost, accuracy: 'estimated' })
-    const made: Request = { id, hold: 'asked', budgets: wanted.map((budget) => budgetKey(budget, clock.now)) }
+    const made: Request = { id, hold: 'asked', budgets: wanted.map((budget) => limitKey(budget, clock.now)) }
     requests.push(made)
     try {
       const hold = await ledger.hold(estimate, wanted)
@@ -235,7 +235,7 @@ async function run(seed: number, met: Set<string>): Promise<void> {
     }
   }
   for await (const { key, value } of entriesOf<Fields>(store, ['budget']))
-    expect(useOf(value), key.join('/')).toEqual({ spent: spent.get(key.join('/')) ?? 0, held: 0 })
+    expect(budgetUse(value), key.join('/')).toEqual({ spent: spent.get(key.join('/')) ?? 0, held: 0 })
   expect(counted).toBeLessThanOrEqual(estimates)
   if (broken === 0) expect(counted).toBe(estimates)
 }

@@ -1,7 +1,7 @@
 import type { Commit, Entry, Key, KV } from '../kv/kv.js'
 import { encodeKey, entriesOf } from '../kv/kv.js'
 import type { Fields } from './totals.js'
-import { addNano, nanoOf, Sums } from './totals.js'
+import { add, addNano, nanoOf, Sums, totalKey, totalsOf } from './totals.js'
 import type { UsageRecord } from './usage-record.js'
 
 /** The maximum cost of a key or a user, in total or per period. */
@@ -18,7 +18,20 @@ export interface BudgetOf {
   budget: Budget
 }
 
-/** How much of a budget is used, in nano-US-dollars: exact up to $9,007,199, rounded to the nearest number beyond. */
+/**
+ * The tokens that a user may use over all time, prompts and completions together. Unlike a {@link BudgetOf}, it admits a request while any
+ * are left, whatever the request is estimated at: it can be exceeded by what was running when they were used up.
+ */
+export interface TokensOf {
+  of: 'user'
+  id: string
+  tokens: number
+}
+
+/** Limits on what a request may use. */
+export type LimitOf = BudgetOf | TokensOf
+
+/** How much of a limit is used: of a budget in nano-US-dollars, exact up to $9,007,199, rounded to the nearest number beyond; or tokens. */
 export interface BudgetUse {
   spent: number
   /** Reserved for requests that have not ended. */
@@ -38,6 +51,8 @@ export type Hold = {
   budgets: string[][]
   /** In nano-US-dollars. */
   amount: number
+  /** The key of the usage total that its estimated tokens are held in; absent where tokens are not limited. */
+  tokens?: string[]
 }
 
 const HOLD_END_MS = 86_400_000
@@ -46,29 +61,46 @@ const holdKey = (id: string): Key => ['hold', id]
 const endKey = (id: string): Key => ['hold-end', id]
 const end = (id: string, now: number) => ({ key: endKey(id), value: true, expiresAt: now + HOLD_END_MS })
 
-/** The key of the counter of a budget for the period that contains `now`. */
-export function budgetKey({ of, id, budget: { per } }: BudgetOf, now: number): string[] {
-  const length = per === 'day' ? 10 : per === 'month' ? 7 : 0
+/** The key of the counter of a limit: a budget's for the period that contains `now`, or the user's usage total. */
+export function limitKey(limit: LimitOf, now: number): string[] {
+  if ('tokens' in limit) return [...totalKey(limit.of, limit.id)]
+  const { of, id, budget } = limit
+  const length = budget.per === 'day' ? 10 : budget.per === 'month' ? 7 : 0
   return ['budget', of, id, length === 0 ? 'all' : new Date(now).toISOString().slice(0, length)]
 }
 
 /** Reads the use of a budget from the fields of its counter. */
-export const useOf = (fields: Fields = {}): BudgetUse => ({
+export const budgetUse = (fields: Fields = {}): BudgetUse => ({
   spent: nanoOf(fields, 'spent'),
   held: nanoOf(fields, 'held'),
 })
 
-/** Adds the amounts of holds to the counters of their budgets. */
-export function addHeld(sums: Sums, holds: Hold[]): void {
-  for (const { budgets, amount } of holds) for (const key of budgets) addNano(sums.of(key), 'held', amount)
+/** Reads the use of a limit from the fields of its counter. */
+export const useOf = (limit: LimitOf, fields: Fields = {}): BudgetUse =>
+  'tokens' in limit ? { spent: totalsOf(fields).tokens, held: fields['held_tokens'] ?? 0 } : budgetUse(fields)
+
+/** A hold of an estimated record under limits. */
+export const newHold = (id: string, estimate: UsageRecord, limits: LimitOf[], now: number): Hold => {
+  const tokens = limits.find((limit) => 'tokens' in limit)
+  return {
+    id,
+    estimate,
+    budgets: limits.filter((limit) => limit !== tokens).map((limit) => limitKey(limit, now)),
+    amount: estimate.cost_nano_usd ?? 0,
+    ...(tokens && { tokens: limitKey(tokens, now) }),
+  }
 }
 
-/** Releases the amount of a hold, and adds the actual cost of its request. */
-export function settle(sums: Sums, { budgets, amount }: Hold, cost: number): void {
-  for (const key of budgets) {
-    addNano(sums.of(key), 'held', -amount)
-    addNano(sums.of(key), 'spent', cost)
-  }
+/** Adds the amounts of a hold to the counters of its limits, or with `sign` -1 releases them. */
+export function addHeld(sums: Sums, { budgets, amount, tokens, estimate }: Hold, sign: 1 | -1 = 1): void {
+  for (const key of budgets) addNano(sums.of(key), 'held', sign * amount)
+  if (tokens) add(sums.of(tokens), 'held_tokens', sign * estimate.tokens)
+}
+
+/** Releases the amounts of a hold, and adds the actual cost of its request to its budgets; usage totals are added to with the record. */
+export function settle(sums: Sums, hold: Hold, cost: number): void {
+  addHeld(sums, hold, -1)
+  for (const key of hold.budgets) addNano(sums.of(key), 'spent', cost)
 }
 
 /** The parts of a commit by which requests end their holds; it fails if a hold was ended by another action. */
@@ -103,41 +135,49 @@ export async function* holdsUntil(kv: KV, time: number): AsyncGenerator<Entry<Ho
 /** The timestamp of a UUIDv7, in milliseconds. */
 const timeOf = (id: string): number => parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
 
-/** A requested hold, and the budgets that it must not exceed. */
+/** A requested hold, and the limits that it is under. */
 export interface Wanted {
   hold: Hold
-  budgets: BudgetOf[]
+  limits: { key: string[]; limit: LimitOf }[]
 }
 
+/** Whether a limit that is used so far, `spent` and `held` together, admits another hold. */
+const admits = (limit: LimitOf, used: number, hold: Hold): boolean =>
+  'tokens' in limit ? used < limit.tokens : used + hold.amount <= Math.round(limit.budget.usd * 1e9)
+
 /**
- * Creates those holds that do not exceed their budgets, atomically across processes.
- * @returns the created holds; null if none was created because a budget counter was changed concurrently: try again
+ * Creates those holds that their limits admit, atomically across processes.
+ * @returns the created holds; null if none was created because a counter was changed concurrently: try again
  * @throws StorageError with `outcome: 'unknown'` if they may have been created; the caller must drop them
  */
 export async function makeHolds(kv: KV, wanted: Wanted[]): Promise<Set<Hold> | null> {
-  const counters = new Map(wanted.flatMap(({ hold }) => hold.budgets.map((key) => [encodeKey(key), key] as const)))
-  const entries = counters.size > 0 ? await kv.getMany<Fields>([...counters.values()]) : []
+  const counters = new Map(
+    wanted.flatMap(({ limits }) => limits.map(({ key, limit }) => [encodeKey(key), { key, limit }] as const)),
+  )
+  const entries = counters.size > 0 ? await kv.getMany<Fields>([...counters.values()].map(({ key }) => key)) : []
   const found = new Map([...counters.keys()].map((name, i) => [name, entries[i] ?? null] as const))
   const used = new Map<string, number>()
   for (const [name, entry] of found) {
-    const { spent, held } = useOf(entry?.value)
+    const { spent, held } = useOf(counters.get(name)!.limit, entry?.value)
     used.set(name, spent + held)
   }
   const made: Hold[] = []
-  for (const { hold, budgets } of wanted) {
-    const after = hold.budgets.map(encodeKey).map((name) => [name, used.get(name)! + hold.amount] as const)
-    if (after.some(([, sum], i) => sum > Math.round(budgets[i]!.budget.usd * 1e9))) continue
-    for (const [name, sum] of after) used.set(name, sum)
+  for (const { hold, limits } of wanted) {
+    if (!limits.every(({ key, limit }) => admits(limit, used.get(encodeKey(key))!, hold))) continue
+    for (const { key, limit } of limits) {
+      const name = encodeKey(key)
+      used.set(name, used.get(name)! + ('tokens' in limit ? hold.estimate.tokens : hold.amount))
+    }
     made.push(hold)
   }
   if (made.length === 0) return new Set()
   const sums = new Sums()
-  addHeld(sums, made)
+  for (const hold of made) addHeld(sums, hold)
   const sum = sums.all()
   const applied = await kv.commit({
     check: [
       ...made.flatMap(({ id }) => [holdKey(id), endKey(id)].map((key) => ({ key, version: null }))),
-      ...sum.map(({ key }) => ({ key, version: found.get(encodeKey(key))?.version ?? null })),
+      ...[...found].map(([name, entry]) => ({ key: counters.get(name)!.key, version: entry?.version ?? null })),
     ],
     set: made.map((hold) => ({ key: holdKey(hold.id), value: hold })),
     sum,

@@ -1,4 +1,4 @@
-import type { BudgetOf, BudgetUse, Hold } from './holds.js'
+import type { BudgetUse, Hold, LimitOf } from './holds.js'
 import type { PageOptions, RecordPage } from './record-pages.js'
 import type { Fields, HourOf, TotalOf, UsageTotals } from './totals.js'
 import type { FailedCall, UsageRecord } from './usage-record.js'
@@ -25,12 +25,12 @@ export interface UsageLedger {
   /** Rejects with 500 `ledger_unavailable` while records cannot be stored, else undefined. Await it before an upstream is called. */
   ready(): Promise<void> | undefined
   /**
-   * Reserves the maximum cost of a request, and resolves once that is durable; null if it would exceed a budget.
+   * Reserves the maximum cost of a request, and resolves once that is durable; null if one of its limits does not admit it.
    * The caller must end the hold by one `append` or one `drop`.
    * @param estimate the record that is stored if neither is called: see `sweep`
    * @throws ApiError 500 `ledger_unavailable` if no hold was created, or one that will be dropped or swept
    */
-  hold(estimate: UsageRecord, budgets: BudgetOf[]): Promise<Hold | null>
+  hold(estimate: UsageRecord, limits: LimitOf[]): Promise<Hold | null>
   /**
    * Ends a hold without a record, for a request that cost nothing.
    * @throws StorageError if the hold may still exist; a sweep ends it then, as after a crash
@@ -43,8 +43,8 @@ export interface UsageLedger {
    * @throws StorageError; a later sweep ends the remaining holds
    */
   sweep(olderThanMs: number): Promise<number>
-  /** The use of a budget in the current day or month, or in total. */
-  used(budget: BudgetOf): Promise<BudgetUse>
+  /** The use of a limit: of a budget in the current day or month, or in total. */
+  used(limit: LimitOf): Promise<BudgetUse>
   /** Sums over all time, in one read. */
   totals(of: TotalOf, id: string): Promise<UsageTotals>
   /** Like `totals`, for several ids, in their order. */

@@ -3,7 +3,7 @@ import { uuidv7 } from '../ids.js'
 import type { Commit, KV } from '../kv/kv.js'
 import { entriesOf } from '../kv/kv.js'
 import type { Hold, Wanted } from './holds.js'
-import { budgetKey, dropHold, ending, holdsUntil, makeHolds, settle, sweeping, swept, useOf } from './holds.js'
+import { dropHold, ending, holdsUntil, limitKey, makeHolds, newHold, settle, sweeping, swept, useOf } from './holds.js'
 import { lastUses } from './last-used.js'
 import type { UsageHour, UsageLedger } from './ledger.js'
 import { pageOfRecords } from './record-pages.js'
@@ -210,15 +210,12 @@ export function usageLedger(
       begin()
     },
     ready: () => (failure === undefined ? undefined : probe()),
-    hold(estimate, budgets) {
-      const hold: Hold = {
-        id: uuidv7(now()),
-        estimate,
-        budgets: budgets.map((budget) => budgetKey(budget, now())),
-        amount: estimate.cost_nano_usd ?? 0,
-      }
+    hold(estimate, limits) {
+      const time = now()
+      const hold = newHold(uuidv7(time), estimate, limits, time)
+      const item = { hold, limits: limits.map((limit) => ({ key: limitKey(limit, time), limit })) }
       return new Promise((resolve, reject) => {
-        wanted.push({ item: { hold, budgets }, resolve, reject })
+        wanted.push({ item, resolve, reject })
         begin()
       })
     },
@@ -232,8 +229,8 @@ export function usageLedger(
       }
       return count
     },
-    async used(budget) {
-      return useOf((await kv.get<Fields>(budgetKey(budget, now())))?.value)
+    async used(limit) {
+      return useOf(limit, (await kv.get<Fields>(limitKey(limit, now())))?.value)
     },
     async totals(of, id) {
       return totalsOf((await kv.get<Fields>(totalKey(of, id)))?.value)
