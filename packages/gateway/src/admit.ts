@@ -1,9 +1,10 @@
-import type { BudgetOf, KeyHolder, Target } from '@turnpike/core'
+import type { KeyHolder, KV, LimitOf, Target, UsageLedger } from '@turnpike/core'
 import { ApiError } from '@turnpike/core'
+import { tokenLimit } from '@turnpike/core/internal'
 import type { Caller } from './caller.js'
 import { isHolder } from './caller.js'
 
-const forbidden = (code: 'forbidden' | 'budget_exceeded', message: string): ApiError =>
+const forbidden = (code: 'forbidden' | 'budget_exceeded' | 'insufficient_credits', message: string): ApiError =>
   new ApiError(403, 'permission_error', message, { code })
 
 /** Whether a caller may use a model. */
@@ -21,15 +22,30 @@ export function allowedTargets(holder: KeyHolder, targets: Target[]): Target[] {
 }
 
 /** The budgets that apply to a request. */
-export function budgetsOf({ key, user }: KeyHolder): BudgetOf[] {
-  const budgets: BudgetOf[] = []
+export function budgetsOf({ key, user }: KeyHolder): LimitOf[] {
+  const budgets: LimitOf[] = []
   if (key.budget) budgets.push({ of: 'key', id: key.id, budget: key.budget })
   if (user.budget) budgets.push({ of: 'user', id: user.id, budget: user.budget })
   return budgets
 }
 
-/** 403 for a request whose estimated cost exceeds what is left of a budget. */
-export const overBudget = (): ApiError => forbidden('budget_exceeded', 'The budget for this is used up')
+/** The limit by the user's credits, where they are enforced. */
+export const creditsOf = async ({ user }: KeyHolder, kv: KV): Promise<LimitOf> => ({
+  of: 'user',
+  id: user.id,
+  tokens: await tokenLimit(kv, user.id),
+})
+
+/** 403 for a request that one of its limits does not admit. */
+export async function overLimit(limits: LimitOf[], ledger: UsageLedger): Promise<ApiError> {
+  for (const limit of limits) {
+    if (!('tokens' in limit)) continue
+    const { spent, held } = await ledger.used(limit)
+    if (spent + held >= limit.tokens)
+      return forbidden('insufficient_credits', 'The credits are used up, or held by requests that are running')
+  }
+  return forbidden('budget_exceeded', 'The budget for this is used up')
+}
 
 /** 403 for a request under a budget whose price is not known. */
 export const unpriced = (): ApiError =>

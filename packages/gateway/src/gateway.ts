@@ -1,4 +1,4 @@
-import type { GatewayKeys, KV, RateLimiter, Router, UsageLedger } from '@turnpike/core'
+import type { BalancePolicy, GatewayKeys, KV, RateLimiter, Router, UsageLedger } from '@turnpike/core'
 import { gatewayKeys, memoryRateLimiter, usageLedger } from '@turnpike/core'
 import { liveSessions } from '@turnpike/core/internal'
 import type {
@@ -65,6 +65,11 @@ export interface GatewayOptions
    * (`ledger.sweep` then records it). Costs one more commit per request; requests under a budget always do so. Default false.
    */
   holds?: boolean
+  /**
+   * Whether users need credits (docs/usage.md): `enforce` refuses a request with 403 `insufficient_credits` when its user has none left,
+   * by a hold as above, and reads the balance from the store. Default `report`: it does not.
+   */
+  balancePolicy?: BalancePolicy
   /** Whether `router` leads to simulated upstreams; `/health` reports it. Default false. */
   simulated?: boolean
   /** Time-out in milliseconds for an upstream's first event, or for a whole answer that is not streamed; default 300,000. */
@@ -123,7 +128,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const rateLimiter = options.rateLimiter ?? memoryRateLimiter({ now })
   const { firstEventMs = FIRST_EVENT_MS, betweenEventsMs = BETWEEN_EVENTS_MS } = options
   const watches = upstreamWatches()
-  const { onClientAbort = 'cancel', abandonedMs = ABANDONED_MS, holds = false } = options
+  const { onClientAbort = 'cancel', abandonedMs = ABANDONED_MS, holds = false, balancePolicy = 'report' } = options
   const upstream = {
     ...options,
     ledger,
@@ -133,6 +138,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     betweenEventsMs,
     drainMs: onClientAbort === 'drain' ? abandonedMs : 0,
     holds,
+    balancePolicy,
     now,
   }
   const stopping = new AbortController()

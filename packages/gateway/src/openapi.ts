@@ -20,12 +20,10 @@ import {
   UsageEntry,
   UserUsage,
 } from '@turnpike/core'
-import { CustomToolCall, sha256 } from '@turnpike/core/internal'
-import type { Content } from '@turnpike/http'
-import { content, route } from '@turnpike/http'
+import { CustomToolCall } from '@turnpike/core/internal'
 import type { Component, OpenApiDocument } from '@turnpike/http/openapi'
-import { openapi as documentOf } from '@turnpike/http/openapi'
-import * as v from 'valibot'
+import { openapi as documentOf, openapiRoute } from '@turnpike/http/openapi'
+import type * as v from 'valibot'
 import type { GatewayParts } from './admin-routes.js'
 import { DESCRIPTION, VERSION } from './conventions.js'
 import { MetricsResponse, ProviderMetrics } from './operations/admin/metrics.js'
@@ -33,7 +31,6 @@ import { PricingResponse } from './operations/admin/pricing.js'
 import { BalancerResponse, ConfiguredProviders } from './operations/admin/providers.js'
 import { AuditLog, UsersSummary } from './operations/admin/users.js'
 import type { GatewayRoute } from './operation.js'
-import { operation } from './operation.js'
 import { GatewayInfo, HealthResponse, ProviderHealth, ProvidersHealth } from './operations/status.js'
 import { TranscriptionForm } from './operations/transcription.js'
 import { GatewayUser, GatewayUserList, NewUser } from './operations/users.js'
@@ -182,30 +179,10 @@ export const gatewayDocument = (
  */
 export const openapi =
   ({ path = '/v1/openapi.json', servers }: OpenApiRouteOptions = {}) =>
-  ({ routes }: GatewayParts): GatewayRoute[] => {
-    const make = async (): Promise<Content> => {
-      const bytes = new TextEncoder().encode(JSON.stringify(gatewayDocument(routes(), servers)))
-      return {
-        type: 'application/json; charset=utf-8',
-        size: bytes.length,
-        etag: `"${await sha256(bytes)}"`,
-        read: (range) => (range ? bytes.subarray(range.start, range.end + 1) : bytes),
-      }
-    }
-    let made: Promise<Content> | undefined
-    return [
-      route(
-        'GET',
-        path,
-        operation({
-          id: 'openapi',
-          summary: 'Describes the gateway as an OpenAPI 3.1 document.',
-          access: 'open',
-          output: v.looseObject({ openapi: v.string() }),
-          stored: true,
-          run: async () => content(await (made ??= make())),
-        }),
-        { convention: true },
-      ),
-    ]
-  }
+  ({ routes }: GatewayParts): GatewayRoute[] => [
+    openapiRoute(path, {
+      access: 'open',
+      summary: 'Describes the gateway as an OpenAPI 3.1 document.',
+      document: () => gatewayDocument(routes(), servers),
+    }),
+  ]

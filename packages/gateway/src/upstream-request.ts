@@ -1,7 +1,7 @@
-import type { Hold, KeyHolder, Need, Note, Router, Target, UsageLedger } from '@turnpike/core'
+import type { BalancePolicy, Hold, KeyHolder, KV, Need, Note, Router, Target, UsageLedger } from '@turnpike/core'
 import type { LiveSessions } from '@turnpike/core/internal'
 import type { Call } from '@turnpike/http'
-import { allowedTargets, budgetsOf, overBudget, unpriced } from './admit.js'
+import { allowedTargets, budgetsOf, creditsOf, overLimit, unpriced } from './admit.js'
 import type { Caller } from './caller.js'
 import type { RecordHead } from './record.js'
 import { estimated, recordOf, tag } from './record.js'
@@ -23,7 +23,10 @@ export const callsUpstream = {
 /** Options that all requests to upstreams share. */
 export interface UpstreamOptions {
   router: Router
+  kv: KV
   ledger: UsageLedger
+  /** Whether requests of users without credits are refused. */
+  balancePolicy: BalancePolicy
   sessions: LiveSessions
   watches: UpstreamWatches
   /** Milliseconds until the upstream's first event or whole answer. */
@@ -76,7 +79,7 @@ export async function upstreamRequest(
   need: Need,
   ownNotes: Note[] = [],
 ): Promise<UpstreamRequest> {
-  const { router, ledger, sessions, watches, now, holds, drainMs } = options
+  const { router, kv, ledger, sessions, watches, now, holds, drainMs, balancePolicy } = options
   const started = performance.now()
   const holder = caller as KeyHolder
   const { key, user } = holder
@@ -104,9 +107,10 @@ export async function upstreamRequest(
   }
   if (considered) head.considered = considered
 
-  const budgets = budgetsOf(holder)
+  const limits = budgetsOf(holder)
+  if (balancePolicy === 'enforce') limits.push(await creditsOf(holder, kv))
   let hold: Hold | undefined
-  if (holds || budgets.length > 0) {
+  if (holds || limits.length > 0) {
     const estimate = recordOf(head, target, estimated(need.expected(target)), {
       attempts: 1,
       outcome: 'server_shutdown',
@@ -114,9 +118,9 @@ export async function upstreamRequest(
       first_token_ms: null,
       timestamp: new Date(now()).toISOString(),
     })
-    if (budgets.length > 0 && estimate.cost_nano_usd === null) throw unpriced()
-    const held = await ledger.hold(estimate, budgets)
-    if (!held) throw overBudget()
+    if (estimate.cost_nano_usd === null && limits.some((limit) => 'budget' in limit)) throw unpriced()
+    const held = await ledger.hold(estimate, limits)
+    if (!held) throw await overLimit(limits, ledger)
     hold = held
   }
   return {

@@ -110,8 +110,6 @@ export const usersCreate = (kv: KV, now: () => number) =>
     body: NewUser,
     output: GatewayUser,
     async run(caller, { body }) {
-      // valibot accepts an array as an object without fields.
-      if (Array.isArray(body)) throw invalid('The request body must be a JSON object')
       const { id, name, email, role, budget } = body
       const user = await createUser(
         kv,
