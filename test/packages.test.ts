@@ -30,6 +30,7 @@ const arrows: Record<string, string[]> = {
   providers: ['@turnpike/core', 'undici'],
   storage: ['@turnpike/core', 'aws4fetch', 'ioredis', 'pg'],
   gateway: ['@opentelemetry/api', '@turnpike/core', '@turnpike/http', 'prom-client', 'valibot'],
+  platform: ['@turnpike/core', '@turnpike/http', 'jose', 'valibot'],
 }
 
 const sourceOf = (target: unknown): string => (target as Record<string, string>)['@turnpike/source']!.slice(2)

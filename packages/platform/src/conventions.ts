@@ -1,0 +1,53 @@
+/** What spec.md leaves open and the platform decides. Each value answers the sentence above it and is an option of `createPlatform` or `passwordAuth`. */
+
+/** "expires_in: seconds until the access token expires": how many, is not shown. */
+export const ACCESS_TOKEN_S = 900
+
+/** "refresh_token: opaque": days without use after which a sign-in ends, and days after which it ends in any case. */
+export const IDLE_DAYS = 7
+export const ABSOLUTE_DAYS = 30
+
+/** Not shown: seconds for which an older refresh token than the last two is answered with the current one, so that lost answers do no harm. */
+export const REUSE_S = 10
+
+/** Not shown: sign-ins that a user may have at a time; the oldest ends where there are more. */
+export const SIGN_INS = 20
+
+/** "JWT": who issues the access tokens, and whom they are for. */
+export const ISSUER = 'turnpike'
+export const AUDIENCE = 'turnpike'
+
+/** Not shown: seconds for which a new signing key is published before it is used, and for which a retired one still verifies. */
+export const KEY_PUBLISHED_S = 600
+export const KEY_RETIRED_S = ACCESS_TOKEN_S + 120
+
+/** Not shown: failed sign-ins a minute with one e-mail, and from one address (an IPv6 network of 64 bits); 429 beyond. */
+export const FAILURES_PER_EMAIL = 5
+export const FAILURES_PER_ADDRESS = 30
+
+/** Not shown: characters of a password, and bytes that are hashed at most. */
+export const PASSWORD_LENGTH = { min: 8, max: 256 }
+export const PASSWORD_BYTES = 1_024
+
+/** Not shown: the work of scrypt, N = 2^ln (OWASP, Password Storage Cheat Sheet). */
+export const SCRYPT = { ln: 15, r: 8, p: 3 }
+
+/** Not shown: passwords that are hashed at a time, and that wait for it; 503 beyond. Each takes 32 MiB and about 0.2 s of a core. */
+export const HASHING = { running: 2, waiting: 32 }
+
+/** "The same session may alternatively be carried by a cookie": its name is not shown. The prefix binds it to its host, TLS and path `/`. */
+export const COOKIE = '__Host-session'
+/** Its name where the platform is served over plain HTTP from a host that is not this machine, where browsers refuse the prefix. */
+export const PLAIN_COOKIE = 'session'
+
+/** "Default … plan-default numbers of projects, agents and storage: not shown"; null = unlimited. */
+export const PLAN_LIMITS = { projects: null, agents: null, storageGb: 1 }
+
+/** "1 unit = 1,000 tokens": what happens when they are used up is not shown. */
+export const BALANCE_POLICY = 'report'
+
+/** "Maximum request body size: not shown": bytes of a JSON body. */
+export const BODY_LIMIT = 1024 * 1024
+
+/** `info.version` of the OpenAPI document (spec.md, "Versioning"). */
+export const VERSION = '1.0.0'

@@ -1,0 +1,85 @@
+import { uuidv7 } from '@turnpike/core/internal'
+import { decodeJwt, jwtVerify, SignJWT } from 'jose'
+import type { SigningKeys } from './signing-keys.js'
+import { ALGORITHM } from './signing-keys.js'
+
+/** `typ` of an access token (RFC 9068). */
+const TYPE = 'at+jwt'
+/** Seconds that a token may be from the future, where the clocks of two machines differ. */
+const CLOCK_S = 60
+
+/** The claims of an access token that are used. */
+export interface Claims {
+  sub: string
+  /** The id of the sign-in. */
+  sid: string
+  /** When it expires, in seconds. */
+  exp: number
+}
+
+/** Options of {@link accessTokens}. */
+export interface AccessTokenOptions {
+  issuer: string
+  audience: string
+  /** Lifetime in seconds. */
+  seconds: number
+  now: () => number
+}
+
+/** Signs and verifies access tokens: JWTs by ES256. */
+export function accessTokens(keys: SigningKeys, { issuer, audience, seconds, now }: AccessTokenOptions) {
+  return {
+    /** A token that expires after the configured time. */
+    async sign(claims: { sub: string; sid: string; role: string }): Promise<{ token: string; exp: number }> {
+      const { kid, key } = await keys.active()
+      const iat = Math.floor(now() / 1_000)
+      const exp = iat + seconds
+      const token = await new SignJWT({ sid: claims.sid, role: claims.role })
+        .setProtectedHeader({ alg: ALGORITHM, typ: TYPE, kid })
+        .setIssuer(issuer)
+        .setAudience(audience)
+        .setSubject(claims.sub)
+        .setIssuedAt(iat)
+        .setExpirationTime(exp)
+        .setJti(uuidv7(now()))
+        .sign(key)
+      return { token, exp }
+    },
+    /** Whether a token claims to be one of these: of this issuer. */
+    isOwn(token: string): boolean {
+      try {
+        return decodeJwt(token).iss === issuer
+      } catch {
+        return false
+      }
+    },
+    /** The claims of a valid token; null for any other. */
+    async verify(token: string): Promise<Claims | null> {
+      try {
+        const { payload } = await jwtVerify(
+          token,
+          async ({ kid }) => {
+            const key = kid === undefined ? undefined : await keys.find(kid)
+            if (!key) throw new Error('There is no such key')
+            return key
+          },
+          {
+            algorithms: [ALGORITHM],
+            issuer,
+            audience,
+            typ: TYPE,
+            requiredClaims: ['sub', 'sid', 'iat', 'exp'],
+            currentDate: new Date(now()),
+          },
+        )
+        const { sub, sid, iat, exp } = payload
+        if (typeof sub !== 'string' || typeof sid !== 'string') return null
+        return iat! > now() / 1_000 + CLOCK_S ? null : { sub, sid, exp: exp! }
+      } catch (error) {
+        // A store that fails is no invalid token.
+        if ((error as { turnpike?: unknown }).turnpike !== undefined) throw error
+        return null
+      }
+    },
+  }
+}

@@ -1,0 +1,92 @@
+import type { UserFields } from '@turnpike/core'
+import type { Exchange } from '@turnpike/http'
+
+/** What an identity reads of a request. */
+export type Head = Pick<Exchange, 'method' | 'header' | 'ip'>
+
+/** Whom a credential belongs to. */
+export interface Identified {
+  userId: string
+  /** `cookie` makes the platform check where the request comes from (csrf.ts). */
+  via: 'bearer' | 'cookie' | 'custom'
+  /** The sign-in that the credential is from; absent where the identity keeps none. */
+  signInId?: string
+  /** What the identity provider knows of the user: the platform makes a user of it at the first request. Absent = the user must exist. */
+  profile?: Partial<Omit<UserFields, 'budget'>>
+}
+
+/** spec.md, "AuthSession". */
+export interface AuthSession {
+  access_token: string
+  refresh_token: string
+  token_type: 'bearer'
+  /** Seconds. */
+  expires_in: number
+  /** Unix timestamp in seconds. */
+  expires_at: number
+  user: { id: string; email: string | null; metadata: Record<string, string> }
+}
+
+/** An answer of a {@link SessionIssuer}, and the cookies that are set with it. */
+export interface Issued<T> {
+  session: T
+  cookies: string[]
+}
+
+/** Which sign-ins of a user end: the caller's own, all but that, or all. */
+export type SignOutScope = 'local' | 'others' | 'global'
+
+/** Signs people in and out. */
+export interface SessionIssuer {
+  /** @throws ApiError 401 for a wrong password or an unknown e-mail, 429 after several failures, 503 where too many sign in at a time */
+  signIn(input: { email: string; password: string; cookie?: boolean }, head: Head): Promise<Issued<AuthSession>>
+  /** @throws ApiError 401 for a token that is not or no longer valid */
+  refresh(refreshToken: string, head: Head): Promise<AuthSession>
+  /** A new access token of the caller's sign-in. */
+  current(who: Identified): Promise<Issued<Omit<AuthSession, 'refresh_token'>>>
+  /** @returns the cookies to set */
+  signOut(who: Identified, scope: SignOutScope): Promise<string[]>
+  /** Gives the caller's sign-in another cookie, after a change of role. @returns the cookies to set; none without a cookie */
+  renewCookie(who: Identified): Promise<string[]>
+  /** Ends all sign-ins of a user. */
+  signOutUser(userId: string): Promise<void>
+  /**
+   * The entry of a password in the store, to be written in the commit that makes its user.
+   * @throws ApiError 400 for a password that is too short or too long
+   */
+  passwordEntry(userId: string, password: string): Promise<{ key: string[]; value: { hash: string } }>
+  /** Gives a user a new password, and ends all sign-ins. @throws ApiError 400 as above */
+  setPassword(userId: string, password: string): Promise<void>
+  /** The keys that verify access tokens. */
+  jwks(): Promise<{ keys: object[] }>
+}
+
+/** Finds out who sends a request. */
+export interface Identity {
+  /**
+   * @returns null where the request has no credential of this kind
+   * @throws ApiError 401 for a credential of this kind that is not valid: no other one is tried
+   */
+  authenticate(head: Head): Promise<Identified | null> | Identified | null
+  /** Serves `/api/auth`; without it, these routes are 404. */
+  sessions?: SessionIssuer
+}
+
+/** Tries several identities in their order, until one knows the credential. `/api/auth` is served by the first that can. */
+export function chainIdentity(...identities: Identity[]): Identity {
+  const sessions = identities.find((identity) => identity.sessions)?.sessions
+  return {
+    async authenticate(head) {
+      for (const identity of identities) {
+        const found = await identity.authenticate(head)
+        if (found) return found
+      }
+      return null
+    },
+    ...(sessions && { sessions }),
+  }
+}
+
+/** The token of an `Authorization: Bearer` header; undefined where there is none. */
+export const bearer = (head: Pick<Head, 'header'>): string | undefined =>
+  /^bearer +(\S+)$/i.exec(head.header('authorization') ?? '')?.[1]

@@ -1,0 +1,88 @@
+import type { UserFields } from '@turnpike/core'
+import type { JSONWebKeySet, JWTPayload } from 'jose'
+import { createLocalJWKSet, createRemoteJWKSet, decodeJwt, errors, jwtVerify } from 'jose'
+import { unauthenticated } from '../errors.js'
+import type { Identified, Identity } from './identity.js'
+import { bearer } from './identity.js'
+
+/** Options of {@link jwksIdentity}: where the tokens are from, and what they say. */
+export interface JwksIdentityOptions {
+  /** The `iss` of the tokens. */
+  issuer: string
+  /** The `aud` of the tokens. */
+  audience: string | string[]
+  /** Where the identity provider publishes its keys; default `<issuer>/.well-known/jwks.json`. Read again for unknown keys, at most every 30 s. */
+  jwksUrl?: string
+  /** The keys themselves, in place of `jwksUrl`. */
+  jwks?: JSONWebKeySet
+  /** Default RS256, PS256, ES256 and EdDSA. Never an algorithm with a shared secret. */
+  algorithms?: string[]
+  /** Seconds that the clocks may differ; default 30. */
+  clockTolerance?: number
+  /** Whom a token belongs to; default the user with the id `sub`, and the profile of the claims `email`, `given_name` and `family_name`. Null = 401. */
+  user?: (claims: JWTPayload) => { userId: string; profile?: Partial<Omit<UserFields, 'budget'>> } | null
+  /** The clock, in milliseconds; default `Date.now`. */
+  now?: () => number
+}
+
+/** Longest lead of `iat` over the own clock, in seconds. */
+const CLOCK_S = 60
+
+const text = (claim: unknown): string => (typeof claim === 'string' ? claim : '')
+
+const userOf: NonNullable<JwksIdentityOptions['user']> = (claims) => ({
+  userId: claims.sub!,
+  profile: {
+    email: text(claims['email']) || null,
+    first_name: text(claims['given_name']),
+    last_name: text(claims['family_name']),
+    username: text(claims['preferred_username']),
+    provider: 'jwks',
+  },
+})
+
+/**
+ * Identifies users by the access tokens of an identity provider of your own, such as Supabase, Auth0, Clerk or Keycloak.
+ * @throws TypeError for algorithms that are not asymmetric
+ */
+export function jwksIdentity(options: JwksIdentityOptions): Identity {
+  const { issuer, audience, jwks, clockTolerance = 30, user = userOf, now = Date.now } = options
+  const { algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'] } = options
+  if (algorithms.some((name) => !/^(RS|PS|ES|Ed)/.test(name)))
+    throw new TypeError('jwksIdentity takes asymmetric algorithms only')
+  const url = options.jwksUrl ?? `${issuer.replace(/\/$/, '')}/.well-known/jwks.json`
+  const keys = jwks ? createLocalJWKSet(jwks) : createRemoteJWKSet(new URL(url))
+
+  return {
+    async authenticate(head): Promise<Identified | null> {
+      const token = bearer(head)
+      if (token === undefined) return null
+      try {
+        if (decodeJwt(token).iss !== issuer) return null
+      } catch {
+        return null
+      }
+      let claims: JWTPayload
+      try {
+        const verified = await jwtVerify(token, keys, {
+          algorithms,
+          issuer,
+          audience,
+          clockTolerance,
+          requiredClaims: ['sub', 'exp', 'iat'],
+          currentDate: new Date(now()),
+        })
+        claims = verified.payload
+      } catch (error) {
+        // Keys that cannot be had are a failure of ours, and no reason to sign the user out.
+        const unreachable = error instanceof errors.JWKSTimeout || !(error instanceof errors.JOSEError)
+        if (!unreachable && error.code !== errors.JOSEError.code) throw unauthenticated()
+        throw error
+      }
+      if (claims.iat! > now() / 1_000 + CLOCK_S) throw unauthenticated()
+      const found = user(claims)
+      if (!found) throw unauthenticated()
+      return { ...found, via: 'bearer' }
+    },
+  }
+}

@@ -1,0 +1,274 @@
+import type { KV, RateLimiter, User } from '@turnpike/core'
+import { findUserByEmail, getUser, memoryRateLimiter } from '@turnpike/core'
+import { invalid, revocableCache, sha256 } from '@turnpike/core/internal'
+import { parseCookies, setCookie } from '@turnpike/http'
+import type { CryptoKey } from 'jose'
+import {
+  ACCESS_TOKEN_S,
+  AUDIENCE,
+  COOKIE,
+  FAILURES_PER_ADDRESS,
+  FAILURES_PER_EMAIL,
+  HASHING,
+  IDLE_DAYS,
+  ISSUER,
+  PASSWORD_LENGTH,
+  PLAIN_COOKIE,
+} from '../conventions.js'
+import { requireSameOrigin } from '../csrf.js'
+import { unauthenticated } from '../errors.js'
+import { accessTokens } from './access-tokens.js'
+import { boundedQueue } from './bounded-queue.js'
+import type { AuthSession, Identified, Identity, SessionIssuer } from './identity.js'
+import { bearer } from './identity.js'
+import type { PasswordHasher } from './passwords.js'
+import { scryptHasher } from './passwords.js'
+import { refreshTokens } from './refresh-tokens.js'
+import { masterSecret } from './secrets.js'
+import type { SignIn } from './sign-ins.js'
+import { signIns } from './sign-ins.js'
+import { signingKeys } from './signing-keys.js'
+import type { Subject } from './throttle.js'
+import { networkOf, throttle } from './throttle.js'
+
+/** Options of {@link passwordAuth}. */
+export interface PasswordAuthOptions {
+  kv: KV
+  /** What all keys are derived from, at least 32 characters or bytes; default one that is made and kept in the store. */
+  secret?: string | Uint8Array
+  /** Counts failed sign-ins; default {@link memoryRateLimiter}, which counts within one process. */
+  rateLimiter?: RateLimiter
+  /** Default {@link scryptHasher}. */
+  hasher?: PasswordHasher
+  /** Where browsers find the platform. Over plain HTTP on another host than this machine, the cookie is without TLS and `__Host-`. */
+  baseUrl?: string
+  /** Origins besides that of the platform whose pages may sign in with a cookie; default none. */
+  trustedOrigins?: readonly string[]
+  /** `iss` and `aud` of access tokens; default `turnpike`. */
+  issuer?: string
+  audience?: string
+  /** Seconds that an access token is valid; default 900. */
+  accessTokenS?: number
+  /** Failed sign-ins a minute with one e-mail and from one address; default 5 and 30. */
+  failures?: { perEmail?: number; perAddress?: number }
+  /** The clock, in milliseconds; default `Date.now`. */
+  now?: () => number
+}
+
+/** Users with passwords, and their sign-ins. */
+export interface PasswordAuth extends Identity {
+  sessions: SessionIssuer
+  /**
+   * Takes new signing keys for access tokens into use; tokens of the old ones stay valid until they expire.
+   * @param olderThanMs only if the active key is older; default 0
+   * @returns false where it is not, or the next key was not published for 10 minutes
+   */
+  rotateKeys(olderThanMs?: number): Promise<boolean>
+}
+
+const passwordKey = (userId: string): string[] => ['password', userId]
+
+/** Whether browsers refuse a `__Host-` cookie: over plain HTTP from another machine. */
+const isPlain = (baseUrl: string | undefined): boolean => {
+  if (baseUrl === undefined) return false
+  const { protocol, hostname } = new URL(baseUrl)
+  return protocol === 'http:' && !/^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
+}
+
+/** Who has signed in, and until when the credential is good, in milliseconds. */
+interface Known {
+  who: Identified & { signInId: string }
+  until: number
+}
+
+/** Identifies users by access tokens and session cookies, which they get for e-mail and password. */
+export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
+  const { kv, secret, trustedOrigins = [], now = Date.now, accessTokenS = ACCESS_TOKEN_S } = options
+  const { hasher = scryptHasher(), rateLimiter = memoryRateLimiter({ now }), failures = {} } = options
+  if (secret !== undefined && secret.length < 32) throw new TypeError('The secret must have at least 32 characters')
+  let master: Promise<CryptoKey> | undefined
+  const getMaster = (): Promise<CryptoKey> =>
+    (master ??= masterSecret(kv, secret).catch((error: unknown) => {
+      master = undefined
+      throw error
+    }))
+  const keys = signingKeys(kv, getMaster, now)
+  const { issuer = ISSUER, audience = AUDIENCE } = options
+  const tokens = accessTokens(keys, { issuer, audience, seconds: accessTokenS, now })
+  const refreshes = refreshTokens(getMaster)
+  const store = signIns(kv, now)
+  const attempts = throttle(kv, rateLimiter, now)
+  const hashing = boundedQueue(HASHING)
+  const plain = isPlain(options.baseUrl)
+  const cookieName = plain ? PLAIN_COOKIE : COOKIE
+  const cache = revocableCache<Known>(now)
+  /** A hash that no password has, so that unknown e-mails take as long as wrong passwords. */
+  let dummy: Promise<string> | undefined
+
+  const cookieOf = (value: string): string =>
+    setCookie(cookieName, value, { secure: !plain, maxAge: value === '' ? 0 : IDLE_DAYS * 86_400 })
+
+  /** The user of a sign-in; null if the user was deleted, or restored since. */
+  const userOf = async ({ user_id, created_at }: SignIn): Promise<User | null> => {
+    const user = await getUser(kv, user_id)
+    return user && !(user.signed_out_at && created_at <= Date.parse(user.signed_out_at)) ? user : null
+  }
+
+  const accessOf = async (signIn: SignIn, user: User): Promise<Omit<AuthSession, 'refresh_token'>> => {
+    const { token, exp } = await tokens.sign({ sub: user.id, sid: signIn.id, role: user.role })
+    const { id, email, role, first_name, last_name, username } = user
+    return {
+      access_token: token,
+      token_type: 'bearer',
+      expires_in: accessTokenS,
+      expires_at: exp,
+      user: { id, email, metadata: { role, first_name, last_name, username } },
+    }
+  }
+
+  const sessionOf = async (signIn: SignIn, user: User): Promise<AuthSession> => ({
+    ...(await accessOf(signIn, user)),
+    refresh_token: await refreshes.make({ signInId: signIn.id, counter: signIn.counter }),
+  })
+
+  const lookUpToken = async (token: string): Promise<Known | null> => {
+    const claims = await tokens.verify(token)
+    const signIn = claims && (await store.find(claims.sid))?.value
+    if (!signIn || signIn.user_id !== claims.sub || !(await userOf(signIn))) return null
+    return { who: { userId: claims.sub, via: 'bearer', signInId: signIn.id }, until: claims.exp * 1_000 }
+  }
+
+  const lookUpCookie = async (value: string): Promise<Known | null> => {
+    const signIn = await store.byCookie(value)
+    if (!signIn || !(await userOf(signIn))) return null
+    return { who: { userId: signIn.user_id, via: 'cookie', signInId: signIn.id }, until: Infinity }
+  }
+
+  const identify = async (credential: string, lookUp: (credential: string) => Promise<Known | null>) => {
+    const name = await sha256(credential)
+    const known = cache.get(name) ?? (await cache.load(name, () => lookUp(credential)))
+    if (!known || known.until <= now()) throw unauthenticated()
+    return known.who
+  }
+
+  /** Checks a password in the queue, so that guesses that come at once are not all tried. @returns the user, or null */
+  const verify = (email: string, password: string, subjects: Subject[]): Promise<User | null> =>
+    hashing(async () => {
+      await attempts.check(subjects)
+      const user = await findUserByEmail(kv, email)
+      const entry = user && (await kv.get<{ hash: string }>(passwordKey(user.id)))
+      const hash = entry?.value.hash ?? (await (dummy ??= hasher.hash('')))
+      const isRight = await hasher.verify(password, hash)
+      if (!user || !entry || !isRight) {
+        await attempts.failed(subjects)
+        return null
+      }
+      if (hasher.needsRehash(hash))
+        await kv.commit({
+          check: [{ key: entry.key, version: entry.version }],
+          set: [{ key: entry.key, value: { hash: await hasher.hash(password) } }],
+        })
+      return user
+    })
+
+  const signOut = async (ended: AsyncIterable<SignIn> | SignIn[]): Promise<void> => {
+    const ids = new Set((await store.end(ended)).map(({ id }) => id))
+    cache.revoke(({ who }) => ids.has(who.signInId))
+  }
+
+  const own = async (who: Identified): Promise<SignIn> => {
+    const signIn = who.signInId === undefined ? undefined : (await store.find(who.signInId))?.value
+    if (!signIn) throw unauthenticated()
+    return signIn
+  }
+
+  const sessions: SessionIssuer = {
+    async signIn({ email, password, cookie = false }, head) {
+      if (cookie) requireSameOrigin(head, trustedOrigins)
+      const { perEmail = FAILURES_PER_EMAIL, perAddress = FAILURES_PER_ADDRESS } = failures
+      const subjects = [
+        { name: `sign-in ${email.toLowerCase()}`, perMinute: perEmail },
+        { name: `sign-in from ${networkOf(head.ip())}`, perMinute: perAddress },
+      ]
+      await attempts.check(subjects)
+      const user = await verify(email, password, subjects)
+      const made = user && (await store.create(user.id, cookie))
+      if (!made) throw unauthenticated('Invalid email or password')
+      return {
+        session: await sessionOf(made.signIn, user),
+        cookies: made.cookie === undefined ? [] : [cookieOf(made.cookie)],
+      }
+    },
+
+    async refresh(refreshToken, head) {
+      const subjects = [{ name: `refresh from ${networkOf(head.ip())}`, perMinute: FAILURES_PER_ADDRESS }]
+      await attempts.check(subjects)
+      const token = await refreshes.read(refreshToken)
+      const signIn = token && (await store.refresh(token.signInId, token.counter))
+      const user = signIn && (await userOf(signIn))
+      if (user) return sessionOf(signIn, user)
+      if (token) cache.revoke(({ who }) => who.signInId === token.signInId)
+      await attempts.failed(subjects)
+      throw unauthenticated('This refresh token is not valid, or not any more: sign in again')
+    },
+
+    async current(who) {
+      const signIn = await own(who)
+      const user = await userOf(signIn)
+      if (!user) throw unauthenticated()
+      if (who.via === 'cookie') await store.prolong(signIn)
+      return { session: await accessOf(signIn, user), cookies: [] }
+    },
+
+    async signOut(who, scope) {
+      const current = await own(who)
+      if (scope === 'local') await signOut([current])
+      else {
+        const all: SignIn[] = []
+        for await (const signIn of store.ofUser(who.userId))
+          if (scope === 'global' || signIn.id !== current.id) all.push(signIn)
+        await signOut(all)
+      }
+      return scope !== 'others' && current.cookie !== undefined ? [cookieOf('')] : []
+    },
+
+    async renewCookie(who) {
+      const value = who.signInId === undefined ? null : await store.renewCookie(who.signInId)
+      cache.revoke((known) => known.who.signInId === who.signInId)
+      return value === null ? [] : [cookieOf(value)]
+    },
+
+    async signOutUser(userId) {
+      await signOut(store.ofUser(userId))
+      cache.revoke(({ who }) => who.userId === userId)
+    },
+
+    async passwordEntry(userId, password) {
+      const { min, max } = PASSWORD_LENGTH
+      if ([...password].length < min || [...password].length > max)
+        throw invalid(`A password has ${min} to ${max} characters`)
+      return { key: passwordKey(userId), value: { hash: await hashing(() => hasher.hash(password)) } }
+    },
+
+    async setPassword(userId, password) {
+      await kv.commit({ set: [await sessions.passwordEntry(userId, password)] })
+      await sessions.signOutUser(userId)
+    },
+
+    jwks: () => keys.jwks(),
+  }
+
+  return {
+    sessions,
+    rotateKeys: (olderThanMs) => keys.rotate(olderThanMs),
+    async authenticate(head) {
+      if (head.header('authorization') !== undefined) {
+        // A bearer token wins over a cookie, and there is no way back to the cookie where it is not valid.
+        const token = bearer(head)
+        return token !== undefined && tokens.isOwn(token) ? identify(token, lookUpToken) : null
+      }
+      const cookie = parseCookies(head.header('cookie')).get(cookieName)
+      return cookie === undefined || cookie === '' ? null : identify(cookie, lookUpCookie)
+    },
+  }
+}

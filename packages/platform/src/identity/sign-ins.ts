@@ -1,0 +1,173 @@
+import type { Commit, Entry, KV } from '@turnpike/core'
+import { entriesOf } from '@turnpike/core'
+import { audit, sha256, userEntry, uuidv7 } from '@turnpike/core/internal'
+import { ABSOLUTE_DAYS, IDLE_DAYS, REUSE_S, SIGN_INS } from '../conventions.js'
+import { randomText } from './base64url.js'
+
+const DAY_MS = 86_400_000
+
+/** One sign-in of a user on one device, as stored under `sign-in/<id>` until it expires. */
+export type SignIn = {
+  id: string
+  user_id: string
+  /** The counter of the refresh token that was issued last. */
+  counter: number
+  /** When that was, in milliseconds. */
+  refreshed_at: number
+  /** When it was used last, as far as it prolongs the sign-in. */
+  used_at: number
+  created_at: number
+  /** SHA-256 of the value of its session cookie; absent = it has none. */
+  cookie?: string
+}
+
+const signInKey = (id: string) => ['sign-in', id]
+const userSignIns = (userId: string) => ['user-sign-ins', userId]
+const cookieKey = (hash: string) => ['session-cookie', hash]
+
+/** When a sign-in expires if it is not used again. */
+const expiryOf = ({ created_at, used_at }: SignIn): number =>
+  Math.min(created_at + ABSOLUTE_DAYS * DAY_MS, used_at + IDLE_DAYS * DAY_MS)
+
+/** The writes that store a sign-in. All its entries expire together. */
+function storing(signIn: SignIn): NonNullable<Commit['set']> {
+  const { id, user_id, cookie } = signIn
+  const expiresAt = expiryOf(signIn)
+  return [
+    { key: signInKey(id), value: signIn, expiresAt },
+    { key: [...userSignIns(user_id), id], value: true, expiresAt },
+    ...(cookie === undefined ? [] : [{ key: cookieKey(cookie), value: id, expiresAt }]),
+  ]
+}
+
+/** The keys of the entries of a sign-in. */
+const entriesOfSignIn = ({ id, user_id, cookie }: SignIn): NonNullable<Commit['del']> => [
+  signInKey(id),
+  [...userSignIns(user_id), id],
+  ...(cookie === undefined ? [] : [cookieKey(cookie)]),
+]
+
+/** A cookie of 256 random bits, and the hash that is stored of it. */
+async function newCookie(): Promise<{ value: string; hash: string }> {
+  const value = randomText(32)
+  return { value, hash: await sha256(value) }
+}
+
+/** Creates, refreshes, finds and ends sign-ins. */
+export function signIns(kv: KV, now: () => number) {
+  const find = async (id: string): Promise<Entry<SignIn> | null> => {
+    const entry = await kv.get<SignIn>(signInKey(id))
+    // Stores drop expired entries by clocks of their own.
+    return entry && expiryOf(entry.value) > now() ? entry : null
+  }
+
+  /** The sign-ins of a user, oldest first. */
+  async function* ofUser(userId: string): AsyncGenerator<SignIn> {
+    for await (const { key } of entriesOf(kv, userSignIns(userId))) {
+      const found = await find(key[2]!)
+      if (found) yield found.value
+    }
+  }
+
+  /** Ends sign-ins, each in one commit. @returns how many there were */
+  const end = async (ended: AsyncIterable<SignIn> | SignIn[], by?: string): Promise<SignIn[]> => {
+    const all: SignIn[] = []
+    for await (const signIn of ended) {
+      await kv.commit({ del: entriesOfSignIn(signIn), set: audit('sign-in.end', signIn.id, { by, now: now() }) })
+      all.push(signIn)
+    }
+    return all
+  }
+
+  return {
+    find,
+    ofUser,
+    end,
+
+    /**
+     * Signs a user in, and ends the oldest sign-ins beyond the limit. Nothing is stored for a user who is deleted meanwhile.
+     * @returns null if the user is not there
+     */
+    async create(userId: string, withCookie: boolean): Promise<{ signIn: SignIn; cookie?: string } | null> {
+      for (;;) {
+        const user = await userEntry(kv, userId)
+        if (!user || user.value.deleted_at !== null) return null
+        const cookie = withCookie ? await newCookie() : undefined
+        const time = now()
+        const signIn: SignIn = {
+          id: uuidv7(time),
+          user_id: userId,
+          counter: 0,
+          refreshed_at: time,
+          used_at: time,
+          created_at: time,
+          ...(cookie && { cookie: cookie.hash }),
+        }
+        const others: SignIn[] = []
+        for await (const other of ofUser(userId)) others.push(other)
+        const created = await kv.commit({
+          check: [{ key: user.key, version: user.version }],
+          set: storing(signIn),
+          del: others.slice(0, Math.max(0, others.length - SIGN_INS + 1)).flatMap(entriesOfSignIn),
+        })
+        if (created) return { signIn, ...(cookie && { cookie: cookie.value }) }
+      }
+    },
+
+    /** The sign-in with this cookie; null where there is none. */
+    async byCookie(value: string): Promise<SignIn | null> {
+      const id = (await kv.get<string>(cookieKey(await sha256(value))))?.value
+      return id === undefined ? null : ((await find(id))?.value ?? null)
+    },
+
+    /**
+     * Counts a refresh with the token of `counter` (ruling 33). The token before the last one is always good, as its answer may have been
+     * lost, and for a short time every older one. Later it shows that somebody else has the token, and the sign-in ends.
+     * @returns the sign-in with the counter of the new token; null if the sign-in has ended
+     */
+    async refresh(id: string, counter: number): Promise<SignIn | null> {
+      for (;;) {
+        const entry = await find(id)
+        if (!entry || counter > entry.value.counter) return null
+        const signIn = entry.value
+        const time = now()
+        if (counter < signIn.counter) {
+          if (counter === signIn.counter - 1 || time - signIn.refreshed_at <= REUSE_S * 1_000) return signIn
+          await kv.commit({
+            del: entriesOfSignIn(signIn),
+            set: audit('sign-in.reuse', id, { by: signIn.user_id, now: time }),
+          })
+          return null
+        }
+        const next = { ...signIn, counter: counter + 1, refreshed_at: time, used_at: time }
+        const check = [{ key: signInKey(id), version: entry.version }]
+        if (await kv.commit({ check, set: storing(next) })) return next
+      }
+    },
+
+    /** Prolongs a sign-in that is used by cookie; once an hour, so that reads seldom write. */
+    async prolong(signIn: SignIn): Promise<void> {
+      if (now() - signIn.used_at < 3_600_000) return
+      const entry = await find(signIn.id)
+      if (!entry) return
+      const next = { ...entry.value, used_at: now() }
+      // Whoever was faster has prolonged it, or ended it.
+      await kv.commit({ check: [{ key: signInKey(signIn.id), version: entry.version }], set: storing(next) })
+    },
+
+    /** Gives a sign-in that has a cookie another one. @returns the new value; null if it has none */
+    async renewCookie(id: string): Promise<string | null> {
+      for (;;) {
+        const entry = await find(id)
+        if (entry?.value.cookie === undefined) return null
+        const { value, hash } = await newCookie()
+        const renewed = await kv.commit({
+          check: [{ key: signInKey(id), version: entry.version }],
+          set: storing({ ...entry.value, cookie: hash }),
+          del: [cookieKey(entry.value.cookie)],
+        })
+        if (renewed) return value
+      }
+    },
+  }
+}

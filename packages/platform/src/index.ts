@@ -1,0 +1,23 @@
+/** The platform around the gateway: sign-in, users, balances, keys and sessions. @module */
+export type { Caller } from './caller.js'
+export { chainIdentity } from './identity/identity.js'
+export type {
+  AuthSession,
+  Head,
+  Identified,
+  Identity,
+  Issued,
+  SessionIssuer,
+  SignOutScope,
+} from './identity/identity.js'
+export type { JwksIdentityOptions } from './identity/jwks-identity.js'
+export { jwksIdentity } from './identity/jwks-identity.js'
+export type { PasswordAuth, PasswordAuthOptions } from './identity/password-auth.js'
+export { passwordAuth } from './identity/password-auth.js'
+export type { PasswordHasher } from './identity/passwords.js'
+export { scryptHasher } from './identity/passwords.js'
+export type { Access, PlatformRoute } from './operation.js'
+export type { PlanLimits } from './operations/balances.js'
+export type { UserInput } from './operations/users.js'
+export type { Operations, Platform, PlatformOptions } from './platform.js'
+export { createPlatform } from './platform.js'

@@ -1,0 +1,113 @@
+/** The platform as an OpenAPI 3.1 document. @module */
+import { PlatformError } from '@turnpike/core'
+import type { Component, OpenApiDocument } from '@turnpike/http/openapi'
+import { openapi as documentOf, openapiRoute } from '@turnpike/http/openapi'
+import type * as v from 'valibot'
+import { VERSION } from './conventions.js'
+import type { PlatformRoute } from './operation.js'
+import { SignIn } from './operations/auth.js'
+import { BalanceAmounts, BalancePatch } from './operations/balances.js'
+import { NewKey } from './operations/keys.js'
+import { NewSession } from './operations/sessions.js'
+import { NewUser, UserPatch } from './operations/users.js'
+import {
+  AccountLimits,
+  AuthSession,
+  BrowserSession,
+  GatewayKey,
+  KeysUsage,
+  Session,
+  User,
+  UserBalance,
+} from './schemas.js'
+
+/** Options of {@link openapi}. */
+export interface OpenApiRouteOptions {
+  /** Path of the document; default `/api/openapi.json`. */
+  path?: string
+  /** The document's `servers`, such as `[{ url: '/app' }]`; default none: the root of the document's own URL. */
+  servers?: { url: string; description?: string }[]
+}
+
+/** A schema of the specification, with the fields that it shows. */
+const shown = (schema: v.GenericSchema, fields: string): Component => ({ schema, shown: fields.split(' ') })
+
+/** A schema that the specification does not have, or has without fields. */
+const ours = (schema: v.GenericSchema): Component => ({ schema })
+
+/** Schemas by their names in spec.md. */
+const components = {
+  User: shown(User, 'id email first_name last_name username role provider deleted_at created_at'),
+  UserBalance: shown(
+    UserBalance,
+    'id user_id credit_coins storage_gb extra_projects extra_agents created_at updated_at',
+  ),
+  AccountLimits: ours(AccountLimits),
+  AuthSession: shown(AuthSession, 'access_token refresh_token token_type expires_in expires_at user'),
+  BrowserSession: ours(BrowserSession),
+  Session: shown(
+    Session,
+    'id user_id label prompt_tokens completion_tokens total_tokens request_count cost_usd metadata expires_at created_at updated_at',
+  ),
+  GatewayKey: shown(GatewayKey, 'id name key rate_limit revoked created_at'),
+  KeysUsage: ours(KeysUsage),
+  SignIn: ours(SignIn),
+  NewUser: ours(NewUser),
+  UserPatch: ours(UserPatch),
+  BalancePatch: ours(BalancePatch),
+  BalanceAmounts: ours(BalanceAmounts),
+  NewKey: ours(NewKey),
+  NewSession: ours(NewSession),
+  Error: shown(PlatformError, 'error'),
+}
+
+const signedIn = { security: ['accessToken', 'sessionCookie'], errors: [401, 403] }
+
+/** The OpenAPI 3.1 document of a platform's routes. */
+export const platformDocument = (
+  routes: readonly PlatformRoute[],
+  servers?: OpenApiRouteOptions['servers'],
+): OpenApiDocument =>
+  documentOf({
+    info: { title: 'Platform', version: VERSION, description: 'Sign-in, users, balances, gateway keys and sessions.' },
+    servers,
+    routes,
+    components,
+    error: 'Error',
+    statuses: {
+      400: 'Invalid request body or parameters.',
+      401: 'Missing or invalid access token or session cookie.',
+      403: 'The caller lacks permission for the resource.',
+      404: 'Resource not found.',
+      408: 'The request body stood still.',
+      413: 'The request body is too large.',
+      416: 'The range begins after the last byte.',
+      429: 'Rate limit exceeded.',
+      500: 'Internal server error.',
+      503: 'Too many people are signing in at the moment.',
+    },
+    access: { open: { security: [], errors: [] }, user: signedIn, developer: signedIn, admin: signedIn },
+    securitySchemes: {
+      accessToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'An access token.' },
+      sessionCookie: { type: 'apiKey', in: 'cookie', name: '__Host-session', description: 'A session cookie.' },
+    },
+    headers: {
+      'Set-Cookie': 'The session cookie, where it is set or ended.',
+      Link: 'Where another page follows: its address, with rel="next".',
+    },
+    shown: { parameters: ['id'], statuses: [400, 401, 403, 404, 429, 500] },
+  })
+
+/**
+ * GET /api/openapi.json: the platform's routes as an OpenAPI 3.1 document, which is made at the first request.
+ * @example createPlatform({ kv, identity, routes: [openapi()] })
+ */
+export const openapi =
+  ({ path = '/api/openapi.json', servers }: OpenApiRouteOptions = {}) =>
+  ({ routes }: { routes: () => readonly PlatformRoute[] }): PlatformRoute[] => [
+    openapiRoute(path, {
+      access: 'open',
+      summary: 'Describes the platform as an OpenAPI 3.1 document.',
+      document: () => platformDocument(routes(), servers),
+    }),
+  ]

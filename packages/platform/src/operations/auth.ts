@@ -1,0 +1,83 @@
+import * as v from 'valibot'
+import type { SessionIssuer } from '../identity/identity.js'
+import { operation } from '../operation.js'
+import { AuthSession, BrowserSession } from '../schemas.js'
+
+/** The body of POST /api/auth. Lengths are bounded, so that nobody has long texts hashed. */
+export const SignIn = v.object({
+  email: v.pipe(v.string(), v.minLength(1), v.maxLength(254)),
+  password: v.pipe(v.string(), v.minLength(1), v.maxLength(256)),
+  /** True sets the session cookie as well. */
+  cookie: v.nullish(v.boolean()),
+})
+
+/** POST /api/auth */
+export const signIn = (sessions: SessionIssuer) =>
+  operation({
+    id: 'auth.signIn',
+    summary: 'Signs in by e-mail and password; with `cookie`, sets a session cookie as well.',
+    access: 'open',
+    body: SignIn,
+    output: AuthSession,
+    errors: [401, 403, 429, 503],
+    answerHeaders: ['Set-Cookie'],
+    async run(_, { body: { email, password, cookie } }, call) {
+      const { session, cookies } = await sessions.signIn({ email, password, cookie: cookie === true }, call)
+      if (cookies.length > 0) call.setHeader('set-cookie', cookies)
+      return session
+    },
+  })
+
+/** PUT /api/auth */
+export const refresh = (sessions: SessionIssuer) =>
+  operation({
+    id: 'auth.refresh',
+    summary: 'Exchanges a refresh token for a new session.',
+    access: 'open',
+    body: v.object({ refresh_token: v.pipe(v.string(), v.minLength(1), v.maxLength(1_000)) }),
+    output: AuthSession,
+    errors: [401, 429],
+    run: (_, { body: { refresh_token } }, call) => sessions.refresh(refresh_token, call),
+  })
+
+/** DELETE /api/auth */
+export const signOut = (sessions: SessionIssuer) =>
+  operation({
+    id: 'auth.signOut',
+    summary: 'Signs out here (`local`), everywhere else (`others`) or everywhere (`global`).',
+    access: 'user',
+    query: v.object({ scope: v.optional(v.picklist(['local', 'others', 'global']), 'local') }),
+    answerHeaders: ['Set-Cookie'],
+    async run(caller, { query: { scope } }, call) {
+      const cookies = await sessions.signOut(caller!.who, scope)
+      if (cookies.length > 0) call.setHeader('set-cookie', cookies)
+    },
+  })
+
+/** GET /api/auth/session */
+export const browserSession = (sessions: SessionIssuer) =>
+  operation({
+    id: 'auth.session',
+    summary: 'An access token for whoever is signed in, such as a browser with a session cookie.',
+    access: 'user',
+    output: BrowserSession,
+    answerHeaders: ['Set-Cookie'],
+    async run(caller, _, call) {
+      const { session, cookies } = await sessions.current(caller!.who)
+      if (cookies.length > 0) call.setHeader('set-cookie', cookies)
+      return session
+    },
+  })
+
+/** GET /.well-known/jwks.json */
+export const jwks = (sessions: SessionIssuer) =>
+  operation({
+    id: 'auth.jwks',
+    summary: 'The public keys that verify access tokens (RFC 7517).',
+    access: 'open',
+    output: v.object({ keys: v.array(v.looseObject({ kid: v.string() })) }),
+    run(_, __, call) {
+      call.setHeader('cache-control', 'public, max-age=600')
+      return sessions.jwks()
+    },
+  })

@@ -1,0 +1,166 @@
+import type { Act, Balance, BalanceChange } from '@turnpike/core'
+import { changeBalance, getBalance, getUser } from '@turnpike/core'
+import { invalid } from '@turnpike/core/internal'
+import * as v from 'valibot'
+import { notFound } from '../errors.js'
+import { operation } from '../operation.js'
+import type { Parts } from '../parts.js'
+import { AccountLimits, UserBalance } from '../schemas.js'
+
+/** What a user may have: null = any number. */
+export interface PlanLimits {
+  projects: number | null
+  agents: number | null
+  /** Gigabytes of files, 10^9 bytes each; may be a fraction. */
+  storageGb: number
+}
+
+const parts = ['credit_coins', 'storage_gb', 'extra_projects', 'extra_agents'] as const
+
+/** What can be done with balances, without HTTP. */
+export function balanceOperations({ kv, balancePolicy: policy, planLimits, now }: Parts) {
+  const change = async (userId: string, to: (balance: Balance) => BalanceChange, act: Act): Promise<Balance | null> =>
+    (await getUser(kv, userId)) && changeBalance(kv, userId, to, { now: now(), ...act, policy })
+
+  return {
+    /** Null if there is no such user. */
+    get: async (userId: string): Promise<Balance | null> =>
+      (await getUser(kv, userId, { deleted: true })) && getBalance(kv, userId, policy),
+    /** What a user may have: the plan, and the extras of the balance (ruling 34). */
+    async limits(userId: string): Promise<PlanLimits> {
+      const { storage_gb, extra_projects, extra_agents } = await getBalance(kv, userId, policy)
+      const { projects, agents, storageGb } = planLimits
+      return {
+        projects: projects === null ? null : projects + extra_projects,
+        agents: agents === null ? null : agents + extra_agents,
+        storageGb: storageGb + storage_gb,
+      }
+    },
+    /** Sets the given parts. Null if there is no such user. */
+    set: (userId: string, to: BalanceChange, act: Act = {}) => change(userId, () => to, act),
+    /**
+     * Adds to the given parts, or takes off, such as credits that were bought. Null if there is no such user.
+     * @throws ApiError 400 where less than nothing would be left of a quota
+     */
+    add: (userId: string, amounts: BalanceChange, act: Act = {}) =>
+      change(
+        userId,
+        (balance) => {
+          const sums: BalanceChange = {}
+          for (const part of parts) if (amounts[part] !== undefined) sums[part] = balance[part] + amounts[part]
+          if (parts.some((part) => part !== 'credit_coins' && (sums[part] ?? 0) < 0))
+            throw invalid('That is more than there is to take off')
+          return sums
+        },
+        act,
+      ),
+  }
+}
+
+export type BalanceOperations = ReturnType<typeof balanceOperations>
+
+/** Largest number of a balance: sums of them stay safe integers, also in tokens. */
+const MAX = 1_000_000_000
+const number = v.nullish(v.pipe(v.number(), v.integer(), v.minValue(-MAX), v.maxValue(MAX)))
+const quota = v.nullish(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MAX)))
+
+/** The body of PATCH /api/users/{id}/balance: the new values. */
+export const BalancePatch = v.object({
+  creditCoins: number,
+  storageGb: quota,
+  extraProjects: quota,
+  extraAgents: quota,
+})
+
+/** The body of POST /api/users/{id}/balance: what is added, or taken off. */
+export const BalanceAmounts = v.object({
+  creditCoins: number,
+  storageGb: number,
+  extraProjects: number,
+  extraAgents: number,
+})
+
+const params = v.object({ id: v.string() })
+const aliases = {
+  credit_coins: 'creditCoins',
+  storage_gb: 'storageGb',
+  extra_projects: 'extraProjects',
+  extra_agents: 'extraAgents',
+}
+
+const changeOf = ({ creditCoins, storageGb, extraProjects, extraAgents }: v.InferOutput<typeof BalanceAmounts>) => ({
+  ...(creditCoins != null && { credit_coins: creditCoins }),
+  ...(storageGb != null && { storage_gb: storageGb }),
+  ...(extraProjects != null && { extra_projects: extraProjects }),
+  ...(extraAgents != null && { extra_agents: extraAgents }),
+})
+
+const found = (balance: Balance | null): Balance => {
+  if (!balance) throw notFound('user')
+  return balance
+}
+
+/** GET /api/users/{id}/balance */
+export const balancesGet = (balances: BalanceOperations) =>
+  operation({
+    id: 'balances.get',
+    summary: 'The balance of a user.',
+    access: 'admin',
+    params,
+    output: UserBalance,
+    errors: [404],
+    run: async (_, { params: { id } }) => found(await balances.get(id)),
+  })
+
+/** PATCH /api/users/{id}/balance */
+export const balancesSet = (balances: BalanceOperations) =>
+  operation({
+    id: 'balances.set',
+    summary: 'Sets the given parts of a balance.',
+    access: 'admin',
+    params,
+    aliases,
+    body: BalancePatch,
+    output: UserBalance,
+    errors: [404],
+    run: async (caller, { params: { id }, body }) =>
+      found(await balances.set(id, changeOf(body), { by: caller!.user.id })),
+  })
+
+/** POST /api/users/{id}/balance */
+export const balancesAdd = (balances: BalanceOperations) =>
+  operation({
+    id: 'balances.add',
+    summary: 'Adds to the given parts of a balance, or takes off; parallel calls all count.',
+    access: 'admin',
+    params,
+    aliases,
+    body: BalanceAmounts,
+    output: UserBalance,
+    errors: [404],
+    run: async (caller, { params: { id }, body }) =>
+      found(await balances.add(id, changeOf(body), { by: caller!.user.id })),
+  })
+
+/** GET /api/account/balance */
+export const ownBalance = (balances: BalanceOperations) =>
+  operation({
+    id: 'account.balance',
+    summary: "The caller's balance.",
+    access: 'user',
+    output: UserBalance,
+    run: async (caller) => found(await balances.get(caller!.user.id)),
+  })
+
+/** GET /api/account/limits */
+export const ownLimits = (balances: BalanceOperations) =>
+  operation({
+    id: 'account.limits',
+    summary: 'What the caller may have: the plan and the extras of the balance; null = any number.',
+    access: 'user',
+    output: AccountLimits,
+    async run(caller) {
+      const { projects, agents, storageGb } = await balances.limits(caller!.user.id)
+      return { projects, agents, storage_gb: storageGb }
+    },
+  })

@@ -1,0 +1,178 @@
+import type { Act, GatewayKey as StoredKey, KeyInput, UsageTotals } from '@turnpike/core'
+import { toUsd } from '@turnpike/core'
+import { jsonArray, Paging } from '@turnpike/http'
+import * as v from 'valibot'
+import { notFound } from '../errors.js'
+import { operation } from '../operation.js'
+import type { Parts } from '../parts.js'
+import { GatewayKey, KeysUsage } from '../schemas.js'
+
+/** Most keys that one answer sums up. */
+const PAGE = 500
+
+const none: UsageTotals = {
+  requests: 0,
+  unpriced: 0,
+  prompt_tokens: 0,
+  completion_tokens: 0,
+  tokens: 0,
+  cost_nano_usd: 0,
+}
+
+const sum = (a: UsageTotals, b: UsageTotals): UsageTotals => ({
+  requests: a.requests + b.requests,
+  unpriced: a.unpriced + b.unpriced,
+  prompt_tokens: a.prompt_tokens + b.prompt_tokens,
+  completion_tokens: a.completion_tokens + b.completion_tokens,
+  tokens: a.tokens + b.tokens,
+  cost_nano_usd: a.cost_nano_usd + b.cost_nano_usd,
+})
+
+/** The hour of a time, as usage is summed per hour (UTC), such as `2026-01-31-09`. */
+const hourOf = (time: Date): string => `${time.toISOString().slice(0, 10)}-${time.toISOString().slice(11, 13)}`
+
+/** What users can do with their gateway keys, without HTTP. */
+export function keyOperations({ keys, ledger }: Parts) {
+  /** All keys of a user, newest first. */
+  const all = async (userId: string): Promise<StoredKey[]> => {
+    const found: StoredKey[] = []
+    let after: string | undefined
+    do {
+      const page = await keys.list(userId, { limit: PAGE, ...(after !== undefined && { after }) })
+      found.push(...page.items)
+      after = page.next
+    } while (after !== undefined)
+    return found
+  }
+
+  return {
+    create: async (userId: string, input: KeyInput, act?: Act) => (await keys.create(userId, input, act))!,
+    list: (userId: string, page?: { after?: string; limit?: number }) => keys.list(userId, page),
+    /** Revokes a key of the user; also one that is revoked already. False if the user has no key with this id. */
+    async revoke(userId: string, id: string, act?: Act): Promise<boolean> {
+      const owned = (await all(userId)).some((key) => key.id === id)
+      return owned && keys.revoke(id, act)
+    },
+    /**
+     * The usage of a user's keys: over all time, or in the hours from that of `from` to that of `to`, both included.
+     */
+    async usage(userId: string, { from, to }: { from?: Date | undefined; to?: Date | undefined } = {}) {
+      const owned = await all(userId)
+      const last = to && hourOf(to)
+      const totals =
+        from || to
+          ? await Promise.all(
+              owned.map(async ({ id }) =>
+                (await ledger.hours('key', id, from ?? new Date(0)))
+                  .filter(({ hour }) => last === undefined || hour <= last)
+                  .reduce((all, hour) => sum(all, hour.totals), none),
+              ),
+            )
+          : await ledger.totalsOfMany(
+              'key',
+              owned.map(({ id }) => id),
+            )
+      return {
+        total: totals.reduce(sum, none),
+        keys: owned.map((key, i) => ({ key, totals: totals[i]! })),
+      }
+    },
+  }
+}
+
+export type KeyOperations = ReturnType<typeof keyOperations>
+
+const usageView = ({ requests, prompt_tokens, completion_tokens, tokens, cost_nano_usd }: UsageTotals) => ({
+  requests,
+  prompt_tokens,
+  completion_tokens,
+  total_tokens: tokens,
+  cost_usd: toUsd(cost_nano_usd),
+})
+
+const keyView = ({ id, name, rate_limit, revoked, created_at }: StoredKey) => ({
+  id,
+  name,
+  rate_limit,
+  revoked,
+  created_at,
+})
+
+/** The body of POST /api/keys. */
+export const NewKey = v.object({
+  name: v.pipe(v.string(), v.regex(/\S/, 'expected a name'), v.maxLength(200)),
+  /** Requests per minute; default 60. */
+  rateLimit: v.nullish(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_000_000))),
+})
+
+/** POST /api/keys */
+export const keysCreate = (keys: KeyOperations) =>
+  operation({
+    id: 'keys.create',
+    summary: 'Makes a gateway key. Its value is in this answer only.',
+    access: 'developer',
+    aliases: { rate_limit: 'rateLimit' },
+    body: NewKey,
+    output: GatewayKey,
+    async run(caller, { body: { name, rateLimit } }) {
+      const { id } = caller!.user
+      const made = await keys.create(id, { name, ...(rateLimit != null && { rateLimit }) }, { by: id })
+      return { ...keyView(made), key: made.key }
+    },
+  })
+
+/** GET /api/keys */
+export const keysList = (keys: KeyOperations) =>
+  operation({
+    id: 'keys.list',
+    summary: "The caller's gateway keys, newest first, without their values.",
+    access: 'developer',
+    query: Paging,
+    output: v.array(GatewayKey),
+    answerHeaders: ['Link'],
+    run: (caller, { query }, call) =>
+      jsonArray(query, call, async ({ limit, after }) => {
+        const page = { ...(limit !== undefined && { limit }), ...(after !== undefined && { after }) }
+        const { items, next } = await keys.list(caller!.user.id, page)
+        return { items: items.map((key) => ({ ...keyView(key), last_used_at: key.last_used_at })), next }
+      }),
+  })
+
+/** DELETE /api/keys/{id} */
+export const keysRevoke = (keys: KeyOperations) =>
+  operation({
+    id: 'keys.revoke',
+    summary: 'Revokes a gateway key; it stays in the list.',
+    access: 'developer',
+    params: v.object({ id: v.string() }),
+    errors: [404],
+    async run(caller, { params: { id } }) {
+      const user = caller!.user.id
+      if (!(await keys.revoke(user, id, { by: user }))) throw notFound('key')
+    },
+  })
+
+const time = v.optional(
+  v.pipe(
+    v.string(),
+    v.check((text) => !Number.isNaN(Date.parse(text)), 'expected a date or time in ISO 8601'),
+  ),
+)
+
+/** GET /api/keys/usage */
+export const keysUsage = (keys: KeyOperations) =>
+  operation({
+    id: 'keys.usage',
+    summary: "What the caller's keys have used, over all time or in whole hours from `from` to `to`.",
+    access: 'developer',
+    query: v.object({ from: time, to: time }),
+    output: KeysUsage,
+    async run(caller, { query: { from, to } }) {
+      const date = (text: string | undefined) => (text === undefined ? undefined : new Date(text))
+      const usage = await keys.usage(caller!.user.id, { from: date(from), to: date(to) })
+      return {
+        ...usageView(usage.total),
+        keys: usage.keys.map(({ key, totals }) => ({ id: key.id, name: key.name, ...usageView(totals) })),
+      }
+    },
+  })

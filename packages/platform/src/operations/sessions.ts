@@ -1,0 +1,77 @@
+import type { JsonValue } from '@turnpike/core'
+import { createSession, getSession, listSessions } from '@turnpike/core'
+import { jsonArray, Paging } from '@turnpike/http'
+import * as v from 'valibot'
+import { jsonObject } from '@turnpike/core/internal'
+import { notFound } from '../errors.js'
+import { operation } from '../operation.js'
+import type { Parts } from '../parts.js'
+import { Session } from '../schemas.js'
+
+/** What users can do with their gateway sessions, without HTTP. */
+export function sessionOperations({ kv, now }: Parts) {
+  return {
+    create: (userId: string, input?: Parameters<typeof createSession>[2]) => createSession(kv, userId, input, now()),
+    list: (userId: string, page?: Parameters<typeof listSessions>[2]) => listSessions(kv, userId, page),
+    /** A session of the user; null if there is none with this id. */
+    async get(userId: string, id: string) {
+      const session = await getSession(kv, id)
+      return session?.user_id === userId ? session : null
+    },
+  }
+}
+
+export type SessionOperations = ReturnType<typeof sessionOperations>
+
+/** The body of POST /api/sessions. */
+export const NewSession = v.object({
+  label: v.nullish(v.pipe(v.string(), v.maxLength(200))),
+  metadata: v.nullish(jsonObject),
+  /** From when on requests are not counted in it any more. */
+  expiresAt: v.nullish(v.pipe(v.string(), v.isoTimestamp())),
+})
+
+/** POST /api/sessions */
+export const sessionsCreate = (sessions: SessionOperations) =>
+  operation({
+    id: 'sessions.create',
+    summary: 'Makes a session, whose id groups gateway requests by the header X-Session-ID.',
+    access: 'user',
+    aliases: { expires_at: 'expiresAt' },
+    body: NewSession,
+    output: Session,
+    run: (caller, { body: { label, metadata, expiresAt } }) =>
+      sessions.create(caller!.user.id, {
+        label: label ?? null,
+        metadata: (metadata ?? null) as { [key: string]: JsonValue } | null,
+        expiresAt: expiresAt == null ? null : new Date(expiresAt),
+      }),
+  })
+
+/** GET /api/sessions */
+export const sessionsList = (sessions: SessionOperations) =>
+  operation({
+    id: 'sessions.list',
+    summary: "The caller's sessions and their usage, newest first.",
+    access: 'user',
+    query: Paging,
+    output: v.array(Session),
+    answerHeaders: ['Link'],
+    run: (caller, { query }, call) => jsonArray(query, call, (page) => sessions.list(caller!.user.id, page)),
+  })
+
+/** GET /api/sessions/{id} */
+export const sessionsGet = (sessions: SessionOperations) =>
+  operation({
+    id: 'sessions.get',
+    summary: 'A session and its usage.',
+    access: 'user',
+    params: v.object({ id: v.string() }),
+    output: Session,
+    errors: [404],
+    async run(caller, { params: { id } }) {
+      const session = await sessions.get(caller!.user.id, id)
+      if (!session) throw notFound('session')
+      return session
+    },
+  })

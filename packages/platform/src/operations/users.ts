@@ -1,0 +1,215 @@
+import type { Act, UserFields } from '@turnpike/core'
+import { createUser, deleteUser, findUserByEmail, getUser, listUsers, restoreUser, updateUser } from '@turnpike/core'
+import type { User as StoredUser } from '@turnpike/core'
+import { invalid, uuidv7 } from '@turnpike/core/internal'
+import { jsonArray, Paging } from '@turnpike/http'
+import * as v from 'valibot'
+import { notFound } from '../errors.js'
+import { operation } from '../operation.js'
+import type { Parts } from '../parts.js'
+import { Email, Role, User } from '../schemas.js'
+
+/** Input for a new user. */
+export type UserInput = Partial<Omit<UserFields, 'budget'>> & {
+  /** Default a UUIDv7. */
+  id?: string
+  /** Without one, the user cannot sign in by password. */
+  password?: string
+}
+
+/** What can be done with users, without HTTP. */
+export function userOperations({ kv, keys, sessions, now }: Parts) {
+  /** Ends what a user has open: the sign-ins and gateway keys. */
+  const revoke = async (id: string, act: Act): Promise<void> => {
+    await sessions?.signOutUser(id)
+    await keys.revokeAll(id, act)
+  }
+
+  return {
+    /** @throws ApiError 400 where the e-mail is taken, or for a password that is too short or too long */
+    async create({ password, ...fields }: UserInput, act: Act = {}): Promise<StoredUser> {
+      const time = act.now ?? now()
+      const id = fields.id ?? uuidv7(time)
+      if (password !== undefined && !sessions)
+        throw invalid('Users are signed in elsewhere: they have no password here')
+      if (password !== undefined && !fields.email) throw invalid('A user who signs in by password needs an e-mail')
+      const also = password === undefined ? [] : [await sessions!.passwordEntry(id, password)]
+      const provider = fields.provider ?? (password === undefined ? '' : 'password')
+      const user = await createUser(kv, { ...fields, id, provider }, { ...act, now: time, also })
+      if (!user) throw invalid('The e-mail is taken')
+      return user
+    },
+    get: (id: string) => getUser(kv, id, { deleted: true }),
+    find: (email: string) => findUserByEmail(kv, email, { deleted: true }),
+    list: (page?: Parameters<typeof listUsers>[1]) => listUsers(kv, page),
+    /** @throws ApiError 400 where the e-mail is taken, or where the last administrator would get another role */
+    update: (id: string, fields: Partial<UserFields>, act: Act = {}) =>
+      updateUser(kv, id, fields, { now: now(), ...act }),
+    /** Deletes a user softly, and ends the sign-ins and gateway keys. False if there is none. @throws ApiError 400 for the last administrator */
+    async remove(id: string, act: Act = {}): Promise<boolean> {
+      if (!(await deleteUser(kv, id, { now: now(), ...act }))) return false
+      // A crash here leaves entries that are good for nothing: the user is gone, and a restored one has to sign in again.
+      await revoke(id, act)
+      return true
+    },
+    /** Takes a deletion back; sign-ins and gateway keys stay revoked. Null if there is no deleted user with this id. */
+    async restore(id: string, act: Act = {}): Promise<StoredUser | null> {
+      const user = await getUser(kv, id, { deleted: true })
+      if (!user || user.deleted_at === null) return null
+      // Before the user is back, as a crash may have prevented it when the user was deleted.
+      await revoke(id, act)
+      return restoreUser(kv, id, { now: now(), ...act })
+    },
+    /** Gives a user a password, or another one, and ends all sign-ins. @throws ApiError 400 as `create` */
+    async setPassword(id: string, password: string): Promise<void> {
+      if (!sessions) throw invalid('Users are signed in elsewhere: they have no password here')
+      await sessions.setPassword(id, password)
+    },
+  }
+}
+
+export type UserOperations = ReturnType<typeof userOperations>
+
+/** The public form of a user (spec.md, "User (platform)"). */
+export const userView = (user: StoredUser): v.InferOutput<typeof User> => {
+  const { id, email, first_name, last_name, username, role, provider, deleted_at, created_at } = user
+  return { id, email: email ?? '', first_name, last_name, username, role, provider, deleted_at, created_at }
+}
+
+const params = v.object({ id: v.string() })
+const name = v.nullish(v.pipe(v.string(), v.maxLength(200)))
+
+const names = { firstName: name, lastName: name, username: name }
+const aliases = { first_name: 'firstName', last_name: 'lastName' }
+
+/** The fields of a user from a body. */
+const fieldsOf = ({ email, firstName, lastName, username, role }: v.InferOutput<typeof UserPatch>) => ({
+  ...(email != null && { email }),
+  ...(firstName != null && { first_name: firstName }),
+  ...(lastName != null && { last_name: lastName }),
+  ...(username != null && { username }),
+  ...(role != null && { role }),
+})
+
+/** The body of POST /api/users. */
+export const NewUser = v.object({
+  email: Email,
+  password: v.nullish(v.string()),
+  ...names,
+  role: v.nullish(Role),
+})
+
+/** The body of PATCH /api/users/{id}. Null is as good as absent. */
+export const UserPatch = v.object({
+  email: v.nullish(Email),
+  ...names,
+  role: v.nullish(Role),
+})
+
+/** POST /api/users */
+export const usersCreate = (users: UserOperations) =>
+  operation({
+    id: 'users.create',
+    summary: 'Makes a user, with a password or without.',
+    access: 'admin',
+    aliases,
+    body: NewUser,
+    output: User,
+    errors: [503],
+    async run(caller, { body }) {
+      const { password } = body
+      const input = { ...fieldsOf(body), ...(password != null && { password }) }
+      return userView(await users.create(input, { by: caller!.user.id }))
+    },
+  })
+
+/** GET /api/users */
+export const usersList = (users: UserOperations) =>
+  operation({
+    id: 'users.list',
+    summary: 'Lists users, newest first: all, a page of them, the one with an e-mail, or the deleted ones.',
+    access: 'admin',
+    query: v.object({
+      ...Paging.entries,
+      email: v.optional(v.string()),
+      deleted: v.optional(v.picklist(['true', 'false'])),
+    }),
+    output: v.array(User),
+    answerHeaders: ['Link'],
+    async run(_, { query }, call) {
+      const deleted = query.deleted === 'true'
+      if (query.email !== undefined) {
+        const found = await users.find(query.email)
+        return found && (found.deleted_at !== null) === deleted ? [userView(found)] : []
+      }
+      return jsonArray(query, call, async (page) => {
+        const { items, next } = await users.list({ ...page, deleted })
+        return { items: items.map(userView), next }
+      })
+    },
+  })
+
+/** GET /api/users/{id} */
+export const usersGet = (users: UserOperations) =>
+  operation({
+    id: 'users.get',
+    summary: 'One user, also a deleted one.',
+    access: 'admin',
+    params,
+    output: User,
+    errors: [404],
+    async run(_, { params: { id } }) {
+      const user = await users.get(id)
+      if (!user) throw notFound('user')
+      return userView(user)
+    },
+  })
+
+/** PATCH /api/users/{id} */
+export const usersUpdate = (users: UserOperations) =>
+  operation({
+    id: 'users.update',
+    summary: 'Changes the given fields of a user.',
+    access: 'admin',
+    params,
+    aliases,
+    body: UserPatch,
+    output: User,
+    errors: [404],
+    async run(caller, { params: { id }, body }) {
+      const fields = fieldsOf(body)
+      const isEmpty = Object.keys(fields).length === 0
+      const user = isEmpty ? await users.get(id) : await users.update(id, fields, { by: caller!.user.id })
+      if (!user) throw notFound('user')
+      return userView(user)
+    },
+  })
+
+/** DELETE /api/users/{id}: soft (ruling 31). */
+export const usersRemove = (users: UserOperations) =>
+  operation({
+    id: 'users.remove',
+    summary: 'Deletes a user, who can be restored, and ends their sign-ins and gateway keys.',
+    access: 'admin',
+    params,
+    errors: [400, 404],
+    async run(caller, { params: { id } }) {
+      if (!(await users.remove(id, { by: caller!.user.id }))) throw notFound('user')
+    },
+  })
+
+/** POST /api/users/{id}/restore */
+export const usersRestore = (users: UserOperations) =>
+  operation({
+    id: 'users.restore',
+    summary: 'Takes the deletion of a user back. Sign-ins and gateway keys stay ended.',
+    access: 'admin',
+    params,
+    output: User,
+    errors: [404],
+    async run(caller, { params: { id } }) {
+      const user = (await users.restore(id, { by: caller!.user.id })) ?? (await users.get(id))
+      if (!user) throw notFound('user')
+      return userView(user)
+    },
+  })

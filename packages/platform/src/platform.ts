@@ -1,0 +1,183 @@
+import type { BalancePolicy, GatewayKeys, KV, UsageLedger } from '@turnpike/core'
+import { ApiError, gatewayKeys, usageLedger } from '@turnpike/core'
+import type {
+  CorsOptions,
+  Exchange,
+  FetchCall,
+  HandlerOptions,
+  HattipHandler,
+  NodeListener,
+  Servable,
+  ShellOptions,
+} from '@turnpike/http'
+import { createHandler, fetchShell, hattipShell, nodeShell, route } from '@turnpike/http'
+import type { Caller } from './caller.js'
+import { callerOf } from './caller.js'
+import type { PlanLimits } from './operations/balances.js'
+import { BALANCE_POLICY, BODY_LIMIT, PLAN_LIMITS } from './conventions.js'
+import type { Identity } from './identity/identity.js'
+import type { PlatformRoute } from './operation.js'
+import { accountGet, accountRemove, accountRole } from './operations/account.js'
+import { browserSession, jwks, refresh, signIn, signOut } from './operations/auth.js'
+import {
+  balanceOperations,
+  balancesAdd,
+  balancesGet,
+  balancesSet,
+  ownBalance,
+  ownLimits,
+} from './operations/balances.js'
+import { keyOperations, keysCreate, keysList, keysRevoke, keysUsage } from './operations/keys.js'
+import { sessionOperations, sessionsCreate, sessionsGet, sessionsList } from './operations/sessions.js'
+import {
+  userOperations,
+  usersCreate,
+  usersGet,
+  usersList,
+  usersRemove,
+  usersRestore,
+  usersUpdate,
+} from './operations/users.js'
+import type { Parts } from './parts.js'
+
+/** Options of {@link createPlatform}. */
+export interface PlatformOptions extends ShellOptions {
+  /** The store of users, keys, sessions and balances: the gateway's. */
+  kv: KV
+  /** Who sends a request: {@link passwordAuth}, {@link jwksIdentity}, both by {@link chainIdentity}, or one of your own. */
+  identity: Identity
+  /** The gateway in this process, so that revoked keys are refused by it at once; default keys and usage are read through `kv`. */
+  gateway?: { keys: GatewayKeys; ledger: UsageLedger }
+  /** What credits are for (docs/platform.md); default `report`. Give the gateway the same. */
+  balancePolicy?: BalancePolicy
+  /** What users may have without extras in their balance; default 1 GB of files, and any number of projects and agents. */
+  planLimits?: Partial<PlanLimits>
+  /** Origins besides that of the platform whose pages may send requests with its cookie; default none. */
+  trustedOrigins?: readonly string[]
+  /** Cross-origin requests that browsers allow; default none. */
+  cors?: CorsOptions
+  /** Largest JSON body in bytes; default 1 MiB. */
+  bodyLimit?: number
+  /** Called for each error that ends as a 5xx; default none. */
+  onError?: NonNullable<HandlerOptions<Caller>['onError']>
+  /** Called with the log record of each finished request; default none. */
+  onRequest?: HandlerOptions<Caller>['onRequest']
+  /** Further routes, such as `openapi()` of `@turnpike/platform/openapi`; default none. */
+  routes?: ((parts: { routes: () => readonly PlatformRoute[] }) => PlatformRoute[])[]
+  /** The clock, in milliseconds; default `Date.now`. */
+  now?: () => number
+}
+
+/** What the routes of a platform do, without HTTP: it checks no caller. */
+export type Operations = ReturnType<typeof operationsOf>
+
+const operationsOf = (parts: Parts) => ({
+  users: userOperations(parts),
+  balances: balanceOperations(parts),
+  keys: keyOperations(parts),
+  sessions: sessionOperations(parts),
+})
+
+/** A platform: one handler, in the form that each kind of host takes. */
+export interface Platform extends Servable {
+  /** Serves a web `Request`. */
+  fetch(request: Request, call?: FetchCall): Promise<Response>
+  /** Serves any HatTip adapter. */
+  hattip: HattipHandler
+  /** Serves node:http, Express and every other connect-style host. */
+  node: NodeListener
+  /** The route table behind all of the above. */
+  routes: readonly PlatformRoute[]
+  operations: Operations
+  /**
+   * Authenticates an administrator who is signed in, for the gateway's `/admin` data: its option `authenticateAdmin`.
+   * @throws ApiError 403 for other users
+   */
+  authenticateAdmin(exchange: Exchange): Promise<{ admin: string } | null>
+}
+
+/**
+ * The platform: `/api` and `/.well-known/jwks.json` as handlers for any runtime.
+ * @example
+ * const platform = createPlatform({ kv, identity: passwordAuth({ kv }) })
+ * await platform.operations.users.create({ email: 'ada@example.org', password: 'correct horse', role: 'admin' })
+ */
+export function createPlatform(options: PlatformOptions): Platform {
+  const { kv, identity, gateway, trustedOrigins = [], now = Date.now, bodyLimit = BODY_LIMIT } = options
+  const { sessions } = identity
+  const operations = operationsOf({
+    kv,
+    keys: gateway?.keys ?? gatewayKeys(kv, { now }),
+    ledger: gateway?.ledger ?? usageLedger(kv, { now }),
+    sessions,
+    balancePolicy: options.balancePolicy ?? BALANCE_POLICY,
+    planLimits: { ...PLAN_LIMITS, ...options.planLimits },
+    now,
+  })
+  const { users, balances, keys } = operations
+  const ours = { convention: true }
+  const gone = { convention: true, status: 204 }
+
+  const routes: PlatformRoute[] = [
+    ...(sessions
+      ? [
+          route('POST', '/api/auth', signIn(sessions)),
+          route('PUT', '/api/auth', refresh(sessions)),
+          route('DELETE', '/api/auth', signOut(sessions), gone),
+          route('GET', '/api/auth/session', browserSession(sessions)),
+          route('GET', '/.well-known/jwks.json', jwks(sessions), ours),
+        ]
+      : []),
+    route('GET', '/api/account', accountGet(), ours),
+    route('DELETE', '/api/account', accountRemove(users), gone),
+    route('PATCH', '/api/account/role', accountRole(users, sessions), ours),
+    route('GET', '/api/account/balance', ownBalance(balances), ours),
+    route('GET', '/api/account/limits', ownLimits(balances), ours),
+    route('POST', '/api/users', usersCreate(users), ours),
+    route('GET', '/api/users', usersList(users), ours),
+    route('GET', '/api/users/{id}', usersGet(users), ours),
+    route('PATCH', '/api/users/{id}', usersUpdate(users), ours),
+    route('DELETE', '/api/users/{id}', usersRemove(users), gone),
+    route('POST', '/api/users/{id}/restore', usersRestore(users), ours),
+    route('GET', '/api/users/{id}/balance', balancesGet(balances), ours),
+    route('PATCH', '/api/users/{id}/balance', balancesSet(balances), ours),
+    route('POST', '/api/users/{id}/balance', balancesAdd(balances), ours),
+    route('POST', '/api/keys', keysCreate(keys), ours),
+    route('GET', '/api/keys', keysList(keys), ours),
+    route('GET', '/api/keys/usage', keysUsage(keys), ours),
+    route('DELETE', '/api/keys/{id}', keysRevoke(keys), gone),
+    route('POST', '/api/sessions', sessionsCreate(operations.sessions), ours),
+    route('GET', '/api/sessions', sessionsList(operations.sessions), ours),
+    route('GET', '/api/sessions/{id}', sessionsGet(operations.sessions), ours),
+    ...(options.routes ?? []).flatMap((more) => more({ routes: () => routes })),
+  ]
+
+  const authenticate = callerOf(kv, { identity, trustedOrigins, now })
+  const { handle, refuse } = createHandler({
+    ...options,
+    bodyLimit,
+    routes,
+    authenticate,
+    errorBody: ({ message }) => ({ error: message }),
+    headers: { 'cache-control': 'private, no-store', vary: 'Cookie, Authorization' },
+  })
+
+  return {
+    handle,
+    refuse,
+    fetch: fetchShell(handle, options),
+    hattip: hattipShell(handle, options),
+    node: nodeShell(handle, options),
+    routes,
+    operations,
+    async authenticateAdmin(exchange) {
+      try {
+        const caller = await authenticate(exchange, 'admin', () => undefined)
+        return { admin: caller!.user.id }
+      } catch (error) {
+        if (ApiError.is(error) && error.status === 401) return null
+        throw error
+      }
+    },
+  }
+}

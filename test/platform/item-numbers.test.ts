@@ -1,0 +1,18 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+
+/** The items of platform.md 2.3 that there are tests for: transport and errors, sign-in, keys, sessions, users and accounts. */
+const ITEMS = [...Array.from({ length: 28 }, (_, i) => 1 + i), ...Array.from({ length: 42 }, (_, i) => 125 + i)]
+
+it('has a test for each item', () => {
+  const here = new URL('.', import.meta.url)
+  const titles = readdirSync(here)
+    .filter((name) => name.endsWith('.test.ts'))
+    .flatMap((name) => [
+      ...readFileSync(new URL(name, here), 'utf8').matchAll(
+        /^\s*(?:it|it\.each\(.*\)|it\.skipIf\(runtime === 'bun'\)|describe)\(['"]#(\d+) /gm,
+      ),
+    ])
+  const numbers = titles.map(([, number]) => Number(number)).toSorted((one, other) => one - other)
+  expect(numbers).toEqual(ITEMS)
+})

@@ -1,0 +1,103 @@
+// Usage: node server.mjs STORAGE. The gateway and the platform on one port, with a clock that the test sets. It prints its address, and for
+// each line of its input, a JSON array of a method and its arguments, another with the result or with null and the error.
+import { createInterface } from 'node:readline'
+import { usageLedger } from '@turnpike/core'
+import { openStorage } from '@turnpike/example-server/storage'
+import { conventionRoutes, createGateway } from '@turnpike/gateway'
+import { openapi as gatewayOpenapi } from '@turnpike/gateway/openapi'
+import { fetchShell, nodeShell } from '@turnpike/http'
+import { createPlatform, passwordAuth, scryptHasher } from '@turnpike/platform'
+import { openapi } from '@turnpike/platform/openapi'
+import { createRouter, openai } from '@turnpike/providers'
+
+const { OPENAI_BASE_URL, BALANCE_POLICY = 'report', TRUSTED_HOPS = '0', BASE_URL } = process.env
+
+let ahead = 0
+const now = () => Date.now() + ahead
+
+const { kv, rateLimiter } = await openStorage(process.argv[2])
+const trustedHops = Number(TRUSTED_HOPS)
+const balancePolicy = BALANCE_POLICY
+const gateway = createGateway({
+  router: createRouter({ providers: [openai({ apiKey: 'sk-upstream', baseURL: OPENAI_BASE_URL })] }),
+  kv,
+  ledger: usageLedger(kv, { now }),
+  ...(rateLimiter && { rateLimiter }),
+  authenticateAdmin: (exchange) => platform.authenticateAdmin(exchange),
+  balancePolicy,
+  trustedHops,
+  routes: [conventionRoutes, gatewayOpenapi()],
+  now,
+})
+const identity = passwordAuth({
+  kv,
+  secret: 'a secret of the tests, at least 32 characters',
+  ...(rateLimiter && { rateLimiter }),
+  ...(BASE_URL && { baseUrl: BASE_URL }),
+  // A five-hundredth of the work: the tests sign in hundreds of times.
+  hasher: scryptHasher({ ln: 8, r: 8, p: 1 }),
+  now,
+})
+const platform = createPlatform({
+  kv,
+  identity,
+  gateway,
+  balancePolicy,
+  planLimits: { projects: 2 },
+  trustedHops,
+  routes: [openapi()],
+  now,
+})
+
+const handle = (exchange) => (/^\/(api(\/|$)|\.well-known\/)/.test(exchange.path) ? platform : gateway).handle(exchange)
+
+async function listen() {
+  if ('Bun' in globalThis) {
+    const serve = fetchShell(handle, { trustedHops })
+    const server = globalThis.Bun.serve({
+      fetch: (request, server) => serve(request, { ip: server.requestIP(request)?.address }),
+      hostname: '127.0.0.1',
+      port: 0,
+      idleTimeout: 0,
+    })
+    return server.port
+  }
+  const { createServer } = await import('@turnpike/http/node')
+  const server = createServer({ handle, refuse: platform.refuse }, { listener: nodeShell(handle, { trustedHops }) })
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return server.address().port
+}
+
+const methods = {
+  /** Sets the clock ahead of the machine's, in milliseconds. */
+  advance: (ms) => void (ahead += ms),
+  rotate: () => identity.rotateKeys(),
+  createUser: (input) => platform.operations.users.create(input),
+  setPassword: (id, password) => platform.operations.users.setPassword(id, password),
+  get: async (...key) => (await kv.get(key))?.value ?? null,
+  /** All values of the store, as JSON. */
+  async dump() {
+    const { entriesOf } = await import('@turnpike/core')
+    const all = []
+    for await (const { key, value } of entriesOf(kv)) all.push([key, value])
+    return all
+  },
+  async verify() {
+    const { verifyStore } = await import('@turnpike/core')
+    const problems = []
+    for await (const problem of verifyStore(kv)) problems.push(problem)
+    return problems
+  },
+}
+
+console.log(JSON.stringify(`http://127.0.0.1:${await listen()}`))
+createInterface({ input: process.stdin })
+  .on('line', async (line) => {
+    const [id, method, ...args] = JSON.parse(line)
+    try {
+      console.log(JSON.stringify([id, (await methods[method](...args)) ?? null]))
+    } catch (error) {
+      console.log(JSON.stringify([id, null, error.message]))
+    }
+  })
+  .on('close', () => process.exit())

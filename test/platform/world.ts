@@ -1,0 +1,183 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import type { FakeAnswer, FakeUpstream } from '@turnpike/providers/testing'
+import { fakeOpenAI } from '@turnpike/providers/testing'
+import { afterAll, beforeAll, describe } from 'vitest'
+import { endEngines, engines } from '../support/engines.js'
+import { runtimePath } from '../support/runtime.js'
+import { sample } from '../support/scope.js'
+
+/** An answer: its status, body and headers. */
+export interface Reply<T = unknown> {
+  status: number
+  body: T
+  headers: Headers
+}
+
+export interface SignedIn {
+  id: string
+  email: string
+  access: string
+  refresh: string
+  /** `Cookie` header; undefined where it was not asked for. */
+  cookie: string | undefined
+}
+
+/** A process that serves a gateway and a platform (server.mjs), and what tests ask of it. */
+export interface World {
+  url: string
+  pid: number
+  upstream: FakeUpstream
+  /** Answers in place of the fake upstream, until it is unset. */
+  fault: (() => FakeAnswer) | undefined
+  /** Calls a method of server.mjs. */
+  call<T = unknown>(method: string, ...args: unknown[]): Promise<T>
+  /** Sets its clock ahead. */
+  advance(ms: number): Promise<void>
+  /** Sends a request; a body that is no string is sent as JSON. */
+  ask<T = never>(method: string, path: string, options?: AskOptions): Promise<Reply<T>>
+  /** Makes a user with {@link PASSWORD}. */
+  person(role?: 'user' | 'developer' | 'admin'): Promise<{ id: string; email: string }>
+  signIn(email: string, options?: { cookie?: boolean; headers?: Record<string, string> }): Promise<SignedIn>
+  /** Makes a user and signs in. */
+  signedIn(role?: 'user' | 'developer' | 'admin', cookie?: boolean): Promise<SignedIn>
+  kill(): Promise<void>
+}
+
+export interface AskOptions {
+  as?: SignedIn | string | undefined
+  body?: unknown
+  headers?: Record<string, string>
+}
+
+export const PASSWORD = 'correct horse battery staple'
+
+const script = fileURLToPath(new URL('server.mjs', import.meta.url))
+
+/** Starts a process on a store. */
+export async function startWorld(storage: string, env: Record<string, string> = {}): Promise<World> {
+  const upstream = fakeOpenAI({ apiKey: 'sk-upstream', override: () => world.fault?.() })
+  const fake = await upstream.listen()
+  const child = spawn(runtimePath(), [script, storage], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], OPENAI_BASE_URL: `${fake.url}/v1`, ...env },
+  })
+  const closed = once(child, 'close')
+  const lines = createInterface({ input: child.stdout })
+  const waiting = new Map<number, { resolve(value: never): void; reject(error: Error): void }>()
+  let calls = 0
+  const url = await new Promise<string>((resolve, reject) => {
+    lines.on('line', (line) => {
+      const told = JSON.parse(line) as string | [number, never, string?]
+      if (typeof told === 'string') return resolve(told)
+      const [id, result, error] = told
+      const { resolve: answer, reject: fail } = waiting.get(id)!
+      waiting.delete(id)
+      if (error === undefined) answer(result)
+      else fail(new Error(error))
+    })
+    void closed.then(() => reject(new Error('The server ended')))
+  })
+  void closed.then(() => {
+    for (const { reject } of waiting.values()) reject(new Error('The server ended'))
+  })
+
+  const call = <T>(method: string, ...args: unknown[]): Promise<T> =>
+    new Promise<T>((resolve, reject) => {
+      const id = ++calls
+      waiting.set(id, { resolve, reject })
+      child.stdin.write(`${JSON.stringify([id, method, ...args])}\n`)
+    })
+
+  const ask: World['ask'] = async <T>(method: string, path: string, { as, body, headers }: AskOptions = {}) => {
+    const token = typeof as === 'string' ? as : as?.access
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers: {
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false
+    return {
+      status: response.status,
+      body: (isJson && text !== '' ? JSON.parse(text) : text) as T,
+      headers: response.headers,
+    }
+  }
+
+  let people = 0
+  const person: World['person'] = async (role = 'user') => {
+    const email = `person-${process.pid}-${++people}@example.org`
+    const { id } = await call<{ id: string }>('createUser', { email, password: PASSWORD, role })
+    return { id, email }
+  }
+
+  const signIn: World['signIn'] = async (email, { cookie = false, headers = {} } = {}) => {
+    const {
+      status,
+      body,
+      headers: answered,
+    } = await ask<Record<string, never>>('POST', '/api/auth', {
+      body: { email, password: PASSWORD, ...(cookie && { cookie }) },
+      headers: { ...(cookie && { 'sec-fetch-site': 'same-origin' }), ...headers },
+    })
+    if (status !== 200) throw new Error(`Sign-in answered ${status} ${JSON.stringify(body)}`)
+    const { access_token, refresh_token, user } = body as unknown as {
+      access_token: string
+      refresh_token: string
+      user: { id: string }
+    }
+    const set = answered.getSetCookie()[0]?.split(';', 1)[0]
+    return { id: user.id, email, access: access_token, refresh: refresh_token, cookie: set }
+  }
+
+  const kill = async (): Promise<void> => {
+    child.kill('SIGKILL')
+    await closed
+    await fake.close()
+  }
+
+  const world: World = {
+    url,
+    fault: undefined,
+    pid: child.pid!,
+    upstream,
+    call,
+    advance: (ms) => call('advance', ms),
+    ask,
+    person,
+    signIn,
+    signedIn: async (role, cookie = false) => signIn((await person(role)).email, { cookie }),
+    kill,
+  }
+  return world
+}
+
+/** The stores that all is tried on. */
+const stores: { name: string; missing: boolean; create(): Promise<string> }[] = [
+  { name: 'memory', missing: false, create: async () => 'memory' },
+  ...engines.filter(({ name }) => ['fs', 'redis', 'postgres'].includes(name)),
+]
+
+/** Tests of one process on a store: on memory or, in `npm run test:all`, on each. */
+export function worldSuite(name: string, suite: (world: () => World) => void): void {
+  describe.each([...sample(stores)])(`${name}, on $name`, ({ missing, create }) => {
+    describe.skipIf(missing)('', () => {
+      let world: World
+      beforeAll(async () => {
+        world = await startWorld(await create())
+      })
+      afterAll(async () => {
+        await world.kill()
+        await endEngines()
+      })
+      suite(() => world)
+    })
+  })
+}
