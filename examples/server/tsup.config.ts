@@ -5,6 +5,7 @@ export default defineConfig({
     node: 'src/node.ts',
     bun: 'src/bun.ts',
     storage: 'src/storage-cli.ts',
+    users: 'src/users-cli.ts',
     'open-storage': 'src/storage.ts',
     listener: 'src/listener.ts',
     'hattip-listener': 'src/hattip-listener.ts',

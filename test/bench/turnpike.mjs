@@ -39,7 +39,7 @@ async function listenOnNode() {
   const { createServer } = await load('@turnpike/http/node')
   const { serverListener } = await load('@turnpike/example-server/listener')
   const { hattipListener } = await load('@turnpike/example-server/hattip-listener')
-  const compose = { server: serverListener, hattip: hattipListener }[MODE]
+  const compose = { server: (gateway, rest) => serverListener(gateway.node, rest), hattip: hattipListener }[MODE]
   const listener = compose(gateway, { handler: gateway.hattip, origin: 'http://localhost' })
   createServer(gateway, { listener }).listen(PORT, '127.0.0.1')
 }

@@ -8,7 +8,7 @@ import { serve, setUp } from './setup.js'
 const origin = 'http://localhost'
 
 gatewaySuite('the listener of the reference server', (gateway) =>
-  serve(serverListener(gateway, { handler: gateway.hattip, origin })),
+  serve(serverListener(gateway.node, { handler: gateway.hattip, origin })),
 )
 
 gatewaySuite("HatTip's adapter alone", (gateway) => serve(hattipListener(gateway, { origin })))
@@ -23,7 +23,7 @@ describe('the listener of the reference server', () => {
       return new Response(`HatTip was sent ${await request.text()}`)
     }
     const { gateway, key } = await setUp()
-    const { url, close } = await serve(serverListener(gateway, { handler, origin }))
+    const { url, close } = await serve(serverListener(gateway.node, { handler, origin }))
     onTestFinished(close)
 
     const models = await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })

@@ -1,9 +1,15 @@
+import { randomBytes } from 'node:crypto'
 import type { KV } from '@turnpike/core'
-import { createUser, getUser, usageLedger } from '@turnpike/core'
-import type { Gateway, RequestEvents } from '@turnpike/gateway'
+import { getUser, usageLedger } from '@turnpike/core'
+import type { AuthenticateAdmin, Gateway, RequestEvents } from '@turnpike/gateway'
 import { conventionRoutes, createGateway, tokenAdmin } from '@turnpike/gateway'
 import { openapi } from '@turnpike/gateway/openapi'
 import { prometheus } from '@turnpike/gateway/prometheus'
+import type { Servable } from '@turnpike/http'
+import { hattipShell, nodeShell } from '@turnpike/http'
+import type { Platform } from '@turnpike/platform'
+import { createPlatform, passwordAuth } from '@turnpike/platform'
+import { openapi as platformOpenapi } from '@turnpike/platform/openapi'
 import type { Transport } from '@turnpike/providers'
 import { createRouter } from '@turnpike/providers'
 import type { Environment } from './environment.js'
@@ -22,22 +28,55 @@ const json = JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', c
 const curl = (url: string, key: string): string =>
   `curl ${url}/v1/chat/completions -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" -d '${json}'`
 
-/** Makes the administrator and the first key where there are none. @returns the value of a key that was made and is to be shown once */
-async function bootstrap(kv: KV, { keys }: Gateway, environment: Environment): Promise<string | undefined> {
-  const { ADMIN_EMAIL, BOOTSTRAP_GATEWAY_KEY: given, BOOTSTRAP_GATEWAY_RATE_LIMIT: rateLimit } = environment
-  const first = await createUser(kv, { id: ADMIN_ID, email: ADMIN_EMAIL ?? null, role: 'admin', name: 'Administrator' })
-  if (!first && !(await getUser(kv, ADMIN_ID))) {
+/** What the first start made, to be shown once. */
+interface Made {
+  key?: string | undefined
+  administrator?: { email: string; password?: string }
+}
+
+/** Makes the administrator and the first key where there are none. */
+async function bootstrap(kv: KV, gateway: Gateway, platform: Platform, environment: Environment): Promise<Made> {
+  const { ADMIN_EMAIL, ADMIN_PASSWORD, BOOTSTRAP_GATEWAY_KEY: given } = environment
+  const { BOOTSTRAP_GATEWAY_RATE_LIMIT: rateLimit } = environment
+  const { keys } = gateway
+  const made: Made = {}
+  const found = await getUser(kv, ADMIN_ID, { deleted: true })
+  if (!found) {
+    const email = ADMIN_EMAIL ?? 'admin@localhost'
+    const password = ADMIN_PASSWORD ?? randomBytes(12).toString('base64url')
+    const fields = { id: ADMIN_ID, email, password, role: 'admin', name: 'Administrator' } as const
+    await platform.operations.users.create(fields)
+    made.administrator = { email, ...(ADMIN_PASSWORD === undefined && { password }) }
+  } else if (found.deleted_at !== null) {
     if (given !== undefined)
       console.error('BOOTSTRAP_GATEWAY_KEY makes no key: its owner, the first administrator, was deleted')
-    return undefined
+    return made
   }
-  if (given === undefined)
-    return first ? (await keys.create(ADMIN_ID, { name: 'first start', rateLimit }))?.key : undefined
-  const made = await keys.create(ADMIN_ID, { name: 'bootstrap', rateLimit, key: given })
-  const holder = made ? undefined : await keys.verify(given)
+  if (given === undefined) {
+    if (made.administrator) made.key = (await keys.create(ADMIN_ID, { name: 'first start', rateLimit }))?.key
+    return made
+  }
+  const key = await keys.create(ADMIN_ID, { name: 'bootstrap', rateLimit, key: given })
+  const holder = key ? undefined : await keys.verify(given)
   if (holder && holder.key.rate_limit !== rateLimit) await keys.setRateLimit(holder.key.id, rateLimit)
-  return undefined
+  return made
 }
+
+/** The paths that the platform answers for; all others are the gateway's. */
+const isPlatforms = (path: string): boolean => /^\/(api(\/|$)|\.well-known\/)/.test(path)
+
+/** Administrators by `ADMIN_TOKEN`, if it is set, or by their sessions. */
+const administrators = (token: string | undefined, platform: () => Platform): AuthenticateAdmin => {
+  const byToken = token === undefined ? undefined : tokenAdmin(token)
+  return async (exchange) => (await byToken?.(exchange)) ?? platform().authenticateAdmin(exchange)
+}
+
+/** The limits of the plan, as far as they are set. */
+const planOf = ({ PLAN_PROJECTS, PLAN_AGENTS, PLAN_STORAGE_GB }: Environment) => ({
+  ...(PLAN_PROJECTS !== undefined && { projects: PLAN_PROJECTS }),
+  ...(PLAN_AGENTS !== undefined && { agents: PLAN_AGENTS }),
+  ...(PLAN_STORAGE_GB !== undefined && { storageGb: PLAN_STORAGE_GB }),
+})
 
 /** The reference server, whatever runtime serves it. @param events where finished requests are told of */
 export async function createApp(environment: Environment, transport: Transport, events: RequestEvents) {
@@ -57,7 +96,8 @@ export async function createApp(environment: Environment, transport: Transport, 
     ledger: usageLedger(kv, { onLost: (records) => console.error(JSON.stringify({ lost_usage_records: records })) }),
     simulated,
     trustedHops,
-    ...(environment.ADMIN_TOKEN !== undefined && { authenticateAdmin: tokenAdmin(environment.ADMIN_TOKEN) }),
+    authenticateAdmin: administrators(environment.ADMIN_TOKEN, () => platform),
+    balancePolicy: environment.BALANCE_POLICY,
     maxInFlight: environment.MAX_IN_FLIGHT,
     maxLoopDelayMs: environment.MAX_LOOP_DELAY_MS || Infinity,
     holds: environment.HOLDS,
@@ -67,13 +107,36 @@ export async function createApp(environment: Environment, transport: Transport, 
     events,
     routes: [conventionRoutes, prometheus(), openapi()],
   })
-  const newKey = await bootstrap(kv, gateway, environment)
+  const identity = passwordAuth({
+    kv,
+    ...(rateLimiter && { rateLimiter }),
+    ...(environment.SESSION_SECRET !== undefined && { secret: environment.SESSION_SECRET }),
+    ...(BASE_URL !== undefined && { baseUrl: BASE_URL }),
+  })
+  const platform = createPlatform({
+    kv,
+    identity,
+    gateway,
+    balancePolicy: environment.BALANCE_POLICY,
+    planLimits: planOf(environment),
+    trustedHops,
+    onError: log.onError,
+    onRequest: log.onRequest,
+    routes: [platformOpenapi()],
+  })
+  const servable: Servable = {
+    handle: (exchange) => (isPlatforms(exchange.path) ? platform : gateway).handle(exchange),
+    refuse: (error) => gateway.refuse(error),
+  }
+  const made = await bootstrap(kv, gateway, platform, environment)
   const { endSweeps } = await sweepHolds(kv, gateway.ledger, log.onError)
 
   return {
-    gateway,
+    /** The gateway and the platform on one port. */
+    servable,
+    node: nodeShell(servable.handle, { trustedHops }),
     /** What HatTip composes, on every runtime. */
-    handler: gateway.hattip,
+    handler: hattipShell(servable.handle, { trustedHops }),
     /** What adapters take for the server's own address. */
     origin: BASE_URL ?? 'http://localhost',
     /** Says where the server listens and, at the first start, how to call it. */
@@ -85,8 +148,15 @@ export async function createApp(environment: Environment, transport: Transport, 
           'No provider key is set, so answers come from simulated upstreams.',
           'Set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY for real ones.',
         )
-      if (newKey !== undefined)
-        lines.push('', 'Your gateway key, shown this once:', `  ${newKey}`, '', 'Try it:', `  ${curl(url, newKey)}`)
+      const { key, administrator } = made
+      if (administrator?.password !== undefined)
+        lines.push(
+          '',
+          'The administrator, whose password is shown this once:',
+          `  ${administrator.email}  ${administrator.password}`,
+        )
+      if (key !== undefined)
+        lines.push('', 'Your gateway key, shown this once:', `  ${key}`, '', 'Try it:', `  ${curl(url, key)}`)
       say(lines.join('\n'))
     },
     /** Lets running requests end, at most 30 seconds, and closes the store. */

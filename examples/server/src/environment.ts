@@ -39,6 +39,10 @@ const flag = (name: string) =>
     'false',
   )
 
+/** A limit of the plan; unset = the platform's default. */
+const plan = (name: string, form: RegExp, what: string) =>
+  v.optional(v.pipe(v.string(), v.regex(form, `${name} must be ${what}`), v.transform(Number)))
+
 const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const
 
 /** The environment of the reference server; docs/server.md describes each variable. */
@@ -84,6 +88,13 @@ const Environment = v.object({
   ADMIN_TOKEN: v.optional(
     v.pipe(v.string(), v.regex(/^\S{16,}$/, 'ADMIN_TOKEN must have at least 16 characters, without spaces')),
   ),
+  BALANCE_POLICY: v.optional(
+    v.picklist(['off', 'report', 'enforce'], 'BALANCE_POLICY must be off, report or enforce'),
+    'report',
+  ),
+  PLAN_PROJECTS: plan('PLAN_PROJECTS', /^\d+$/, 'a whole number'),
+  PLAN_AGENTS: plan('PLAN_AGENTS', /^\d+$/, 'a whole number'),
+  PLAN_STORAGE_GB: plan('PLAN_STORAGE_GB', /^\d+(\.\d+)?$/, 'a decimal number'),
   SESSION_SECRET: v.optional(v.pipe(v.string(), v.minLength(32, 'SESSION_SECRET must have at least 32 characters'))),
 })
 

@@ -10,8 +10,8 @@ const FLUSH_MS = 1_000
 
 await start({
   transport: undiciTransport(),
-  async serve({ gateway, handler, origin }, { HOST, PORT }) {
-    const server = createServer(gateway, { listener: serverListener(gateway, { handler, origin }) })
+  async serve({ servable, node, handler, origin }, { HOST, PORT }) {
+    const server = createServer(servable, { listener: serverListener(node, { handler, origin }) })
     await once(server.listen(PORT, HOST), 'listening')
     let closed: Promise<unknown>
     return {
