@@ -1,7 +1,7 @@
 // Usage: node server.mjs STORAGE. The gateway and the platform on one port, with a clock that the test sets. It prints its address, and for
 // each line of its input, a JSON array of a method and its arguments, another with the result or with null and the error.
 import { createInterface } from 'node:readline'
-import { usageLedger } from '@turnpike/core'
+import { memoryRateLimiter, usageLedger } from '@turnpike/core'
 import { openStorage } from '@turnpike/example-server/storage'
 import { conventionRoutes, createGateway } from '@turnpike/gateway'
 import { openapi as gatewayOpenapi } from '@turnpike/gateway/openapi'
@@ -10,19 +10,21 @@ import { createPlatform, passwordAuth, scryptHasher } from '@turnpike/platform'
 import { openapi } from '@turnpike/platform/openapi'
 import { createRouter, openai } from '@turnpike/providers'
 
-const { OPENAI_BASE_URL, BALANCE_POLICY = 'report', TRUSTED_HOPS = '0', BASE_URL } = process.env
+const { OPENAI_BASE_URL, BALANCE_POLICY = 'report', TRUSTED_HOPS = '0', BASE_URL, RATE_LIMITER } = process.env
 
 let ahead = 0
 const now = () => Date.now() + ahead
 
-const { kv, rateLimiter } = await openStorage(process.argv[2])
+const { kv, rateLimiter: shared } = await openStorage(process.argv[2])
+// A store counts by a clock of its own.
+const rateLimiter = RATE_LIMITER === 'memory' || !shared ? memoryRateLimiter({ now }) : shared
 const trustedHops = Number(TRUSTED_HOPS)
 const balancePolicy = BALANCE_POLICY
 const gateway = createGateway({
   router: createRouter({ providers: [openai({ apiKey: 'sk-upstream', baseURL: OPENAI_BASE_URL })] }),
   kv,
   ledger: usageLedger(kv, { now }),
-  ...(rateLimiter && { rateLimiter }),
+  rateLimiter,
   authenticateAdmin: (exchange) => platform.authenticateAdmin(exchange),
   balancePolicy,
   trustedHops,
@@ -32,7 +34,7 @@ const gateway = createGateway({
 const identity = passwordAuth({
   kv,
   secret: 'a secret of the tests, at least 32 characters',
-  ...(rateLimiter && { rateLimiter }),
+  rateLimiter,
   ...(BASE_URL && { baseUrl: BASE_URL }),
   // A five-hundredth of the work: the tests sign in hundreds of times.
   hasher: scryptHasher({ ln: 8, r: 8, p: 1 }),

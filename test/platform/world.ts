@@ -171,7 +171,7 @@ export function worldSuite(name: string, suite: (world: () => World) => void): v
     describe.skipIf(missing)('', () => {
       let world: World
       beforeAll(async () => {
-        world = await startWorld(await create())
+        world = await startWorld(await create(), { RATE_LIMITER: 'memory' })
       })
       afterAll(async () => {
         await world.kill()

@@ -27,8 +27,12 @@ export function callerOf(
   const userOf = async ({ userId, profile }: Identified): Promise<User | null> => {
     const found = await getUser(kv, userId)
     if (found || !profile) return found
-    // Null where another request was faster, and for a user who was deleted.
-    return (await createUser(kv, { ...profile, id: userId }, { now: now() })) ?? getUser(kv, userId)
+    const act = { now: now() }
+    // An e-mail that somebody else has is left out: it proves nothing here. For a user who was deleted, both fail.
+    const made =
+      (await createUser(kv, { ...profile, id: userId }, act)) ??
+      (await createUser(kv, { ...profile, email: null, id: userId }, act))
+    return made ?? getUser(kv, userId)
   }
 
   return async (exchange, access, log) => {
@@ -37,7 +41,7 @@ export function callerOf(
     const user = who && (await userOf(who))
     if (!user) throw unauthenticated()
     log({ user_id: user.id })
-    if (who.via === 'cookie') requireSameOrigin(exchange, trustedOrigins)
+    if (who.via === 'cookie') requireSameOrigin(exchange, { trustedOrigins })
     if (access !== 'user' && !needed[access].roles.includes(user.role)) throw forbidden(needed[access].message)
     return { user, who }
   }

@@ -10,18 +10,23 @@ const originOf = (url: string | undefined): string | undefined =>
 /**
  * Refuses requests that a page of another site made a browser send, with the cookies of this one: by Fetch Metadata or, in browsers without
  * it, by `Origin` or `Referer`. Not needed for bearer tokens, which no browser sends by itself.
- * SameSite does not do: it lets through what comes from another port of the host.
- * @param trustedOrigins such as `https://console.example`, besides the origin that is called
+ * SameSite is not enough: it lets through what comes from another port of the host.
+ * @param options.trustedOrigins such as `https://console.example`, besides the origin that is called
+ * @param options.unknown allows requests with none of these headers, which no browser sends; default false
  * @throws ApiError 403
  */
-export function requireSameOrigin(head: Head, trustedOrigins: readonly string[]): void {
-  if (SAFE.has(head.method)) return
-  const origin = originOf(head.header('origin') ?? head.header('referer'))
+export function requireSameOrigin(
+  { method, header }: Head,
+  { trustedOrigins, unknown = false }: { trustedOrigins: readonly string[]; unknown?: boolean },
+): void {
+  if (SAFE.has(method)) return
+  const [site, from] = [header('sec-fetch-site'), header('origin') ?? header('referer')]
+  if (unknown && site === undefined && from === undefined) return
+  const origin = originOf(from)
   if (origin !== undefined && trustedOrigins.includes(origin)) return
-  const site = head.header('sec-fetch-site')
-  const same =
+  const isSame =
     site === undefined
-      ? origin !== undefined && new URL(origin).host === head.header('host')?.toLowerCase()
+      ? origin !== undefined && new URL(origin).host === header('host')?.toLowerCase()
       : site === 'same-origin'
-  if (!same) throw forbidden('The request comes from another site')
+  if (!isSame) throw forbidden('The request comes from another site')
 }

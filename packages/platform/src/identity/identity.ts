@@ -42,8 +42,8 @@ export interface SessionIssuer {
   signIn(input: { email: string; password: string; cookie?: boolean }, head: Head): Promise<Issued<AuthSession>>
   /** @throws ApiError 401 for a token that is not or no longer valid */
   refresh(refreshToken: string, head: Head): Promise<AuthSession>
-  /** A new access token of the caller's sign-in. */
-  current(who: Identified): Promise<Issued<Omit<AuthSession, 'refresh_token'>>>
+  /** A new access token of the caller's sign-in; prolongs its cookie. */
+  current(who: Identified, head: Head): Promise<Issued<Omit<AuthSession, 'refresh_token'>>>
   /** @returns the cookies to set */
   signOut(who: Identified, scope: SignOutScope): Promise<string[]>
   /** Gives the caller's sign-in another cookie, after a change of role. @returns the cookies to set; none without a cookie */

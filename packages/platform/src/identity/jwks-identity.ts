@@ -30,16 +30,22 @@ const CLOCK_S = 60
 
 const text = (claim: unknown): string => (typeof claim === 'string' ? claim : '')
 
-const userOf: NonNullable<JwksIdentityOptions['user']> = (claims) => ({
-  userId: claims.sub!,
-  profile: {
-    email: text(claims['email']) || null,
-    first_name: text(claims['given_name']),
-    last_name: text(claims['family_name']),
-    username: text(claims['preferred_username']),
-    provider: 'jwks',
-  },
-})
+/** Longest id of a user. */
+const ID_LENGTH = 200
+
+const userOf: NonNullable<JwksIdentityOptions['user']> = ({ sub, ...claims }) =>
+  typeof sub === 'string' && sub.length <= ID_LENGTH
+    ? {
+        userId: sub,
+        profile: {
+          email: text(claims['email']) || null,
+          first_name: text(claims['given_name']),
+          last_name: text(claims['family_name']),
+          username: text(claims['preferred_username']),
+          provider: 'jwks',
+        },
+      }
+    : null
 
 /**
  * Identifies users by the access tokens of an identity provider of your own, such as Supabase, Auth0, Clerk or Keycloak.

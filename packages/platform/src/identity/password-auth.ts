@@ -1,6 +1,6 @@
 import type { KV, RateLimiter, User } from '@turnpike/core'
-import { findUserByEmail, getUser, memoryRateLimiter } from '@turnpike/core'
-import { invalid, revocableCache, sha256 } from '@turnpike/core/internal'
+import { getUser, memoryRateLimiter } from '@turnpike/core'
+import { revocableCache, sha256 } from '@turnpike/core/internal'
 import { parseCookies, setCookie } from '@turnpike/http'
 import type { CryptoKey } from 'jose'
 import {
@@ -9,17 +9,14 @@ import {
   COOKIE,
   FAILURES_PER_ADDRESS,
   FAILURES_PER_EMAIL,
-  HASHING,
   IDLE_DAYS,
   ISSUER,
-  PASSWORD_LENGTH,
   PLAIN_COOKIE,
 } from '../conventions.js'
 import { requireSameOrigin } from '../csrf.js'
 import { unauthenticated } from '../errors.js'
 import { accessTokens } from './access-tokens.js'
-import { boundedQueue } from './bounded-queue.js'
-import type { AuthSession, Identified, Identity, SessionIssuer } from './identity.js'
+import type { AuthSession, Head, Identified, Identity, SessionIssuer } from './identity.js'
 import { bearer } from './identity.js'
 import type { PasswordHasher } from './passwords.js'
 import { scryptHasher } from './passwords.js'
@@ -28,7 +25,7 @@ import { masterSecret } from './secrets.js'
 import type { SignIn } from './sign-ins.js'
 import { signIns } from './sign-ins.js'
 import { signingKeys } from './signing-keys.js'
-import type { Subject } from './throttle.js'
+import { storedPasswords } from './stored-passwords.js'
 import { networkOf, throttle } from './throttle.js'
 
 /** Options of {@link passwordAuth}. */
@@ -66,8 +63,6 @@ export interface PasswordAuth extends Identity {
   rotateKeys(olderThanMs?: number): Promise<boolean>
 }
 
-const passwordKey = (userId: string): string[] => ['password', userId]
-
 /** Whether browsers refuse a `__Host-` cookie: over plain HTTP from another machine. */
 const isPlain = (baseUrl: string | undefined): boolean => {
   if (baseUrl === undefined) return false
@@ -98,13 +93,13 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
   const refreshes = refreshTokens(getMaster)
   const store = signIns(kv, now)
   const attempts = throttle(kv, rateLimiter, now)
-  const hashing = boundedQueue(HASHING)
+  const passwords = storedPasswords(kv, hasher, attempts)
   const plain = isPlain(options.baseUrl)
   const cookieName = plain ? PLAIN_COOKIE : COOKIE
   const cache = revocableCache<Known>(now)
-  /** A hash that no password has, so that unknown e-mails take as long as wrong passwords. */
-  let dummy: Promise<string> | undefined
 
+  /** The value of the session cookie of a request; '' where there is none. */
+  const sentCookie = (head: Head): string => parseCookies(head.header('cookie')).get(cookieName) ?? ''
   const cookieOf = (value: string): string =>
     setCookie(cookieName, value, { secure: !plain, maxAge: value === '' ? 0 : IDLE_DAYS * 86_400 })
 
@@ -144,35 +139,25 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
     return { who: { userId: signIn.user_id, via: 'cookie', signInId: signIn.id }, until: Infinity }
   }
 
-  const identify = async (credential: string, lookUp: (credential: string) => Promise<Known | null>) => {
+  /** @returns null for a credential that is not one of these */
+  const identify = async (
+    credential: string,
+    isOwn: (credential: string) => boolean,
+    lookUp: (credential: string) => Promise<Known | null>,
+  ): Promise<Identified | null> => {
     const name = await sha256(credential)
-    const known = cache.get(name) ?? (await cache.load(name, () => lookUp(credential)))
+    let known = cache.get(name) ?? null
+    if (!known) {
+      if (!isOwn(credential)) return null
+      known = await cache.load(name, () => lookUp(credential))
+    }
     if (!known || known.until <= now()) throw unauthenticated()
     return known.who
   }
 
-  /** Checks a password in the queue, so that guesses that come at once are not all tried. @returns the user, or null */
-  const verify = (email: string, password: string, subjects: Subject[]): Promise<User | null> =>
-    hashing(async () => {
-      await attempts.check(subjects)
-      const user = await findUserByEmail(kv, email)
-      const entry = user && (await kv.get<{ hash: string }>(passwordKey(user.id)))
-      const hash = entry?.value.hash ?? (await (dummy ??= hasher.hash('')))
-      const isRight = await hasher.verify(password, hash)
-      if (!user || !entry || !isRight) {
-        await attempts.failed(subjects)
-        return null
-      }
-      if (hasher.needsRehash(hash))
-        await kv.commit({
-          check: [{ key: entry.key, version: entry.version }],
-          set: [{ key: entry.key, value: { hash: await hasher.hash(password) } }],
-        })
-      return user
-    })
-
-  const signOut = async (ended: AsyncIterable<SignIn> | SignIn[]): Promise<void> => {
-    const ids = new Set((await store.end(ended)).map(({ id }) => id))
+  const signOut = async (ended: SignIn[]): Promise<void> => {
+    await store.end(ended)
+    const ids = new Set(ended.map(({ id }) => id))
     cache.revoke(({ who }) => ids.has(who.signInId))
   }
 
@@ -184,18 +169,18 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
 
   const sessions: SessionIssuer = {
     async signIn({ email, password, cookie = false }, head) {
-      if (cookie) requireSameOrigin(head, trustedOrigins)
+      if (cookie) requireSameOrigin(head, { trustedOrigins, unknown: true })
       const { perEmail = FAILURES_PER_EMAIL, perAddress = FAILURES_PER_ADDRESS } = failures
       const subjects = [
         { name: `sign-in ${email.toLowerCase()}`, perMinute: perEmail },
         { name: `sign-in from ${networkOf(head.ip())}`, perMinute: perAddress },
       ]
       await attempts.check(subjects)
-      const user = await verify(email, password, subjects)
-      const made = user && (await store.create(user.id, cookie))
+      const verified = await passwords.verify(email, password, subjects)
+      const made = verified && (await store.create(verified.user.id, { proof: verified.proof, withCookie: cookie }))
       if (!made) throw unauthenticated('Invalid email or password')
       return {
-        session: await sessionOf(made.signIn, user),
+        session: await sessionOf(made.signIn, verified.user),
         cookies: made.cookie === undefined ? [] : [cookieOf(made.cookie)],
       }
     },
@@ -212,22 +197,20 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
       throw unauthenticated('This refresh token is not valid, or not any more: sign in again')
     },
 
-    async current(who) {
+    async current(who, head) {
       const signIn = await own(who)
       const user = await userOf(signIn)
       if (!user) throw unauthenticated()
-      if (who.via === 'cookie') await store.prolong(signIn)
-      return { session: await accessOf(signIn, user), cookies: [] }
+      const isProlonged = who.via === 'cookie' && (await store.prolong(signIn))
+      return { session: await accessOf(signIn, user), cookies: isProlonged ? [cookieOf(sentCookie(head))] : [] }
     },
 
     async signOut(who, scope) {
       const current = await own(who)
       if (scope === 'local') await signOut([current])
       else {
-        const all: SignIn[] = []
-        for await (const signIn of store.ofUser(who.userId))
-          if (scope === 'global' || signIn.id !== current.id) all.push(signIn)
-        await signOut(all)
+        const all = await store.ofUser(who.userId)
+        await signOut(scope === 'global' ? all : all.filter(({ id }) => id !== current.id))
       }
       return scope !== 'others' && current.cookie !== undefined ? [cookieOf('')] : []
     },
@@ -239,19 +222,14 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
     },
 
     async signOutUser(userId) {
-      await signOut(store.ofUser(userId))
+      await signOut(await store.ofUser(userId))
       cache.revoke(({ who }) => who.userId === userId)
     },
 
-    async passwordEntry(userId, password) {
-      const { min, max } = PASSWORD_LENGTH
-      if ([...password].length < min || [...password].length > max)
-        throw invalid(`A password has ${min} to ${max} characters`)
-      return { key: passwordKey(userId), value: { hash: await hashing(() => hasher.hash(password)) } }
-    },
+    passwordEntry: passwords.entry,
 
     async setPassword(userId, password) {
-      await kv.commit({ set: [await sessions.passwordEntry(userId, password)] })
+      await kv.commit({ set: [await passwords.entry(userId, password)] })
       await sessions.signOutUser(userId)
     },
 
@@ -265,10 +243,9 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
       if (head.header('authorization') !== undefined) {
         // A bearer token wins over a cookie, and there is no way back to the cookie where it is not valid.
         const token = bearer(head)
-        return token !== undefined && tokens.isOwn(token) ? identify(token, lookUpToken) : null
+        return token === undefined ? null : identify(token, tokens.isOwn, lookUpToken)
       }
-      const cookie = parseCookies(head.header('cookie')).get(cookieName)
-      return cookie === undefined || cookie === '' ? null : identify(cookie, lookUpCookie)
+      return identify(sentCookie(head), (cookie) => cookie !== '', lookUpCookie)
     },
   }
 }

@@ -1,9 +1,11 @@
+import { invalid } from '@turnpike/core/internal'
 import { PASSWORD_BYTES, SCRYPT } from '../conventions.js'
 import { fromBase64url, toBase64url } from './base64url.js'
 
 /** Turns passwords into what is stored in their place. */
 export interface PasswordHasher {
   hash(password: string): Promise<string>
+  /** Whether a hash is that of the password; false for a hash of another kind. */
   verify(password: string, hash: string): Promise<boolean>
   /** Whether a hash was made with other parameters, so that it is to be made again at the next sign-in. */
   needsRehash(hash: string): boolean
@@ -30,10 +32,10 @@ interface NodeCrypto {
 const HASH_BYTES = 32
 const SALT_BYTES = 16
 
-/** The same text in whatever way it was typed (NIST SP 800-63B, 5.1.1.2). */
+/** The same text in whatever way it was typed (NIST SP 800-63B, 5.1.1.2). @throws ApiError 400 for one that is too long */
 const normalised = (password: string): Uint8Array => {
   const bytes = new TextEncoder().encode(password.normalize('NFKC'))
-  if (bytes.length > PASSWORD_BYTES) throw new TypeError(`A password has at most ${PASSWORD_BYTES} bytes`)
+  if (bytes.length > PASSWORD_BYTES) throw invalid(`A password has at most ${PASSWORD_BYTES} bytes`)
   return bytes
 }
 

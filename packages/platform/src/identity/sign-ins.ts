@@ -1,5 +1,4 @@
 import type { Commit, Entry, KV } from '@turnpike/core'
-import { entriesOf } from '@turnpike/core'
 import { audit, sha256, userEntry, uuidv7 } from '@turnpike/core/internal'
 import { ABSOLUTE_DAYS, IDLE_DAYS, REUSE_S, SIGN_INS } from '../conventions.js'
 import { randomText } from './base64url.js'
@@ -61,22 +60,16 @@ export function signIns(kv: KV, now: () => number) {
     return entry && expiryOf(entry.value) > now() ? entry : null
   }
 
-  /** The sign-ins of a user, oldest first. */
-  async function* ofUser(userId: string): AsyncGenerator<SignIn> {
-    for await (const { key } of entriesOf(kv, userSignIns(userId))) {
-      const found = await find(key[2]!)
-      if (found) yield found.value
-    }
+  /** The sign-ins of a user, oldest first. There are a few more than the limit at most. */
+  const ofUser = async (userId: string): Promise<SignIn[]> => {
+    const { items } = await kv.list(userSignIns(userId), { limit: 500 })
+    const entries = await kv.getMany<SignIn>(items.map(({ key }) => signInKey(key[2]!)))
+    return entries.flatMap((entry) => entry?.value ?? [])
   }
 
-  /** Ends sign-ins, each in one commit. @returns how many there were */
-  const end = async (ended: AsyncIterable<SignIn> | SignIn[], by?: string): Promise<SignIn[]> => {
-    const all: SignIn[] = []
-    for await (const signIn of ended) {
-      await kv.commit({ del: entriesOfSignIn(signIn), set: audit('sign-in.end', signIn.id, { by, now: now() }) })
-      all.push(signIn)
-    }
-    return all
+  /** Ends sign-ins, all in one commit. */
+  const end = async (ended: SignIn[]): Promise<void> => {
+    if (ended.length > 0) await kv.commit({ del: ended.flatMap(entriesOfSignIn) })
   }
 
   return {
@@ -85,13 +78,17 @@ export function signIns(kv: KV, now: () => number) {
     end,
 
     /**
-     * Signs a user in, and ends the oldest sign-ins beyond the limit. Nothing is stored for a user who is deleted meanwhile.
-     * @returns null if the user is not there
+     * Signs a user in, and ends the oldest sign-ins beyond the limit.
+     * @param proof the entry that proved who it is, such as the password's
+     * @returns null if the user was deleted or the proof changed meanwhile; nothing is stored then
      */
-    async create(userId: string, withCookie: boolean): Promise<{ signIn: SignIn; cookie?: string } | null> {
+    async create(
+      userId: string,
+      { proof, withCookie }: { proof: Pick<Entry<unknown>, 'key' | 'version'>; withCookie: boolean },
+    ): Promise<{ signIn: SignIn; cookie?: string } | null> {
       for (;;) {
-        const user = await userEntry(kv, userId)
-        if (!user || user.value.deleted_at !== null) return null
+        const [user, proven] = await Promise.all([userEntry(kv, userId), kv.get(proof.key)])
+        if (!user || user.value.deleted_at !== null || proven?.version !== proof.version) return null
         const cookie = withCookie ? await newCookie() : undefined
         const time = now()
         const signIn: SignIn = {
@@ -103,10 +100,9 @@ export function signIns(kv: KV, now: () => number) {
           created_at: time,
           ...(cookie && { cookie: cookie.hash }),
         }
-        const others: SignIn[] = []
-        for await (const other of ofUser(userId)) others.push(other)
+        const others = await ofUser(userId)
         const created = await kv.commit({
-          check: [{ key: user.key, version: user.version }],
+          check: [user, proof].map(({ key, version }) => ({ key, version })),
           set: storing(signIn),
           del: others.slice(0, Math.max(0, others.length - SIGN_INS + 1)).flatMap(entriesOfSignIn),
         })
@@ -145,14 +141,14 @@ export function signIns(kv: KV, now: () => number) {
       }
     },
 
-    /** Prolongs a sign-in that is used by cookie; once an hour, so that reads seldom write. */
-    async prolong(signIn: SignIn): Promise<void> {
-      if (now() - signIn.used_at < 3_600_000) return
+    /** Prolongs a sign-in that is used by cookie; once an hour, so that reads seldom write. @returns whether it did */
+    async prolong(signIn: SignIn): Promise<boolean> {
+      if (now() - signIn.used_at < 3_600_000) return false
       const entry = await find(signIn.id)
-      if (!entry) return
+      if (!entry) return false
       const next = { ...entry.value, used_at: now() }
       // Whoever was faster has prolonged it, or ended it.
-      await kv.commit({ check: [{ key: signInKey(signIn.id), version: entry.version }], set: storing(next) })
+      return kv.commit({ check: [{ key: signInKey(signIn.id), version: entry.version }], set: storing(next) })
     },
 
     /** Gives a sign-in that has a cookie another one. @returns the new value; null if it has none */

@@ -25,23 +25,29 @@ export interface Subject {
   perMinute: number
 }
 
+/** See {@link throttle}. */
+export interface Throttle {
+  /** @throws ApiError 429 if one of the subjects is blocked */
+  check(subjects: Subject[]): Promise<void>
+  /** Counts a failure of each subject. @throws ApiError 429 if it is one too many for one of them */
+  failed(subjects: Subject[]): Promise<void>
+}
+
 /**
  * Blocks subjects that fail too often, in all processes that share the store: failures are counted by the rate limiter, and one too many
  * blocks the subject until its minute has passed.
  */
-export function throttle(kv: KV, limiter: RateLimiter, now: () => number) {
+export function throttle(kv: KV, limiter: RateLimiter, now: () => number): Throttle {
   const keyOf = async ({ name }: Subject) => ['throttled', await sha256(name)]
   const refuse = (retryAfter: number) => tooMany('Too many failed attempts; try again later', retryAfter)
 
   return {
-    /** @throws ApiError 429 if one of the subjects is blocked */
-    async check(subjects: Subject[]): Promise<void> {
+    async check(subjects) {
       const blocks = await kv.getMany<number>(await Promise.all(subjects.map(keyOf)))
       const until = Math.max(0, ...blocks.map((block) => block?.value ?? 0))
       if (until > now()) throw refuse(Math.max(1, Math.ceil((until - now()) / 1_000)))
     },
-    /** Counts a failure of each subject. @throws ApiError 429 if it is one too many for one of them */
-    async failed(subjects: Subject[]): Promise<void> {
+    async failed(subjects) {
       let wait = 0
       for (const subject of subjects) {
         const key = await keyOf(subject)

@@ -6,7 +6,7 @@ import { AuthSession, BrowserSession } from '../schemas.js'
 /** The body of POST /api/auth. Lengths are bounded, so that nobody has long texts hashed. */
 export const SignIn = v.object({
   email: v.pipe(v.string(), v.minLength(1), v.maxLength(254)),
-  password: v.pipe(v.string(), v.minLength(1), v.maxLength(256)),
+  password: v.pipe(v.string(), v.minLength(1), v.maxLength(1_024)),
   /** True sets the session cookie as well. */
   cookie: v.nullish(v.boolean()),
 })
@@ -63,7 +63,7 @@ export const browserSession = (sessions: SessionIssuer) =>
     output: BrowserSession,
     answerHeaders: ['Set-Cookie'],
     async run(caller, _, call) {
-      const { session, cookies } = await sessions.current(caller!.who)
+      const { session, cookies } = await sessions.current(caller!.who, call)
       if (cookies.length > 0) call.setHeader('set-cookie', cookies)
       return session
     },

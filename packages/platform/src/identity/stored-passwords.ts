@@ -1,0 +1,60 @@
+import type { Entry, KV, User } from '@turnpike/core'
+import { findUserByEmail } from '@turnpike/core'
+import { invalid } from '@turnpike/core/internal'
+import { HASHING, PASSWORD_LENGTH } from '../conventions.js'
+import { boundedQueue } from './bounded-queue.js'
+import type { PasswordHasher } from './passwords.js'
+import type { Subject, Throttle } from './throttle.js'
+
+type StoredPassword = { hash: string }
+
+const passwordKey = (userId: string): string[] => ['password', userId]
+
+/** The passwords of users, as stored under `password/<user id>`. */
+export function storedPasswords(kv: KV, hasher: PasswordHasher, attempts: Throttle) {
+  const hashing = boundedQueue(HASHING)
+  /** A hash that no password has, so that unknown e-mails take as long as wrong passwords. */
+  let dummy: Promise<string> | undefined
+
+  return {
+    /**
+     * The entry of a password, to be written in the commit that makes its user.
+     * @throws ApiError 400 for a password that is too short or too long
+     */
+    async entry(userId: string, password: string): Promise<{ key: string[]; value: StoredPassword }> {
+      const { min, max } = PASSWORD_LENGTH
+      const length = [...password].length
+      if (length < min || length > max) throw invalid(`A password has ${min} to ${max} characters`)
+      return { key: passwordKey(userId), value: { hash: await hashing(() => hasher.hash(password)) } }
+    },
+
+    /**
+     * Checks a password, in the queue: of guesses that come at once, those beyond the limit are not tried.
+     * @returns the user and the entry of the password; null for an unknown e-mail or a wrong password
+     * @throws ApiError 429 after several failures, 503 where the queue is full
+     */
+    verify: (
+      email: string,
+      password: string,
+      subjects: Subject[],
+    ): Promise<{ user: User; proof: Entry<StoredPassword> } | null> =>
+      hashing(async () => {
+        await attempts.check(subjects)
+        const user = await findUserByEmail(kv, email)
+        let entry = user && (await kv.get<StoredPassword>(passwordKey(user.id)))
+        const unknown = await (dummy ??= hasher.hash(''))
+        const hash = entry?.value.hash ?? unknown
+        const isRight = await hasher.verify(password, hash)
+        if (!user || !entry || !isRight) {
+          await attempts.failed(subjects)
+          return null
+        }
+        if (hasher.needsRehash(hash)) {
+          const { key, version } = entry
+          await kv.commit({ check: [{ key, version }], set: [{ key, value: { hash: await hasher.hash(password) } }] })
+          entry = (await kv.get<StoredPassword>(key)) ?? entry
+        }
+        return { user, proof: entry }
+      }),
+  }
+}
