@@ -1,0 +1,152 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { getUser, memoryKV } from '@turnpike/core'
+import { exportJWK, generateKeyPair, SignJWT } from 'jose'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createPlatform } from '../platform.js'
+import type { Head } from './identity.js'
+import { chainIdentity } from './identity.js'
+import { jwksIdentity } from './jwks-identity.js'
+import { passwordAuth } from './password-auth.js'
+
+const issuer = 'https://idp.example/'
+const audience = 'my-app'
+const rsa = await generateKeyPair('RS256')
+const jwk = { ...(await exportJWK(rsa.publicKey)), kid: 'k1', alg: 'RS256', use: 'sig' }
+const jwks = { keys: [jwk] }
+const seconds = (): number => Math.floor(Date.now() / 1_000)
+
+const sign = (claims: object, { key = rsa.privateKey, alg = 'RS256', kid = 'k1' } = {}): Promise<string> =>
+  new SignJWT({ iss: issuer, aud: audience, sub: 'idp|1', iat: seconds(), exp: seconds() + 60, ...claims })
+    .setProtectedHeader({ alg, kid, typ: 'JWT' })
+    .sign(key)
+
+const head = (authorization?: string): Head => ({
+  method: 'GET',
+  header: (name) => (name === 'authorization' ? authorization : undefined),
+  ip: () => '',
+})
+const status = async (token: string, identity = jwksIdentity({ issuer, audience, jwks })): Promise<unknown> => {
+  try {
+    return (await identity.authenticate(head(`Bearer ${token}`)))?.userId ?? null
+  } catch (error) {
+    return (error as { status?: number }).status ?? (error as Error).message
+  }
+}
+
+describe('jwksIdentity', () => {
+  it('takes a token of the identity provider, and what it says of the user', async () => {
+    const token = await sign({ email: 'ada@example.org', given_name: 'Ada', family_name: 'L', preferred_username: 1 })
+    expect(await jwksIdentity({ issuer, audience, jwks }).authenticate(head(`bearer ${token}`))).toEqual({
+      userId: 'idp|1',
+      via: 'bearer',
+      profile: { email: 'ada@example.org', first_name: 'Ada', last_name: 'L', username: '', provider: 'jwks' },
+    })
+  })
+
+  it('refuses what is not signed, for somebody else, too old or from the future', async () => {
+    const other = await generateKeyPair('RS256')
+    const refused: Record<string, Promise<string>> = {
+      'another key': sign({}, { key: other.privateKey }),
+      'another audience': sign({ aud: 'else' }),
+      expired: sign({ exp: seconds() - 31 }),
+      'no exp': sign({ exp: undefined }),
+      'no sub': sign({ sub: undefined }),
+      'a long sub': sign({ sub: 'x'.repeat(201) }),
+      'from the future': sign({ iat: seconds() + 120 }),
+      'an unknown key': sign({}, { kid: 'k2' }),
+      HS256: sign({}, { key: new TextEncoder().encode(JSON.stringify(jwk)) as never, alg: 'HS256' }),
+    }
+    for (const [name, token] of Object.entries(refused)) expect([name, await status(await token)]).toEqual([name, 401])
+    expect(await status(await sign({ exp: seconds() - 20 }))).toBe('idp|1')
+  })
+
+  it('knows nothing of tokens of another issuer, nor of other credentials', async () => {
+    expect(await status(await sign({ iss: 'https://else.example/' }))).toBeNull()
+    expect(await status('no-token')).toBeNull()
+    expect(await jwksIdentity({ issuer, audience, jwks }).authenticate(head())).toBeNull()
+  })
+
+  it('takes no algorithm with a shared secret', () => {
+    for (const algorithm of ['HS256', 'none'])
+      expect(() => jwksIdentity({ issuer, audience, jwks, algorithms: [algorithm] })).toThrow(TypeError)
+  })
+
+  it('reads the keys from the issuer, and does not sign anybody out while it cannot', async () => {
+    let up = true
+    let reads = 0
+    const server = createServer((_, response) => {
+      reads++
+      response.writeHead(up ? 200 : 500, { 'content-type': 'application/json' }).end(JSON.stringify(jwks))
+    }).listen(0, '127.0.0.1')
+    onTestFinished(() => void server.close().closeAllConnections())
+    await new Promise((resolve) => server.once('listening', resolve))
+    const here = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const open = () => jwksIdentity({ issuer: here, audience })
+    const token = await sign({ iss: here })
+    const identity = open()
+    expect([await status(token, identity), await status(token, identity), reads]).toEqual(['idp|1', 'idp|1', 1])
+    up = false
+    expect(await status(token, open())).toMatch(/200 OK/)
+    expect(await status(token, identity)).toBe('idp|1')
+  })
+})
+
+describe('an identity provider beside passwords', () => {
+  const setUp = async () => {
+    const kv = await memoryKV()
+    const own = passwordAuth({ kv })
+    const platform = createPlatform({ kv, identity: chainIdentity(own, jwksIdentity({ issuer, audience, jwks })) })
+    const ask = async (token: string, path = '/api/account', method = 'GET') => {
+      const headers = { authorization: `Bearer ${token}` }
+      const response = await platform.fetch(new Request(`http://x.example${path}`, { method, headers }))
+      return [response.status, response.status === 200 ? await response.json() : null] as const
+    }
+    return { kv, platform, ask }
+  }
+
+  it('makes its users at their first request, once', async () => {
+    const { kv, ask } = await setUp()
+    const token = await sign({ email: 'ada@example.org', given_name: 'Ada' })
+    const replies = await Promise.all(Array.from({ length: 5 }, () => ask(token)))
+    for (const [status, body] of replies)
+      expect([status, body]).toMatchObject([
+        200,
+        { id: 'idp|1', email: 'ada@example.org', first_name: 'Ada', role: 'user' },
+      ])
+    expect((await kv.get(['user-count']))!.value).toEqual({ users: 1 })
+  })
+
+  it('gives nobody the account of another by e-mail', async () => {
+    const { kv, platform, ask } = await setUp()
+    const { id } = await platform.operations.users.create({ email: 'ada@example.org', role: 'admin' })
+    const [status, body] = await ask(await sign({ email: 'ADA@example.org', email_verified: true }))
+    expect([status, body]).toMatchObject([200, { id: 'idp|1', email: '', role: 'user' }])
+    expect(await getUser(kv, id)).toMatchObject({ email: 'ada@example.org', role: 'admin' })
+  })
+
+  it('does not bring back who was deleted', async () => {
+    const { platform, ask } = await setUp()
+    const token = await sign({})
+    expect((await ask(token))[0]).toBe(200)
+    await platform.operations.users.remove('idp|1')
+    expect((await ask(token))[0]).toBe(401)
+    await platform.operations.users.restore('idp|1')
+    expect((await ask(token))[0]).toBe(200)
+  })
+
+  it('does not try another identity after an invalid credential', async () => {
+    const { ask } = await setUp()
+    expect((await ask(await sign({ aud: 'else' })))[0]).toBe(401)
+    expect((await ask(await sign({}), '/api/auth/session'))[0]).toBe(401)
+  })
+})
+
+it('a platform without an issuer of sessions has no /api/auth', async () => {
+  const platform = createPlatform({ kv: await memoryKV(), identity: jwksIdentity({ issuer, audience, jwks }) })
+  const request = new Request('http://x.example/api/auth', { method: 'POST', body: '{}' })
+  expect((await platform.fetch(request)).status).toBe(404)
+  await expect(platform.operations.users.create({ email: 'a@b.c', password: 'correct horse' })).rejects.toThrow(
+    'elsewhere',
+  )
+})

@@ -1,0 +1,181 @@
+import type { KV } from '@turnpike/core'
+import { createUser, deleteUser, memoryKV } from '@turnpike/core'
+import { describe, expect, it } from 'vitest'
+import type { Head } from './identity.js'
+import type { PasswordAuth, PasswordAuthOptions } from './password-auth.js'
+import { passwordAuth } from './password-auth.js'
+import type { PasswordHasher } from './passwords.js'
+import { scryptHasher } from './passwords.js'
+
+const PASSWORD = 'correct horse'
+const hasher = scryptHasher({ ln: 4, r: 8, p: 1 })
+
+const head = (headers: Record<string, string> = {}): Head => ({
+  method: 'POST',
+  header: (name) => headers[name],
+  ip: () => '192.0.2.1',
+})
+const withToken = (token: string): Head => head({ authorization: `Bearer ${token}` })
+
+async function setUp(options: Partial<PasswordAuthOptions> = {}) {
+  const clock = { now: Date.UTC(2026, 0, 2) }
+  const inner = await memoryKV({ now: () => clock.now })
+  const calls = { reads: 0 }
+  const kv: KV = {
+    ...inner,
+    get: (key) => (calls.reads++, inner.get(key)),
+    getMany: (keys) => (calls.reads++, inner.getMany(keys)),
+  }
+  const open = (): PasswordAuth => passwordAuth({ kv, hasher, now: () => clock.now, ...options })
+  const auth = open()
+  const email = 'ada@example.org'
+  await createUser(kv, { id: 'ada', email }, { also: [await auth.sessions.passwordEntry('ada', PASSWORD)] })
+  const signIn = async (password = PASSWORD, as = email) => auth.sessions.signIn({ email: as, password }, head())
+  return { clock, kv, calls, open, auth, signIn, email }
+}
+
+const refused = { status: 401 }
+
+describe('a verified token', () => {
+  it('is not verified again for a few seconds, and never past its end', async () => {
+    const { clock, calls, auth, signIn } = await setUp()
+    const { access_token } = (await signIn()).session
+    const ask = () => auth.authenticate(withToken(access_token))
+    expect(await ask()).toMatchObject({ userId: 'ada', via: 'bearer' })
+    const before = calls.reads
+    for (let i = 0; i < 10; i++) await ask()
+    expect(calls.reads).toBe(before)
+    clock.now += 5_000
+    await ask()
+    expect(calls.reads).toBeGreaterThan(before)
+    clock.now += 894_000
+    await ask()
+    clock.now += 1_000
+    await expect(ask()).rejects.toMatchObject(refused)
+  })
+
+  it('ends at once where it is signed out, and within five seconds elsewhere', async () => {
+    const { clock, auth, open, signIn } = await setUp()
+    const { access_token } = (await signIn()).session
+    const other = open()
+    const [here, there] = [auth, other].map((one) => async () => one.authenticate(withToken(access_token))) as [
+      () => Promise<unknown>,
+      () => Promise<unknown>,
+    ]
+    await Promise.all([here(), there()])
+    await auth.sessions.signOut((await auth.authenticate(withToken(access_token)))!, 'local')
+    await expect(here()).rejects.toMatchObject(refused)
+    clock.now += 5_000
+    await expect(there()).rejects.toMatchObject(refused)
+  })
+})
+
+describe('a password', () => {
+  it('is compared with a hash for an unknown e-mail and for a user without one, too', async () => {
+    const verified: string[] = []
+    const counting: PasswordHasher = {
+      ...hasher,
+      verify: (password, hash) => (verified.push(hash), hasher.verify(password, hash)),
+    }
+    const { kv, signIn } = await setUp({ hasher: counting })
+    await createUser(kv, { id: 'bob', email: 'bob@example.org' })
+    for (const email of ['nobody@example.org', 'bob@example.org'])
+      await expect(signIn(PASSWORD, email)).rejects.toMatchObject({ ...refused, message: 'Invalid email or password' })
+    await expect(signIn('')).rejects.toMatchObject(refused)
+    await signIn()
+    expect(verified).toHaveLength(4)
+    // The same work each time.
+    expect(new Set(verified.map((hash) => hash.split('$')[2]))).toEqual(new Set(['ln=4,r=8,p=1']))
+  })
+
+  it('is hashed anew at a sign-in where the parameters have changed', async () => {
+    const { kv, open, signIn, auth } = await setUp()
+    await signIn()
+    const stronger = passwordAuth({ kv, hasher: scryptHasher({ ln: 5, r: 8, p: 1 }) })
+    await stronger.sessions.signIn({ email: 'ada@example.org', password: PASSWORD }, head())
+    expect((await kv.get<{ hash: string }>(['password', 'ada']))!.value.hash).toContain('ln=5')
+    await open().sessions.signIn({ email: 'ada@example.org', password: PASSWORD }, head())
+    await expect(auth.sessions.passwordEntry('ada', 'short')).rejects.toMatchObject({ status: 400 })
+  })
+
+  it('that is changed ends all sign-ins, and those that the old one is about to begin', async () => {
+    const { auth, signIn } = await setUp()
+    const { access_token, refresh_token } = (await signIn()).session
+    await auth.sessions.setPassword('ada', 'another horse')
+    await expect(auth.authenticate(withToken(access_token))).rejects.toMatchObject(refused)
+    await expect(auth.sessions.refresh(refresh_token, head())).rejects.toMatchObject(refused)
+    await expect(signIn()).rejects.toMatchObject(refused)
+    const racing = await Promise.allSettled([
+      ...Array.from({ length: 4 }, () => signIn('another horse')),
+      auth.sessions.setPassword('ada', 'a third horse'),
+    ])
+    for (const one of racing.slice(0, 4))
+      if (one.status === 'fulfilled') {
+        const { session } = one.value as Awaited<ReturnType<typeof signIn>>
+        await expect(auth.authenticate(withToken(session.access_token))).rejects.toMatchObject(refused)
+      }
+  })
+
+  it('is tried no more often than allowed, however many guesses come at once', async () => {
+    let tried = 0
+    const counting: PasswordHasher = { ...hasher, verify: (password, hash) => (tried++, hasher.verify(password, hash)) }
+    const { signIn } = await setUp({ hasher: counting })
+    const statuses = await Promise.all(
+      Array.from({ length: 40 }, (_, i) => signIn(`guess ${i}`).catch((error: { status: number }) => error.status)),
+    )
+    expect(new Set(statuses)).toEqual(new Set([401, 429, 503]))
+    expect(tried).toBeLessThanOrEqual(7)
+  })
+})
+
+describe('a sign-in', () => {
+  it('is never one of a deleted user', async () => {
+    for (let round = 0; round < 20; round++) {
+      const { kv, auth, signIn } = await setUp()
+      await createUser(kv, { role: 'admin' })
+      const [session] = await Promise.all([
+        signIn().then(
+          (issued) => issued.session,
+          () => null,
+        ),
+        new Promise((resolve) => setTimeout(resolve, round % 4)).then(() => deleteUser(kv, 'ada')),
+      ])
+      if (!session) continue
+      await expect(auth.sessions.refresh(session.refresh_token, head())).rejects.toMatchObject(refused)
+      await expect(auth.authenticate(withToken(session.access_token))).rejects.toMatchObject(refused)
+    }
+  })
+
+  it('by cookie is prolonged when it is used, and its cookie set again', async () => {
+    const { clock, auth } = await setUp()
+    const issued = await auth.sessions.signIn({ email: 'ada@example.org', password: PASSWORD, cookie: true }, head())
+    const cookie = issued.cookies[0]!.split(';', 1)[0]!
+    const ask = async () => {
+      const from = head({ cookie })
+      return auth.sessions.current((await auth.authenticate(from))!, from)
+    }
+    expect((await ask()).cookies).toEqual([])
+    for (let day = 0; day < 24; day += 6) {
+      clock.now += 6 * 86_400_000
+      expect((await ask()).cookies).toEqual(issued.cookies)
+    }
+    clock.now += 6 * 86_400_000
+    await expect(ask()).rejects.toMatchObject(refused)
+  })
+
+  it('has a cookie without TLS only for a plain address that is not this machine', async () => {
+    const cookieOf = async (baseUrl: string): Promise<string> => {
+      const { auth } = await setUp({ baseUrl })
+      return (await auth.sessions.signIn({ email: 'ada@example.org', password: PASSWORD, cookie: true }, head()))
+        .cookies[0]!
+    }
+    for (const url of ['https://x.example', 'http://localhost:8787', 'http://127.0.0.1', 'http://[::1]:1'])
+      expect(await cookieOf(url)).toMatch(/^__Host-session=.*; Secure;/)
+    expect(await cookieOf('http://build.example:8787')).toMatch(/^session=(?!.*Secure)/)
+  })
+})
+
+it('a secret has at least 32 characters', async () => {
+  const kv = await memoryKV()
+  expect(() => passwordAuth({ kv, secret: 'short' })).toThrow('32')
+})

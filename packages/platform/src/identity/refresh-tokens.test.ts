@@ -1,0 +1,38 @@
+import { memoryKV } from '@turnpike/core'
+import { uuidv7 } from '@turnpike/core/internal'
+import { describe, expect, it } from 'vitest'
+import { fromBase64url, toBase64url } from './base64url.js'
+import { refreshTokens } from './refresh-tokens.js'
+import { masterSecret } from './secrets.js'
+
+const of = async (secret: string) => {
+  const kv = await memoryKV()
+  return refreshTokens(() => masterSecret(kv, secret))
+}
+
+describe('a refresh token', () => {
+  const token = { signInId: uuidv7(), counter: 4_000_000_000 }
+
+  it('says which sign-in and which refresh it is of, and is the same wherever it is made', async () => {
+    const [one, other] = [await of('x'.repeat(32)), await of('x'.repeat(32))]
+    const text = await one.make(token)
+    expect(text).toMatch(/^[\w-]{50}$/)
+    expect(await other.make(token)).toBe(text)
+    expect(await other.read(text)).toEqual(token)
+    expect(await one.make({ ...token, counter: 0 })).not.toBe(text)
+  })
+
+  it('is not read where any byte of it differs, or the secret', async () => {
+    const tokens = await of('x'.repeat(32))
+    const text = await tokens.make(token)
+    const bytes = fromBase64url(text)!
+    for (let at = 0; at < bytes.length; at++) {
+      const forged = bytes.slice()
+      forged[at]! ^= 1
+      expect([at, await tokens.read(toBase64url(forged))]).toEqual([at, null])
+    }
+    for (const wrong of ['', 'x', text.slice(1), `${text}A`, `${text}=`, text.replace(/.$/, '*'), ' '.repeat(50)])
+      expect(await tokens.read(wrong)).toBeNull()
+    expect(await (await of('y'.repeat(32))).read(text)).toBeNull()
+  })
+})
