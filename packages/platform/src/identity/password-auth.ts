@@ -175,7 +175,6 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
         { name: `sign-in ${email.toLowerCase()}`, perMinute: perEmail },
         { name: `sign-in from ${networkOf(head.ip())}`, perMinute: perAddress },
       ]
-      await attempts.check(subjects)
       const verified = await passwords.verify(email, password, subjects)
       const made = verified && (await store.create(verified.user.id, { proof: verified.proof, withCookie: cookie }))
       if (!made) throw unauthenticated('Invalid email or password')

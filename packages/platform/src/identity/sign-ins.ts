@@ -60,12 +60,12 @@ export function signIns(kv: KV, now: () => number) {
     return entry && expiryOf(entry.value) > now() ? entry : null
   }
 
-  /** The sign-ins of a user, oldest first. There are a few more than the limit at most. */
-  const ofUser = async (userId: string): Promise<SignIn[]> => {
-    const { items } = await kv.list(userSignIns(userId), { limit: 500 })
-    const entries = await kv.getMany<SignIn>(items.map(({ key }) => signInKey(key[2]!)))
-    return entries.flatMap((entry) => entry?.value ?? [])
-  }
+  /** The ids of a user's sign-ins, oldest first. There are a few more than the limit at most. */
+  const idsOf = async (userId: string): Promise<string[]> =>
+    (await kv.list(userSignIns(userId), { limit: 500 })).items.map(({ key }) => key[2]!)
+
+  const findAll = async (ids: string[]): Promise<SignIn[]> =>
+    (await kv.getMany<SignIn>(ids.map(signInKey))).flatMap((entry) => entry?.value ?? [])
 
   /** Ends sign-ins, all in one commit. */
   const end = async (ended: SignIn[]): Promise<void> => {
@@ -74,8 +74,10 @@ export function signIns(kv: KV, now: () => number) {
 
   return {
     find,
-    ofUser,
     end,
+
+    /** The sign-ins of a user, oldest first. */
+    ofUser: async (userId: string): Promise<SignIn[]> => findAll(await idsOf(userId)),
 
     /**
      * Signs a user in, and ends the oldest sign-ins beyond the limit.
@@ -87,7 +89,7 @@ export function signIns(kv: KV, now: () => number) {
       { proof, withCookie }: { proof: Pick<Entry<unknown>, 'key' | 'version'>; withCookie: boolean },
     ): Promise<{ signIn: SignIn; cookie?: string } | null> {
       for (;;) {
-        const [user, proven] = await Promise.all([userEntry(kv, userId), kv.get(proof.key)])
+        const [user, proven, others] = await Promise.all([userEntry(kv, userId), kv.get(proof.key), idsOf(userId)])
         if (!user || user.value.deleted_at !== null || proven?.version !== proof.version) return null
         const cookie = withCookie ? await newCookie() : undefined
         const time = now()
@@ -100,11 +102,11 @@ export function signIns(kv: KV, now: () => number) {
           created_at: time,
           ...(cookie && { cookie: cookie.hash }),
         }
-        const others = await ofUser(userId)
+        const tooMany = others.slice(0, Math.max(0, others.length - SIGN_INS + 1))
         const created = await kv.commit({
           check: [user, proof].map(({ key, version }) => ({ key, version })),
           set: storing(signIn),
-          del: others.slice(0, Math.max(0, others.length - SIGN_INS + 1)).flatMap(entriesOfSignIn),
+          del: tooMany.length > 0 ? (await findAll(tooMany)).flatMap(entriesOfSignIn) : [],
         })
         if (created) return { signIn, ...(cookie && { cookie: cookie.value }) }
       }
