@@ -23,6 +23,10 @@ import { openStorage } from './storage.js'
 /** The administrator that the first start makes. */
 const ADMIN_ID = '00000000-0000-7000-8000-000000000001'
 
+const DAY_MS = 86_400_000
+/** How old the key that signs access tokens gets before the next one takes its place, in milliseconds. */
+const KEY_AGE_MS = 30 * DAY_MS
+
 const json = JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hello!' }] })
 
 const curl = (url: string, key: string): string =>
@@ -130,6 +134,9 @@ export async function createApp(environment: Environment, transport: Transport, 
   }
   const made = await bootstrap(kv, gateway, platform, environment)
   const { endSweeps } = await sweepHolds(kv, gateway.ledger, log.onError)
+  const rotate = (): Promise<unknown> =>
+    identity.rotateKeys(KEY_AGE_MS).catch((error: unknown) => log.onError(error, { rotation: 'signing keys' }))
+  const rotation = setInterval(() => void rotate(), DAY_MS).unref()
 
   return {
     /** The gateway and the platform on one port. */
@@ -162,6 +169,7 @@ export async function createApp(environment: Environment, transport: Transport, 
     /** Lets running requests end, at most 30 seconds, and closes the store. */
     async close(): Promise<void> {
       await gateway.drain()
+      clearInterval(rotation)
       await endSweeps()
       await kv.close()
     },
