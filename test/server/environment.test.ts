@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { readEnvironment } from '../../examples/server/src/environment.js'
 
@@ -27,6 +28,7 @@ describe('the environment', () => {
     PRICES: 'built-in',
     STORAGE: 'fs:.turnpike',
     BOOTSTRAP_GATEWAY_RATE_LIMIT: 6000,
+    BALANCE_POLICY: 'report',
   }
 
   it('can be empty', () => {
@@ -66,6 +68,10 @@ describe('the environment', () => {
     ['ADMIN_PASSWORD', '12345678', '12345678'],
     ['ADMIN_TOKEN', 'x'.repeat(16), 'x'.repeat(16)],
     ['SESSION_SECRET', 'x'.repeat(32), 'x'.repeat(32)],
+    ['BALANCE_POLICY', 'enforce', 'enforce'],
+    ['PLAN_PROJECTS', '0', 0],
+    ['PLAN_AGENTS', '10', 10],
+    ['PLAN_STORAGE_GB', '0.5', 0.5],
   ])('accepts %s=%s', (name, text, value) => {
     expect(readEnvironment({ [name]: text })).toEqual({ ...presets, [name]: value })
   })
@@ -118,11 +124,28 @@ describe('the environment', () => {
     ['ADMIN_TOKEN', 'x'.repeat(15), 'ADMIN_TOKEN must have at least 16 characters, without spaces'],
     ['ADMIN_TOKEN', 'a token with spaces in it', 'ADMIN_TOKEN must have at least 16 characters, without spaces'],
     ['SESSION_SECRET', 'x'.repeat(31), 'SESSION_SECRET must have at least 32 characters'],
+    ['BALANCE_POLICY', 'on', 'BALANCE_POLICY must be off, report or enforce'],
+    ['PLAN_PROJECTS', '1.5', 'PLAN_PROJECTS must be a whole number'],
+    ['PLAN_AGENTS', '-1', 'PLAN_AGENTS must be a whole number'],
+    ['PLAN_STORAGE_GB', '1GB', 'PLAN_STORAGE_GB must be a decimal number'],
   ])('refuses %s=%s', (name, text, complaint) => expect(complaints({ [name]: text })).toEqual([complaint]))
 
   it('errors name every invalid variable, without values', () => {
     const lines = complaints({ PORT: 'x', ADMIN_PASSWORD: 'secret', SESSION_SECRET: 'secret', STORAGE: 'memory' })
     expect(lines.map((line) => line.split(' ')[0])).toEqual(['PORT', 'ADMIN_PASSWORD', 'SESSION_SECRET'])
     expect(lines.join()).not.toContain('secret')
+  })
+
+  it('is described in docs/server.md, variable by variable', () => {
+    const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
+    const defined = [...read('examples/server/src/environment.ts').matchAll(/^  ([A-Z_]+): /gm)]
+    const rows = [...read('docs/server.md').matchAll(/^\| (`[A-Z_]+`(?:, `[A-Z_]+`)*) \| (?:`([^`]+)`)?/gm)]
+    const described = rows.flatMap(([, names, preset]) =>
+      [...names!.matchAll(/[A-Z_]+/g)].map(([name]) => [name, preset] as const),
+    )
+    expect(described.map(([name]) => name).toSorted()).toEqual(defined.map(([, name]) => name).toSorted())
+    const documented = new Map(described)
+    for (const [name, preset] of Object.entries(presets))
+      expect([name, documented.get(name)]).toEqual([name, String(preset)])
   })
 })

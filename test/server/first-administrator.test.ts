@@ -29,3 +29,30 @@ it('the server also starts where its first administrator has been deleted', asyn
   expect(await second.stop()).toBe(0)
   await rm(folder, { recursive: true })
 })
+
+it('the password of the first administrator is shown once, and one that was given never', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'turnpike-first-'))
+  const env = { STORAGE: `fs:${folder}`, ADMIN_EMAIL: 'ada@example.org' }
+  const shown = /The administrator, whose password is shown this once:\n {2}ada@example\.org {2}[\w-]{16}\n/
+  const first = await startServer(env)
+  await expect.poll(first.output).toMatch(shown)
+  await first.stop()
+  const second = await startServer(env)
+  await second.stop()
+  expect(second.output()).not.toContain('administrator')
+  await rm(folder, { recursive: true })
+
+  const given = await startServer({ ADMIN_PASSWORD: 'correct horse' })
+  const headers = { 'content-type': 'application/json' }
+  const body = JSON.stringify({ email: 'admin@localhost', password: 'correct horse' })
+  expect((await fetch(`${given.url}/api/auth`, { method: 'POST', headers, body })).status).toBe(200)
+  await given.stop()
+  expect(given.output()).not.toMatch(/administrator|correct horse/)
+})
+
+it('the server does not start where its first administrator cannot be made, and says why', async () => {
+  const start = startServer({ ADMIN_PASSWORD: 'x'.repeat(257) })
+  await expect(start).rejects.toThrow(
+    'The first administrator, admin@localhost, cannot be made: A password has 8 to 256',
+  )
+})

@@ -49,8 +49,16 @@ async function bootstrap(kv: KV, gateway: Gateway, platform: Platform, environme
     const email = ADMIN_EMAIL ?? 'admin@localhost'
     const password = ADMIN_PASSWORD ?? randomBytes(12).toString('base64url')
     const fields = { id: ADMIN_ID, email, password, role: 'admin', name: 'Administrator' } as const
-    await platform.operations.users.create(fields)
-    made.administrator = { email, ...(ADMIN_PASSWORD === undefined && { password }) }
+    try {
+      await platform.operations.users.create(fields)
+      made.administrator = { email, ...(ADMIN_PASSWORD === undefined && { password }) }
+    } catch (error) {
+      // Another process that shares the store may have been faster.
+      if (!(await getUser(kv, ADMIN_ID)))
+        throw new Error(`The first administrator, ${email}, cannot be made: ${(error as Error).message}`, {
+          cause: error,
+        })
+    }
   } else if (found.deleted_at !== null) {
     if (given !== undefined)
       console.error('BOOTSTRAP_GATEWAY_KEY makes no key: its owner, the first administrator, was deleted')

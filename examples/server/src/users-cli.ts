@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { createPlatform, passwordAuth } from '@turnpike/platform'
-import type { Role } from '@turnpike/core'
 import { parseArgs } from 'node:util'
+import type { Role } from '@turnpike/core'
+import { EMAIL } from '@turnpike/core'
+import { createPlatform, passwordAuth } from '@turnpike/platform'
 import { readEnvironment } from './environment.js'
 import { openStorage } from './storage.js'
 
@@ -11,34 +12,44 @@ const USAGE = `Usage: npm run -s users -- COMMAND EMAIL [OPTIONS]
 Without --password, one is made and printed. STORAGE and SESSION_SECRET are read from the environment, as by the server. Where only one
 process can open the store, as with fs:, stop the server first, or use POST /api/users.`
 
-const roles = ['user', 'developer', 'admin']
+/** What the command line asks for; null where it is wrong. */
+function readCommand() {
+  const options = { role: { type: 'string' }, password: { type: 'string' } } as const
+  try {
+    const { positionals, values } = parseArgs({ allowPositionals: true, options })
+    const [command, email, ...more] = positionals
+    const { role = 'user', password } = values
+    if (email === undefined || more.length > 0 || !['user', 'developer', 'admin'].includes(role)) return null
+    if (command !== 'add' && (command !== 'password' || values.role !== undefined)) return null
+    return { command, email, role: role as Role, password }
+  } catch {
+    return null
+  }
+}
 
-const { positionals, values } = parseArgs({
-  allowPositionals: true,
-  options: { role: { type: 'string', default: 'user' }, password: { type: 'string' } },
-})
-const [command = '', email] = positionals
-if (!['add', 'password'].includes(command) || email === undefined || !roles.includes(values.role)) {
+const asked = readCommand()
+if (!asked) {
   console.error(USAGE)
   process.exit(2)
 }
+const { command, email, role } = asked
 try {
   const { STORAGE, SESSION_SECRET: secret } = readEnvironment(process.env)
+  if (STORAGE === 'memory') throw new Error('STORAGE=memory is a store of the server alone; use POST /api/users')
   const { kv } = await openStorage(STORAGE)
   try {
-    const { users } = createPlatform({
-      kv,
-      identity: passwordAuth({ kv, ...(secret !== undefined && { secret }) }),
-    }).operations
-    const password = values.password ?? randomBytes(12).toString('base64url')
-    const act = { by: 'users-cli' }
-    if (command === 'add') await users.create({ email, password, role: values.role as Role }, act)
-    else {
+    const identity = passwordAuth({ kv, ...(secret !== undefined && { secret }) })
+    const { users } = createPlatform({ kv, identity }).operations
+    const password = asked.password ?? randomBytes(12).toString('base64url')
+    if (command === 'add') {
+      if (!EMAIL.test(email)) throw new Error(`${email} is not an e-mail address`)
+      await users.create({ email, password, role }, { by: 'users-cli' })
+    } else {
       const user = await users.find(email)
-      if (!user) throw new Error(`There is no user ${email}`)
+      if (!user || user.deleted_at !== null) throw new Error(`There is no user ${email}`)
       await users.setPassword(user.id, password)
     }
-    console.log(values.password === undefined ? `${email}  ${password}` : email)
+    console.log(asked.password === undefined ? `${email}  ${password}` : email)
   } finally {
     await kv.close()
   }

@@ -28,5 +28,8 @@ export function requireSameOrigin(
     site === undefined
       ? origin !== undefined && new URL(origin).host === header('host')?.toLowerCase()
       : site === 'same-origin'
-  if (!isSame) throw forbidden('The request comes from another site')
+  if (!isSame)
+    throw forbidden(
+      "With a session cookie, the headers Sec-Fetch-Site or Origin must show that a request comes from this platform's own pages",
+    )
 }
