@@ -19,8 +19,11 @@ export interface Server {
 
 const KEY = 'gw-end-to-end-test-key-0123456789'
 
-/** Starts the built reference server on a free port, with storage in memory and the variables of `env`. */
-export async function startServer(env: Record<string, string> = {}): Promise<Server> {
+/**
+ * Starts the built reference server on a free port, with storage in memory and the variables of `env`. An empty variable counts as unset.
+ * @param cwd the folder that it runs in; default that of the tests
+ */
+export async function startServer(env: Record<string, string> = {}, { cwd }: { cwd?: string } = {}): Promise<Server> {
   const script = fileURLToPath(new URL(`../../examples/server/dist/${runtime}.js`, import.meta.url))
   const child = spawn(runtimePath(), [script], {
     env: {
@@ -33,6 +36,7 @@ export async function startServer(env: Record<string, string> = {}): Promise<Ser
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
+    ...(cwd !== undefined && { cwd }),
   })
   let output = ''
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))

@@ -1,0 +1,141 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { memoryKV } from '@turnpike/core'
+import type { PlatformRoute } from '@turnpike/platform'
+import { createPlatform, passwordAuth } from '@turnpike/platform'
+import { openapi } from '@turnpike/platform/openapi'
+import { beforeAll, describe, expect, it } from 'vitest'
+import * as conventions from '../packages/platform/src/conventions.js'
+
+const read = (path: string): string => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
+const page = read('docs/conventions.md')
+
+interface Schema {
+  $ref?: string
+  type?: string
+  items?: Schema
+  properties?: Record<string, Schema & { 'x-convention'?: true }>
+  required?: string[]
+  'x-convention'?: true
+}
+interface Described {
+  'x-convention'?: true
+  parameters?: { name: string; in: string }[]
+  requestBody?: { content: Record<string, { schema: Schema }> }
+  responses: Record<string, { content?: Record<string, { schema: Schema }> }>
+}
+const document = JSON.parse(read('docs/openapi/platform.json')) as {
+  paths: Record<string, Record<string, Described>>
+  components: { schemas: Record<string, Schema> }
+}
+
+/** The rows of the table of a section, by the names of its columns. */
+function tableOf(heading: string): Record<string, string>[] {
+  const section = page.split(/^## /m).find((text) => text.startsWith(`${heading}\n`))!
+  const [head, , ...rows] = section
+    .split('\n')
+    .filter((line) => line.startsWith('|'))
+    .map((line) => line.slice(2, -2).split(' | '))
+  return rows.map((cells) => Object.fromEntries(head!.map((name, i) => [name, cells[i]!.replaceAll('`', '').trim()])))
+}
+
+const nameOf = ({ $ref }: Schema): string | undefined => $ref?.split('/').at(-1)
+const resolve = (schema: Schema): Schema => document.components.schemas[nameOf(schema) ?? ''] ?? schema
+
+/** How a body or query is written in the column "Payload". */
+function payloadOf({ requestBody, parameters = [] }: Described): string {
+  const body = requestBody && resolve(requestBody.content['application/json']!.schema)
+  const query = parameters.filter(({ in: place }) => place === 'query').map(({ name }) => name)
+  if (!body) return query.length > 0 ? `?${query.join('&')}` : '–'
+  const fields = Object.keys(body.properties!).map((name) => (body.required?.includes(name) ? name : `${name}?`))
+  return `{ ${fields.join(', ')} }`
+}
+
+/** How an answer is written in the column "Answer". */
+function answerOf({ responses }: Described, { operation, status }: PlatformRoute): string {
+  const schema = responses[status]!.content?.['application/json']?.schema
+  const fields = schema && Object.keys(resolve(schema).properties ?? {}).join(', ')
+  const shape = schema && (schema.items ? `[${nameOf(schema.items)}]` : (nameOf(schema) ?? `{ ${fields} }`))
+  const errors = operation.errors?.join(', ')
+  return [String(status), ...(shape ? [` ${shape}`] : []), ...(errors ? [`; ${errors}`] : [])].join('')
+}
+
+let routes: readonly PlatformRoute[]
+beforeAll(async () => {
+  const kv = await memoryKV()
+  ;({ routes } = createPlatform({ kv, identity: passwordAuth({ kv }), routes: [openapi()] }))
+})
+
+/** What the table says of a route. */
+const rowOf = (route: PlatformRoute): Record<string, string> => {
+  const { method, path, operation } = route
+  const described = document.paths[path]![method.toLowerCase()]!
+  expect([method, path, described['x-convention'] ?? false]).toEqual([method, path, route.convention])
+  return {
+    Method: method,
+    Path: path,
+    Payload: payloadOf(described),
+    Role: operation.access,
+    Answer: answerOf(described, route),
+  }
+}
+
+describe('docs/conventions.md', () => {
+  it.each([
+    ['Routes', true],
+    ['Routes that the specification shows, with payloads or roles of ours', false],
+  ])('has the table "%s" of the route table and the OpenAPI document', (heading, convention) => {
+    const rows = tableOf(heading).map(({ Test: _, ...row }) => row)
+    expect(rows).toEqual(routes.filter((route) => route.convention === convention).map(rowOf))
+  })
+
+  it('has every route of the document', () => {
+    const described = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    )
+    expect(described.toSorted()).toEqual(routes.map(({ method, path }) => `${method} ${path}`).toSorted())
+  })
+
+  it('has every field that the document marks in answers', () => {
+    const bodies = new Set(routes.map(({ method, path }) => nameOf(requestOf(method, path))))
+    const marked = Object.entries(document.components.schemas)
+      .filter(([name]) => !bodies.has(name))
+      .map(([name, schema]) => {
+        const isOurs = schema['x-convention'] === true
+        const fields = Object.entries(schema.properties ?? {}).filter(([, field]) => isOurs || field['x-convention'])
+        return { Schema: name, Fields: fields.map(([field]) => field).join(', ') }
+      })
+      .filter(({ Fields }) => Fields !== '')
+    const sorted = (rows: Record<string, string>[]) => rows.toSorted((a, b) => a['Schema']!.localeCompare(b['Schema']!))
+    expect(sorted(tableOf('Schemas and fields'))).toEqual(sorted(marked))
+  })
+
+  it('has every value of conventions.ts', () => {
+    const rows = tableOf('Values').map(({ Constant, Value }) => [Constant!, JSON.parse(Value!) as unknown])
+    expect(Object.fromEntries(rows)).toEqual({ ...conventions })
+    expect(rows).toHaveLength(Object.keys(conventions).length)
+  })
+
+  it('names tests that exist', () => {
+    const titles = readdirSync(new URL('platform', import.meta.url))
+      .filter((name) => name.endsWith('.test.ts'))
+      .flatMap((name) => [...read(`test/platform/${name}`).matchAll(/^ *(?:it|describe)[^'"\n]*\(['"](.*?)['"],/gm)])
+      .map(([, title]) => title!)
+    const named = page
+      .split(/^## /m)
+      .flatMap((section) => tableOf(section.split('\n', 1)[0]!))
+      .flatMap(({ Test }) => Test ?? [])
+    expect(named.length).toBeGreaterThan(40)
+    const missing = named.filter((test) =>
+      test.endsWith('.ts')
+        ? !existsSync(new URL(`../${test}`, import.meta.url))
+        : !titles.some((title) => title === test || title.startsWith(/^#\d+$/.test(test) ? `${test} ` : test)),
+    )
+    expect(missing).toEqual([])
+  })
+})
+
+/** The schema of the JSON body of a route; an empty one where it takes none. */
+function requestOf(method: string, path: string): Schema {
+  const { requestBody } = document.paths[path]![method.toLowerCase()]!
+  return requestBody?.content['application/json']?.schema ?? {}
+}
