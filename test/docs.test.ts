@@ -35,6 +35,7 @@ it('the READMEs show the program of each host as test/consumers compiles it', ()
 })
 
 it('the TypeScript examples of the READMEs and of docs type-check', () => {
+  const [platform] = blocksOf('packages/platform/README.md')
   const blocks = [...readmes, ...pages.map((name) => `docs/${name}`)]
     .flatMap((page) => blocksOf(page).map((code, i) => [`${page.replaceAll('/', '-')}-${i}.ts`, code] as const))
     .filter(([, code]) => !programs.includes(code))
@@ -42,6 +43,8 @@ it('the TypeScript examples of the READMEs and of docs type-check', () => {
   const folder = join(root, 'test', '.readme-blocks')
   mkdirSync(folder, { recursive: true })
   try {
+    // What other examples of its README import.
+    writeFileSync(join(folder, 'platform.ts'), platform!)
     for (const [name, code] of blocks) writeFileSync(join(folder, name), `${code}\nexport {}\n`)
     writeFileSync(
       join(folder, 'tsconfig.json'),

@@ -21,22 +21,20 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-/** The lines of the first shell block of a section, for the server of this test and the password that it printed. */
-async function linesOf(page: string, heading: string): Promise<string> {
+/** The shell lines of the section "Sign in" of a page, for the server of this test and the password that it printed. */
+async function linesOf(page: string): Promise<string> {
   const text = await readFile(new URL(`../${page}`, import.meta.url), 'utf8')
-  const section = text.slice(text.indexOf(`## ${heading}\n`))
-  const [, block] = /^```sh\n([^]*?)^```/m.exec(section)!
+  const section = text.split(/^## /m).find((part) => part.startsWith('Sign in\n'))!
+  const blocks = [...section.matchAll(/^```sh\n([^]*?)^```/gm)].map(([, block]) => block)
   await expect.poll(server.output).toMatch(/^ {2}admin@localhost {2}\S+$/m)
   const password = /^ {2}admin@localhost {2}(\S+)$/m.exec(server.output())![1]!
-  const lines = block!
-    .replace('URL=http://127.0.0.1:8787', `URL=${server.url}`)
-    .replace('PASSWORD=…', `PASSWORD=${password}`)
-  expect(lines).toContain(`URL=${server.url} PASSWORD=${password}\n`)
-  return lines
+  const [first, ...rest] = blocks.join('').split('\n')
+  expect(first).toBe('export URL=http://127.0.0.1:8787 PASSWORD=…')
+  return [`export URL=${server.url} PASSWORD=${password}`, ...rest].join('\n')
 }
 
-/** Runs lines in bash. @returns what they print, line by line, and the values of variables at the end */
-async function bash(lines: string, names: string[]): Promise<{ printed: string[]; values: string[] }> {
+/** Runs lines in bash. @returns the JSON that they print, line by line, and the values of variables at the end */
+async function bash(lines: string, names: string[]): Promise<{ printed: unknown[]; values: string[] }> {
   const { PATH, HOME } = process.env
   const script = `${lines}\nprintf '%s\\n' ${names.map((name) => `"$${name}"`).join(' ')}`
   const { stdout, stderr } = await run('bash', ['--norc', '-euo', 'pipefail', '-c', script], {
@@ -45,13 +43,16 @@ async function bash(lines: string, names: string[]): Promise<{ printed: string[]
   })
   expect(stderr).toBe('')
   const printed = stdout.trimEnd().split('\n')
-  return { printed, values: printed.splice(-names.length) }
+  return {
+    values: printed.splice(-names.length),
+    printed: printed.map((line): unknown => (line === '' ? '' : JSON.parse(line))),
+  }
 }
 
 it('README.md: who pastes its lines signs in, adds a developer, and makes, uses and revokes a key', async () => {
-  const { printed, values } = await bash(await linesOf('README.md', 'Sign in'), ['ADA', 'KEY', 'ID'])
+  const { printed, values } = await bash(await linesOf('README.md'), ['ADA', 'KEY', 'ID'])
   const [ada, key, id] = values as [string, string, string]
-  expect(printed.map((line): unknown => (line === '' ? '' : JSON.parse(line)))).toEqual([
+  expect(printed).toEqual([
     expect.objectContaining({ email: 'ada@example.org', role: 'developer' }),
     expect.objectContaining({
       choices: [
@@ -72,7 +73,25 @@ it('README.md: who pastes its lines signs in, adds a developer, and makes, uses 
     fetch(server.url + path, { headers: { authorization: `Bearer ${token}` } })
   expect(await (await ask('/api/keys', ada)).json()).toMatchObject([{ id, name: 'laptop', revoked: true }])
   expect((await ask('/v1/models', key)).status).toBe(401)
-  expect(await readdir(folder)).toEqual(['.turnpike'])
+  expect(await readdir(folder)).toContain('.turnpike')
+})
+
+it('docs/platform.md: who pastes its lines signs in, refreshes, uses a cookie and signs out', async () => {
+  const { printed, values } = await bash(await linesOf('docs/platform.md'), ['TOKEN', 'REFRESH'])
+  const administrator = expect.objectContaining({ email: 'admin@localhost' }) as object
+  expect(printed).toEqual([
+    expect.objectContaining({ email: 'admin@localhost', role: 'admin' }),
+    expect.objectContaining({ user: administrator, refresh_token: expect.any(String) as string }),
+    expect.not.objectContaining({ refresh_token: expect.any(String) as string }),
+    '',
+    '',
+  ])
+  expect(printed[2]).toMatchObject({ token_type: 'bearer', user: administrator })
+  const [token, refresh_token] = values
+  expect((await fetch(`${server.url}/api/account`, { headers: { authorization: `Bearer ${token}` } })).status).toBe(401)
+  const body = JSON.stringify({ refresh_token })
+  const headers = { 'content-type': 'application/json' }
+  expect((await fetch(`${server.url}/api/auth`, { method: 'PUT', headers, body })).status).toBe(401)
 })
 
 it('README.md has at most 110 lines', async () => {

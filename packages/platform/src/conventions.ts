@@ -1,4 +1,4 @@
-/** What spec.md leaves open and the platform decides. Each value answers the sentence above it and is an option of `createPlatform` or `passwordAuth`. */
+/** What spec.md leaves open and the platform decides. Each value answers the sentence above it; docs/conventions.md tells which are defaults of options. */
 
 /** "expires_in: seconds until the access token expires": how many, is not shown. */
 export const ACCESS_TOKEN_S = 900
