@@ -84,8 +84,10 @@ describe('docs/conventions.md', () => {
     ['Routes', true],
     ['Routes that the specification shows, with payloads or roles of ours', false],
   ])('has the table "%s" of the route table and the OpenAPI document', (heading, convention) => {
-    const rows = tableOf(heading).map(({ Test: _, ...row }) => row)
-    expect(rows).toEqual(routes.filter((route) => route.convention === convention).map(rowOf))
+    const rows = tableOf(heading)
+    const actual = routes.filter((route) => route.convention === convention).map(rowOf)
+    // The last test is about the column "Test".
+    expect(rows).toEqual(actual.map((row, i) => ({ ...row, Test: rows[i]?.['Test'] })))
   })
 
   it('has every route of the document', () => {

@@ -14,7 +14,7 @@ let server: Server
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'turnpike-readme-'))
   // As `npm start` in an empty folder, but on a free port.
-  server = await startServer({ STORAGE: '', BOOTSTRAP_GATEWAY_KEY: '' }, { cwd: folder })
+  server = await startServer({ STORAGE: '', BOOTSTRAP_GATEWAY_KEY: '', ADMIN_PASSWORD: '' }, { cwd: folder })
 })
 afterAll(async () => {
   await server.stop()

@@ -32,7 +32,7 @@ it('the server also starts where its first administrator has been deleted', asyn
 
 it('the password of the first administrator is shown once, and one that was given never', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'turnpike-first-'))
-  const env = { STORAGE: `fs:${folder}`, ADMIN_EMAIL: 'ada@example.org' }
+  const env = { STORAGE: `fs:${folder}`, ADMIN_EMAIL: 'ada@example.org', ADMIN_PASSWORD: '' }
   const shown = /The administrator, whose password is shown this once:\n {2}ada@example\.org {2}[\w-]{16}\n/
   const first = await startServer(env)
   await expect.poll(first.output).toMatch(shown)

@@ -32,6 +32,7 @@ export async function startServer(env: Record<string, string> = {}, { cwd }: { c
       PORT: '0',
       STORAGE: 'memory',
       BOOTSTRAP_GATEWAY_KEY: KEY,
+      ADMIN_PASSWORD: 'the password of the tests',
       BUN_CONFIG_MAX_HTTP_REQUESTS: '65535',
       ...env,
     },
