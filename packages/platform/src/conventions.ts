@@ -17,9 +17,9 @@ export const SIGN_INS = 20
 export const ISSUER = 'turnpike'
 export const AUDIENCE = 'turnpike'
 
-/** Not shown: seconds for which a new signing key is published before it is used, and for which a retired one still verifies. */
+/** Not shown: seconds for which a new signing key is published before it is used, and for which a retired one verifies beyond its last token. */
 export const KEY_PUBLISHED_S = 600
-export const KEY_RETIRED_S = ACCESS_TOKEN_S + 120
+export const KEY_RETIRED_S = 120
 
 /** Not shown: failed sign-ins a minute with one e-mail, and from one address (an IPv6 network of 64 bits); 429 beyond. */
 export const FAILURES_PER_EMAIL = 5

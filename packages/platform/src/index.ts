@@ -16,6 +16,7 @@ export type { PasswordAuth, PasswordAuthOptions } from './identity/password-auth
 export { passwordAuth } from './identity/password-auth.js'
 export type { PasswordHasher } from './identity/passwords.js'
 export { scryptHasher } from './identity/passwords.js'
+export type { SignInLimits } from './identity/sign-ins.js'
 export type { Access, PlatformRoute } from './operation.js'
 export type { PlanLimits } from './operations/balances.js'
 export type { UserInput } from './operations/users.js'

@@ -1,28 +1,31 @@
 import type { KV, RateLimiter, User } from '@turnpike/core'
 import { getUser, memoryRateLimiter } from '@turnpike/core'
 import { revocableCache, sha256 } from '@turnpike/core/internal'
-import { parseCookies, setCookie } from '@turnpike/http'
 import type { CryptoKey } from 'jose'
 import {
+  ABSOLUTE_DAYS,
   ACCESS_TOKEN_S,
   AUDIENCE,
-  COOKIE,
   FAILURES_PER_ADDRESS,
   FAILURES_PER_EMAIL,
+  HASHING,
   IDLE_DAYS,
   ISSUER,
-  PLAIN_COOKIE,
+  PASSWORD_LENGTH,
+  REUSE_S,
+  SIGN_INS,
 } from '../conventions.js'
 import { requireSameOrigin } from '../csrf.js'
 import { unauthenticated } from '../errors.js'
 import { accessTokens } from './access-tokens.js'
-import type { AuthSession, Head, Identified, Identity, SessionIssuer } from './identity.js'
+import type { AuthSession, Identified, Identity, SessionIssuer } from './identity.js'
 import { bearer } from './identity.js'
 import type { PasswordHasher } from './passwords.js'
 import { scryptHasher } from './passwords.js'
 import { refreshTokens } from './refresh-tokens.js'
 import { masterSecret } from './secrets.js'
-import type { SignIn } from './sign-ins.js'
+import { sessionCookie } from './session-cookie.js'
+import type { SignIn, SignInLimits } from './sign-ins.js'
 import { signIns } from './sign-ins.js'
 import { signingKeys } from './signing-keys.js'
 import { storedPasswords } from './stored-passwords.js'
@@ -48,6 +51,12 @@ export interface PasswordAuthOptions {
   accessTokenS?: number
   /** Failed sign-ins a minute with one e-mail and from one address; default 5 and 30. */
   failures?: { perEmail?: number; perAddress?: number }
+  /** How long sign-ins last, and how many a user has. */
+  signIns?: Partial<SignInLimits>
+  /** Characters of a password; default 8 to 256. */
+  passwordLength?: { min: number; max: number }
+  /** Passwords that are hashed at a time, and that wait for it, in this process; default 2 and 32. 503 beyond. */
+  hashing?: { running: number; waiting: number }
   /** The clock, in milliseconds; default `Date.now`. */
   now?: () => number
 }
@@ -61,13 +70,6 @@ export interface PasswordAuth extends Identity {
    * @returns false where it is not, or the next key was not published for 10 minutes
    */
   rotateKeys(olderThanMs?: number): Promise<boolean>
-}
-
-/** Whether browsers refuse a `__Host-` cookie: over plain HTTP from another machine. */
-const isPlain = (baseUrl: string | undefined): boolean => {
-  if (baseUrl === undefined) return false
-  const { protocol, hostname } = new URL(baseUrl)
-  return protocol === 'http:' && !/^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
 }
 
 /** Who has signed in, and until when the credential is good, in milliseconds. */
@@ -87,21 +89,27 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
       master = undefined
       throw error
     }))
-  const keys = signingKeys(kv, getMaster, now)
+  const keys = signingKeys(kv, getMaster, { tokenS: accessTokenS, now })
   const { issuer = ISSUER, audience = AUDIENCE } = options
   const tokens = accessTokens(keys, { issuer, audience, seconds: accessTokenS, now })
   const refreshes = refreshTokens(getMaster)
-  const store = signIns(kv, now)
+  const limits = {
+    idleDays: IDLE_DAYS,
+    absoluteDays: ABSOLUTE_DAYS,
+    reuseS: REUSE_S,
+    perUser: SIGN_INS,
+    ...options.signIns,
+  }
+  const store = signIns(kv, limits, now)
   const attempts = throttle(kv, rateLimiter, now)
-  const passwords = storedPasswords(kv, hasher, attempts)
-  const plain = isPlain(options.baseUrl)
-  const cookieName = plain ? PLAIN_COOKIE : COOKIE
+  const passwords = storedPasswords(kv, {
+    hasher,
+    attempts,
+    length: options.passwordLength ?? PASSWORD_LENGTH,
+    queue: options.hashing ?? HASHING,
+  })
+  const session = sessionCookie(options.baseUrl, limits.idleDays)
   const cache = revocableCache<Known>(now)
-
-  /** The value of the session cookie of a request; '' where there is none. */
-  const sentCookie = (head: Head): string => parseCookies(head.header('cookie')).get(cookieName) ?? ''
-  const cookieOf = (value: string): string =>
-    setCookie(cookieName, value, { secure: !plain, maxAge: value === '' ? 0 : IDLE_DAYS * 86_400 })
 
   /** The user of a sign-in; null if the user was deleted, or restored since. */
   const userOf = async ({ user_id, created_at }: SignIn): Promise<User | null> => {
@@ -180,7 +188,7 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
       if (!made) throw unauthenticated('Invalid email or password')
       return {
         session: await sessionOf(made.signIn, verified.user),
-        cookies: made.cookie === undefined ? [] : [cookieOf(made.cookie)],
+        cookies: made.cookie === undefined ? [] : [session.set(made.cookie)],
       }
     },
 
@@ -201,7 +209,7 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
       const user = await userOf(signIn)
       if (!user) throw unauthenticated()
       const isProlonged = who.via === 'cookie' && (await store.prolong(signIn))
-      return { session: await accessOf(signIn, user), cookies: isProlonged ? [cookieOf(sentCookie(head))] : [] }
+      return { session: await accessOf(signIn, user), cookies: isProlonged ? [session.set(session.of(head))] : [] }
     },
 
     async signOut(who, scope) {
@@ -211,13 +219,13 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
         const all = await store.ofUser(who.userId)
         await signOut(scope === 'global' ? all : all.filter(({ id }) => id !== current.id))
       }
-      return scope !== 'others' && current.cookie !== undefined ? [cookieOf('')] : []
+      return scope !== 'others' && current.cookie !== undefined ? [session.set('')] : []
     },
 
     async renewCookie(who) {
       const value = who.signInId === undefined ? null : await store.renewCookie(who.signInId)
       cache.revoke((known) => known.who.signInId === who.signInId)
-      return value === null ? [] : [cookieOf(value)]
+      return value === null ? [] : [session.set(value)]
     },
 
     async signOutUser(userId) {
@@ -244,7 +252,7 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
         const token = bearer(head)
         return token === undefined ? null : identify(token, tokens.isOwn, lookUpToken)
       }
-      return identify(sentCookie(head), (cookie) => cookie !== '', lookUpCookie)
+      return identify(session.of(head), (cookie) => cookie !== '', lookUpCookie)
     },
   }
 }

@@ -1,6 +1,5 @@
 import type { Commit, Entry, KV } from '@turnpike/core'
 import { audit, sha256, userEntry, uuidv7 } from '@turnpike/core/internal'
-import { ABSOLUTE_DAYS, IDLE_DAYS, REUSE_S, SIGN_INS } from '../conventions.js'
 import { randomText } from './base64url.js'
 
 const DAY_MS = 86_400_000
@@ -24,19 +23,16 @@ const signInKey = (id: string) => ['sign-in', id]
 const userSignIns = (userId: string) => ['user-sign-ins', userId]
 const cookieKey = (hash: string) => ['session-cookie', hash]
 
-/** When a sign-in expires if it is not used again. */
-const expiryOf = ({ created_at, used_at }: SignIn): number =>
-  Math.min(created_at + ABSOLUTE_DAYS * DAY_MS, used_at + IDLE_DAYS * DAY_MS)
-
-/** The writes that store a sign-in. All its entries expire together. */
-function storing(signIn: SignIn): NonNullable<Commit['set']> {
-  const { id, user_id, cookie } = signIn
-  const expiresAt = expiryOf(signIn)
-  return [
-    { key: signInKey(id), value: signIn, expiresAt },
-    { key: [...userSignIns(user_id), id], value: true, expiresAt },
-    ...(cookie === undefined ? [] : [{ key: cookieKey(cookie), value: id, expiresAt }]),
-  ]
+/** How long sign-ins last, and how many there are. */
+export interface SignInLimits {
+  /** Days without use after which a sign-in ends; default 7. */
+  idleDays: number
+  /** Days after which it ends in any case; default 30. */
+  absoluteDays: number
+  /** Seconds for which a refresh token older than the last two is answered with the current one; default 10. */
+  reuseS: number
+  /** Sign-ins of a user at a time; default 20. */
+  perUser: number
 }
 
 /** The keys of the entries of a sign-in. */
@@ -53,7 +49,22 @@ async function newCookie(): Promise<{ value: string; hash: string }> {
 }
 
 /** Creates, refreshes, finds and ends sign-ins. */
-export function signIns(kv: KV, now: () => number) {
+export function signIns(kv: KV, { idleDays, absoluteDays, reuseS, perUser }: SignInLimits, now: () => number) {
+  /** When a sign-in expires if it is not used again. */
+  const expiryOf = ({ created_at, used_at }: SignIn): number =>
+    Math.min(created_at + absoluteDays * DAY_MS, used_at + idleDays * DAY_MS)
+
+  /** The writes that store a sign-in. All its entries expire together. */
+  const storing = (signIn: SignIn): NonNullable<Commit['set']> => {
+    const { id, user_id, cookie } = signIn
+    const expiresAt = expiryOf(signIn)
+    return [
+      { key: signInKey(id), value: signIn, expiresAt },
+      { key: [...userSignIns(user_id), id], value: true, expiresAt },
+      ...(cookie === undefined ? [] : [{ key: cookieKey(cookie), value: id, expiresAt }]),
+    ]
+  }
+
   const find = async (id: string): Promise<Entry<SignIn> | null> => {
     const entry = await kv.get<SignIn>(signInKey(id))
     // Stores drop expired entries by clocks of their own.
@@ -102,7 +113,7 @@ export function signIns(kv: KV, now: () => number) {
           created_at: time,
           ...(cookie && { cookie: cookie.hash }),
         }
-        const tooMany = others.slice(0, Math.max(0, others.length - SIGN_INS + 1))
+        const tooMany = others.slice(0, Math.max(0, others.length - perUser + 1))
         const created = await kv.commit({
           check: [user, proof].map(({ key, version }) => ({ key, version })),
           set: storing(signIn),
@@ -130,7 +141,7 @@ export function signIns(kv: KV, now: () => number) {
         const signIn = entry.value
         const time = now()
         if (counter < signIn.counter) {
-          if (counter === signIn.counter - 1 || time - signIn.refreshed_at <= REUSE_S * 1_000) return signIn
+          if (counter === signIn.counter - 1 || time - signIn.refreshed_at <= reuseS * 1_000) return signIn
           await kv.commit({
             del: entriesOfSignIn(signIn),
             set: audit('sign-in.reuse', id, { by: signIn.user_id, now: time }),

@@ -13,11 +13,7 @@ async function setUp() {
   const kv = await memoryKV()
   const clock = { now: START }
   const open = (secret?: string, of: KV = kv): SigningKeys =>
-    signingKeys(
-      of,
-      () => masterSecret(kv, secret),
-      () => clock.now,
-    )
+    signingKeys(of, () => masterSecret(kv, secret), { tokenS: 900, now: () => clock.now })
   const tokensOf = (keys: SigningKeys) =>
     accessTokens(keys, { issuer: 'i', audience: 'a', seconds: 900, now: () => clock.now })
   return { kv, clock, open, tokensOf }

@@ -46,8 +46,15 @@ export interface SigningKeys {
   rotate(olderThanMs?: number): Promise<boolean>
 }
 
-/** The signing keys of a store. The first ones are made when they are first needed. */
-export function signingKeys(kv: KV, master: () => Promise<CryptoKey>, now: () => number): SigningKeys {
+/**
+ * The signing keys of a store. The first ones are made when they are first needed.
+ * @param options.tokenS how long a token is valid, in seconds
+ */
+export function signingKeys(
+  kv: KV,
+  master: () => Promise<CryptoKey>,
+  { tokenS, now }: { tokenS: number; now: () => number },
+): SigningKeys {
   interface Loaded {
     at: number
     active: { kid: string; key: CryptoKey }
@@ -129,7 +136,7 @@ export function signingKeys(kv: KV, master: () => Promise<CryptoKey>, now: () =>
         rotated = time - active!.since >= olderThanMs && time - next!.since >= KEY_PUBLISHED_S * 1_000
         if (!rotated) return undefined
         const retired = stored!.keys.filter(
-          ({ state, since }) => state === 'retired' && time - since < KEY_RETIRED_S * 1_000,
+          ({ state, since }) => state === 'retired' && time - since < (tokenS + KEY_RETIRED_S) * 1_000,
         )
         return {
           keys: [

@@ -1,7 +1,6 @@
 import type { Entry, KV, User } from '@turnpike/core'
 import { findUserByEmail } from '@turnpike/core'
 import { invalid } from '@turnpike/core/internal'
-import { HASHING, PASSWORD_LENGTH } from '../conventions.js'
 import { boundedQueue } from './bounded-queue.js'
 import type { PasswordHasher } from './passwords.js'
 import type { Subject, Throttle } from './throttle.js'
@@ -10,9 +9,18 @@ type StoredPassword = { hash: string }
 
 const passwordKey = (userId: string): string[] => ['password', userId]
 
+interface StoredPasswordOptions {
+  hasher: PasswordHasher
+  attempts: Throttle
+  /** Characters of a password. */
+  length: { min: number; max: number }
+  /** Passwords that are hashed at a time, and that wait. */
+  queue: { running: number; waiting: number }
+}
+
 /** The passwords of users, as stored under `password/<user id>`. */
-export function storedPasswords(kv: KV, hasher: PasswordHasher, attempts: Throttle) {
-  const hashing = boundedQueue(HASHING)
+export function storedPasswords(kv: KV, { hasher, attempts, length: { min, max }, queue }: StoredPasswordOptions) {
+  const hashing = boundedQueue(queue)
   /** A hash that no password has, so that unknown e-mails take as long as wrong passwords. */
   let dummy: Promise<string> | undefined
 
@@ -22,7 +30,6 @@ export function storedPasswords(kv: KV, hasher: PasswordHasher, attempts: Thrott
      * @throws ApiError 400 for a password that is too short or too long
      */
     async entry(userId: string, password: string): Promise<{ key: string[]; value: StoredPassword }> {
-      const { min, max } = PASSWORD_LENGTH
       const length = [...password].length
       if (length < min || length > max) throw invalid(`A password has ${min} to ${max} characters`)
       return { key: passwordKey(userId), value: { hash: await hashing(() => hasher.hash(password)) } }

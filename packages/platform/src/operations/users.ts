@@ -1,5 +1,14 @@
 import type { Act, UserFields } from '@turnpike/core'
-import { createUser, deleteUser, findUserByEmail, getUser, listUsers, restoreUser, updateUser } from '@turnpike/core'
+import {
+  createUser,
+  deleteUser,
+  EMAIL,
+  findUserByEmail,
+  getUser,
+  listUsers,
+  restoreUser,
+  updateUser,
+} from '@turnpike/core'
 import type { User as StoredUser } from '@turnpike/core'
 import { invalid, uuidv7 } from '@turnpike/core/internal'
 import { jsonArray, Paging } from '@turnpike/http'
@@ -26,8 +35,9 @@ export function userOperations({ kv, keys, sessions, now }: Parts) {
   }
 
   return {
-    /** @throws ApiError 400 where the e-mail is taken, or for a password that is too short or too long */
+    /** @throws ApiError 400 where the e-mail is taken or none, or for a password that is too short or too long */
     async create({ password, ...fields }: UserInput, act: Act = {}): Promise<StoredUser> {
+      if (fields.email && !EMAIL.test(fields.email)) throw invalid('Expected an e-mail address')
       const time = act.now ?? now()
       const id = fields.id ?? uuidv7(time)
       if (password !== undefined && !sessions)

@@ -1,0 +1,23 @@
+import { parseCookies, setCookie } from '@turnpike/http'
+import { COOKIE, PLAIN_COOKIE } from '../conventions.js'
+import type { Head } from './identity.js'
+
+/** Whether browsers refuse a `__Host-` cookie: over plain HTTP from another machine. */
+const isPlain = (baseUrl: string | undefined): boolean => {
+  if (baseUrl === undefined) return false
+  const { protocol, hostname } = new URL(baseUrl)
+  return protocol === 'http:' && !/^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
+}
+
+/** The session cookie of a platform at `baseUrl`, which a browser keeps for so many days (ruling 33). */
+export function sessionCookie(baseUrl: string | undefined, days: number) {
+  const plain = isPlain(baseUrl)
+  const name = plain ? PLAIN_COOKIE : COOKIE
+  return {
+    /** The value that a request has; '' where there is none. */
+    of: (head: Pick<Head, 'header'>): string => parseCookies(head.header('cookie')).get(name) ?? '',
+    /** The `set-cookie` header that gives it a value, or with '' ends it. */
+    set: (value: string): string =>
+      setCookie(name, value, { secure: !plain, maxAge: value === '' ? 0 : days * 86_400 }),
+  }
+}
