@@ -172,7 +172,7 @@ async function load(server, connections, ms, rude = false) {
     refused: refused.length,
     broken: broken.length,
     reasons: [...new Set(broken)].slice(0, MAX_REASONS),
-    unbooked: accepted.length - ((await server.records()) - recordsBefore),
+    unrecorded: accepted.length - ((await server.records()) - recordsBefore),
     all: quantiles(accepted),
     chats: quantiles(chats),
     streams: quantiles(streams),
@@ -206,14 +206,14 @@ async function findCapacity(server) {
 const largest = (values) => Math.max(...values)
 
 function checkBars(capacity, overload) {
-  const { rss, reasons, broken, unbooked } = overload
+  const { rss, reasons, broken, unrecorded } = overload
   const half = Math.floor(rss.length / 2)
   const growth = largest(rss.slice(half)) / largest(rss.slice(0, half))
   const p99 = overload.all.p99 / capacity.all.p99
   return [
     { ok: overload.refused > 0, text: `${overload.refused} refused` },
     { ok: broken === 0, text: `${broken} accepted requests broken, bar 0 ${reasons.join('; ')}` },
-    { ok: unbooked === 0, text: `${unbooked} accepted requests without a record, bar 0` },
+    { ok: unrecorded === 0, text: `${unrecorded} accepted requests without a record, bar 0` },
     { ok: p99 <= P99_BAR, text: `p99 of accepted requests ${p99.toFixed(2)} times that at capacity, bar ${P99_BAR}` },
     { ok: growth <= RSS_BAR, text: `memory of the second half ${growth.toFixed(2)} times the first, bar ${RSS_BAR}` },
   ]

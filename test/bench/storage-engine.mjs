@@ -41,8 +41,8 @@ function summary(times) {
 }
 
 let written = 0
-/** What the usage ledger does: one new key, and one counter that is added to. */
-const book = (kv, under, client) =>
+/** A commit like the usage ledger's: one new key, and an addition to a counter. */
+const append = (kv, under, client) =>
   kv.commit({
     set: [{ key: [under, numbered(written++)], value: VALUE }],
     sum: [{ key: ['total', String(client)], add: { requests: 1 } }],
@@ -54,7 +54,7 @@ async function load(kv, under, clients, goesOn) {
   const begin = performance.now()
   const client = async (_, number) => {
     for (let before = performance.now(); goesOn();) {
-      await book(kv, under, number)
+      await append(kv, under, number)
       const now = performance.now()
       times.push(now - before)
       before = now
@@ -129,7 +129,7 @@ async function paced(folder, mergeAfter) {
   while (commits.length < PACED_SECONDS * 1_000) {
     for (; commits.length < performance.now() - begin;) {
       const from = begin + commits.length
-      commits.push(book(kv, 'paced', commits.length % 100).then(() => ({ from, to: performance.now() })))
+      commits.push(append(kv, 'paced', commits.length % 100).then(() => ({ from, to: performance.now() })))
     }
     await sleep(1)
   }

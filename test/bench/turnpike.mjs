@@ -1,6 +1,7 @@
 /**
- * Turnpike as the reference server composes it (examples/server), without a request log. MODE says how it is served: as
- * the `server` does on Node, through HatTip's adapter alone (`hattip`), or on `bun`; STORAGE where it keeps its books, as in the server, default in memory; LEDGER=off that it keeps none. Lines on stdin: `records USER`, `profile`, `profile FILE`, `exit`.
+ * Turnpike as the reference server composes it (examples/server), without a request log. Environment variables: MODE is `server` (the
+ * listener of the reference server on Node), `hattip` (HatTip's adapter alone) or `bun`; STORAGE is the store of the ledger, as in the server,
+ * default in memory; LEDGER=off disables the ledger. Commands on stdin: `records USER`, `profile`, `profile FILE`, `exit`.
  */
 import { createRequire } from 'node:module'
 import { createInterface } from 'node:readline'
@@ -20,7 +21,7 @@ const transport = MODE === 'bun' ? fetchTransport() : (await load('@turnpike/pro
 const { kv, rateLimiter } = process.env.STORAGE
   ? await (await load('@turnpike/example-server/storage')).openStorage(process.env.STORAGE)
   : { kv: await memoryKV() }
-/** What a gateway without books would do. */
+/** A ledger that records nothing. */
 const noLedger = { append: async () => {}, failed() {}, ready: async () => {}, totals: async () => ({}) }
 const to = (path) => ({ apiKey: 'bench', baseURL: UPSTREAM + path, transport })
 const gateway = createGateway({

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { answer, asked, completion, says } from './claude.js'
 import { pass } from './pass.js'
 
-/** Of an answer with `fields`, the client gets `text`. @returns what was booked */
+/** Of an answer with `fields`, the client gets `text`. @returns the usage records */
 async function expectText(fields: object, expected: string) {
   const { status, text, sent, records } = await pass('anthropic', {}, answer(fields))
   expect(sent.map(({ body }) => body)).toEqual([asked])

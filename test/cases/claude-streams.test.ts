@@ -68,7 +68,7 @@ const finish = (reason: string) => choice({}, reason)
 const done = '[DONE]'
 const helloSeen = chunks(head, role, says('Hello'), finish('stop'), done)
 
-/** The client of a stream gets `seen`, from one call of Claude. @returns what was booked */
+/** The client of a stream gets `seen`, from one call of Claude. @returns the usage records */
 async function expectSeen(answer: Answer, seen: string, request: object = {}) {
   const { status, headers, text: got, sent, records } = await pass('anthropic', { stream: true, ...request }, answer)
   expect(sent.map(({ body }) => body)).toEqual([asked])

@@ -80,37 +80,21 @@ async function expectSent(request: object, forms: Record<Family, [body: object, 
     }
 }
 
-it('system messages alone are a user turn for Claude and Gemini, which is said', () =>
-  expectSent(
-    { messages: [system, developer] },
-    {
-      openai: [{ messages: [system, developer] }, null],
-      anthropic: [
-        { messages: [{ role: 'user', content: [text('Be brief.'), text('Be kind.')] }] },
-        'emulated=messages',
-      ],
-      google: [
-        { contents: [{ role: 'user', parts: [{ text: 'Be brief.' }, { text: 'Be kind.' }] }] },
-        'emulated=messages',
-      ],
-    },
-  ))
-
-it('the system shorthand goes first among system messages alone', () =>
-  expectSent(
+it.each([
+  ['alone', { messages: [system, developer] }, [system, developer], ['Be brief.', 'Be kind.']],
+  [
+    'after the system shorthand',
     { system: 'Be clear.', messages: [system] },
-    {
-      openai: [{ messages: [{ role: 'system', content: 'Be clear.' }, system] }, null],
-      anthropic: [
-        { messages: [{ role: 'user', content: [text('Be clear.'), text('Be brief.')] }] },
-        'emulated=messages',
-      ],
-      google: [
-        { contents: [{ role: 'user', parts: [{ text: 'Be clear.' }, { text: 'Be brief.' }] }] },
-        'emulated=messages',
-      ],
-    },
-  ))
+    [{ role: 'system', content: 'Be clear.' }, system],
+    ['Be clear.', 'Be brief.'],
+  ],
+])('system messages %s are a user turn for Claude and Gemini, with a warning', (_, request, messages, texts) =>
+  expectSent(request, {
+    openai: [{ messages }, null],
+    anthropic: [{ messages: [{ role: 'user', content: texts.map(text) }] }, 'emulated=messages'],
+    google: [{ contents: [{ role: 'user', parts: texts.map((one) => ({ text: one })) }] }, 'emulated=messages'],
+  }),
+)
 
 it('an instruction of the gateway stays apart from system messages alone', async () => {
   const request = { messages: [system], response_format: { type: 'json_object' } }

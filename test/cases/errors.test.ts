@@ -53,7 +53,7 @@ function expectError(
   expect(headers.get('x-request-id')).toMatch(uuidv7Pattern)
 }
 
-/** After one call of the upstream the client gets an error, whether it asked for a stream or not, and nothing is booked. */
+/** Expects an error for the client after one upstream call, streamed or not, and no usage record. */
 async function expectFailure(family: Family, answer: Answer | ((sent: Sent) => Answer), expected: Expected) {
   for (const stream of [false, true]) {
     const passed = await pass(family, stream ? { stream } : {}, answer)

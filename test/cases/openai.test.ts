@@ -15,7 +15,7 @@ const choice = (delta: object, finish_reason: string | null = null) => ({ index:
 const role = choice({ role: 'assistant', content: '' })
 const hello = choice({ content: 'Hello' })
 
-/** The client of a stream gets `seen`, from one call of the upstream. @returns what was booked */
+/** The client of a stream gets `seen`, from one call of the upstream. @returns the usage records */
 async function expectSeen(events: (object | string)[], seen: string, request: object = {}) {
   const { status, text, sent, records } = await pass('openai', { stream: true, ...request }, stream(...events))
   expect(sent.map(({ body }) => body)).toEqual([asked])
@@ -91,16 +91,16 @@ it('#87 numbers calls from 0 and sends their names first, for any form of the up
 
 it('#88 counts usage once that is reported with the finish reason and again alone', async () => {
   const events = [given([role]), given([hello]), given([choice({}, 'stop')], { usage }), given([], { usage }), done]
-  const booked = [{ prompt_tokens: 9, completion_tokens: 2, tokens: 11, accuracy: 'reported', outcome: 'complete' }]
+  const recorded = [{ prompt_tokens: 9, completion_tokens: 2, tokens: 11, accuracy: 'reported', outcome: 'complete' }]
   const hidden = chunks(head, role, hello, choice({}, 'stop'), '[DONE]')
-  expect(await expectSeen(events, hidden)).toMatchObject(booked)
+  expect(await expectSeen(events, hidden)).toMatchObject(recorded)
   const shown = chunks(
     head,
     ...[role, hello, choice({}, 'stop')].map((one) => JSON.stringify({ ...head, choices: [one], usage: null })),
     JSON.stringify({ ...head, choices: [], usage }),
     '[DONE]',
   )
-  expect(await expectSeen(events, shown, { stream_options: { include_usage: true } })).toMatchObject(booked)
+  expect(await expectSeen(events, shown, { stream_options: { include_usage: true } })).toMatchObject(recorded)
 })
 
 /** A model is sent `body` for `request`, and the client gets its answer as it is. */

@@ -89,7 +89,7 @@ export interface Passed {
   bytes: string
   /** Every upstream request, oldest first. */
   sent: Sent[]
-  /** What was booked. */
+  /** The usage records. */
   records: UsageRecord[]
 }
 

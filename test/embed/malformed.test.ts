@@ -30,7 +30,7 @@ async function send(bytes: string) {
 
 const get = (lines: string, version = '1.1'): string => `GET / HTTP/${version}\r\n${lines}\r\n`
 
-const noHost = 'The Host header is missing, malformed or doubled'
+const noHost = 'The Host header is missing, malformed or repeated'
 const notHttp = 'The request is not valid HTTP'
 
 describe('malformed HTTP', () => {
@@ -76,7 +76,7 @@ describe('malformed HTTP', () => {
     const reply = await send('CONNECT x:443 HTTP/1.1\r\nhost: x:443\r\n\r\n')
     expect(reply.status).toBe('HTTP/1.1 405 Method Not Allowed')
     expect(reply.header('x-request-id')).toMatch(uuidv7Pattern)
-    const error = { type: 'method_not_allowed', message: 'This server is no proxy', code: 'method_not_allowed' }
+    const error = { type: 'method_not_allowed', message: 'This server is not a proxy', code: 'method_not_allowed' }
     expect(JSON.parse(reply.body)).toEqual({ error })
   })
 })

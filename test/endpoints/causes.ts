@@ -25,8 +25,8 @@ export interface Row {
   headers?: Record<string, string>
   /** Calls of the upstream; default 0. */
   calls?: number
-  /** Records; default 1 for a success, else 0. */
-  booked?: number
+  /** Number of usage records; default 1 for a success, else 0. */
+  records?: number
 }
 
 const json = endpoints.filter((endpoint) => endpoint !== 'transcription')
@@ -274,7 +274,7 @@ export const rows: Row[] = [
     told: [503, 'upstream_error', 'upstream_unavailable'],
     calls: 1,
   },
-  { cause: 'a JPEG', at: images, upstream: jpeg, told: failed(), calls: 1, booked: 1, headers: paid },
+  { cause: 'a JPEG', at: images, upstream: jpeg, told: failed(), calls: 1, records: 1, headers: paid },
   { cause: 'a JPEG and a converter', at: images, upstream: jpeg, options: { toPng }, told: [200], calls: 1 },
   {
     cause: 'a JPEG that the converter cannot read',
@@ -283,7 +283,7 @@ export const rows: Row[] = [
     options: { toPng: () => Promise.reject(new Error('No JPEG')) },
     told: failed(),
     calls: 1,
-    booked: 1,
+    records: 1,
     headers: paid,
   },
 ]

@@ -27,18 +27,18 @@ async function speak(script: Step[], options: Parameters<typeof startGateway>[0]
   return response
 }
 
-const booked = (outcome: string) => expect.poll(at.records).toMatchObject([{ outcome, cost_nano_usd: 30_000 }])
+const expectRecord = (outcome: string) => expect.poll(at.records).toMatchObject([{ outcome, cost_nano_usd: 30_000 }])
 
 describe('speech', () => {
   it('that is complete ends normally', async () => {
     expect(await (await speak([head, piece('one'), 10, piece('two'), piece()])).text()).toBe('onetwo')
-    await booked('complete')
+    await expectRecord('complete')
   })
 
   it('that the upstream cuts is cut for the client', async () => {
     const response = await speak([head, piece('one'), 10, end])
     await expect(response.text()).rejects.toThrow()
-    await booked('truncated')
+    await expectRecord('truncated')
   })
 
   it('that cannot be recorded is cut for the client', async () => {
@@ -60,6 +60,6 @@ describe('speech', () => {
     expect(at.upstream.open).toBe(1)
     controller.abort()
     await expect.poll(() => at.upstream.open).toBe(0)
-    await booked('client_abort')
+    await expectRecord('client_abort')
   })
 })

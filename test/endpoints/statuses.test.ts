@@ -8,7 +8,7 @@ import { rows } from './causes.js'
 import type { Endpoint } from './endpoints.js'
 import { endpoints, paths, requestOf } from './endpoints.js'
 
-/** A gateway to which has happened what a row says, and what was asked and booked since. */
+/** A gateway in the state that a row describes, with counts of the upstream calls and usage records since then. */
 async function setUp({ before, options, upstream }: Row) {
   const kv = await memoryKV()
   const broken = { is: false }
@@ -21,11 +21,11 @@ async function setUp({ before, options, upstream }: Row) {
   if (before === 'a revocation') await at.gateway.keys.revoke(at.keyId)
   else if (before) await at.send('POST', paths.chat, requestOf('chat'))
   const asked = at.upstream.requests.length
-  const booked = (await at.records()).length
+  const recorded = (await at.records()).length
   return {
     send: at.send,
     calls: () => at.upstream.requests.length - asked,
-    booked: async () => (await at.records()).length - booked,
+    records: async () => (await at.records()).length - recorded,
   }
 }
 
@@ -57,6 +57,6 @@ describe.each(endpoints)('%s', (name) => {
       Object.fromEntries(named.flatMap((one) => (response.headers.has(one) ? [[one, response.headers.get(one)]] : []))),
     ).toEqual(headers)
     expect(at.calls()).toBe(calls)
-    expect(await at.booked()).toBe(row.booked ?? (status === 200 ? 1 : 0))
+    expect(await at.records()).toBe(row.records ?? (status === 200 ? 1 : 0))
   })
 })

@@ -1,5 +1,5 @@
-// The gateway on HatTip's adapters alone, with books that are counted and not kept: what grows here leaks.
-// It prints its address, and for each line on standard input it collects garbage and prints what is left.
+// The gateway on HatTip's adapters, with a ledger that only counts its records, so that any growth of the heap is a leak.
+// It prints its address. For each line on standard input it collects garbage and prints the remaining heap.
 import { createInterface } from 'node:readline'
 import { createUser, memoryKV } from '@turnpike/core'
 import { createGateway } from '@turnpike/gateway'

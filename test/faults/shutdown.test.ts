@@ -80,7 +80,7 @@ describe('drain', () => {
     open()
     expectStream(await call.reply, helloSeen)
     await drained
-    // The drain ends only once the books are written.
+    // The drain ends only after the usage record has been committed.
     expect(await at.records()).toEqual([expect.objectContaining({ outcome: 'complete' })])
     await at.close()
   })

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import type { Part } from '../support/forms.js'
-import { BOUNDARY, field, filePart, formBytes, formType, inPieces, noise } from '../support/forms.js'
+import { BOUNDARY, field, filePart, formBytes, formType, inChunks, noise } from '../support/forms.js'
 import { runtime } from '../support/runtime.js'
 import { refusal, upload, useUploads } from '../support/uploads.js'
 
@@ -41,7 +41,7 @@ describe(`a form on ${runtime}`, () => {
   it('can arrive byte by byte', async () => {
     const bytes = noise(100)
     const pieces = (async function* () {
-      for (const piece of inPieces(formBytes([model, filePart(bytes)]), 1)) {
+      for (const piece of inChunks(formBytes([model, filePart(bytes)]), 1)) {
         yield piece
         await new Promise((resolve) => setTimeout(resolve, 2))
       }
@@ -133,7 +133,7 @@ describe(`an invalid form, on ${runtime}`, () => {
     ['before anything', whole.subarray(0, 0)],
   ])('a form that ends %s is a 400', async (_, bytes) => {
     await expectRefusal(upload(at.server, [bytes], { 'content-length': bytes.length }), cutShort)
-    await expectRefusal(upload(at.server, inPieces(bytes, 50_000)), cutShort)
+    await expectRefusal(upload(at.server, inChunks(bytes, 50_000)), cutShort)
     if (process.platform === 'linux') await expect.poll(() => at.open()).toEqual([])
   })
 

@@ -56,7 +56,7 @@ export const errors = {
   truncated: upstream('upstream_truncated', 'The upstream provider ended its answer before it was whole'),
   late: upstream('upstream_timeout', 'The upstream provider did not answer in time'),
   limited: error('rate_limit_error', 'rate_limit_exceeded', 'The upstream provider is rate limiting; try again later'),
-  unbooked: error('server_error', 'ledger_unavailable', 'Usage cannot be recorded at the moment'),
+  unrecorded: error('server_error', 'ledger_unavailable', 'Usage cannot be recorded at the moment'),
   shutdown: error('server_error', 'internal_error', 'The server is shutting down'),
 }
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { contents, read, refusalOf } from '../support/form-reader.js'
-import { BOUNDARY, field, filePart, formBytes, inPieces } from '../support/forms.js'
+import { BOUNDARY, field, filePart, formBytes, inChunks } from '../support/forms.js'
 import { parameters } from './parameters.js'
 
 const snippets = [
@@ -60,7 +60,7 @@ it('any form of FormData is parsed to its fields', async () => {
         const response = new Response(form)
         const body = new Uint8Array(await response.arrayBuffer())
         const got = await contents(
-          await read(inPieces(body, size), { 'content-type': response.headers.get('content-type')! }),
+          await read(inChunks(body, size), { 'content-type': response.headers.get('content-type')! }),
         )
         const wanted = [...form].filter(([key]) => key !== 'file')
         expect(got).toEqual({
@@ -91,7 +91,7 @@ it('any damaged form is a 400 or a form, and parsing ends', async () => {
         for (const [at, gone, bytes] of all)
           body = Buffer.concat([body.subarray(0, at), bytes, body.subarray(at + gone)])
         const outcome = await Promise.race([
-          refusalOf(read(inPieces(body, size))),
+          refusalOf(read(inChunks(body, size))),
           new Promise((resolve) => setTimeout(() => resolve('hangs'), 20_000)),
         ])
         expect(outcome).toMatch(/^(none|400 invalid_body .+)$/)

@@ -40,8 +40,8 @@ interface Asked {
   usage?: object | undefined
 }
 
-/** Puts a recording through a whole gateway. @returns its one record, and the nano-dollars that the caller was told */
-async function book(name: string, { model = modelOf(name) ?? unnamed[name]!, price, usage }: Asked) {
+/** Replays a recording through a gateway. @returns its usage record, and the cost in nano-dollars that the response reports */
+async function replay(name: string, { model = modelOf(name) ?? unnamed[name]!, price, usage }: Asked) {
   const refill = (key: string, value: unknown): unknown => (/^usage(Metadata)?$/.test(key) && value ? usage : value)
   const texts = textsOf(name).map((text) => (usage ? JSON.stringify(JSON.parse(text, refill)) : text))
   const type = isStream(name) ? 'text/event-stream' : 'application/json'
@@ -54,10 +54,10 @@ async function book(name: string, { model = modelOf(name) ?? unnamed[name]!, pri
   const text = await response.text()
   expect(response.status, text).toBe(200)
   const last = isStream(name) ? parseStream(text).findLast((event) => event.type === 'chunk') : undefined
-  const told = last ? last.chunk.usage!['cost'] : response.headers.get('x-gateway-cost')
-  const booked = await records()
-  expect(booked).toHaveLength(1)
-  return { record: booked[0]!, told: Math.round(Number(told) * 1e9) }
+  const cost = last ? last.chunk.usage!['cost'] : response.headers.get('x-gateway-cost')
+  const all = await records()
+  expect(all).toHaveLength(1)
+  return { record: all[0]!, cost: Math.round(Number(cost) * 1e9) }
 }
 
 const measures: UnitClass[] = ['characters', 'seconds', 'images']
@@ -72,10 +72,10 @@ function totalOf(usage: Record<string, unknown>): unknown {
   return usage['total_tokens'] ?? usage['totalTokenCount'] ?? (counts as number[]).reduce((sum, count) => sum + count)
 }
 
-/** Fails unless a recording is booked as its bill says, and all tokens of its usage are in it once. */
+/** Expects the usage record of a recording to match its bill, with every token of its usage counted once. */
 async function check(name: string, bill: Bill, refilled?: Record<string, unknown>): Promise<void> {
   const { prompt, completion, units, nano, accuracy = 'reported' } = bill
-  const { record, told } = await book(name, { price: primes, usage: refilled })
+  const { record, cost } = await replay(name, { price: primes, usage: refilled })
   expect(record.units).toEqual(units)
   expect(record).toMatchObject({
     prompt_tokens: prompt,
@@ -85,7 +85,7 @@ async function check(name: string, bill: Bill, refilled?: Record<string, unknown
     accuracy,
     outcome: 'complete',
   })
-  expect(told).toBe(nano)
+  expect(cost).toBe(nano)
   const usage = refilled ?? usageOf(name)
   const total = usage ? totalOf(usage) : prompt + completion
   expect([tokensOf(record.units), record.tokens]).toEqual([total, total])
@@ -106,9 +106,9 @@ describe.skipIf(missing)('the cost of recorded traffic', () => {
   )
 
   it.each(listed)('%s as an answer of %s is at list price', async (name, model, nano) => {
-    const { record, told } = await book(name, { model })
+    const { record, cost } = await replay(name, { model })
     expect(record).toMatchObject({ model, cost_nano_usd: nano })
-    expect(told).toBe(nano ?? 0)
+    expect(cost).toBe(nano ?? 0)
   })
 
   // At its list price. xAI says what it charged, in units of which ten are a nano-dollar.
@@ -116,7 +116,7 @@ describe.skipIf(missing)('the cost of recorded traffic', () => {
     ['openai-compatible/xai-tool-call.json', 63 * 300 + 244 * 75 + (26 + 255) * 500],
     ['openai-compatible/xai-tool-call.chunks.txt', 1 * 300 + 306 * 75 + (26 + 227) * 500],
   ])('%s is what the provider charged', async (name, nano) => {
-    const { record } = await book(name, { price: { input: 0.3, cache_read: 0.075, output: 0.5 } })
+    const { record } = await replay(name, { price: { input: 0.3, cache_read: 0.075, output: 0.5 } })
     expect(record.cost_nano_usd).toBe(nano)
     expect(usageOf(name)!['cost_in_usd_ticks']).toBe(nano * 10)
   })

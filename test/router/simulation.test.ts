@@ -109,8 +109,8 @@ async function simulate(world: World): Promise<void> {
   }
   const { chat, records } = await testGateway({ router, now: () => Date.now(), rateLimit: 100_000 })
 
-  /** Of all that was served, by request id. */
-  const booked = new Map<string, Partial<UsageRecord>>()
+  /** The expected usage record of each successful request, by request id. */
+  const expected = new Map<string, Partial<UsageRecord>>()
   const frozen = new Map<string, string>()
 
   for (const [at, next] of steps.entries()) {
@@ -140,7 +140,7 @@ async function simulate(world: World): Promise<void> {
       const { provider, model } = places[served.place]!
       const { prompt: prompt_tokens, completion: completion_tokens } = served.usage
       const price = inForce[served.place]
-      booked.set(response.headers.get('x-request-id')!, {
+      expected.set(response.headers.get('x-request-id')!, {
         provider,
         model,
         attempts: calls,
@@ -153,9 +153,9 @@ async function simulate(world: World): Promise<void> {
     }
 
     const all = await records()
-    expect(all).toHaveLength(booked.size)
+    expect(all).toHaveLength(expected.size)
     for (const record of all) {
-      expect(record).toMatchObject(booked.get(record.request_id)!)
+      expect(record).toMatchObject(expected.get(record.request_id)!)
       const text = JSON.stringify(record)
       expect(frozen.get(record.request_id) ?? text).toBe(text)
       frozen.set(record.request_id, text)

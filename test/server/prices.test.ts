@@ -52,11 +52,13 @@ it.each([
   ['no JSON', 'x'],
   ['a price that cannot be right', '{"acme/llama":{"input":-1,"output":1}}'],
 ])('do not let a server start with %s', async (_, text) => {
-  await expect(openPrices(file(text), fail)).rejects.toThrow(/^PRICES is no table: /)
+  await expect(openPrices(file(text), fail)).rejects.toThrow(/^PRICES is not a valid price table: /)
 })
 
 it('do not let a server start without their file', async () => {
-  await expect(openPrices(join(folder, 'none.json'), fail)).rejects.toThrow(/^PRICES is no table: ENOENT/)
+  await expect(openPrices(join(folder, 'none.json'), fail)).rejects.toThrow(
+    /^PRICES is not a valid price table: ENOENT/,
+  )
 })
 
 it.each([
@@ -80,6 +82,6 @@ it('stay where a table cannot be loaded, with a report', async () => {
   const onError = vi.fn()
   const prices = await openPrices(`litellm:${url('/none.json')}`, onError)
   await expect.poll(() => onError).toHaveBeenCalledOnce()
-  expect(String(onError.mock.calls[0]![0])).toMatch(/answered with status 404$/)
+  expect(String(onError.mock.calls[0]![0])).toMatch(/failed with status 404$/)
   expect(prices.table().price('openai', 'gpt-4o')).toMatchObject({ input: 2.5 })
 })

@@ -77,7 +77,7 @@ describe.skipIf(missing)('workers', () => {
     return calls
   }
 
-  /** What is booked, once it is known to add up. */
+  /** The usage records, after `verifyStore` has passed. */
   const records = async (): Promise<UsageRecord[]> => {
     const { kv } = await openStorage(storage)
     const problems: string[] = []

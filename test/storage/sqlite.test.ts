@@ -9,7 +9,8 @@ import { memoryKV } from '@turnpike/core'
 import { sqliteKV } from '@turnpike/storage/sqlite'
 import { kvContract } from '@turnpike/storage/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { bunPath, runtime, runtimePath } from '../support/runtime.js'
+import { runtime, runtimePath } from '../support/runtime.js'
+import { expectContract } from '../support/store-contract.js'
 import { compareWithMemory, inTwoProcesses, sharedCases } from './sql-cases.js'
 
 const hasSqlite = process.getBuiltinModule('node:sqlite') !== undefined
@@ -32,15 +33,11 @@ describe.skipIf(hasSqlite)('sqliteKV on a runtime without SQLite', () => {
 })
 
 describe.runIf(runtime === 'bun')('sqliteKV on Bun', () => {
-  it('passes the contract', async () => {
-    const script = fileURLToPath(new URL('sqlite-contract.mjs', import.meta.url))
-    const child = spawn(bunPath(), [script, join(folder, 'bun.db')], { stdio: ['ignore', 'pipe', 'inherit'] })
-    let output = ''
-    child.stdout.on('data', (data: Buffer) => (output += data.toString()))
-    const [code] = (await once(child, 'exit')) as [number]
-    expect(output.trim().split('\n')).toEqual([...kvContract, ...sharedCases].map(({ name }) => `ok ${name}`))
-    expect(code).toBe(0)
-  })
+  it('passes the contract', () =>
+    expectContract(new URL('sqlite-contract.mjs', import.meta.url), join(folder, 'bun.db'), [
+      ...kvContract,
+      ...sharedCases,
+    ]))
 })
 
 describe.runIf(hasSqlite)('sqliteKV', () => {

@@ -43,5 +43,5 @@ export function noise(size: number): Buffer {
 }
 
 /** A body in pieces of `size` bytes. */
-export const inPieces = (bytes: Uint8Array, size: number): Uint8Array[] =>
+export const inChunks = (bytes: Uint8Array, size: number): Uint8Array[] =>
   Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) => bytes.subarray(i * size, (i + 1) * size))

@@ -7,7 +7,7 @@ interface BunServer {
   stop(closeConnections?: boolean): Promise<void>
 }
 
-// Bun has types of its own, in a package that the project does without.
+// Declared here to avoid a dependency on Bun's type package.
 declare const Bun: { serve(options: object): BunServer }
 
 await start({
@@ -18,9 +18,9 @@ await start({
       hostname: HOST,
       port: PORT,
       reusePort: WORKERS > 1,
-      // Bun ends a connection that is silent for 10 seconds; a model may think for longer.
+      // Bun's default closes a connection after 10 idle seconds; a model may take longer to respond.
       idleTimeout: 0,
-      // The gateway has its own bound, and its own words for what is over it.
+      // The gateway enforces its own limit and responds with its own error body.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     })
     let stopped: Promise<void>

@@ -4,8 +4,8 @@ import type { HattipHandler } from '@hattip/core'
 import type { NodeListener } from '@turnpike/http'
 
 /**
- * What the server answers with on Node: paths of the gateway and the platform go through their own listener, which costs about half of
- * HatTip's adapter; every other path goes on to what HatTip composes, and is a 404 of the listener's where nobody there has it.
+ * The server's request listener on Node. Routes of the gateway and the platform are served by their own listener, which costs about half
+ * of HatTip's adapter. All other paths go to the HatTip composition; if no handler there matches, the listener responds with 404.
  */
 export function serverListener(
   node: NodeListener,
@@ -13,7 +13,7 @@ export function serverListener(
 ): RequestListener {
   const composed = createMiddleware(handler, { origin, alwaysCallNext: false })
   return (request, response) => {
-    const notOurs = (): void => composed(request as never, response, () => void node(request, response))
-    void node(request, response, notOurs)
+    const next = (): void => composed(request as never, response, () => void node(request, response))
+    void node(request, response, next)
   }
 }

@@ -2,14 +2,14 @@ import { ApiError, UpstreamError } from '@turnpike/core'
 import type { RequestLog } from '@turnpike/http'
 import { pino } from 'pino'
 
-/** The frames of a stack trace, without the message at its head, which may quote a caller's input. */
+/** The frames of a stack trace, without the message, which may contain a caller's input. */
 const frames = (error: Error): string =>
   (error.stack ?? '')
     .split('\n')
     .filter((line) => /^\s+at /.test(line))
     .join('\n')
 
-/** The fields of an error that may be logged: names and codes, never messages of an upstream or a parser. */
+/** The loggable fields of an error: names and codes, but no messages of upstreams or parsers, which may contain user data. */
 function describe(error: unknown): object {
   if (UpstreamError.is(error)) {
     const { provider, kind, status, code, cause } = error.failure
@@ -29,7 +29,7 @@ function describe(error: unknown): object {
     : { error: typeof error }
 }
 
-/** JSON lines on standard output. */
+/** Creates a logger that writes JSON lines to standard output. */
 export function createLog(level: string) {
   const log = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime })
   return {

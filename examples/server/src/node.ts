@@ -5,7 +5,7 @@ import { undiciTransport } from '@turnpike/providers/undici'
 import { serverListener } from './listener.js'
 import { addressOf, start } from './start.js'
 
-/** How long the last bytes of ended requests have to leave, in milliseconds. */
+/** Time-out for flushing the responses of completed requests at shutdown, in milliseconds. */
 const FLUSH_MS = 1_000
 
 await start({

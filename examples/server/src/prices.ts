@@ -13,20 +13,22 @@ const tables = {
   },
 }
 
+/** Time-out for loading a price table, in milliseconds. */
 const LOAD_MS = 30_000
 
 async function load(url: string): Promise<unknown> {
   const response = await fetch(url, { signal: AbortSignal.timeout(LOAD_MS) })
-  if (!response.ok) throw new Error(`The prices at ${url} answered with status ${response.status}`)
+  if (!response.ok) throw new Error(`GET ${url} failed with status ${response.status}`)
   return response.json()
 }
 
-/** A URL without user, password, query and fragment. */
-const plain = (address: string): string => address.replace(/[?#].*$/, '').replace(/\/\/[^/]*@/, '//')
+/** Removes credentials, query and fragment from a URL. */
+const withoutSecrets = (address: string): string => address.replace(/[?#].*$/, '').replace(/\/\/[^/]*@/, '//')
 
 /**
- * Opens the prices of the setting `PRICES`: `built-in`, a public table, or the path of a table file.
- * @param onError called when a public table cannot be loaded
+ * Opens the price source of the setting `PRICES`: `built-in`, a public table, or the path of a JSON file.
+ * @param onError called if a public table cannot be loaded
+ * @throws if the file cannot be read or is not a valid price table
  */
 export async function openPrices(setting: string, onError: (error: unknown) => void): Promise<PriceSource> {
   if (setting === 'built-in') return builtInPrices()
@@ -39,7 +41,7 @@ export async function openPrices(setting: string, onError: (error: unknown) => v
       const own = { source: basename(setting), since: new Date().toISOString() }
       return fixedPrices(priceTable({ ...known, ...given }, own, (id) => (Object.hasOwn(given, id) ? own : builtIn)))
     } catch (error) {
-      throw new Error(`PRICES is no table: ${(error as Error).message}`, { cause: error })
+      throw new Error(`PRICES is not a valid price table: ${(error as Error).message}`, { cause: error })
     }
   }
   const { url, parse } = tables[name as keyof typeof tables]
@@ -48,11 +50,11 @@ export async function openPrices(setting: string, onError: (error: unknown) => v
     load: () => load(address),
     parse,
     // The URL of a mirror may contain credentials.
-    source: plain(address),
+    source: withoutSecrets(address),
     first: builtInPrices().table(),
     onError,
   })
-  // Not awaited: the built-in prices apply until then, so that the server also starts without a network.
+  // Not awaited: the built-in prices apply until the table is loaded, so that the server also starts without a network.
   void prices.refresh()
   return prices
 }

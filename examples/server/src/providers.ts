@@ -6,20 +6,20 @@ import { remoteContent } from '@turnpike/providers/remote-content'
 import { fakeAnthropic, fakeGoogle, fakeOpenAI } from '@turnpike/providers/testing'
 import type { Environment } from './environment.js'
 
-/** The provider families, with the adapter of each and the simulation that replaces it if no provider is configured. */
+/** The provider families: prefix of the settings, adapter, and the simulated upstream for servers without a configured provider. */
 const families = [
   { name: 'OPENAI', make: openai, simulated: fakeOpenAI },
   { name: 'ANTHROPIC', make: anthropic, simulated: fakeAnthropic },
   { name: 'GEMINI', make: google, simulated: fakeGoogle },
 ] as const
 
-/** Audio models besides those of the specification that callers may use if `GEMINI_AUDIO` is set. */
+/** Allowed audio models if `GEMINI_AUDIO` is set: those of the specification and these of Gemini. */
 export const geminiAudio = {
   speechModels: [...SPEECH_MODELS, 'gemini-2.5-flash-preview-tts', 'gemini-2.5-pro-preview-tts'],
   transcriptionModels: [...TRANSCRIPTION_MODELS, 'gemini-2.5-flash'],
 }
 
-/** The providers that have a key or a base URL; if none has, simulations of all of them. */
+/** Creates the providers that have an API key or a base URL; without any, simulations of all families. */
 export function createProviders(
   environment: Environment,
   transport: Transport,

@@ -6,19 +6,20 @@ import type { Environment } from './environment.js'
 import { readEnvironment } from './environment.js'
 import { onShutdown } from './shutdown.js'
 
+/** The composed server, as {@link createApp} returns it. */
 export type App = Awaited<ReturnType<typeof createApp>>
 
 /** The part of the server that is specific to a runtime. */
 export interface Runtime {
   transport: Transport
-  /** Starts to listen. @returns the address; `stop`, which stops accepting connections; and `end`, which closes the rest */
+  /** Starts to listen. @returns the address, `stop` (stops accepting connections) and `end` (waits for open connections to close, at most 1 s) */
   serve(
     app: App,
     environment: Environment,
   ): Promise<{ address: string; stop(): Promise<void> | void; end(): Promise<void> | void }>
 }
 
-/** Serves in this process. @param say called with the start-up message once the server listens */
+/** Serves in this process. @param say receives the start-up message once the server listens */
 async function serveHere(
   { transport, serve }: Runtime,
   environment: Environment,
@@ -33,7 +34,7 @@ async function serveHere(
     await end()
     process.exit(0)
   })
-  // Last, because whoever reads the message may stop the server at once.
+  // After `onShutdown`, because a supervisor may send SIGTERM as soon as it reads the message.
   app.announce(address, say)
 }
 

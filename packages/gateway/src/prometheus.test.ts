@@ -9,7 +9,7 @@ import { conventionRoutes } from './admin-routes.js'
 import type { PrometheusOptions } from './prometheus.js'
 import { prometheus } from './prometheus.js'
 
-/** A gateway on books with something in them. */
+/** A gateway whose ledger has usage records and failures. */
 async function setUp(options?: PrometheusOptions) {
   const kv = await memoryKV()
   const ledger = usageLedger(kv)
@@ -115,7 +115,7 @@ describe('GET /metrics', () => {
     expect([...families.keys()]).toEqual(
       expect.arrayContaining(['mine_total', 'turnpike_requests_total', 'process_cpu_user_seconds_total']),
     )
-    // What is the books' own stays.
+    // Metrics that are read from the ledger are not reset.
     registry.resetMetrics()
     expect(
       Object.fromEntries((await scrape('/admin/prometheus')).get('turnpike_requests_total')!.samples),

@@ -82,7 +82,7 @@ export const prometheus =
     const ofProviders = (name: string, type: string, help: string, samples: (used: Used) => Sample[]): void =>
       register(name, type, help, async () => (await read()).flatMap(samples))
 
-    ofProviders('turnpike_requests_total', 'counter', 'Requests that are booked, by how they ended.', (used) =>
+    ofProviders('turnpike_requests_total', 'counter', 'Requests with a usage record, by outcome.', (used) =>
       byRest(used, 'outcome_', 'outcome'),
     )
     ofProviders(
@@ -129,7 +129,7 @@ export const prometheus =
         path,
         operation({
           id: 'metrics',
-          summary: 'Tells the metrics in the text format of Prometheus.',
+          summary: 'Returns the metrics in the Prometheus text format.',
           access: 'admin',
           contentTypes: ['text/plain'],
           run: async () => bytes(await registry.metrics(), registry.contentType),

@@ -125,7 +125,7 @@ describe('requireJson', () => {
 })
 
 describe('collect', () => {
-  const pieces = (...sizes: number[]) => {
+  const chunks = (...sizes: number[]) => {
     const taken = { count: 0 }
     const body = (async function* () {
       for (const size of sizes) {
@@ -136,13 +136,13 @@ describe('collect', () => {
     return { taken, body }
   }
 
-  it('joins pieces up to the limit', async () => {
-    expect([...(await collect(pieces(2, 0, 1).body, 3))]).toEqual([1, 1, 3])
-    expect(await collect(pieces().body, 3)).toHaveLength(0)
+  it('joins chunks up to the limit', async () => {
+    expect([...(await collect(chunks(2, 0, 1).body, 3))]).toEqual([1, 1, 3])
+    expect(await collect(chunks().body, 3)).toHaveLength(0)
   })
 
   it('stops reading over the limit', async () => {
-    const { taken, body } = pieces(2, 2, 2, 2)
+    const { taken, body } = chunks(2, 2, 2, 2)
     await expect(collect(body, 3)).rejects.toMatchObject({
       status: 413,
       type: 'invalid_request_error',

@@ -22,18 +22,18 @@ export const within = <T>(ms: number, promise: Promise<T>): Promise<T> =>
     promise.finally(() => clearTimeout(timer)).then(resolve, reject)
   })
 
-/** A body with a time-out between its pieces. @throws ApiError 408 where one does not arrive within `idleMs` */
+/** A body with a time-out between its chunks. @throws ApiError 408 where one does not arrive within `idleMs` */
 export async function* unstalled(body: AsyncIterable<Uint8Array>, idleMs: number): AsyncGenerator<Uint8Array> {
-  const pieces = body[Symbol.asyncIterator]()
+  const chunks = body[Symbol.asyncIterator]()
   try {
     for (;;) {
-      const { done, value } = await within(idleMs, pieces.next())
+      const { done, value } = await within(idleMs, chunks.next())
       if (done) return
       yield value
     }
   } finally {
-    // Not awaited: it may wait for the piece that does not arrive.
-    void pieces.return?.().catch(() => undefined)
+    // Not awaited: it may wait for the chunk that does not arrive.
+    void chunks.return?.().catch(() => undefined)
   }
 }
 
@@ -41,16 +41,16 @@ export async function* unstalled(body: AsyncIterable<Uint8Array>, idleMs: number
 export const invalid = (message: string, code: 'invalid_json' | 'invalid_body'): ApiError =>
   new ApiError(400, 'invalid_request_error', message, { code })
 
-/** Reads a whole body piece by piece and stops at the limit. */
+/** Reads a whole body chunk by chunk and stops at the limit. */
 export async function collect(body: AsyncIterable<Uint8Array>, limit: number): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = []
+  const chunks: Uint8Array[] = []
   let size = 0
-  for await (const piece of body) {
-    size += piece.length
+  for await (const chunk of body) {
+    size += chunk.length
     if (size > limit) throw tooLarge(limit)
-    pieces.push(piece)
+    chunks.push(chunk)
   }
-  return concat(pieces, size)
+  return concat(chunks, size)
 }
 
 /** True where `text` nests arrays and objects deeper than `limit`. A scan, because recursive code would overflow the stack first. */

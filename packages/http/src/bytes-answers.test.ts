@@ -53,20 +53,20 @@ function setUp(run: (input: unknown) => unknown, fields: Partial<Operation<null>
 async function raw(port: number, head = 'connection: close\r\n'): Promise<string> {
   const socket = connect(port, '127.0.0.1')
   socket.write(`GET /things HTTP/1.1\r\nhost: x\r\n${head}\r\n`)
-  const pieces: Buffer[] = []
-  socket.on('data', (piece) => pieces.push(piece))
+  const chunks: Buffer[] = []
+  socket.on('data', (chunk) => chunks.push(chunk))
   socket.on('error', () => undefined)
   await once(socket, 'close')
-  return Buffer.concat(pieces).toString('latin1')
+  return Buffer.concat(chunks).toString('latin1')
 }
 
-/** Pieces in a body; an error among them breaks it off. */
-async function* pieces(...all: (Uint8Array | Error)[]): AsyncGenerator<Uint8Array> {
-  for (const piece of all) {
+/** A body of these chunks; an error among them ends it. */
+async function* chunks(...all: (Uint8Array | Error)[]): AsyncGenerator<Uint8Array> {
+  for (const chunk of all) {
     // What was there before it has left by then.
     await new Promise((resolve) => setTimeout(resolve, 5))
-    if (piece instanceof Error) throw piece
-    yield piece
+    if (chunk instanceof Error) throw chunk
+    yield chunk
   }
 }
 
@@ -85,7 +85,7 @@ describe('bytes', () => {
   })
 
   it('are streamed, and the log line is written at their end', async () => {
-    const { send, logs, errors } = setUp(() => bytes(pieces(audio, audio), 'audio/mpeg'))
+    const { send, logs, errors } = setUp(() => bytes(chunks(audio, audio), 'audio/mpeg'))
     const response = await send()
     expect(response.headers.get('content-type')).toBe('audio/mpeg')
     expect(logs).toEqual([])
@@ -110,7 +110,7 @@ describe('bytes', () => {
   })
 
   it('are not sent for HEAD', async () => {
-    const { listen, logs } = setUp(() => bytes(pieces(audio), 'audio/mpeg'))
+    const { listen, logs } = setUp(() => bytes(chunks(audio), 'audio/mpeg'))
     const response = await fetch(`http://127.0.0.1:${await listen()}/things`, { method: 'HEAD' })
     expect([response.headers.get('content-type'), await response.text()]).toEqual(['audio/mpeg', ''])
     expect(logs).toHaveLength(1)
@@ -121,7 +121,7 @@ describe('a byte answer that breaks', () => {
   const broken = new Error('secret')
 
   it('fails the stream of a web response, and is reported once', async () => {
-    const { send, logs, errors } = setUp(() => bytes(pieces(audio, broken), 'audio/mpeg'))
+    const { send, logs, errors } = setUp(() => bytes(chunks(audio, broken), 'audio/mpeg'))
     const response = await send()
     const reader = response.body!.getReader()
     expect((await reader.read()).value).toEqual(audio)
@@ -130,7 +130,7 @@ describe('a byte answer that breaks', () => {
   })
 
   it.each(['', 'connection: close\r\n'])('ends the connection on Node without a last chunk, with %j', async (head) => {
-    const { listen, logs, errors } = setUp(() => bytes(pieces(audio, audio, broken), 'audio/mpeg'))
+    const { listen, logs, errors } = setUp(() => bytes(chunks(audio, audio, broken), 'audio/mpeg'))
     const text = await raw(await listen(), head)
     expect(text).toContain('HTTP/1.1 200 OK\r\n')
     const coded = '4\r\n\0\u00ff\r\n\r\n'
@@ -140,14 +140,14 @@ describe('a byte answer that breaks', () => {
   })
 
   it('is complete on Node without a failure', async () => {
-    const { listen, logs } = setUp(() => bytes(pieces(Buffer.from('abc')), 'audio/mpeg'))
+    const { listen, logs } = setUp(() => bytes(chunks(Buffer.from('abc')), 'audio/mpeg'))
     expect((await raw(await listen())).split('\r\n\r\n').slice(1)).toEqual(['3\r\nabc\r\n0', ''])
     expect(logs).toHaveLength(1)
   })
 
   it('is not reported where it is the fault of the caller', async () => {
     const refused = new ApiError(400, 'invalid_request_error', 'No', { code: 'invalid_body' })
-    const { send, logs, errors } = setUp(() => bytes(pieces(audio, refused), 'audio/mpeg'))
+    const { send, logs, errors } = setUp(() => bytes(chunks(audio, refused), 'audio/mpeg'))
     await expect((await send()).arrayBuffer()).rejects.toThrow()
     expect([errors, logs.length]).toEqual([[], 1])
   })

@@ -25,7 +25,7 @@ export interface Exchange {
   readonly optional: boolean
 }
 
-/** What the handler kit answers. An async iterable is sent piece by piece as the client reads. */
+/** What the handler kit answers. An async iterable is sent chunk by chunk as the client reads. */
 export interface Reply {
   status: number
   /** Lower-case names; several values of a name are several headers. */

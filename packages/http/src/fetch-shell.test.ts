@@ -61,7 +61,7 @@ describe('the exchange', () => {
   it('has the body as a stream', async () => {
     const { exchange } = await send(new Request(base, { method: 'POST', body: 'abc' }))
     let text = ''
-    for await (const piece of exchange.body()) text += new TextDecoder().decode(piece)
+    for await (const chunk of exchange.body()) text += new TextDecoder().decode(chunk)
     expect(text).toBe('abc')
   })
 })
@@ -113,7 +113,7 @@ describe('a body over the limit', () => {
 })
 
 describe('a body that stalls', () => {
-  /** A request with one piece, and no end. */
+  /** A request with one chunk, and no end. */
   const begun = (headers: Record<string, string>) =>
     new Request(base, {
       method: 'POST',
@@ -132,7 +132,7 @@ describe('a body that stalls', () => {
     const { exchange } = await send(begun({}), undefined, { bodyIdleMs: 20 })
     const sizes: number[] = []
     const read = async () => {
-      for await (const piece of exchange.body()) sizes.push(piece.length)
+      for await (const chunk of exchange.body()) sizes.push(chunk.length)
     }
     await expect(read()).rejects.toMatchObject(tooSlow)
     expect(sizes).toEqual([1])
@@ -152,9 +152,9 @@ describe('a response', () => {
   it('is read from an iterable with the backpressure of the client', async () => {
     let taken = 0
     const body = (async function* () {
-      for (const piece of ['a', Uint8Array.of(98), 'ü']) {
+      for (const chunk of ['a', Uint8Array.of(98), 'ü']) {
         taken++
-        yield piece
+        yield chunk
       }
     })()
     const { response } = await send(new Request(base), { status: 200, headers: {}, body })

@@ -11,11 +11,14 @@ export interface FetchCall {
 
 const utf8 = new TextEncoder()
 
-/** Bytes of a body per `bodyIdleMs` of its time-out. */
-const PIECE = 256 * 1024
+/** A body that is read in one call may take `bodyIdleMs` for each of these blocks, in bytes. */
+const BLOCK = 256 * 1024
 
-/** An async iterable as a web stream with backpressure. `cancel` first reports that the client disconnected, because a generator that is waiting cannot be returned. */
-function toStream(body: AsyncIterable<string | Uint8Array>, leave: () => void): ReadableStream<Uint8Array> {
+/**
+ * Converts an async iterable to a web stream with backpressure. `cancel` calls `disconnect` first, because `return` does not interrupt a
+ * generator that is awaiting.
+ */
+function toStream(body: AsyncIterable<string | Uint8Array>, disconnect: () => void): ReadableStream<Uint8Array> {
   const iterator = body[Symbol.asyncIterator]()
   return new ReadableStream<Uint8Array>(
     {
@@ -25,7 +28,7 @@ function toStream(body: AsyncIterable<string | Uint8Array>, leave: () => void): 
         else controller.enqueue(typeof value === 'string' ? utf8.encode(value) : value)
       },
       async cancel() {
-        leave()
+        disconnect()
         await iterator.return?.()
       },
     },
@@ -33,22 +36,22 @@ function toStream(body: AsyncIterable<string | Uint8Array>, leave: () => void): 
   )
 }
 
-async function* nothing(): AsyncGenerator<Uint8Array> {}
+async function* emptyBody(): AsyncGenerator<Uint8Array> {}
 
-/** Detects that the client disconnected: by the request's signal, or by the response being cancelled, which not every host reports by the signal. */
-function clientOf(request: Request): { onLeave(listener: () => void): void; leave(): void } {
+/** Detects client disconnects: by the request's signal and by the cancellation of the response, because some hosts only do the latter. */
+function clientOf(request: Request): { onLeave(listener: () => void): void; disconnect(): void } {
   const listeners: (() => void)[] = []
-  let left = false
-  const leave = (): void => {
-    left = true
+  let disconnected = false
+  const disconnect = (): void => {
+    disconnected = true
     for (const listener of listeners.splice(0)) listener()
   }
   return {
     onLeave(listener) {
-      if (left || request.signal.aborted) listener()
-      else if (listeners.push(listener) === 1) request.signal.addEventListener('abort', leave, { once: true })
+      if (disconnected || request.signal.aborted) listener()
+      else if (listeners.push(listener) === 1) request.signal.addEventListener('abort', disconnect, { once: true })
     },
-    leave,
+    disconnect,
   }
 }
 
@@ -64,7 +67,7 @@ function toExchange(
   const end = hash === -1 ? url.length : hash
   const mark = url.indexOf('?', start)
   const stop = mark === -1 || mark > end ? end : mark
-  const body = (): AsyncIterable<Uint8Array> => unstalled(request.body ?? nothing(), bodyIdleMs)
+  const body = (): AsyncIterable<Uint8Array> => unstalled(request.body ?? emptyBody(), bodyIdleMs)
   return {
     method: request.method,
     path: url.slice(start, stop),
@@ -75,12 +78,12 @@ function toExchange(
       const declared = headers.get('content-length')
       if (declared === null) return collect(body(), limit)
       if (Number(declared) > limit) throw tooLarge(limit)
-      // A server enforces the declared length, and `arrayBuffer` costs less than reading piece by piece.
+      // A server enforces the declared length, and `arrayBuffer` costs less than reading chunk by chunk.
       const whole = request.arrayBuffer().catch((cause: unknown) => {
         throw cutShort(cause)
       })
-      // It does not report progress, so the time-out is that of all pieces together.
-      const bytes = await within(bodyIdleMs * (1 + Math.ceil(Number(declared) / PIECE)), whole)
+      // `arrayBuffer` reports no progress, so the time-out covers the whole body.
+      const bytes = await within(bodyIdleMs * (1 + Math.ceil(Number(declared) / BLOCK)), whole)
       if (bytes.byteLength > limit) throw tooLarge(limit)
       return new Uint8Array(bytes)
     },
@@ -90,25 +93,25 @@ function toExchange(
   }
 }
 
-/** As `Response` takes them: of an array it would make one header. */
+/** Converts headers for `Response`, which would join the values of an array into one header. */
 function toHeaders(headers: Reply['headers']): Headers | Record<string, string> {
-  // Nearly no reply has one: no arrays are made to find out.
-  for (const name in headers) if (typeof headers[name] === 'object') return severalOfAName(headers)
+  // The common case has no arrays; this check does not allocate.
+  for (const name in headers) if (typeof headers[name] === 'object') return appendAll(headers)
   return headers as Record<string, string>
 }
 
-function severalOfAName(headers: Reply['headers']): Headers {
+function appendAll(headers: Reply['headers']): Headers {
   const all = new Headers()
   for (const [name, value] of Object.entries(headers)) for (const one of [value].flat()) all.append(name, one)
   return all
 }
 
-function toResponse(reply: Reply, leave: () => void): Response {
+function toResponse(reply: Reply, disconnect: () => void): Response {
   const { status, body } = reply
   const headers = toHeaders(reply.headers)
   if (body === undefined || typeof body === 'string' || body instanceof Uint8Array)
     return new Response(body as string | undefined, { status, headers })
-  return new Response(toStream(body, leave), { status, headers })
+  return new Response(toStream(body, disconnect), { status, headers })
 }
 
 /** Serves web `Request`s: for Bun, Deno, workers, Hono, Next and tests. */
@@ -119,6 +122,6 @@ export function fetchShell(
   return async (request, call = {}) => {
     const client = clientOf(request)
     const reply = await handle(toExchange(request, call, client, options))
-    return toResponse(reply!, client.leave)
+    return toResponse(reply!, client.disconnect)
   }
 }

@@ -88,7 +88,7 @@ const json = (status: number, value: unknown): Reply => ({
 
 const ignore = (): void => undefined
 
-/** Whether a body comes piece by piece. */
+/** Whether a body comes chunk by chunk. */
 const isStream = <T extends object>(body: string | Uint8Array | T | undefined): body is T =>
   typeof body === 'object' && !(body instanceof Uint8Array)
 

@@ -6,7 +6,7 @@ import { nodeShell } from './node-shell.js'
 
 export type { HattipHandler }
 
-/** What @hattip/adapter-node puts into `context.platform`. */
+/** `context.platform` of @hattip/adapter-node. */
 interface NodePlatform {
   name: 'node'
   request: NodeRequest
@@ -16,12 +16,13 @@ interface NodePlatform {
 const isNode = (platform: unknown): platform is NodePlatform =>
   typeof platform === 'object' && platform !== null && (platform as Partial<NodePlatform>).name === 'node'
 
-/** What an adapter sends that has nobody to pass the request on to. */
-const notOurs = (): Response => new Response(null, { status: 404 })
+/** The response of adapters that have no further handler. */
+const notFound = (): Response => new Response(null, { status: 404 })
 
 /**
- * Serves any HatTip adapter. On Node it reads and writes `context.platform` itself, because the adapter's `Request` loses the client's
- * departure and its `Response` costs more than the gateway; the adapter is then left waiting for a response that it no longer has to send.
+ * Serves any HatTip adapter. On Node it uses the request and response of `context.platform` directly, because the adapter's `Request` does
+ * not report client disconnects and its `Response` costs more CPU than the gateway. The returned promise then stays pending, so that the
+ * adapter does not send a second response.
  */
 export function hattipShell(handle: Handler, options: ShellOptions = {}): HattipHandler {
   const viaNode = nodeShell(handle, options)
@@ -32,7 +33,7 @@ export function hattipShell(handle: Handler, options: ShellOptions = {}): Hattip
     return new Promise((resolve, reject) => {
       const pass = (): void => {
         context.passThrough()
-        resolve(notOurs())
+        resolve(notFound())
       }
       viaNode(platform.request, platform.response, pass).catch(reject)
     })

@@ -18,7 +18,7 @@ async function listed<T>(
 ): Promise<Answer> {
   const first = await read()
 
-  async function* pieces(): AsyncGenerator<Uint8Array> {
+  async function* chunks(): AsyncGenerator<Uint8Array> {
     let text = `${begin}[`
     let separator = ''
     for (let page = first; ; page = await read(page.next)) {
@@ -32,7 +32,7 @@ async function listed<T>(
     }
     yield encoder.encode(`${text}]${end()}`)
   }
-  return bytes(pieces(), 'application/json; charset=utf-8')
+  return bytes(chunks(), 'application/json; charset=utf-8')
 }
 
 /**

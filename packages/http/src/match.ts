@@ -1,11 +1,14 @@
 import type { Route } from './operation.js'
 
+/** The result of matching a path against a route table. */
 export interface Match<R> {
-  /** The routes of the path by method; empty = no such path. */
+  /** The routes of the path by method; empty if no route matches. */
   methods: Map<string, R>
+  /** The decoded path parameters by name. */
   params: Record<string, string>
 }
 
+/** Percent-decodes a segment; returns it unchanged if it is malformed. */
 const decode = (segment: string): string => {
   try {
     return decodeURIComponent(segment)
@@ -14,7 +17,10 @@ const decode = (segment: string): string => {
   }
 }
 
-/** A matcher for a route table: fixed paths by one look-up, `{name}` and `{name+}` by comparing segments. */
+/**
+ * Compiles a route table into a matcher. Paths without parameters are found by one look-up and take precedence; of paths with `{name}` (one
+ * segment) or `{name+}` (the rest of the path) the first that matches is taken.
+ */
 export function matcher<R extends Route>(routes: readonly R[]): (path: string) => Match<R> {
   const fixed = new Map<string, Map<string, R>>()
   const patterns = new Map<string, { segments: string[]; methods: Map<string, R> }>()
@@ -45,7 +51,7 @@ export function matcher<R extends Route>(routes: readonly R[]): (path: string) =
     return segments.length === given.length ? params : undefined
   }
 
-  const nothing = new Map<string, R>()
+  const noMethods = new Map<string, R>()
   return (path) => {
     const methods = fixed.get(path)
     if (methods) return { methods, params: {} }
@@ -54,6 +60,6 @@ export function matcher<R extends Route>(routes: readonly R[]): (path: string) =
       const params = matchPattern(pattern.segments, given)
       if (params) return { methods: pattern.methods, params }
     }
-    return { methods: nothing, params: {} }
+    return { methods: noMethods, params: {} }
   }
 }

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { bytesOf, contents, exchangeOf, read, refusalOf } from '../../../test/support/form-reader.js'
 import type { Part } from '../../../test/support/forms.js'
-import { BOUNDARY, field, filePart, formBytes, formType, inPieces, noise } from '../../../test/support/forms.js'
+import { BOUNDARY, field, filePart, formBytes, formType, inChunks, noise } from '../../../test/support/forms.js'
 import { tooSlow } from './body.js'
 import { readForm } from './multipart.js'
 
@@ -23,13 +23,13 @@ describe('a form', () => {
       expect(await contents(await read([small.subarray(0, at), small.subarray(at)])), String(at)).toEqual(seen)
   })
 
-  it.each([1, 2, 3, 7, 64, small.length])('is read alike in pieces of %i', async (size) => {
-    expect(await contents(await read(inPieces(small, size)))).toEqual(seen)
+  it.each([1, 2, 3, 7, 64, small.length])('is read alike in chunks of %i', async (size) => {
+    expect(await contents(await read(inChunks(small, size)))).toEqual(seen)
   })
 
-  it.each([1_000, 64 * 1024, 300_000])('has a large file unchanged, in pieces of %i', async (size) => {
+  it.each([1_000, 64 * 1024, 300_000])('has a large file unchanged, in chunks of %i', async (size) => {
     const bytes = noise(900_000)
-    const form = await read(inPieces(formBytes([field('model', 'm'), filePart(bytes), field('z', '1')]), size))
+    const form = await read(inChunks(formBytes([field('model', 'm'), filePart(bytes), field('z', '1')]), size))
     const file = form.fields['file'] as { size: number } & Parameters<typeof bytesOf>[0]
     expect([file.size, form.fields['model'], form.fields['z']]).toEqual([900_000, 'm', '1'])
     for (let time = 0; time < 2; time++) expect((await bytesOf(file)).equals(bytes)).toBe(true)
@@ -38,7 +38,7 @@ describe('a form', () => {
 
   it('can have text before and after it', async () => {
     const bytes = Buffer.concat([Buffer.from('A preamble\r\n'), small, Buffer.from('An epilogue\r\n--form-boundary')])
-    for (const size of [1, bytes.length]) expect(await contents(await read(inPieces(bytes, size)))).toEqual(seen)
+    for (const size of [1, bytes.length]) expect(await contents(await read(inChunks(bytes, size)))).toEqual(seen)
   })
 
   it('returns a repeated field as an array, and prototype names as own fields', async () => {
@@ -135,7 +135,7 @@ describe('an invalid form is refused', () => {
   ])('%s', async (_, message, ...all) => {
     const bytes = formBytes(all)
     for (const size of [bytes.length, 1_000, 10])
-      expect(await refusalOf(read(inPieces(bytes, size)))).toBe(`400 invalid_body ${message}`)
+      expect(await refusalOf(read(inChunks(bytes, size)))).toBe(`400 invalid_body ${message}`)
   })
 
   it('unnamed parts', async () => {
@@ -149,7 +149,7 @@ describe('an invalid form is refused', () => {
   it('a body that ends at any point before its end', async () => {
     for (let at = 0; at < small.lastIndexOf('--'); at++) {
       expect(await refusalOf(read([small.subarray(0, at)])), String(at)).toBe(cutShort)
-      expect(await refusalOf(read(inPieces(small.subarray(0, at), 5))), String(at)).toBe(cutShort)
+      expect(await refusalOf(read(inChunks(small.subarray(0, at), 5))), String(at)).toBe(cutShort)
     }
   })
 
@@ -192,10 +192,10 @@ describe('the limit', () => {
     expect(form.fields['file']).toMatchObject({ size: LIMIT })
   })
 
-  it('is exceeded by one byte, in pieces of any size', async () => {
+  it('is exceeded by one byte, in chunks of any size', async () => {
     const bytes = formBytes([filePart('x'.repeat(LIMIT + 1)), field('a', 'b')])
     for (const size of [1, 100, bytes.length])
-      expect(await refusalOf(read(inPieces(bytes, size), headers(), LIMIT))).toBe(over)
+      expect(await refusalOf(read(inChunks(bytes, size), headers(), LIMIT))).toBe(over)
   })
 
   it('is checked against content-length before anything is read', async () => {
@@ -206,7 +206,7 @@ describe('the limit', () => {
 
   it('stops reading', async () => {
     const bytes = formBytes([filePart(noise(500_000))])
-    const exchange = exchangeOf(inPieces(bytes, 1_000), headers())
+    const exchange = exchangeOf(inChunks(bytes, 1_000), headers())
     expect(await refusalOf(readForm(exchange, { file: 'file', limit: LIMIT }))).toBe(over)
     expect(exchange.taken).toBeLessThan(100)
   })
@@ -228,13 +228,13 @@ describe('a temporary file that fails', () => {
   it('is not reported as the fault of the caller', async () => {
     vi.stubEnv('TMPDIR', '/nowhere')
     for (const size of [large.length, 10_000])
-      await expect(read(inPieces(large, size))).rejects.toMatchObject({ code: 'ENOENT' })
+      await expect(read(inChunks(large, size))).rejects.toMatchObject({ code: 'ENOENT' })
   })
 
   it('does not hide that a body was cut short', async () => {
     for (const size of [large.length, 10_000])
-      expect(await refusalOf(read(inPieces(large.subarray(0, -50), size)))).toBe(cutShort)
-    expect(await refusalOf(read([...inPieces(large.subarray(0, 800_000), 10_000), new Error('ECONNRESET')]))).toBe(
+      expect(await refusalOf(read(inChunks(large.subarray(0, -50), size)))).toBe(cutShort)
+    expect(await refusalOf(read([...inChunks(large.subarray(0, 800_000), 10_000), new Error('ECONNRESET')]))).toBe(
       cutShort,
     )
   })

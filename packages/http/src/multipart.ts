@@ -7,23 +7,23 @@ import type { FormOptions } from './operation.js'
 import type { Spooled } from './spool.js'
 import { spool } from './spool.js'
 
-/** Bytes of everything but the file: other fields, part headers, boundaries. */
+/** Most bytes of a form besides its file: other fields, part headers and boundaries. */
 const OVERHEAD = 1024 * 1024
-/** Fields besides the file, and bytes of each. */
+/** Most fields besides the file, and most bytes of each. */
 const FIELDS = 64
 const FIELD_BYTES = 64 * 1024
 
-/** A received form; its fields are not validated yet. */
+/** A received form. Its fields are not validated. */
 export interface Form {
-  /** Texts by name, in an array where a name comes more than once, and under its own name the file. */
+  /** Text fields by name, an array if a name is repeated, and the file under its field name. */
   fields: Record<string, unknown>
-  /** Frees its file. */
+  /** Releases the file. */
   dispose(): Promise<void>
 }
 
 const wrongType = (): ApiError => invalid('Content-Type must be multipart/form-data with a boundary', 'invalid_body')
 
-/** @throws ApiError 400 where there is no boundary, or an invalid one */
+/** @throws ApiError 400 if the boundary is missing or invalid */
 function parserOf(type: string, limits: object) {
   try {
     return new Busboy({ headers: { 'content-type': type }, limits })
@@ -32,7 +32,7 @@ function parserOf(type: string, limits: object) {
   }
 }
 
-/** A body whose read errors are the client's (400, cut short); other errors, such as a full disk, stay the server's. */
+/** Converts read errors of the request body to 400 (cut short), so that they differ from server errors such as a full disk. */
 async function* received(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* body
@@ -41,29 +41,29 @@ async function* received(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
   }
 }
 
-const nameless = (): ApiError => invalid('A part of the form has no name', 'invalid_body')
+const unnamedPart = (): ApiError => invalid('A part of the form has no name', 'invalid_body')
 
-/** A file as it arrives; it ends when the whole form has. */
-async function* arriving(
+/** Streams the file as it arrives; ends once the rest of the form has been received. */
+async function* streamFile(
   stream: AsyncIterable<Uint8Array>,
   limit: number,
   tooLarge: () => ApiError,
   whole: Promise<void>,
 ): AsyncGenerator<Uint8Array> {
   let size = 0
-  for await (const piece of received(stream)) {
-    size += piece.length
+  for await (const chunk of received(stream)) {
+    size += chunk.length
     if (size > limit) throw tooLarge()
-    yield piece
+    yield chunk
   }
   await whole
 }
 
 /**
- * Reads a multipart/form-data body with one file: whole, so that the file may be read again, or up to its file, which is then read as it
- * arrives.
- * @throws ApiError 400 for a body that is no such form or is cut short, and `overLimit` for a file over `limit` bytes
- * @throws what a temporary file fails with
+ * Reads a multipart/form-data body with one file. By default the whole form is received, and the file can be read repeatedly. With
+ * `streamed` only the fields before the file are, and the file is a stream.
+ * @throws ApiError 400 for an invalid or truncated form, and status `overLimit` for a file over `limit` bytes
+ * @throws file system errors of the temporary file
  */
 export async function readForm(exchange: Exchange, options: FormOptions): Promise<Form> {
   const { file: fileField, limit, overLimit = 413, streamed = false } = options
@@ -78,8 +78,8 @@ export async function readForm(exchange: Exchange, options: FormOptions): Promis
 
   const texts = new Map<string, string[]>()
   let file: { name: string; type: string; stream: BusboyFileStream; spooled?: Promise<Spooled> } | undefined
-  let begin!: () => void
-  const begun = new Promise<void>((resolve) => (begin = resolve))
+  let onFile!: () => void
+  const fileBegun = new Promise<void>((resolve) => (onFile = resolve))
   let fail!: (error: unknown) => void
   const failed = new Promise<never>((_, reject) => (fail = reject))
   failed.catch((error: Error) => file?.stream.destroy(error))
@@ -87,10 +87,10 @@ export async function readForm(exchange: Exchange, options: FormOptions): Promis
   const limits = { files: 1, fields: FIELDS, fieldSize: FIELD_BYTES, fieldNameSize: 100, headerSize: 16 * 1024 }
   const busboy = parserOf(type, limits)
   const finished = new Promise<void>((resolve) => busboy.on('finish', resolve))
-  // The types do not say that names may be missing.
+  // The type declarations omit that `name` may be undefined.
   busboy.on('file', (name: string | undefined, stream, filename, _, mime) => {
     if (name === undefined) {
-      fail(nameless())
+      fail(unnamedPart())
       return
     }
     if (name !== fileField) {
@@ -98,34 +98,34 @@ export async function readForm(exchange: Exchange, options: FormOptions): Promis
       return
     }
     file = { name: filename ?? '', type: mime, stream }
-    // It may fail before it is read; without a listener that would end the process.
+    // An error before the first read would otherwise be an uncaught exception.
     stream.on('error', () => undefined)
     if (!streamed) {
       file.spooled = spool(stream, limit, tooLarge)
       file.spooled.catch(fail)
     }
-    begin()
+    onFile()
   })
   busboy.on('field', (name: string | undefined, value, nameCut, valueCut) => {
     if (name === undefined) {
-      fail(nameless())
+      fail(unnamedPart())
       return
     }
     if (nameCut || valueCut) fail(invalid('A field of the form is too long', 'invalid_body'))
-    if (streamed && file) fail(invalid(`The field "${name.slice(0, 40)}" must stand before the file`, 'invalid_body'))
+    if (streamed && file) fail(invalid(`The field "${name.slice(0, 40)}" must precede the file`, 'invalid_body'))
     texts.set(name, [...(texts.get(name) ?? []), value])
   })
   busboy.on('filesLimit', () => fail(invalid('The form has more than one file', 'invalid_body')))
   busboy.on('fieldsLimit', () => fail(invalid('The form has too many fields', 'invalid_body')))
-  // Its own message is kept as the cause, such as "Unexpected end of multipart data".
+  // The parser's message, such as "Unexpected end of multipart data", is kept as the cause.
   busboy.on('error', (cause) => fail(cutShort(cause)))
 
   const receive = async (): Promise<void> => {
     let bytes = 0
-    for await (const piece of received(exchange.body())) {
-      bytes += piece.length
+    for await (const chunk of received(exchange.body())) {
+      bytes += chunk.length
       if (bytes > limit + OVERHEAD) throw tooLarge()
-      await Promise.race([new Promise((taken) => busboy.write(piece, taken)), failed])
+      await Promise.race([new Promise((taken) => busboy.write(chunk, taken)), failed])
     }
     busboy.end()
     await Promise.race([finished, failed])
@@ -134,11 +134,11 @@ export async function readForm(exchange: Exchange, options: FormOptions): Promis
   const whole = receive()
   whole.catch(fail)
   try {
-    await (streamed ? Promise.race([begun, whole]) : whole)
+    await (streamed ? Promise.race([fileBegun, whole]) : whole)
     const { spooled, stream, ...named } = file!
     const fields = Object.fromEntries<unknown>([...texts].map(([name, all]) => [name, all.length > 1 ? all : all[0]]))
     if (!spooled) {
-      fields[fileField] = { ...named, body: arriving(stream, limit, tooLarge, whole) }
+      fields[fileField] = { ...named, body: streamFile(stream, limit, tooLarge, whole) }
       return {
         fields,
         async dispose() {

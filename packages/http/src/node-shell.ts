@@ -5,7 +5,7 @@ import { BODY_IDLE_MS } from './conventions.js'
 import type { Exchange, Handler, Reply, ShellOptions } from './exchange.js'
 import { clientIp } from './exchange.js'
 
-/** The part of node:http's IncomingMessage that the shell reads; structural, so that no Node types are needed elsewhere. */
+/** The part of node:http's IncomingMessage that the shell uses; a structural type, so that `@types/node` is not required. */
 export interface NodeRequest {
   method?: string | undefined
   url?: string | undefined
@@ -14,9 +14,9 @@ export interface NodeRequest {
   complete: boolean
   readableEnded: boolean
   readableLength: number
-  /** What a body parser that ran before us left. */
+  /** The parsed body, where middleware such as `express.json()` has consumed the stream. */
   body?: unknown
-  on(event: 'data', listener: (piece: Uint8Array) => void): unknown
+  on(event: 'data', listener: (chunk: Uint8Array) => void): unknown
   on(event: 'end' | 'close', listener: () => void): unknown
   removeAllListeners(event: string): unknown
   read(): Uint8Array | null
@@ -24,10 +24,10 @@ export interface NodeRequest {
   resume(): unknown
 }
 
-/** What takes bytes: a ServerResponse, or its socket. */
+/** A writable stream: a ServerResponse or its socket. */
 interface NodeWriter {
-  write(piece: string | Uint8Array): boolean
-  write(piece: string, encoding: 'latin1' | 'utf8'): boolean
+  write(chunk: string | Uint8Array): boolean
+  write(chunk: string, encoding: 'latin1' | 'utf8'): boolean
   once(event: string, listener: () => void): unknown
   removeListener(event: string, listener: () => void): unknown
 }
@@ -37,17 +37,17 @@ interface NodeSocket extends NodeWriter {
   uncork(): void
 }
 
-/** The part of node:http's ServerResponse that the shell writes. */
+/** The part of node:http's ServerResponse that the shell uses. */
 export interface NodeResponse extends NodeWriter {
   destroyed: boolean
   writableFinished: boolean
   on(event: 'close', listener: () => void): unknown
   writeHead(status: number, headers: Record<string, string | number | string[]>): unknown
-  /** Set by `writeHead` where pieces are to be framed; HTTP/2 has none. */
+  /** Set by `writeHead` if the response uses the chunked transfer coding; absent for HTTP/2. */
   chunkedEncoding?: boolean
-  /** Null where an earlier answer on the connection has not ended. */
+  /** Null while an earlier response on the connection is pending. */
   socket?: NodeSocket | null
-  end(piece?: string | Uint8Array): unknown
+  end(chunk?: string | Uint8Array): unknown
   destroy(): unknown
 }
 
@@ -58,12 +58,12 @@ export type NodeListener = (
   next?: (error?: unknown) => void,
 ) => Promise<void>
 
-/** How long the rest of a refused body is read and thrown away, so that the client sees the answer and not a reset. */
+/** How long the rest of a refused body is read and discarded, so that the client receives the response and not a connection reset. */
 const LINGER_MS = 1_000
 
 const utf8 = new TextEncoder()
 
-/** A body that another body parser has already consumed, in the form it left it. */
+/** The bytes of a body that middleware has already parsed. */
 const parsedBody = (body: unknown): Uint8Array =>
   body instanceof Uint8Array ? body : utf8.encode(typeof body === 'string' ? body : JSON.stringify(body ?? ''))
 
@@ -74,14 +74,14 @@ function readBytes(request: NodeRequest, limit: number, idleMs: number): Uint8Ar
     const body = parsedBody(request.body)
     return body.length > limit ? Promise.reject(tooLarge(limit)) : body
   }
-  // A body that came with its head is all there by now: no events, no timers. What is left to read is its end, without which it is not `complete`.
+  // The whole body arrived with the head: read it without events and timers. `resume` consumes the end of the stream, which sets `complete`.
   if (request.complete || request.readableLength === length) {
     const body = request.read() ?? new Uint8Array()
     request.resume()
     return body.length > limit ? Promise.reject(tooLarge(limit)) : body
   }
   return new Promise((resolve, reject) => {
-    const pieces: Uint8Array[] = []
+    const chunks: Uint8Array[] = []
     let size = 0
     let timer: ReturnType<typeof setTimeout> | undefined
     const refuse = (error: ApiError): void => {
@@ -94,17 +94,17 @@ function readBytes(request: NodeRequest, limit: number, idleMs: number): Uint8Ar
       timer = setTimeout(() => refuse(tooSlow()), idleMs)
     }
     wait()
-    request.on('data', (piece: Uint8Array) => {
-      size += piece.length
+    request.on('data', (chunk: Uint8Array) => {
+      size += chunk.length
       if (size > limit) return refuse(tooLarge(limit))
-      pieces.push(piece)
+      chunks.push(chunk)
       wait()
     })
     request.on('end', () => {
       clearTimeout(timer)
-      resolve(concat(pieces, size))
+      resolve(concat(chunks, size))
     })
-    // An `error` precedes it, but only if it has a listener.
+    // Not `error`: it is only emitted if it has a listener, and `close` always follows it.
     request.on('close', () => {
       if (!request.readableEnded) refuse(cutShort())
     })
@@ -117,7 +117,7 @@ function toExchange(
   optional: boolean,
   { trustedHops = 0, bodyIdleMs = BODY_IDLE_MS }: ShellOptions,
 ): Exchange {
-  // A target in absolute form is allowed (RFC 9112, section 3.2.2); only its path counts.
+  // The absolute form of a request target is allowed (RFC 9112, section 3.2.2); scheme and authority are ignored.
   const url = (request.url ?? '/').replace(/^https?:\/\/[^/?]*\/?/i, '/')
   const mark = url.indexOf('?')
   const header = (name: string): string | undefined => {
@@ -129,7 +129,7 @@ function toExchange(
     path: mark === -1 ? url : url.slice(0, mark),
     query: mark === -1 ? '' : url.slice(mark + 1),
     header,
-    // The connection must outlive the iterator, because the answer is still to be sent.
+    // Ending the iterator must not close the connection, because the response is still to be sent.
     body: () => unstalled(request.iterator({ destroyOnReturn: false }), bodyIdleMs),
     bytes: (limit) => readBytes(request, limit, bodyIdleMs),
     onLeave(listener) {
@@ -144,30 +144,30 @@ function toExchange(
   }
 }
 
-/** node:http's own; undefined in other runtimes. */
+/** The original `write` of node:http; undefined on other runtimes. */
 const nodeWrite = globalThis.process?.getBuiltinModule?.('node:http').OutgoingMessage.prototype.write
 
-/** Writes one piece, which is not empty, in the chunked coding (RFC 9112, section 7.1). */
-function writeChunk(to: NodeWriter, piece: string | Uint8Array): boolean {
-  if (typeof piece !== 'string') {
-    to.write(`${piece.length.toString(16)}\r\n`)
-    to.write(piece)
+/** Writes a non-empty chunk in the chunked transfer coding (RFC 9112, section 7.1). */
+function writeChunk(to: NodeWriter, chunk: string | Uint8Array): boolean {
+  if (typeof chunk !== 'string') {
+    to.write(`${chunk.length.toString(16)}\r\n`)
+    to.write(chunk)
     return to.write('\r\n')
   }
-  const size = Buffer.byteLength(piece)
-  return to.write(`${size.toString(16)}\r\n${piece}\r\n`, size === piece.length ? 'latin1' : 'utf8')
+  const size = Buffer.byteLength(chunk)
+  return to.write(`${size.toString(16)}\r\n${chunk}\r\n`, size === chunk.length ? 'latin1' : 'utf8')
 }
 
 /**
- * Writes a body piece by piece, as the client takes it. node:http makes four writes of a piece that it frames, and puts each off to the
- * end of the turn, which costs more than the gateway's own work on it. So it is framed here and goes to the socket in one write, unless
- * somebody such as a compressing middleware has put a `write` of his own in the way. By hand, because `for await` costs as much again.
+ * Streams a body to the client, with backpressure. node:http splits each chunk into four deferred writes, which costs more CPU than the
+ * gateway spends on the chunk. The chunked coding is therefore done here, with one write to the socket per chunk, unless middleware such
+ * as compression has replaced `response.write`. Callbacks in place of `for await`, which would double the cost.
  */
 function stream(response: NodeResponse, body: AsyncIterable<string | Uint8Array>): Promise<void> {
-  const byHand = response.chunkedEncoding === true && response.write === nodeWrite
-  if (byHand) response.chunkedEncoding = false
-  const pieces = body[Symbol.asyncIterator]()
-  const read = readerOf(pieces)
+  const framed = response.chunkedEncoding === true && response.write === nodeWrite
+  if (framed) response.chunkedEncoding = false
+  const chunks = body[Symbol.asyncIterator]()
+  const read = readerOf(chunks)
   return new Promise((resolve) => {
     let begun = false
     /** The writer whose `drain` event is awaited. */
@@ -184,43 +184,43 @@ function stream(response: NodeResponse, body: AsyncIterable<string | Uint8Array>
       resolve()
     }
     const fail = (): void => {
-      // Without the closing chunk the client can tell that the body is not whole.
+      // A missing last chunk shows the client that the body is incomplete.
       response.destroy()
       end()
     }
     const uncork = (): void => response.socket?.uncork()
-    const write = (piece: string | Uint8Array): void => {
-      // An empty chunk would be the end.
-      if (piece.length === 0) return pull()
-      // The first piece takes the head along.
-      const socket = (byHand && begun && response.socket) || undefined
+    const write = (chunk: string | Uint8Array): void => {
+      // A chunk of length 0 would end the body.
+      if (chunk.length === 0) return pull()
+      // The first chunk goes through node:http, which writes the head before it.
+      const socket = (framed && begun && response.socket) || undefined
       begun = true
       socket?.cork()
       const to = socket ?? response
-      if (byHand ? writeChunk(to, piece) : to.write(piece)) pull()
+      if (framed ? writeChunk(to, chunk) : to.write(chunk)) pull()
       else (full = to).once('drain', goOn)
-      // What follows at once, as the end does the last piece, leaves in the same write.
+      // Chunks that follow in the same microtask, such as the last one, are sent in the same write.
       if (socket) microtask(uncork)
     }
-    const onPiece = ({ done, value }: IteratorResult<string | Uint8Array, undefined>): void => {
+    const onChunk = ({ done, value }: IteratorResult<string | Uint8Array, undefined>): void => {
       try {
         if (done) {
-          response.end(byHand ? '0\r\n\r\n' : undefined)
+          response.end(framed ? '0\r\n\r\n' : undefined)
           end()
-        } else if (response.destroyed) void Promise.resolve(pieces.return?.()).then(end, fail)
+        } else if (response.destroyed) void Promise.resolve(chunks.return?.()).then(end, fail)
         else write(value)
       } catch {
         fail()
       }
     }
-    const pull = (): void => read(onPiece, fail)
+    const pull = (): void => read(onChunk, fail)
 
     response.once('close', goOn)
     pull()
   })
 }
 
-/** Answers while the client still sends: the whole answer at once, the end of the connection a moment later. */
+/** Responds while the client is still sending: the whole response at once, the end of the connection up to `LINGER_MS` later. */
 function lingeringEnd(request: NodeRequest, response: NodeResponse, body: Uint8Array): void {
   response.write(body)
   const timer = setTimeout(() => response.end(), LINGER_MS)
@@ -241,7 +241,7 @@ function send(request: NodeRequest, response: NodeResponse, { status, headers, b
     response.end()
     return
   }
-  // Encoded once: node:http would flatten a string to count its bytes, and again behind the head that it puts before it.
+  // A Buffer, because node:http would flatten a string twice: to count its bytes, and after prepending the head.
   const bytes = typeof body === 'string' ? Buffer.from(body) : body
   const { length } = bytes
   if (request.complete) {
@@ -253,28 +253,28 @@ function send(request: NodeRequest, response: NodeResponse, { status, headers, b
   }
 }
 
-/** node:http tells of the end of a body that came with its head only after what the head and the bytes set off. */
+/** Resolves in the next turn of the event loop. node:http sets `complete` on a body that arrived with its head only after its listeners have run. */
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 function trySend(request: NodeRequest, response: NodeResponse, reply: Reply): Promise<void> | void {
   try {
     return send(request, response, reply)
   } catch {
-    // The head cannot be written. The client is told by the end of the connection.
+    // The head cannot be written, so the connection is closed.
     response.destroy()
   }
 }
 
 /**
- * Serves node:http: as a request listener, or as connect-style middleware that passes on what no route of ours answers.
- * Rejects only where `next` throws.
+ * Serves node:http: as a request listener, or as connect-style middleware that calls `next` for paths that no route matches.
+ * Rejects only if `next` throws.
  */
 export function nodeShell(handle: Handler, options: ShellOptions = {}): NodeListener {
   return (request, response, next) =>
     handle(toExchange(request, response, next !== undefined, options)).then((reply) => {
       if (!reply) return next!()
       if (request.complete) return trySend(request, response, reply)
-      // A client that is refused keeps its connection, where all that it sent is there.
+      // If the body arrived with the head, `complete` is set one turn later, and the connection can be kept alive.
       return nextTurn().then(() => trySend(request, response, reply))
     })
 }

@@ -1,4 +1,4 @@
-/** An HTTP server for Node that answers bad HTTP as well as the handler answers good HTTP. @module */
+/** An HTTP server for Node that answers malformed HTTP with the error format of the handler. @module */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import { createServer as createHttpServer } from 'node:http'
 import type { Socket } from 'node:net'
@@ -9,13 +9,13 @@ import { nodeShell } from './node-shell.js'
 
 /** Options of {@link createServer}. */
 export interface ServerOptions extends ShellOptions {
-  /** Who answers well-formed requests; default {@link createListener} over the same handler. */
+  /** The listener for well-formed requests; default {@link createListener} with the same handler. */
   listener?: RequestListener
   /** Largest request head in bytes; default 16,384. */
   maxHeaderSize?: number
 }
 
-/** The plain listener for node:http: the fastest way in on Node. */
+/** A request listener for node:http; the fastest way to serve on Node. */
 export function createListener({ handle }: Servable, options: ShellOptions = {}): RequestListener {
   const shell = nodeShell(handle, options)
   return (request: IncomingMessage, response: ServerResponse) => void shell(request, response)
@@ -24,13 +24,13 @@ export function createListener({ handle }: Servable, options: ShellOptions = {})
 const badRequest = (message: string): ApiError =>
   new ApiError(400, 'invalid_request_error', message, { code: 'invalid_body' })
 
-/** RFC 9110, section 7.2: a name or address and a port, nothing else. */
+/** A host name or IP address with an optional port (RFC 9110, section 7.2). */
 const hostPattern = /^(\[[0-9a-f:.]+\]|[\w.~%!$&'()*+,;=-]+)(:\d*)?$/i
 
-/** Whether a request says once for whom it is (RFC 9112, section 3.2): of two hosts, a proxy in front may have believed the other. */
+/** Whether a request has exactly one valid Host header (RFC 9112, section 3.2). Of two, a proxy in front may have used the other. */
 function hasHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
   let host: string | undefined
-  // Names and values take turns; node:http's own `headers` keeps the first of two.
+  // Names and values alternate. `headers` cannot be used: it keeps only the first of two.
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]!
     if (name.length !== 4 || name.toLowerCase() !== 'host') continue
@@ -40,7 +40,7 @@ function hasHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
   return host === undefined ? httpVersion === '1.0' : hostPattern.test(host)
 }
 
-/** What the HTTP parser's complaint is to the client. */
+/** The API error for an error of the HTTP parser. */
 function describeParseError(error: NodeJS.ErrnoException): ApiError {
   if (error.code === 'HPE_HEADER_OVERFLOW')
     return new ApiError(431, 'invalid_request_error', 'The request headers are too large', {
@@ -57,14 +57,14 @@ const reasons: Record<number, string> = {
   431: 'Request Header Fields Too Large',
 }
 
-/** The headers of a reply that is the last one on its connection. */
+/** The headers of a reply after which the connection is closed. */
 const lastHeaders = ({ headers, body }: Reply) => ({
   ...headers,
   'content-length': Buffer.byteLength(body as string),
   connection: 'close',
 })
 
-/** Writes a reply to a bare socket: there is no response object for what never became a request. */
+/** Writes a reply to the socket: malformed requests have no response object. */
 function writeRaw(socket: Socket, reply: Reply): void {
   const { status, body } = reply
   const lines = Object.entries(lastHeaders(reply)).map(([name, value]) => `${name}: ${value}\r\n`)
@@ -72,30 +72,30 @@ function writeRaw(socket: Socket, reply: Reply): void {
 }
 
 /**
- * A node:http server around a gateway or platform: malformed HTTP, a missing or malformed Host and an oversized head
- * get the surface's own error body and an X-Request-ID.
+ * A node:http server for a gateway or platform. Malformed HTTP, an invalid Host header and an oversized head are answered with the
+ * API's error body and an X-Request-ID.
  * @example createServer(gateway).listen(8787)
  */
 export function createServer(servable: Servable, options: ServerOptions = {}): Server {
   const { listener = createListener(servable, options), maxHeaderSize = 16_384 } = options
   const checked: RequestListener = (request, response) => {
     if (hasHost(request)) return listener(request, response)
-    const reply = servable.refuse(badRequest('The Host header is missing, malformed or doubled'))
+    const reply = servable.refuse(badRequest('The Host header is missing, malformed or repeated'))
     response.writeHead(reply.status, lastHeaders(reply)).end(reply.body)
   }
   const server = createHttpServer({
     maxHeaderSize,
     requireHostHeader: false,
     headersTimeout: 20_000,
-    // Node ends a request whose body takes over 5 minutes; an upload may, and one that stands still is ended by `bodyIdleMs`.
+    // Node's default ends requests after 5 minutes, which a large upload may exceed. `bodyIdleMs` ends stalled ones.
     requestTimeout: 0,
-    // Node closes idle connections after 5 s by default; proxies in front keep theirs for about a minute.
+    // Longer than the keep-alive of common proxies (60 s), so that they do not reuse a connection that the server is closing. Node's default is 5 s.
     keepAliveTimeout: 65_000,
   })
   server.on('request', checked)
   server.on('checkExpectation', checked)
   server.on('connect', (_, socket) => {
-    const message = 'This server is no proxy'
+    const message = 'This server is not a proxy'
     writeRaw(
       socket as Socket,
       servable.refuse(new ApiError(405, 'method_not_allowed', message, { code: 'method_not_allowed' })),

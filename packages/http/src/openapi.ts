@@ -1,4 +1,4 @@
-/** OpenAPI 3.1 from a route table. @module */
+/** Generates OpenAPI 3.1 documents from route tables. @module */
 import type { ConversionConfig, JsonSchema } from '@valibot/to-json-schema'
 import { toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema'
 import { sha256 } from '@turnpike/core/internal'
@@ -8,31 +8,31 @@ import type { Content } from './content.js'
 import type { Operation, Route } from './operation.js'
 import { content, operation, route } from './operation.js'
 
-/** A schema with a name of its own in the document. */
+/** A schema that the document lists by name under `components`. */
 export interface Component {
   schema: GenericSchema
-  /** Its fields that the specification shows; all others are marked `x-convention`. Absent = it is a convention altogether. */
+  /** The fields that the specification defines; all others are marked `x-convention`. Absent: the whole schema is marked. */
   shown?: readonly string[]
 }
 
-/** `Access` names the kinds of callers that the surface distinguishes. */
+/** Options of {@link openapi}. `Access` is the union of the API's access levels. */
 export interface OpenApiOptions<Access extends string = string> {
   info: { title: string; version: string; description: string }
   routes: readonly Route<unknown, Access>[]
-  /** Schemas by the names that the specification has for them. */
+  /** Named schemas; routes refer to them by `$ref`. */
   components: Record<string, Component>
-  /** Name of the component that is the body of errors. */
+  /** The name of the component for error bodies. */
   error: string
-  /** What each status of an error means. */
+  /** Descriptions of statuses, by status. */
   statuses: Record<number, string>
-  /** Per kind of access: the security schemes of which one is needed, and the statuses of errors that checking it may end with. */
+  /** Per access level: the alternative security schemes, and the error statuses of authentication and authorization. */
   access: Record<Access, { security: readonly string[]; errors: readonly number[] }>
   securitySchemes: Record<string, object>
-  /** What the headers of requests and answers say. */
+  /** Descriptions of request and response headers, by name. */
   headers: Record<string, string>
-  /** Path, query and header parameters and statuses of errors that the specification shows; all others are marked `x-convention`. */
+  /** Parameters (path, query, header) and error statuses that the specification defines; all others are marked `x-convention`. */
   shown: { parameters: readonly string[]; statuses: readonly number[] }
-  /** Where the API is served; default the root of the document's own address. */
+  /** Base URLs of the API; default the root of the document's URL. */
   servers?: readonly { url: string; description?: string }[] | undefined
 }
 
@@ -45,17 +45,18 @@ export interface OpenApiDocument {
   components: Record<'schemas' | 'responses' | 'headers' | 'securitySchemes', Record<string, object>>
 }
 
+/** Marks what the specification does not define. */
 const OURS = { 'x-convention': true }
 
-/** What JSON Schema has no word for is told by `metadata` in the same pipe: `custom` schemas, and checks by a function. */
+/** `custom` schemas and function checks have no JSON Schema equivalent; `metadata` in the same pipe describes them. */
 const config: ConversionConfig = {
   target: 'draft-2020-12',
-  // The text of a query is described as what it is read as. The schemas of bodies transform nothing: operations get bodies as they came.
+  // Query parameters are described by their parsed type. Schemas of bodies do not transform, so for them input and output are the same.
   typeMode: 'output',
   ignoreActions: ['check'],
   overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
   overrideAction({ valibotAction, jsonSchema }) {
-    // The patterns of JSON Schema have this flag anyway.
+    // JSON Schema patterns always use the `u` flag.
     const { type, requirement } = valibotAction as { type: string; requirement?: unknown }
     return type === 'regex' && requirement instanceof RegExp && requirement.flags === 'u'
       ? { ...jsonSchema, pattern: requirement.source }
@@ -73,7 +74,7 @@ type Components = OpenApiOptions['components']
 const schemasOf = (components: Components) =>
   Object.fromEntries(Object.entries(components).map(([name, { schema }]) => [name, schema]))
 
-/** The named schemas as JSON Schema. @throws where one lacks a field that the specification shows */
+/** The named schemas as JSON Schema. @throws if a schema lacks a field that the specification defines */
 function namedSchemas(components: Components): Record<string, JsonSchema> {
   const schemas = toJsonSchemaDefs(schemasOf(components), config)
   for (const [name, { shown }] of Object.entries(components)) {
@@ -83,14 +84,14 @@ function namedSchemas(components: Components): Record<string, JsonSchema> {
       continue
     }
     const { properties = {} } = schema
-    const lost = shown.find((field) => !(field in properties))
-    if (lost !== undefined) throw new Error(`The schema ${name} has no field ${lost}`)
+    const missing = shown.find((field) => !(field in properties))
+    if (missing !== undefined) throw new Error(`The schema ${name} has no field ${missing}`)
     for (const [field, part] of Object.entries(properties)) if (!shown.includes(field)) Object.assign(part, OURS)
   }
   return schemas
 }
 
-/** A converter of the schemas of routes: a reference where a schema has a name; where it has none, it is a convention. */
+/** Creates a converter for the schemas of routes: named schemas become a `$ref`, all others are inlined and marked `x-convention`. */
 function schemaConverter(components: Components) {
   const definitions = schemasOf(components)
   const names = new Map(Object.entries(definitions).map(([name, schema]) => [schema, name]))
@@ -102,7 +103,7 @@ function schemaConverter(components: Components) {
   }
 }
 
-/** The values that the texts of path or query are read as, by name. */
+/** The schemas of path or query parameters, by name. */
 function parameterSchemas(schema: GenericSchema | undefined): [name: string, schema: object, required: boolean][] {
   const { properties = {}, required = [] } = schema ? toJsonSchema(schema, config) : {}
   return Object.entries(properties).map(([name, value]) => [name, value as object, required.includes(name)])
@@ -149,7 +150,7 @@ export function openapi<Access extends string>(options: OpenApiOptions<Access>):
         schema: {
           ...string,
           description:
-            'Server-sent events. contentSchema is the schema of the data of each; the last one may be an error.',
+            'Server-sent events. contentSchema describes the data of each event; the last one may be an error.',
           contentMediaType: 'text/event-stream',
           contentSchema: toSchema(events),
         },
@@ -213,7 +214,7 @@ export function openapi<Access extends string>(options: OpenApiOptions<Access>):
     ;(paths[path] ??= {})[route.method.toLowerCase()] = operationOf(route)
   }
 
-  const retryAfter = { description: 'Seconds after which to try again.', schema: { type: 'integer' } }
+  const retryAfter = { description: 'Seconds to wait before retrying.', schema: { type: 'integer' } }
   const errorResponse = (code: number): object => ({
     description: statuses[code],
     ...ours(!shown.statuses.includes(code)),
@@ -233,14 +234,18 @@ export function openapi<Access extends string>(options: OpenApiOptions<Access>):
       schemas: namedSchemas(components),
       responses: Object.fromEntries([...used].map((code) => [`Error${code}`, errorResponse(code)])),
       headers: {
-        'X-Request-ID': { description: 'To be quoted when a failure is reported.', required: true, schema: string },
+        'X-Request-ID': {
+          description: 'The id of the request; quote it in error reports.',
+          required: true,
+          schema: string,
+        },
       },
       securitySchemes: options.securitySchemes,
     },
   }
 }
 
-/** A route that answers with an OpenAPI document, which is made at the first request. */
+/** A route that serves an OpenAPI document, which is generated on the first request. */
 export function openapiRoute<Actor, Access extends string>(
   path: string,
   { access, summary, document }: { access: Access; summary: string; document: () => OpenApiDocument },

@@ -49,9 +49,9 @@ const upload = operation({
   body: v.object({ title: v.string(), file: v.custom<FileStream>(() => true) }),
   async run(_, { body: { title, file } }) {
     if (title === 'refused') throw new ApiError(403, 'permission_error', 'No room', { code: 'forbidden' })
-    const pieces: Uint8Array[] = []
-    for await (const piece of file.body) pieces.push(piece)
-    files.set(file.name, { bytes: Buffer.concat(pieces), title })
+    const chunks: Uint8Array[] = []
+    for await (const chunk of file.body) chunks.push(chunk)
+    files.set(file.name, { bytes: Buffer.concat(chunks), title })
     return { name: file.name, size: files.get(file.name)!.bytes.length }
   },
 })

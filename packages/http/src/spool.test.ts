@@ -2,22 +2,22 @@ import { readdirSync, readlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { bytesOf } from '../../../test/support/form-reader.js'
-import { inPieces, noise } from '../../../test/support/forms.js'
+import { inChunks, noise } from '../../../test/support/forms.js'
 import { spool } from './spool.js'
 
 const LIMIT = 2 * 1024 * 1024
 /** More than is kept in memory. */
 const LARGE = 1_000_000
 
-async function* body(pieces: Iterable<Uint8Array | Error>): AsyncGenerator<Uint8Array> {
-  for (const piece of pieces) {
-    if (piece instanceof Error) throw piece
-    yield piece
+async function* body(chunks: Iterable<Uint8Array | Error>): AsyncGenerator<Uint8Array> {
+  for (const chunk of chunks) {
+    if (chunk instanceof Error) throw chunk
+    yield chunk
   }
 }
 
 const tooLarge = () => new Error('Too large')
-const received = (bytes: Uint8Array, size = 10_000) => spool(body(inPieces(bytes, size)), LIMIT, tooLarge)
+const received = (bytes: Uint8Array, size = 10_000) => spool(body(inChunks(bytes, size)), LIMIT, tooLarge)
 
 /** Temporary files that have a name. */
 const named = (): string[] => readdirSync(tmpdir()).filter((name) => name.startsWith('turnpike-'))
@@ -69,14 +69,14 @@ describe('a spool', () => {
     expect([named(), open()]).toEqual([before, ifLinux(0)])
   })
 
-  it('limits the pieces that it reads ahead', async () => {
+  it('limits the chunks that it reads ahead', async () => {
     const spooled = await received(noise(LARGE))
-    for await (const piece of spooled.read()) expect(piece.length).toBeLessThanOrEqual(64 * 1024)
+    for await (const chunk of spooled.read()) expect(chunk.length).toBeLessThanOrEqual(64 * 1024)
     await spooled.dispose()
   })
 
   it.each([100_000, LARGE])('leaves nothing behind when a body breaks after %i bytes', async (size) => {
-    const broken = spool(body([...inPieces(noise(size), 10_000), new Error('Broken')]), LIMIT, tooLarge)
+    const broken = spool(body([...inChunks(noise(size), 10_000), new Error('Broken')]), LIMIT, tooLarge)
     await expect(broken).rejects.toThrow('Broken')
     expect(open()).toBe(ifLinux(0))
   })

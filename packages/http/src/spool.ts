@@ -1,28 +1,29 @@
 import { concat, uuidv7 } from '@turnpike/core/internal'
 
-/** Bytes of a file that are kept in memory; larger ones are written to a temporary file. */
+/** Files up to this size, in bytes, stay in memory; larger ones are written to a temporary file. */
 const MEMORY = 256 * 1024
-/** Bytes of a read from a temporary file. */
-const PIECE = 64 * 1024
+/** Chunk size for reads from a temporary file, in bytes. */
+const CHUNK = 64 * 1024
 
-/** A received file, which can be read more than once. */
+/** A received file; it can be read repeatedly. */
 export interface Spooled {
   /** In bytes. */
   size: number
+  /** Reads the file from the start. */
   read(): AsyncIterable<Uint8Array>
-  /** Frees its memory or temporary file. */
+  /** Deletes the temporary file, if there is one. */
   dispose(): Promise<void>
 }
 
-const kept = (pieces: Uint8Array[], size: number): Spooled => ({
+const inMemoryFile = (chunks: Uint8Array[], size: number): Spooled => ({
   size,
   async *read() {
-    if (size > 0) yield concat(pieces, size)
+    if (size > 0) yield concat(chunks, size)
   },
   dispose: async () => undefined,
 })
 
-/** Opens a temporary file that only this process can read. Undefined where the runtime has no file system. */
+/** Opens a temporary file with mode 0600; undefined if the runtime has no file system. */
 async function openTemporary() {
   const builtin = globalThis.process?.getBuiltinModule
   const fs = builtin?.('node:fs/promises')
@@ -30,8 +31,8 @@ async function openTemporary() {
   if (!fs || !os) return undefined
   const path = `${os.tmpdir()}/turnpike-${uuidv7()}`
   const handle = await fs.open(path, 'wx+', 0o600)
-  // An unlinked file disappears with the process. Windows does not unlink open files.
-  const named = await fs.unlink(path).then(
+  // Unlinked at once, so that the file is deleted even if the process crashes. Windows cannot unlink open files.
+  const linked = await fs.unlink(path).then(
     () => false,
     () => true,
   )
@@ -39,35 +40,35 @@ async function openTemporary() {
     handle,
     async dispose() {
       await handle.close()
-      if (named) await fs.unlink(path)
+      if (linked) await fs.unlink(path)
     },
   }
 }
 
 /**
- * Receives a file: small ones in memory, larger ones in a temporary file, or in memory too where there are no files.
- * @throws what `tooLarge` makes, as soon as there are more than `limit` bytes
+ * Receives a file into memory or, above 256 KiB, into a temporary file. On runtimes without a file system it stays in memory.
+ * @throws the error of `tooLarge`, as soon as more than `limit` bytes have arrived
  */
 export async function spool(body: AsyncIterable<Uint8Array>, limit: number, tooLarge: () => Error): Promise<Spooled> {
-  let pieces: Uint8Array[] = []
+  let chunks: Uint8Array[] = []
   let size = 0
   let inMemory = 0
   let file: Awaited<ReturnType<typeof openTemporary>>
   try {
-    for await (const piece of body) {
-      size += piece.length
+    for await (const chunk of body) {
+      size += chunk.length
       if (size > limit) throw tooLarge()
-      pieces.push(piece)
-      inMemory += piece.length
+      chunks.push(chunk)
+      inMemory += chunk.length
       if (inMemory <= MEMORY) continue
       file ??= await openTemporary()
       if (!file) continue
-      await file.handle.writeFile(concat(pieces, inMemory))
-      pieces = []
+      await file.handle.writeFile(concat(chunks, inMemory))
+      chunks = []
       inMemory = 0
     }
-    if (!file) return kept(pieces, size)
-    await file.handle.writeFile(concat(pieces, inMemory))
+    if (!file) return inMemoryFile(chunks, size)
+    await file.handle.writeFile(concat(chunks, inMemory))
   } catch (error) {
     await file?.dispose()
     throw error
@@ -77,8 +78,8 @@ export async function spool(body: AsyncIterable<Uint8Array>, limit: number, tooL
     size,
     async *read() {
       for (let at = 0; at < size;) {
-        const { bytesRead, buffer } = await handle.read(new Uint8Array(PIECE), 0, PIECE, at)
-        if (bytesRead === 0) throw new Error('A temporary file is shorter than what was written to it')
+        const { bytesRead, buffer } = await handle.read(new Uint8Array(CHUNK), 0, CHUNK, at)
+        if (bytesRead === 0) throw new Error('A temporary file was truncated')
         at += bytesRead
         yield buffer.subarray(0, bytesRead)
       }

@@ -41,17 +41,17 @@ function open(events: EventStream, heartbeatMs = 1_000) {
 
 async function drain(events: EventStream) {
   const { iterator, onEnd } = open(events)
-  const pieces: string[] = []
+  const chunks: string[] = []
   for (;;) {
     const { done, value } = await iterator.next()
     if (done) break
-    pieces.push(value)
+    chunks.push(value)
   }
   expect(onEnd).toHaveBeenCalledTimes(1)
-  return pieces
+  return chunks
 }
 
-const piece = (value: string) => ({ done: false, value })
+const chunk = (value: string) => ({ done: false, value })
 
 beforeEach(() => vi.useFakeTimers())
 afterEach(() => {
@@ -60,7 +60,7 @@ afterEach(() => {
 })
 
 describe('sseBody', () => {
-  it('sends one piece per batch and [DONE] at the end', async () => {
+  it('sends one chunk per batch and [DONE] at the end', async () => {
     expect(await drain(eventsOf({ a: 1 }, { b: 'x\ny' }))).toEqual([
       'data: {"a":1}\n\n',
       'data: {"b":"x\\ny"}\n\n',
@@ -74,13 +74,13 @@ describe('sseBody', () => {
 
   it('sends nothing for a batch without events', async () => {
     const { events, push, end } = source()
-    const pieces = drain(events)
+    const chunks = drain(events)
     for (const batch of [[{ a: 1 }, { b: 2 }], [], [{ c: 3 }], []]) {
       push(...batch)
       await vi.advanceTimersByTimeAsync(0)
     }
     end()
-    expect(await pieces).toEqual(['data: {"a":1}\n\ndata: {"b":2}\n\n', 'data: {"c":3}\n\n', 'data: [DONE]\n\n'])
+    expect(await chunks).toEqual(['data: {"a":1}\n\ndata: {"b":2}\n\n', 'data: {"c":3}\n\n', 'data: [DONE]\n\n'])
   })
 
   it('has a timer only while the body is read', async () => {
@@ -120,38 +120,38 @@ describe('sseBody', () => {
 
     const first = iterator.next()
     await vi.advanceTimersByTimeAsync(1_000)
-    expect(await first).toEqual(piece(': ping\n\n'))
+    expect(await first).toEqual(chunk(': ping\n\n'))
     const second = iterator.next()
     await vi.advanceTimersByTimeAsync(1_000)
-    expect(await second).toEqual(piece(': ping\n\n'))
+    expect(await second).toEqual(chunk(': ping\n\n'))
 
     const third = iterator.next()
     push({ a: 1 })
-    expect(await third).toEqual(piece('data: {"a":1}\n\n'))
+    expect(await third).toEqual(chunk('data: {"a":1}\n\n'))
 
     // A batch that arrives while nobody waits is kept for the next one who does.
     const fourth = iterator.next()
     await vi.advanceTimersByTimeAsync(1_000)
-    expect(await fourth).toEqual(piece(': ping\n\n'))
+    expect(await fourth).toEqual(chunk(': ping\n\n'))
     push({ b: 2 })
     await vi.advanceTimersByTimeAsync(5_000)
-    expect(await iterator.next()).toEqual(piece('data: {"b":2}\n\n'))
+    expect(await iterator.next()).toEqual(chunk('data: {"b":2}\n\n'))
     const fifth = iterator.next()
     end()
-    expect(await fifth).toEqual(piece('data: [DONE]\n\n'))
+    expect(await fifth).toEqual(chunk('data: [DONE]\n\n'))
     expect(await iterator.next()).toMatchObject({ done: true })
   })
 
   it('sends a heartbeat while the usage record is being stored', async () => {
-    let booked!: (last: string) => void
-    const events = { ...eventsOf(), complete: () => new Promise<string>((resolve) => (booked = resolve)) }
+    let stored!: (last: string) => void
+    const events = { ...eventsOf(), complete: () => new Promise<string>((resolve) => (stored = resolve)) }
     const { iterator } = open(events)
     const first = iterator.next()
     await vi.advanceTimersByTimeAsync(1_000)
-    expect(await first).toEqual(piece(': ping\n\n'))
+    expect(await first).toEqual(chunk(': ping\n\n'))
     const second = iterator.next()
-    booked('')
-    expect(await second).toEqual(piece('data: [DONE]\n\n'))
+    stored('')
+    expect(await second).toEqual(chunk('data: [DONE]\n\n'))
     expect(await iterator.next()).toMatchObject({ done: true })
   })
 
@@ -161,7 +161,7 @@ describe('sseBody', () => {
     await vi.advanceTimersByTimeAsync(60_000)
     const next = iterator.next()
     push({ a: 1 })
-    expect(await next).toEqual(piece('data: {"a":1}\n\n'))
+    expect(await next).toEqual(chunk('data: {"a":1}\n\n'))
     await iterator.return!()
   })
 
@@ -172,7 +172,7 @@ describe('sseBody', () => {
       expect(onEnd).toHaveBeenCalledTimes(1)
     }
 
-    it('before the first piece', async () => {
+    it('before the first chunk', async () => {
       const { events, log } = source()
       const { iterator, onEnd } = open(events)
       await leave(iterator, onEnd)
@@ -198,7 +198,7 @@ describe('sseBody', () => {
       expect(log).toEqual(['leave'])
     })
 
-    it('between two pieces', async () => {
+    it('between two chunks', async () => {
       const { events, log, push } = source()
       const { iterator, onEnd } = open(events)
       const next = iterator.next()

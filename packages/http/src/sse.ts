@@ -36,8 +36,8 @@ export interface EventStream<Batch = unknown> {
 }
 
 /**
- * The body of a stream: a piece per batch, then `[DONE]` or an error event instead of it (ruling 12: without an `event:` line), and a
- * comment line after each `heartbeatMs` without a piece.
+ * The body of a stream: a chunk per batch, then `[DONE]` or an error event instead of it (ruling 12: without an `event:` line), and a
+ * comment line after each `heartbeatMs` without a chunk.
  * Written without generators and without a race against a timer, because each of them costs as much per chunk as everything else.
  */
 export function sseBody(
@@ -48,21 +48,21 @@ export function sseBody(
   let pending = false
   /** Called when it arrives; set once the client has disconnected. */
   let onArrival: (() => void) | undefined
-  /** The last piece has been made, or the client has disconnected. */
+  /** The last chunk has been made, or the client has disconnected. */
   let closed = false
   let ended = false
-  /** A piece that arrived while a comment was being sent. */
+  /** A chunk that arrived while a comment was being sent. */
   let arrived: string | undefined
-  /** The reader that waits for the next piece. */
-  let onPiece: OnResult<string> | undefined
+  /** The reader that waits for the next chunk. */
+  let onChunk: OnResult<string> | undefined
   /** Started by the first read: a body may never be read. */
   let timer: ReturnType<typeof setInterval> | undefined
 
-  /** Hands a piece to the reader. @returns whether one was waiting */
+  /** Hands a chunk to the reader. @returns whether one was waiting */
   const deliver = (value: string): boolean => {
-    if (!onPiece) return false
-    const tell = onPiece
-    onPiece = undefined
+    if (!onChunk) return false
+    const tell = onChunk
+    onChunk = undefined
     tell({ done: false, value })
     return true
   }
@@ -72,9 +72,9 @@ export function sseBody(
     clearInterval(timer)
     options.onEnd()
   }
-  const arrive = (piece: string): void => {
+  const arrive = (chunk: string): void => {
     pending = false
-    if (!deliver(piece)) arrived = piece
+    if (!deliver(chunk)) arrived = chunk
     onArrival?.()
   }
   const arriveError = (error: unknown): void => arrive(sseEvent(JSON.stringify(options.errorEvent(error))))
@@ -85,15 +85,15 @@ export function sseBody(
       void events.complete().then((last) => arrive(last + (events.end ?? DONE)), arriveError)
       return
     }
-    let piece: string
+    let chunk: string
     try {
-      piece = events.encode(value)
+      chunk = events.encode(value)
     } catch (error) {
       onError(error)
       return
     }
-    if (piece === '') pull()
-    else arrive(piece)
+    if (chunk === '') pull()
+    else arrive(chunk)
   }
   const onError = (error: unknown): void => {
     closed = true
@@ -111,7 +111,7 @@ export function sseBody(
       tell({ done: false, value })
     } else if (pending || !closed) {
       timer ??= setInterval(() => deliver(PING), options.heartbeatMs)
-      onPiece = tell
+      onChunk = tell
       if (!pending) pull()
     } else {
       end()

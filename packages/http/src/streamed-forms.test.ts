@@ -1,23 +1,23 @@
 import type { ApiError } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
 import { exchangeOf } from '../../../test/support/form-reader.js'
-import { field, filePart, formBytes, formType, inPieces, noise } from '../../../test/support/forms.js'
+import { field, filePart, formBytes, formType, inChunks, noise } from '../../../test/support/forms.js'
 import { readForm } from './multipart.js'
 import type { FileStream } from './operation.js'
 
 const LIMIT = 1024 * 1024
 
-const begin = async (pieces: Iterable<Uint8Array | Error>, headers?: Record<string, string>) => {
-  const exchange = exchangeOf(pieces, headers)
+const begin = async (chunks: Iterable<Uint8Array | Error>, headers?: Record<string, string>) => {
+  const exchange = exchangeOf(chunks, headers)
   const form = await readForm(exchange, { file: 'file', limit: LIMIT, streamed: true })
   return { exchange, form, file: form.fields['file'] as FileStream }
 }
 
 /** All bytes of a file. */
 async function bytesOf(file: FileStream): Promise<Buffer> {
-  const pieces: Uint8Array[] = []
-  for await (const piece of file.body) pieces.push(piece)
-  return Buffer.concat(pieces)
+  const chunks: Uint8Array[] = []
+  for await (const chunk of file.body) chunks.push(chunk)
+  return Buffer.concat(chunks)
 }
 
 const failure = (promise: Promise<unknown>): Promise<string> =>
@@ -27,17 +27,17 @@ const failure = (promise: Promise<unknown>): Promise<string> =>
   )
 
 describe('a streamed form', () => {
-  it.each([1, 1_000, 300_000])('hands on fields and then the file as it came, in pieces of %i', async (size) => {
+  it.each([1, 1_000, 300_000])('hands on fields and then the file as it came, in chunks of %i', async (size) => {
     const bytes = noise(size === 1 ? 500 : 900_000)
-    const { form, file } = await begin(inPieces(formBytes([field('a', '1'), field('b', 'ü'), filePart(bytes)]), size))
+    const { form, file } = await begin(inChunks(formBytes([field('a', '1'), field('b', 'ü'), filePart(bytes)]), size))
     expect([form.fields['a'], form.fields['b'], file.name, file.type]).toEqual(['1', 'ü', 'speech.mp3', 'audio/mpeg'])
     expect((await bytesOf(file)).equals(bytes)).toBe(true)
     await form.dispose()
   })
 
   it('is read no faster than its consumer takes the file', async () => {
-    const pieces = inPieces(formBytes([filePart(noise(1_000_000))]), 10_000)
-    const { exchange, form, file } = await begin(pieces)
+    const chunks = inChunks(formBytes([filePart(noise(1_000_000))]), 10_000)
+    const { exchange, form, file } = await begin(chunks)
     for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve))
     // What fits into the buffers of the parser and its stream.
     expect(exchange.taken).toBeLessThan(30)
@@ -60,18 +60,18 @@ describe('a streamed form', () => {
   })
 
   it('fails where a field comes after the file', async () => {
-    const { form, file } = await begin(inPieces(formBytes([filePart(noise(200_000)), field('late', '1')]), 10_000))
-    expect(await failure(bytesOf(file))).toBe('400 invalid_body The field "late" must stand before the file')
+    const { form, file } = await begin(inChunks(formBytes([filePart(noise(200_000)), field('late', '1')]), 10_000))
+    expect(await failure(bytesOf(file))).toBe('400 invalid_body The field "late" must precede the file')
     await form.dispose()
   })
 
   it('fails with 413 over the limit, as it passes it', async () => {
-    const pieces = inPieces(formBytes([filePart(noise(LIMIT + 500_000))]), 10_000)
-    const { exchange, form, file } = await begin(pieces)
+    const chunks = inChunks(formBytes([filePart(noise(LIMIT + 500_000))]), 10_000)
+    const { exchange, form, file } = await begin(chunks)
     expect(await failure(bytesOf(file))).toBe(`413 request_too_large The file is larger than ${LIMIT} bytes`)
     await form.dispose()
     expect(exchange.taken).toBeLessThan(
-      [...inPieces(formBytes([filePart(noise(LIMIT + 500_000))]), 10_000)].length - 20,
+      [...inChunks(formBytes([filePart(noise(LIMIT + 500_000))]), 10_000)].length - 20,
     )
   })
 
@@ -82,7 +82,7 @@ describe('a streamed form', () => {
   })
 
   it('is left where its file is not read', async () => {
-    const { exchange, form } = await begin(inPieces(formBytes([filePart(noise(1_000_000))]), 10_000))
+    const { exchange, form } = await begin(inChunks(formBytes([filePart(noise(1_000_000))]), 10_000))
     await form.dispose()
     expect(exchange.taken).toBeLessThan(60)
   })

@@ -98,7 +98,7 @@ export function decodeStream<Item>(
   const fail = (thrown: unknown): void => {
     close()
     // Any other error comes from a decoder that met an unexpected value.
-    const error = UpstreamError.is(thrown) ? thrown : malformed(provider, 'The answer makes no sense', thrown)
+    const error = UpstreamError.is(thrown) ? thrown : malformed(provider, 'The answer is invalid', thrown)
     const rest = [...last, ...decoder.rest()]
     if (rest.length === 0) onError(error)
     else {

@@ -145,7 +145,7 @@ it('refuses n if the family returns one answer per call, before it calls', async
   const { chat } = anthropic({ apiKey: 'x', transport })
   await expect(chat!.complete({ ...request, n: 2 }, new AbortController())).rejects.toMatchObject({
     status: 400,
-    message: 'anthropic gives one answer to a call',
+    message: 'anthropic supports one choice per request',
   })
 })
 
@@ -174,7 +174,7 @@ describe('a whole answer', () => {
     const body = ['{}']
     const { complete } = setUp({ headers: { 'content-encoding': name }, body })
     await expect(complete()).rejects.toMatchObject({
-      message: `The content encoding of the answer is not known: ${name}`,
+      message: `The content encoding of the answer is not supported: ${name}`,
       ...failure({ kind: 'malformed', accepted: true, encoding: name }),
     })
     const refused = setUp({ status: 429, headers: { 'content-encoding': name, 'retry-after': '7' }, body })

@@ -14,23 +14,27 @@ import { malformed } from './failures.js'
 import type { Upstream } from './upstream.js'
 import { callJson, send } from './upstream.js'
 
-/** What a provider can be asked for besides chat. */
+/** The endpoints of a provider besides chat. */
 export type Endpoints = Pick<Provider, 'fits' | 'embeddings' | 'images' | 'speech' | 'transcription'>
 
-/** Options that the providers of all families have. */
+/** Options of {@link createProvider}. */
 export interface ProviderOptions extends Omit<Upstream, 'errors'> {
-  /** Headers of every call, the credential among them. */
+  /** Headers of every request, including the credential. */
   headers: Record<string, string>
+  /** Translates chat requests and responses. */
   chat: ChatAdapter
-  /** What it does besides chat; default nothing. */
+  /** Creates the endpoints besides chat; default none. */
   endpoints?: ((upstream: Upstream) => Endpoints) | undefined
+  /** The models that the provider lists. */
   models: Model[]
+  /** Whether a model belongs to this provider. */
   owns: (model: string) => boolean
 }
 
+/** Default of `limits.event`, in characters. */
 const EVENT_LIMIT = 16 * 1024 * 1024
 
-/** A stream as whole chunks, the usage in one of its own at the end. */
+/** Converts a stream to OpenAI chunks, one per choice; the usage, if known, follows in a last chunk without choices. */
 export async function* toChunks(stream: ChatStream): AsyncGenerator<ChatChunk> {
   for await (const batch of stream.batches) for (const choice of batch) yield extend(stream.head, { choices: [choice] })
   const usage = stream.usage()
@@ -38,29 +42,29 @@ export async function* toChunks(stream: ChatStream): AsyncGenerator<ChatChunk> {
 }
 
 /**
- * Joins a family's pure translation to a transport.
+ * Creates a provider from an adapter, which translates, and a transport, which sends.
  * @example createProvider({ id: 'mine', baseURL, headers, chat: myAdapter, models: [], owns: () => false, transport: fetchTransport() })
  */
 export function createProvider(options: ProviderOptions): Provider {
   const { id: provider, chat, models, owns, limits } = options
-  // Made once: an object that is spread for each call costs several microseconds of it.
+  // Built once, because spreading objects per request costs several microseconds.
   const headers = {
     ...options.headers,
     'content-type': 'application/json',
     accept: 'application/json',
-    // `fetch` would ask for compressed answers, which cost time and come late from some proxies.
+    // The default of `fetch` requests compression, which costs CPU time and makes some proxies delay the response.
     'accept-encoding': 'identity',
   }
   const forStream = { ...headers, accept: 'text/event-stream' }
   const upstream: Upstream = { ...options, headers, errors: chat.errors }
 
-  /** What the family is asked: at once, or a promise where something is to be got first or it cannot be asked. */
+  /** Translates a request. Returns a promise only if the adapter has a `prepare` step or the request is not supported (rejected). */
   const translate = (
     given: ChatCompletionRequest,
     { signal }: UpstreamCall,
   ): UpstreamRequest | Promise<UpstreamRequest> => {
     try {
-      if (chat.oneChoice && (given.n ?? 1) > 1) throw unsupported(`${provider} gives one answer to a call`)
+      if (chat.oneChoice && (given.n ?? 1) > 1) throw unsupported(`${provider} supports one choice per request`)
       const request = withoutNulls(given)
       return chat.prepare ? chat.prepare(request, signal).then(chat.request) : chat.request(request)
     } catch (error) {
@@ -76,7 +80,7 @@ export function createProvider(options: ProviderOptions): Provider {
     const type = response.header('content-type')
     if (type !== undefined && !/^text\/event-stream/i.test(type)) {
       void response.body[Symbol.asyncIterator]().return?.()
-      throw malformed(provider, `The answer is no stream but ${type}`)
+      throw malformed(provider, `The answer is not an event stream but ${type}`)
     }
     const decoder = chat.stream(request)
     const { events, putBack } = decodeStream(response.body, decoder, provider, limits?.event ?? EVENT_LIMIT)

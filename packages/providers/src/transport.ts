@@ -6,9 +6,9 @@ export interface TransportRequest {
   url: string
   method: 'GET' | 'POST'
   headers: Record<string, string>
-  /** A stream is sent with backpressure. */
+  /** A string, or a stream that is sent with backpressure. */
   body?: string | ReadableStream<Uint8Array>
-  /** Aborting it closes the connection, before or during the response. */
+  /** If aborted, the connection is closed, before or during the response. */
   signal: Signal
 }
 
@@ -18,7 +18,7 @@ export interface TransportResponse {
   /** A response header by its lower-case name. `content-encoding` is present only if the transport could not decode the body. */
   header(name: string): string | undefined
   /**
-   * The decoded body; each read yields one piece. Returning its iterator early closes the connection.
+   * The decoded body, one chunk per read. Ending the iteration early closes the connection.
    * A {@link Pieces} is cheaper to read than other iterables.
    */
   body: AsyncIterable<Uint8Array>

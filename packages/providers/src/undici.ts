@@ -1,4 +1,4 @@
-/** The transport for Node: undici without `fetch`, which costs several times as much there. @module */
+/** The transport for Node. It uses undici's dispatcher, because `fetch` costs several times as much CPU there. @module */
 import type { Signal } from '@turnpike/core'
 import type { OnError, OnResult } from '@turnpike/core/internal'
 import { microtask, Pieces } from '@turnpike/core/internal'
@@ -9,37 +9,37 @@ import type { Transport, TransportResponse } from './transport.js'
 
 /** Options of {@link undiciTransport}. */
 export interface UndiciOptions {
-  /** Milliseconds to connect in; default 10,000. Other time-outs are the caller's signals. */
+  /** Time-out for connecting, in milliseconds; default 10,000. All other time-outs are up to the caller's signals. */
   connectTimeout?: number
-  /** Connections per origin; default no limit. */
+  /** Most connections per origin; default unlimited. */
   connections?: number
-  /** Sends the requests in place of an agent of our own, such as a ProxyAgent. */
+  /** The dispatcher to use, such as a ProxyAgent; default a new Agent, to which the other options apply. */
   dispatcher?: Dispatcher
 }
 
-/** Bytes that wait to be read before the socket is paused. */
+/** Buffered bytes above which the socket is paused. */
 const HIGH_WATER = 256 * 1024
-/** Parsed URLs that are kept. */
+/** Most entries of the cache of parsed URLs. */
 const MAX_ADDRESSES = 1_000
 
 /**
- * One call as undici tells of it, and the body of its answer, in which the pieces of one socket read are taken as one. A class, because
- * a call makes no function for each of its methods then.
+ * Handles the events of one request and buffers the response body. Chunks of the same socket read are merged into one. It is a class so
+ * that a request does not allocate a closure per method.
  */
 class Call implements Dispatcher.DispatchHandler {
-  #pieces: Buffer[] = []
+  #chunks: Buffer[] = []
   #size = 0
   #paused = false
   #ended = false
-  /** Whether a call of the reader's callback is scheduled. */
-  #woken = false
+  /** Whether `#deliver` is scheduled. */
+  #scheduled = false
   #failure: { error: unknown } | undefined
   /** The pending read's callback. */
   #onResult: OnResult<Uint8Array> | undefined
   #onError: OnError | undefined
   #controller: Dispatcher.DispatchController | undefined
   readonly #abort: () => void
-  readonly #settle: () => void
+  readonly #onMicrotask: () => void
 
   constructor(
     private readonly signal: Signal,
@@ -50,7 +50,7 @@ class Call implements Dispatcher.DispatchHandler {
       this.#fail(signal.reason)
       this.#controller?.abort(signal.reason as Error)
     }
-    this.#settle = () => this.#tell()
+    this.#onMicrotask = () => this.#deliver()
     signal.addEventListener('abort', this.#abort)
   }
 
@@ -77,22 +77,22 @@ class Call implements Dispatcher.DispatchHandler {
     this.resolve(encoding === undefined ? response : decoded(response, encoding, this.signal))
   }
 
-  onResponseData(_: Dispatcher.DispatchController, piece: Buffer): void {
-    // Nearly always there is one, and an array that grows is given room for 17.
-    if (this.#size === 0) this.#pieces = [piece]
-    else this.#pieces.push(piece)
-    this.#size += piece.length
+  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+    // There is usually one chunk, and `push` would allocate a capacity of 17.
+    if (this.#size === 0) this.#chunks = [chunk]
+    else this.#chunks.push(chunk)
+    this.#size += chunk.length
     if (this.#size > HIGH_WATER && !this.#paused) {
       this.#paused = true
       this.#controller!.pause()
     }
-    this.#wake()
+    this.#schedule()
   }
 
   onResponseEnd(): void {
     this.signal.removeEventListener('abort', this.#abort)
     this.#ended = true
-    this.#wake()
+    this.#schedule()
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
@@ -103,41 +103,42 @@ class Call implements Dispatcher.DispatchHandler {
   #fail(error: unknown): void {
     this.reject(error)
     this.#failure ??= { error }
-    this.#wake()
+    this.#schedule()
   }
 
   #read(onResult: OnResult<Uint8Array>, onError: OnError): void {
     this.#onResult = onResult
     this.#onError = onError
-    if (this.#pieces.length > 0 || this.#failure || this.#ended) this.#wake()
+    if (this.#chunks.length > 0 || this.#failure || this.#ended) this.#schedule()
   }
 
   #stop(): void {
-    if (!this.#ended && !this.#failure) this.#controller?.abort(new DOMException('The reader stopped', 'AbortError'))
+    if (!this.#ended && !this.#failure)
+      this.#controller?.abort(new DOMException('The body was not read to its end', 'AbortError'))
   }
 
   /**
-   * Tells the reader, if there is one, a moment later: undici delivers all pieces of a read in one turn, so that they are found together,
-   * and whoever reads on from its callback does not make the stack deeper with each piece.
+   * Schedules the delivery to a pending read. It is deferred to a microtask because undici delivers all chunks of a socket read in one
+   * turn, so that they can be merged, and so that a callback that reads again does not recurse.
    */
-  #wake(): void {
-    if (!this.#onResult || this.#woken) return
-    this.#woken = true
-    microtask(this.#settle)
+  #schedule(): void {
+    if (!this.#onResult || this.#scheduled) return
+    this.#scheduled = true
+    microtask(this.#onMicrotask)
   }
 
-  #tell(): void {
-    this.#woken = false
+  #deliver(): void {
+    this.#scheduled = false
     const onResult = this.#onResult!
     this.#onResult = undefined
-    if (this.#pieces.length > 0) onResult({ done: false, value: this.#take() })
+    if (this.#chunks.length > 0) onResult({ done: false, value: this.#take() })
     else if (this.#failure) this.#onError!(this.#failure.error)
     else onResult({ done: true, value: undefined })
   }
 
   #take(): Uint8Array {
-    const value = this.#pieces.length === 1 ? this.#pieces[0]! : Buffer.concat(this.#pieces, this.#size)
-    this.#pieces = []
+    const value = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks, this.#size)
+    this.#chunks = []
     this.#size = 0
     if (this.#paused) {
       this.#paused = false
@@ -148,7 +149,7 @@ class Call implements Dispatcher.DispatchHandler {
 }
 
 /**
- * Sends through undici's dispatcher.
+ * Creates a transport on undici's dispatcher.
  * @example openai({ apiKey, transport: undiciTransport() })
  */
 export function undiciTransport(options: UndiciOptions = {}): Transport {
@@ -157,7 +158,7 @@ export function undiciTransport(options: UndiciOptions = {}): Transport {
     options.dispatcher ??
     new Agent({ connections, connect: { timeout: connectTimeout }, headersTimeout: 0, bodyTimeout: 0 })
 
-  // The calls of a provider go to very few addresses, and parsing one costs more than looking it up.
+  // A cache: a provider uses few URLs, and a look-up costs less than parsing.
   const addresses = new Map<string, { origin: string; path: string }>()
   const addressOf = (url: string): { origin: string; path: string } => {
     let address = addresses.get(url)
@@ -177,7 +178,7 @@ export function undiciTransport(options: UndiciOptions = {}): Transport {
       }
       const { origin, path } = addressOf(url)
       dispatcher.dispatch(
-        // Any iterable is taken (the types tell only of Readable), and read as fast as the socket takes it.
+        // undici accepts any iterable, although its types only list Readable, and applies backpressure.
         { origin, path, method, headers, body: (body ?? null) as string | null },
         new Call(signal, resolve, reject),
       )

@@ -7,63 +7,65 @@ import { parseJson } from './json.js'
 import { neverSent } from './network-errors.js'
 import type { Transport, TransportResponse } from './transport.js'
 
-/** Bounds on what an upstream may send. */
+/** Size limits for responses of an upstream. */
 export interface UpstreamLimits {
-  /** Bytes of a whole answer, and of a speech, which is streamed; default 64 MiB. */
+  /** Most bytes of a response that is not an event stream, including streamed speech; default 64 MiB. */
   answer?: number
-  /** Characters of one server-sent event; default 16 MiB. */
+  /** Most characters of one server-sent event; default 16 Mi (16,777,216). */
   event?: number
 }
 
-/** Where and how a provider is reached. */
+/** The connection settings of a provider. */
 export interface Upstream {
+  /** The provider's id. */
   id: string
-  /** The base URL without a slash at its end. */
+  /** The base URL, without a trailing slash. */
   baseURL: string
-  /** Headers of a call that sends JSON and takes JSON, the credential among them. */
+  /** Default request headers, including the credential; for calls with JSON request and response. */
   headers: Record<string, string>
   errors: ChatAdapter['errors']
   transport: Transport
   limits?: UpstreamLimits | undefined
 }
 
-/** Most bytes of an answer, where nothing else is said. */
+/** Default of {@link UpstreamLimits}.answer, in bytes. */
 export const ANSWER_LIMIT = 64 * 1024 * 1024
-/** Bytes of an error answer that are read for its message. */
+/** Most bytes of an error response that are read. */
 const ERROR_LIMIT = 64 * 1024
 
 const utf8 = new TextDecoder()
 
-/** The whole body as text; undefined where it is larger than `limit` bytes. By callbacks, because `for await` costs more than the rest. */
+/** Reads the body as text; undefined if it exceeds `limit` bytes. Uses callbacks, because `for await` would dominate the cost. */
 function readText({ header, body, text }: TransportResponse, limit: number): Promise<string | undefined> {
   if (text && Number(header('content-length')) <= limit) return text()
   const iterator = body[Symbol.asyncIterator]()
   const read = readerOf(iterator)
-  let pieces: Uint8Array[] = []
+  let chunks: Uint8Array[] = []
   let size = 0
   return new Promise((resolve, reject) => {
-    const onPiece = ({ done, value }: IteratorResult<Uint8Array, undefined>): void => {
+    const onChunk = ({ done, value }: IteratorResult<Uint8Array, undefined>): void => {
       try {
-        if (done) return resolve(utf8.decode(concat(pieces, size)))
+        if (done) return resolve(utf8.decode(concat(chunks, size)))
         size += value.length
         if (size > limit) return resolve(iterator.return?.().then(() => undefined))
-        // Nearly always there is one, and an array that grows is given room for 17.
-        if (pieces.length === 0) pieces = [value]
-        else pieces.push(value)
-        read(onPiece, reject)
+        // There is usually one chunk, and `push` would allocate a capacity of 17.
+        if (chunks.length === 0) chunks = [value]
+        else chunks.push(value)
+        read(onChunk, reject)
       } catch (error) {
         reject(error)
       }
     }
-    read(onPiece, reject)
+    read(onChunk, reject)
   })
 }
 
 /**
- * Tells what does not reach the upstream, sends the rest and resolves with a 2xx answer.
- * @param request.body sent as JSON, or as it is where it is a stream
- * @param headers default those of a call that sends JSON and takes JSON
- * @throws UpstreamError
+ * Reports the request's notes, sends it and resolves with a 2xx response.
+ * @param request.body a stream, sent unchanged, or a value, sent as JSON
+ * @param headers default `upstream.headers`
+ * @throws UpstreamError if the upstream cannot be reached or responds with another status
+ * @throws the signal's reason if it is aborted
  */
 export function send(
   upstream: Upstream,
@@ -87,7 +89,7 @@ export function send(
         const encoding = header('content-encoding')
         if (encoding === undefined || /^identity$/i.test(encoding)) return response
         void response.body[Symbol.asyncIterator]().return?.()
-        const message = `The content encoding of the answer is not known: ${encoding}`
+        const message = `The content encoding of the answer is not supported: ${encoding}`
         throw new UpstreamError(message, { provider: id, kind: 'malformed', accepted: true, encoding })
       }
       return readText(response, ERROR_LIMIT)
@@ -108,7 +110,7 @@ export function send(
   )
 }
 
-/** A whole answer as text. @throws UpstreamError where it breaks off or is too large */
+/** Reads a response body as text. @throws UpstreamError if it is truncated or too large */
 export function wholeText(
   { id, limits }: Upstream,
   response: TransportResponse,
@@ -126,7 +128,7 @@ export function wholeText(
   )
 }
 
-/** Sends and resolves with what `read` makes of the JSON that comes back; whatever that stumbles over is malformed. @throws UpstreamError */
+/** Sends a request and converts its JSON response with `read`. @throws UpstreamError; `malformed` for anything that `read` throws */
 export async function callJson<T>(
   upstream: Upstream,
   request: UpstreamRequest | Promise<UpstreamRequest>,
@@ -134,7 +136,7 @@ export async function callJson<T>(
   read: (body: object) => T,
   headers?: Record<string, string>,
 ): Promise<T> {
-  // Not awaited where it is synchronous: each `await` costs a turn of the event loop.
+  // Only awaited if it is a promise, because each `await` defers the request by a microtask.
   const translated = request instanceof Promise ? await request : request
   const response = await send(upstream, translated, call, headers)
   const value = parseJson(await wholeText(upstream, response, call))
@@ -142,6 +144,6 @@ export async function callJson<T>(
   try {
     return read(value)
   } catch (error) {
-    throw UpstreamError.is(error) ? error : malformed(upstream.id, 'The answer makes no sense', error)
+    throw UpstreamError.is(error) ? error : malformed(upstream.id, 'The answer is invalid', error)
   }
 }

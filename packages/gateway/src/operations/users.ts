@@ -143,7 +143,7 @@ export const usersGet = (kv: KV) =>
 export const usersDelete = (kv: KV, keys: GatewayKeys, now: () => number) =>
   operation({
     id: 'users.delete',
-    summary: 'Deletes a user and revokes their keys; what was used stays in the books.',
+    summary: 'Deletes a user and revokes their keys; usage records are kept.',
     access: 'admin',
     errors: [400, 404],
     params,

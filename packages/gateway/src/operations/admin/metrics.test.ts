@@ -25,8 +25,11 @@ const nothing = {
   unpriced: 0,
 }
 
-/** A gateway at half past noon that has booked these. */
-async function booked(records: Partial<UsageRecord>[], failed: [provider: string, kind: string, time: string][] = []) {
+/** A gateway whose clock is at 12:30 and whose ledger has these usage records and failures. */
+async function gatewayWith(
+  records: Partial<UsageRecord>[],
+  failed: [provider: string, kind: string, time: string][] = [],
+) {
   const at = await adminGateway()
   at.clock.now = Date.parse('2026-01-02T12:30:00Z')
   for (const [provider, kind, timestamp] of failed) at.gateway.ledger.failed({ provider, kind, timestamp })
@@ -36,7 +39,7 @@ async function booked(records: Partial<UsageRecord>[], failed: [provider: string
 
 describe('GET /admin/metrics', () => {
   it('is empty without requests', async () => {
-    const { read } = await booked([])
+    const { read } = await gatewayWith([])
     const { series, ...metrics } = await read('/admin/metrics', MetricsResponse)
     expect(metrics).toEqual({
       from: '2026-01-01T13:00:00.000Z',
@@ -56,7 +59,7 @@ describe('GET /admin/metrics', () => {
   it('sums recorded and failed calls, by provider and by hour', async () => {
     const noon = '2026-01-02T12:05:00.000Z'
     const before = '2026-01-02T11:59:59.999Z'
-    const { read } = await booked(
+    const { read } = await gatewayWith(
       [
         ...Array.from({ length: 90 }, () => ({ timestamp: noon, latency_ms: 100, first_token_ms: 30 })),
         ...Array.from({ length: 10 }, () => ({ timestamp: noon, latency_ms: 5_000 })),
@@ -128,7 +131,7 @@ describe('GET /admin/metrics', () => {
   })
 
   it('covers the requested hours', async () => {
-    const { read } = await booked([
+    const { read } = await gatewayWith([
       { timestamp: '2025-12-03T13:00:00.000Z' },
       { timestamp: '2025-12-03T12:59:59.000Z' },
     ])

@@ -15,12 +15,12 @@ import type { Asked } from './journal.js'
 import type { Load } from './load.js'
 import { checkBudgets, populate, startLoad, watchBudgets } from './load.js'
 
-/** Kills under load; more with `BOOKS_RUNS`. */
-const KILLS = Math.max(thorough ? 5 : 2, Number(process.env['BOOKS_RUNS'] ?? 0))
-/** Requests that are seen finished between two kills, at least, and the longest time that the load then goes on, in milliseconds. */
+/** Number of kills under load; `LEDGER_RUNS` raises it. */
+const KILLS = Math.max(thorough ? 5 : 2, Number(process.env['LEDGER_RUNS'] ?? 0))
+/** Least completed requests between two kills, and the longest time that the load then continues, in milliseconds. */
 const FINISHED = 20
 const LOAD_MS = 300
-/** What a dead server has sent to Redis or PostgreSQL may still be applied, in milliseconds. */
+/** Time for Redis or PostgreSQL to apply what a killed server has sent, in milliseconds. */
 const SETTLE_MS = 100
 
 const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 1e9)
@@ -42,7 +42,7 @@ afterEach(async () => {
 })
 afterAll(endEngines)
 
-/** Opens a store that no server has. */
+/** Opens a store that no server uses. */
 async function withStore<T>(url: string, use: (kv: KV) => Promise<T>): Promise<T> {
   const kv = await startStore(url).opened
   const result = await use(kv)
@@ -57,14 +57,14 @@ describe.each(sample(engines.filter(({ name }) => !name.startsWith('driver:'))))
 
     const run = async (holds: boolean): Promise<void> => {
       const url = await create()
-      // Where several processes can have a store, it is looked at beside the server too.
+      // A store that several processes can open is also checked while the server runs.
       const beside = single ? undefined : await startStore(url).opened
       const between = <T>(use: (kv: KV) => Promise<T>): Promise<T> => (beside ? use(beside) : withStore(url, use))
       const world = await between((kv) => populate(kv, holds))
       const upstream = await plannedUpstream()
       load = startLoad(world, random)
       const { journal } = load
-      /** Whether its upstream began with it, and had no error to tell. */
+      /** Whether the upstream received the request and did not refuse it. */
       const isAccepted = ({ plan: { id, ending } }: Asked): boolean => upstream.begun.has(id) && ending !== 'refused'
       const serve = async (): Promise<Server> => {
         const begun = await startServer({
@@ -93,7 +93,7 @@ describe.each(sample(engines.filter(({ name }) => !name.startsWith('driver:'))))
         await between(async (kv) => {
           await verify(kv)
           await checkBudgets(kv, world)
-          // Where nobody else can have the store, the server does so itself.
+          // Otherwise the server, which has the store alone, sweeps at its start.
           if (!single) swept += await usageLedger(kv).sweep(0)
         })
       }
@@ -107,14 +107,14 @@ describe.each(sample(engines.filter(({ name }) => !name.startsWith('driver:'))))
 
       await withStore(url, async (kv) => {
         const records = await recordsOf(kv)
-        const booked = compare(journal, records)
+        const recorded = compare(journal, records)
         await verifyTotals(kv, records)
         await verify(kv)
         expect(new Set(journal.map(({ status }) => status))).toEqual(
           new Set([200, 400, undefined, ...(holds ? [403] : [])]),
         )
         if (holds) {
-          expect(journal.filter((one) => !booked.has(one) && isAccepted(one))).toEqual([])
+          expect(journal.filter((one) => !recorded.has(one) && isAccepted(one))).toEqual([])
           expect((await kv.list(['hold'])).items).toEqual([])
           const costs = new Map([
             ...costBy(records, ({ key_id }) => key_id),
@@ -122,12 +122,12 @@ describe.each(sample(engines.filter(({ name }) => !name.startsWith('driver:'))))
           ])
           for (const [id, use] of await checkBudgets(kv, world)) expect(use).toEqual({ held: 0, spent: costs.get(id) })
         }
-        const unfinished = [...booked.keys()].filter(({ finished }) => !finished).length
+        const unfinished = [...recorded.keys()].filter(({ finished }) => !finished).length
         const estimated = records.filter(({ outcome }) => outcome === 'server_shutdown').length
-        const lost = journal.filter((one) => !booked.has(one) && isAccepted(one)).length
+        const lost = journal.filter((one) => !recorded.has(one) && isAccepted(one)).length
         console.log(
-          `${name}, holds ${holds}, seed ${seed}: ${KILLS} kills; ${journal.length} asked, ${load.finished()} finished, ${records.length} booked, of them ` +
-            `${unfinished} unfinished, ${estimated} as estimated, ${swept} swept; ${lost} sent and not booked; ${looks ?? 0} looks at budgets`,
+          `${name}, holds ${holds}, seed ${seed}: ${KILLS} kills; ${journal.length} asked, ${load.finished()} finished, ${records.length} recorded, of them ` +
+            `${unfinished} unfinished, ${estimated} as estimated, ${swept} swept; ${lost} sent without a record; ${looks ?? 0} looks at budgets`,
         )
       })
     }

@@ -1,6 +1,7 @@
-// Usage: node await-points.mjs STORAGE UPSTREAM FROM N [awaits]. A gateway of the real packages that says where it listens and who may call, and
-// serves one request. From the point FROM on it says what it reaches, and kills itself at the Nth point; with `awaits`, each continuation
-// of a promise is a point too, without a word. It ends with its input, and then says how many points there were.
+// Usage: node await-points.mjs STORAGE UPSTREAM FROM N [awaits]
+// A gateway of the built packages that serves one request. It prints JSON lines: its URL and a key, then, from the point FROM on, the name of
+// each point that it reaches. At the Nth point it kills itself. With `awaits`, each continuation of a promise also counts as a point, without
+// being printed. When its standard input ends, it prints the number of points and exits.
 import { createHook } from 'node:async_hooks'
 import { once } from 'node:events'
 import { writeSync } from 'node:fs'
@@ -28,7 +29,7 @@ const reach = (name) => {
 }
 if (awaits) createHook({ before: () => counting && count(), init: () => undefined }).enable()
 
-// Before the packages are there: the shell looks whether `write` is Node's own. It writes to the response, or past it to its socket.
+// Before the packages are imported, because the shell compares `write` with Node's original. It writes to the response or directly to the socket.
 let within = false
 for (const [{ prototype }, method, after] of [
   [OutgoingMessage, 'write', 'written'],
@@ -37,7 +38,7 @@ for (const [{ prototype }, method, after] of [
 ]) {
   const original = prototype[method]
   prototype[method] = function (...args) {
-    // What a response writes to its socket is told, and sockets to others write nothing to clients.
+    // Skips nested writes of a response to its socket, and sockets that are not connections of clients.
     if (within || (this instanceof Socket && !this.server)) return original.apply(this, args)
     reach(method)
     within = true
@@ -55,7 +56,7 @@ const { createRouter, fetchTransport, openai } = await import('@turnpike/provide
 
 const last = /data: \[DONE\]\n\n$/
 
-/** A transport that tells when a request leaves and when its answer has been read. */
+/** A transport that reports when a request is sent and when its response has been read. */
 const watched = (send) => async (request) => {
   reach('send')
   const { status, header, body, text } = await send(request)
@@ -70,7 +71,7 @@ const watched = (send) => async (request) => {
         return {
           async next() {
             const result = await pieces.next()
-            // After its last event a stream is whole, whether or not its connection has ended.
+            // A stream is complete after its last event, even if the connection is still open.
             if (!whole && (result.done || last.test(Buffer.from(result.value).toString()))) {
               whole = true
               reach('read')
@@ -85,7 +86,7 @@ const watched = (send) => async (request) => {
 }
 
 const { kv: store } = await openStorage(storage)
-// What the one before has left.
+// The store that the previous process has left.
 for await (const problem of verifyStore(store)) throw new Error(problem)
 const kv = {
   ...store,
@@ -96,12 +97,12 @@ const kv = {
     return applied
   },
 }
-const books = usageLedger(kv)
+const usage = usageLedger(kv)
 const ledger = {
-  ...books,
+  ...usage,
   async append(record, hold) {
     reach('append')
-    await books.append(record, hold)
+    await usage.append(record, hold)
     reach('appended')
   },
 }
@@ -127,11 +128,11 @@ async function onNode() {
   return server.address().port
 }
 
-/** Bun tells nobody when it has written the last of an answer. */
+/** Bun does not report when the end of a response has been written; it is assumed to take this many milliseconds. */
 const SENT_MS = 20
 
-/** A stream that tells what it hands on. */
-function told(body) {
+/** A stream that reports its reads. */
+function reported(body) {
   const reader = body.getReader()
   return new ReadableStream({
     async pull(controller) {
@@ -157,7 +158,7 @@ async function onBun() {
     async fetch(request) {
       const response = await gateway.fetch(request)
       if (response.headers.get('content-type').startsWith('text/event-stream'))
-        return new Response(told(response.body), response)
+        return new Response(reported(response.body), response)
       reach('end')
       setTimeout(reach, SENT_MS, 'ended')
       return response

@@ -1,5 +1,5 @@
 /**
- * What the books cost: `npm run bench:books [-- --check] [--rounds N] [--only requests,data]`. README.md tells how it measures.
+ * The cost of the usage ledger: `npm run bench:ledger [-- --check] [--rounds N] [--only requests,data]`. README.md describes the method.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -29,7 +29,7 @@ const folder = mkdtempSync(join(tmpdir(), 'turnpike-bench-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 let places = 0
 
-/** By name, a fresh store as a value of `STORAGE`. */
+/** Start a new store and return its `STORAGE` value, by name. */
 const stores = {
   memory: async () => ({ url: '', stop() {} }),
   fs: async () => ({ url: `fs:${join(folder, String(places++))}`, stop() {} }),
@@ -38,7 +38,7 @@ const stores = {
 }
 
 const verdicts = []
-/** Notes whether a figure is within its bar. */
+/** Checks a figure against its limit. */
 const bar = (what, figure, unit, most) =>
   verdicts.push({
     ok: figure <= most,
@@ -51,7 +51,7 @@ const quantiles = (times) => {
 }
 const print = (...cells) => console.log(`| ${cells.join(' | ')} |`)
 
-/** A commit on its own, as the ledger of one request makes it. */
+/** Times of single commits of the size that the ledger makes for one request. */
 async function commitTimes(url) {
   const { openStorage } = await load('@turnpike/example-server/storage')
   const { kv } = await openStorage(url || 'memory')
@@ -74,7 +74,7 @@ const loads = {
   chat512: { connections: 512, ms: 5_000, sleeps: true },
 }
 
-/** All loads against a gateway without books, and with them in each store. */
+/** Runs all loads against a gateway without a ledger and with a ledger in each store. */
 async function requests() {
   const upstream = await startMock()
   const problems = []
@@ -115,10 +115,10 @@ async function requests() {
     }
     rounds.push(results)
   }
-  /** The median over the rounds of what a figure is to that without books in the same round. */
+  /** The median over the rounds of a figure, relative to the one without a ledger in the same round. */
   const against = (name, load, of) => median(rounds.map((round) => of(round[name][load], round.off[load])))
-  console.log('\nAgainst the same gateway without books:\n')
-  print('books in', 'CPU × (64)', 'CPU × (512)', 'added p50, ms (1)', 'a commit, ms', 'throughput × (512)')
+  console.log('\nAgainst the same gateway without a ledger:\n')
+  print('ledger in', 'CPU × (64)', 'CPU × (512)', 'added p50, ms (1)', 'a commit, ms', 'throughput × (512)')
   print(...Array(6).fill('---'))
   for (const name of Object.keys(stores)) {
     const cpu = against(name, 'chat64', (a, b) => a.cpu / b.cpu)
@@ -143,7 +143,7 @@ async function requests() {
 const USERS = 100_000
 const RECORDS = 1_000_000
 
-/** 1e5 users with 1e6 records, of which one has a tenth; how long reading them takes. */
+/** Measures reads with 1e5 users and 1e6 records, a tenth of which belong to one user. */
 async function data() {
   const { createUser, usageLedger, listUsers, countUsers, getUser } = await load('@turnpike/core')
   const { usageRecord } = (await runnerImport(file('../support/usage-record.ts'))).module
@@ -250,7 +250,7 @@ const problems = facts.requests?.problems ?? []
 for (const problem of problems) console.error(`FAIL  ${problem}`)
 mkdirSync(file('results'), { recursive: true })
 writeFileSync(
-  file(`results/books-${facts.startedAt.replaceAll(':', '-').slice(0, 19)}.json`),
+  file(`results/ledger-${facts.startedAt.replaceAll(':', '-').slice(0, 19)}.json`),
   JSON.stringify({ ...facts, verdicts }, null, 1),
 )
 process.exit(problems.length > 0 || (flags.check && verdicts.some(({ ok }) => !ok)) ? 1 : 0)

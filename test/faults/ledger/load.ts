@@ -8,7 +8,7 @@ import { runtime } from '../../support/runtime.js'
 import type { Asked, Holder } from './journal.js'
 import { MAX_TOKENS, send } from './journal.js'
 
-/** Who may call, and for which sessions. */
+/** Users with their keys, sessions and budgets. */
 export interface World {
   holders: Holder[]
   /** Ids by user. */
@@ -16,11 +16,11 @@ export interface World {
   budgets: { of: 'key' | 'user'; id: string; usd: number }[]
 }
 
-/** A dozen requests, so that it is used up while the load goes on. */
+/** Enough for a dozen requests, so that it is exhausted during the load. */
 const TIGHT: Budget = { usd: 0.0005 }
 const AMPLE: Budget = { usd: 1 }
 
-/** Makes users with two keys and two sessions each; with budgets, where they are held. */
+/** Creates users with two keys and two sessions each, and budgets if `withBudgets`. */
 export async function populate(kv: KV, withBudgets: boolean): Promise<World> {
   const keys = gatewayKeys(kv)
   const world: World = { holders: [], sessions: new Map(), budgets: [] }
@@ -47,7 +47,7 @@ export async function populate(kv: KV, withBudgets: boolean): Promise<World> {
   return world
 }
 
-/** Makes sure that no budget is used for more than it is. @returns what each is used for, by the id of its key or user */
+/** Asserts that no budget is exceeded. @returns the use of each, by the id of its key or user */
 export async function checkBudgets(kv: KV, { budgets }: World): Promise<Map<string, { spent: number; held: number }>> {
   const uses = new Map<string, { spent: number; held: number }>()
   const ledger = usageLedger(kv)
@@ -59,10 +59,10 @@ export async function checkBudgets(kv: KV, { budgets }: World): Promise<Map<stri
   return uses
 }
 
-/** How often budgets are looked at, in milliseconds. */
+/** Interval between checks of the budgets, in milliseconds. */
 const LOOK_MS = 10
 
-/** Checks the budgets all the time. @returns what ends that, and says how often it was */
+/** Checks the budgets continuously. @returns a function that stops and resolves with the number of checks */
 export function watchBudgets(kv: KV, world: World): () => Promise<number> {
   let watching = true
   const watch = async (): Promise<number> => {
@@ -73,7 +73,7 @@ export function watchBudgets(kv: KV, world: World): () => Promise<number> {
     }
   }
   const watched = watch()
-  // Told at the end.
+  // A failure is reported when the watch is stopped.
   watched.catch(() => undefined)
   return () => {
     watching = false
@@ -81,20 +81,20 @@ export function watchBudgets(kv: KV, world: World): () => Promise<number> {
   }
 }
 
-/** Requests of all kinds, at random, and what their clients saw. */
+/** Random requests of all kinds, and what their clients received. */
 export interface Load {
   journal: Asked[]
-  /** How many requests their clients saw finished. */
+  /** Number of requests whose clients received the whole response. */
   finished(): number
-  /** Where the server is from now on; the clients wait while it is nowhere. */
+  /** Sets the server's URL; with undefined, clients wait for the next one. */
   serveAt(url: string | undefined): void
-  /** Lets the requests that are under way end. */
+  /** Stops sending and waits for the requests in flight. */
   stop(): Promise<void>
 }
 
 const CLIENTS = 16
 
-/** Begins to ask as soon as there is a server. */
+/** Starts the clients, which wait for `serveAt`. */
 export function startLoad({ holders, sessions }: World, random: () => number): Load {
   const journal: Asked[] = []
   const upTo = (n: number): number => Math.floor(random() * n)
@@ -110,12 +110,12 @@ export function startLoad({ holders, sessions }: World, random: () => number): L
 
   const plan = (stream: boolean): Plan => ({
     id: randomUUID(),
-    // Fewer than the plan itself is estimated at.
+    // Fewer tokens than the estimate for the plan's text.
     prompt: 1 + upTo(20),
     completion: 1 + upTo(MAX_TOKENS),
     usage: random() < 0.7,
     pause: upTo(10),
-    // Bun may lose what came just before the connection broke, so that there is nothing to book.
+    // Not on Bun, which may lose the data before a broken connection, so that there is no usage to record.
     ending: random() < 0.1 ? 'refused' : stream && runtime === 'node' && random() < 0.1 ? 'cut' : 'whole',
   })
   const next = (): Asked => {
@@ -145,7 +145,7 @@ export function startLoad({ holders, sessions }: World, random: () => number): L
     },
     async stop() {
       stopped = true
-      // For those that wait for a server.
+      // Releases the clients that wait for a server.
       arrive('')
       await Promise.all(clients)
     },

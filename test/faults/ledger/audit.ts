@@ -11,14 +11,14 @@ export async function recordsOf(kv: KV): Promise<UsageRecord[]> {
   return records
 }
 
-/** Makes sure that nothing is kept twice in two ways. */
+/** Verifies that the store is consistent, with `verifyStore`. */
 export async function verify(kv: KV): Promise<void> {
   const problems: string[] = []
   for await (const problem of verifyStore(kv)) problems.push(problem)
   expect(problems).toEqual([])
 }
 
-/** What a record has to say of a request whose client saw it finished. */
+/** The expected record of a request whose client received the whole response. */
 const finishedRecord = (asked: Asked): Partial<UsageRecord> => {
   const { plan, requestId } = asked
   const tokens: Partial<UsageRecord> = plan.usage
@@ -27,26 +27,26 @@ const finishedRecord = (asked: Asked): Partial<UsageRecord> => {
   return { request_id: requestId!, outcome: 'complete', completion_tokens: plan.completion, ...tokens }
 }
 
-/** What a record has to say of a request that was held, and of whose end nobody knows. */
+/** The expected record of a request whose hold was swept, because its process was killed. */
 const sweptRecord = (asked: Asked): Partial<UsageRecord> => ({
   ...estimateOf(asked),
   completion_tokens: MAX_TOKENS,
 })
 
 /**
- * Compares records with a journal: each is of a request that was made, and says whose it was; no request has two; each that its client
- * saw finished has one.
- * @returns the record of each request that has one
+ * Compares usage records with a journal: each record belongs to a request of the journal and has its user, key and session; no request has
+ * two records; each request whose client received the whole response has one.
+ * @returns the records, by request
  */
 export function compare(journal: Asked[], records: UsageRecord[]): Map<Asked, UsageRecord> {
   expect(new Set(records.map(({ request_id }) => request_id)).size, 'request ids').toBe(records.length)
   const asked = new Map(journal.map((one) => [one.plan.id, one]))
-  const booked = new Map<Asked, UsageRecord>()
+  const recorded = new Map<Asked, UsageRecord>()
   for (const record of records) {
     const of = asked.get(record.conversation_id)
-    if (!of) throw new Error(`Nobody asked for what record ${record.request_id} is of`)
-    expect(booked.get(of), `two records of ${record.conversation_id}`).toBeUndefined()
-    booked.set(of, record)
+    if (!of) throw new Error(`Record ${record.request_id} belongs to no request`)
+    expect(recorded.get(of), `two records of ${record.conversation_id}`).toBeUndefined()
+    recorded.set(of, record)
     const { holder, session, inSession } = of
     const { user_id, key_id, session_id, in_session } = record
     expect({ user_id, key_id, session_id, in_session }).toEqual({
@@ -58,9 +58,9 @@ export function compare(journal: Asked[], records: UsageRecord[]): Map<Asked, Us
     if (of.finished) expect(record).toMatchObject(finishedRecord(of))
     else if (record.outcome === 'server_shutdown') expect(record).toMatchObject(sweptRecord(of))
   }
-  const lost = journal.filter((one) => one.finished && !booked.has(one))
-  expect(lost, 'finished, and not booked').toEqual([])
-  return booked
+  const lost = journal.filter((one) => one.finished && !recorded.has(one))
+  expect(lost, 'finished without a record').toEqual([])
+  return recorded
 }
 
 interface Sum {
@@ -70,7 +70,7 @@ interface Sum {
   cost_nano_usd: number
 }
 
-/** What records add up to, by an id that they have. */
+/** The sums of records, grouped by an id. */
 function sumsBy(records: UsageRecord[], idOf: (record: UsageRecord) => string): Map<string, Sum> {
   const sums = new Map<string, Sum>()
   for (const record of records) {
@@ -84,11 +84,11 @@ function sumsBy(records: UsageRecord[], idOf: (record: UsageRecord) => string): 
   return sums
 }
 
-/** What records cost, by an id that they have, in billionths of a US dollar. */
+/** The cost of records, grouped by an id, in billionths of a US dollar. */
 export const costBy = (records: UsageRecord[], idOf: (record: UsageRecord) => string): Map<string, number> =>
   new Map([...sumsBy(records, idOf)].map(([id, { cost_nano_usd }]) => [id, cost_nano_usd]))
 
-/** Compares the totals of users, keys and sessions with what the records add up to. */
+/** Compares the totals of users, keys and sessions with the sums of the records. */
 export async function verifyTotals(kv: KV, records: UsageRecord[]): Promise<void> {
   const sums = {
     user: sumsBy(records, ({ user_id }) => user_id),

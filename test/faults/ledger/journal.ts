@@ -2,7 +2,7 @@ import { request } from 'node:http'
 import type { UsageRecord } from '@turnpike/core'
 import type { Plan } from '../../support/planned-upstream.js'
 
-/** A key and who may show it. */
+/** A key and its user. */
 export interface Holder {
   userId: string
   keyId: string
@@ -10,35 +10,35 @@ export interface Holder {
   key: string
 }
 
-/** A request, and what its client saw of the answer: the oracle. Written down before it is sent and with each byte that comes. */
+/** A request and what its client received: the oracle. Made before the request is sent and updated with each chunk. */
 export interface Asked {
   holder: Holder
   /** X-Session-ID; '' = none. */
   session: string
-  /** Whether that is a session of this user. */
+  /** Whether the session belongs to this user. */
   inSession: boolean
   stream: boolean
   plan: Plan
   status?: number
   requestId?: string
-  /** The client saw a whole answer of status 200, or `[DONE]`. */
+  /** Whether the client received a whole response of status 200, or `[DONE]`. */
   finished: boolean
 }
 
-/** The most tokens that an answer may have; more than any plan has, so that nothing costs more than is held for it. */
+/** `max_tokens` of every request; more than any plan has, so that no request costs more than its hold. */
 export const MAX_TOKENS = 100
 
-/** What is known of a request's tokens when nobody has counted them. */
+/** The estimated fields of a request's record. */
 export const estimateOf = ({ plan }: Asked): Partial<UsageRecord> => ({
   prompt_tokens: Math.ceil(JSON.stringify(plan).length / 4),
   accuracy: 'estimated',
 })
 
 /**
- * Sends a request on a connection of its own, and resolves when that has ended, however it ended.
- * @param leaveAfter milliseconds after which the client leaves, if it has no answer yet; default never
+ * Sends a request on a new connection and resolves when the connection has closed, for whatever reason.
+ * @param disconnectAfter milliseconds after which the client disconnects, if the response is not complete; default never
  */
-export function send(url: string, asked: Asked, leaveAfter?: number): Promise<void> {
+export function send(url: string, asked: Asked, disconnectAfter?: number): Promise<void> {
   const { holder, session, stream, plan } = asked
   return new Promise((resolve) => {
     const sent = request(`${url}/v1/chat/completions`, {
@@ -47,16 +47,16 @@ export function send(url: string, asked: Asked, leaveAfter?: number): Promise<vo
       headers: {
         authorization: `Bearer ${holder.key}`,
         'content-type': 'application/json',
-        // What finds the record of a request whose client was never told its id.
+        // Identifies the record if the client does not receive the request id.
         'x-conversation-id': plan.id,
         ...(session !== '' && { 'x-session-id': session }),
       },
     })
-    const leaving = leaveAfter === undefined ? undefined : setTimeout(() => sent.destroy(), leaveAfter)
-    // How it ends is told by what came until then.
+    const timer = disconnectAfter === undefined ? undefined : setTimeout(() => sent.destroy(), disconnectAfter)
+    // The outcome follows from the data received until then.
     sent.on('error', () => undefined)
     sent.on('close', () => {
-      clearTimeout(leaving)
+      clearTimeout(timer)
       resolve()
     })
     sent.on('response', (response) => {
@@ -64,8 +64,8 @@ export function send(url: string, asked: Asked, leaveAfter?: number): Promise<vo
       asked.requestId = response.headers['x-request-id'] as string
       let text = ''
       response.setEncoding('utf8').on('error', () => undefined)
-      response.on('data', (piece: string) => {
-        text += piece
+      response.on('data', (chunk: string) => {
+        text += chunk
         if (stream && text.endsWith('data: [DONE]\n\n')) asked.finished = true
       })
       response.on('end', () => {

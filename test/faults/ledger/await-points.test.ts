@@ -19,25 +19,25 @@ import { send } from './journal.js'
 
 const script = fileURLToPath(new URL('await-points.mjs', import.meta.url))
 
-/** Processes at the same time, each with a store of its own. */
+/** Concurrent processes, each with its own store. */
 const LANES = 2
-/** With `BOOKS_RUNS`, each continuation of a promise is a point as well. Bun cannot tell of them. */
-const awaits = process.env['BOOKS_RUNS'] !== undefined && runtime === 'node'
+/** With `LEDGER_RUNS`, each continuation of a promise is also a point. Bun does not report them. */
+const awaits = process.env['LEDGER_RUNS'] !== undefined && runtime === 'node'
 
 interface Kind {
   name: string
   stream: boolean
   usage: boolean
-  /** The point from which on it is killed. */
+  /** The first point at which the process is killed. */
   from: 'read' | 'commit'
-  /** All that is reached from there on, in order. */
+  /** All points from there on, in order. */
   points: string[]
 }
 
-const booking = ['append', 'commit', 'committed', 'appended']
-const whole = ['read', ...booking, 'end', 'ended']
-// The last of the text came with the end.
-const streamed = ['read', 'write', 'written', ...booking, 'write', 'written', 'end', 'ended']
+const recording = ['append', 'commit', 'committed', 'appended']
+const whole = ['read', ...recording, 'end', 'ended']
+// The last text event arrives with the end of the stream, so there is one read.
+const streamed = ['read', 'write', 'written', ...recording, 'write', 'written', 'end', 'ended']
 const kinds: Kind[] = [
   { name: 'an answer', stream: false, usage: true, from: 'read', points: whole },
   { name: 'an answer without usage', stream: false, usage: false, from: 'read', points: whole },
@@ -62,12 +62,12 @@ afterAll(async () => {
   await endEngines()
 })
 
-/** A request to a process that was to kill itself. */
+/** A request to a process that kills itself at a given point. */
 interface Run {
   asked: Asked
   /** The points that it reached. */
   reached: string[]
-  /** How many there were, if it lived. */
+  /** The number of points, if it survived. */
   points: number | undefined
 }
 
@@ -92,12 +92,12 @@ async function run(storage: string, { stream, usage, from }: Kind, n: number): P
   return { asked, reached: told as string[], points }
 }
 
-/** Compares a store with what clients saw and with how far their requests came. */
+/** Compares a store with what clients received and with the points that their requests reached. */
 async function audit(kv: KV, runs: Run[], { from, points }: Kind): Promise<void> {
   await verify(kv)
   if (from === 'commit') await usageLedger(kv).sweep(0)
   const records = await recordsOf(kv)
-  const booked = compare(
+  const recorded = compare(
     runs.map(({ asked }) => asked),
     records,
   )
@@ -106,26 +106,26 @@ async function audit(kv: KV, runs: Run[], { from, points }: Kind): Promise<void>
   const commit = points.lastIndexOf('committed')
   for (const { asked, reached } of runs) {
     expect(reached).toEqual(points.slice(0, reached.length))
-    const isBooked = booked.has(asked)
+    const isRecorded = recorded.has(asked)
     if (from === 'commit') {
-      if (upstream.begun.has(asked.plan.id)) expect(isBooked, `sent, and killed at ${reached.at(-1)}`).toBe(true)
-    } else if (reached.length > commit) expect(isBooked, `killed at ${reached.at(-1)}`).toBe(true)
-    else if (reached.length < commit) expect(isBooked, `killed at ${reached.at(-1)}`).toBe(false)
+      if (upstream.begun.has(asked.plan.id)) expect(isRecorded, `sent, and killed at ${reached.at(-1)}`).toBe(true)
+    } else if (reached.length > commit) expect(isRecorded, `killed at ${reached.at(-1)}`).toBe(true)
+    else if (reached.length < commit) expect(isRecorded, `killed at ${reached.at(-1)}`).toBe(false)
   }
 }
 
 async function killEverywhere({ create }: Engine, kind: Kind): Promise<Run[]> {
   const all: Run[] = []
   let next = 1
-  let lived = false
+  let survived = false
   const lane = async (): Promise<void> => {
     const storage = await create()
     const runs: Run[] = []
     do {
       const one = await run(storage, kind, next++)
       runs.push(one)
-      if (one.points !== undefined) lived = true
-    } while (!lived)
+      if (one.points !== undefined) survived = true
+    } while (!survived)
     const kv = await startStore(storage).opened
     await audit(kv, runs, kind)
     await kv.close()
@@ -142,19 +142,19 @@ describe.each(engines.filter(({ name }) => !name.startsWith('driver:')))('the us
     async (kind) => {
       const runs = await killEverywhere(engine, kind)
       const killed = runs.filter(({ points }) => points === undefined)
-      const lived = runs.filter(({ points }) => points !== undefined)
-      // A process that lived reached them all, and one was killed at each.
-      for (const { reached, asked } of lived) {
+      const survived = runs.filter(({ points }) => points !== undefined)
+      // A process that survived reached all points, and one was killed at each.
+      for (const { reached, asked } of survived) {
         expect(reached).toEqual(kind.points)
         expect(asked.finished).toBe(true)
       }
       const at = new Set(killed.map(({ reached }) => reached.length))
-      // How many continuations there are is not always the same, so that one of the others may be missed among them.
+      // The number of continuations varies, so a named point may be missed among them.
       if (!awaits) expect([...at].toSorted((a, b) => a - b)).toEqual(kind.points.map((_, i) => i + 1))
       const finished = killed.filter(({ asked }) => asked.finished)
       expect(finished.length).toBeGreaterThan(0)
       console.log(
-        `${engine.name}, ${kind.name}: killed at ${killed.length} points, ${finished.length} seen finished all the same`,
+        `${engine.name}, ${kind.name}: killed at ${killed.length} points, ${finished.length} of them after the response was complete`,
       )
     },
   )

@@ -8,7 +8,7 @@ import { sample, thorough } from '../support/scope.js'
 import { killStores, startStore } from '../support/store-process.js'
 import { noUsage, usageRecord } from '../support/usage-record.js'
 
-/** The books on every engine, written by two processes at once where it takes two. */
+/** The usage ledger on every engine, written by two processes at once if the engine allows it. */
 
 const RECORDS = thorough ? 2_000 : 1_000
 const CLIENTS = 64
@@ -54,7 +54,7 @@ describe.each(sample(engines))('the usage ledger on $name', ({ name, single, mis
       { of: 'key', id: keys[0]!.id, budget: { usd: 0.001 } },
     ]
 
-    const booked: UsageRecord[] = []
+    const recorded: UsageRecord[] = []
     let [refused, left, spentOfKey] = [0, 0, 0]
     const request = async (i: number): Promise<void> => {
       const ledger = ledgers[i % 2]!
@@ -78,7 +78,7 @@ describe.each(sample(engines))('the usage ledger on $name', ({ name, single, mis
       const wanted = budgets.filter(({ id }) => id === key.id || id === key.user_id)
       if (wanted.length === 0 && random() < 0.8) {
         await ledger.append(record)
-        booked.push(record)
+        recorded.push(record)
         return
       }
       const estimate: UsageRecord = { ...record, accuracy: 'estimated', cost_nano_usd: estimated }
@@ -94,7 +94,7 @@ describe.each(sample(engines))('the usage ledger on $name', ({ name, single, mis
         left++
         made = estimate
       } else await ledger.append(record, hold)
-      booked.push(made)
+      recorded.push(made)
       if (key === keys[0]) spentOfKey += made.cost_nano_usd ?? estimated
     }
 
@@ -114,11 +114,13 @@ describe.each(sample(engines))('the usage ledger on $name', ({ name, single, mis
     for await (const problem of verifyStore(kv)) problems.push(problem)
     expect(problems, `seed ${seed}`).toEqual([])
     const ledger = ledgers[1]!
-    expect(await ledger.totals('all', '')).toEqual(totalled(booked))
+    expect(await ledger.totals('all', '')).toEqual(totalled(recorded))
     for (const provider of ['openai', 'google'])
-      expect(await ledger.totals('provider', provider)).toEqual(totalled(booked.filter((r) => r.provider === provider)))
+      expect(await ledger.totals('provider', provider)).toEqual(
+        totalled(recorded.filter((r) => r.provider === provider)),
+      )
     for (const user of USERS) {
-      const theirs = booked.filter(({ user_id }) => user_id === user)
+      const theirs = recorded.filter(({ user_id }) => user_id === user)
       expect(await ledger.totals('user', user)).toEqual(totalled(theirs))
       const read: UsageRecord[] = []
       for (let after: string | undefined, more = true; more;) {
@@ -131,9 +133,9 @@ describe.each(sample(engines))('the usage ledger on $name', ({ name, single, mis
       expect(read.toSorted(byId)).toEqual(theirs.toSorted(byId))
     }
     for (const key of keys)
-      expect(await ledger.totals('key', key!.id)).toEqual(totalled(booked.filter((r) => r.key_id === key!.id)))
+      expect(await ledger.totals('key', key!.id)).toEqual(totalled(recorded.filter((r) => r.key_id === key!.id)))
     for (const { id } of sessions) {
-      const { requests, tokens, cost_nano_usd } = totalled(booked.filter(({ session_id }) => session_id === id))
+      const { requests, tokens, cost_nano_usd } = totalled(recorded.filter(({ session_id }) => session_id === id))
       expect(await getSession(kv, id)).toMatchObject({
         request_count: requests,
         total_tokens: tokens,
@@ -144,7 +146,7 @@ describe.each(sample(engines))('the usage ledger on $name', ({ name, single, mis
     expect(await ledger.used(budgets[1]!)).toEqual({ spent: spentOfKey, held: 0 })
     expect(spentOfKey).toBeLessThanOrEqual(1e6)
     console.log(
-      `${name}, seed ${seed}: ${Math.round(booked.length / seconds)} records/s, ${refused} refused, ${left} swept`,
+      `${name}, seed ${seed}: ${Math.round(recorded.length / seconds)} records/s, ${refused} refused, ${left} swept`,
     )
   })
 

@@ -130,12 +130,12 @@ describe.each<[string, (key: string) => boolean]>([
     expect(await health()).toEqual([200, 'ok'])
 
     const first = await chat(at, { stream: streamed })
-    if (streamed) expectStream(first, hello.seen + seen({}, 'stop') + errorEvent(errors.unbooked))
-    else expectError(first, { status: 500, body: errors.unbooked, shouldRetry: 'false' })
+    if (streamed) expectStream(first, hello.seen + seen({}, 'stop') + errorEvent(errors.unrecorded))
+    else expectError(first, { status: 500, body: errors.unrecorded, shouldRetry: 'false' })
     expect(at.upstream.requests).toBe(1)
 
     expect(await health()).toEqual([503, 'unavailable'])
-    expectError(await chat(at, { stream: streamed }), { status: 500, body: errors.unbooked })
+    expectError(await chat(at, { stream: streamed }), { status: 500, body: errors.unrecorded })
     expect(at.upstream.requests).toBe(1)
 
     broken = false
