@@ -21,11 +21,11 @@ const text = (words: string) => ({ type: 'text', text: words })
 
 /** The members of an upstream body that hold the conversation. */
 const conversationOf = (body: unknown): object => {
-  const { messages, system: told, contents, systemInstruction } = body as Record<string, unknown>
-  return JSON.parse(JSON.stringify({ messages, system: told, contents, systemInstruction })) as object
+  const { messages, system: prompt, contents, systemInstruction } = body as Record<string, unknown>
+  return JSON.parse(JSON.stringify({ messages, system: prompt, contents, systemInstruction })) as object
 }
 
-/** A small answer of each family, whole and as a stream. */
+/** A short answer of each family, as a whole or as a stream. */
 const answers: Record<Family, (streams: boolean) => ReturnType<typeof whole>> = {
   openai: (streams) => {
     const head = { id: 'chatcmpl-1', created: 5, model: 'gpt-4o' }
@@ -68,7 +68,7 @@ const answers: Record<Family, (streams: boolean) => ReturnType<typeof whole>> = 
   },
 }
 
-/** Each family is sent its own form of the conversation, whole and streamed; `warnings` tells of it. */
+/** Expects each family to receive its form of the conversation, streamed and not, and the response to have these `warnings`. */
 async function expectSent(request: object, forms: Record<Family, [body: object, warnings: string | null]>) {
   for (const family of families)
     for (const streams of [false, true]) {
@@ -96,7 +96,7 @@ it.each([
   }),
 )
 
-it('an instruction of the gateway stays apart from system messages alone', async () => {
+it('an instruction of the gateway is not merged with system messages alone', async () => {
   const request = { messages: [system], response_format: { type: 'json_object' } }
   const claude = await pass('anthropic', request, answers.anthropic(false))
   expect(claude.sent.map(({ body }) => conversationOf(body))).toEqual([
@@ -119,7 +119,7 @@ it('an instruction of the gateway stays apart from system messages alone', async
   ])
 })
 
-it('system messages that say nothing are refused for Claude and Gemini', async () => {
+it('empty system messages are refused for Claude and Gemini', async () => {
   for (const family of ['anthropic', 'google'] as const) {
     const { status, text: body, sent } = await pass(family, { messages: [{ role: 'system', content: '' }] }, whole({}))
     expect([status, sent]).toEqual([400, []])
@@ -127,7 +127,7 @@ it('system messages that say nothing are refused for Claude and Gemini', async (
   }
 })
 
-it('words of the assistant may come first, for every family', () =>
+it("the first message may be the assistant's, for every family", () =>
   expectSent(
     { messages: [system, greeting, user] },
     {
@@ -155,7 +155,7 @@ it('words of the assistant may come first, for every family', () =>
     },
   ))
 
-it('a blank user turn goes before a tool call that comes first for Gemini, which is said', () =>
+it('for Gemini, a blank user turn precedes a tool call that comes first, with a warning', () =>
   expectSent(
     { messages: [system, called, result], tools },
     {

@@ -13,7 +13,7 @@ import type { TestOptions } from '../support/gateway.js'
 import { testGateway } from '../support/gateway.js'
 import { parseStream } from '../support/sse.js'
 
-/** What OpenAI says against a body, by the end of its URL. */
+/** Validates bodies against OpenAI's schemas, by the end of the URL. */
 const openaiRules: Record<string, (body: unknown) => unknown> = {
   completions: openaiRefusal,
   embeddings: openaiEmbeddingRefusal,
@@ -22,7 +22,7 @@ const openaiRules: Record<string, (body: unknown) => unknown> = {
   transcriptions: (body) => openaiTranscriptionRefusal(body as FormData),
 }
 
-/** What Google says against a body, by the method at the end of its URL. */
+/** Validates bodies against Google's schemas, by the method at the end of the URL. */
 const googleRules: Record<string, (model: string, body: unknown) => unknown> = {
   generateContent: googleRefusal,
   streamGenerateContent: googleRefusal,

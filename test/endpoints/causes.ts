@@ -6,7 +6,7 @@ import type { TestOptions } from '../support/gateway.js'
 import type { Endpoint } from './endpoints.js'
 import { audio, coded, cut, endpoints, refusal, replied, requestOf } from './endpoints.js'
 
-/** A cause at some endpoints, and what the caller is told of it. */
+/** A cause at some endpoints and the expected response. */
 export interface Row {
   cause: string
   at: Endpoint[]
@@ -15,17 +15,17 @@ export interface Row {
   init?: RequestInit
   method?: string
   options?: TestOptions
-  /** What happens at the gateway before. */
+  /** What happens at the gateway before the request. */
   before?: 'a request' | 'a revocation' | 'a lost record'
-  /** What the upstream answers; default what the fake makes of the request. */
+  /** The upstream's answer; default the fake's answer to the request. */
   upstream?: () => FakeAnswer
   /** Status, type and code; for a success the status alone. */
-  told: [status: number, type?: string, code?: string]
-  /** Headers that are there besides. */
+  expected: [status: number, type?: string, code?: string]
+  /** Expected further headers. */
   headers?: Record<string, string>
-  /** Calls of the upstream; default 0. */
+  /** Expected upstream calls; default 0. */
   calls?: number
-  /** Number of usage records; default 1 for a success, else 0. */
+  /** Expected usage records; default 1 for a success, else 0. */
   records?: number
 }
 
@@ -34,26 +34,26 @@ const form: Endpoint[] = ['transcription']
 const images: Endpoint[] = ['images']
 const others = endpoints.filter((endpoint) => endpoint !== 'images')
 
-const invalid = (code: string): Row['told'] => [400, 'invalid_request_error', code]
+const invalid = (code: string): Row['expected'] => [400, 'invalid_request_error', code]
 const wrong = invalid('invalid_body')
-const unknownKey: Row['told'] = [401, 'authentication_error', 'invalid_api_key']
-const failed = (code = 'upstream_error'): Row['told'] => [502, 'upstream_error', code]
+const unknownKey: Row['expected'] = [401, 'authentication_error', 'invalid_api_key']
+const failed = (code = 'upstream_error'): Row['expected'] => [502, 'upstream_error', code]
 const paid = { 'x-should-retry': 'false' }
 
-/** A request that is valid but for these fields. */
+/** A valid request with these fields replaced. */
 const having = (fields: object) => (endpoint: Endpoint) => requestOf(endpoint, fields)
 
-/** Rows of fields that an endpoint refuses, each with what it says of them; by default that the body is wrong. */
-const refused = (at: Endpoint, rows: object[], told: Row['told'] = wrong): Row[] =>
-  rows.map((fields) => ({ cause: `${brief(fields)} is refused`, at: [at], request: having(fields), told }))
+/** Rows for fields that an endpoint refuses; by default with 400 `invalid_body`. */
+const refused = (at: Endpoint, rows: object[], expected: Row['expected'] = wrong): Row[] =>
+  rows.map((fields) => ({ cause: `${brief(fields)} is refused`, at: [at], request: having(fields), expected }))
 
-/** Rows of fields that an endpoint takes. */
+/** Rows for fields that an endpoint accepts. */
 const taken = (at: Endpoint, rows: object[]): Row[] =>
   rows.map((fields) => ({
     cause: `${brief(fields)} is taken`,
     at: [at],
     request: having(fields),
-    told: [200],
+    expected: [200],
     calls: 1,
   }))
 
@@ -73,18 +73,23 @@ const toPng = async () => Uint8Array.from(atob(pngOf('x')), (character) => chara
 
 /** Every cause of every status. */
 export const rows: Row[] = [
-  { cause: 'a valid request', at: endpoints, told: [200], calls: 1 },
+  { cause: 'a valid request', at: endpoints, expected: [200], calls: 1 },
 
-  { cause: 'no key', at: endpoints, init: { headers: { authorization: '' } }, told: unknownKey },
-  { cause: 'a key that is none', at: endpoints, init: { headers: { authorization: 'Bearer gw-x' } }, told: unknownKey },
-  { cause: 'another scheme', at: endpoints, init: { headers: { authorization: 'Basic gw-x' } }, told: unknownKey },
-  { cause: 'a revoked key', at: endpoints, before: 'a revocation', told: unknownKey },
+  { cause: 'no key', at: endpoints, init: { headers: { authorization: '' } }, expected: unknownKey },
+  {
+    cause: 'a key that is none',
+    at: endpoints,
+    init: { headers: { authorization: 'Bearer gw-x' } },
+    expected: unknownKey,
+  },
+  { cause: 'another scheme', at: endpoints, init: { headers: { authorization: 'Basic gw-x' } }, expected: unknownKey },
+  { cause: 'a revoked key', at: endpoints, before: 'a revocation', expected: unknownKey },
   {
     cause: 'more requests than the key has',
     at: endpoints,
     options: { rateLimit: 1 },
     before: 'a request',
-    told: [429, 'rate_limit_error', 'rate_limit_exceeded'],
+    expected: [429, 'rate_limit_error', 'rate_limit_exceeded'],
     headers: { 'retry-after': '60' },
   },
   {
@@ -92,37 +97,37 @@ export const rows: Row[] = [
     at: endpoints,
     method: 'GET',
     request: undefined,
-    told: [405, 'method_not_allowed', 'method_not_allowed'],
+    expected: [405, 'method_not_allowed', 'method_not_allowed'],
     headers: { allow: 'POST, OPTIONS' },
   },
 
-  { cause: 'JSON that is cut', at: json, request: () => '{"model":', told: invalid('invalid_json') },
-  { cause: 'no body', at: json, request: () => '', told: invalid('invalid_json') },
-  { cause: 'a list', at: json, request: () => '[]', told: wrong },
-  { cause: 'a text type', at: json, init: { headers: { 'content-type': 'text/plain' } }, told: wrong },
-  { cause: 'JSON for a form', at: form, request: () => '{"model":"whisper-1"}', told: wrong },
+  { cause: 'JSON that is cut', at: json, request: () => '{"model":', expected: invalid('invalid_json') },
+  { cause: 'no body', at: json, request: () => '', expected: invalid('invalid_json') },
+  { cause: 'a list', at: json, request: () => '[]', expected: wrong },
+  { cause: 'a text type', at: json, init: { headers: { 'content-type': 'text/plain' } }, expected: wrong },
+  { cause: 'JSON for a form', at: form, request: () => '{"model":"whisper-1"}', expected: wrong },
   {
     cause: 'a form without a boundary',
     at: form,
     request: () => '--x\r\n',
     init: { headers: { 'content-type': 'multipart/form-data' } },
-    told: wrong,
+    expected: wrong,
   },
   {
     cause: 'a form that is cut',
     at: form,
     request: () => '--x\r\nContent-Disposition: form-data; name="file"; filename="a.mp3"\r\n\r\naud',
     init: { headers: { 'content-type': 'multipart/form-data; boundary=x' } },
-    told: wrong,
+    expected: wrong,
   },
   {
     cause: 'more than the body limit',
     at: json,
     options: { bodyLimit: 10 },
-    told: [413, 'invalid_request_error', 'request_too_large'],
+    expected: [413, 'invalid_request_error', 'request_too_large'],
   },
-  { cause: 'more than the audio limit', at: form, options: { audioLimit: 4 }, told: invalid('request_too_large') },
-  { cause: 'no more than the audio limit', at: form, options: { audioLimit: 5 }, told: [200], calls: 1 },
+  { cause: 'more than the audio limit', at: form, options: { audioLimit: 4 }, expected: invalid('request_too_large') },
+  { cause: 'no more than the audio limit', at: form, options: { audioLimit: 5 }, expected: [200], calls: 1 },
 
   ...endpoints.flatMap((at) => refused(at, [{ model: undefined }].slice(at === 'images' ? 1 : 0))),
   ...refused('chat', [{ messages: undefined }, { messages: 'Hi' }, { messages: [] }, { n: '1' }, { stream: 'true' }]),
@@ -164,61 +169,85 @@ export const rows: Row[] = [
     at: endpoints.filter((endpoint) => endpoint !== 'chat'),
     request: having({ provider: 'anthropic' }),
     options: claudeOnly(),
-    told: invalid('model_not_found'),
+    expected: invalid('model_not_found'),
   },
   {
     cause: 'no provider that draws',
     at: images,
     request: having({ model: undefined }),
     options: claudeOnly(),
-    told: [503, 'upstream_error', 'upstream_unavailable'],
+    expected: [503, 'upstream_error', 'upstream_unavailable'],
   },
 
   {
     cause: 'a broken ledger',
     at: endpoints,
     before: 'a lost record',
-    told: [500, 'server_error', 'ledger_unavailable'],
+    expected: [500, 'server_error', 'ledger_unavailable'],
   },
 
-  { cause: 'an upstream 400', at: endpoints, upstream: () => replied(400, refusal('Too long')), told: wrong, calls: 1 },
-  { cause: 'an upstream 401', at: endpoints, upstream: () => replied(401, refusal('Key')), told: failed(), calls: 1 },
+  {
+    cause: 'an upstream 400',
+    at: endpoints,
+    upstream: () => replied(400, refusal('Too long')),
+    expected: wrong,
+    calls: 1,
+  },
+  {
+    cause: 'an upstream 401',
+    at: endpoints,
+    upstream: () => replied(401, refusal('Key')),
+    expected: failed(),
+    calls: 1,
+  },
   {
     cause: 'an upstream 404',
     at: endpoints,
     upstream: () => replied(404, refusal('No such model', 'model_not_found')),
-    told: invalid('model_not_found'),
+    expected: invalid('model_not_found'),
     calls: 1,
   },
   {
     cause: 'an upstream 404 in HTML',
     at: endpoints,
     upstream: () => replied(404, '<html>', 'text/html'),
-    told: failed(),
+    expected: failed(),
     calls: 1,
   },
   {
     cause: 'an upstream 429',
     at: endpoints,
     upstream: () => replied(429, refusal('Slow'), undefined, { 'retry-after': '7' }),
-    told: [429, 'rate_limit_error', 'rate_limit_exceeded'],
+    expected: [429, 'rate_limit_error', 'rate_limit_exceeded'],
     headers: { 'retry-after': '7' },
     calls: 1,
   },
-  { cause: 'an upstream 500', at: endpoints, upstream: () => replied(500, refusal('Ill')), told: failed(), calls: 1 },
-  { cause: 'an upstream 529', at: endpoints, upstream: () => replied(529, refusal('Busy')), told: failed(), calls: 1 },
+  {
+    cause: 'an upstream 500',
+    at: endpoints,
+    upstream: () => replied(500, refusal('Ill')),
+    expected: failed(),
+    calls: 1,
+  },
+  {
+    cause: 'an upstream 529',
+    at: endpoints,
+    upstream: () => replied(529, refusal('Busy')),
+    expected: failed(),
+    calls: 1,
+  },
   {
     cause: 'an upstream 502 in HTML',
     at: endpoints,
     upstream: () => replied(502, '<html>', 'text/html'),
-    told: failed(),
+    expected: failed(),
     calls: 1,
   },
   {
     cause: 'an HTML page',
     at: endpoints,
     upstream: () => replied(200, '<html>', 'text/html'),
-    told: failed(),
+    expected: failed(),
     calls: 1,
     headers: paid,
   },
@@ -226,7 +255,7 @@ export const rows: Row[] = [
     cause: 'invalid JSON',
     at: endpoints,
     upstream: () => replied(200, '{"a":'),
-    told: failed(),
+    expected: failed(),
     calls: 1,
     headers: paid,
   },
@@ -234,7 +263,7 @@ export const rows: Row[] = [
     cause: 'an answer that is empty',
     at: endpoints,
     upstream: () => replied(200, '', 'audio/mpeg'),
-    told: failed(),
+    expected: failed(),
     calls: 1,
     headers: paid,
   },
@@ -242,7 +271,7 @@ export const rows: Row[] = [
     cause: 'an answer that is cut',
     at: endpoints,
     upstream: () => cut('audio/mpeg'),
-    told: failed('upstream_truncated'),
+    expected: failed('upstream_truncated'),
     calls: 1,
     headers: paid,
   },
@@ -252,7 +281,7 @@ export const rows: Row[] = [
     upstream() {
       throw coded('ECONNRESET')
     },
-    told: failed('upstream_unavailable'),
+    expected: failed('upstream_unavailable'),
     calls: 1,
     headers: paid,
   },
@@ -262,7 +291,7 @@ export const rows: Row[] = [
     upstream() {
       throw coded('ECONNREFUSED')
     },
-    told: failed('upstream_unavailable'),
+    expected: failed('upstream_unavailable'),
     calls: 1,
   },
   {
@@ -271,17 +300,17 @@ export const rows: Row[] = [
     upstream() {
       throw coded('ECONNREFUSED')
     },
-    told: [503, 'upstream_error', 'upstream_unavailable'],
+    expected: [503, 'upstream_error', 'upstream_unavailable'],
     calls: 1,
   },
-  { cause: 'a JPEG', at: images, upstream: jpeg, told: failed(), calls: 1, records: 1, headers: paid },
-  { cause: 'a JPEG and a converter', at: images, upstream: jpeg, options: { toPng }, told: [200], calls: 1 },
+  { cause: 'a JPEG', at: images, upstream: jpeg, expected: failed(), calls: 1, records: 1, headers: paid },
+  { cause: 'a JPEG and a converter', at: images, upstream: jpeg, options: { toPng }, expected: [200], calls: 1 },
   {
     cause: 'a JPEG that the converter cannot read',
     at: images,
     upstream: jpeg,
     options: { toPng: () => Promise.reject(new Error('No JPEG')) },
-    told: failed(),
+    expected: failed(),
     calls: 1,
     records: 1,
     headers: paid,

@@ -59,7 +59,7 @@ export const replied = (
   body: typeof body === 'string' ? body : JSON.stringify(body),
 })
 
-/** What OpenAI says of an error. */
+/** An error body of OpenAI. */
 export const refusal = (message: string, code: string | null = null) => ({
   error: { message, type: 'a_type', param: null, code },
 })
@@ -74,5 +74,5 @@ export const cut = (type = 'application/json'): FakeAnswer => ({
   })(),
 })
 
-/** A failure of the network, as undici tells it. */
+/** A network failure, as undici reports it. */
 export const coded = (code: string): Error => Object.assign(new Error(`connect ${code}`), { code })

@@ -7,7 +7,7 @@ import { piece } from '../faults/wire.js'
 import type { Step } from '../support/raw-upstream.js'
 import { end } from '../support/raw-upstream.js'
 
-// Speech between real sockets, where a client can only tell from the connection that it is not whole.
+// Speech over real sockets: only the end of the connection shows the client that the body is incomplete.
 
 const head = 'HTTP/1.1 200 OK\r\ncontent-type: audio/mpeg\r\ntransfer-encoding: chunked\r\n\r\n'
 

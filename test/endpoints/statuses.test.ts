@@ -35,11 +35,11 @@ describe.each(endpoints)('%s', (name) => {
   const own = table.filter(([endpoint]) => endpoint === name)
 
   it.each(own)('(%s) %s', async (endpoint, _, row) => {
-    const { method = 'POST', request = requestOf, init, told, headers = {}, calls = 0 } = row
+    const { method = 'POST', request = requestOf, init, expected, headers = {}, calls = 0 } = row
     const at = await setUp(row)
     const response = await at.send(method, paths[endpoint], method === 'POST' ? request(endpoint) : undefined, init)
     expect(response.headers.get('x-request-id')).toMatch(uuidv7Pattern)
-    const [status, type, code] = told
+    const [status, type, code] = expected
     if (status === 200) {
       expect(response.status).toBe(200)
       await response.arrayBuffer()

@@ -71,8 +71,8 @@ export const mutations = [
   {
     name: 'revoked-key-cached',
     file: 'packages/core/src/entities/gateway-keys.ts',
-    line: 'for (const [hash, { holder }] of cache) if (holder.key.id === id) cache.delete(hash)',
-    broken: '',
+    line: 'cache.revoke(({ key }) => key.id === id)',
+    broken: 'undefined',
     test: 'packages/core/src/entities/gateway-keys.test.ts',
     red: 'a revoked key is refused immediately',
   },

@@ -111,7 +111,7 @@ describe.skipIf(missing)('the cost of recorded traffic', () => {
     expect(cost).toBe(nano ?? 0)
   })
 
-  // At its list price. xAI says what it charged, in units of which ten are a nano-dollar.
+  // xAI reports its charge in ticks; ten ticks are a nano-dollar.
   it.each([
     ['openai-compatible/xai-tool-call.json', 63 * 300 + 244 * 75 + (26 + 255) * 500],
     ['openai-compatible/xai-tool-call.chunks.txt', 1 * 300 + 306 * 75 + (26 + 227) * 500],

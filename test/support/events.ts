@@ -16,6 +16,6 @@ export function eventsOf(...values: (object | Error)[]): EventStream<object> {
     encode: (value) => sseEvent(JSON.stringify(value)),
     complete: async () => '',
     fail: async (error) => error,
-    leave: async () => undefined,
+    disconnect: async () => undefined,
   }
 }

@@ -22,7 +22,7 @@ export function exchangeOf(
       }
     },
     bytes: async () => new Uint8Array(),
-    onLeave: () => undefined,
+    onDisconnect: () => undefined,
     ip: () => '',
     optional: false,
     taken: 0,

@@ -96,7 +96,8 @@ async function recordFailure(upstream: UpstreamRequest, error: unknown): Promise
   const { options, need, target, hold, watch, attempts } = upstream
   const spent = spentOf(error)
   if (spent) await record(upstream, metered(spent, 'partial'), outcomeOf(error))
-  else if (watch.left && attempts > 0) await record(upstream, estimated(sentOf(need.expected(target))), 'client_abort')
+  else if (watch.disconnected && attempts > 0)
+    await record(upstream, estimated(sentOf(need.expected(target))), 'client_abort')
   // A hold that cannot be dropped now is settled later, like that of a crashed process.
   else if (hold) await options.ledger.drop(hold).catch(() => undefined)
 }
@@ -115,7 +116,7 @@ export async function whole<T, U extends Used>(
     options.router.report(upstream.target)
     const used = meter(answer)
     recorded = true
-    const cost = await record(upstream, used, watch.left ? 'client_abort' : 'complete')
+    const cost = await record(upstream, used, watch.disconnected ? 'client_abort' : 'complete')
     if (explained) call.setHeader('x-gateway-cost', decimal(cost.cost))
     return { answer, used, cost }
   } catch (error) {

@@ -8,7 +8,7 @@ export interface Stop {
   error: ApiError | UpstreamError
 }
 
-const clientLeft: Stop = {
+const clientDisconnected: Stop = {
   outcome: 'client_abort',
   error: new ApiError(CLIENT_LEFT, 'server_error', 'The client went away', { code: 'internal_error' }),
 }
@@ -44,7 +44,7 @@ export class UpstreamWatch implements Signal {
   /** Why the call was stopped, if it was. */
   stop: Stop | undefined
   /** Whether the client has disconnected. */
-  left = false
+  disconnected = false
   /** When the call times out, by `performance.now`. */
   deadline = Infinity
   #listeners: (() => void)[] = []
@@ -72,14 +72,14 @@ export class UpstreamWatch implements Signal {
   }
 
   /** The client has disconnected. @param drainMs milliseconds for which the call continues; 0 = it is aborted at once */
-  leave(drainMs: number): void {
-    this.left = true
+  disconnect(drainMs: number): void {
+    this.disconnected = true
     if (drainMs === 0) this.abort()
     else this.#lastCall = setTimeout(() => this.abort(), drainMs)
   }
 
   /** Closes the connection to the upstream. */
-  abort(stop: Stop = clientLeft): void {
+  abort(stop: Stop = clientDisconnected): void {
     if (this.aborted) return
     this.aborted = true
     this.stop = stop
@@ -97,7 +97,7 @@ export class UpstreamWatch implements Signal {
 /** The calls that are running, so that a shutdown can wait for them and then end them. */
 export interface UpstreamWatches {
   /** @param drainMs milliseconds for which the call continues after the client has disconnected; 0 = it is aborted at once */
-  watch(client: { onLeave(listener: () => void): void }, drainMs: number): UpstreamWatch
+  watch(client: { onDisconnect(listener: () => void): void }, drainMs: number): UpstreamWatch
   /** How many calls run. */
   running(): number
   /** Resolves when no call is running; aborts those that still are after `ms`. */
@@ -144,8 +144,8 @@ export function upstreamWatches(): UpstreamWatches {
     watch(client, drainMs) {
       const call = new UpstreamWatch(calls)
       running.add(call)
-      client.onLeave(() => {
-        if (running.has(call)) call.leave(drainMs)
+      client.onDisconnect(() => {
+        if (running.has(call)) call.disconnect(drainMs)
       })
       return call
     },

@@ -18,7 +18,7 @@ export interface Exchange {
    */
   bytes(limit: number): Uint8Array | Promise<Uint8Array>
   /** Registers a listener for the client disconnecting before it has the whole reply; called at once if it already has. */
-  onLeave(listener: () => void): void
+  onDisconnect(listener: () => void): void
   /** The client's address, past as many proxies as the shell was told to trust; '' where unknown. */
   ip(): string
   /** True where the host handles paths that no route matches; the handler then returns null for them. */

@@ -179,23 +179,23 @@ describe('a response', () => {
 })
 
 describe('a client disconnect', () => {
-  /** Whether the handler was told. */
-  const told = (exchange: Exchange): boolean => {
-    let left = false
-    exchange.onLeave(() => (left = true))
-    return left
+  /** Whether the exchange reports a disconnect. */
+  const isDisconnected = (exchange: Exchange): boolean => {
+    let disconnected = false
+    exchange.onDisconnect(() => (disconnected = true))
+    return disconnected
   }
 
   it('is reported by the signal of the request, also if it was aborted before', async () => {
     const controller = new AbortController()
     const { exchange } = await send(new Request(base, { signal: controller.signal }))
     let calls = 0
-    exchange.onLeave(() => calls++)
+    exchange.onDisconnect(() => calls++)
     expect(calls).toBe(0)
     controller.abort()
     expect(calls).toBe(1)
-    expect(told(exchange)).toBe(true)
-    expect(told((await send(new Request(base, { signal: AbortSignal.abort() }))).exchange)).toBe(true)
+    expect(isDisconnected(exchange)).toBe(true)
+    expect(isDisconnected((await send(new Request(base, { signal: AbortSignal.abort() }))).exchange)).toBe(true)
   })
 
   it('is reported when the response is cancelled, even while its iterable waits, and before that is returned', async () => {
@@ -204,10 +204,10 @@ describe('a client disconnect', () => {
       const body = (async function* () {
         try {
           yield 'a'
-          // As an upstream's read does: ends only by the client's leave.
-          await new Promise((_, reject) => exchange.onLeave(() => reject(new Error('left'))))
+          // Like the read of an upstream, this only ends when the client disconnects.
+          await new Promise((_, reject) => exchange.onDisconnect(() => reject(new Error('disconnected'))))
         } finally {
-          log.push(`finished, told: ${told(exchange)}`)
+          log.push(`finished, disconnected: ${isDisconnected(exchange)}`)
         }
       })()
       return { status: 200, headers: {}, body }
@@ -217,7 +217,7 @@ describe('a client disconnect', () => {
     const waiting = reader.read()
     await reader.cancel()
     expect(await waiting).toMatchObject({ done: true })
-    expect(log).toEqual(['finished, told: true'])
+    expect(log).toEqual(['finished, disconnected: true'])
   })
 
   it('is not reported when the response was read to its end', async () => {
@@ -226,6 +226,6 @@ describe('a client disconnect', () => {
     })()
     const { exchange, response } = await send(new Request(base), { status: 200, headers: {}, body })
     await response.text()
-    expect(told(exchange)).toBe(false)
+    expect(isDisconnected(exchange)).toBe(false)
   })
 })

@@ -39,7 +39,7 @@ function toStream(body: AsyncIterable<string | Uint8Array>, disconnect: () => vo
 async function* emptyBody(): AsyncGenerator<Uint8Array> {}
 
 /** Detects client disconnects: by the request's signal and by the cancellation of the response, because some hosts only do the latter. */
-function clientOf(request: Request): { onLeave(listener: () => void): void; disconnect(): void } {
+function clientOf(request: Request): { onDisconnect(listener: () => void): void; disconnect(): void } {
   const listeners: (() => void)[] = []
   let disconnected = false
   const disconnect = (): void => {
@@ -47,7 +47,7 @@ function clientOf(request: Request): { onLeave(listener: () => void): void; disc
     for (const listener of listeners.splice(0)) listener()
   }
   return {
-    onLeave(listener) {
+    onDisconnect(listener) {
       if (disconnected || request.signal.aborted) listener()
       else if (listeners.push(listener) === 1) request.signal.addEventListener('abort', disconnect, { once: true })
     },
@@ -87,7 +87,7 @@ function toExchange(
       if (bytes.byteLength > limit) throw tooLarge(limit)
       return new Uint8Array(bytes)
     },
-    onLeave: client.onLeave,
+    onDisconnect: client.onDisconnect,
     ip: () => clientIp(call.ip, headers.get('x-forwarded-for') ?? undefined, trustedHops),
     optional: false,
   }

@@ -184,12 +184,12 @@ describe('the caller', () => {
 
   it('disconnecting is reported to the operation', async () => {
     const controller = new AbortController()
-    let left = false
-    const { send } = setUp((_, call) => (call.onLeave(() => (left = true)), null))
+    let disconnected = false
+    const { send } = setUp((_, call) => (call.onDisconnect(() => (disconnected = true)), null))
     await send('GET', '/things/7', { signal: controller.signal })
-    expect(left).toBe(false)
+    expect(disconnected).toBe(false)
     controller.abort()
-    expect(left).toBe(true)
+    expect(disconnected).toBe(true)
   })
 })
 

@@ -215,8 +215,8 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     stay.leave = options.enter?.(actor, operation.access)
     const params = operation.params ? parse(operation.params, pathParams, 'path') : pathParams
     const query = operation.query && parse(operation.query, parseQuery(exchange.query), 'query')
-    const { method, ip, onLeave, header } = exchange
-    const call = { requestId, method, ip, onLeave, header, setHeader, log: say }
+    const { method, ip, onDisconnect, header } = exchange
+    const call = { requestId, method, ip, onDisconnect, header, setHeader, log: say }
     let body: unknown
     let form: Form | undefined
     if (operation.form) {
@@ -253,7 +253,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
       if (exchange.method === 'HEAD') delete reply.body
       if (!isStream(reply.body)) end(stay, reply.status)
       // A stream finishes through its own `onEnd`; but if the client has disconnected, nobody may ever read it.
-      else if (stay.leave) exchange.onLeave(() => leave(stay))
+      else if (stay.leave) exchange.onDisconnect(() => leave(stay))
       return reply
     }
     const fail = (error: unknown): Reply => finish(errorReply(report(error, requestId, log)))

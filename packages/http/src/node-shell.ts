@@ -132,7 +132,7 @@ function toExchange(
     // Ending the iterator must not close the connection, because the response is still to be sent.
     body: () => unstalled(request.iterator({ destroyOnReturn: false }), bodyIdleMs),
     bytes: (limit) => readBytes(request, limit, bodyIdleMs),
-    onLeave(listener) {
+    onDisconnect(listener) {
       if (response.destroyed) listener()
       else
         response.on('close', () => {

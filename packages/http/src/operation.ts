@@ -7,7 +7,7 @@ export interface Call {
   /** The value of the answer's X-Request-ID. */
   requestId: string
   /** Registers a listener for the client disconnecting before it has the whole answer; called at once if it already has. */
-  onLeave(listener: () => void): void
+  onDisconnect(listener: () => void): void
   /** The method of the request, in upper case. */
   method: string
   /** The client's address, past as many proxies as the shell was told to trust; '' where unknown. */

@@ -20,8 +20,8 @@ function source() {
       log.push(`fail: ${(error as Error).message}`)
       return error
     },
-    async leave() {
-      log.push('leave')
+    async disconnect() {
+      log.push('disconnect')
     },
   }
   return {
@@ -88,7 +88,7 @@ describe('sseBody', () => {
     const { iterator } = open(events)
     expect(vi.getTimerCount()).toBe(0)
     await iterator.return()
-    expect(log).toEqual(['leave'])
+    expect(log).toEqual(['disconnect'])
     expect(await iterator.next()).toEqual({ done: true, value: undefined })
     expect(vi.getTimerCount()).toBe(0)
   })
@@ -165,8 +165,8 @@ describe('sseBody', () => {
     await iterator.return!()
   })
 
-  describe('calls leave once when the client disconnects', () => {
-    const leave = async (iterator: AsyncIterator<string>, onEnd: () => void) => {
+  describe('calls disconnect once when the client disconnects', () => {
+    const disconnect = async (iterator: AsyncIterator<string>, onEnd: () => void) => {
       expect(await iterator.return!()).toEqual({ done: true, value: undefined })
       expect(await iterator.return!()).toEqual({ done: true, value: undefined })
       expect(onEnd).toHaveBeenCalledTimes(1)
@@ -175,8 +175,8 @@ describe('sseBody', () => {
     it('before the first chunk', async () => {
       const { events, log } = source()
       const { iterator, onEnd } = open(events)
-      await leave(iterator, onEnd)
-      expect(log).toEqual(['leave'])
+      await disconnect(iterator, onEnd)
+      expect(log).toEqual(['disconnect'])
     })
 
     it('while it waits for a batch that fails', async () => {
@@ -184,7 +184,7 @@ describe('sseBody', () => {
       const { iterator, onEnd } = open(events)
       void iterator.next()
       abort()
-      await leave(iterator, onEnd)
+      await disconnect(iterator, onEnd)
       expect(log).toEqual(['fail: aborted'])
     })
 
@@ -192,10 +192,10 @@ describe('sseBody', () => {
       const { events, log, push } = source()
       const { iterator, onEnd } = open(events)
       void iterator.next()
-      const left = leave(iterator, onEnd)
+      const left = disconnect(iterator, onEnd)
       push({ a: 1 })
       await left
-      expect(log).toEqual(['leave'])
+      expect(log).toEqual(['disconnect'])
     })
 
     it('between two chunks', async () => {
@@ -204,8 +204,8 @@ describe('sseBody', () => {
       const next = iterator.next()
       push({ a: 1 })
       await next
-      await leave(iterator, onEnd)
-      expect(log).toEqual(['leave'])
+      await disconnect(iterator, onEnd)
+      expect(log).toEqual(['disconnect'])
     })
 
     it('but not after its end', async () => {
@@ -214,7 +214,7 @@ describe('sseBody', () => {
       const next = iterator.next()
       end()
       await next
-      await leave(iterator, onEnd)
+      await disconnect(iterator, onEnd)
       expect(log).toEqual(['complete'])
     })
   })

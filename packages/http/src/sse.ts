@@ -19,7 +19,7 @@ export const EVENT_END = '\n\n'
 /** One event as it goes over the wire; `json` is a line of JSON. */
 export const sseEvent = (json: string): string => EVENT_START + json + EVENT_END
 
-/** A stream of events, as an operation makes it. Exactly one of `complete`, `fail` and `leave` is called, once. */
+/** A stream of events, as an operation makes it. Exactly one of `complete`, `fail` and `disconnect` is called, once. */
 export interface EventStream<Batch = unknown> {
   /** Requests the next batch; called only while the client reads. */
   read: Read<Batch>
@@ -32,7 +32,7 @@ export interface EventStream<Batch = unknown> {
   /** `read` or `encode` failed. Resolves with the error that the client is sent. */
   fail(error: unknown): Promise<unknown>
   /** The client disconnected before the end. */
-  leave(): Promise<void>
+  disconnect(): Promise<void>
 }
 
 /**
@@ -123,7 +123,7 @@ export function sseBody(
     if (pending) await new Promise<void>((arrival) => (onArrival = arrival))
     if (!closed) {
       closed = true
-      await events.leave()
+      await events.disconnect()
     }
   }
   return new Pieces(read, stop)

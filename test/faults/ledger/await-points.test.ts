@@ -86,10 +86,10 @@ async function run(storage: string, { stream, usage, from }: Kind, n: number): P
   await send(url, asked)
   child.stdin.on('error', () => undefined).end()
   const [code, signal] = await closed
-  const told = lines.slice(1).map((line) => JSON.parse(line) as string | number)
+  const printed = lines.slice(1).map((line) => JSON.parse(line) as string | number)
   if (signal !== 'SIGKILL') expect(code).toBe(0)
-  const points = signal === 'SIGKILL' ? undefined : (told.pop() as number)
-  return { asked, reached: told as string[], points }
+  const points = signal === 'SIGKILL' ? undefined : (printed.pop() as number)
+  return { asked, reached: printed as string[], points }
 }
 
 /** Compares a store with what clients received and with the points that their requests reached. */

@@ -100,7 +100,7 @@ function eventsOf(upstream: UpstreamRequest, request: ChatRequest, opened: ChatS
       await close(upstream, watch.stop?.outcome ?? outcomeOf(error), meter.used(false), reason)
       return reason
     },
-    async leave() {
+    async disconnect() {
       await close(upstream, 'client_abort', meter.used(upstream.options.drainMs > 0 && (await drain())))
     },
   }

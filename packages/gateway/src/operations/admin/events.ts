@@ -34,7 +34,7 @@ function unseen(kept: RequestEvent[], lastId: string | undefined, replay = kept.
 /** A stream of events until the reader disconnects, {@link FOLLOW_MS} have passed or `stopping` is aborted. It subscribes at the first read. */
 function follow(
   events: RequestEvents,
-  { header, onLeave }: Pick<Call, 'header' | 'onLeave'>,
+  { header, onDisconnect }: Pick<Call, 'header' | 'onDisconnect'>,
   replay: number | undefined,
   stopping: AbortSignal,
 ): EventStream<string> {
@@ -62,7 +62,7 @@ function follow(
   }
   const open = (): string => {
     opened = true
-    onLeave(end)
+    onDisconnect(end)
     if (!ended) {
       stopping.addEventListener('abort', end)
       unsubscribe = events.subscribe(add)
@@ -90,7 +90,7 @@ function follow(
       end()
       return error
     },
-    async leave() {
+    async disconnect() {
       end()
     },
   }
