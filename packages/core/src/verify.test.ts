@@ -36,6 +36,7 @@ async function filled() {
   const ledger = usageLedger(kv)
   for (let i = 0; i < 9; i++) await ledger.append(record(i % 3 === 0 ? 'ada' : 'bob', i))
   await ledger.hold(record('ada', 8), [{ of: 'user', id: 'ada', budget: { usd: 1 } }])
+  await ledger.hold(record('bob', 8), [{ of: 'user', id: 'bob', tokens: 100_000 }])
   const budget = { of: 'key', id: keyId, budget: { usd: 1 } } as const
   await ledger.append(record('ada', 9), (await ledger.hold(record('ada', 9), [budget]))!)
   return { kv, keyId, sessionId }
@@ -159,6 +160,19 @@ describe('verifyStore', () => {
       'a budget that holds an amount without a hold',
       () => ({ sum: [{ key: ['budget', 'key', 'k', 'all'], add: { spent_rest: 7, held_rest: 5 } }] }),
       () => ['held_rest of budget key k all is 5 more than what it sums'],
+    ],
+    [
+      'tokens that are held without a hold, or too few of them',
+      () => ({
+        sum: [
+          { key: ['usage-total', 'user', 'ada'], add: { held_tokens: 5 } },
+          { key: ['usage-total', 'user', 'bob'], add: { held_tokens: -2 } },
+        ],
+      }),
+      () => [
+        'held_tokens of usage-total user ada is 5 more than what it sums',
+        'held_tokens of usage-total user bob is 2 less than what it sums',
+      ],
     ],
   ])('reports %s', async (_, change, expected) => {
     const { kv, keyId, sessionId } = await filled()

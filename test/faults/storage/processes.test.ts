@@ -6,7 +6,7 @@ import { endEngines, engines } from '../../support/engines.js'
 import { runtime } from '../../support/runtime.js'
 import { sample, thorough } from '../../support/scope.js'
 import { killStores, startStore } from '../../support/store-process.js'
-import { randomOf } from './faulty-driver.js'
+import { randomOf } from '../../support/random.js'
 import { all, newJournal, verify, writeAll } from './journal.js'
 
 /** Kills under load. */

@@ -4,7 +4,8 @@ import { openKV } from '@turnpike/storage'
 import * as fc from 'fast-check'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { Disk, Fault, FaultyDriver } from './faulty-driver.js'
-import { faultyDriver, randomOf } from './faulty-driver.js'
+import { faultyDriver } from './faulty-driver.js'
+import { randomOf } from '../../support/random.js'
 import { runs } from '../../support/scope.js'
 
 const RUNS = runs(60, 2_000)

@@ -1,17 +1,18 @@
 import { expect, it } from 'vitest'
+import { randomOf } from '../../../../test/support/random.js'
+import { runs } from '../../../../test/support/scope.js'
 import { usageRecord } from '../../../../test/support/usage-record.js'
 import { StorageError } from '../errors.js'
 import type { KV } from '../kv/kv.js'
 import { entriesOf } from '../kv/kv.js'
 import { memoryKV } from '../kv/memory-kv.js'
 import { verifyStore } from '../verify.js'
-import type { BudgetOf } from './holds.js'
-import { budgetUse, limitKey } from './holds.js'
+import type { Hold, LimitOf } from './holds.js'
+import { budgetUse, limitKey, useOf } from './holds.js'
 import type { Fields } from './totals.js'
 import type { UsageLedger } from './ledger.js'
 import { usageLedger } from './usage-ledger.js'
 import type { UsageRecord } from './usage-record.js'
-import { runs } from '../../../../test/support/scope.js'
 
 /** Processes share a store whose commits fail, get lost or are applied late; the results they saw must match the stored records. */
 
@@ -20,15 +21,6 @@ const FIRST_SEED = Number(process.env['FUZZ_SEED'] ?? 1)
 
 const HOUR = 3_600_000
 const START = Date.UTC(2026, 0, 31, 23, 59)
-
-/** A seeded random number generator, from 0 to 1. */
-function randomOf(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return state / 2 ** 32
-  }
-}
 
 /** The results of a request, as its process saw them. */
 interface Request {
@@ -42,7 +34,8 @@ interface World {
   random: () => number
   clock: { now: number }
   store: KV
-  limits: Map<string, number>
+  /** By the first three parts of the keys of their counters. */
+  limits: Map<string, LimitOf>
   /** The share of commits and reads with a fault. */
   rate: number
   /** Commits that timed out for their clients, and may be applied at any time. */
@@ -67,11 +60,13 @@ function faulty({ random, store, limits, late, met, wrong, ...world }: World): {
   const apply: KV['commit'] = async (commit) => {
     const applied = await store.commit(commit)
     if (!applied || !commit.set?.some(({ key }) => key[0] === 'hold')) return applied
-    // Right after a hold is created, no budget is exceeded.
+    // Right after holds are created, no budget is exceeded, and the limit of tokens by the last of them at most.
+    const last = commit.set.at(-1)!.value as Hold
     for (const { key } of commit.sum ?? []) {
-      const { spent, held } = budgetUse((await store.get<Fields>(key))!.value)
-      if (spent + held > limits.get(key.slice(0, 3).join('/'))!)
-        wrong.push(`${key.join('/')} is over: ${spent} and ${held}`)
+      const limit = limits.get(key.slice(0, 3).join('/'))!
+      const { spent, held } = useOf(limit, (await store.get<Fields>(key))!.value)
+      const most = 'tokens' in limit ? limit.tokens - 1 + last.estimate.tokens : Math.round(limit.budget.usd * 1e9)
+      if (spent + held > most) wrong.push(`${key.join('/')} is over: ${spent} and ${held}`)
     }
     return applied
   }
@@ -125,12 +120,13 @@ async function run(seed: number, met: Set<string>): Promise<void> {
   const clock = { now: START }
   const store = await memoryKV({ now: () => clock.now })
   const keys = ['k1', 'k2', 'k3']
-  const budgets: BudgetOf[] = [
+  const all: LimitOf[] = [
     { of: 'key', id: 'k1', budget: { usd: 0.000_009, per: 'day' } },
     { of: 'key', id: 'k2', budget: { usd: 0.000_007, per: 'month' } },
     { of: 'user', id: 'ada', budget: { usd: 0.000_02 } },
+    { of: 'user', id: 'ada', tokens: 700 },
   ]
-  const limits = new Map(budgets.map(({ of, id, budget: { usd } }) => [`budget/${of}/${id}`, Math.round(usd * 1e9)]))
+  const limits = new Map(all.map((limit) => [limitKey(limit, START).slice(0, 3).join('/'), limit]))
   const rate = random() < 0.2 ? 0 : random() * 0.3
   const world: World = { random, clock, store, limits, rate, late: [], met, wrong: [] }
   const requests: Request[] = []
@@ -149,12 +145,14 @@ async function run(seed: number, met: Set<string>): Promise<void> {
 
   const request = async (ledger: UsageLedger, id: string): Promise<void> => {
     const key_id = keys[Math.floor(random() * keys.length)]!
-    const wanted = budgets.filter((budget) => budget.of === 'user' || budget.id === key_id)
+    const wanted = all.filter(({ of, id }) => of === 'user' || id === key_id)
+    const budgets = wanted.flatMap((limit) => ('budget' in limit ? [limitKey(limit, clock.now)] : []))
     const cost = Math.floor(random() * 3_000)
     const record = (fields: Partial<UsageRecord>): UsageRecord =>
       usageRecord({ request_id: id, key_id, timestamp: new Date(clock.now).toISOString(), ...fields })
-    const estimate = record({ cost_nano_usd: cost, accuracy: 'estimated' })
-    const made: Request = { id, hold: 'asked', budgets: wanted.map((budget) => limitKey(budget, clock.now)) }
+    const tokens = Math.floor(random() * 90)
+    const estimate = record({ cost_nano_usd: cost, accuracy: 'estimated', prompt_tokens: tokens, tokens: tokens + 3 })
+    const made: Request = { id, hold: 'asked', budgets }
     requests.push(made)
     try {
       const hold = await ledger.hold(estimate, wanted)

@@ -151,23 +151,19 @@ const admits = (limit: LimitOf, used: number, hold: Hold): boolean =>
  * @throws StorageError with `outcome: 'unknown'` if they may have been created; the caller must drop them
  */
 export async function makeHolds(kv: KV, wanted: Wanted[]): Promise<Set<Hold> | null> {
-  const counters = new Map(
-    wanted.flatMap(({ limits }) => limits.map(({ key, limit }) => [encodeKey(key), { key, limit }] as const)),
+  const limited = new Map(wanted.flatMap(({ limits }) => limits.map((limit) => [encodeKey(limit.key), limit] as const)))
+  const entries = limited.size > 0 ? await kv.getMany<Fields>([...limited.values()].map(({ key }) => key)) : []
+  const counters = new Map<string, { version: string | null; used: number }>(
+    [...limited].map(([name, { limit }], i) => {
+      const { spent, held } = useOf(limit, entries[i]?.value)
+      return [name, { version: entries[i]?.version ?? null, used: spent + held }]
+    }),
   )
-  const entries = counters.size > 0 ? await kv.getMany<Fields>([...counters.values()].map(({ key }) => key)) : []
-  const found = new Map([...counters.keys()].map((name, i) => [name, entries[i] ?? null] as const))
-  const used = new Map<string, number>()
-  for (const [name, entry] of found) {
-    const { spent, held } = useOf(counters.get(name)!.limit, entry?.value)
-    used.set(name, spent + held)
-  }
+  const counterOf = (key: Key) => counters.get(encodeKey(key))!
   const made: Hold[] = []
   for (const { hold, limits } of wanted) {
-    if (!limits.every(({ key, limit }) => admits(limit, used.get(encodeKey(key))!, hold))) continue
-    for (const { key, limit } of limits) {
-      const name = encodeKey(key)
-      used.set(name, used.get(name)! + ('tokens' in limit ? hold.estimate.tokens : hold.amount))
-    }
+    if (!limits.every(({ key, limit }) => admits(limit, counterOf(key).used, hold))) continue
+    for (const { key, limit } of limits) counterOf(key).used += 'tokens' in limit ? hold.estimate.tokens : hold.amount
     made.push(hold)
   }
   if (made.length === 0) return new Set()
@@ -177,7 +173,7 @@ export async function makeHolds(kv: KV, wanted: Wanted[]): Promise<Set<Hold> | n
   const applied = await kv.commit({
     check: [
       ...made.flatMap(({ id }) => [holdKey(id), endKey(id)].map((key) => ({ key, version: null }))),
-      ...[...found].map(([name, entry]) => ({ key: counters.get(name)!.key, version: entry?.version ?? null })),
+      ...sum.map(({ key }) => ({ key, version: counterOf(key).version })),
     ],
     set: made.map((hold) => ({ key: holdKey(hold.id), value: hold })),
     sum,
