@@ -23,11 +23,15 @@ export interface Act {
   also?: NonNullable<Commit['set']>
 }
 
-/** The audit entry of a change, to be written in the same commit as the change. */
-export function audit(action: string, target: string, { by, now = Date.now() }: Act): NonNullable<Commit['set']> {
-  if (by === undefined) return []
+/** What is written in the same commit as a change: its audit entry, and what the act has in `also`. */
+export function audit(
+  action: string,
+  target: string,
+  { by, now = Date.now(), also = [] }: Act,
+): NonNullable<Commit['set']> {
+  if (by === undefined) return also
   const entry: AuditEntry = { id: uuidv7(now), actor: by, action, target, timestamp: new Date(now).toISOString() }
-  return [{ key: ['audit', entry.id], value: entry }]
+  return [{ key: ['audit', entry.id], value: entry }, ...also]
 }
 
 /** A page of the audit log, newest first; `next` is the `after` of the following page. */

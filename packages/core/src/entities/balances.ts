@@ -20,7 +20,7 @@ export type StoredBalance = {
   user_id: string
   /** Credits that were given. */
   credits: number
-  /** Tokens that the user had used before the credits were set; they are not taken off. */
+  /** Tokens that the user had used when the balance was first changed; they are not taken off. */
   used_before: number
   storage_gb: number
   extra_projects: number

@@ -80,14 +80,16 @@ export async function createUser(
       { key: userKey(id), value: user },
       ...(email ? [{ key: emailKey(email), value: id }] : []),
       ...audit('user.create', id, act),
-      ...(act.also ?? []),
     ],
     sum: [{ key: countKey, add: { users: 1 } }],
   })
   return created ? user : null
 }
 
-/** The user with this id; null if there is none or the user was deleted. @param options.deleted finds deleted users as well; default false */
+/**
+ * The user with this id; null if there is none or the user was deleted.
+ * @param options.deleted finds deleted users as well; default false
+ */
 export async function getUser(
   kv: KV,
   id: string,
@@ -123,7 +125,8 @@ export async function listUsers(
   for (let from = after; ;) {
     const page = await kv.list<User>(['user'], {
       reverse: true,
-      limit,
+      // Deleted users are few among many: looking for them takes large pages.
+      limit: deleted ? 500 : limit,
       ...(from !== undefined && { after: userKey(from) }),
     })
     for (const [i, { value }] of page.items.entries()) {
@@ -161,12 +164,7 @@ type Changed = { user: User; also: Also } | null
  * @returns the stored user; null if there is none or `to` returned null
  * @throws ApiError 400 where the last administrator would no longer be one, because nobody could make another
  */
-async function change(
-  kv: KV,
-  id: string,
-  to: (user: User) => Changed | Promise<Changed>,
-  act: Act,
-): Promise<User | null> {
+async function change(kv: KV, id: string, to: (user: User) => Changed | Promise<Changed>): Promise<User | null> {
   for (;;) {
     const entry = await userEntry(kv, id)
     const changed = entry && (await to(entry.value))
@@ -178,7 +176,7 @@ async function change(
     const stored = await kv.commit({
       ...also,
       check: [...[entry, ...others].map(({ key, version }) => ({ key, version })), ...(also.check ?? [])],
-      set: [{ key: userKey(id), value: user }, ...(also.set ?? []), ...(act.also ?? [])],
+      set: [{ key: userKey(id), value: user }, ...(also.set ?? [])],
     })
     if (stored) return user
   }
@@ -191,24 +189,19 @@ async function change(
  */
 export async function updateUser(kv: KV, id: string, fields: Partial<UserFields>, act: Act = {}): Promise<User | null> {
   const { email } = fields
-  return change(
-    kv,
-    id,
-    async (user) => {
-      if (user.deleted_at !== null) return null
-      const also: Required<Omit<Also, 'sum'>> = { check: [], set: audit('user.update', id, act), del: [] }
-      if (email !== undefined && email?.toLowerCase() !== user.email?.toLowerCase()) {
-        if (user.email) also.del.push(emailKey(user.email))
-        if (email) {
-          if (await kv.get(emailKey(email))) throw invalid('The e-mail is taken')
-          also.check.push({ key: emailKey(email), version: null })
-          also.set.push({ key: emailKey(email), value: id })
-        }
+  return change(kv, id, async (user) => {
+    if (user.deleted_at !== null) return null
+    const also: Required<Omit<Also, 'sum'>> = { check: [], set: [...audit('user.update', id, act)], del: [] }
+    if (email !== undefined && email?.toLowerCase() !== user.email?.toLowerCase()) {
+      if (user.email) also.del.push(emailKey(user.email))
+      if (email) {
+        if (await kv.get(emailKey(email))) throw invalid('The e-mail is taken')
+        also.check.push({ key: emailKey(email), version: null })
+        also.set.push({ key: emailKey(email), value: id })
       }
-      return { user: { ...user, ...fields }, also }
-    },
-    act,
-  )
+    }
+    return { user: { ...user, ...fields }, also }
+  })
 }
 
 /**
@@ -217,17 +210,13 @@ export async function updateUser(kv: KV, id: string, fields: Partial<UserFields>
  */
 export async function deleteUser(kv: KV, id: string, act: Act = {}): Promise<boolean> {
   const deleted_at = new Date(act.now ?? Date.now()).toISOString()
-  const deleted = await change(
-    kv,
-    id,
-    (user) =>
-      user.deleted_at === null
-        ? {
-            user: { ...user, deleted_at },
-            also: { set: audit('user.delete', id, act), sum: [{ key: countKey, add: { users: -1 } }] },
-          }
-        : null,
-    act,
+  const deleted = await change(kv, id, (user) =>
+    user.deleted_at === null
+      ? {
+          user: { ...user, deleted_at },
+          also: { set: audit('user.delete', id, act), sum: [{ key: countKey, add: { users: -1 } }] },
+        }
+      : null,
   )
   return deleted !== null
 }
@@ -237,15 +226,11 @@ export async function deleteUser(kv: KV, id: string, act: Act = {}): Promise<boo
  * @returns the user; null if there is no deleted user with this id
  */
 export const restoreUser = (kv: KV, id: string, act: Act = {}): Promise<User | null> =>
-  change(
-    kv,
-    id,
-    (user) =>
-      user.deleted_at === null
-        ? null
-        : {
-            user: { ...user, deleted_at: null, signed_out_at: new Date(act.now ?? Date.now()).toISOString() },
-            also: { set: audit('user.restore', id, act), sum: [{ key: countKey, add: { users: 1 } }] },
-          },
-    act,
+  change(kv, id, (user) =>
+    user.deleted_at === null
+      ? null
+      : {
+          user: { ...user, deleted_at: null, signed_out_at: new Date(act.now ?? Date.now()).toISOString() },
+          also: { set: audit('user.restore', id, act), sum: [{ key: countKey, add: { users: 1 } }] },
+        },
   )

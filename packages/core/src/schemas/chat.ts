@@ -75,7 +75,6 @@ export type ChatMessage = v.InferOutput<typeof ChatMessage>
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Any JSON object, passed through unchanged: valibot's object schemas drop keys such as `constructor`, which a JSON Schema may have. */
-/** Any JSON object, as it came. */
 export const jsonObject = v.pipe(
   v.custom<Record<string, unknown>>(isObject, 'Expected an object'),
   v.metadata({ type: 'object' }),

@@ -1,0 +1,251 @@
+import { describe, expect, it } from 'vitest'
+import type { KV } from '../kv/kv.js'
+import { memoryKV } from '../kv/memory-kv.js'
+import { verifyStore } from '../verify.js'
+import { listAudit } from './audit.js'
+import {
+  countUsers,
+  createUser,
+  deleteUser,
+  findUserByEmail,
+  getUser,
+  listUsers,
+  restoreUser,
+  updateUser,
+} from './users.js'
+
+const DAY_2 = Date.UTC(2026, 0, 2)
+const DAY_3 = Date.UTC(2026, 0, 3)
+
+async function expectClean(kv: KV): Promise<void> {
+  for await (const problem of verifyStore(kv)) throw new Error(problem)
+}
+
+const statuses = async (promises: Promise<unknown>[]): Promise<string[]> =>
+  (await Promise.allSettled(promises)).map(({ status }) => status).toSorted()
+
+describe('findUserByEmail', () => {
+  it('finds a user in whatever case, and a deleted one only when asked to', async () => {
+    const kv = await memoryKV()
+    await createUser(kv, { id: 'u1', email: 'Ada@x.org' })
+    expect(await findUserByEmail(kv, 'aDA@X.org')).toMatchObject({ id: 'u1', email: 'Ada@x.org' })
+    expect(await findUserByEmail(kv, 'bob@x.org')).toBeNull()
+    await deleteUser(kv, 'u1')
+    expect(await findUserByEmail(kv, 'ada@x.org')).toBeNull()
+    expect(await findUserByEmail(kv, 'ada@x.org', { deleted: true })).toMatchObject({ id: 'u1' })
+  })
+})
+
+describe('updateUser', () => {
+  it('changes the given fields and keeps the others', async () => {
+    const kv = await memoryKV()
+    const before = await createUser(kv, { id: 'u1', email: 'a@x.org', first_name: 'Ada', username: 'ada' })
+    const after = await updateUser(kv, 'u1', { first_name: 'Eda', role: 'developer', budget: { usd: 1 } })
+    expect(after).toEqual({ ...before, first_name: 'Eda', role: 'developer', budget: { usd: 1 } })
+    expect(await getUser(kv, 'u1')).toEqual(after)
+    expect(await findUserByEmail(kv, 'a@x.org')).toEqual(after)
+    await expectClean(kv)
+  })
+
+  it('applies concurrent changes of different fields', async () => {
+    const kv = await memoryKV()
+    await createUser(kv, { id: 'u1' })
+    await Promise.all([updateUser(kv, 'u1', { first_name: 'Ada' }), updateUser(kv, 'u1', { last_name: 'Byron' })])
+    expect(await getUser(kv, 'u1')).toMatchObject({ first_name: 'Ada', last_name: 'Byron' })
+  })
+
+  it('returns null for a user who does not exist or was deleted', async () => {
+    const kv = await memoryKV()
+    await createUser(kv, { id: 'u1' })
+    await deleteUser(kv, 'u1')
+    expect(await updateUser(kv, 'u1', { name: 'x' })).toBeNull()
+    expect(await updateUser(kv, 'u2', { name: 'x' })).toBeNull()
+    expect(await updateUser(kv, 'x'.repeat(2_001), { name: 'x' })).toBeNull()
+    expect(await getUser(kv, 'u1', { deleted: true })).toMatchObject({ name: '' })
+  })
+
+  it('moves the e-mail with its entry, so that the old one is free', async () => {
+    const kv = await memoryKV()
+    await createUser(kv, { id: 'u1', email: 'old@x.org' })
+    await updateUser(kv, 'u1', { email: 'New@x.org' })
+    expect(await findUserByEmail(kv, 'old@x.org', { deleted: true })).toBeNull()
+    expect(await findUserByEmail(kv, 'new@x.org')).toMatchObject({ id: 'u1', email: 'New@x.org' })
+    expect(await createUser(kv, { email: 'OLD@x.org' })).not.toBeNull()
+    expect(await createUser(kv, { email: 'NEW@x.org' })).toBeNull()
+    await expectClean(kv)
+  })
+
+  it('gives and takes an e-mail, and changes its case', async () => {
+    const kv = await memoryKV()
+    await createUser(kv, { id: 'u1' })
+    await updateUser(kv, 'u1', { email: 'a@x.org' })
+    await updateUser(kv, 'u1', { email: 'A@x.org' })
+    expect(await findUserByEmail(kv, 'a@x.org')).toMatchObject({ email: 'A@x.org' })
+    await expectClean(kv)
+    await updateUser(kv, 'u1', { email: null })
+    expect(await findUserByEmail(kv, 'a@x.org')).toBeNull()
+    expect(await createUser(kv, { email: 'a@x.org' })).not.toBeNull()
+    await expectClean(kv)
+  })
+
+  it('refuses an e-mail that is in use, also by a deleted user', async () => {
+    const kv = await memoryKV()
+    await createUser(kv, { id: 'u1', email: 'a@x.org' })
+    await createUser(kv, { id: 'u2', email: 'b@x.org' })
+    await createUser(kv, { id: 'u3', email: 'c@x.org' })
+    await deleteUser(kv, 'u3')
+    for (const email of ['A@X.org', 'c@x.org'])
+      await expect(updateUser(kv, 'u2', { email, name: 'x' })).rejects.toMatchObject({
+        status: 400,
+        message: 'The e-mail is taken',
+      })
+    expect(await getUser(kv, 'u2')).toMatchObject({ email: 'b@x.org', name: '' })
+    await expectClean(kv)
+  })
+
+  it('gives one e-mail to one of several users who get it concurrently', async () => {
+    const kv = await memoryKV()
+    const ids = Array.from({ length: 10 }, (_, i) => `u${i}`)
+    for (const id of ids) await createUser(kv, { id, email: `${id}@x.org` })
+    const outcomes = await Promise.allSettled(ids.map((id) => updateUser(kv, id, { email: 'one@x.org' })))
+    const refused = outcomes.filter(({ status }) => status === 'rejected')
+    expect(refused).toHaveLength(9)
+    for (const outcome of refused) expect(outcome).toMatchObject({ reason: { status: 400 } })
+    const winner = outcomes.findIndex(({ status }) => status === 'fulfilled')
+    expect(await findUserByEmail(kv, 'one@x.org')).toMatchObject({ id: ids[winner] })
+    await expectClean(kv)
+  })
+
+  it('gives an e-mail either to a new user or to an old one', async () => {
+    const kv = await memoryKV()
+    await createUser(kv, { id: 'u1', email: 'a@x.org' })
+    const [created, updated] = await Promise.allSettled([
+      createUser(kv, { id: 'u2', email: 'one@x.org' }),
+      updateUser(kv, 'u1', { email: 'one@x.org' }),
+    ])
+    const isCreated = created.status === 'fulfilled' && created.value !== null
+    expect(isCreated).not.toBe(updated.status === 'fulfilled')
+    await expectClean(kv)
+  })
+})
+
+describe('the last administrator', () => {
+  const message = 'The last administrator can neither be deleted nor get another role'
+
+  it('keeps the role and can be changed otherwise', async () => {
+    const kv = await memoryKV()
+    await createUser(kv, { id: 'a', role: 'admin' })
+    await createUser(kv, { id: 'b', role: 'admin' })
+    await createUser(kv, { id: 'c' })
+    await deleteUser(kv, 'b')
+    await expect(updateUser(kv, 'a', { role: 'developer' })).rejects.toMatchObject({ status: 400, message })
+    await expect(deleteUser(kv, 'a')).rejects.toMatchObject({ status: 400, message })
+    expect(await updateUser(kv, 'a', { name: 'Ada', role: 'admin' })).toMatchObject({ name: 'Ada', role: 'admin' })
+    await updateUser(kv, 'c', { role: 'admin' })
+    expect(await updateUser(kv, 'a', { role: 'developer' })).toMatchObject({ role: 'developer' })
+  })
+
+  it.each([
+    ['two demotions', (kv: KV, id: string) => updateUser(kv, id, { role: 'user' })],
+    [
+      'a demotion and a deletion',
+      (kv: KV, id: string) => (id === 'a' ? deleteUser(kv, id) : updateUser(kv, id, { role: 'user' })),
+    ],
+  ])('is left by %s at the same time', async (_, change) => {
+    const kv = await memoryKV()
+    for (const id of ['a', 'b']) await createUser(kv, { id, role: 'admin' })
+    expect(await statuses([change(kv, 'a'), change(kv, 'b')])).toEqual(['fulfilled', 'rejected'])
+    expect((await listUsers(kv)).items.filter(({ role }) => role === 'admin')).toHaveLength(1)
+    await expectClean(kv)
+  })
+})
+
+describe('restoreUser', () => {
+  it('takes a deletion back, and sign-ins until then do not count', async () => {
+    const kv = await memoryKV()
+    const user = await createUser(kv, { id: 'u1', email: 'a@x.org', role: 'developer' })
+    await deleteUser(kv, 'u1', { now: DAY_2 })
+    expect(await getUser(kv, 'u1', { deleted: true })).toEqual({ ...user, deleted_at: '2026-01-02T00:00:00.000Z' })
+    const restored = await restoreUser(kv, 'u1', { now: DAY_3 })
+    expect(restored).toEqual({ ...user, signed_out_at: '2026-01-03T00:00:00.000Z' })
+    expect(await findUserByEmail(kv, 'a@x.org')).toEqual(restored)
+    expect(await countUsers(kv)).toBe(1)
+    await expectClean(kv)
+  })
+
+  it('succeeds once, also concurrently, and only for deleted users', async () => {
+    const kv = await memoryKV()
+    await createUser(kv, { id: 'u1' })
+    expect(await restoreUser(kv, 'u1')).toBeNull()
+    expect(await restoreUser(kv, 'u2')).toBeNull()
+    await deleteUser(kv, 'u1')
+    const restored = await Promise.all(Array.from({ length: 10 }, () => restoreUser(kv, 'u1')))
+    expect(restored.filter((user) => user !== null)).toHaveLength(1)
+    expect(await countUsers(kv)).toBe(1)
+    await expectClean(kv)
+  })
+})
+
+describe('listUsers with deleted users', () => {
+  it('lists them in place of the others, newest first, in pages', async () => {
+    const kv = await memoryKV()
+    for (let i = 0; i < 9; i++) await createUser(kv, { id: `u${i}` })
+    for (const i of [1, 4, 5, 8]) await deleteUser(kv, `u${i}`)
+    const idsOf = async (page: Parameters<typeof listUsers>[1]) => {
+      const { items, next } = await listUsers(kv, { ...page, deleted: true })
+      return [items.map(({ id }) => id), next]
+    }
+    expect(await idsOf({})).toEqual([['u8', 'u5', 'u4', 'u1'], undefined])
+    expect(await idsOf({ limit: 2 })).toEqual([['u8', 'u5'], 'u5'])
+    expect(await idsOf({ limit: 2, after: 'u5' })).toEqual([['u4', 'u1'], 'u1'])
+    expect(await idsOf({ limit: 2, after: 'u1' })).toEqual([[], undefined])
+    expect((await listUsers(kv)).items.map(({ id }) => id)).toEqual(['u7', 'u6', 'u3', 'u2', 'u0'])
+  })
+
+  it('finds few among many in few reads', async () => {
+    const kv = await memoryKV()
+    await createUser(kv, { id: 'a' })
+    await deleteUser(kv, 'a')
+    for (let i = 0; i < 600; i++) await createUser(kv, { id: `u${i}` })
+    let reads = 0
+    const counting: KV = { ...kv, list: (prefix, options) => (reads++, kv.list(prefix, options)) }
+    expect((await listUsers(counting, { limit: 1, deleted: true })).items).toHaveLength(1)
+    expect(reads).toBe(2)
+  })
+})
+
+describe('an act', () => {
+  const act = (value: string) => ({ by: 'root', now: DAY_2, also: [{ key: ['also', value], value }] })
+
+  it('is logged, and what it writes beside is in the same commit', async () => {
+    const kv = await memoryKV()
+    const commits: string[][] = []
+    const watched: KV = {
+      ...kv,
+      commit: (commit) => (commits.push(commit.set!.map(({ key }) => key.slice(0, 2).join('/'))), kv.commit(commit)),
+    }
+    await createUser(watched, { id: 'u1' }, act('created'))
+    await updateUser(watched, 'u1', { name: 'x' }, act('updated'))
+    await deleteUser(watched, 'u1', act('deleted'))
+    await restoreUser(watched, 'u1', act('restored'))
+    const made = ['created', 'updated', 'deleted', 'restored']
+    expect(commits).toEqual(
+      made.map((value) => ['user/u1', expect.stringMatching(/^audit\//) as string, `also/${value}`]),
+    )
+    expect((await listAudit(kv)).items.map(({ action, actor, target }) => [action, actor, target]).toSorted()).toEqual(
+      ['create', 'delete', 'restore', 'update'].map((done) => [`user.${done}`, 'root', 'u1']),
+    )
+  })
+
+  it('that fails writes nothing beside', async () => {
+    const kv = await memoryKV()
+    await createUser(kv, { id: 'u1', role: 'admin', email: 'a@x.org' })
+    await createUser(kv, { id: 'u2' })
+    expect(await createUser(kv, { id: 'u1' }, act('x'))).toBeNull()
+    await expect(updateUser(kv, 'u2', { email: 'a@x.org' }, act('x'))).rejects.toMatchObject({ status: 400 })
+    await expect(deleteUser(kv, 'u1', act('x'))).rejects.toMatchObject({ status: 400 })
+    expect(await restoreUser(kv, 'u2', act('x'))).toBeNull()
+    expect(await kv.get(['also', 'x'])).toBeNull()
+    expect((await listAudit(kv)).items).toEqual([])
+  })
+})
