@@ -122,7 +122,7 @@ describe('the input of an operation', () => {
       refused('Invalid request body: list: Invalid key: Expected "list" but received undefined'),
     )
     expect(await post('[]')).toEqual(
-      refused('Invalid request body: list: Invalid key: Expected "list" but received undefined'),
+      refused('Invalid request body: request body: Invalid type: Expected Object but received Array'),
     )
     expect(await post('"text"')).toEqual(
       refused('Invalid request body: request body: Invalid type: Expected Object but received "text"'),

@@ -56,20 +56,25 @@ const parseQuery = (query: string): unknown => Object.fromEntries(new URLSearchP
 
 const MAX_MESSAGE = 300
 
-/** Parses with a schema. @throws ApiError 400 that names the field and what was expected there */
-function parse(schema: GenericSchema, input: unknown, what: string): unknown {
-  const result = safeParse(schema, input, { abortPipeEarly: true })
-  // valibot takes an array for an object without fields.
-  const isList = result.success && Array.isArray(input) && schema.type.endsWith('object')
-  if (result.success && !isList) return result.output
-  const [issue] = (result.issues ?? [{ message: 'Expected an object' }]) as [BaseIssue<unknown>]
-  const message = `Invalid ${what}: ${getDotPath(issue) ?? what}: ${issue.message}`
-  throw new ApiError(
+const invalidInput = (what: string, reason: string): ApiError => {
+  const message = `Invalid ${what}: ${reason}`
+  return new ApiError(
     400,
     'invalid_request_error',
     message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}…` : message,
     { code: 'invalid_body' },
   )
+}
+
+/** Parses with a schema. @throws ApiError 400 that names the field and what was expected there */
+function parse(schema: GenericSchema, input: unknown, what: string): unknown {
+  // valibot takes an array for an object.
+  if (Array.isArray(input) && schema.type.endsWith('object'))
+    throw invalidInput(what, `${what}: Invalid type: Expected Object but received Array`)
+  const result = safeParse(schema, input, { abortPipeEarly: true })
+  if (result.success) return result.output
+  const [issue] = result.issues as [BaseIssue<unknown>]
+  throw invalidInput(what, `${getDotPath(issue) ?? what}: ${issue.message}`)
 }
 
 /** Gives fields of a body the names of `aliases`, where there is no field of that name. */
@@ -117,7 +122,7 @@ function end(stay: Stay, status: number): void {
  */
 export function createHandler<Actor, Access extends string = string>(options: HandlerOptions<Actor, Access>): Servable {
   const { routes, bodyLimit = BODY_LIMIT, jsonDepth = JSON_DEPTH, heartbeatMs = HEARTBEAT_MS } = options
-  const { cors = { origins: [] }, onError, onRequest } = options
+  const { headers: shared = {}, cors = { origins: [] }, onError, onRequest } = options
   const describe = options.toApiError ?? toApiError
   const match = matcher(routes)
 
@@ -245,11 +250,15 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     const route = methods.get(exchange.method === 'HEAD' ? 'GET' : exchange.method)
     const log = onRequest && openLog(onRequest, exchange, route?.path ?? '', requestId)
     const stay: Stay = { log, leave: undefined }
-    const headers: Reply['headers'] = { ...options.headers, 'x-request-id': requestId }
+    const headers: Reply['headers'] = extend(shared, { 'x-request-id': requestId })
     const setHeader: Call['setHeader'] = (name, value) => void (headers[name] = value)
     const finish = (reply: Reply): Reply => {
       reply.headers = extend(reply.headers, headers)
-      if (cors.origins.length > 0) Object.assign(reply.headers, corsHeaders(exchange, cors, methods.keys()))
+      if (cors.origins.length > 0) {
+        const { vary } = reply.headers
+        Object.assign(reply.headers, corsHeaders(exchange, cors, methods.keys()))
+        if (vary !== undefined) reply.headers['vary'] += `, ${vary.toString()}`
+      }
       if (exchange.method === 'HEAD') delete reply.body
       if (!isStream(reply.body)) end(stay, reply.status)
       // A stream finishes through its own `onEnd`; but if the client has disconnected, nobody may ever read it.
@@ -267,7 +276,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     handle,
     refuse(error) {
       const reply = errorReply(error)
-      Object.assign(reply.headers, options.headers, { 'x-request-id': uuidv7() })
+      Object.assign(reply.headers, shared, { 'x-request-id': uuidv7() })
       return reply
     },
   }

@@ -1,12 +1,10 @@
 /** Generates OpenAPI 3.1 documents from route tables. @module */
 import type { ConversionConfig, JsonSchema } from '@valibot/to-json-schema'
 import { toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema'
-import { sha256 } from '@turnpike/core/internal'
 import type { GenericSchema } from 'valibot'
-import * as v from 'valibot'
-import type { Content } from './content.js'
 import type { Operation, Route } from './operation.js'
-import { content, operation, route } from './operation.js'
+
+export { openapiRoute } from './openapi-route.js'
 
 /** A schema that the document lists by name under `components`. */
 export interface Component {
@@ -243,34 +241,4 @@ export function openapi<Access extends string>(options: OpenApiOptions<Access>):
       securitySchemes: options.securitySchemes,
     },
   }
-}
-
-/** A route that serves an OpenAPI document, which is generated on the first request. */
-export function openapiRoute<Actor, Access extends string>(
-  path: string,
-  { access, summary, document }: { access: Access; summary: string; document: () => OpenApiDocument },
-): Route<Actor, Access> {
-  const make = async (): Promise<Content> => {
-    const bytes = new TextEncoder().encode(JSON.stringify(document()))
-    return {
-      type: 'application/json; charset=utf-8',
-      size: bytes.length,
-      etag: `"${await sha256(bytes)}"`,
-      read: (range) => (range ? bytes.subarray(range.start, range.end + 1) : bytes),
-    }
-  }
-  let made: Promise<Content> | undefined
-  return route<Actor, Access>(
-    'GET',
-    path,
-    operation({
-      id: 'openapi',
-      summary,
-      access,
-      output: v.looseObject({ openapi: v.string() }),
-      stored: true,
-      run: async () => content(await (made ??= make())),
-    }),
-    { convention: true },
-  )
 }

@@ -1,0 +1,194 @@
+import { ApiError } from '@turnpike/core'
+import * as v from 'valibot'
+import { describe, expect, it } from 'vitest'
+import { eventsOf } from '../../../test/support/events.js'
+import { fetchShell } from './fetch-shell.js'
+import type { HandlerOptions } from './handler.js'
+import { createHandler } from './handler.js'
+import type { Call, Operation } from './operation.js'
+import { content, operation, route, sse } from './operation.js'
+
+type Run = (body: unknown, call: Call) => unknown
+
+/** A handler with one operation whose `run` is given. */
+function setUp(run: Run, fields: Partial<Operation<null>> = {}, options: Partial<HandlerOptions<null>> = {}) {
+  const one = operation<null, string>({
+    id: 'test',
+    summary: '',
+    access: 'open',
+    ...fields,
+    run: (_, { body }, call) => run(body, call),
+  })
+  const { handle, refuse } = createHandler<null>({
+    routes: [route('POST', '/things', one), route('GET', '/things', one)],
+    authenticate: () => null,
+    errorBody: ({ message }) => ({ error: message }),
+    ...options,
+  })
+  const shell = fetchShell(handle, { trustedHops: 1 })
+  const send = (method: string, init: RequestInit = {}, path = '/things') =>
+    shell(new Request(`https://x.example${path}`, { method, ...init }), { ip: '10.0.0.1' })
+  const post = (body: string) => send('POST', { body, headers: { 'content-type': 'application/json' } })
+  return { send, post, refuse }
+}
+
+describe('aliases of fields', () => {
+  const bodies: unknown[] = []
+  const { post } = setUp((body) => (bodies.push(body), null), {
+    body: v.object({ teamType: v.string(), color: v.optional(v.string()) }),
+    aliases: { team_type: 'teamType', colour: 'color' },
+  })
+
+  it.each([
+    ['are read where the field is absent', '{"team_type":"a","colour":"red"}', { teamType: 'a', color: 'red' }],
+    ['give way to the field', '{"team_type":"a","teamType":"b"}', { teamType: 'b' }],
+    ['are not needed', '{"teamType":"b"}', { teamType: 'b' }],
+  ])('%s', async (_, body, expected) => {
+    expect((await post(body)).status).toBe(200)
+    expect(bodies.pop()).toMatchObject(expected)
+  })
+
+  it.each([
+    ['{"teamType":null,"team_type":"a"}', 'teamType: Invalid type: Expected string but received null'],
+    ['{"team_type":5}', 'teamType: Invalid type: Expected string but received 5'],
+    ['null', 'request body: Invalid type: Expected Object but received null'],
+    ['[]', 'request body: Invalid type: Expected Object but received Array'],
+    ['"team_type"', 'request body: Invalid type: Expected Object but received "team_type"'],
+  ])('are validated as the field: %s', async (body, reason) => {
+    const response = await post(body)
+    expect([response.status, await response.json()]).toEqual([400, { error: `Invalid request body: ${reason}` }])
+  })
+
+  it('are own fields only', async () => {
+    const inherited = setUp((body) => body, {
+      body: v.looseObject({}),
+      aliases: { constructor: 'made', x: 'toString' },
+    })
+    const response = await inherited.post('{"x":1}')
+    expect(await response.json()).toEqual({ x: 1, toString: 1 })
+  })
+})
+
+describe('an array as body', () => {
+  const object = { a: v.optional(v.string()) }
+
+  it.each([
+    ['an object', v.object(object)],
+    ['a loose object', v.looseObject(object)],
+    ['a strict object', v.strictObject(object)],
+    ['a piped object', v.pipe(v.object(object), v.metadata({ title: 'x' }))],
+  ])('is refused where the schema is %s', async (_, body) => {
+    const { post } = setUp(() => null, { body })
+    for (const text of ['[]', '[{"a":"x"}]']) {
+      const response = await post(text)
+      expect([response.status, await response.json()]).toEqual([
+        400,
+        { error: 'Invalid request body: request body: Invalid type: Expected Object but received Array' },
+      ])
+    }
+    expect((await post('{}')).status).toBe(200)
+  })
+
+  it('is taken where the schema is an array', async () => {
+    const { post } = setUp((body) => body, { body: v.array(v.number()) })
+    expect(await (await post('[1,2]')).json()).toEqual([1, 2])
+  })
+})
+
+describe('headers of every answer', () => {
+  const headers = { 'cache-control': 'private, no-store', vary: 'Cookie', 'x-request-id': 'never' }
+  const of = (response: Response) => [
+    response.status,
+    response.headers.get('cache-control'),
+    response.headers.get('vary'),
+    response.headers.get('x-request-id')?.length,
+  ]
+  const all = (status: number) => [status, 'private, no-store', 'Cookie', 36]
+
+  it('are those of answers and errors of all kinds', async () => {
+    const { send, post } = setUp(() => ({}), { body: v.object({}) }, { headers })
+    expect(of(await post('{}'))).toEqual(all(200))
+    expect(of(await post('no JSON'))).toEqual(all(400))
+    expect(of(await send('PUT'))).toEqual(all(405))
+    expect(of(await send('OPTIONS'))).toEqual(all(204))
+    expect(of(await send('GET', {}, '/nothing'))).toEqual(all(404))
+    const thrown = new ApiError(401, 'authentication_error', 'Who?', {
+      code: 'invalid_api_key',
+      headers: { 'www-authenticate': 'Bearer' },
+    })
+    const refusing = setUp(() => null, {}, { headers, authenticate: () => Promise.reject(thrown) })
+    const refused = await refusing.send('GET')
+    expect(of(refused)).toEqual(all(401))
+    expect(refused.headers.get('www-authenticate')).toBe('Bearer')
+    const failing = setUp(
+      () => {
+        throw new Error('secret')
+      },
+      {},
+      { headers },
+    )
+    expect(of(await failing.send('HEAD'))).toEqual(all(500))
+  })
+
+  it('are those of streams and stored content', async () => {
+    const streaming = setUp(() => sse(eventsOf({ a: 1 })), {}, { headers })
+    expect(of(await streaming.send('GET'))).toEqual(all(200))
+    const stored = setUp(
+      () => content({ type: 'text/plain', size: 1, etag: '"e"', read: () => new Uint8Array(1) }),
+      {},
+      { headers },
+    )
+    expect(of(await stored.send('GET'))).toEqual(all(200))
+    expect(of(await stored.send('GET', { headers: { 'if-none-match': '"e"' } }))).toEqual(all(304))
+  })
+
+  it('are those of input that never became a request', () => {
+    const { refuse } = setUp(() => null, {}, { headers })
+    const error = new ApiError(400, 'invalid_request_error', 'Bad', {
+      code: 'invalid_body',
+      headers: { 'x-more': '1' },
+    })
+    const { status, headers: refused } = refuse(error)
+    expect(status).toBe(400)
+    expect(refused).toMatchObject({ 'cache-control': 'private, no-store', vary: 'Cookie', 'x-more': '1' })
+    expect(refused['x-request-id']).toHaveLength(36)
+    expect(headers['x-request-id']).toBe('never')
+  })
+
+  it('can be overridden by an operation, for one answer', async () => {
+    let count = 0
+    const { send } = setUp(
+      (_, call) => {
+        if (count++ === 0) call.setHeader('cache-control', 'max-age=600')
+        return null
+      },
+      {},
+      { headers },
+    )
+    expect((await send('GET')).headers.get('cache-control')).toBe('max-age=600')
+    expect(of(await send('GET'))).toEqual(all(200))
+  })
+
+  it('vary with the origin as well, where pages of others may call', async () => {
+    const { send } = setUp(() => null, {}, { headers, cors: { origins: ['https://app.example'] } })
+    const response = await send('GET', { headers: { origin: 'https://app.example' } })
+    expect(response.headers.get('vary')).toBe('origin, Cookie')
+    expect((await setUp(() => null).send('GET')).headers.get('vary')).toBeNull()
+  })
+})
+
+describe('a call', () => {
+  it('has the method and the address of its client, past trusted proxies', async () => {
+    const { send } = setUp((_, { method, ip }) => ({ method, ip: ip() }))
+    expect(await (await send('POST')).json()).toEqual({ method: 'POST', ip: '10.0.0.1' })
+    const headers = { 'x-forwarded-for': '6.6.6.6, 7.7.7.7' }
+    expect(await (await send('GET', { headers })).json()).toEqual({ method: 'GET', ip: '7.7.7.7' })
+  })
+
+  it('has the method HEAD, which runs as GET', async () => {
+    const methods: string[] = []
+    const { send } = setUp((_, { method }) => (methods.push(method), null))
+    await send('HEAD')
+    expect(methods).toEqual(['HEAD'])
+  })
+})
