@@ -1,4 +1,4 @@
-import type { KeyHolder, KV, LimitOf, Target, UsageLedger } from '@turnpike/core'
+import type { KeyHolder, KV, LimitOf, Target, TokensOf, UsageLedger } from '@turnpike/core'
 import { ApiError } from '@turnpike/core'
 import { tokenLimit } from '@turnpike/core/internal'
 import type { Caller } from './caller.js'
@@ -30,7 +30,7 @@ export function budgetsOf({ key, user }: KeyHolder): LimitOf[] {
 }
 
 /** The limit by the user's credits, where they are enforced. */
-export const creditsOf = async ({ user }: KeyHolder, kv: KV): Promise<LimitOf> => ({
+export const creditsOf = async ({ user }: KeyHolder, kv: KV): Promise<TokensOf> => ({
   of: 'user',
   id: user.id,
   tokens: await tokenLimit(kv, user.id),
@@ -38,10 +38,11 @@ export const creditsOf = async ({ user }: KeyHolder, kv: KV): Promise<LimitOf> =
 
 /** 403 for a request that one of its limits does not admit. */
 export async function overLimit(limits: LimitOf[], ledger: UsageLedger): Promise<ApiError> {
-  for (const limit of limits) {
-    if (!('tokens' in limit)) continue
-    const { spent, held } = await ledger.used(limit)
-    if (spent + held >= limit.tokens)
+  const credits = limits.find((limit) => 'tokens' in limit)
+  if (credits) {
+    const { spent, held } = await ledger.used(credits)
+    // Held tokens may have been released meanwhile. Without a budget, it was the credits nevertheless.
+    if (limits.length === 1 || spent + held >= credits.tokens)
       return forbidden('insufficient_credits', 'The credits are used up, or held by requests that are running')
   }
   return forbidden('budget_exceeded', 'The budget for this is used up')

@@ -68,9 +68,9 @@ export interface UpstreamRequest {
 export const elapsed = (started: number): number => Math.round(performance.now() - started)
 
 /**
- * Finds the targets of a request, checks the key's models and budgets, and places a hold where one is needed.
+ * Finds the targets of a request, checks the key's models, the budgets and the credits, and places a hold where one is needed.
  * @param ownNotes notes on fields that apply whichever provider serves the request
- * @throws ApiError 403 for a model or budget of the key, and what the router or the ledger fail with
+ * @throws ApiError 403 for a model, a budget or the credits, and what the router or the ledger fail with
  */
 export async function upstreamRequest(
   options: UpstreamOptions,
