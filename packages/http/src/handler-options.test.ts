@@ -130,14 +130,14 @@ describe('headers of every answer', () => {
     expect(of(await failing.send('HEAD'))).toEqual(all(500))
   })
 
-  it('are those of streams and stored content', async () => {
+  it('are those of streams and stored content, which may have others', async () => {
     const streaming = setUp(() => sse(eventsOf({ a: 1 })), {}, { headers })
-    expect(of(await streaming.send('GET'))).toEqual(all(200))
-    const stored = setUp(
-      () => content({ type: 'text/plain', size: 1, etag: '"e"', read: () => new Uint8Array(1) }),
-      {},
-      { headers },
-    )
+    expect(of(await streaming.send('GET'))).toEqual([200, 'no-cache, no-transform', 'Cookie', 36])
+    const kept = { 'cache-control': 'public, immutable' }
+    const read = () => new Uint8Array(1)
+    const immutable = setUp(() => content({ type: 'text/plain', size: 1, headers: kept, read }), {}, { headers })
+    expect(of(await immutable.send('GET'))).toEqual([200, 'public, immutable', 'Cookie', 36])
+    const stored = setUp(() => content({ type: 'text/plain', size: 1, etag: '"e"', read }), {}, { headers })
     expect(of(await stored.send('GET'))).toEqual(all(200))
     expect(of(await stored.send('GET', { headers: { 'if-none-match': '"e"' } }))).toEqual(all(304))
   })

@@ -30,7 +30,7 @@ export interface HandlerOptions<Actor, Access extends string = string> {
   toApiError?: (error: unknown) => ApiError
   /** The error body of this surface. */
   errorBody(error: ApiError): object
-  /** Headers of every answer, such as `cache-control`; an operation may set others. Default none. */
+  /** Headers of every answer, such as `cache-control`; an operation or its answer may have others. Default none. */
   headers?: Readonly<Record<string, string>>
   /** Called with each error that ends as a 5xx; default none. */
   onError?: (error: unknown, context: { request_id: string }) => void
@@ -122,7 +122,7 @@ function end(stay: Stay, status: number): void {
  */
 export function createHandler<Actor, Access extends string = string>(options: HandlerOptions<Actor, Access>): Servable {
   const { routes, bodyLimit = BODY_LIMIT, jsonDepth = JSON_DEPTH, heartbeatMs = HEARTBEAT_MS } = options
-  const { headers: shared = {}, cors = { origins: [] }, onError, onRequest } = options
+  const { headers: shared, cors = { origins: [] }, onError, onRequest } = options
   const describe = options.toApiError ?? toApiError
   const match = matcher(routes)
 
@@ -250,9 +250,10 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     const route = methods.get(exchange.method === 'HEAD' ? 'GET' : exchange.method)
     const log = onRequest && openLog(onRequest, exchange, route?.path ?? '', requestId)
     const stay: Stay = { log, leave: undefined }
-    const headers: Reply['headers'] = extend(shared, { 'x-request-id': requestId })
+    const headers: Reply['headers'] = { 'x-request-id': requestId }
     const setHeader: Call['setHeader'] = (name, value) => void (headers[name] = value)
     const finish = (reply: Reply): Reply => {
+      if (shared) reply.headers = extend(shared, reply.headers)
       reply.headers = extend(reply.headers, headers)
       if (cors.origins.length > 0) {
         const { vary } = reply.headers
@@ -276,7 +277,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     handle,
     refuse(error) {
       const reply = errorReply(error)
-      Object.assign(reply.headers, shared, { 'x-request-id': uuidv7() })
+      reply.headers = { ...shared, ...reply.headers, 'x-request-id': uuidv7() }
       return reply
     },
   }

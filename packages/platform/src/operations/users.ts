@@ -141,7 +141,7 @@ export const usersList = (users: UserOperations) =>
     access: 'admin',
     query: v.object({
       ...Paging.entries,
-      email: v.optional(v.string()),
+      email: v.optional(v.pipe(v.string(), v.maxLength(254))),
       deleted: v.optional(v.picklist(['true', 'false'])),
     }),
     output: v.array(User),
