@@ -113,7 +113,8 @@ const components = {
 }
 
 const anyKey = { security: ['gatewayKey'], errors: [401, 429, 503] }
-const administrators = ['gatewayKey', 'administrator']
+/** A key, or an administrator; 403 is also for a user of the platform who is none. */
+const administered = { security: ['gatewayKey', 'administrator'], errors: [...anyKey.errors, 403] }
 const bearer = { type: 'http', scheme: 'bearer' }
 
 /** The OpenAPI 3.1 document of a gateway's routes. */
@@ -143,8 +144,8 @@ export const gatewayDocument = (
     access: {
       open: { security: [], errors: [] },
       key: anyKey,
-      self: { ...anyKey, security: administrators },
-      admin: { security: administrators, errors: [...anyKey.errors, 403] },
+      self: administered,
+      admin: administered,
     },
     securitySchemes: {
       gatewayKey: { ...bearer, description: 'A gateway key, gw-…' },
