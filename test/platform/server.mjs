@@ -3,8 +3,9 @@
 import { createInterface } from 'node:readline'
 import { memoryRateLimiter, usageLedger } from '@turnpike/core'
 import { openStorage } from '@turnpike/example-server/storage'
-import { conventionRoutes, createGateway } from '@turnpike/gateway'
+import { conventionRoutes, createGateway, requestEvents } from '@turnpike/gateway'
 import { openapi as gatewayOpenapi } from '@turnpike/gateway/openapi'
+import { prometheus } from '@turnpike/gateway/prometheus'
 import { fetchShell, nodeShell } from '@turnpike/http'
 import { createPlatform, passwordAuth, scryptHasher } from '@turnpike/platform'
 import { openapi } from '@turnpike/platform/openapi'
@@ -28,7 +29,8 @@ const gateway = createGateway({
   authenticateAdmin: (exchange) => platform.authenticateAdmin(exchange),
   balancePolicy,
   trustedHops,
-  routes: [conventionRoutes, gatewayOpenapi()],
+  events: requestEvents(),
+  routes: [conventionRoutes, prometheus(), gatewayOpenapi()],
   now,
 })
 const identity = passwordAuth({
@@ -76,7 +78,11 @@ const methods = {
   rotate: () => identity.rotateKeys(),
   createUser: (input) => platform.operations.users.create(input),
   setPassword: (id, password) => platform.operations.users.setPassword(id, password),
+  setRole: (id, role) => platform.operations.users.update(id, { role }),
+  restore: (id) => platform.operations.users.restore(id),
   get: async (...key) => (await kv.get(key))?.value ?? null,
+  /** What all objects inherit. */
+  prototype: () => Object.getOwnPropertyNames(Object.prototype),
   /** All values of the store, as JSON. */
   async dump() {
     const { entriesOf } = await import('@turnpike/core')

@@ -54,6 +54,9 @@ export interface AskOptions {
 
 export const PASSWORD = 'correct horse battery staple'
 
+/** How many there are, in all processes. */
+let people = 0
+
 const script = fileURLToPath(new URL('server.mjs', import.meta.url))
 
 /** Starts a process on a store. */
@@ -111,7 +114,6 @@ export async function startWorld(storage: string, env: Record<string, string> = 
     }
   }
 
-  let people = 0
   const person: World['person'] = async (role = 'user') => {
     const email = `person-${process.pid}-${++people}@example.org`
     const { id } = await call<{ id: string }>('createUser', { email, password: PASSWORD, role })

@@ -1,0 +1,165 @@
+import { afterEach, expect, it } from 'vitest'
+import type { Owner } from './requests.js'
+import { documented, newOwner, requestsOf } from './requests.js'
+import type { SignedIn } from './world.js'
+import { worldSuite } from './world.js'
+
+// The ids in the paths are those of the owner, a developer; everybody else asks for what is somebody else's.
+const columns = ['anonymous', 'expired', 'deleted', 'gateway key', 'other user', 'developer', 'owner', 'admin'] as const
+
+/** The expected status of each route for each of {@link columns}. */
+const expected: Record<string, number[]> = {
+  // Whoever has the e-mail and password or the refresh token, which is in the body.
+  'POST /api/auth': [200, 200, 200, 200, 200, 200, 200, 200],
+  'PUT /api/auth': [200, 200, 200, 200, 200, 200, 200, 200],
+  'DELETE /api/auth': [401, 401, 401, 401, 204, 204, 204, 204],
+  'GET /api/auth/session': [401, 401, 401, 401, 200, 200, 200, 200],
+  'GET /.well-known/jwks.json': [200, 200, 200, 200, 200, 200, 200, 200],
+  'GET /api/account': [401, 401, 401, 401, 200, 200, 200, 200],
+  'DELETE /api/account': [401, 401, 401, 401, 204, 204, 204, 204],
+  'PATCH /api/account/role': [401, 401, 401, 401, 200, 200, 200, 200],
+  'GET /api/account/balance': [401, 401, 401, 401, 200, 200, 200, 200],
+  'GET /api/account/limits': [401, 401, 401, 401, 200, 200, 200, 200],
+  'POST /api/users': [401, 401, 401, 401, 403, 403, 403, 200],
+  'GET /api/users': [401, 401, 401, 401, 403, 403, 403, 200],
+  'GET /api/users/{id}': [401, 401, 401, 401, 403, 403, 403, 200],
+  'PATCH /api/users/{id}': [401, 401, 401, 401, 403, 403, 403, 200],
+  'DELETE /api/users/{id}': [401, 401, 401, 401, 403, 403, 403, 204],
+  'POST /api/users/{id}/restore': [401, 401, 401, 401, 403, 403, 403, 200],
+  'GET /api/users/{id}/balance': [401, 401, 401, 401, 403, 403, 403, 200],
+  'PATCH /api/users/{id}/balance': [401, 401, 401, 401, 403, 403, 403, 200],
+  'POST /api/users/{id}/balance': [401, 401, 401, 401, 403, 403, 403, 200],
+  'POST /api/keys': [401, 401, 401, 401, 403, 200, 200, 200],
+  'GET /api/keys': [401, 401, 401, 401, 403, 200, 200, 200],
+  'GET /api/keys/usage': [401, 401, 401, 401, 403, 200, 200, 200],
+  'DELETE /api/keys/{id}': [401, 401, 401, 401, 403, 404, 204, 404],
+  'POST /api/sessions': [401, 401, 401, 401, 200, 200, 200, 200],
+  'GET /api/sessions': [401, 401, 401, 401, 200, 200, 200, 200],
+  'GET /api/sessions/{id}': [401, 401, 401, 401, 404, 404, 200, 404],
+  'GET /api/openapi.json': [200, 200, 200, 200, 200, 200, 200, 200],
+}
+
+/** Statuses of the gateway's routes for an access token in place of a gateway key: of a developer and of an administrator (ruling 30). */
+const onGateway: Record<string, [developer: number, admin: number]> = {
+  'POST /v1/chat/completions': [401, 401],
+  'POST /v1/embeddings': [401, 401],
+  'POST /v1/images/generations': [401, 401],
+  'POST /v1/audio/speech': [401, 401],
+  'POST /v1/audio/transcriptions': [401, 401],
+  'GET /v1/models': [401, 401],
+  'GET /v1/models/{model}': [401, 401],
+  'GET /v1/users': [403, 200],
+  'POST /v1/users': [403, 200],
+  'GET /v1/users/{id}': [403, 200],
+  'DELETE /v1/users/{id}': [403, 204],
+  'GET /v1/users/{id}/usage': [403, 200],
+  'GET /health/providers': [403, 200],
+  'GET /health': [200, 200],
+  'GET /admin/metrics': [403, 200],
+  'GET /admin/providers': [403, 200],
+  'GET /admin/pricing': [403, 200],
+  'GET /admin/users/summary': [403, 200],
+  'GET /admin/balancer': [403, 200],
+  'GET /admin/audit': [403, 200],
+  'GET /admin/events': [403, 200],
+  'GET /metrics': [403, 200],
+  'GET /v1/openapi.json': [200, 200],
+  'GET /': [200, 200],
+}
+
+worldSuite('access', (world) => {
+  /** What those whom nobody lets in send as bearer token. */
+  let outside: Record<'anonymous' | 'expired' | 'deleted' | 'gateway key', string | undefined> | undefined
+  const outsiders = async () => {
+    if (outside) return outside
+    const expired = await world().signedIn('admin')
+    await world().advance(900_000)
+    const [deleted, keyOwner, root] = [
+      await world().signedIn('admin'),
+      await newOwner(world(), 'admin'),
+      await world().signedIn('admin'),
+    ]
+    // The deleted one has been seen, so that it is in all caches.
+    expect((await world().ask('GET', '/api/account', { as: deleted })).status).toBe(200)
+    expect((await world().ask('DELETE', `/api/users/${deleted.id}`, { as: root })).status).toBe(204)
+    return (outside = {
+      anonymous: undefined,
+      expired: expired.access,
+      deleted: deleted.access,
+      'gateway key': keyOwner.key,
+    })
+  }
+  let inside: { owner: Owner; user: SignedIn; developer: SignedIn; admin: SignedIn } | undefined
+  /** Those who are signed in: the same for routes that only read or add. */
+  const people = async () =>
+    (inside ??= {
+      owner: await newOwner(world()),
+      user: await world().signedIn('user', true),
+      developer: await world().signedIn('developer', true),
+      admin: await world().signedIn('admin', true),
+    })
+  afterEach(() => {
+    const { currentTestName = '' } = expect.getState()
+    if (/ (PUT|PATCH|DELETE) /.test(currentTestName)) inside = undefined
+  })
+
+  it('is expected of each route', () => {
+    expect(Object.keys(expected).toSorted()).toEqual(documented('platform').toSorted())
+    expect(Object.keys(onGateway).toSorted()).toEqual(documented('gateway').toSorted())
+  })
+
+  it.each(Object.entries(expected))('%s', async (route, statuses) => {
+    const outside = await outsiders()
+    const { owner, user, developer, admin } = await people()
+    const tokens = { ...outside, 'other user': user, developer, owner, admin }
+    const [got, others]: [Record<string, number>, unknown[]] = [{}, []]
+    for (const name of columns) {
+      const { path, body } = requestsOf(owner)[route]!
+      const reply = await world().ask<object>(route.split(' ')[0]!, path, { as: tokens[name], body })
+      got[name] = reply.status
+      if (reply.status >= 400 && Object.keys(reply.body).join() !== 'error') others.push(reply.body)
+    }
+    expect(got).toEqual(Object.fromEntries(columns.map((name, i) => [name, statuses[i]])))
+    expect(others, 'error bodies of another shape').toEqual([])
+  })
+
+  it.each(Object.entries(onGateway))('%s with an access token', async (route, statuses) => {
+    const { owner, developer, admin } = await people()
+    const [method, template] = route.split(' ') as [string, string]
+    const path = template.replace('{id}', owner.id).replace('{model}', 'gpt-4o-mini')
+    const got: number[] = []
+    for (const { access } of [developer, admin]) {
+      const controller = new AbortController()
+      const headers = { authorization: `Bearer ${access}`, 'content-type': 'application/json' }
+      const body = method === 'POST' ? JSON.stringify({ email: `by-${owner.id}@example.org` }) : null
+      got.push((await fetch(`${world().url}${path}`, { method, headers, body, signal: controller.signal })).status)
+      // The events of requests are a stream without an end.
+      controller.abort()
+    }
+    expect(got).toEqual(statuses)
+  })
+
+  it('is the same by cookie', async () => {
+    const { owner, ...others } = await people()
+    const statuses: Record<string, number[]> = {}
+    for (const route of [
+      'GET /api/users/{id}',
+      'PATCH /api/users/{id}',
+      'DELETE /api/keys/{id}',
+      'GET /api/sessions/{id}',
+    ]) {
+      const { path, body } = requestsOf(owner)[route]!
+      statuses[route] = []
+      for (const { cookie } of [others.user, others.developer, others.admin]) {
+        const headers = { cookie: cookie!, 'sec-fetch-site': 'same-origin' }
+        statuses[route].push((await world().ask(route.split(' ')[0]!, path, { headers, body })).status)
+      }
+    }
+    expect(statuses).toEqual({
+      'GET /api/users/{id}': [403, 403, 200],
+      'PATCH /api/users/{id}': [403, 403, 200],
+      'DELETE /api/keys/{id}': [403, 404, 404],
+      'GET /api/sessions/{id}': [404, 404, 404],
+    })
+  })
+})

@@ -1,0 +1,159 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { Owner } from './requests.js'
+import { documented, newOwner, requestsOf } from './requests.js'
+import type { SignedIn } from './world.js'
+import { worldSuite } from './world.js'
+
+interface Case {
+  /** Fields that would show if the route took them from a prototype. */
+  inherited: object
+  /** The status of `{}`. */
+  empty: number
+  /** The fields that it may take. */
+  takes: string[]
+}
+
+const balances = [
+  ...['creditCoins', 'storageGb', 'extraProjects', 'extraAgents'],
+  ...['credit_coins', 'storage_gb', 'extra_projects', 'extra_agents'],
+]
+const names = ['firstName', 'first_name', 'lastName', 'last_name', 'username']
+
+/** Each route with a JSON body, typed by hand. */
+const cases: Record<string, Case> = {
+  'POST /api/auth': { inherited: { cookie: true }, empty: 400, takes: ['email', 'password', 'cookie'] },
+  'PUT /api/auth': { inherited: {}, empty: 400, takes: ['refresh_token'] },
+  'PATCH /api/account/role': { inherited: { role: 'user' }, empty: 400, takes: ['role'] },
+  'POST /api/users': {
+    inherited: { role: 'admin', firstName: 'Eve', username: 'eve' },
+    empty: 400,
+    takes: ['email', 'password', 'role', ...names],
+  },
+  'PATCH /api/users/{id}': {
+    inherited: { role: 'admin', last_name: 'Eve', username: 'eve' },
+    empty: 200,
+    takes: ['email', 'role', ...names],
+  },
+  'PATCH /api/users/{id}/balance': { inherited: { storageGb: 7, extra_agents: 7 }, empty: 200, takes: balances },
+  'POST /api/users/{id}/balance': { inherited: { storageGb: 7, extra_agents: 7 }, empty: 200, takes: balances },
+  'POST /api/keys': { inherited: { rateLimit: 7 }, empty: 400, takes: ['name', 'rateLimit', 'rate_limit'] },
+  'POST /api/sessions': {
+    inherited: { expires_at: '2030-01-02T03:04:05.000Z' },
+    empty: 200,
+    takes: ['label', 'metadata', 'expiresAt', 'expires_at'],
+  },
+}
+
+/** What somebody might try to set: fields of the answers and of what is stored, and what other systems call them. */
+const wished: Record<string, unknown> = {
+  id: '00000000-0000-7000-8000-00000000ffff',
+  user_id: '00000000-0000-7000-8000-00000000ffff',
+  userId: '00000000-0000-7000-8000-00000000ffff',
+  role: 'admin',
+  is_admin: true,
+  isAdmin: true,
+  email: 'wished@example.org',
+  name: 'wished',
+  username: 'wished',
+  first_name: 'wished',
+  firstName: 'wished',
+  label: 'wished',
+  provider: 'wished',
+  password: 'a wished password',
+  hash: 'wished',
+  credits: 777,
+  creditCoins: 777,
+  credit_coins: 777,
+  used_before: -777,
+  storage_gb: 777,
+  budget: { usd: 777 },
+  models: ['wished'],
+  key: 'gw-wished',
+  rate_limit: 777,
+  revoked: false,
+  prompt_tokens: 777,
+  total_tokens: 777,
+  request_count: 777,
+  cost_usd: 777,
+  counter: 777,
+  cookie: 'wished',
+  refresh_token: 'wished',
+  created_at: '2000-01-01T00:00:00.000Z',
+  updated_at: '2000-01-01T00:00:00.000Z',
+  deleted_at: '2000-01-01T00:00:00.000Z',
+  signed_out_at: '2000-01-01T00:00:00.000Z',
+  expires_at: '2000-01-01T00:00:00.000Z',
+}
+
+/** JSON of a body that has the keys `__proto__` and `constructor` as well. */
+const poisoned = (body: object, inherited: object): string => {
+  const text = JSON.stringify(inherited)
+  return `${JSON.stringify(body).slice(0, -1)},"__proto__":${text},"constructor":{"prototype":${text}}}`
+}
+
+/** JSON without what differs each time: ids, times, secrets and e-mails. */
+const plain = (value: unknown): unknown =>
+  JSON.parse(
+    JSON.stringify(value)
+      .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'id')
+      .replaceAll(/20(?!00)\d\d-[\dT:.-]+Z/g, 'time')
+      .replaceAll(/(?<=[:[])1[78]\d{8,11}(?=[,}\]])/g, '1')
+      .replaceAll(/(person|made)-[\d-]+@/g, 'somebody@')
+      .replaceAll(/\$scrypt\$[^"]*|gw-[\w-]{43}|[\w-]+\.[\w-]+\.[\w-]{86}|\b[\w-]{50}\b|\b[0-9a-f]{64}\b/g, 'secret'),
+  )
+
+worldSuite('bodies', (world) => {
+  let admin: SignedIn
+  beforeAll(async () => {
+    admin = await world().signedIn('admin')
+  })
+
+  const dump = () => world().call<[key: string[], value: unknown][]>('dump')
+
+  /** What a route answers to a body, and what it changes in the store. */
+  const outcome = async (route: string, bodyOf: (good: object) => string) => {
+    const owner: Owner = await newOwner(world())
+    const { path, body: good } = requestsOf(owner)[route]!
+    const before = new Set((await dump()).map((entry) => JSON.stringify(entry)))
+    const as = path.startsWith('/api/users') ? admin : owner
+    const { status, body, headers } = await world().ask(route.split(' ')[0]!, path, { as, body: bodyOf(good!) })
+    const after = (await dump()).filter((entry) => !before.has(JSON.stringify(entry)))
+    const stored = after.filter(([[kind]]) => kind !== 'user-count').map((entry) => JSON.stringify(plain(entry)))
+    return { status, body: plain(body), cookies: headers.getSetCookie().length, stored: stored.toSorted() }
+  }
+
+  it('are those of all routes with a body', () => {
+    expect(Object.keys(cases).toSorted()).toEqual(documented('platform', { withBody: true }).toSorted())
+  })
+
+  describe('threat 12: prototype pollution', () => {
+    it.each(Object.entries(cases))('%s', async (route, { inherited, empty }) => {
+      const names = await world().call('prototype')
+      const clean = await outcome(route, JSON.stringify)
+      expect(clean.status).toBe(200)
+      expect(await outcome(route, (good) => poisoned(good, inherited))).toEqual(clean)
+      expect((await outcome(route, (good) => `{"__proto__":${JSON.stringify(good)}}`)).status).toBe(empty)
+      expect(await world().call('prototype')).toEqual(names)
+    })
+
+    it('keeps such keys of metadata as what they are', async () => {
+      const metadata = '{"a":{"__proto__":{"b":1}},"__proto__":{"c":2},"constructor":{"prototype":{"d":3}}}'
+      const body = `{"metadata":${metadata},"__proto__":{"label":"x"}}`
+      const made = await fetch(`${world().url}/api/sessions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${admin.access}`, 'content-type': 'application/json' },
+        body,
+      })
+      const text = await made.text()
+      expect([made.status, text]).toEqual([200, expect.stringContaining(`"metadata":${metadata}`)])
+      expect(text).toContain('"label":null')
+    })
+  })
+
+  it.each(Object.entries(cases))('threat 17: mass assignment, %s', async (route, { takes }) => {
+    const extra = Object.fromEntries(Object.entries(wished).filter(([name]) => !takes.includes(name)))
+    const clean = await outcome(route, JSON.stringify)
+    expect(clean.status).toBe(200)
+    expect(await outcome(route, (good) => JSON.stringify({ ...extra, ...good }))).toEqual(clean)
+  })
+})

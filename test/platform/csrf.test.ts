@@ -1,0 +1,157 @@
+import type { Server } from 'node:http'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Browser, Page, Response } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { noBrowser, startBrowser } from '../support/browser.js'
+import { sample } from '../support/scope.js'
+import type { Sent } from './requests.js'
+import { newOwner, requestsOf } from './requests.js'
+import type { SignedIn } from './world.js'
+import { PASSWORD, worldSuite } from './world.js'
+
+/** JavaScript that sends a request, with cookies. */
+const send = (url: string, options: object): string =>
+  `fetch(${JSON.stringify(url)}, ${JSON.stringify({
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    credentials: 'include',
+    ...options,
+  })})`
+
+/** Where no credential is sent by the browser itself: there is nothing to forge. */
+const open = ['POST /api/auth', 'PUT /api/auth']
+
+worldSuite('threat 18: CSRF', (world) => {
+  it('refuses each route that changes something, by cookie from another origin', async () => {
+    const admin = await world().signedIn('admin', true)
+    const owner = await newOwner(world())
+    const statuses: Record<string, number[]> = {}
+    for (const [route, { path, body }] of Object.entries<Sent>(requestsOf(owner))) {
+      const [method] = route.split(' ') as [string]
+      if (method === 'GET' || open.includes(route)) continue
+      statuses[route] = []
+      for (const from of [
+        { 'sec-fetch-site': 'same-site' },
+        { 'sec-fetch-site': 'cross-site', origin: world().url },
+        { origin: 'null' },
+        { origin: world().url.replace('127.0.0.1', '127.0.0.1.evil.example') },
+        { referer: `https://evil.example/${world().url}` },
+        {},
+      ] as Record<string, string>[]) {
+        const headers = { cookie: admin.cookie!, ...from }
+        statuses[route].push((await world().ask(method, path, { headers, body })).status)
+      }
+    }
+    expect(statuses).toEqual({
+      'DELETE /api/auth': Array(6).fill(403),
+      'DELETE /api/account': Array(6).fill(403),
+      'PATCH /api/account/role': Array(6).fill(403),
+      'POST /api/users': Array(6).fill(403),
+      'PATCH /api/users/{id}': Array(6).fill(403),
+      'DELETE /api/users/{id}': Array(6).fill(403),
+      'POST /api/users/{id}/restore': Array(6).fill(403),
+      'PATCH /api/users/{id}/balance': Array(6).fill(403),
+      'POST /api/users/{id}/balance': Array(6).fill(403),
+      'POST /api/keys': Array(6).fill(403),
+      'DELETE /api/keys/{id}': Array(6).fill(403),
+      'POST /api/sessions': Array(6).fill(403),
+    })
+  })
+
+  describe.skipIf(noBrowser)('in a browser', () => {
+    let browser: Browser
+    let attacker: Server
+    let page: Page
+    let gone: SignedIn
+
+    beforeAll(async () => {
+      browser = await startBrowser()
+      attacker = createServer((_, response) => response.setHeader('content-type', 'text/html').end('<p>A page'))
+      await new Promise<void>((resolve) => attacker.listen(0, '127.0.0.1', resolve))
+      const admin = await world().signedIn('admin')
+      gone = await world().signedIn()
+      await world().ask('DELETE', `/api/users/${gone.id}`, { as: admin })
+
+      // An administrator signs in at the platform, and then opens a page of another port of the same host.
+      page = await browser.newPage()
+      await page.goto(`${world().url}/api/openapi.json`)
+      const body = JSON.stringify({ email: admin.email, password: PASSWORD, cookie: true })
+      expect(await page.evaluate(`${send('/api/auth', { body })}.then(({ status }) => status)`)).toBe(200)
+    })
+    afterAll(async () => {
+      await browser?.close()
+      attacker?.close()
+    })
+
+    /** Opens the other page and runs a script of its. @returns the answers that it got from the platform: 401 is one without the cookie */
+    const attack = async (script: string, count = 1): Promise<string[]> => {
+      await page.goto(`http://127.0.0.1:${(attacker.address() as AddressInfo).port}/`)
+      const answers: string[] = []
+      const listener = (response: Response): void => {
+        const { origin, pathname } = new URL(response.url())
+        if (origin === world().url) answers.push(`${response.request().method()} ${pathname} ${response.status()}`)
+      }
+      page.on('response', listener)
+      await page.evaluate(script)
+      await expect.poll(() => answers.length).toBe(count)
+      page.off('response', listener)
+      return answers
+    }
+    const isGone = async (): Promise<boolean> => {
+      const as = await world().signedIn('admin')
+      const { body } = await world().ask<{ deleted_at: string | null }>('GET', `/api/users/${gone.id}`, { as })
+      return body.deleted_at !== null
+    }
+
+    it('lets a page of its own in, whose scripts see no cookie', async () => {
+      await page.goto(`${world().url}/api/openapi.json`)
+      expect(await page.evaluate(`${send('/api/sessions', { body: '{}' })}.then(({ status }) => status)`)).toBe(200)
+      expect(await page.evaluate('document.cookie')).toBe('')
+    })
+
+    it.each(sample(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data']))(
+      'refuses a form of %s',
+      async (enctype) => {
+        const path = `/api/users/${gone.id}/restore`
+        const form = JSON.stringify({ method: 'POST', action: world().url + path, enctype })
+        const submit = `const form = Object.assign(document.createElement('form'), ${form}); document.body.append(form); form.submit()`
+        expect(await attack(submit)).toEqual([`POST ${path} 403`])
+        expect(await isGone()).toBe(true)
+      },
+    )
+
+    it('refuses what a script sends without asking', async () => {
+      const path = `/api/users/${gone.id}/restore`
+      const script = `${send(world().url + path, { mode: 'no-cors', headers: {}, body: '{}' })}`
+      expect(await attack(script)).toEqual([`POST ${path} 403`])
+      expect(await isGone()).toBe(true)
+    })
+
+    it('lets a script neither send what it has to ask for, nor read', async () => {
+      const path = `/api/users/${gone.id}`
+      const refused = (request: string) => `await ${request}.then(() => 'answered', () => 'refused')`
+      const script = `(async () => { window.results = [
+        ${refused(send(world().url + path, { method: 'PATCH', body: '{"firstName":"Eve"}' }))},
+        ${refused(send(world().url + path, { method: 'DELETE' }))},
+        ${refused(send(world().url + '/api/account', { method: 'GET', headers: {} }))},
+      ] })()`
+      expect(await attack(script, 0)).toEqual([])
+      expect(await page.evaluate('window.results')).toEqual(['refused', 'refused', 'refused'])
+      expect(await isGone()).toBe(true)
+    })
+
+    it('signs nobody in as somebody else', async () => {
+      const eve = await world().signedIn()
+      const [before] = await page.context().cookies(world().url)
+      const body = JSON.stringify({ email: eve.email, password: PASSWORD, cookie: true })
+      const script = send(`${world().url}/api/auth`, {
+        mode: 'no-cors',
+        headers: { 'content-type': 'text/plain' },
+        body,
+      })
+      expect(await attack(script)).toEqual(['POST /api/auth 400'])
+      expect((await page.context().cookies(world().url))[0]!.value).toBe(before!.value)
+    })
+  })
+})
