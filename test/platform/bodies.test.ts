@@ -13,10 +13,8 @@ interface Case {
   takes: string[]
 }
 
-const balances = [
-  ...['creditCoins', 'storageGb', 'extraProjects', 'extraAgents'],
-  ...['credit_coins', 'storage_gb', 'extra_projects', 'extra_agents'],
-]
+const credits = ['creditCoins', 'credit_coins']
+const quotas = ['storageGb', 'storage_gb', 'extraProjects', 'extra_projects', 'extraAgents', 'extra_agents']
 const names = ['firstName', 'first_name', 'lastName', 'last_name', 'username']
 
 /** Each route with a JSON body, typed by hand. */
@@ -34,8 +32,16 @@ const cases: Record<string, Case> = {
     empty: 200,
     takes: ['email', 'role', ...names],
   },
-  'PATCH /api/users/{id}/balance': { inherited: { storageGb: 7, extra_agents: 7 }, empty: 200, takes: balances },
-  'POST /api/users/{id}/balance': { inherited: { storageGb: 7, extra_agents: 7 }, empty: 200, takes: balances },
+  'PATCH /api/users/{id}/balance': {
+    inherited: { storageGb: 7, extra_agents: 7 },
+    empty: 200,
+    takes: [...credits, ...quotas],
+  },
+  'POST /api/users/{id}/balance': {
+    inherited: { storageGb: 7, extra_agents: 7 },
+    empty: 200,
+    takes: [...credits, ...quotas],
+  },
   'POST /api/keys': { inherited: { rateLimit: 7 }, empty: 400, takes: ['name', 'rateLimit', 'rate_limit'] },
   'POST /api/sessions': {
     inherited: { expires_at: '2030-01-02T03:04:05.000Z' },
