@@ -7,13 +7,16 @@ const NOW = 1_800_000_000
 
 describe('threat 22: JWT confusion', () => {
   let keys: { publicKey: CryptoKey; privateKey: CryptoKey }
+  let shared: CryptoKey
   let tokens: ReturnType<typeof accessTokens>
   beforeAll(async () => {
     keys = await generateKeyPair('ES256', { extractable: true })
+    shared = await crypto.subtle.generateKey({ name: 'HMAC', hash: 'SHA-256' }, true, ['sign', 'verify'])
+    const found: Record<string, CryptoKey> = { k: keys.publicKey, shared }
     tokens = accessTokens(
       {
         active: async () => ({ kid: 'k', key: keys.privateKey }),
-        find: async (kid) => (kid === 'k' ? keys.publicKey : undefined),
+        find: async (kid) => (Object.hasOwn(found, kid) ? found[kid] : undefined),
         jwks: async () => ({ keys: [] }),
         rotate: async () => false,
       },
@@ -72,6 +75,11 @@ describe('threat 22: JWT confusion', () => {
     for (const alg of ['none', 'None', 'NONE', 'ES384', 'RS256', 'EdDSA', ''])
       for (const end of ['', signature])
         expect(await tokens.verify(`${part({ ...header, alg })}.${body}.${end}`)).toBeNull()
+  })
+
+  it('refuses another algorithm even by a key of the set', async () => {
+    const token = new SignJWT(claims).setProtectedHeader({ ...header, alg: 'HS256', kid: 'shared' }).sign(shared)
+    expect(await tokens.verify(await token)).toBeNull()
   })
 
   it('refuses keys that a token brings along', async () => {
