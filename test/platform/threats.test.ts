@@ -63,7 +63,9 @@ worldSuite('threats', (world) => {
     for (const name of ['session', '__host-session', '__Secure-session']) {
       expect([name, await account({ cookie: `${name}=${value}` })]).toEqual([name, 401])
     }
-    expect(await bearer(value)).toBe(401)
+    // Nor is it a bearer token, or the other way round: what both are is in one cache.
+    expect([await bearer(first.access), await bearer(value)]).toEqual([200, 401])
+    expect(await account({ cookie: `__Host-session=${first.access}` })).toBe(401)
   })
 
   it('threat 19: cookie theft, a copy ends with the sign-in, and the store has only hashes', async () => {

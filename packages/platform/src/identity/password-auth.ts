@@ -149,11 +149,13 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
 
   /** @returns null for a credential that is not one of these */
   const identify = async (
+    via: 'bearer' | 'cookie',
     credential: string,
     isOwn: (credential: string) => boolean,
     lookUp: (credential: string) => Promise<Known | null>,
   ): Promise<Identified | null> => {
-    const name = await sha256(credential)
+    // A cookie is no bearer token, nor the other way round: which of them it is decides on the check of the origin.
+    const name = `${via} ${await sha256(credential)}`
     let known = cache.get(name) ?? null
     if (!known) {
       if (!isOwn(credential)) return null
@@ -250,9 +252,9 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
       if (head.header('authorization') !== undefined) {
         // A bearer token wins over a cookie, and there is no way back to the cookie where it is not valid.
         const token = bearer(head)
-        return token === undefined ? null : identify(token, tokens.isOwn, lookUpToken)
+        return token === undefined ? null : identify('bearer', token, tokens.isOwn, lookUpToken)
       }
-      return identify(session.of(head), (cookie) => cookie !== '', lookUpCookie)
+      return identify('cookie', session.of(head), (cookie) => cookie !== '', lookUpCookie)
     },
   }
 }
