@@ -87,7 +87,7 @@ describe.each(stores)('processes on $name', ({ missing, processes, create }) => 
 
     it('leave no session that works to a user who is deleted while signing in', async () => {
       let signedIn = 0
-      for (let i = 0; i < runs(6, 100); i++) {
+      for (let i = 0; i < runs(10, 100); i++) {
         const { id, email } = await world(i).person()
         const [replies, removed] = await Promise.all([
           spread(3, (at) => signIn(at, email)),
