@@ -16,6 +16,7 @@ export function openapiRoute<Actor, Access extends string>(
       type: 'application/json; charset=utf-8',
       size: bytes.length,
       etag: `"${await sha256(bytes)}"`,
+      headers: { 'cache-control': 'no-cache' },
       read: (range) => (range ? bytes.subarray(range.start, range.end + 1) : bytes),
     }
   }

@@ -98,6 +98,28 @@ describe('a password', () => {
     await expect(auth.sessions.passwordEntry('ada', 'short')).rejects.toMatchObject({ status: 400 })
   })
 
+  it('that is hashed anew by two sign-ins at once is right for both', async () => {
+    const { kv } = await setUp()
+    const stronger = passwordAuth({ kv, hasher: scryptHasher({ ln: 5, r: 8, p: 1 }) })
+    const input = { email: 'ada@example.org', password: PASSWORD }
+    const both = await Promise.all([1, 2].map(() => stronger.sessions.signIn(input, head())))
+    for (const { session } of both) expect(await stronger.authenticate(withToken(session.access_token))).not.toBeNull()
+  })
+
+  it('that is changed while its old hash is replaced signs nobody in', async () => {
+    const { kv, auth } = await setUp()
+    const changing = { ...scryptHasher({ ln: 5, r: 8, p: 1 }) }
+    const { hash } = changing
+    changing.hash = async (password) => {
+      if (password === PASSWORD) await auth.sessions.setPassword('ada', 'another horse')
+      return hash(password)
+    }
+    const racing = passwordAuth({ kv, hasher: changing })
+    await expect(
+      racing.sessions.signIn({ email: 'ada@example.org', password: PASSWORD }, head()),
+    ).rejects.toMatchObject(refused)
+  })
+
   it('that is changed ends all sign-ins, and those that the old one is about to begin', async () => {
     const { auth, signIn } = await setUp()
     const { access_token, refresh_token } = (await signIn()).session

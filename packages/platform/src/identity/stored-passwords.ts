@@ -48,7 +48,7 @@ export function storedPasswords(kv: KV, { hasher, attempts, length: { min, max }
       hashing(async () => {
         await attempts.check(subjects)
         const user = await findUserByEmail(kv, email)
-        let entry = user && (await kv.get<StoredPassword>(passwordKey(user.id)))
+        const entry = user && (await kv.get<StoredPassword>(passwordKey(user.id)))
         const unknown = await (dummy ??= hasher.hash(''))
         const hash = entry?.value.hash ?? unknown
         const isRight = await hasher.verify(password, hash)
@@ -56,12 +56,14 @@ export function storedPasswords(kv: KV, { hasher, attempts, length: { min, max }
           await attempts.failed(subjects)
           return null
         }
-        if (hasher.needsRehash(hash)) {
-          const { key, version } = entry
-          await kv.commit({ check: [{ key, version }], set: [{ key, value: { hash: await hasher.hash(password) } }] })
-          entry = (await kv.get<StoredPassword>(key)) ?? entry
-        }
-        return { user, proof: entry }
+        if (!hasher.needsRehash(hash)) return { user, proof: entry }
+        const { key, version } = entry
+        const value = { hash: await hasher.hash(password) }
+        await kv.commit({ check: [{ key, version }], set: [{ key, value }] })
+        const stored = await kv.get<StoredPassword>(key)
+        if (stored?.value.hash === value.hash) return { user, proof: stored }
+        // Another sign-in was faster, or the password was changed meanwhile: then the one that was checked proves nothing any more.
+        return stored && (await hasher.verify(password, stored.value.hash)) ? { user, proof: stored } : null
       }),
   }
 }

@@ -4,10 +4,12 @@ import { tooMany } from '../errors.js'
 
 /** An address, or of IPv6 its network of 64 bits, which one customer of a provider has. */
 export function networkOf(ip: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip)
-  if (mapped) return mapped[1]!
+  // Some proxies append the port.
+  const four = /^(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)(?::\d+)?$/i.exec(ip)
+  if (four) return four[1]!
   if (!ip.includes(':')) return ip
-  const [head = '', tail] = ip.toLowerCase().split('%')[0]!.split('::')
+  const address = /^\[(.*)\]/.exec(ip)?.[1] ?? ip
+  const [head = '', tail] = address.toLowerCase().split('%')[0]!.split('::')
   const groups = (text: string | undefined): string[] => (text ? text.split(':') : [])
   const [before, after] = [groups(head), groups(tail)]
   const zeros = tail === undefined ? 0 : Math.max(0, 8 - before.length - after.length)
