@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import type { Browser, Page, Response } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { noBrowser, startBrowser } from '../support/browser.js'
-import { sample } from '../support/scope.js'
+import { sample, thorough } from '../support/scope.js'
 import type { Sent } from './requests.js'
 import { newOwner, requestsOf } from './requests.js'
 import type { SignedIn } from './world.js'
@@ -59,7 +59,7 @@ worldSuite('threat 18: CSRF', (world) => {
     })
   })
 
-  describe.skipIf(noBrowser)('in a browser', () => {
+  describe.skipIf(noBrowser || !thorough)('in a browser', () => {
     let browser: Browser
     let attacker: Server
     let page: Page

@@ -29,6 +29,7 @@ describe('the environment', () => {
     STORAGE: 'fs:.turnpike',
     BOOTSTRAP_GATEWAY_RATE_LIMIT: 6000,
     BALANCE_POLICY: 'report',
+    PASSWORD_COST: 15,
   }
 
   it('can be empty', () => {
@@ -67,6 +68,7 @@ describe('the environment', () => {
     ['ADMIN_EMAIL', 'a@b', 'a@b'],
     ['ADMIN_PASSWORD', '12345678', '12345678'],
     ['ADMIN_TOKEN', 'x'.repeat(16), 'x'.repeat(16)],
+    ['PASSWORD_COST', '12', 12],
     ['SESSION_SECRET', 'x'.repeat(32), 'x'.repeat(32)],
     ['BALANCE_POLICY', 'enforce', 'enforce'],
     ['PLAN_PROJECTS', '0', 0],

@@ -23,7 +23,7 @@ interface Ended {
 /** Runs the command on the store of this file. */
 const users = (args: string[], STORAGE = `fs:${folder}`): Promise<Ended> =>
   new Promise((resolve) => {
-    const env = { PATH: process.env['PATH'], STORAGE }
+    const env = { PATH: process.env['PATH'], STORAGE, PASSWORD_COST: '8' }
     execFile(process.execPath, [script, ...args], { env }, (error, stdout, stderr) =>
       resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
     )

@@ -173,7 +173,7 @@ describe.skipIf(missing)('workers', () => {
 })
 
 describe('a server with workers', () => {
-  it('refuses to start on a store for one process', async () => {
+  it.runIf(thorough)('refuses to start on a store for one process', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'turnpike-workers-'))
     for (const [storage, driver] of [
       ['memory', 'memory'],
@@ -185,7 +185,7 @@ describe('a server with workers', () => {
     await rm(folder, { recursive: true })
   })
 
-  it.skipIf(missing)('refuses a port in use', async () => {
+  it.skipIf(missing || !thorough)('refuses a port in use', async () => {
     const redis = await startRedis()
     const env = { WORKERS: '2', STORAGE: redis.url }
     const first = await startServer(env)

@@ -33,6 +33,8 @@ export async function startServer(env: Record<string, string> = {}, { cwd }: { c
       STORAGE: 'memory',
       BOOTSTRAP_GATEWAY_KEY: KEY,
       ADMIN_PASSWORD: 'the password of the tests',
+      // Hundreds of servers hash it.
+      PASSWORD_COST: '8',
       BUN_CONFIG_MAX_HTTP_REQUESTS: '65535',
       ...env,
     },

@@ -8,7 +8,7 @@ import { prometheus } from '@turnpike/gateway/prometheus'
 import type { Servable } from '@turnpike/http'
 import { hattipShell, nodeShell } from '@turnpike/http'
 import type { Platform } from '@turnpike/platform'
-import { createPlatform, passwordAuth } from '@turnpike/platform'
+import { createPlatform, passwordAuth, scryptHasher } from '@turnpike/platform'
 import { openapi as platformOpenapi } from '@turnpike/platform/openapi'
 import type { Transport } from '@turnpike/providers'
 import { createRouter } from '@turnpike/providers'
@@ -121,6 +121,7 @@ export async function createApp(environment: Environment, transport: Transport, 
   })
   const identity = passwordAuth({
     kv,
+    hasher: scryptHasher({ ln: environment.PASSWORD_COST }),
     ...(rateLimiter && { rateLimiter }),
     ...(environment.SESSION_SECRET !== undefined && { secret: environment.SESSION_SECRET }),
     ...(BASE_URL !== undefined && { baseUrl: BASE_URL }),

@@ -95,6 +95,7 @@ const Environment = v.object({
   PLAN_PROJECTS: plan('PLAN_PROJECTS', /^\d+$/, 'a whole number'),
   PLAN_AGENTS: plan('PLAN_AGENTS', /^\d+$/, 'a whole number'),
   PLAN_STORAGE_GB: plan('PLAN_STORAGE_GB', /^\d+(\.\d+)?$/, 'a decimal number'),
+  PASSWORD_COST: integer('PASSWORD_COST', 8, 20, 15),
   SESSION_SECRET: v.optional(v.pipe(v.string(), v.minLength(32, 'SESSION_SECRET must have at least 32 characters'))),
 })
 

@@ -83,7 +83,7 @@ const openers: Record<string, (rest: string, url: string) => Promise<Storage>> =
   'driver:': driver,
 }
 
-/** Opens the store that a value of `STORAGE` names. This is the only place that depends on the kind of store. */
+/** Opens the store that a value of `STORAGE` names. Besides the form of the value in environment.ts, this is the only place that depends on the kind of store. */
 export function openStorage(url: string): Promise<Storage> {
   const [scheme, open] = Object.entries(openers).find(([scheme]) => url.startsWith(scheme)) ?? []
   if (!open) throw new Error(`STORAGE begins with one of ${Object.keys(openers).join(' ')}`)

@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import type { Role } from '@turnpike/core'
 import { EMAIL } from '@turnpike/core'
-import { createPlatform, passwordAuth } from '@turnpike/platform'
+import { createPlatform, passwordAuth, scryptHasher } from '@turnpike/platform'
 import { readEnvironment } from './environment.js'
 import { openStorage } from './storage.js'
 
 const USAGE = `Usage: npm run -s users -- COMMAND EMAIL [OPTIONS]
   add EMAIL [--role user|developer|admin] [--password PASSWORD]   makes a user
   password EMAIL [--password PASSWORD]                            gives a user another password, and ends all sign-ins
-Without --password, one is made and printed. STORAGE and SESSION_SECRET are read from the environment, as by the server. Where only one
+Without --password, one is made and printed. STORAGE, SESSION_SECRET and PASSWORD_COST are read from the environment, as by the server. Where only one
 process can open the store, as with fs:, stop the server first, or use POST /api/users.`
 
 /** What the command line asks for; null where it is wrong. */
@@ -34,11 +34,11 @@ if (!asked) {
 }
 const { command, email, role } = asked
 try {
-  const { STORAGE, SESSION_SECRET: secret } = readEnvironment(process.env)
+  const { STORAGE, SESSION_SECRET: secret, PASSWORD_COST: ln } = readEnvironment(process.env)
   if (STORAGE === 'memory') throw new Error('STORAGE=memory is a store of the server alone; use POST /api/users')
   const { kv } = await openStorage(STORAGE)
   try {
-    const identity = passwordAuth({ kv, ...(secret !== undefined && { secret }) })
+    const identity = passwordAuth({ kv, hasher: scryptHasher({ ln }), ...(secret !== undefined && { secret }) })
     const { users } = createPlatform({ kv, identity }).operations
     const password = asked.password ?? randomBytes(12).toString('base64url')
     if (command === 'add') {

@@ -53,7 +53,8 @@ function parse(phc: string) {
 }
 
 /** scrypt of node:crypto, which Bun has too; it does not block the event loop. Default N = 2^15, r = 8, p = 3. */
-export function scryptHasher({ ln, r, p }: { ln: number; r: number; p: number } = SCRYPT): PasswordHasher {
+export function scryptHasher(cost: Partial<typeof SCRYPT> = {}): PasswordHasher {
+  const { ln, r, p } = { ...SCRYPT, ...cost }
   const { process } = globalThis as { process?: { getBuiltinModule?(name: string): NodeCrypto | undefined } }
   const node = process?.getBuiltinModule?.('node:crypto')
   if (!node) throw new Error('scryptHasher needs node:crypto; give passwordAuth another hasher here')
