@@ -12,7 +12,7 @@ import { Redis } from 'ioredis'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { RedisServer } from '../support/redis.js'
 import { missing, startRedis } from '../support/redis.js'
-import { sample } from '../support/scope.js'
+import { thorough } from '../support/scope.js'
 
 const cleanUp: (() => unknown)[] = []
 afterEach(async () => {
@@ -212,7 +212,7 @@ describe.skipIf(missing)('a server that', () => {
     ['always', 0],
     ['everysec', Infinity],
   ]
-  it.each(sample(flushes))(
+  it.each(thorough ? flushes : [])(
     'is killed under load has each commit complete and once (appendfsync %s), and loses at most %d',
     async (appendfsync, most) => {
       const server = await start({ appendfsync: [appendfsync] })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { chat, openChat } from '../support/raw-client.js'
 import { rawUpstream } from '../support/raw-upstream.js'
+import { runs } from '../support/scope.js'
 import { listens, startServer } from '../support/server.js'
 import { startGateway } from './gateway.js'
 import { completion, hello, helloSeen } from './openai.js'
@@ -44,7 +45,7 @@ describe('SIGTERM', () => {
   })
 
   it('ends a server with code 0 as soon as it has announced its address', async () => {
-    for (let i = 0; i < 5; i++) expect(await (await startServer()).stop()).toBe(0)
+    for (let i = 0; i < runs(2, 20); i++) expect(await (await startServer()).stop()).toBe(0)
   })
 })
 

@@ -5,6 +5,7 @@ import { Cluster, Redis } from 'ioredis'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { freePort } from '../support/free-port.js'
 import type { RedisServer } from '../support/redis.js'
+import { thorough } from '../support/scope.js'
 import { missing, startRedis } from '../support/redis.js'
 
 /** A server that lasts until the end of the test. */
@@ -46,7 +47,7 @@ describe.skipIf(missing)('a Redis', () => {
     expect(await kv.commit({ set: [{ key: ['a'], value: 1 }] })).toBe(true)
   })
 
-  it('that is a Cluster passes the contract', async () => {
+  it.runIf(thorough)('that is a Cluster passes the contract', async () => {
     // Its own default, the port and 10,000, may be in use.
     const bus = String(await freePort())
     const server = await start({
