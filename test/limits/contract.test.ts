@@ -11,7 +11,5 @@ const shared = engines.filter(({ single, missing }) => !single && !missing)
 afterAll(endEngines)
 
 describe.runIf(thorough)(`the contract of rate limiters, on ${runtime}`, () => {
-  it.each(shared)('passes on $name', async ({ create }) =>
-    expectContract(script, await create(), rateLimiterContract),
-  )
+  it.each(shared)('passes on $name', async ({ create }) => expectContract(script, await create(), rateLimiterContract))
 })
