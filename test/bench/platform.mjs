@@ -155,14 +155,6 @@ async function users(name, kv) {
   )
   hold(`${name}: ms, a user by e-mail`, await timeOf(() => ask(`/api/users?email=${emailOf(random())}`)), 20)
   hold(`${name}: ms, a sign-in without its hash`, await timeOf(() => signIn(random())), 5)
-  hold(
-    `${name}: ms, a refresh`,
-    await timeOf(async (i) => {
-      const issued = await signIn(i)
-      return identity.sessions.refresh(issued.session.refresh_token, head)
-    }),
-    10,
-  )
 }
 
 await requests()

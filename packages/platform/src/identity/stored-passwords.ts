@@ -46,8 +46,7 @@ export function storedPasswords(kv: KV, { hasher, attempts, length: { min, max }
       subjects: Subject[],
     ): Promise<{ user: User; proof: Entry<StoredPassword> } | null> =>
       hashing(async () => {
-        await attempts.check(subjects)
-        const user = await findUserByEmail(kv, email)
+        const [user] = await Promise.all([findUserByEmail(kv, email), attempts.check(subjects)])
         const entry = user && (await kv.get<StoredPassword>(passwordKey(user.id)))
         const unknown = await (dummy ??= hasher.hash(''))
         const hash = entry?.value.hash ?? unknown
