@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { uuidv7Pattern } from '../support/patterns.js'
 import { runtime } from '../support/runtime.js'
 import type { Reply, SignedIn, World } from './world.js'
-import { worldSuite } from './world.js'
+import { chat, worldSuite } from './world.js'
 
 const anId: unknown = expect.stringMatching(uuidv7Pattern)
 
@@ -19,8 +19,6 @@ async function raw(url: string, bytes: string): Promise<string> {
   const timer = setTimeout(() => socket.destroy(), 5_000)
   return text(socket).finally(() => clearTimeout(timer))
 }
-
-const chat = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hi' }] }
 
 /** platform.md 2.3, items 1 to 28: on the platform and, where they are of the gateway, on the gateway beside it. */
 worldSuite('transport and errors', (world) => {

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { FakeAnswer, FakeUpstream } from '@turnpike/providers/testing'
 import { fakeOpenAI } from '@turnpike/providers/testing'
-import { afterAll, beforeAll, describe } from 'vitest'
+import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { endEngines, engines } from '../support/engines.js'
 import { runtimePath } from '../support/runtime.js'
 import { sample } from '../support/scope.js'
@@ -25,6 +25,25 @@ export interface SignedIn {
   cookie: string | undefined
 }
 
+/** The answer to a sign-in or a refresh. */
+export interface AuthSession {
+  access_token: string
+  refresh_token: string
+  token_type: string
+  expires_in: number
+  expires_at: number
+  user: { id: string; email: string; metadata: object }
+}
+
+/** A gateway key; `key` in the answer that makes it. */
+export interface Key {
+  id: string
+  key?: string
+  name: string
+  rate_limit: number
+  revoked: boolean
+}
+
 /** A process that serves a gateway and a platform (server.mjs), and what tests ask of it. */
 export interface World {
   url: string
@@ -41,6 +60,8 @@ export interface World {
   /** Makes a user with {@link PASSWORD}. */
   person(role?: 'user' | 'developer' | 'admin'): Promise<{ id: string; email: string }>
   signIn(email: string, options?: { cookie?: boolean; headers?: Record<string, string> }): Promise<SignedIn>
+  /** Makes a gateway key. */
+  newKey(as: SignedIn, body?: object): Promise<Reply<Key>>
   /** Makes a user and signs in. */
   signedIn(role?: 'user' | 'developer' | 'admin', cookie?: boolean): Promise<SignedIn>
   kill(): Promise<void>
@@ -56,6 +77,19 @@ export const PASSWORD = 'correct horse battery staple'
 
 /** How many there are, in all processes. */
 let people = 0
+
+/** A time and an id as answers have them, and an id that nobody has. */
+export const aTime: unknown = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+export const uuid: unknown = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
+export const unknownId = '00000000-0000-7000-8000-00000000ffff'
+
+/** The options of a request by cookie. */
+export const withCookie = (cookie: string | undefined, headers: Record<string, string> = {}) => ({
+  headers: { cookie: cookie!, ...headers },
+})
+
+/** A chat request. */
+export const chat = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hi' }] }
 
 const script = fileURLToPath(new URL('server.mjs', import.meta.url))
 
@@ -155,6 +189,7 @@ export async function startWorld(storage: string, env: Record<string, string> = 
     ask,
     person,
     signIn,
+    newKey: (as, body = { name: 'my key' }) => ask<Key>('POST', '/api/keys', { as, body }),
     signedIn: async (role, cookie = false) => signIn((await person(role)).email, { cookie }),
     kill,
   }
