@@ -21,9 +21,8 @@ import {
   UserUsage,
 } from '@turnpike/core'
 import { CustomToolCall } from '@turnpike/core/internal'
-import type { Component, OpenApiDocument } from '@turnpike/http/openapi'
-import { openapi as documentOf, openapiRoute } from '@turnpike/http/openapi'
-import type * as v from 'valibot'
+import type { OpenApiDocument } from '@turnpike/http/openapi'
+import { commonStatuses, openapi as documentOf, openapiRoute, ours, shown } from '@turnpike/http/openapi'
 import type { GatewayParts } from './admin-routes.js'
 import { DESCRIPTION, VERSION } from './conventions.js'
 import { MetricsResponse, ProviderMetrics } from './operations/admin/metrics.js'
@@ -48,12 +47,6 @@ const [SystemMessage, DeveloperMessage, UserMessage, AssistantMessage, ToolMessa
   ChatMessage.options
 const [TextPart, ImagePart, AudioPart, VideoPart, DocumentPart, RefusalPart] = ContentPart.options
 const [FunctionTool, CustomTool] = ToolDefinition.options
-
-/** A schema of the specification, with the fields that it shows. */
-const shown = (schema: v.GenericSchema, fields?: string): Component => ({ schema, shown: fields?.split(' ') ?? [] })
-
-/** A schema that the specification does not have, or has without fields. */
-const ours = (schema: v.GenericSchema): Component => ({ schema })
 
 /** Schemas by their names in spec.md. */
 const components = {
@@ -129,15 +122,8 @@ export const gatewayDocument = (
     components,
     error: 'Error',
     statuses: {
-      400: 'Invalid request body or parameters.',
+      ...commonStatuses,
       401: 'Missing or invalid bearer token.',
-      403: 'The caller lacks permission for the resource.',
-      404: 'Resource not found.',
-      408: 'The request body stood still.',
-      413: 'The request body is too large.',
-      416: 'The range begins after the last byte.',
-      429: 'Rate limit exceeded.',
-      500: 'Internal server error.',
       502: 'Upstream provider error.',
       503: 'Gateway unavailable.',
     },

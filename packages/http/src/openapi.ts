@@ -4,6 +4,7 @@ import { toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema'
 import type { GenericSchema } from 'valibot'
 import type { Operation, Route } from './operation.js'
 
+export { commonStatuses, ours, shown } from './openapi-components.js'
 export { openapiRoute } from './openapi-route.js'
 
 /** A schema that the document lists by name under `components`. */

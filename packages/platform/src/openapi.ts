@@ -1,8 +1,7 @@
 /** The platform as an OpenAPI 3.1 document. @module */
 import { PlatformError } from '@turnpike/core'
-import type { Component, OpenApiDocument } from '@turnpike/http/openapi'
-import { openapi as documentOf, openapiRoute } from '@turnpike/http/openapi'
-import type * as v from 'valibot'
+import type { OpenApiDocument } from '@turnpike/http/openapi'
+import { commonStatuses, openapi as documentOf, openapiRoute, ours, shown } from '@turnpike/http/openapi'
 import { VERSION } from './conventions.js'
 import type { PlatformRoute } from './operation.js'
 import { SignIn } from './operations/auth.js'
@@ -28,12 +27,6 @@ export interface OpenApiRouteOptions {
   /** The document's `servers`, such as `[{ url: '/app' }]`; default none: the root of the document's own URL. */
   servers?: { url: string; description?: string }[]
 }
-
-/** A schema of the specification, with the fields that it shows. */
-const shown = (schema: v.GenericSchema, fields: string): Component => ({ schema, shown: fields.split(' ') })
-
-/** A schema that the specification does not have, or has without fields. */
-const ours = (schema: v.GenericSchema): Component => ({ schema })
 
 /** Schemas by their names in spec.md. */
 const components = {
@@ -75,15 +68,8 @@ export const platformDocument = (
     components,
     error: 'Error',
     statuses: {
-      400: 'Invalid request body or parameters.',
+      ...commonStatuses,
       401: 'Missing or invalid access token or session cookie.',
-      403: 'The caller lacks permission for the resource.',
-      404: 'Resource not found.',
-      408: 'The request body stood still.',
-      413: 'The request body is too large.',
-      416: 'The range begins after the last byte.',
-      429: 'Rate limit exceeded.',
-      500: 'Internal server error.',
       503: 'Too many people are signing in at the moment.',
     },
     access: { open: { security: [], errors: [] }, user: signedIn, developer: signedIn, admin: signedIn },

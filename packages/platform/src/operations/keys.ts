@@ -1,5 +1,6 @@
 import type { Act, GatewayKey as StoredKey, KeyInput, UsageTotals } from '@turnpike/core'
 import { toUsd } from '@turnpike/core'
+import { totalsOf } from '@turnpike/core/internal'
 import { jsonArray, Paging } from '@turnpike/http'
 import * as v from 'valibot'
 import { notFound } from '../errors.js'
@@ -10,23 +11,13 @@ import { GatewayKey, KeysUsage } from '../schemas.js'
 /** Most keys that one answer sums up. */
 const PAGE = 500
 
-const none: UsageTotals = {
-  requests: 0,
-  unpriced: 0,
-  prompt_tokens: 0,
-  completion_tokens: 0,
-  tokens: 0,
-  cost_nano_usd: 0,
-}
+const none = totalsOf()
 
-const sum = (a: UsageTotals, b: UsageTotals): UsageTotals => ({
-  requests: a.requests + b.requests,
-  unpriced: a.unpriced + b.unpriced,
-  prompt_tokens: a.prompt_tokens + b.prompt_tokens,
-  completion_tokens: a.completion_tokens + b.completion_tokens,
-  tokens: a.tokens + b.tokens,
-  cost_nano_usd: a.cost_nano_usd + b.cost_nano_usd,
-})
+const sum = (a: UsageTotals, b: UsageTotals): UsageTotals => {
+  const total = { ...a }
+  for (const name of Object.keys(none) as (keyof UsageTotals)[]) total[name] += b[name]
+  return total
+}
 
 /** The hour of a time, as usage is summed per hour (UTC), such as `2026-01-31-09`. */
 const hourOf = (time: Date): string => `${time.toISOString().slice(0, 10)}-${time.toISOString().slice(11, 13)}`
