@@ -10,18 +10,19 @@ export interface ListPage<T> {
   next?: string | undefined
 }
 
+/** Entries per read of a list that is sent whole. */
+const WHOLE_PAGE = 400
+
+type ReadPage<T> = (page: { limit?: number | undefined; after?: string | undefined }) => Promise<ListPage<T>>
+
 /** A list as JSON, sent page by page as the client reads, between two texts. The first page is read before the answer begins. */
-async function listed<T>(
-  begin: string,
-  read: (after?: string) => Promise<ListPage<T>>,
-  end: () => string,
-): Promise<Answer> {
-  const first = await read()
+async function listed<T>(begin: string, read: ReadPage<T>, end: () => string): Promise<Answer> {
+  const first = await read({ limit: WHOLE_PAGE })
 
   async function* chunks(): AsyncGenerator<Uint8Array> {
     let text = `${begin}[`
     let separator = ''
-    for (let page = first; ; page = await read(page.next)) {
+    for (let page = first; ; page = await read({ limit: WHOLE_PAGE, after: page.next })) {
       for (const item of page.items) {
         text += separator + JSON.stringify(item)
         separator = ','
@@ -44,7 +45,7 @@ async function listed<T>(
 export const jsonList = <T>(
   before: object,
   name: string,
-  read: (after?: string) => Promise<ListPage<T>>,
+  read: ReadPage<T>,
   after: () => object = () => ({}),
 ): Promise<Answer> =>
   listed(
@@ -56,9 +57,6 @@ export const jsonList = <T>(
     },
   )
 
-/** Entries per read of a list that is sent whole. */
-const WHOLE_PAGE = 400
-
 /**
  * A list as a JSON array: whole, sent page by page as by {@link jsonList}, or the page that the query asks for. If another page follows,
  * the header `Link: <?…>; rel="next"` has its query (ruling 48).
@@ -68,15 +66,10 @@ const WHOLE_PAGE = 400
 export async function jsonArray<T>(
   query: { limit?: number | undefined; after?: string | undefined; [filter: string]: string | number | undefined },
   call: Call,
-  read: (page: { limit?: number | undefined; after?: string | undefined }) => Promise<ListPage<T>>,
+  read: ReadPage<T>,
 ): Promise<Answer | T[]> {
   const { limit, after } = query
-  if (limit === undefined && after === undefined)
-    return listed(
-      '',
-      (after) => read({ limit: WHOLE_PAGE, after }),
-      () => '',
-    )
+  if (limit === undefined && after === undefined) return listed('', read, () => '')
   const { items, next } = await read({ limit, after })
   if (next !== undefined) {
     const link = new URLSearchParams()

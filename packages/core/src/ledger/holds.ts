@@ -79,18 +79,6 @@ export const budgetUse = (fields: Fields = {}): BudgetUse => ({
 export const useOf = (limit: LimitOf, fields: Fields = {}): BudgetUse =>
   'tokens' in limit ? { spent: totalsOf(fields).tokens, held: fields['held_tokens'] ?? 0 } : budgetUse(fields)
 
-/** A hold of an estimated record under limits. */
-export const newHold = (id: string, estimate: UsageRecord, limits: LimitOf[], now: number): Hold => {
-  const tokens = limits.find((limit) => 'tokens' in limit)
-  return {
-    id,
-    estimate,
-    budgets: limits.filter((limit) => limit !== tokens).map((limit) => limitKey(limit, now)),
-    amount: estimate.cost_nano_usd ?? 0,
-    ...(tokens && { tokens: limitKey(tokens, now) }),
-  }
-}
-
 /** Adds the amounts of a hold to the counters of its limits, or with `sign` -1 releases them. */
 export function addHeld(sums: Sums, { budgets, amount, tokens, estimate }: Hold, sign: 1 | -1 = 1): void {
   for (const key of budgets) addNano(sums.of(key), 'held', sign * amount)
@@ -139,6 +127,15 @@ const timeOf = (id: string): number => parseInt(id.slice(0, 8) + id.slice(9, 13)
 export interface Wanted {
   hold: Hold
   limits: { key: string[]; limit: LimitOf }[]
+}
+
+/** Asks for a hold of an estimated record under limits, with an id of its time. */
+export function wantHold(id: string, estimate: UsageRecord, limits: LimitOf[], now: number): Wanted {
+  const keyed = limits.map((limit) => ({ key: limitKey(limit, now), limit }))
+  const tokens = keyed.find(({ limit }) => 'tokens' in limit)?.key
+  const budgets = keyed.filter(({ limit }) => 'budget' in limit).map(({ key }) => key)
+  const hold = { id, estimate, budgets, amount: estimate.cost_nano_usd ?? 0, ...(tokens && { tokens }) }
+  return { hold, limits: keyed }
 }
 
 /** Whether a limit that is used so far, `spent` and `held` together, admits another hold. */

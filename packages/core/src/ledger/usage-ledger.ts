@@ -3,7 +3,7 @@ import { uuidv7 } from '../ids.js'
 import type { Commit, KV } from '../kv/kv.js'
 import { entriesOf } from '../kv/kv.js'
 import type { Hold, Wanted } from './holds.js'
-import { dropHold, ending, holdsUntil, limitKey, makeHolds, newHold, settle, sweeping, swept, useOf } from './holds.js'
+import { dropHold, ending, holdsUntil, limitKey, makeHolds, settle, sweeping, swept, useOf, wantHold } from './holds.js'
 import { lastUses } from './last-used.js'
 import type { UsageHour, UsageLedger } from './ledger.js'
 import { pageOfRecords } from './record-pages.js'
@@ -212,8 +212,7 @@ export function usageLedger(
     ready: () => (failure === undefined ? undefined : probe()),
     hold(estimate, limits) {
       const time = now()
-      const hold = newHold(uuidv7(time), estimate, limits, time)
-      const item = { hold, limits: limits.map((limit) => ({ key: limitKey(limit, time), limit })) }
+      const item = wantHold(uuidv7(time), estimate, limits, time)
       return new Promise((resolve, reject) => {
         wanted.push({ item, resolve, reject })
         begin()

@@ -1,4 +1,4 @@
-import type { GatewayKeys, KV, UsageLedger, UsageRecord, User } from '@turnpike/core'
+import type { GatewayKeys, KV, PageOptions, UsageLedger, UsageRecord, User } from '@turnpike/core'
 import {
   ApiError,
   createUser,
@@ -57,9 +57,6 @@ export const NewUser = v.strictObject({
   ),
 })
 
-/** Entries per read where the client asks for the whole list. */
-const WHOLE_PAGE = 400
-
 const params = v.object({ id: v.string() })
 
 const view = ({ id, name, email, role, budget, created_at }: User): v.InferOutput<typeof GatewayUser> => ({
@@ -91,13 +88,13 @@ export const usersList = (kv: KV) =>
     query: Paging,
     output: GatewayUserList,
     async run(_, { query: { limit, after } }) {
-      if (limit === undefined && after === undefined)
-        return jsonList({ object: 'list' }, 'data', async (after) => {
-          const { items, next } = await listUsers(kv, { limit: WHOLE_PAGE, after })
-          return { items: items.map(view), next }
-        })
-      const { items, next } = await listUsers(kv, { limit, after })
-      return { object: 'list', data: items.map(view), next }
+      const read = async (page: Parameters<typeof listUsers>[1]) => {
+        const { items, next } = await listUsers(kv, page)
+        return { items: items.map(view), next }
+      }
+      if (limit === undefined && after === undefined) return jsonList({ object: 'list' }, 'data', read)
+      const { items, next } = await read({ limit, after })
+      return { object: 'list', data: items, next }
     },
   })
 
@@ -186,8 +183,8 @@ export const usersUsage = (kv: KV, ledger: UsageLedger) =>
       // Summed from the list: the ledger's totals could include requests that end meanwhile, which the list lacks.
       let total_tokens = 0
       let nano = 0
-      const read = async (after?: string) => {
-        const { items, next } = await ledger.records(id, { limit: WHOLE_PAGE, after })
+      const read = async (page: PageOptions) => {
+        const { items, next } = await ledger.records(id, page)
         for (const { tokens, cost_nano_usd } of items) {
           total_tokens += tokens
           nano += cost_nano_usd ?? 0
