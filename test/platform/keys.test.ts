@@ -103,6 +103,7 @@ worldSuite('keys and sessions', (world) => {
       await ask('DELETE', `/api/keys/${id}`, { as: bob }),
       await ask('DELETE', `/api/keys/${unknownId}`, { as: bob }),
       await ask('DELETE', '/api/keys/no-uuid', { as: bob }),
+      await ask('DELETE', `/api/keys/${'x'.repeat(3_000)}`, { as: bob }),
     ]
     for (const { status, body } of replies) expect([status, body]).toEqual([404, { error: 'There is no such key' }])
     expect((await ask('GET', '/v1/models', { as: key })).status).toBe(200)
@@ -152,7 +153,7 @@ worldSuite('keys and sessions', (world) => {
   it('#159 knows nothing of the sessions of others', async () => {
     const [ada, bob] = [await world().signedIn(), await world().signedIn('admin')]
     const { body } = await ask<{ id: string }>('POST', '/api/sessions', { as: ada, body: {} })
-    for (const id of [body.id, unknownId, 'no-uuid'])
+    for (const id of [body.id, unknownId, 'no-uuid', 'x'.repeat(3_000)])
       expect((await ask('GET', `/api/sessions/${id}`, { as: bob })).status).toBe(404)
     expect((await ask('GET', '/api/sessions', { as: bob })).body).toEqual([])
   })

@@ -59,6 +59,8 @@ export interface GatewayKeys {
    * @throws TypeError if the user does not exist
    */
   create(userId: string, input: KeyInput, act?: Act): Promise<(GatewayKey & { key: string }) | null>
+  /** The key with this id, also if it is revoked or expired; null if there is none. */
+  get(id: string): Promise<GatewayKey | null>
   /** The key with this value and its owner; null if the key is unknown, revoked or expired, or its owner was deleted. */
   verify(value: string): Promise<KeyHolder | null> | KeyHolder | null
   /** The user's keys with the time of their last use, newest first, including revoked ones; `next` is the `after` of the following page. */
@@ -158,6 +160,7 @@ export function gatewayKeys(kv: KV, options: { now?: () => number } = {}): Gatew
 
   return {
     revoke,
+    get: async (id) => (await kv.get<GatewayKey>(keyOf(id)))?.value ?? null,
     async create(
       userId,
       { name, rateLimit = DEFAULT_RATE_LIMIT, key = newKey(), expiresAt, models, budget },

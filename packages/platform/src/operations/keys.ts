@@ -1,6 +1,6 @@
 import type { Act, GatewayKey as StoredKey, KeyInput, UsageTotals } from '@turnpike/core'
 import { toUsd } from '@turnpike/core'
-import { totalsOf } from '@turnpike/core/internal'
+import { isUuid, totalsOf } from '@turnpike/core/internal'
 import { jsonArray, Paging } from '@turnpike/http'
 import * as v from 'valibot'
 import { notFound } from '../errors.js'
@@ -41,8 +41,8 @@ export function keyOperations({ keys, ledger }: Parts) {
     list: (userId: string, page?: { after?: string; limit?: number }) => keys.list(userId, page),
     /** Revokes a key of the user; also one that is revoked already. False if the user has no key with this id. */
     async revoke(userId: string, id: string, act?: Act): Promise<boolean> {
-      const owned = (await all(userId)).some((key) => key.id === id)
-      return owned && keys.revoke(id, act)
+      const key = isUuid(id) ? await keys.get(id) : null
+      return key?.user_id === userId && keys.revoke(id, act)
     },
     /**
      * The usage of a user's keys: over all time, or in the hours from that of `from` to that of `to`, both included.

@@ -2,7 +2,7 @@ import type { JsonValue } from '@turnpike/core'
 import { createSession, getSession, listSessions } from '@turnpike/core'
 import { jsonArray, Paging } from '@turnpike/http'
 import * as v from 'valibot'
-import { jsonObject } from '@turnpike/core/internal'
+import { isUuid, jsonObject } from '@turnpike/core/internal'
 import { notFound } from '../errors.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
@@ -15,7 +15,7 @@ export function sessionOperations({ kv, now }: Parts) {
     list: (userId: string, page?: Parameters<typeof listSessions>[2]) => listSessions(kv, userId, page),
     /** A session of the user; null if there is none with this id. */
     async get(userId: string, id: string) {
-      const session = await getSession(kv, id)
+      const session = isUuid(id) ? await getSession(kv, id) : null
       return session?.user_id === userId ? session : null
     },
   }
