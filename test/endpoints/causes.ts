@@ -1,75 +1,20 @@
-import { createRouter, anthropic } from '@turnpike/providers'
-import type { FakeAnswer } from '@turnpike/providers/testing'
-import { fakeAnthropic } from '@turnpike/providers/testing'
-import { grayJpeg, pngOf } from '../../packages/providers/src/testing/pictures.js'
-import type { TestOptions } from '../support/gateway.js'
-import type { Endpoint } from './endpoints.js'
-import { audio, coded, cut, endpoints, refusal, replied, requestOf } from './endpoints.js'
-
-/** A cause at some endpoints and the expected response. */
-export interface Row {
-  cause: string
-  at: Endpoint[]
-  /** What is sent to an endpoint; default its valid request. */
-  request?: ((endpoint: Endpoint) => string | object) | undefined
-  init?: RequestInit
-  method?: string
-  options?: TestOptions
-  /** What happens at the gateway before the request. */
-  before?: 'a request' | 'a revocation' | 'a lost record'
-  /** The upstream's answer; default the fake's answer to the request. */
-  upstream?: () => FakeAnswer
-  /** Status, type and code; for a success the status alone. */
-  expected: [status: number, type?: string, code?: string]
-  /** Expected further headers. */
-  headers?: Record<string, string>
-  /** Expected upstream calls; default 0. */
-  calls?: number
-  /** Expected usage records; default 1 for a success, else 0. */
-  records?: number
-}
-
-const json = endpoints.filter((endpoint) => endpoint !== 'transcription')
-const form: Endpoint[] = ['transcription']
-const images: Endpoint[] = ['images']
-const others = endpoints.filter((endpoint) => endpoint !== 'images')
-
-const invalid = (code: string): Row['expected'] => [400, 'invalid_request_error', code]
-const wrong = invalid('invalid_body')
-const unknownKey: Row['expected'] = [401, 'authentication_error', 'invalid_api_key']
-const failed = (code = 'upstream_error'): Row['expected'] => [502, 'upstream_error', code]
-const paid = { 'x-should-retry': 'false' }
-
-/** A valid request with these fields replaced. */
-const having = (fields: object) => (endpoint: Endpoint) => requestOf(endpoint, fields)
-
-/** Rows for fields that an endpoint refuses; by default with 400 `invalid_body`. */
-const refused = (at: Endpoint, rows: object[], expected: Row['expected'] = wrong): Row[] =>
-  rows.map((fields) => ({ cause: `${brief(fields)} is refused`, at: [at], request: having(fields), expected }))
-
-/** Rows for fields that an endpoint accepts. */
-const taken = (at: Endpoint, rows: object[]): Row[] =>
-  rows.map((fields) => ({
-    cause: `${brief(fields)} is taken`,
-    at: [at],
-    request: having(fields),
-    expected: [200],
-    calls: 1,
-  }))
-
-const brief = (fields: object): string =>
-  Object.entries(fields)
-    .map(([name, value]) => `${name} ${value === undefined ? 'missing' : (JSON.stringify(value) ?? '').slice(0, 30)}`)
-    .join(', ')
-
-const many = (count: number): string[] => Array.from({ length: count }, () => 'a')
-const smiles = (count: number): string => '😀'.repeat(count)
-const claude = () => anthropic({ apiKey: 'sk-ant', transport: fakeAnthropic().transport })
-/** A router without any provider but Claude, which only chats. */
-const claudeOnly = (): TestOptions => ({ router: createRouter({ providers: [claude()] }) })
-
-const jpeg = () => replied(200, { created: 5, data: [{ b64_json: grayJpeg }] })
-const toPng = async () => Uint8Array.from(atob(pngOf('x')), (character) => character.charCodeAt(0))
+import { audio, endpoints } from './endpoints.js'
+import type { Row } from './row.js'
+import {
+  claudeOnly,
+  form,
+  having,
+  images,
+  invalid,
+  json,
+  many,
+  refused,
+  smiles,
+  taken,
+  unknownKey,
+  wrong,
+} from './row.js'
+import { upstreamCauses } from './upstream-causes.js'
 
 /** Every cause of every status. */
 export const rows: Row[] = [
@@ -186,133 +131,5 @@ export const rows: Row[] = [
     expected: [500, 'server_error', 'ledger_unavailable'],
   },
 
-  {
-    cause: 'an upstream 400',
-    at: endpoints,
-    upstream: () => replied(400, refusal('Too long')),
-    expected: wrong,
-    calls: 1,
-  },
-  {
-    cause: 'an upstream 401',
-    at: endpoints,
-    upstream: () => replied(401, refusal('Key')),
-    expected: failed(),
-    calls: 1,
-  },
-  {
-    cause: 'an upstream 404',
-    at: endpoints,
-    upstream: () => replied(404, refusal('No such model', 'model_not_found')),
-    expected: invalid('model_not_found'),
-    calls: 1,
-  },
-  {
-    cause: 'an upstream 404 in HTML',
-    at: endpoints,
-    upstream: () => replied(404, '<html>', 'text/html'),
-    expected: failed(),
-    calls: 1,
-  },
-  {
-    cause: 'an upstream 429',
-    at: endpoints,
-    upstream: () => replied(429, refusal('Slow'), undefined, { 'retry-after': '7' }),
-    expected: [429, 'rate_limit_error', 'rate_limit_exceeded'],
-    headers: { 'retry-after': '7' },
-    calls: 1,
-  },
-  {
-    cause: 'an upstream 500',
-    at: endpoints,
-    upstream: () => replied(500, refusal('Ill')),
-    expected: failed(),
-    calls: 1,
-  },
-  {
-    cause: 'an upstream 529',
-    at: endpoints,
-    upstream: () => replied(529, refusal('Busy')),
-    expected: failed(),
-    calls: 1,
-  },
-  {
-    cause: 'an upstream 502 in HTML',
-    at: endpoints,
-    upstream: () => replied(502, '<html>', 'text/html'),
-    expected: failed(),
-    calls: 1,
-  },
-  {
-    cause: 'an HTML page',
-    at: endpoints,
-    upstream: () => replied(200, '<html>', 'text/html'),
-    expected: failed(),
-    calls: 1,
-    headers: paid,
-  },
-  {
-    cause: 'invalid JSON',
-    at: endpoints,
-    upstream: () => replied(200, '{"a":'),
-    expected: failed(),
-    calls: 1,
-    headers: paid,
-  },
-  {
-    cause: 'an answer that is empty',
-    at: endpoints,
-    upstream: () => replied(200, '', 'audio/mpeg'),
-    expected: failed(),
-    calls: 1,
-    headers: paid,
-  },
-  {
-    cause: 'an answer that is cut',
-    at: endpoints,
-    upstream: () => cut('audio/mpeg'),
-    expected: failed('upstream_truncated'),
-    calls: 1,
-    headers: paid,
-  },
-  {
-    cause: 'a connection that breaks before the answer',
-    at: endpoints,
-    upstream() {
-      throw coded('ECONNRESET')
-    },
-    expected: failed('upstream_unavailable'),
-    calls: 1,
-    headers: paid,
-  },
-  {
-    cause: 'a connection that is refused',
-    at: others,
-    upstream() {
-      throw coded('ECONNREFUSED')
-    },
-    expected: failed('upstream_unavailable'),
-    calls: 1,
-  },
-  {
-    cause: 'a connection that is refused',
-    at: images,
-    upstream() {
-      throw coded('ECONNREFUSED')
-    },
-    expected: [503, 'upstream_error', 'upstream_unavailable'],
-    calls: 1,
-  },
-  { cause: 'a JPEG', at: images, upstream: jpeg, expected: failed(), calls: 1, records: 1, headers: paid },
-  { cause: 'a JPEG and a converter', at: images, upstream: jpeg, options: { toPng }, expected: [200], calls: 1 },
-  {
-    cause: 'a JPEG that the converter cannot read',
-    at: images,
-    upstream: jpeg,
-    options: { toPng: () => Promise.reject(new Error('No JPEG')) },
-    expected: failed(),
-    calls: 1,
-    records: 1,
-    headers: paid,
-  },
+  ...upstreamCauses,
 ]
