@@ -7,7 +7,7 @@ import { conventionRoutes, createGateway, requestEvents } from '@turnpike/gatewa
 import { openapi as gatewayOpenapi } from '@turnpike/gateway/openapi'
 import { prometheus } from '@turnpike/gateway/prometheus'
 import { fetchShell, nodeShell } from '@turnpike/http'
-import { createPlatform, passwordAuth, scryptHasher } from '@turnpike/platform'
+import { createPlatform, isPlatformPath, passwordAuth, scryptHasher } from '@turnpike/platform'
 import { openapi } from '@turnpike/platform/openapi'
 import { createRouter, openai } from '@turnpike/providers'
 
@@ -53,7 +53,7 @@ const platform = createPlatform({
   now,
 })
 
-const handle = (exchange) => (/^\/(api(\/|$)|\.well-known\/)/.test(exchange.path) ? platform : gateway).handle(exchange)
+const handle = (exchange) => (isPlatformPath(exchange.path) ? platform : gateway).handle(exchange)
 
 async function listen() {
   if ('Bun' in globalThis) {

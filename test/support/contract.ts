@@ -5,6 +5,7 @@ import formats from 'ajv-formats'
 import type { Gateway } from '@turnpike/gateway'
 import { gatewayDocument } from '@turnpike/gateway/openapi'
 import { CLIENT_LEFT } from '@turnpike/http'
+import { isPlatformPath } from '@turnpike/platform'
 import { uuidv7Pattern } from './patterns.js'
 
 /** The golden OpenAPI document of the gateway. */
@@ -148,7 +149,7 @@ export type Contract = ReturnType<typeof contractOf>
 const goldens = new Map<URL, Contract>()
 /** The contract of docs/openapi: the platform's for its paths, and the gateway's for all others. */
 export const goldenContract = (): Contract => (answered) => {
-  const file = /^\/(api(\/|$)|\.well-known\/)/.test(answered.path) ? platformDocumentFile : documentFile
+  const file = isPlatformPath(answered.path) ? platformDocumentFile : documentFile
   let contract = goldens.get(file)
   if (!contract) goldens.set(file, (contract = contractOf(JSON.parse(readFileSync(file, 'utf8')) as ApiDocument)))
   return contract(answered)

@@ -6,9 +6,9 @@ import { conventionRoutes, createGateway, tokenAdmin } from '@turnpike/gateway'
 import { openapi } from '@turnpike/gateway/openapi'
 import { prometheus } from '@turnpike/gateway/prometheus'
 import type { Servable } from '@turnpike/http'
-import { hattipShell, nodeShell } from '@turnpike/http'
+import { shells } from '@turnpike/http'
 import type { Platform } from '@turnpike/platform'
-import { createPlatform, passwordAuth, scryptHasher } from '@turnpike/platform'
+import { createPlatform, isPlatformPath, passwordAuth, scryptHasher } from '@turnpike/platform'
 import { openapi as platformOpenapi } from '@turnpike/platform/openapi'
 import type { Transport } from '@turnpike/providers'
 import { createRouter } from '@turnpike/providers'
@@ -74,9 +74,6 @@ async function bootstrap(kv: KV, gateway: Gateway, platform: Platform, environme
   return made
 }
 
-/** The paths that the platform answers for; all others are the gateway's. */
-const isPlatforms = (path: string): boolean => /^\/(api(\/|$)|\.well-known\/)/.test(path)
-
 /** Administrators by `ADMIN_TOKEN`, if it is set, or by their sessions. */
 const administrators = (token: string | undefined, platform: () => Platform): AuthenticateAdmin => {
   const byToken = token === undefined ? undefined : tokenAdmin(token)
@@ -138,9 +135,10 @@ export async function createApp(environment: Environment, transport: Transport, 
     routes: [platformOpenapi()],
   })
   const servable: Servable = {
-    handle: (exchange) => (isPlatforms(exchange.path) ? platform : gateway).handle(exchange),
+    handle: (exchange) => (isPlatformPath(exchange.path) ? platform : gateway).handle(exchange),
     refuse: (error) => gateway.refuse(error),
   }
+  const { node, hattip } = shells(servable.handle, { trustedHops })
   const made = await bootstrap(kv, gateway, platform, environment)
   const { endSweeps } = await sweepHolds(kv, gateway.ledger, log.onError)
   const rotate = (): Promise<unknown> =>
@@ -150,9 +148,9 @@ export async function createApp(environment: Environment, transport: Transport, 
   return {
     /** The gateway and the platform on one port. */
     servable,
-    node: nodeShell(servable.handle, { trustedHops }),
+    node,
     /** What HatTip composes, on every runtime. */
-    handler: hattipShell(servable.handle, { trustedHops }),
+    handler: hattip,
     /** What adapters take for the server's own address. */
     origin: BASE_URL ?? 'http://localhost',
     /** Says where the server listens and, at the first start, how to call it. */

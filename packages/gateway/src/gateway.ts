@@ -1,16 +1,8 @@
 import type { BalancePolicy, GatewayKeys, KV, RateLimiter, Router, UsageLedger } from '@turnpike/core'
 import { gatewayKeys, memoryRateLimiter, usageLedger } from '@turnpike/core'
 import { liveSessions } from '@turnpike/core/internal'
-import type {
-  CorsOptions,
-  FetchCall,
-  HandlerOptions,
-  HattipHandler,
-  NodeListener,
-  Servable,
-  ShellOptions,
-} from '@turnpike/http'
-import { createHandler, fetchShell, hattipShell, nodeShell, route } from '@turnpike/http'
+import type { CorsOptions, HandlerOptions, Servable, ShellOptions, Shells } from '@turnpike/http'
+import { createHandler, route, shells } from '@turnpike/http'
 import type { GatewayParts } from './admin-routes.js'
 import { adminRoutes } from './admin-routes.js'
 import type { AdmissionOptions } from './admission.js'
@@ -97,13 +89,7 @@ export interface GatewayOptions
 }
 
 /** A gateway: one handler, in the form that each kind of host takes. */
-export interface Gateway extends Servable {
-  /** Serves a web `Request`. */
-  fetch(request: Request, call?: FetchCall): Promise<Response>
-  /** Serves any HatTip adapter. */
-  hattip: HattipHandler
-  /** Serves node:http, Express and every other connect-style host. */
-  node: NodeListener
+export interface Gateway extends Servable, Shells {
   /** The route table behind all of the above. */
   routes: readonly GatewayRoute[]
   keys: GatewayKeys
@@ -196,9 +182,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   return {
     handle,
     refuse,
-    fetch: fetchShell(handle, options),
-    hattip: hattipShell(handle, options),
-    node: nodeShell(handle, options),
+    ...shells(handle, options),
     routes,
     keys,
     ledger,

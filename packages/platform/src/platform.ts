@@ -1,16 +1,7 @@
 import type { BalancePolicy, GatewayKeys, KV, UsageLedger } from '@turnpike/core'
 import { ApiError, gatewayKeys, usageLedger } from '@turnpike/core'
-import type {
-  CorsOptions,
-  Exchange,
-  FetchCall,
-  HandlerOptions,
-  HattipHandler,
-  NodeListener,
-  Servable,
-  ShellOptions,
-} from '@turnpike/http'
-import { createHandler, fetchShell, hattipShell, nodeShell, route } from '@turnpike/http'
+import type { CorsOptions, Exchange, HandlerOptions, Servable, ShellOptions, Shells } from '@turnpike/http'
+import { createHandler, route, shells } from '@turnpike/http'
 import type { Caller } from './caller.js'
 import { callerOf } from './caller.js'
 import type { PlanLimits } from './operations/balances.js'
@@ -68,6 +59,9 @@ export interface PlatformOptions extends ShellOptions {
   now?: () => number
 }
 
+/** Whether a path is one that a platform answers for, so that a server can give it all others to a gateway. */
+export const isPlatformPath = (path: string): boolean => /^\/(api(\/|$)|\.well-known\/)/.test(path)
+
 /** What the routes of a platform do, without HTTP: it checks no caller. */
 export type Operations = ReturnType<typeof operationsOf>
 
@@ -79,13 +73,7 @@ const operationsOf = (parts: Parts) => ({
 })
 
 /** A platform: one handler, in the form that each kind of host takes. */
-export interface Platform extends Servable {
-  /** Serves a web `Request`. */
-  fetch(request: Request, call?: FetchCall): Promise<Response>
-  /** Serves any HatTip adapter. */
-  hattip: HattipHandler
-  /** Serves node:http, Express and every other connect-style host. */
-  node: NodeListener
+export interface Platform extends Servable, Shells {
   /** The route table behind all of the above. */
   routes: readonly PlatformRoute[]
   operations: Operations
@@ -165,9 +153,7 @@ export function createPlatform(options: PlatformOptions): Platform {
   return {
     handle,
     refuse,
-    fetch: fetchShell(handle, options),
-    hattip: hattipShell(handle, options),
-    node: nodeShell(handle, options),
+    ...shells(handle, options),
     routes,
     operations,
     async authenticateAdmin(exchange) {
