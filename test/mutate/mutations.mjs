@@ -327,8 +327,8 @@ export const mutations = [
   {
     name: 'guesses-at-once',
     file: 'packages/platform/src/identity/stored-passwords.ts',
-    line: 'Promise.all([findUserByEmail(kv, email), attempts.check(subjects)])',
-    broken: 'Promise.all([findUserByEmail(kv, email)])',
+    line: 'Promise.all([userIdOf(kv, email), attempts.check(subjects)])',
+    broken: 'Promise.all([userIdOf(kv, email)])',
     test: 'packages/platform/src/identity/password-auth.test.ts',
     red: 'however many guesses',
   },

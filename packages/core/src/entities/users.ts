@@ -103,10 +103,14 @@ export async function getUser(
 export const userEntry = async (kv: KV, id: string): Promise<Entry<User> | null> =>
   id.length > ID_LENGTH ? null : kv.get<User>(userKey(id))
 
+/** The id of the user with this e-mail address, in whatever case, also of a deleted one; null if there is none. */
+export const userIdOf = async (kv: KV, email: string): Promise<string | null> =>
+  (await kv.get<string>(emailKey(email)))?.value ?? null
+
 /** The user with this e-mail address, in whatever case; null if there is none or the user was deleted. Options as of {@link getUser}. */
 export async function findUserByEmail(kv: KV, email: string, options?: { deleted?: boolean }): Promise<User | null> {
-  const id = (await kv.get<string>(emailKey(email)))?.value
-  return id === undefined ? null : getUser(kv, id, options)
+  const id = await userIdOf(kv, email)
+  return id === null ? null : getUser(kv, id, options)
 }
 
 /**

@@ -186,10 +186,10 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
         { name: `sign-in from ${networkOf(head.ip())}`, perMinute: perAddress },
       ]
       const verified = await passwords.verify(email, password, subjects)
-      const made = verified && (await store.create(verified.user.id, { proof: verified.proof, withCookie: cookie }))
+      const made = verified && (await store.create({ ...verified, withCookie: cookie }))
       if (!made) throw unauthenticated('Invalid email or password')
       return {
-        session: await sessionOf(made.signIn, verified.user),
+        session: await sessionOf(made.signIn, verified.user.value),
         cookies: made.cookie === undefined ? [] : [session.set(made.cookie)],
       }
     },

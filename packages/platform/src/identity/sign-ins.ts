@@ -1,4 +1,4 @@
-import type { Commit, Entry, KV } from '@turnpike/core'
+import type { Commit, Entry, KV, User } from '@turnpike/core'
 import { audit, sha256, userEntry, uuidv7 } from '@turnpike/core/internal'
 import { randomText } from './base64url.js'
 
@@ -92,16 +92,21 @@ export function signIns(kv: KV, { idleDays, absoluteDays, reuseS, perUser }: Sig
 
     /**
      * Signs a user in, and ends the oldest sign-ins beyond the limit.
-     * @param proof the entry that proved who it is, such as the password's
+     * @param input.user the entry of the user
+     * @param input.proof the entry that proved who it is, such as the password's
      * @returns null if the user was deleted or the proof changed meanwhile; nothing is stored then
      */
-    async create(
-      userId: string,
-      { proof, withCookie }: { proof: Pick<Entry<unknown>, 'key' | 'version'>; withCookie: boolean },
-    ): Promise<{ signIn: SignIn; cookie?: string } | null> {
+    async create(input: {
+      user: Entry<User>
+      proof: Entry<unknown>
+      withCookie: boolean
+    }): Promise<{ signIn: SignIn; cookie?: string } | null> {
+      const { proof, withCookie } = input
+      const userId = input.user.value.id
+      let [user, proven]: [Entry<User> | null, Entry<unknown> | null] = [input.user, proof]
       for (;;) {
-        const [user, proven, others] = await Promise.all([userEntry(kv, userId), kv.get(proof.key), idsOf(userId)])
         if (!user || user.value.deleted_at !== null || proven?.version !== proof.version) return null
+        const others = await idsOf(userId)
         const cookie = withCookie ? await newCookie() : undefined
         const time = now()
         const signIn: SignIn = {
@@ -120,6 +125,7 @@ export function signIns(kv: KV, { idleDays, absoluteDays, reuseS, perUser }: Sig
           del: tooMany.length > 0 ? (await findAll(tooMany)).flatMap(entriesOfSignIn) : [],
         })
         if (created) return { signIn, ...(cookie && { cookie: cookie.value }) }
+        ;[user, proven] = await Promise.all([userEntry(kv, userId), kv.get(proof.key)])
       }
     },
 

@@ -1,6 +1,5 @@
 import type { Entry, KV, User } from '@turnpike/core'
-import { findUserByEmail } from '@turnpike/core'
-import { invalid } from '@turnpike/core/internal'
+import { invalid, userEntry, userIdOf } from '@turnpike/core/internal'
 import { boundedQueue } from './bounded-queue.js'
 import type { PasswordHasher } from './passwords.js'
 import type { Subject, Throttle } from './throttle.js'
@@ -37,21 +36,22 @@ export function storedPasswords(kv: KV, { hasher, attempts, length: { min, max }
 
     /**
      * Checks a password, in the queue: of guesses that come at once, those beyond the limit are not tried.
-     * @returns the user and the entry of the password; null for an unknown e-mail or a wrong password
+     * @returns the entries of the user and of the password; null for an unknown e-mail or a wrong password
      * @throws ApiError 429 after several failures, 503 where the queue is full
      */
     verify: (
       email: string,
       password: string,
       subjects: Subject[],
-    ): Promise<{ user: User; proof: Entry<StoredPassword> } | null> =>
+    ): Promise<{ user: Entry<User>; proof: Entry<StoredPassword> } | null> =>
       hashing(async () => {
-        const [user] = await Promise.all([findUserByEmail(kv, email), attempts.check(subjects)])
-        const entry = user && (await kv.get<StoredPassword>(passwordKey(user.id)))
+        const [id] = await Promise.all([userIdOf(kv, email), attempts.check(subjects)])
+        const [user, entry] =
+          id === null ? [null, null] : await Promise.all([userEntry(kv, id), kv.get<StoredPassword>(passwordKey(id))])
         const unknown = await (dummy ??= hasher.hash(''))
         const hash = entry?.value.hash ?? unknown
         const isRight = await hasher.verify(password, hash)
-        if (!user || !entry || !isRight) {
+        if (!user || user.value.deleted_at !== null || !entry || !isRight) {
           await attempts.failed(subjects)
           return null
         }
