@@ -15,6 +15,8 @@ const CLIENTS = 64
 const USERS = ['ada', 'bob', 'cleo/odd']
 const KEYS = 4
 const SESSIONS = 5
+const PROJECTS = ['p1', 'p2', 'p3']
+const TASKS = ['t1', 't2', 't3', 't4']
 
 const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 1e9)
 
@@ -68,6 +70,12 @@ describe.each(sample(engines))('the usage ledger on $name', ({ name, single, mis
         key_id: key.id,
         session_id: session?.id ?? '',
         in_session: session !== undefined,
+        project_id: among(PROJECTS),
+        task_id: among(TASKS),
+        conversation_id: among(PROJECTS),
+        ...(random() < 0.5 && { in_project: true }),
+        ...(random() < 0.5 && { in_task: true }),
+        ...(random() < 0.5 && { in_conversation: true }),
         provider: among(['openai', 'google']),
         prompt_tokens,
         completion_tokens,
@@ -134,6 +142,15 @@ describe.each(sample(engines))('the usage ledger on $name', ({ name, single, mis
     }
     for (const key of keys)
       expect(await ledger.totals('key', key!.id)).toEqual(totalled(recorded.filter((r) => r.key_id === key!.id)))
+    const counted = (isIn: (r: UsageRecord) => boolean | undefined) => totalled(recorded.filter((r) => isIn(r)))
+    for (const id of PROJECTS) {
+      const inProject = counted((r) => r.in_project && r.project_id === id)
+      expect(await ledger.totals('project', id)).toEqual(inProject)
+      const inConversation = counted((r) => r.in_conversation && r.conversation_id === id)
+      expect(await ledger.totals('conversation', id)).toEqual(inConversation)
+    }
+    for (const id of TASKS)
+      expect(await ledger.totals('task', id)).toEqual(counted((r) => r.in_task && r.task_id === id))
     for (const { id } of sessions) {
       const { requests, tokens, cost_nano_usd } = totalled(recorded.filter(({ session_id }) => session_id === id))
       expect(await getSession(kv, id)).toMatchObject({

@@ -45,6 +45,22 @@ export const mutations = [
     red: 'a session sums requests',
   },
   {
+    name: 'foreign-task-counted',
+    file: 'packages/core/src/entities/tags.ts',
+    line: 'entity?.userId === record.user_id && ',
+    broken: 'entity && ',
+    test: 'packages/gateway/src/tags.test.ts',
+    red: 'the spend of a project sums the requests',
+  },
+  {
+    name: 'project-total-mixed',
+    file: 'packages/core/src/ledger/totals.ts',
+    line: ' &&\n  counted(a.in_project, a.project_id) === counted(b.in_project, b.project_id)',
+    broken: '',
+    test: 'packages/core/src/ledger/tag-totals.test.ts',
+    red: 'are the exact sums',
+  },
+  {
     name: 'forward-provider',
     file: 'packages/providers/src/openai/chat.ts',
     line: '    provider: undefined,\n',

@@ -43,6 +43,8 @@ async function filled() {
     ],
   })
   const ledger = usageLedger(kv)
+  for (const named of [{}, { in_project: true, in_task: true, in_conversation: true } as const])
+    await ledger.append({ ...record('bob', 0), project_id: 'p', task_id: 't', conversation_id: 'c', ...named })
   for (let i = 0; i < 9; i++) await ledger.append(record(i % 3 === 0 ? 'ada' : 'bob', i))
   await ledger.hold(record('ada', 8), [{ of: 'user', id: 'ada', budget: { usd: 1 } }])
   await ledger.hold(record('bob', 8), [{ of: 'user', id: 'bob', tokens: 100_000 }])
@@ -188,6 +190,25 @@ describe('verifyStore', () => {
       'a total without records',
       () => ({ sum: [{ key: ['usage-total', 'session', 'eve'], add: { requests: 1 } }] }),
       () => ['requests of usage-total session eve is 1 more than what it sums'],
+    ],
+    [
+      'wrong totals of projects, tasks and conversations',
+      () => ({
+        del: [['usage-total', 'conversation', 'c']],
+        sum: [
+          { key: ['usage-total', 'project', 'p'], add: { requests: 1 } },
+          { key: ['usage-total', 'task', 't'], add: { completion_tokens: -1 } },
+          { key: ['usage-total', 'task', 'u'], add: { cost_rest: 3 } },
+        ],
+      }),
+      () => [
+        'requests of usage-total project p is 1 more than what it sums',
+        'completion_tokens of usage-total task t is 1 less than what it sums',
+        'cost_rest of usage-total task u is 3 more than what it sums',
+        'requests of usage-total conversation c is 1 less than what it sums',
+        'unpriced of usage-total conversation c is 1 less than what it sums',
+        'completion_tokens of usage-total conversation c is 1 less than what it sums',
+      ],
     ],
     [
       'a budget that holds an amount without a hold',

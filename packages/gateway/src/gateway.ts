@@ -1,6 +1,6 @@
 import type { BalancePolicy, GatewayKeys, KV, RateLimiter, Router, UsageLedger } from '@turnpike/core'
 import { gatewayKeys, memoryRateLimiter, usageLedger } from '@turnpike/core'
-import { liveSessions } from '@turnpike/core/internal'
+import { attribution } from '@turnpike/core/internal'
 import type { CorsOptions, HandlerOptions, Servable, ShellOptions, Shells } from '@turnpike/http'
 import { createHandler, route, shells } from '@turnpike/http'
 import type { GatewayParts } from './admin-routes.js'
@@ -118,7 +118,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const upstream = {
     ...options,
     ledger,
-    sessions: liveSessions(kv, { now }),
+    attribute: attribution(kv, { now }),
     watches,
     firstEventMs,
     betweenEventsMs,

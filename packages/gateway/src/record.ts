@@ -1,5 +1,6 @@
 import type { Target, UnitClass, Units, Usage, UsageRecord } from '@turnpike/core'
 import { cost, ratesFor } from '@turnpike/core'
+import type { Tagged } from '@turnpike/core/internal'
 import { completionClasses, isUuid, promptClasses } from '@turnpike/core/internal'
 import type { Call } from '@turnpike/http'
 
@@ -36,19 +37,7 @@ export const sentOf = (units: Units): Units =>
   Object.fromEntries(Object.entries(units).filter(([name]) => !madeClasses.has(name)))
 
 /** The fields of a record that are known before the request is sent. */
-export type RecordHead = Pick<
-  UsageRecord,
-  | 'request_id'
-  | 'user_id'
-  | 'key_id'
-  | 'session_id'
-  | 'conversation_id'
-  | 'task_id'
-  | 'project_id'
-  | 'in_session'
-  | 'task'
-  | 'considered'
->
+export type RecordHead = Tagged & Pick<UsageRecord, 'request_id' | 'key_id' | 'task' | 'considered'>
 
 /** The fields of a record that are known when the request has ended. */
 export type RecordEnd = Pick<UsageRecord, 'attempts' | 'outcome' | 'latency_ms' | 'first_token_ms' | 'timestamp'>
@@ -63,8 +52,8 @@ export function recordOf(
   const known = tier === undefined ? price : undefined
   const rates = known ? ratesFor(known, units) : {}
   const { request_id, user_id, key_id, session_id, conversation_id, task_id, project_id, in_session, task } = head
-  const { considered } = head
-  return {
+  const { considered, in_conversation, in_task, in_project } = head
+  const record: UsageRecord = {
     request_id,
     user_id,
     key_id,
@@ -92,4 +81,8 @@ export function recordOf(
     first_token_ms,
     timestamp,
   }
+  if (in_conversation) record.in_conversation = true
+  if (in_task) record.in_task = true
+  if (in_project) record.in_project = true
+  return record
 }

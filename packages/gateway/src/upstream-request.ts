@@ -1,5 +1,5 @@
 import type { BalancePolicy, Hold, KeyHolder, KV, Need, Note, Router, Target, UsageLedger } from '@turnpike/core'
-import type { LiveSessions } from '@turnpike/core/internal'
+import type { Attribute } from '@turnpike/core/internal'
 import type { Call } from '@turnpike/http'
 import { allowedTargets, budgetsOf, creditsOf, overLimit, unpriced } from './admit.js'
 import type { Caller } from './caller.js'
@@ -27,7 +27,7 @@ export interface UpstreamOptions {
   ledger: UsageLedger
   /** Whether requests of users without credits are refused. */
   balancePolicy: BalancePolicy
-  sessions: LiveSessions
+  attribute: Attribute
   watches: UpstreamWatches
   /** Milliseconds until the upstream's first event or whole answer. */
   firstEventMs: number
@@ -79,7 +79,7 @@ export async function upstreamRequest(
   need: Need,
   ownNotes: Note[] = [],
 ): Promise<UpstreamRequest> {
-  const { router, kv, ledger, sessions, watches, now, holds, drainMs, balancePolicy } = options
+  const { router, kv, ledger, attribute, watches, now, holds, drainMs, balancePolicy } = options
   const started = performance.now()
   const holder = caller as KeyHolder
   const { key, user } = holder
@@ -93,19 +93,20 @@ export async function upstreamRequest(
   const readying = ledger.ready()
   if (readying) await readying
 
-  const session_id = tag(call, 'x-session-id')
   const head: RecordHead = {
     request_id: call.requestId,
     user_id: user.id,
     key_id: key.id,
-    session_id,
+    session_id: tag(call, 'x-session-id'),
     conversation_id: tag(call, 'x-conversation-id'),
     task_id: tag(call, 'x-task-id'),
     project_id: tag(call, 'x-project-id'),
-    in_session: session_id !== '' && (await sessions.has(session_id, user.id)),
+    in_session: false,
     task,
   }
   if (considered) head.considered = considered
+  const attributing = attribute(head)
+  if (attributing) await attributing
 
   const limits = budgetsOf(holder)
   if (balancePolicy === 'enforce') limits.push(await creditsOf(holder, kv))

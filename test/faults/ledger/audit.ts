@@ -34,7 +34,7 @@ const sweptRecord = (asked: Asked): Partial<UsageRecord> => ({
 })
 
 /**
- * Compares usage records with a journal: each record belongs to a request of the journal and has its user, key and session; no request has
+ * Compares usage records with a journal: each record belongs to a request of the journal and has its user, key and tags; no request has
  * two records; each request whose client received the whole response has one.
  * @returns the records, by request
  */
@@ -47,13 +47,17 @@ export function compare(journal: Asked[], records: UsageRecord[]): Map<Asked, Us
     if (!of) throw new Error(`Record ${record.request_id} belongs to no request`)
     expect(recorded.get(of), `two records of ${record.conversation_id}`).toBeUndefined()
     recorded.set(of, record)
-    const { holder, session, inSession } = of
-    const { user_id, key_id, session_id, in_session } = record
-    expect({ user_id, key_id, session_id, in_session }).toEqual({
+    const { holder, session, inSession, project, task, counts } = of
+    const { user_id, key_id, session_id, in_session, project_id, task_id, in_project, in_task } = record
+    expect({ user_id, key_id, session_id, in_session, project_id, task_id, in_project, in_task }).toEqual({
       user_id: holder.userId,
       key_id: holder.keyId,
       session_id: session,
       in_session: inSession,
+      project_id: project || counts.project,
+      task_id: task,
+      in_project: counts.project !== '' || undefined,
+      in_task: counts.task !== '' || undefined,
     })
     if (of.finished) expect(record).toMatchObject(finishedRecord(of))
     else if (record.outcome === 'server_shutdown') expect(record).toMatchObject(sweptRecord(of))
@@ -88,7 +92,7 @@ function sumsBy(records: UsageRecord[], idOf: (record: UsageRecord) => string): 
 export const costBy = (records: UsageRecord[], idOf: (record: UsageRecord) => string): Map<string, number> =>
   new Map([...sumsBy(records, idOf)].map(([id, { cost_nano_usd }]) => [id, cost_nano_usd]))
 
-/** Compares the totals of users, keys and sessions with the sums of the records. */
+/** Compares the totals of users, keys, sessions, projects and tasks with the sums of the records. */
 export async function verifyTotals(kv: KV, records: UsageRecord[]): Promise<void> {
   const sums = {
     user: sumsBy(records, ({ user_id }) => user_id),
@@ -96,6 +100,14 @@ export async function verifyTotals(kv: KV, records: UsageRecord[]): Promise<void
     session: sumsBy(
       records.filter(({ in_session }) => in_session),
       ({ session_id }) => session_id,
+    ),
+    project: sumsBy(
+      records.filter(({ in_project }) => in_project),
+      ({ project_id }) => project_id,
+    ),
+    task: sumsBy(
+      records.filter(({ in_task }) => in_task),
+      ({ task_id }) => task_id,
     ),
   }
   const ledger = usageLedger(kv)

@@ -82,7 +82,8 @@ async function run(storage: string, { stream, usage, from }: Kind, n: number): P
   if (ready === undefined) throw new Error(`The process for point ${n} did not start`)
   const { url, holder, session } = JSON.parse(ready) as { url: string; holder: Holder; session: string }
   const plan = { id: randomUUID(), prompt: 7, completion: 5, usage, pause: 0, ending: 'whole' } as const
-  const asked: Asked = { holder, session, inSession: true, stream, plan, finished: false }
+  const untagged = { project: '', task: '', counts: { project: '', task: '' } }
+  const asked: Asked = { holder, session, inSession: true, ...untagged, stream, plan, finished: false }
   await send(url, asked)
   child.stdin.on('error', () => undefined).end()
   const [code, signal] = await closed

@@ -17,6 +17,11 @@ export interface Asked {
   session: string
   /** Whether the session belongs to this user. */
   inSession: boolean
+  /** X-Project-ID and X-Task-ID; '' = none. */
+  project: string
+  task: string
+  /** The project and the task in whose totals it counts; '' = none. */
+  counts: { project: string; task: string }
   stream: boolean
   plan: Plan
   status?: number
@@ -39,7 +44,7 @@ export const estimateOf = ({ plan }: Asked): Partial<UsageRecord> => ({
  * @param disconnectAfter milliseconds after which the client disconnects, if the response is not complete; default never
  */
 export function send(url: string, asked: Asked, disconnectAfter?: number): Promise<void> {
-  const { holder, session, stream, plan } = asked
+  const { holder, session, project, task, stream, plan } = asked
   return new Promise((resolve) => {
     const sent = request(`${url}/v1/chat/completions`, {
       method: 'POST',
@@ -50,6 +55,8 @@ export function send(url: string, asked: Asked, disconnectAfter?: number): Promi
         // Identifies the record if the client does not receive the request id.
         'x-conversation-id': plan.id,
         ...(session !== '' && { 'x-session-id': session }),
+        ...(project !== '' && { 'x-project-id': project }),
+        ...(task !== '' && { 'x-task-id': task }),
       },
     })
     const timer = disconnectAfter === undefined ? undefined : setTimeout(() => sent.destroy(), disconnectAfter)

@@ -5,14 +5,17 @@ import { createSession, createUser, gatewayKeys, usageLedger } from '@turnpike/c
 import { expect } from 'vitest'
 import type { Plan } from '../../support/planned-upstream.js'
 import { runtime } from '../../support/runtime.js'
+import type { Tags } from '../../support/tags.js'
+import { storeTags } from '../../support/tags.js'
 import type { Asked, Holder } from './journal.js'
 import { MAX_TOKENS, send } from './journal.js'
 
-/** Users with their keys, sessions and budgets. */
+/** Users with their keys, sessions, projects and budgets. */
 export interface World {
   holders: Holder[]
   /** Ids by user. */
   sessions: Map<string, string[]>
+  tags: Map<string, Tags>
   budgets: { of: 'key' | 'user'; id: string; usd: number }[]
 }
 
@@ -20,10 +23,10 @@ export interface World {
 const TIGHT: Budget = { usd: 0.0005 }
 const AMPLE: Budget = { usd: 1 }
 
-/** Creates users with two keys and two sessions each, and budgets if `withBudgets`. */
+/** Creates users with two keys, two sessions and a project each, and budgets if `withBudgets`. */
 export async function populate(kv: KV, withBudgets: boolean): Promise<World> {
   const keys = gatewayKeys(kv)
-  const world: World = { holders: [], sessions: new Map(), budgets: [] }
+  const world: World = { holders: [], sessions: new Map(), tags: new Map(), budgets: [] }
   const budget = (of: 'key' | 'user', id: string, given: Budget | undefined): void => {
     if (given) world.budgets.push({ of, id, usd: given.usd })
   }
@@ -43,6 +46,7 @@ export async function populate(kv: KV, withBudgets: boolean): Promise<World> {
       userId,
       made.map(({ id }) => id),
     )
+    world.tags.set(userId, await storeTags(kv, userId))
   }
   return world
 }
@@ -95,7 +99,7 @@ export interface Load {
 const CLIENTS = 16
 
 /** Starts the clients, which wait for `serveAt`. */
-export function startLoad({ holders, sessions }: World, random: () => number): Load {
+export function startLoad({ holders, sessions, tags }: World, random: () => number): Load {
   const journal: Asked[] = []
   const upTo = (n: number): number => Math.floor(random() * n)
   const oneOf = <T>(values: readonly T[]): T => values[upTo(values.length)]!
@@ -122,8 +126,16 @@ export function startLoad({ holders, sessions }: World, random: () => number): L
     const holder = oneOf(holders)
     const own = sessions.get(holder.userId)!
     const session = oneOf(['', ...own, ...own, oneOf([...sessions.values()].flat()), randomUUID()])
+    const theirs = tags.get(holder.userId)!
+    const anybodys = oneOf([...tags.values()])
+    const project = oneOf(['', '', theirs.project, anybodys.project, randomUUID()])
+    const task = oneOf(['', theirs.task, anybodys.task, randomUUID()])
+    const isOwn = task === theirs.task
+    const inProject = project === theirs.project || (project === '' && isOwn)
+    const counts = { project: inProject ? theirs.project : '', task: isOwn ? task : '' }
     const stream = random() < 0.5
-    return { holder, session, inSession: own.includes(session), stream, plan: plan(stream), finished: false }
+    const inSession = own.includes(session)
+    return { holder, session, inSession, project, task, counts, stream, plan: plan(stream), finished: false }
   }
   const client = async (): Promise<void> => {
     for (;;) {

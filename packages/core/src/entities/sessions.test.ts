@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { usageRecord } from '../../../../test/support/usage-record.js'
-import type { Key, KV } from '../kv/kv.js'
 import { memoryKV } from '../kv/memory-kv.js'
 import { usageLedger } from '../ledger/usage-ledger.js'
-import { createSession, getSession, listSessions, liveSessions } from './sessions.js'
+import { createSession, getSession, listSessions } from './sessions.js'
 
 const START = Date.UTC(2026, 0, 2)
 
@@ -72,42 +71,5 @@ describe('a session', () => {
     const [a, b, c, d, e] = made
     expect(seen).toEqual([[e, d], [c, b], [a]])
     expect(await listSessions(kv, 'nobody')).toEqual({ items: [] })
-  })
-})
-
-describe('liveSessions', () => {
-  it('contains live sessions of this user, until they end', async () => {
-    const kv = await memoryKV()
-    let now = START
-    const { id } = await createSession(kv, 'ada', { expiresAt: new Date(START + 10_000) }, START)
-    const { id: endless } = await createSession(kv, 'ada', {}, START)
-    for (const sessions of [liveSessions(kv, { now: () => now }), liveSessions(kv, { now: () => now })]) {
-      now = START
-      expect(await sessions.has('none', 'ada')).toBe(false)
-      for (const again of [false, true]) {
-        expect(await sessions.has(id, 'bob'), String(again)).toBe(false)
-        expect(await sessions.has(id, 'ada'), String(again)).toBe(true)
-        expect(await sessions.has(endless, 'ada'), String(again)).toBe(true)
-      }
-      now = START + 9_999
-      expect(await sessions.has(id, 'ada')).toBe(true)
-      now = START + 10_000
-      expect(await sessions.has(id, 'ada')).toBe(false)
-      expect(await sessions.has(endless, 'ada')).toBe(true)
-    }
-    expect(await liveSessions(kv, { now: () => now }).has(id, 'ada')).toBe(false)
-  })
-
-  it('reads each session once, but looks up missing ones again', async () => {
-    const kv = await memoryKV()
-    let reads = 0
-    const counted: KV = { ...kv, get: <T>(key: Key) => (reads++, kv.get<T>(key)) }
-    const sessions = liveSessions(counted)
-    const { id } = await createSession(kv, 'ada')
-    for (const user of ['ada', 'bob', 'ada']) await sessions.has(id, user)
-    expect(reads).toBe(1)
-    await sessions.has('none', 'ada')
-    await sessions.has('none', 'ada')
-    expect(reads).toBe(3)
   })
 })

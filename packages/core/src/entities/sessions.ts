@@ -98,36 +98,3 @@ export async function listSessions(
   )
   return page.next ? { items, next: page.next[2]! } : { items }
 }
-
-/** Looks up the sessions that requests are counted in. */
-export interface LiveSessions {
-  /** Whether this user has a session with this id that has not expired. */
-  has(id: string, userId: string): Promise<boolean> | boolean
-}
-
-const CACHE_SIZE = 10_000
-
-/** Live sessions over a `KV`. The owner and expiry time of a session never change, so found sessions stay in the cache. */
-export function liveSessions(kv: KV, options: { now?: () => number } = {}): LiveSessions {
-  const { now = Date.now } = options
-  const cache = new Map<string, { userId: string; until: number }>()
-  const isLiveFor = ({ userId, until }: { userId: string; until: number }, of: string): boolean =>
-    userId === of && now() < until
-
-  const find = async (id: string, of: string): Promise<boolean> => {
-    const session = (await kv.get<StoredSession>(sessionKey(id)))?.value
-    if (!session) return false
-    const { user_id: userId, expires_at } = session
-    const found = { userId, until: expires_at === null ? Infinity : Date.parse(expires_at) }
-    if (cache.size >= CACHE_SIZE) cache.clear()
-    cache.set(id, found)
-    return isLiveFor(found, of)
-  }
-
-  return {
-    has(id, userId) {
-      const found = cache.get(id)
-      return found ? isLiveFor(found, userId) : find(id, userId)
-    },
-  }
-}

@@ -36,6 +36,20 @@ describe('a sweep', () => {
     await expectClean()
   })
 
+  it('adds estimates to the totals of what they count in', async () => {
+    const { first, second, expectClean } = await twoLedgers()
+    const tags = { project_id: 'p', task_id: 't', conversation_id: 'c', session_id: 's' }
+    const counts = { in_project: true, in_task: true, in_conversation: true, in_session: true } as const
+    await first.hold(nano(5, { ...tags, ...counts }), [ofKey(1)])
+    await first.hold(nano(9, tags), [])
+    const hold = (await first.hold(nano(8, { ...tags, ...counts }), []))!
+    await first.append(nano(1, { ...tags, ...counts }), hold)
+    expect(await second.sweep(0)).toBe(2)
+    for (const [of, id] of Object.entries({ project: 'p', task: 't', conversation: 'c', session: 's' } as const))
+      expect(await second.totals(of as 'project', id), of).toMatchObject({ requests: 2, cost_nano_usd: 6 })
+    await expectClean()
+  })
+
   it('by several processes records each hold once, and counts it once', async () => {
     const { first, second, used, expectClean } = await twoLedgers()
     await Promise.all(Array.from({ length: 20 }, () => first.hold(estimated(7), [ofKey(1)])))

@@ -4,7 +4,7 @@ import { bucketOf } from './histogram.js'
 import type { FailedCall, UsageRecord } from './usage-record.js'
 
 /** The kinds of sums over all time; `all` has a single one, with the id `''`. */
-export type TotalOf = 'all' | 'user' | 'key' | 'session' | 'provider'
+export type TotalOf = 'all' | 'user' | 'key' | 'session' | 'conversation' | 'task' | 'project' | 'provider'
 
 /** The kinds of sums per hour. The id of a model is `provider/model`, cut to 200 characters. */
 export type HourOf = 'user' | 'key' | 'provider' | 'model'
@@ -122,14 +122,19 @@ interface Alike {
   conduct: Fields
 }
 
+/** The id of the entity whose totals a record is added to; '' = none. */
+const counted = (isIn: boolean | undefined, id: string): string => (isIn ? id : '')
+
 /** Whether two records of the same hour are added to the same counters. */
 const isAlike = (a: UsageRecord, b: UsageRecord): boolean =>
   a.key_id === b.key_id &&
   a.user_id === b.user_id &&
   a.model === b.model &&
   a.provider === b.provider &&
-  a.in_session === b.in_session &&
-  (!a.in_session || a.session_id === b.session_id)
+  counted(a.in_session, a.session_id) === counted(b.in_session, b.session_id) &&
+  counted(a.in_conversation, a.conversation_id) === counted(b.in_conversation, b.conversation_id) &&
+  counted(a.in_task, a.task_id) === counted(b.in_task, b.task_id) &&
+  counted(a.in_project, a.project_id) === counted(b.in_project, b.project_id)
 
 /** Groups records by the counters that they are added to: under load, most have the same. @throws RangeError if a record cannot be stored */
 function alike(records: UsageRecord[]): Alike[] {
@@ -147,7 +152,8 @@ function alike(records: UsageRecord[]): Alike[] {
 /** Adds records and failed calls to their counters. @throws TypeError or RangeError if a record cannot be stored */
 export function addUsage(sums: Sums, records: UsageRecord[], failed: FailedCall[]): void {
   for (const { first, hour, usage, conduct } of alike(records)) {
-    const { user_id, key_id, session_id, in_session, provider, model } = first
+    const { user_id, key_id, provider, model } = first
+    const { session_id, in_session, conversation_id, in_conversation, task_id, in_task, project_id, in_project } = first
     const count = (key: Key, more?: Fields): void => {
       const fields = sums.of(key)
       for (const name in usage) add(fields, name, usage[name]!)
@@ -161,6 +167,9 @@ export function addUsage(sums: Sums, records: UsageRecord[], failed: FailedCall[
       count(hourKey('key', key_id, hour))
     }
     if (in_session) count(totalKey('session', session_id))
+    if (in_conversation) count(totalKey('conversation', conversation_id))
+    if (in_task) count(totalKey('task', task_id))
+    if (in_project) count(totalKey('project', project_id))
     count(hourKey('model', `${provider}/${model}`, hour))
     count(totalKey('provider', provider), conduct)
     count(hourKey('provider', provider, hour), conduct)

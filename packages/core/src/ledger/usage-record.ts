@@ -15,9 +15,14 @@ export type UsageRecord = {
   session_id: string
   conversation_id: string
   task_id: string
+  /** Without that header, the project of the task, else that of the conversation, if they belong to this user. */
   project_id: string
   /** Whether it is added to the totals of that session: the session existed, was live, and belonged to this user. */
   in_session: boolean
+  /** Whether it is added to the totals of that conversation, task and project: they existed and belonged to this user. Absent = it is not. */
+  in_conversation?: true
+  in_task?: true
+  in_project?: true
   task: Task
   model: string
   provider: string

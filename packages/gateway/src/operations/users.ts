@@ -153,7 +153,9 @@ export const usersDelete = (kv: KV, keys: GatewayKeys, now: () => number) =>
 
 /** The public form of a usage record. */
 function entry(record: UsageRecord): UsageEntry {
-  const { user_id: _, in_session: __, considered: ___, cost_nano_usd, ...told } = record
+  const { user_id: _, considered: _c, cost_nano_usd, ...rest } = record
+  // In which totals it counts is for the ledger.
+  const { in_session: _is, in_conversation: _ic, in_task: _it, in_project: _ip, ...told } = rest
   return { ...told, cost_usd: toUsd(cost_nano_usd ?? 0), priced: cost_nano_usd !== null }
 }
 
