@@ -38,6 +38,9 @@ export function uuidv7(now: number = Date.now()): string {
   return `${prefix}${count}-${variant}${random(3)}-${random(12)}`
 }
 
+/** The timestamp of a UUIDv7, in milliseconds. */
+export const timeOf = (id: string): number => parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
+
 /** Whether `value` is a UUID of any version, in the usual 36 characters. */
 export const isUuid = (value: string): boolean =>
   /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(value)

@@ -40,7 +40,7 @@ async function* verifyHashes(kv: KV): AsyncGenerator<string> {
 }
 
 /** Checks that the entities which users own and the index of their owners agree. */
-async function* verifyOwned(kv: KV, name: string, kind: string, index: string): AsyncGenerator<string> {
+export async function* verifyOwned(kv: KV, name: string, kind: string, index: string): AsyncGenerator<string> {
   for await (const { key, value } of entriesOf<{ user_id: string }>(kv, [kind])) {
     const [id, user] = [key[1]!, value.user_id]
     const [owner, entry] = await kv.getMany([

@@ -224,19 +224,25 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     const call = { requestId, method, ip, onDisconnect, header, setHeader, log: say }
     let body: unknown
     let form: Form | undefined
-    if (operation.form) {
-      const { readForm } = await import('./multipart.js')
-      form = await readForm(exchange, operation.form)
-      body = form.fields
-    } else if (operation.body) {
-      requireJson(header('content-type'), header('content-encoding'))
-      // The parsed body is passed on, not valibot's copy: schemas of bodies transform nothing, and the copy lacks keys such as `constructor`.
-      const read = exchange.bytes(route.bodyLimit ?? bodyLimit)
-      body = parseJson(read instanceof Promise ? await read : read, jsonDepth)
-      if (operation.aliases) rename(body, operation.aliases)
+    try {
+      if (operation.form) {
+        const { readForm } = await import('./multipart.js')
+        form = await readForm(exchange, operation.form)
+        body = form.fields
+      } else if (operation.body) {
+        requireJson(header('content-type'), header('content-encoding'))
+        // The parsed body is passed on, not valibot's copy: schemas of bodies transform nothing, and the copy lacks keys such as `constructor`.
+        const read = exchange.bytes(route.bodyLimit ?? bodyLimit)
+        body = parseJson(read instanceof Promise ? await read : read, jsonDepth)
+        if (operation.aliases) rename(body, operation.aliases)
+      }
+      if (operation.body) parse(operation.body, body, form ? 'form' : 'request body')
+    } catch (error) {
+      await form?.dispose()
+      await operation.permit?.(actor, params)
+      throw error
     }
     try {
-      if (operation.body) parse(operation.body, body, form ? 'form' : 'request body')
       return toReply(await operation.run(actor, { params, query, body }, call), exchange, route.status, requestId, stay)
     } finally {
       if (form) await form.dispose()

@@ -57,25 +57,33 @@ export const jsonList = <T>(
     },
   )
 
+/** The query of an operation whose answer is a list: the fields of `Paging`, and further ones. */
+type ListQuery = {
+  limit?: number | undefined
+  after?: string | undefined
+  [filter: string]: string | number | undefined
+}
+
+/** Whether a query asks for a page of a list, and not for the whole. */
+export const asksForPage = ({ limit, after }: ListQuery): boolean => limit !== undefined || after !== undefined
+
+/** Sets the header `Link: <?…>; rel="next"` with the query of the next page, if there is one (ruling 48). */
+export function linkNext(query: ListQuery, call: Call, next: string | undefined): void {
+  if (next === undefined) return
+  const link = new URLSearchParams()
+  for (const [name, value] of Object.entries({ ...query, after: next }))
+    if (value !== undefined) link.set(name, String(value))
+  call.setHeader('link', `<?${link.toString()}>; rel="next"`)
+}
+
 /**
- * A list as a JSON array: whole, sent page by page as by {@link jsonList}, or the page that the query asks for. If another page follows,
- * the header `Link: <?…>; rel="next"` has its query (ruling 48).
- * @param query the operation's query, with the fields of `Paging`; further fields are repeated in the link
+ * A list as a JSON array: whole, sent page by page as by {@link jsonList}, or the page that the query asks for, with the link to the next.
+ * @param query the operation's query; further fields than those of `Paging` are repeated in the link
  * @param read reads a page
  */
-export async function jsonArray<T>(
-  query: { limit?: number | undefined; after?: string | undefined; [filter: string]: string | number | undefined },
-  call: Call,
-  read: ReadPage<T>,
-): Promise<Answer | T[]> {
-  const { limit, after } = query
-  if (limit === undefined && after === undefined) return listed('', read, () => '')
-  const { items, next } = await read({ limit, after })
-  if (next !== undefined) {
-    const link = new URLSearchParams()
-    for (const [name, value] of Object.entries({ ...query, after: next }))
-      if (value !== undefined) link.set(name, String(value))
-    call.setHeader('link', `<?${link.toString()}>; rel="next"`)
-  }
+export async function jsonArray<T>(query: ListQuery, call: Call, read: ReadPage<T>): Promise<Answer | T[]> {
+  if (!asksForPage(query)) return listed('', read, () => '')
+  const { items, next } = await read({ limit: query.limit, after: query.after })
+  linkNext(query, call, next)
   return items
 }

@@ -63,6 +63,11 @@ export interface Operation<Actor, Access extends string = string, Params = unkno
   aliases?: Readonly<Record<string, string>>
   /** Where the body is a multipart/form-data form; default it is JSON. */
   form?: FormOptions
+  /**
+   * Throws ApiError 403 or 404 where the caller may not even know what is wrong with the body. Asked before an error of the body is answered:
+   * where the body is good, `run` checks the same. Default nothing is asked.
+   */
+  permit?(actor: Actor, params: Params): Promise<void>
   /** Schema of what `run` returns as JSON; absent where it never does. */
   output?: GenericSchema
   /** Schema of the data of each event, where the answer may be `sse()`. For documentation, as all that follows. */

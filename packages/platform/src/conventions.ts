@@ -46,6 +46,41 @@ export const PLAN_LIMITS = { projects: null, agents: null, storageGb: 1 }
 /** "1 unit = 1,000 tokens": what happens when they are used up is not shown. */
 export const BALANCE_POLICY = 'report'
 
+/** "teamType, color, description": what a project has that is made without them is not shown. */
+export const NEW_PROJECT = { teamType: 'custom', color: '#64748b' } as const
+
+/** "initial status value is not stated": the status of a new task. */
+export const NEW_TASK_STATUS = 'scheduled'
+
+/** Not shown: characters of the name of a project or the title of a task at most. */
+export const NAME_LENGTH = 1_000
+
+/** "Conversations (get, clear, send message): … payload not shown": the last messages of a conversation that a reply is made from. */
+export const REPLY_MESSAGES = 100
+
+/** "Teams … endpoints (these resource groups exist): not shown": the agents of a team, by its type. Without a model, an agent has the router's. */
+export const TEAMS = {
+  'software-development': [
+    { id: 1, name: 'Planner', role: 'Breaks goals down into tasks', model: null },
+    { id: 2, name: 'Developer', role: 'Writes and changes code', model: null },
+    { id: 3, name: 'Reviewer', role: 'Reviews and tests what was written', model: null },
+  ],
+  'content-creation': [
+    { id: 1, name: 'Editor', role: 'Plans and edits', model: null },
+    { id: 2, name: 'Writer', role: 'Writes drafts', model: null },
+    { id: 3, name: 'Illustrator', role: 'Describes and makes pictures', model: null },
+  ],
+  research: [
+    { id: 1, name: 'Researcher', role: 'Finds and reads sources', model: null },
+    { id: 2, name: 'Analyst', role: 'Compares and calculates', model: null },
+    { id: 3, name: 'Writer', role: 'Writes reports', model: null },
+  ],
+  custom: [{ id: 1, name: 'Assistant', role: 'Does what it is asked', model: null }],
+} as const
+
+/** "Maximum request body size: not shown": bytes of the body that changes a task, which may carry its output twice. */
+export const TASK_BODY_LIMIT = 8 * 1024 * 1024
+
 /** "Maximum request body size: not shown": bytes of a JSON body. */
 export const BODY_LIMIT = 1024 * 1024
 

@@ -1,5 +1,8 @@
-/** The platform around the gateway: sign-in, users, balances, keys and sessions. @module */
+/** The platform around the gateway: sign-in, users, balances, keys, sessions, projects, tasks and conversations. @module */
 export type { Caller } from './caller.js'
+export type { Conversation, Message } from './entities/conversations.js'
+export type { Project, ProjectFields, TeamType } from './entities/projects.js'
+export type { NewTask, Result, Revision, Task, TaskChange, TaskStatus } from './entities/tasks.js'
 export { chainIdentity } from './identity/identity.js'
 export type {
   AuthSession,
@@ -19,6 +22,10 @@ export { scryptHasher } from './identity/passwords.js'
 export type { SignInLimits } from './identity/sign-ins.js'
 export type { Access, PlatformRoute } from './operation.js'
 export type { PlanLimits } from './operations/balances.js'
+export type { TaskPolicy } from './operations/tasks.js'
 export type { UserInput } from './operations/users.js'
 export type { Operations, Platform, PlatformOptions } from './platform.js'
 export { createPlatform, isPlatformPath } from './platform.js'
+export type { ReplyChunk, ReplyRequest, Responder } from './responder.js'
+export type { Agent, Team, TeamCatalog } from './teams.js'
+export { fixedTeams } from './teams.js'

@@ -1,21 +1,35 @@
 /** The platform as an OpenAPI 3.1 document. @module */
-import { PlatformError } from '@turnpike/core'
+import { ChatChunk, PlatformError } from '@turnpike/core'
 import type { OpenApiDocument } from '@turnpike/http/openapi'
 import { commonStatuses, openapi as documentOf, openapiRoute, ours, shown } from '@turnpike/http/openapi'
 import { VERSION } from './conventions.js'
 import type { PlatformRoute } from './operation.js'
 import { SignIn } from './operations/auth.js'
 import { BalanceAmounts, BalancePatch } from './operations/balances.js'
+import { NewMessage } from './operations/conversations.js'
 import { NewKey } from './operations/keys.js'
+import { NewProject, ProjectPatch } from './operations/projects.js'
 import { NewSession } from './operations/sessions.js'
+import { NewTask, TaskPatch } from './operations/tasks.js'
 import { NewUser, UserPatch } from './operations/users.js'
 import {
   AccountLimits,
+  Agent,
   AuthSession,
   BrowserSession,
+  Conversation,
   GatewayKey,
   KeysUsage,
+  Message,
+  Project,
+  Result,
   Session,
+  Spend,
+  Task,
+  TaskRevision,
+  TaskSpend,
+  TaskState,
+  Team,
   User,
   UserBalance,
 } from './schemas.js'
@@ -44,6 +58,21 @@ const components = {
   ),
   GatewayKey: shown(GatewayKey, 'id name key rate_limit revoked created_at'),
   KeysUsage: ours(KeysUsage),
+  Project: shown(Project, 'id name team_type color description user_id created_at updated_at'),
+  Task: shown(
+    Task,
+    'id project_id title description status assigned_agent_id requires_user_approval output draft_output review_comments created_at updated_at',
+  ),
+  TaskState: ours(TaskState),
+  TaskRevision: shown(TaskRevision, 'id task_id output created_at'),
+  Message: shown(Message, 'id role text timestamp'),
+  Conversation: shown(Conversation, 'id project_id messages'),
+  ChatChunk: ours(ChatChunk),
+  Agent: ours(Agent),
+  Team: ours(Team),
+  Result: ours(Result),
+  Spend: ours(Spend),
+  TaskSpend: ours(TaskSpend),
   SignIn: ours(SignIn),
   NewUser: ours(NewUser),
   UserPatch: ours(UserPatch),
@@ -51,6 +80,11 @@ const components = {
   BalanceAmounts: ours(BalanceAmounts),
   NewKey: ours(NewKey),
   NewSession: ours(NewSession),
+  NewProject: shown(NewProject, 'name teamType color description'),
+  ProjectPatch: shown(ProjectPatch, 'name teamType color description'),
+  NewTask: shown(NewTask, 'projectId title description assignedAgentId requiresUserApproval'),
+  TaskPatch: shown(TaskPatch, 'status output draft_output review_comments'),
+  NewMessage: ours(NewMessage),
   Error: shown(PlatformError, 'error'),
 }
 
@@ -62,7 +96,11 @@ export const platformDocument = (
   servers?: OpenApiRouteOptions['servers'],
 ): OpenApiDocument =>
   documentOf({
-    info: { title: 'Platform', version: VERSION, description: 'Sign-in, users, balances, gateway keys and sessions.' },
+    info: {
+      title: 'Platform',
+      version: VERSION,
+      description: 'Sign-in, users, balances, gateway keys, sessions, projects, tasks and conversations.',
+    },
     servers,
     routes,
     components,
@@ -70,7 +108,8 @@ export const platformDocument = (
     statuses: {
       ...commonStatuses,
       401: 'Missing or invalid access token or session cookie.',
-      503: 'Too many people are signing in at the moment.',
+      502: 'The model that replies failed.',
+      503: 'Too many people are signing in, or no model can reply at the moment.',
     },
     access: { open: { security: [], errors: [] }, user: signedIn, developer: signedIn, admin: signedIn },
     securitySchemes: {
@@ -79,6 +118,9 @@ export const platformDocument = (
     },
     headers: {
       'Set-Cookie': 'The session cookie, where it is set or ended.',
+      Accept: 'text/event-stream for the reply of the assistant as a stream.',
+      'X-Message-ID': 'The id of the message that was stored, where a reply is streamed.',
+      'X-Reply-ID': 'The id of the reply.',
       Link: 'Where another page follows: its address, with rel="next".',
     },
     shown: { parameters: ['id'], statuses: [400, 401, 403, 404, 429, 500] },

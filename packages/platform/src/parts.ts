@@ -1,6 +1,9 @@
 import type { BalancePolicy, GatewayKeys, KV, UsageLedger } from '@turnpike/core'
 import type { SessionIssuer } from './identity/identity.js'
 import type { PlanLimits } from './operations/balances.js'
+import type { TaskPolicy } from './operations/tasks.js'
+import type { Responder } from './responder.js'
+import type { TeamCatalog } from './teams.js'
 
 /** What the operations of a platform work on. */
 export interface Parts {
@@ -11,5 +14,9 @@ export interface Parts {
   sessions: SessionIssuer | undefined
   balancePolicy: BalancePolicy
   planLimits: PlanLimits
+  teams: TeamCatalog
+  taskPolicy: TaskPolicy | undefined
+  /** Undefined where messages are stored only. */
+  responder: Responder | undefined
   now: () => number
 }

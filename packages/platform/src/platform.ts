@@ -5,7 +5,7 @@ import { createHandler, route, shells } from '@turnpike/http'
 import type { Caller } from './caller.js'
 import { callerOf } from './caller.js'
 import type { PlanLimits } from './operations/balances.js'
-import { BALANCE_POLICY, BODY_LIMIT, PLAN_LIMITS } from './conventions.js'
+import { BALANCE_POLICY, BODY_LIMIT, PLAN_LIMITS, TASK_BODY_LIMIT } from './conventions.js'
 import type { Identity } from './identity/identity.js'
 import type { PlatformRoute } from './operation.js'
 import { accountGet, accountRemove, accountRole } from './operations/account.js'
@@ -18,8 +18,35 @@ import {
   ownBalance,
   ownLimits,
 } from './operations/balances.js'
+import {
+  conversationClear,
+  conversationGet,
+  conversationOperations,
+  conversationSend,
+} from './operations/conversations.js'
 import { keyOperations, keysCreate, keysList, keysRevoke, keysUsage } from './operations/keys.js'
+import {
+  projectOperations,
+  projectsCreate,
+  projectsGet,
+  projectsList,
+  projectsRemove,
+  projectsUpdate,
+} from './operations/projects.js'
+import { resultOperations, resultsGet, resultsList } from './operations/results.js'
 import { sessionOperations, sessionsCreate, sessionsGet, sessionsList } from './operations/sessions.js'
+import { conversationSpend, projectsSpend, spendOperations, tasksSpend } from './operations/spend.js'
+import type { TaskPolicy } from './operations/tasks.js'
+import {
+  taskOperations,
+  tasksCreate,
+  tasksGet,
+  tasksList,
+  tasksRevisions,
+  tasksStatus,
+  tasksUpdate,
+} from './operations/tasks.js'
+import { projectsTeam, teamsList } from './operations/teams.js'
 import {
   userOperations,
   usersCreate,
@@ -30,6 +57,9 @@ import {
   usersUpdate,
 } from './operations/users.js'
 import type { Parts } from './parts.js'
+import type { Responder } from './responder.js'
+import type { TeamCatalog } from './teams.js'
+import { fixedTeams } from './teams.js'
 
 /** Options of {@link createPlatform}. */
 export interface PlatformOptions extends ShellOptions {
@@ -43,6 +73,12 @@ export interface PlatformOptions extends ShellOptions {
   balancePolicy?: BalancePolicy
   /** What users may have without extras in their balance; default 1 GB of files, and any number of projects and agents. */
   planLimits?: Partial<PlanLimits>
+  /** Which teams projects can have; default `fixedTeams()`. */
+  teams?: TeamCatalog
+  /** Decides which changes of tasks are allowed; default all, as sent. */
+  taskPolicy?: TaskPolicy
+  /** Writes the replies of conversations, such as `gatewayResponder()`; default none: messages are only stored. */
+  responder?: Responder
   /** Origins besides that of the platform whose pages may send requests with its cookie; default none. */
   trustedOrigins?: readonly string[]
   /** Cross-origin requests that browsers allow; default none. */
@@ -65,12 +101,20 @@ export const isPlatformPath = (path: string): boolean => /^\/(api(\/|$)|\.well-k
 /** What the routes of a platform do, without HTTP: it checks no caller. */
 export type Operations = ReturnType<typeof operationsOf>
 
-const operationsOf = (parts: Parts) => ({
-  users: userOperations(parts),
-  balances: balanceOperations(parts),
-  keys: keyOperations(parts),
-  sessions: sessionOperations(parts),
-})
+const operationsOf = (parts: Parts) => {
+  const balances = balanceOperations(parts)
+  return {
+    users: userOperations(parts),
+    balances,
+    keys: keyOperations(parts),
+    sessions: sessionOperations(parts),
+    projects: projectOperations(parts, balances),
+    tasks: taskOperations(parts),
+    conversations: conversationOperations(parts),
+    results: resultOperations(parts),
+    spend: spendOperations(parts),
+  }
+}
 
 /** A platform: one handler, in the form that each kind of host takes. */
 export interface Platform extends Servable, Shells {
@@ -92,6 +136,7 @@ export interface Platform extends Servable, Shells {
  */
 export function createPlatform(options: PlatformOptions): Platform {
   const { kv, identity, gateway, trustedOrigins = [], now = Date.now, bodyLimit = BODY_LIMIT } = options
+  const { teams = fixedTeams(), taskPolicy, responder } = options
   const { sessions } = identity
   const operations = operationsOf({
     kv,
@@ -100,9 +145,12 @@ export function createPlatform(options: PlatformOptions): Platform {
     sessions,
     balancePolicy: options.balancePolicy ?? BALANCE_POLICY,
     planLimits: { ...PLAN_LIMITS, ...options.planLimits },
+    teams,
+    taskPolicy,
+    responder,
     now,
   })
-  const { users, balances, keys } = operations
+  const { users, balances, keys, projects, tasks, conversations, results, spend } = operations
   const ours = { convention: true }
   const gone = { convention: true, status: 204 }
 
@@ -137,6 +185,27 @@ export function createPlatform(options: PlatformOptions): Platform {
     route('POST', '/api/sessions', sessionsCreate(operations.sessions), ours),
     route('GET', '/api/sessions', sessionsList(operations.sessions), ours),
     route('GET', '/api/sessions/{id}', sessionsGet(operations.sessions), ours),
+    route('GET', '/api/projects', projectsList(projects)),
+    route('POST', '/api/projects', projectsCreate(projects)),
+    route('GET', '/api/projects/{id}', projectsGet(projects)),
+    route('PATCH', '/api/projects/{id}', projectsUpdate(projects)),
+    route('DELETE', '/api/projects/{id}', projectsRemove(projects), { status: 204 }),
+    route('GET', '/api/projects/{id}/team', projectsTeam(projects), ours),
+    route('GET', '/api/projects/{id}/spend', projectsSpend(spend), ours),
+    route('GET', '/api/projects/{id}/conversation', conversationGet(conversations), ours),
+    route('DELETE', '/api/projects/{id}/conversation', conversationClear(conversations), gone),
+    route('POST', '/api/projects/{id}/conversation/messages', conversationSend(conversations), ours),
+    route('GET', '/api/projects/{id}/conversation/spend', conversationSpend(spend), ours),
+    route('GET', '/api/tasks', tasksList(tasks), ours),
+    route('POST', '/api/tasks', tasksCreate(tasks)),
+    route('GET', '/api/tasks/{id}', tasksGet(tasks)),
+    route('PATCH', '/api/tasks/{id}', tasksUpdate(tasks), { bodyLimit: Math.max(bodyLimit, TASK_BODY_LIMIT) }),
+    route('GET', '/api/tasks/{id}/revisions', tasksRevisions(tasks)),
+    route('GET', '/api/tasks/{id}/status', tasksStatus(tasks)),
+    route('GET', '/api/tasks/{id}/spend', tasksSpend(spend), ours),
+    route('GET', '/api/results', resultsList(results), ours),
+    route('GET', '/api/results/{id}', resultsGet(results), ours),
+    route('GET', '/api/teams', teamsList(teams), ours),
     ...(options.routes ?? []).flatMap((more) => more({ routes: () => routes })),
   ]
 

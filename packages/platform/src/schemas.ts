@@ -1,5 +1,7 @@
 import { EMAIL } from '@turnpike/core'
 import * as v from 'valibot'
+import { taskStatuses } from './entities/tasks.js'
+import { teamTypes } from './entities/projects.js'
 
 /** Schemas of spec.md, "Resources and their fields", and of the bodies that it does not show. */
 
@@ -100,9 +102,86 @@ const usage = {
   cost_usd: v.number(),
 }
 
+export const TeamType = v.picklist(teamTypes)
+export const TaskStatus = v.picklist(taskStatuses)
+const nullableText = v.nullable(v.string())
+
+/** spec.md, "Project". */
+export const Project = v.object({
+  id,
+  name: v.string(),
+  team_type: TeamType,
+  color: v.string(),
+  description: nullableText,
+  user_id: v.string(),
+  created_at: time,
+  updated_at: time,
+})
+
+/** spec.md, "Task". */
+export const Task = v.object({
+  id,
+  project_id: id,
+  title: v.string(),
+  description: nullableText,
+  status: TaskStatus,
+  assigned_agent_id: v.nullable(count),
+  requires_user_approval: v.boolean(),
+  output: nullableText,
+  draft_output: nullableText,
+  review_comments: nullableText,
+  created_at: time,
+  updated_at: time,
+})
+
+/** spec.md, "Response payload of GET /api/tasks/{id}/status: not shown". */
+export const TaskState = v.object({ id, status: TaskStatus, updated_at: time })
+
+/** spec.md, "Task revision". */
+export const TaskRevision = v.object({ id, task_id: id, output: v.string(), created_at: time })
+
+export const MessageRole = v.picklist(['user', 'assistant', 'system'])
+
+/** spec.md, "Message"; `incomplete` of a reply that is being written, or that broke off. */
+export const Message = v.object({
+  id,
+  role: MessageRole,
+  text: v.string(),
+  timestamp: time,
+  incomplete: v.optional(v.literal(true)),
+})
+
+/** spec.md, "Conversation". */
+export const Conversation = v.object({ id, project_id: id, messages: v.array(Message) })
+
+/** spec.md, "Teams and Results endpoints: not shown": an agent of a team; a model of null is the router's for agents. */
+export const Agent = v.object({ id: count, name: v.string(), role: v.string(), model: nullableText })
+export const Team = v.object({ type: TeamType, agents: v.array(Agent) })
+
+/** spec.md, "Teams and Results endpoints: not shown": the output of a task. */
+export const Result = v.object({
+  id,
+  project_id: id,
+  task_id: id,
+  title: v.string(),
+  output: v.string(),
+  created_at: time,
+})
+
 /** spec.md, "Gateway usage statistics under the keys group: not shown": sums of the caller's keys, and of each. */
 export const KeysUsage = v.object({
   ...usage,
   /** Newest first. */
   keys: v.array(v.object({ id, name: v.string(), ...usage })),
+})
+
+/** Not in spec.md: what the gateway requests of a project have used. */
+export const Spend = v.object(usage)
+
+/** Not in spec.md: what the gateway requests of a task have used, in all, up to each revision since the one before, and since the last. */
+export const TaskSpend = v.object({
+  ...usage,
+  /** Newest first. */
+  revisions: v.array(v.object({ id, ...usage })),
+  since: v.object(usage),
 })

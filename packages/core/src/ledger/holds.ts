@@ -1,3 +1,4 @@
+import { timeOf } from '../ids.js'
 import type { Commit, Entry, Key, KV } from '../kv/kv.js'
 import { encodeKey, entriesOf } from '../kv/kv.js'
 import type { Fields } from './totals.js'
@@ -119,9 +120,6 @@ export async function* holdsUntil(kv: KV, time: number): AsyncGenerator<Entry<Ho
     yield entry
   }
 }
-
-/** The timestamp of a UUIDv7, in milliseconds. */
-const timeOf = (id: string): number => parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
 
 /** A requested hold, and the limits that it is under. */
 export interface Wanted {

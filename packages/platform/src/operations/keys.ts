@@ -1,23 +1,15 @@
-import type { Act, GatewayKey as StoredKey, KeyInput, UsageTotals } from '@turnpike/core'
-import { toUsd } from '@turnpike/core'
-import { isUuid, totalsOf } from '@turnpike/core/internal'
+import type { Act, GatewayKey as StoredKey, KeyInput } from '@turnpike/core'
+import { isUuid } from '@turnpike/core/internal'
 import { jsonArray, Paging } from '@turnpike/http'
 import * as v from 'valibot'
 import { notFound } from '../errors.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
 import { GatewayKey, KeysUsage } from '../schemas.js'
+import { none, sum, usageView } from '../usage.js'
 
 /** Most keys that one answer sums up. */
 const PAGE = 500
-
-const none = totalsOf()
-
-const sum = (a: UsageTotals, b: UsageTotals): UsageTotals => {
-  const total = { ...a }
-  for (const name of Object.keys(none) as (keyof UsageTotals)[]) total[name] += b[name]
-  return total
-}
 
 /** The hour of a time, as usage is summed per hour (UTC), such as `2026-01-31-09`. */
 const hourOf = (time: Date): string => `${time.toISOString().slice(0, 10)}-${time.toISOString().slice(11, 13)}`
@@ -64,7 +56,7 @@ export function keyOperations({ keys, ledger }: Parts) {
               owned.map(({ id }) => id),
             )
       return {
-        total: totals.reduce(sum, none),
+        total: totals.reduce((all, one) => sum(all, one), none),
         keys: owned.map((key, i) => ({ key, totals: totals[i]! })),
       }
     },
@@ -72,14 +64,6 @@ export function keyOperations({ keys, ledger }: Parts) {
 }
 
 export type KeyOperations = ReturnType<typeof keyOperations>
-
-const usageView = ({ requests, prompt_tokens, completion_tokens, tokens, cost_nano_usd }: UsageTotals) => ({
-  requests,
-  prompt_tokens,
-  completion_tokens,
-  total_tokens: tokens,
-  cost_usd: toUsd(cost_nano_usd),
-})
 
 const keyView = ({ id, name, rate_limit, revoked, created_at }: StoredKey) => ({
   id,

@@ -1,0 +1,132 @@
+import type { Entry, Key, KV } from '@turnpike/core'
+import { uuidv7 } from '@turnpike/core/internal'
+import type { Page, Paging } from './pages.js'
+import { newestFirst } from './pages.js'
+import type { Project, StoredProject } from './projects.js'
+import { commitInProject, inProject, ofOwner, ownProject, projectView, withProject } from './projects.js'
+import { finishPurge, purgeOf } from './purges.js'
+
+/** spec.md, "Message". */
+export type Message = {
+  id: string
+  role: 'user' | 'assistant' | 'system'
+  text: string
+  timestamp: string
+  /** True for a reply that is being written, or that broke off; absent otherwise. */
+  incomplete?: true
+}
+
+/** The conversation of a project, as stored with it. */
+export type Conversation = {
+  id: string
+  project_id: string
+  /** Where its messages are: another place after each time that it is cleared. */
+  thread: string
+}
+
+/** What a message is about to be written into. */
+interface Open {
+  project: Entry<StoredProject>
+  conversation: Entry<Conversation>
+}
+
+const conversationKey = (projectId: string): Key => inProject(projectId, 'conversation')
+const threadKey = ({ project_id, thread }: Conversation): Key => inProject(project_id, 'message', thread)
+const messageKey = (conversation: Conversation, id: string): Key => [...threadKey(conversation), id]
+
+/** The conversation of a project of the user, which is made at its first use. @throws ApiError 404 */
+async function open(kv: KV, userId: string, projectId: string, now: number): Promise<Open> {
+  for (;;) {
+    const { value } = await ownProject(kv, userId, projectId)
+    const [found, conversation] = await withProject<Conversation>(kv, value.id, conversationKey(value.id))
+    const project = ofOwner(userId, found, 'project', 404)
+    if (conversation) return { project, conversation }
+    const id = uuidv7(now)
+    await commitInProject(kv, project, {
+      check: [{ key: conversationKey(value.id), version: null }],
+      set: [
+        { key: conversationKey(value.id), value: { id, project_id: value.id, thread: id } },
+        { key: ['conversation', id], value: { user_id: userId, project_id: value.id } },
+      ],
+    })
+  }
+}
+
+/** The conversation of a project of the user, which is made at its first use. @throws ApiError 404 */
+export const getConversation = async (kv: KV, userId: string, projectId: string, now: number): Promise<Conversation> =>
+  (await open(kv, userId, projectId, now)).conversation.value
+
+/** The messages of a conversation, oldest first. */
+export async function listMessages(
+  kv: KV,
+  conversation: Conversation,
+  { after, limit = 100 }: Paging = {},
+): Promise<Page<Message>> {
+  const { items, next } = await kv.list<Message>(threadKey(conversation), {
+    limit,
+    ...(after !== undefined && { after: messageKey(conversation, after) }),
+  })
+  return { items: items.map(({ value }) => value), next: next?.at(-1) }
+}
+
+/** The last messages of a conversation, oldest first; `next` is the `after` of those before them. */
+export async function lastMessages(kv: KV, conversation: Conversation, page: Paging = {}): Promise<Page<Message>> {
+  const { items, next } = await newestFirst<Message>(kv, threadKey(conversation), page)
+  return { items: items.reverse(), next }
+}
+
+/** Removes all messages: they are gone for readers with the first commit. @throws ApiError 404 */
+export async function clearConversation(kv: KV, userId: string, projectId: string, now: number): Promise<void> {
+  for (;;) {
+    const { project, conversation } = await open(kv, userId, projectId, now)
+    const { key, value, version } = conversation
+    const thread = uuidv7(now)
+    const purge = purgeOf(value.thread, threadKey(value))
+    const cleared = await commitInProject(kv, project, {
+      check: [{ key, version }],
+      set: [{ key, value: { ...value, thread } }, purge],
+    })
+    if (cleared) return finishPurge(kv, purge)
+  }
+}
+
+/**
+ * Adds messages to a conversation, in one commit.
+ * @returns the project, the conversation as it was then, and the messages
+ * @throws ApiError 404
+ */
+export async function addMessages(
+  kv: KV,
+  userId: string,
+  projectId: string,
+  added: Pick<Message, 'role' | 'text' | 'incomplete'>[],
+  now: number,
+): Promise<{ project: Project; conversation: Conversation; messages: Message[] }> {
+  const timestamp = new Date(now).toISOString()
+  const messages = added.map((message): Message => ({ id: uuidv7(now), timestamp, ...message }))
+  for (;;) {
+    const { project, conversation } = await open(kv, userId, projectId, now)
+    const { key, value, version } = conversation
+    const written = await commitInProject(kv, project, {
+      check: [{ key, version }],
+      set: messages.map((message) => ({ key: messageKey(value, message.id), value: message })),
+    })
+    if (written) return { project: projectView(project.value), conversation: value, messages }
+  }
+}
+
+/** Replaces a message, or with null removes it, unless the conversation was cleared or deleted meanwhile. */
+export async function replaceMessage(
+  kv: KV,
+  conversation: Conversation,
+  id: string,
+  message: Message | null,
+): Promise<void> {
+  const key = messageKey(conversation, id)
+  for (;;) {
+    const entry = await kv.get(key)
+    if (!entry) return
+    const check = [{ key, version: entry.version }]
+    if (await kv.commit(message ? { check, set: [{ key, value: message }] } : { check, del: [key] })) return
+  }
+}

@@ -1,0 +1,202 @@
+import type { Commit, Entry, Key, KV } from '@turnpike/core'
+import { isUuid, uuidv7 } from '@turnpike/core/internal'
+import { forbidden, notFound } from '../errors.js'
+import { finishPurge, purgeOf } from './purges.js'
+
+/** spec.md, "Project": the kinds of teams. */
+export const teamTypes = ['software-development', 'content-creation', 'research', 'custom'] as const
+export type TeamType = (typeof teamTypes)[number]
+
+/** The fields of a project that can be given and changed. */
+export interface ProjectFields {
+  name: string
+  team_type: TeamType
+  /** A hex colour, such as `#64748b`. */
+  color: string
+  description: string | null
+}
+
+/** spec.md, "Project". */
+export type Project = ProjectFields & {
+  id: string
+  /** The owner. */
+  user_id: string
+  created_at: string
+  updated_at: string
+}
+
+/** A project as stored under `project/<id>`. What belongs to it is stored below `in-project/<id>`, and deleted with it. */
+export type StoredProject = Project & {
+  /** The agent slots of its owner that it takes: as many as its team had agents when it got that team. */
+  agents: number
+}
+
+/** How many projects and agents a user may have; null = any number. */
+export interface ProjectLimits {
+  projects: number | null
+  agents: number | null
+}
+
+/** The public form of a project. */
+export const projectView = ({ agents: _, ...project }: StoredProject): Project => project
+
+const projectKey = (id: string): Key => ['project', id]
+const ownedKey = ({ user_id, id }: Pick<Project, 'user_id' | 'id'>): Key => ['user-projects', user_id, id]
+/** The counter of the projects and agents of a user. */
+const slotsKey = (userId: string): Key => ['project-slots', userId]
+
+/** The key of something that belongs to a project. */
+export const inProject = (id: string, ...path: string[]): Key => ['in-project', id, ...path]
+
+/** An id from a path or a body as ids are stored, in lower case; null where it cannot be one. */
+export const idOf = (text: string): string | null => (isUuid(text) ? text.toLowerCase() : null)
+
+/** The time of a change, as an ISO 8601 timestamp: later than `before`, even where the clock is not, so that each change can be told from the last. */
+export const timeAfter = (before: string, now: number): string =>
+  new Date(Math.max(now, Date.parse(before) + 1)).toISOString()
+
+/**
+ * A project of a user, with its version.
+ * @param foreign the status for somebody else's; default 404, as where there is none
+ * @throws ApiError 404, or 403 for somebody else's if `foreign` is 403
+ */
+export async function ownProject(
+  kv: KV,
+  userId: string,
+  id: string,
+  foreign: 403 | 404 = 404,
+): Promise<Entry<StoredProject>> {
+  const known = idOf(id)
+  return ofOwner(userId, known === null ? null : await kv.get<StoredProject>(projectKey(known)), 'project', foreign)
+}
+
+/** The entry of a project if it is the user's. @param what what was asked for: the project, or something in it. @throws as {@link ownProject} */
+export function ofOwner(
+  userId: string,
+  project: Entry<StoredProject> | null,
+  what: string,
+  foreign: 403 | 404,
+): Entry<StoredProject> {
+  if (project?.value.user_id === userId) return project
+  if (project && foreign === 403) throw forbidden(`This ${what} is somebody else's`)
+  throw notFound(what)
+}
+
+/** The project and another entry in one read. */
+export async function withProject<T>(
+  kv: KV,
+  projectId: string,
+  key: Key,
+): Promise<[Entry<StoredProject> | null, Entry<T> | null]> {
+  const [project, entry] = await kv.getMany<unknown>([projectKey(projectId), key])
+  return [project as Entry<StoredProject> | null, entry as Entry<T> | null]
+}
+
+/**
+ * Commits writes of what belongs to a project, as long as the project is as it was read. So nothing is written into one that is deleted.
+ * @returns false where it was changed or deleted meanwhile, or another check failed: read it again
+ */
+export const commitInProject = (kv: KV, { key, version }: Entry<StoredProject>, commit: Commit): Promise<boolean> =>
+  kv.commit({ ...commit, check: [...(commit.check ?? []), { key, version }] })
+
+/** The check and the addition that take slots of a user. @throws ApiError 403 where there are not as many */
+async function takeSlots(
+  kv: KV,
+  userId: string,
+  taken: { projects: number; agents: number },
+  limits: ProjectLimits,
+): Promise<Required<Pick<Commit, 'check' | 'sum'>>> {
+  const key = slotsKey(userId)
+  const check: Required<Commit>['check'] = []
+  if (limits.projects !== null || limits.agents !== null) {
+    const slots = await kv.get<{ projects?: number; agents?: number }>(key)
+    for (const kind of ['projects', 'agents'] as const) {
+      const limit = limits[kind]
+      if (limit !== null && taken[kind] > 0 && (slots?.value[kind] ?? 0) + taken[kind] > limit)
+        throw forbidden(`Your plan has ${limit} ${kind}, and this would be more`)
+    }
+    check.push({ key, version: slots?.version ?? null })
+  }
+  return { check, sum: [{ key, add: taken }] }
+}
+
+/** Creates a project. @param agents how many its team has. @throws ApiError 403 where the limits are reached */
+export async function createProject(
+  kv: KV,
+  userId: string,
+  fields: ProjectFields,
+  { agents, limits, now }: { agents: number; limits: ProjectLimits; now: number },
+): Promise<Project> {
+  const time = new Date(now).toISOString()
+  const project = { id: uuidv7(now), ...fields, user_id: userId, created_at: time, updated_at: time, agents }
+  for (;;) {
+    const slots = await takeSlots(kv, userId, { projects: 1, agents }, limits)
+    const set = [
+      { key: projectKey(project.id), value: project },
+      { key: ownedKey(project), value: true },
+    ]
+    if (await kv.commit({ ...slots, set })) return projectView(project)
+  }
+}
+
+/** The projects of a user, newest first; `next` is the `after` of the following page. */
+export async function listProjects(
+  kv: KV,
+  userId: string,
+  { after, limit = 100 }: { after?: string | undefined; limit?: number | undefined } = {},
+): Promise<{ items: Project[]; next?: string | undefined }> {
+  const prefix = ['user-projects', userId]
+  const page = await kv.list(prefix, {
+    reverse: true,
+    limit,
+    ...(after !== undefined && { after: [...prefix, after] }),
+  })
+  const found = await kv.getMany<StoredProject>(page.items.map(({ key }) => projectKey(key[2]!)))
+  return { items: found.flatMap((entry) => (entry ? projectView(entry.value) : [])), next: page.next?.[2] }
+}
+
+/**
+ * Changes the given fields of a project.
+ * @param agents how many agents the new team has; absent where the team stays
+ * @throws ApiError 404, 403 for somebody else's project, or where the new team has more agents than the limits allow
+ */
+export async function updateProject(
+  kv: KV,
+  userId: string,
+  id: string,
+  fields: Partial<ProjectFields>,
+  { agents, limits, now }: { agents?: number; limits: ProjectLimits; now: number },
+): Promise<Project> {
+  for (;;) {
+    const { key, value, version } = await ownProject(kv, userId, id, 403)
+    if (Object.keys(fields).length === 0) return projectView(value)
+    const project = { ...value, ...fields, updated_at: timeAfter(value.updated_at, now) }
+    const commit: Commit = { check: [{ key, version }], set: [{ key, value: project }] }
+    if (agents !== undefined && agents !== value.agents) {
+      const slots = await takeSlots(kv, userId, { projects: 0, agents: agents - value.agents }, limits)
+      project.agents = agents
+      commit.check!.push(...slots.check)
+      commit.sum = slots.sum
+    }
+    if (await kv.commit(commit)) return projectView(project)
+  }
+}
+
+/**
+ * Deletes a project: it is gone for readers with the first commit. What belongs to it follows in commits of bounded size, which
+ * {@link finishPurges} takes up again after a crash.
+ * @throws ApiError 404, or 403 for somebody else's
+ */
+export async function deleteProject(kv: KV, userId: string, id: string): Promise<void> {
+  for (;;) {
+    const { key, value, version } = await ownProject(kv, userId, id, 403)
+    const purge = purgeOf(value.id, inProject(value.id))
+    const deleted = await kv.commit({
+      check: [{ key, version }],
+      del: [key, ownedKey(value)],
+      set: [purge],
+      sum: [{ key: slotsKey(userId), add: { projects: -1, agents: -value.agents } }],
+    })
+    if (deleted) return finishPurge(kv, purge)
+  }
+}

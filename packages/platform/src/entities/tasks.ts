@@ -1,0 +1,232 @@
+import type { Commit, Entry, Key, KV, UsageTotals } from '@turnpike/core'
+import { timeOf, uuidv7 } from '@turnpike/core/internal'
+import { NEW_TASK_STATUS } from '../conventions.js'
+import { notFound } from '../errors.js'
+import type { Page, Paging } from './pages.js'
+import { newestFirst } from './pages.js'
+import type { StoredProject } from './projects.js'
+import { commitInProject, idOf, inProject, ofOwner, ownProject, timeAfter, withProject } from './projects.js'
+
+/** spec.md, "States and transitions". */
+export const taskStatuses = ['scheduled', 'running', 'done', 'failed', 'waiting_approval'] as const
+export type TaskStatus = (typeof taskStatuses)[number]
+
+/** spec.md, "Task". */
+export type Task = {
+  id: string
+  project_id: string
+  title: string
+  description: string | null
+  status: TaskStatus
+  assigned_agent_id: number | null
+  requires_user_approval: boolean
+  output: string | null
+  draft_output: string | null
+  review_comments: string | null
+  created_at: string
+  updated_at: string
+}
+
+/** What can be given for a new task. */
+export type NewTask = Pick<Task, 'title' | 'description' | 'assigned_agent_id' | 'requires_user_approval'>
+
+/** What can be changed of a task. */
+export type TaskChange = Partial<Pick<Task, 'status' | 'output' | 'draft_output' | 'review_comments'>>
+
+/** spec.md, "Task revision". */
+export type Revision = {
+  id: string
+  task_id: string
+  output: string
+  created_at: string
+}
+
+/** A revision as stored, with what the task had used when it was made. */
+export type StoredRevision = Revision & { used: UsageTotals }
+
+/** The output of a task, of the Results that spec.md names. It has the id of its task. */
+export interface Result {
+  id: string
+  project_id: string
+  task_id: string
+  title: string
+  output: string
+  /** When the task got this output. */
+  created_at: string
+}
+
+/** A task as stored with its project. */
+export type StoredTask = Task & {
+  /** The id of its latest revision and of its entry in the results of the project: a UUIDv7 of when its output was set. Absent without output. */
+  result?: string
+}
+
+/** Whose a task is, as stored under `task/<id>`. */
+type Owner = {
+  user_id: string
+  project_id: string
+}
+
+const ownerKey = (id: string): Key => ['task', id]
+const taskKey = (projectId: string, id: string): Key => inProject(projectId, 'task', id)
+const resultKey = (projectId: string, id: string): Key => inProject(projectId, 'result', id)
+
+const taskView = ({ result: _, ...task }: StoredTask): Task => task
+const resultOf = (task: StoredTask | undefined): Result | undefined =>
+  task?.result === undefined || task.output === null
+    ? undefined
+    : {
+        id: task.id,
+        project_id: task.project_id,
+        task_id: task.id,
+        title: task.title,
+        output: task.output,
+        created_at: new Date(timeOf(task.result)).toISOString(),
+      }
+export const revisionView = ({ used: _, ...revision }: StoredRevision): Revision => revision
+
+/** A task of a user and its project. @throws ApiError 404, or 403 for somebody else's if `foreign` is 403 */
+async function ownTask(
+  kv: KV,
+  userId: string,
+  id: string,
+  foreign: 403 | 404 = 404,
+): Promise<{ project: Entry<StoredProject>; task: Entry<StoredTask> }> {
+  const known = idOf(id)
+  const owner = known === null ? null : await kv.get<Owner>(ownerKey(known))
+  if (!owner) throw notFound('task')
+  const { project_id } = owner.value
+  const [found, task] = await withProject<StoredTask>(kv, project_id, taskKey(project_id, known!))
+  // Without its project, a task is about to be deleted.
+  const project = ofOwner(userId, found, 'task', foreign)
+  if (!task) throw notFound('task')
+  return { project, task }
+}
+
+/** Creates a task in a project of the user, with the status `scheduled`. @throws ApiError 404 where there is no such project, or it is somebody else's */
+export async function createTask(
+  kv: KV,
+  userId: string,
+  projectId: string,
+  fields: NewTask,
+  now: number,
+): Promise<Task> {
+  for (;;) {
+    const project = await ownProject(kv, userId, projectId)
+    const { id: project_id } = project.value
+    const time = new Date(now).toISOString()
+    const task: Task = {
+      id: uuidv7(now),
+      project_id,
+      title: fields.title,
+      description: fields.description,
+      status: NEW_TASK_STATUS,
+      assigned_agent_id: fields.assigned_agent_id,
+      requires_user_approval: fields.requires_user_approval,
+      output: null,
+      draft_output: null,
+      review_comments: null,
+      created_at: time,
+      updated_at: time,
+    }
+    const set = [
+      { key: ownerKey(task.id), value: { user_id: userId, project_id } },
+      { key: taskKey(project_id, task.id), value: task },
+    ]
+    if (await commitInProject(kv, project, { set })) return task
+  }
+}
+
+/** A task of a user. @throws ApiError 404 */
+export const getTask = async (kv: KV, userId: string, id: string): Promise<Task> =>
+  taskView((await ownTask(kv, userId, id)).task.value)
+
+/** Fails where a task cannot be changed by a user. @throws ApiError 404, or 403 for somebody else's */
+export const requireOwnTask = async (kv: KV, userId: string, id: string): Promise<void> => {
+  await ownTask(kv, userId, id, 403)
+}
+
+/** The tasks of a project, newest first. @throws ApiError 404 */
+export async function listTasks(kv: KV, userId: string, projectId: string, page: Paging = {}): Promise<Page<Task>> {
+  const { value } = await ownProject(kv, userId, projectId)
+  const { items, next } = await newestFirst<StoredTask>(kv, inProject(value.id, 'task'), page)
+  return { items: items.map(taskView), next }
+}
+
+/** The writes that give a task another output: its entry in the results and, where it is a text, a revision. */
+function outputWrites(
+  task: StoredTask,
+  before: string | undefined,
+  used: UsageTotals,
+): Required<Pick<Commit, 'set' | 'del'>> {
+  const { id: task_id, project_id, output, updated_at: created_at } = task
+  const del = before === undefined ? [] : [resultKey(project_id, before)]
+  delete task.result
+  if (output === null) return { set: [], del }
+  // The time of each change of a task is later than that of the one before, and so are the ids of its revisions.
+  const id = uuidv7(Date.parse(created_at))
+  const revision: StoredRevision = { id, task_id, output, created_at, used }
+  task.result = id
+  const set = [
+    { key: inProject(project_id, 'revision', task_id, id), value: revision },
+    { key: resultKey(project_id, id), value: task_id },
+  ]
+  return { set, del }
+}
+
+/**
+ * Changes a task, by one commit. Concurrent changes are all applied, one after the other.
+ * @param change gets the current task and returns what is different in the new one
+ * @param options.used what the task has used so far, for a revision
+ * @throws ApiError 404, 403 for somebody else's, and what `change` throws
+ */
+export async function updateTask(
+  kv: KV,
+  userId: string,
+  id: string,
+  change: (task: Task) => TaskChange | Promise<TaskChange>,
+  { used, now }: { used: (taskId: string) => Promise<UsageTotals>; now: () => number },
+): Promise<Task> {
+  for (;;) {
+    const { project, task } = await ownTask(kv, userId, id, 403)
+    const before = task.value
+    const changes = await change(taskView(before))
+    if (Object.keys(changes).length === 0) return taskView(before)
+    const value: StoredTask = { ...before, ...changes, updated_at: timeAfter(before.updated_at, now()) }
+    const writes =
+      value.output === before.output ? { set: [], del: [] } : outputWrites(value, before.result, await used(before.id))
+    const commit: Commit = {
+      check: [{ key: task.key, version: task.version }],
+      set: [{ key: task.key, value }, ...writes.set],
+      del: writes.del,
+    }
+    if (await commitInProject(kv, project, commit)) return taskView(value)
+  }
+}
+
+/** The revisions of a task, newest first. @throws ApiError 404 */
+export async function listRevisions(
+  kv: KV,
+  userId: string,
+  id: string,
+  page: Paging = {},
+): Promise<Page<StoredRevision>> {
+  const { task } = await ownTask(kv, userId, id)
+  return newestFirst<StoredRevision>(kv, inProject(task.value.project_id, 'revision', task.value.id), page)
+}
+
+/** The tasks of a project that have an output, in the order in which they got it, the last first. @throws ApiError 404 */
+export async function listResults(kv: KV, userId: string, projectId: string, page: Paging = {}): Promise<Page<Result>> {
+  const { value } = await ownProject(kv, userId, projectId)
+  const { items, next } = await newestFirst<string>(kv, inProject(value.id, 'result'), page)
+  const tasks = await kv.getMany<StoredTask>(items.map((id) => taskKey(value.id, id)))
+  return { items: tasks.flatMap((task) => resultOf(task?.value) ?? []), next }
+}
+
+/** The result of a task of a user. @throws ApiError 404, also where the task has no output */
+export async function getResult(kv: KV, userId: string, id: string): Promise<Result> {
+  const { task } = await ownTask(kv, userId, id)
+  const result = resultOf(task.value)
+  if (!result) throw notFound('result')
+  return result
+}

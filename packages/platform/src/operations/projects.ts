@@ -1,0 +1,150 @@
+import * as v from 'valibot'
+import { jsonArray, Paging } from '@turnpike/http'
+import { NAME_LENGTH, NEW_PROJECT } from '../conventions.js'
+import type { Paging as PagingInput } from '../entities/pages.js'
+import type { ProjectFields } from '../entities/projects.js'
+import {
+  createProject,
+  deleteProject,
+  listProjects,
+  ownProject,
+  projectView,
+  updateProject,
+} from '../entities/projects.js'
+import { finishPurges } from '../entities/purges.js'
+import { operation } from '../operation.js'
+import type { Parts } from '../parts.js'
+import { Project, TeamType } from '../schemas.js'
+import type { BalanceOperations } from './balances.js'
+
+/** What users can do with their projects, without HTTP. Each is of the user whose id is given. */
+export function projectOperations({ kv, teams, now }: Parts, { limits }: BalanceOperations) {
+  const get = async (userId: string, id: string, foreign: 403 | 404 = 404) =>
+    projectView((await ownProject(kv, userId, id, foreign)).value)
+
+  return {
+    /** @throws ApiError 403 where the plan has no more projects, or no more agents for its team */
+    async create(userId: string, input: Pick<ProjectFields, 'name'> & Partial<ProjectFields>) {
+      const { name, team_type = NEW_PROJECT.teamType, color = NEW_PROJECT.color, description = null } = input
+      const { agents } = await teams.team(team_type)
+      const fields = { name, team_type, color, description }
+      return createProject(kv, userId, fields, { agents: agents.length, limits: await limits(userId), now: now() })
+    },
+    /** The projects of a user, newest first. */
+    list: (userId: string, page?: PagingInput) => listProjects(kv, userId, page),
+    /** @param foreign the status of the error for somebody else's; default 404. @throws ApiError 404 where there is none */
+    get,
+    /** Changes the given fields. @throws ApiError 404, 403 for somebody else's, 403 where the plan has no agents for another team */
+    async update(userId: string, id: string, fields: Partial<ProjectFields>) {
+      const { team_type } = fields
+      const agents = team_type && { agents: (await teams.team(team_type)).agents.length }
+      return updateProject(kv, userId, id, fields, { ...agents, limits: await limits(userId), now: now() })
+    },
+    /** Deletes a project with all that belongs to it. @throws ApiError 404, 403 for somebody else's */
+    remove: (userId: string, id: string) => deleteProject(kv, userId, id),
+    /** Finishes deletions that a crash cut off. Call it when a process starts. @returns how many there were */
+    finishRemovals: () => finishPurges(kv),
+    /** The team of a project. @throws ApiError 404 */
+    team: async (userId: string, id: string) => teams.team((await get(userId, id)).team_type),
+  }
+}
+
+export type ProjectOperations = ReturnType<typeof projectOperations>
+
+export const params = v.object({ id: v.string() })
+/** A name or a title. */
+export const Name = v.pipe(v.string(), v.regex(/\S/, 'expected a text'), v.maxLength(NAME_LENGTH))
+const color = v.pipe(v.string(), v.hexColor())
+
+/** The body of POST /api/projects. */
+export const NewProject = v.object({
+  name: Name,
+  teamType: v.nullish(TeamType),
+  color: v.nullish(color),
+  description: v.nullish(v.string()),
+})
+
+/** The body of PATCH /api/projects/{id}: only fields to change. Null clears the description. */
+export const ProjectPatch = v.object({
+  name: v.optional(Name),
+  teamType: v.optional(TeamType),
+  color: v.optional(color),
+  description: v.nullish(v.string()),
+})
+
+const aliases = { team_type: 'teamType' }
+
+/** GET /api/projects */
+export const projectsList = (projects: ProjectOperations) =>
+  operation({
+    id: 'projects.list',
+    summary: "The caller's projects, newest first.",
+    access: 'user',
+    query: Paging,
+    output: v.array(Project),
+    answerHeaders: ['Link'],
+    run: (caller, { query }, call) => jsonArray(query, call, (page) => projects.list(caller!.user.id, page)),
+  })
+
+/** POST /api/projects */
+export const projectsCreate = (projects: ProjectOperations) =>
+  operation({
+    id: 'projects.create',
+    summary: 'Makes a project.',
+    access: 'user',
+    aliases,
+    body: NewProject,
+    output: Project,
+    errors: [403],
+    run: (caller, { body: { name, teamType, color, description } }) =>
+      projects.create(caller!.user.id, {
+        name,
+        ...(teamType != null && { team_type: teamType }),
+        ...(color != null && { color }),
+        ...(description != null && { description }),
+      }),
+  })
+
+/** GET /api/projects/{id} */
+export const projectsGet = (projects: ProjectOperations) =>
+  operation({
+    id: 'projects.get',
+    summary: 'One project.',
+    access: 'user',
+    params,
+    output: Project,
+    errors: [404],
+    run: (caller, { params: { id } }) => projects.get(caller!.user.id, id),
+  })
+
+/** PATCH /api/projects/{id} */
+export const projectsUpdate = (projects: ProjectOperations) =>
+  operation({
+    id: 'projects.update',
+    summary: 'Changes the given fields of a project.',
+    access: 'user',
+    params,
+    aliases,
+    body: ProjectPatch,
+    output: Project,
+    errors: [403, 404],
+    permit: async (caller, { id }) => void (await projects.get(caller!.user.id, id, 403)),
+    run: (caller, { params: { id }, body: { name, teamType, color, description } }) =>
+      projects.update(caller!.user.id, id, {
+        ...(name !== undefined && { name }),
+        ...(teamType !== undefined && { team_type: teamType }),
+        ...(color !== undefined && { color }),
+        ...(description !== undefined && { description }),
+      }),
+  })
+
+/** DELETE /api/projects/{id} */
+export const projectsRemove = (projects: ProjectOperations) =>
+  operation({
+    id: 'projects.remove',
+    summary: 'Deletes a project for good, with its tasks, their revisions and results, and its conversation.',
+    access: 'user',
+    params,
+    errors: [403, 404],
+    run: (caller, { params: { id } }) => projects.remove(caller!.user.id, id),
+  })

@@ -1,0 +1,88 @@
+import type { UsageTotals } from '@turnpike/core'
+import { getConversation } from '../entities/conversations.js'
+import { ownProject } from '../entities/projects.js'
+import { getTask, listRevisions } from '../entities/tasks.js'
+import { operation } from '../operation.js'
+import type { Parts } from '../parts.js'
+import { Spend, TaskSpend } from '../schemas.js'
+import { none, sum, usageView } from '../usage.js'
+import { params } from './projects.js'
+
+/** The most revisions that one answer tells apart; older ones are in the first of them. */
+const REVISIONS = 500
+
+/**
+ * What projects, tasks and conversations have used: the sums of the usage records of their owner that name them by X-Project-ID, X-Task-ID and
+ * X-Conversation-ID.
+ */
+export const spendOperations = ({ kv, ledger, now }: Parts) => ({
+  /** @throws ApiError 404 */
+  project: async (userId: string, id: string): Promise<UsageTotals> =>
+    ledger.totals('project', (await ownProject(kv, userId, id)).value.id),
+  /** Of the conversation of a project. @throws ApiError 404 */
+  conversation: async (userId: string, projectId: string): Promise<UsageTotals> =>
+    ledger.totals('conversation', (await getConversation(kv, userId, projectId, now())).id),
+  /**
+   * Of a task: in all; for each revision, newest first, what was used since the one before; and since the last. These add up to all.
+   * @throws ApiError 404
+   */
+  async task(userId: string, id: string) {
+    const [{ id: taskId }, { items: revisions }] = await Promise.all([
+      getTask(kv, userId, id),
+      listRevisions(kv, userId, id, { limit: REVISIONS }),
+    ])
+    const total = await ledger.totals('task', taskId)
+    return {
+      total,
+      since: sum(total, revisions[0]?.used ?? none, -1),
+      revisions: revisions.map(({ id, used }, i) => ({ id, used: sum(used, revisions[i + 1]?.used ?? none, -1) })),
+    }
+  },
+})
+
+export type SpendOperations = ReturnType<typeof spendOperations>
+
+/** GET /api/projects/{id}/spend */
+export const projectsSpend = (spend: SpendOperations) =>
+  operation({
+    id: 'projects.spend',
+    summary:
+      'What the gateway requests of a project have used (X-Project-ID), those of its tasks and its conversation included.',
+    access: 'user',
+    params,
+    output: Spend,
+    errors: [404],
+    run: async (caller, { params: { id } }) => usageView(await spend.project(caller!.user.id, id)),
+  })
+
+/** GET /api/projects/{id}/conversation/spend */
+export const conversationSpend = (spend: SpendOperations) =>
+  operation({
+    id: 'conversations.spend',
+    summary: 'What the gateway requests of the conversation of a project have used (X-Conversation-ID).',
+    access: 'user',
+    params,
+    output: Spend,
+    errors: [404],
+    run: async (caller, { params: { id } }) => usageView(await spend.conversation(caller!.user.id, id)),
+  })
+
+/** GET /api/tasks/{id}/spend */
+export const tasksSpend = (spend: SpendOperations) =>
+  operation({
+    id: 'tasks.spend',
+    summary:
+      'What the gateway requests of a task have used (X-Task-ID): in all, for each revision, and since the last one.',
+    access: 'user',
+    params,
+    output: TaskSpend,
+    errors: [404],
+    async run(caller, { params: { id } }) {
+      const { total, revisions, since } = await spend.task(caller!.user.id, id)
+      return {
+        ...usageView(total),
+        revisions: revisions.map(({ id, used }) => ({ id, ...usageView(used) })),
+        since: usageView(since),
+      }
+    },
+  })

@@ -1,0 +1,204 @@
+import { content, jsonArray, Paging } from '@turnpike/http'
+import * as v from 'valibot'
+import type { Paging as PagingInput } from '../entities/pages.js'
+import type { NewTask as TaskInput, Task as StoredTask, TaskChange } from '../entities/tasks.js'
+import {
+  createTask,
+  getTask,
+  listRevisions,
+  listTasks,
+  requireOwnTask,
+  revisionView,
+  updateTask,
+} from '../entities/tasks.js'
+import { forbidden } from '../errors.js'
+import { operation } from '../operation.js'
+import type { Parts } from '../parts.js'
+import { Task, TaskRevision, TaskState, TaskStatus } from '../schemas.js'
+import { Name, params } from './projects.js'
+
+/**
+ * Decides whether a change of a task is allowed. Returns why not, which the caller gets with 403, or undefined.
+ * @example ({ task, change }) => (change.status === 'done' && task.requires_user_approval && task.status !== 'waiting_approval' ? 'Approve it first' : undefined)
+ */
+export type TaskPolicy = (move: {
+  userId: string
+  task: StoredTask
+  change: TaskChange
+}) => string | undefined | Promise<string | undefined>
+
+/** What users can do with the tasks of their projects, without HTTP. */
+export function taskOperations({ kv, ledger, taskPolicy, now }: Parts) {
+  const used = (id: string) => ledger.totals('task', id)
+  /** @throws ApiError 404, 403 for somebody else's task, 403 where the policy refuses it */
+  const update = (userId: string, id: string, change: (task: StoredTask) => TaskChange) =>
+    updateTask(
+      kv,
+      userId,
+      id,
+      async (task) => {
+        const changes = change(task)
+        const refusal = await taskPolicy?.({ userId, task, change: changes })
+        if (refusal !== undefined) throw forbidden(refusal)
+        return changes
+      },
+      { used, now },
+    )
+
+  return {
+    /** @throws ApiError 404 where there is no such project of the user */
+    create: (userId: string, projectId: string, { title, ...rest }: Pick<TaskInput, 'title'> & Partial<TaskInput>) => {
+      const { description = null, assigned_agent_id = null, requires_user_approval = false } = rest
+      return createTask(kv, userId, projectId, { title, description, assigned_agent_id, requires_user_approval }, now())
+    },
+    /** The tasks of a project, newest first. @throws ApiError 404 */
+    list: (userId: string, projectId: string, page?: PagingInput) => listTasks(kv, userId, projectId, page),
+    /** @throws ApiError 404 */
+    get: (userId: string, id: string) => getTask(kv, userId, id),
+    /** Fails where the user cannot change a task. @throws ApiError 404, 403 for somebody else's */
+    requireOwn: (userId: string, id: string) => requireOwnTask(kv, userId, id),
+    /** Changes what `change` returns of the current task. Another `output` that is a text makes a revision. */
+    update,
+    /** Approves a task: its draft becomes its output, and it is done. */
+    approve: (userId: string, id: string) =>
+      update(userId, id, ({ output, draft_output }) => ({ status: 'done', output: draft_output ?? output })),
+    /** Sends a task back with comments: it is scheduled again. */
+    requestChanges: (userId: string, id: string, comments: string) =>
+      update(userId, id, () => ({ status: 'scheduled', review_comments: comments })),
+    /** The revisions of a task, newest first. @throws ApiError 404 */
+    async revisions(userId: string, id: string, page?: PagingInput) {
+      const { items, next } = await listRevisions(kv, userId, id, page)
+      return { items: items.map(revisionView), next }
+    },
+  }
+}
+
+export type TaskOperations = ReturnType<typeof taskOperations>
+
+/** The body of POST /api/tasks. */
+export const NewTask = v.object({
+  projectId: v.string(),
+  title: Name,
+  description: v.nullish(v.string()),
+  assignedAgentId: v.nullish(v.pipe(v.number(), v.safeInteger())),
+  requiresUserApproval: v.nullish(v.boolean()),
+})
+
+const text = v.nullish(v.string())
+
+/** The body of PATCH /api/tasks/{id}. Null clears a text. */
+export const TaskPatch = v.object({
+  status: v.optional(TaskStatus),
+  output: text,
+  draft_output: text,
+  review_comments: text,
+})
+
+/** POST /api/tasks */
+export const tasksCreate = (tasks: TaskOperations) =>
+  operation({
+    id: 'tasks.create',
+    summary: 'Makes a task in a project.',
+    access: 'user',
+    aliases: {
+      project_id: 'projectId',
+      assigned_agent_id: 'assignedAgentId',
+      requires_user_approval: 'requiresUserApproval',
+    },
+    body: NewTask,
+    output: Task,
+    errors: [404],
+    run: (caller, { body: { projectId, title, description, assignedAgentId, requiresUserApproval } }) =>
+      tasks.create(caller!.user.id, projectId, {
+        title,
+        description: description ?? null,
+        assigned_agent_id: assignedAgentId ?? null,
+        requires_user_approval: requiresUserApproval ?? false,
+      }),
+  })
+
+/** GET /api/tasks */
+export const tasksList = (tasks: TaskOperations) =>
+  operation({
+    id: 'tasks.list',
+    summary: 'The tasks of a project, newest first.',
+    access: 'user',
+    query: v.object({ projectId: v.string(), ...Paging.entries }),
+    output: v.array(Task),
+    errors: [404],
+    answerHeaders: ['Link'],
+    run: (caller, { query }, call) =>
+      jsonArray(query, call, (page) => tasks.list(caller!.user.id, query.projectId, page)),
+  })
+
+/** GET /api/tasks/{id} */
+export const tasksGet = (tasks: TaskOperations) =>
+  operation({
+    id: 'tasks.get',
+    summary: 'One task.',
+    access: 'user',
+    params,
+    output: Task,
+    errors: [404],
+    run: (caller, { params: { id } }) => tasks.get(caller!.user.id, id),
+  })
+
+/** PATCH /api/tasks/{id} */
+export const tasksUpdate = (tasks: TaskOperations) =>
+  operation({
+    id: 'tasks.update',
+    summary: 'Changes the given fields of a task. Another output makes a revision.',
+    access: 'user',
+    params,
+    aliases: { draftOutput: 'draft_output', reviewComments: 'review_comments' },
+    body: TaskPatch,
+    output: Task,
+    errors: [403, 404],
+    permit: (caller, { id }) => tasks.requireOwn(caller!.user.id, id),
+    run: (caller, { params: { id }, body: { status, output, draft_output, review_comments } }) =>
+      tasks.update(caller!.user.id, id, () => ({
+        ...(status !== undefined && { status }),
+        ...(output !== undefined && { output }),
+        ...(draft_output !== undefined && { draft_output }),
+        ...(review_comments !== undefined && { review_comments }),
+      })),
+  })
+
+/** GET /api/tasks/{id}/revisions */
+export const tasksRevisions = (tasks: TaskOperations) =>
+  operation({
+    id: 'tasks.revisions',
+    summary: 'What a task had as output, newest first; the first is what it has now, unless that was taken away.',
+    access: 'user',
+    params,
+    query: Paging,
+    output: v.array(TaskRevision),
+    errors: [404],
+    answerHeaders: ['Link'],
+    run: (caller, { params: { id }, query }, call) =>
+      jsonArray(query, call, (page) => tasks.revisions(caller!.user.id, id, page)),
+  })
+
+/** GET /api/tasks/{id}/status */
+export const tasksStatus = (tasks: TaskOperations) =>
+  operation({
+    id: 'tasks.status',
+    summary: 'The status of a task, to be polled: with If-None-Match, it is 304 while nothing changes.',
+    access: 'user',
+    params,
+    output: TaskState,
+    stored: true,
+    errors: [404],
+    async run(caller, { params: { id: given } }) {
+      const { id, status, updated_at } = await tasks.get(caller!.user.id, given)
+      const body = JSON.stringify({ id, status, updated_at })
+      return content({
+        type: 'application/json; charset=utf-8',
+        size: body.length,
+        // No two changes of a task have the same time.
+        etag: `"${updated_at}"`,
+        headers: { 'cache-control': 'private, no-cache' },
+        read: () => body,
+      })
+    },
+  })

@@ -1,0 +1,26 @@
+import type { User } from '@turnpike/core'
+import type { Project } from './entities/projects.js'
+
+/** What the next message of a conversation is made from. */
+export interface ReplyRequest {
+  user: User
+  project: Project
+  conversation_id: string
+  /** Models in order of preference, as far as the project's team names one. */
+  models: string[]
+  /** The last messages of the conversation, oldest first; the last one is to be replied to. */
+  messages: { role: 'user' | 'assistant' | 'system'; content: string }[]
+  /** Aborted when the caller leaves. */
+  signal: AbortSignal
+}
+
+/** A chunk of a chat completion, as the gateway streams them. It is sent on as it is. */
+export interface ReplyChunk {
+  choices: { delta: { content?: string | null | undefined } }[]
+}
+
+/**
+ * Port: writes the replies of conversations, such as `gatewayResponder()`.
+ * What is thrown before the first chunk is the answer's error, an ApiError with its status; after it, the stream ends with it.
+ */
+export type Responder = (request: ReplyRequest) => AsyncIterable<ReplyChunk>

@@ -1,0 +1,83 @@
+import type { Key, KV } from '@turnpike/core'
+import { entriesOf } from '@turnpike/core'
+import { verifyOwned } from '@turnpike/core/internal'
+import type { Conversation } from './entities/conversations.js'
+import type { StoredProject } from './entities/projects.js'
+import type { StoredTask } from './entities/tasks.js'
+
+/** Checks that the count of the projects and agents of each user is right. */
+async function* verifySlots(kv: KV): AsyncGenerator<string> {
+  const left = new Map<string, { projects: number; agents: number }>()
+  const of = (userId: string) => {
+    const found = left.get(userId) ?? { projects: 0, agents: 0 }
+    left.set(userId, found)
+    return found
+  }
+  for await (const { value } of entriesOf<StoredProject>(kv, ['project'])) {
+    of(value.user_id).projects++
+    of(value.user_id).agents += value.agents
+  }
+  for await (const { key, value } of entriesOf<Record<string, number>>(kv, ['project-slots'])) {
+    of(key[1]!).projects -= value['projects'] ?? 0
+    of(key[1]!).agents -= value['agents'] ?? 0
+  }
+  for (const [userId, { projects, agents }] of left)
+    if (projects !== 0 || agents !== 0) yield `The projects or agents of user ${userId} are miscounted`
+}
+
+/** What an entry below `in-project` needs to be found, or to belong to something: the value of another entry, as far as it is told. */
+function neededBy(key: Key, value: unknown): { key: Key; is: (value: never) => boolean; problem: string } {
+  const [, project, kind, id, ...rest] = key as [string, string, string, string, ...string[]]
+  const isOfProject = (owner: { project_id: string }) => owner.project_id === project
+  if (kind === 'task') return { key: ['task', id], is: isOfProject, problem: `Task ${id} is not found by its id` }
+  if (kind === 'conversation') {
+    const { id } = value as Conversation
+    return { key: ['conversation', id], is: isOfProject, problem: `Conversation ${id} is not found by its id` }
+  }
+  if (kind === 'message')
+    return {
+      key: ['in-project', project, 'conversation'],
+      is: ({ thread }: Conversation) => thread === id,
+      problem: `Message ${rest[0]} is in no conversation`,
+    }
+  const taskId = kind === 'revision' ? id : (value as string)
+  return {
+    key: ['in-project', project, 'task', taskId],
+    is: ({ result }: StoredTask) => kind === 'revision' || result === id,
+    problem: kind === 'revision' ? `Revision ${rest[0]} is of no task` : `Result ${id} is not that of task ${taskId}`,
+  }
+}
+
+/** Checks that what belongs to projects has its project, and that it is found, unless its deletion is under way. */
+async function* verifyChildren(kv: KV): AsyncGenerator<string> {
+  const purges: Key[] = []
+  for await (const { value } of entriesOf<string[]>(kv, ['purge'])) purges.push(value)
+  const isPurged = (key: Key): boolean => purges.some((prefix) => prefix.every((segment, i) => key[i] === segment))
+
+  for await (const { key, value } of entriesOf<unknown>(kv, ['in-project'])) {
+    if (isPurged(key)) continue
+    const needed = neededBy(key, value)
+    const [project, other] = await kv.getMany([['project', key[1]!], needed.key])
+    if (!project) yield `${key.slice(2).join(' ')} is in project ${key[1]}, which is not there`
+    if (!other || !needed.is(other.value as never)) yield needed.problem
+  }
+  for (const kind of ['task', 'conversation'])
+    for await (const { key, value } of entriesOf<{ user_id: string; project_id: string }>(kv, [kind])) {
+      const { user_id, project_id } = value
+      const child = ['in-project', project_id, kind, ...(kind === 'task' ? [key[1]!] : [])]
+      const [project, found] = await kv.getMany<{ user_id?: string; id: string }>([['project', project_id], child])
+      if (isPurged(child)) continue
+      if (found?.value.id !== key[1]) yield `${kind} ${key[1]} is not in its project`
+      if (project?.value.user_id !== user_id) yield `${kind} ${key[1]} is said to be of user ${user_id}`
+    }
+}
+
+/**
+ * Reads a whole store and checks the redundant data of the platform, as `verifyStore` of `@turnpike/core` does that of users, keys and usage.
+ * No commit may happen meanwhile. @returns one sentence per inconsistency
+ */
+export async function* verifyPlatform(kv: KV): AsyncGenerator<string> {
+  yield* verifyOwned(kv, 'Project', 'project', 'user-projects')
+  yield* verifySlots(kv)
+  yield* verifyChildren(kv)
+}
