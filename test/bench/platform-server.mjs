@@ -1,4 +1,4 @@
-// Usage: node platform-server.mjs bare|platform. Prints its port, and for `platform` an access token and a cookie; for each line on standard
+// Usage: node platform-server.mjs bare|platform. Prints its port, and for `platform` an access token, a cookie and the id of a task; for each line on standard
 // input, the CPU time that it has used so far, in microseconds.
 import { createServer } from 'node:http'
 import { createInterface } from 'node:readline'
@@ -43,8 +43,12 @@ if (process.argv[2] === 'bare') {
   await createUser(kv, { id, email, ...names }, { also: [await identity.sessions.passwordEntry(id, password)] })
   const head = { method: 'POST', header: () => undefined, ip: () => '' }
   const { session, cookies } = await identity.sessions.signIn({ email, password, cookie: true }, head)
-  const port = await listen(createPlatformServer(createPlatform({ kv, identity })))
-  say({ port, token: session.access_token, cookie: cookies[0].split(';', 1)[0] })
+  const platform = createPlatform({ kv, identity })
+  const { projects, tasks } = platform.operations
+  const project = await projects.create(id, { name: 'Project' })
+  const task = await tasks.create(id, project.id, { title: 'Task' })
+  const port = await listen(createPlatformServer(platform))
+  say({ port, token: session.access_token, cookie: cookies[0].split(';', 1)[0], task: task.id })
 }
 
 createInterface({ input: process.stdin }).on('line', () => {

@@ -1,6 +1,6 @@
 /**
  * The platform: `npm run bench:platform [-- --check]`. README.md tells how it measures. It prints the CPU of an authenticated request beside a
- * bare server of node:http, and the times of pages and sign-ins among 1e5 users on each store.
+ * bare server of node:http, and on each store the times of pages and sign-ins among 1e5 users, and of projects with many tasks and messages.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -18,6 +18,7 @@ const { values: flags } = parseArgs({
     check: { type: 'boolean', default: false },
     rounds: { type: 'string', default: '3' },
     users: { type: 'string', default: '100000' },
+    messages: { type: 'string', default: '100000' },
   },
 })
 const file = (name) => fileURLToPath(new URL(name, import.meta.url))
@@ -54,8 +55,8 @@ async function start(kind) {
 }
 
 /** The CPU time of a server per request, in microseconds, where `CONNECTIONS` clients ask one after another. */
-async function costOf(server, headers) {
-  const bytes = Buffer.from(`GET /api/account HTTP/1.1\r\nhost: 127.0.0.1\r\n${headers}\r\n`)
+async function costOf(server, path, headers) {
+  const bytes = Buffer.from(`GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n${headers}\r\n`)
   const connections = Array.from({ length: CONNECTIONS }, () => connect(server.port))
   await Promise.all(connections.map(({ ready }) => ready))
   const load = async (ms) => {
@@ -83,10 +84,15 @@ async function costOf(server, headers) {
 async function requests() {
   const [bare, platform] = [await start('bare'), await start('platform')]
   const [bearer, cookie] = [`authorization: Bearer ${platform.token}\r\n`, `cookie: ${platform.cookie}\r\n`]
+  const status = `/api/tasks/${platform.task}/status`
   const rounds = []
   for (let round = 0; round < Number(flags.rounds); round++) {
-    const floor = await costOf(bare, bearer)
-    const costs = { bare: floor, bearer: await costOf(platform, bearer), cookie: await costOf(platform, cookie) }
+    const costs = {
+      bare: await costOf(bare, '/api/account', bearer),
+      bearer: await costOf(platform, '/api/account', bearer),
+      cookie: await costOf(platform, '/api/account', cookie),
+      status: await costOf(platform, status, bearer),
+    }
     console.log(
       Object.entries(costs)
         .map(([name, cost]) => `${name} ${cost.toFixed(1)} µs`)
@@ -95,12 +101,12 @@ async function requests() {
     rounds.push(costs)
   }
   await Promise.all([bare.stop(), platform.stop()])
-  for (const name of ['bearer', 'cookie'])
-    hold(
-      `GET /api/account by ${name}, CPU ÷ bare node:http`,
-      median(rounds.map((round) => round[name] / round.bare)),
-      3,
-    )
+  for (const [name, what, most] of [
+    ['bearer', 'GET /api/account by bearer', 3],
+    ['cookie', 'GET /api/account by cookie', 3],
+    ['status', 'GET /api/tasks/{id}/status', 2.5],
+  ])
+    hold(`${what}, CPU ÷ bare node:http`, median(rounds.map((round) => round[name] / round.bare)), most)
 }
 
 /** Runs `task` with 0 to `count` - 1, up to 64 at a time. */
@@ -114,9 +120,9 @@ async function many(count, task) {
 }
 
 /** p50 of so many runs, one after another, in milliseconds. */
-async function timeOf(task) {
+async function timeOf(task, count = TIMES) {
   const times = []
-  for (let i = 0; i < TIMES; i++) {
+  for (let i = 0; i < count; i++) {
     const begin = performance.now()
     await task(i)
     times.push(performance.now() - begin)
@@ -157,8 +163,58 @@ async function users(name, kv) {
   hold(`${name}: ms, a sign-in without its hash`, await timeOf(() => signIn(random())), 5)
 }
 
+/** Projects with 1,000 and 10,000 tasks, and a conversation with many messages. */
+async function work(name, kv) {
+  const user = (await createUser(kv, { name: 'Ada' })).id
+  const identity = { authenticate: () => ({ userId: user, via: 'custom' }) }
+  const { fetch, operations } = createPlatform({ kv, identity })
+  const { projects, tasks, conversations } = operations
+  const projectOf = async (count) => {
+    const { id } = await projects.create(user, { name: `${count} tasks` })
+    await many(count, (i) => tasks.create(user, id, { title: `Task ${i}`, description: 'x'.repeat(200) }))
+    return id
+  }
+  const [small, large] = [await projectOf(1_000), await projectOf(10_000)]
+  const { thread, id: conversation } = await conversations.get(user, large)
+  const messages = Number(flags.messages)
+  const begin = parseInt(conversation.replaceAll('-', '').slice(0, 12), 16)
+  const timestamp = new Date(begin).toISOString()
+  const idOf = (i) => {
+    const time = (begin + i).toString(16).padStart(12, '0')
+    return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`
+  }
+  await many(messages / 500, (part) =>
+    kv.commit({
+      set: Array.from({ length: 500 }, (_, i) => {
+        const message = { id: idOf(part * 500 + i), role: 'user', text: 'x'.repeat(200), timestamp }
+        return { key: ['in-project', large, 'message', thread, message.id], value: message }
+      }),
+    }),
+  )
+  const ask = async (path) => {
+    const response = await fetch(new Request(`http://127.0.0.1${path}`))
+    const text = await response.text()
+    if (response.status !== 200) throw new Error(text)
+    return text
+  }
+  const show = (what, ms) => console.log(`     ${name}: ms, ${what}: ${ms.toFixed(1)}`)
+  hold(`${name}: ms, a list of 1,000 tasks`, await timeOf(() => ask(`/api/tasks?projectId=${small}`)), 30)
+  show('a list of 10,000 tasks', await timeOf(() => ask(`/api/tasks?projectId=${large}`), 10))
+  show('100 tasks of 10,000', await timeOf(() => ask(`/api/tasks?projectId=${large}&limit=100`)))
+  show(`the last 50 of ${messages} messages`, await timeOf(() => ask(`/api/projects/${large}/conversation?limit=50`)))
+  show(`a conversation of ${messages} messages`, await timeOf(() => ask(`/api/projects/${large}/conversation`), 3))
+  show('sending a message to it', await timeOf(() => conversations.send(user, large, { text: 'x' })))
+  const { id } = await tasks.create(user, small, { title: 'Changed' })
+  show('changing a task', await timeOf((i) => tasks.update(user, id, () => ({ output: `${i}` }))))
+  const start = performance.now()
+  await projects.remove(user, large)
+  show(`deleting a project with 10,000 tasks and ${messages} messages`, performance.now() - start)
+}
+
 await requests()
-await users('memory', await memoryKV())
+const memory = await memoryKV()
+await users('memory', memory)
+await work('memory', memory)
 for (const [name, module, startServer] of [
   ['redis', '../support/redis.ts', (m) => m.startRedis({ appendfsync: ['always'] })],
   ['postgres', '../support/postgres.ts', (m) => m.startPostgres()],
@@ -166,6 +222,7 @@ for (const [name, module, startServer] of [
   const server = await startServer((await runnerImport(file(module))).module)
   const { kv } = await openStorage(server.url)
   await users(name, kv)
+  await work(name, kv)
   await kv.close()
   await server.stop()
 }

@@ -78,16 +78,19 @@ export function contentReply(
   content: Content,
 ): ContentReply {
   const { type, size, etag, lastModified, read } = content
-  const headers: Record<string, string> = { ...content.headers }
-  if (etag !== undefined) headers['etag'] = etag
-  if (lastModified !== undefined) headers['last-modified'] = new Date(lastModified).toUTCString()
-  if (isFresh(header, content)) return { status: 304, headers }
-  headers['content-type'] = type
-  headers['accept-ranges'] = 'bytes'
+  const validators: Record<string, string> = {}
+  if (etag !== undefined) validators['etag'] = etag
+  if (lastModified !== undefined) validators['last-modified'] = new Date(lastModified).toUTCString()
+  if (isFresh(header, content)) return { status: 304, headers: { ...validators, ...content.headers } }
   const wanted = method === 'GET' ? header('range') : undefined
   const range = wanted !== undefined && mayResume(header('if-range'), content) ? parseRange(wanted, size) : undefined
-  headers['content-length'] = String(range ? range.end - range.start + 1 : size)
+  const headers: Record<string, string> = {
+    'content-type': type,
+    'accept-ranges': 'bytes',
+    'content-length': String(range ? range.end - range.start + 1 : size),
+  }
   if (range) headers['content-range'] = `bytes ${range.start}-${range.end}/${size}`
+  Object.assign(headers, validators, content.headers)
   if (method === 'HEAD') return { status: 200, headers }
   return { status: range ? 206 : 200, headers, body: read(range) }
 }

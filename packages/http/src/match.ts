@@ -37,18 +37,21 @@ export function matcher<R extends Route>(routes: readonly R[]): (path: string) =
   }
 
   const matchPattern = (segments: string[], given: string[]): Record<string, string> | undefined => {
-    const params: Record<string, string> = {}
-    for (const [i, segment] of segments.entries()) {
-      if (segment.endsWith('+}')) {
-        params[segment.slice(1, -2)] = decode(given.slice(i).join('/'))
-        return given.length > i && given[i] !== '' ? params : undefined
+    const isOpen = segments.at(-1)!.endsWith('+}')
+    if (isOpen ? segments.length > given.length : segments.length !== given.length) return undefined
+    let params: Record<string, string> | undefined
+    for (let i = 0; i < segments.length; i++) {
+      const segment = segments[i]!
+      if (segment[0] !== '{') {
+        if (segment !== given[i]) return undefined
+      } else {
+        if (given[i] === '') return undefined
+        params ??= {}
+        if (segment.endsWith('+}')) params[segment.slice(1, -2)] = decode(given.slice(i).join('/'))
+        else params[segment.slice(1, -1)] = decode(given[i]!)
       }
-      if (segment.startsWith('{')) {
-        if (!given[i]) return undefined
-        params[segment.slice(1, -1)] = decode(given[i]!)
-      } else if (segment !== given[i]) return undefined
     }
-    return segments.length === given.length ? params : undefined
+    return params
   }
 
   const noMethods = new Map<string, R>()

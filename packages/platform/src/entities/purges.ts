@@ -8,8 +8,8 @@ export interface Purge {
   value: string[]
 }
 
-/** Entries that one commit deletes. */
-const PART = 200
+/** Entries that one commit deletes. They are read before, and may be large. */
+const PART = 100
 
 /** The entry that announces a deletion. Write it in the commit that makes the entries unreachable. */
 export const purgeOf = (id: string, prefix: Key): Purge => ({ key: ['purge', id], value: [...prefix] })

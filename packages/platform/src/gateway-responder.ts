@@ -1,0 +1,76 @@
+import type { User } from '@turnpike/core'
+import { ApiError } from '@turnpike/core'
+import type { Exchange, Reply, Servable } from '@turnpike/http'
+import { localExchange } from '@turnpike/http'
+import type { ReplyChunk, ReplyRequest, Responder } from './responder.js'
+
+/** What is needed of a gateway: {@link createGateway} of `@turnpike/gateway` makes one. */
+export interface UserGateway {
+  /** Its routes for callers without a gateway key. */
+  as(authenticate: (exchange: Exchange) => User): Servable
+}
+
+/** The chunks of a streamed answer of the gateway, whose pieces are whole events. @throws ApiError for an error event */
+async function* chunksOf(body: AsyncIterable<string | Uint8Array>): AsyncGenerator<ReplyChunk> {
+  for await (const piece of body)
+    for (const event of (piece as string).split('\n\n')) {
+      if (!event.startsWith('data: {')) continue
+      const chunk = JSON.parse(event.slice('data: '.length)) as ReplyChunk | { error: { message: string } }
+      if ('error' in chunk)
+        throw new ApiError(502, 'upstream_error', chunk.error.message, { code: 'upstream_error' })
+      yield chunk
+    }
+}
+
+/** The error that the gateway answered, as one of the platform. */
+function errorOf({ status, headers, body }: Reply): ApiError {
+  const { error } = JSON.parse(body as string) as { error: Pick<ApiError, 'type' | 'code' | 'message'> }
+  const retryAfter = headers['retry-after']
+  return new ApiError(status, error.type, error.message, {
+    code: error.code,
+    ...(retryAfter !== undefined && { retryAfter: Number(retryAfter) }),
+    ...(headers['x-should-retry'] === 'false' && { shouldRetry: false }),
+  })
+}
+
+/** Whether another model may do what one did not: it was not there or not able to, and has not been paid for. */
+const mayTryNext = ({ status, code, shouldRetry }: ApiError): boolean =>
+  (status >= 500 || status === 429 || code === 'model_not_found') && shouldRetry !== false
+
+/**
+ * Replies by a gateway in the same process, without HTTP between them: a chat completion of the user, streamed, and tagged with the project and the
+ * conversation. Of several models, the next is tried where one fails before its first chunk and nothing was paid.
+ * @param options.models the models for agents without one of their own, such as `() => router.agentModels()`
+ * @example createPlatform({ kv, gateway, identity, responder: gatewayResponder(gateway, { models: () => router.agentModels() }) })
+ */
+export function gatewayResponder(gateway: UserGateway, { models }: { models: () => Promise<readonly string[]> }): Responder {
+  const users = new WeakMap<Exchange, User>()
+  const { handle } = gateway.as((exchange) => users.get(exchange)!)
+
+  const ask = async (model: string, { user, project, conversation_id, messages, signal }: ReplyRequest): Promise<Reply> => {
+    const exchange = localExchange({
+      method: 'POST',
+      path: '/v1/chat/completions',
+      headers: {
+        'content-type': 'application/json',
+        'x-project-id': project.id,
+        'x-conversation-id': conversation_id,
+      },
+      body: JSON.stringify({ model, messages, stream: true, stream_options: { include_usage: true } }),
+      signal,
+    })
+    users.set(exchange, user)
+    return (await handle(exchange))!
+  }
+
+  return async function* (request) {
+    let refusal = new ApiError(503, 'server_error', 'There is no model that could reply', { code: 'internal_error' })
+    for (const model of [...request.models, ...(await models())]) {
+      const reply = await ask(model, request)
+      if (reply.status === 200) return yield* chunksOf(reply.body as AsyncIterable<string>)
+      refusal = errorOf(reply)
+      if (!mayTryNext(refusal)) break
+    }
+    throw refusal
+  }
+}
