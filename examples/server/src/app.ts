@@ -8,14 +8,14 @@ import { prometheus } from '@turnpike/gateway/prometheus'
 import type { Servable } from '@turnpike/http'
 import { shells } from '@turnpike/http'
 import type { Platform } from '@turnpike/platform'
-import { createPlatform, isPlatformPath, passwordAuth, scryptHasher } from '@turnpike/platform'
+import { createPlatform, gatewayResponder, isPlatformPath, passwordAuth, scryptHasher } from '@turnpike/platform'
 import { openapi as platformOpenapi } from '@turnpike/platform/openapi'
 import type { Transport } from '@turnpike/providers'
 import { createRouter } from '@turnpike/providers'
 import type { Environment } from './environment.js'
+import { finishLeftovers } from './leftovers.js'
 import { createLog } from './log.js'
 import { toPng } from './png.js'
-import { sweepHolds } from './holds.js'
 import { openPrices } from './prices.js'
 import { createProviders, geminiAudio } from './providers.js'
 import { openStorage } from './storage.js'
@@ -95,8 +95,9 @@ export async function createApp(environment: Environment, transport: Transport, 
 
   const prices = await openPrices(environment.PRICES, (error) => log.onError(error, { prices: environment.PRICES }))
   const { kv, rateLimiter } = await openStorage(STORAGE)
+  const router = createRouter({ providers, prices })
   const gateway = createGateway({
-    router: createRouter({ providers, prices }),
+    router,
     kv,
     ...(rateLimiter && { rateLimiter }),
     toPng,
@@ -129,6 +130,7 @@ export async function createApp(environment: Environment, transport: Transport, 
     gateway,
     balancePolicy: environment.BALANCE_POLICY,
     planLimits: planOf(environment),
+    responder: gatewayResponder(gateway, { models: () => router.agentModels() }),
     trustedHops,
     onError: log.onError,
     onRequest: log.onRequest,
@@ -140,7 +142,7 @@ export async function createApp(environment: Environment, transport: Transport, 
   }
   const { node, hattip } = shells(servable.handle, { trustedHops })
   const made = await bootstrap(kv, gateway, platform, environment)
-  const { endSweeps } = await sweepHolds(kv, gateway.ledger, log.onError)
+  const leftovers = await finishLeftovers(kv, gateway.ledger, platform.operations, log.onError)
   const rotate = (): Promise<unknown> =>
     identity.rotateKeys(KEY_AGE_MS).catch((error: unknown) => log.onError(error, { rotation: 'signing keys' }))
   const rotation = setInterval(() => void rotate(), DAY_MS).unref()
@@ -177,7 +179,7 @@ export async function createApp(environment: Environment, transport: Transport, 
     async close(): Promise<void> {
       await gateway.drain()
       clearInterval(rotation)
-      await endSweeps()
+      await leftovers.end()
       await kv.close()
     },
   }

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { KV } from '@turnpike/core'
 import { entriesOf, verifyStore } from '@turnpike/core'
+import { verifyPlatform } from '@turnpike/platform'
 import { exportStore, importStore } from '@turnpike/storage/transfer'
 import { openStorage } from './storage.js'
 
@@ -54,10 +55,11 @@ const commands: Record<string, (kv: KV, file?: string) => Promise<void>> = {
     let entries = 0
     for await (const _ of entriesOf(kv)) report(++entries)
     let problems = 0
-    for await (const problem of verifyStore(kv)) {
-      problems++
-      console.log(problem)
-    }
+    for (const verify of [verifyStore, verifyPlatform])
+      for await (const problem of verify(kv)) {
+        problems++
+        console.log(problem)
+      }
     console.log(`${entries.toLocaleString('en')} entries, ${problems} problems`)
     if (problems > 0) process.exitCode = 1
   },

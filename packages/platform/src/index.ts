@@ -3,6 +3,8 @@ export type { Caller } from './caller.js'
 export type { Conversation, Message } from './entities/conversations.js'
 export type { Project, ProjectFields, TeamType } from './entities/projects.js'
 export type { NewTask, Result, Revision, Task, TaskChange, TaskStatus } from './entities/tasks.js'
+export { gatewayResponder } from './gateway-responder.js'
+export type { UserGateway } from './gateway-responder.js'
 export { chainIdentity } from './identity/identity.js'
 export type {
   AuthSession,
@@ -29,3 +31,4 @@ export { createPlatform, isPlatformPath } from './platform.js'
 export type { ReplyChunk, ReplyRequest, Responder } from './responder.js'
 export type { Agent, Team, TeamCatalog } from './teams.js'
 export { fixedTeams } from './teams.js'
+export { verifyPlatform } from './verify.js'
