@@ -1,13 +1,12 @@
-import type { KeyHolder } from '@turnpike/core'
 import { ApiError } from '@turnpike/core'
-import type { Caller } from './caller.js'
+import type { Caller, UserCaller } from './caller.js'
 import { COMMON_PART, FULL_RETRY_AFTER_S, LONGEST_RETRY_AFTER_S, MAX_IN_FLIGHT, RETRIES_PER_S } from './conventions.js'
 import type { Access } from './operation.js'
 
 export interface AdmissionOptions {
-  /** Concurrent requests of this process; the last fifth is reserved for keys below their fair share. Default {@link MAX_IN_FLIGHT}. */
+  /** Concurrent requests of this process; the last fifth is reserved for keys and users below their fair share. Default {@link MAX_IN_FLIGHT}. */
   maxInFlight?: number
-  /** Concurrent requests of one key; default no limit. */
+  /** Concurrent requests of one key, or of one user without a key; default no limit. */
   maxConcurrentPerKey?: number
   /**
    * Delay of the event loop, in milliseconds, above which new requests are refused. It limits response times where the CPU, not the
@@ -65,29 +64,35 @@ function retryAfterSpread(): () => number {
 }
 
 /**
- * Limits concurrent requests, in total and by key (docs/decisions/019). Running requests are never ended for it.
+ * Limits concurrent requests, in total and by key or user (docs/decisions/019). Running requests are never ended for it.
  * @returns a function that admits a request, or throws ApiError 429 or 503; the function that it returns must be called when the request ends
  */
 export function admission(options: AdmissionOptions): (caller: Caller, access: Access) => (() => void) | undefined {
   const { maxInFlight = MAX_IN_FLIGHT, maxConcurrentPerKey = Infinity, maxLoopDelayMs = Infinity } = options
   const common = maxInFlight * COMMON_PART
-  /** Running requests by key; keys without any have no entry. */
+  /** Running requests by key or user; those without any have no entry. */
   const running = new Map<string, number>()
   let inFlight = 0
   const delay = maxLoopDelayMs === Infinity ? () => 0 : loopDelay(() => inFlight > 0)
   const retryAfter = retryAfterSpread()
 
   return (caller, access) => {
-    // Only requests with a key count, so that administrators can inspect a full gateway.
+    // Only requests with a key or of users count, so that administrators can inspect a full gateway.
     if (access !== 'key') return undefined
-    const { id } = (caller as KeyHolder).key
+    const { key, user } = caller as UserCaller
+    const id = key ? key.id : `user/${user.id}`
     const own = running.get(id) ?? 0
     if (own >= maxConcurrentPerKey)
-      throw new ApiError(429, 'rate_limit_error', `This key is limited to ${maxConcurrentPerKey} requests at a time`, {
-        code: 'rate_limit_exceeded',
-        retryAfter: FULL_RETRY_AFTER_S,
-      })
-    // One share more than there are keys, so that the next key finds room.
+      throw new ApiError(
+        429,
+        'rate_limit_error',
+        `This ${key ? 'key' : 'user'} is limited to ${maxConcurrentPerKey} requests at a time`,
+        {
+          code: 'rate_limit_exceeded',
+          retryAfter: FULL_RETRY_AFTER_S,
+        },
+      )
+    // One share more than there are keys and users, so that the next one finds room.
     const share = maxInFlight / (running.size + 1)
     if (inFlight >= maxInFlight || (inFlight >= common && own >= share) || delay() > maxLoopDelayMs)
       throw overloaded[retryAfter()]

@@ -1,36 +1,36 @@
-import type { KeyHolder, KV, LimitOf, Target, TokensOf, UsageLedger } from '@turnpike/core'
+import type { KV, LimitOf, Target, TokensOf, UsageLedger } from '@turnpike/core'
 import { ApiError } from '@turnpike/core'
 import { tokenLimit } from '@turnpike/core/internal'
-import type { Caller } from './caller.js'
-import { isHolder } from './caller.js'
+import type { Caller, UserCaller } from './caller.js'
+import { hasUser } from './caller.js'
 
 const forbidden = (code: 'forbidden' | 'budget_exceeded' | 'insufficient_credits', message: string): ApiError =>
   new ApiError(403, 'permission_error', message, { code })
 
 /** Whether a caller may use a model. */
 export function mayUse(caller: Caller, provider: string, model: string): boolean {
-  const models = isHolder(caller) ? caller.key.models : undefined
+  const models = hasUser(caller) ? caller.key?.models : undefined
   return !models || models.includes(model) || models.includes(`${provider}/${model}`)
 }
 
-/** The targets that a key may be used for. @throws ApiError 403 where there are none */
-export function allowedTargets(holder: KeyHolder, targets: Target[]): Target[] {
-  if (!holder.key.models) return targets
-  const allowed = targets.filter(({ provider, model }) => mayUse(holder, provider.id, model))
+/** The targets that a caller may use. @throws ApiError 403 where there are none */
+export function allowedTargets(caller: UserCaller, targets: Target[]): Target[] {
+  if (!caller.key?.models) return targets
+  const allowed = targets.filter(({ provider, model }) => mayUse(caller, provider.id, model))
   if (allowed.length === 0) throw forbidden('forbidden', 'This key may not be used for this model')
   return allowed
 }
 
 /** The budgets that apply to a request. */
-export function budgetsOf({ key, user }: KeyHolder): LimitOf[] {
+export function budgetsOf({ key, user }: UserCaller): LimitOf[] {
   const budgets: LimitOf[] = []
-  if (key.budget) budgets.push({ of: 'key', id: key.id, budget: key.budget })
+  if (key?.budget) budgets.push({ of: 'key', id: key.id, budget: key.budget })
   if (user.budget) budgets.push({ of: 'user', id: user.id, budget: user.budget })
   return budgets
 }
 
 /** The limit by the user's credits, where they are enforced. */
-export const creditsOf = async ({ user }: KeyHolder, kv: KV): Promise<TokensOf> => ({
+export const creditsOf = async ({ user }: UserCaller, kv: KV): Promise<TokensOf> => ({
   of: 'user',
   id: user.id,
   tokens: await tokenLimit(kv, user.id),

@@ -1,4 +1,4 @@
-import type { GatewayKeys, KeyHolder, RateLimiter } from '@turnpike/core'
+import type { GatewayKeys, KeyHolder, RateLimiter, User } from '@turnpike/core'
 import { ApiError } from '@turnpike/core'
 import { sha256 } from '@turnpike/core/internal'
 import type { Call, Exchange } from '@turnpike/http'
@@ -10,19 +10,33 @@ export interface Administrator {
   admin: string
 }
 
+/** A user who was authenticated without a gateway key: see `as` of a gateway. */
+export interface SignedIn {
+  user: User
+  key?: undefined
+}
+
+/** Callers on whose account requests are made: those of routes with the access `key`. */
+export type UserCaller = KeyHolder | SignedIn
+
 /** Who calls the gateway; null on open routes. */
-export type Caller = KeyHolder | Administrator | null
+export type Caller = UserCaller | Administrator | null
 
 /** Authenticates an administrator by another credential than a gateway key; null where there is none or it is not valid. */
 export type AuthenticateAdmin = (exchange: Exchange) => Promise<Administrator | null> | Administrator | null
 
+/** Authenticates a user by another credential than a gateway key. @throws ApiError 401, 403 or 429 */
+export type AuthenticateUser = (exchange: Exchange) => Promise<User> | User
+
 /** The caller's name for the audit log. */
-export const actorOf = (caller: Caller): string => (isHolder(caller) ? caller.user.id : caller!.admin)
+export const actorOf = (caller: Caller): string => (hasUser(caller) ? caller.user.id : caller!.admin)
 
 /** Whether the caller is an administrator. */
-export const isAdmin = (caller: Caller): boolean => (isHolder(caller) ? caller.user.role === 'admin' : caller !== null)
+export const isAdmin = (caller: Caller): boolean => (hasUser(caller) ? caller.user.role === 'admin' : caller !== null)
 
-export const isHolder = (caller: Caller): caller is KeyHolder => caller !== null && 'key' in caller
+export const hasUser = (caller: Caller): caller is UserCaller => caller !== null && 'user' in caller
+
+const forbidden = (message: string): ApiError => new ApiError(403, 'permission_error', message, { code: 'forbidden' })
 
 const bearer = (exchange: Exchange): string | undefined =>
   /^bearer +(\S+)$/i.exec(exchange.header('authorization') ?? '')?.[1]
@@ -69,8 +83,20 @@ export function callerOf(
         code: 'rate_limit_exceeded',
         retryAfter,
       })
-    if (access === 'admin' && holder.user.role !== 'admin')
-      throw new ApiError(403, 'permission_error', 'This is for administrators', { code: 'forbidden' })
+    if (access === 'admin' && holder.user.role !== 'admin') throw forbidden('This is for administrators')
     return holder
+  }
+}
+
+/** Finds the user of a request by `authenticate`, on open routes and those that make requests on a user's account; the others are refused. */
+export function signedInBy(
+  authenticate: AuthenticateUser,
+): (exchange: Exchange, access: Access, log: Call['log']) => Promise<Caller> {
+  return async (exchange, access, log) => {
+    if (access === 'open') return null
+    const user = await authenticate(exchange)
+    log({ user_id: user.id })
+    if (access !== 'key') throw forbidden('This is for gateway keys')
+    return { user }
   }
 }

@@ -7,8 +7,8 @@ import type { GatewayParts } from './admin-routes.js'
 import { adminRoutes } from './admin-routes.js'
 import type { AdmissionOptions } from './admission.js'
 import { admission } from './admission.js'
-import type { AuthenticateAdmin, Caller } from './caller.js'
-import { callerOf } from './caller.js'
+import type { AuthenticateAdmin, AuthenticateUser, Caller } from './caller.js'
+import { callerOf, signedInBy } from './caller.js'
 import type { EMBEDDING } from './conventions.js'
 import { ABANDONED_MS, BETWEEN_EVENTS_MS, DRAIN_MS, FIRST_EVENT_MS } from './conventions.js'
 import { describeError } from './describe-error.js'
@@ -28,7 +28,7 @@ import { usersCreate, usersDelete, usersGet, usersList, usersUsage } from './ope
 import type { RequestEvents } from './request-events.js'
 import { eventOf } from './request-events.js'
 import { upstreamWatches } from './upstream-watch.js'
-import type { GatewayRoute } from './operation.js'
+import type { Access, GatewayRoute } from './operation.js'
 
 /** Options of {@link createGateway}. */
 export interface GatewayOptions
@@ -94,6 +94,16 @@ export interface Gateway extends Servable, Shells {
   routes: readonly GatewayRoute[]
   keys: GatewayKeys
   ledger: UsageLedger
+  /**
+   * The same gateway for users who are signed in elsewhere, such as to a platform in this process: the same routes, limits, log and errors,
+   * but `authenticate` names the user of a request, who pays for it. There is no key, so that neither a key's models and budget nor
+   * requests per minute limit it; the user's budget and credits do, and `maxConcurrentPerKey` applies to each user. Routes for users, usage
+   * and administrators answer 403. The option `cors` does not apply: it is for the surface that the user is signed in to.
+   * @example
+   * const { handle } = gateway.as(() => user)
+   * const reply = await handle(localExchange({ method: 'POST', path: '/v1/chat/completions', body: JSON.stringify(request) }))
+   */
+  as(authenticate: AuthenticateUser): Servable
   /**
    * Begins a shutdown: `/health` answers 503, running requests may end, and those that still run after `ms` are aborted with an error.
    * Resolves when none is running. Default 30,000 ms.
@@ -169,15 +179,16 @@ export function createGateway(options: GatewayOptions): Gateway {
     const event = eventOf(log, now())
     if (event) events!.publish(event)
   }
-  const { handle, refuse } = createHandler({
+  const handling: Omit<HandlerOptions<Caller, Access>, 'authenticate'> = {
     ...options,
     routes,
     onRequest: tellEach([options.onRequest ?? [], events ? publish : []].flat()),
-    authenticate: callerOf(keys, rateLimiter, options.authenticateAdmin),
     enter: admission(options),
     toApiError: describeError,
     errorBody: ({ type, message, code }) => ({ error: { type, message, code } }),
-  })
+  }
+  const authenticate = callerOf(keys, rateLimiter, options.authenticateAdmin)
+  const { handle, refuse } = createHandler({ ...handling, authenticate })
 
   return {
     handle,
@@ -186,6 +197,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     routes,
     keys,
     ledger,
+    as: (authenticate) => createHandler({ ...handling, cors: { origins: [] }, authenticate: signedInBy(authenticate) }),
     async drain(ms = DRAIN_MS) {
       stopping.abort()
       await watches.drain(ms)

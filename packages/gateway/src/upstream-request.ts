@@ -1,8 +1,8 @@
-import type { BalancePolicy, Hold, KeyHolder, KV, Need, Note, Router, Target, UsageLedger } from '@turnpike/core'
+import type { BalancePolicy, Hold, KV, Need, Note, Router, Target, UsageLedger } from '@turnpike/core'
 import type { Attribute } from '@turnpike/core/internal'
 import type { Call } from '@turnpike/http'
 import { allowedTargets, budgetsOf, creditsOf, overLimit, unpriced } from './admit.js'
-import type { Caller } from './caller.js'
+import type { Caller, UserCaller } from './caller.js'
 import type { RecordHead } from './record.js'
 import { estimated, recordOf, tag } from './record.js'
 import type { UpstreamWatch, UpstreamWatches } from './upstream-watch.js'
@@ -81,14 +81,14 @@ export async function upstreamRequest(
 ): Promise<UpstreamRequest> {
   const { router, kv, ledger, attribute, watches, now, holds, drainMs, balancePolicy } = options
   const started = performance.now()
-  const holder = caller as KeyHolder
-  const { key, user } = holder
+  const payer = caller as UserCaller
+  const { key, user } = payer
   const { task } = need
   call.log({ task })
   const choice = router.candidates(need)
   // Not awaited where it is synchronous: each `await` costs a turn of the event loop.
   const { targets: able, considered } = choice instanceof Promise ? await choice : choice
-  const targets = allowedTargets(holder, able)
+  const targets = allowedTargets(payer, able)
   const target = targets[0]!
   const readying = ledger.ready()
   if (readying) await readying
@@ -96,7 +96,7 @@ export async function upstreamRequest(
   const head: RecordHead = {
     request_id: call.requestId,
     user_id: user.id,
-    key_id: key.id,
+    key_id: key ? key.id : '',
     session_id: tag(call, 'x-session-id'),
     conversation_id: tag(call, 'x-conversation-id'),
     task_id: tag(call, 'x-task-id'),
@@ -108,8 +108,8 @@ export async function upstreamRequest(
   const attributing = attribute(head)
   if (attributing) await attributing
 
-  const limits = budgetsOf(holder)
-  if (balancePolicy === 'enforce') limits.push(await creditsOf(holder, kv))
+  const limits = budgetsOf(payer)
+  if (balancePolicy === 'enforce') limits.push(await creditsOf(payer, kv))
   let hold: Hold | undefined
   if (holds || limits.length > 0) {
     const estimate = recordOf(head, target, estimated(need.expected(target)), {

@@ -14,7 +14,7 @@ import { invalid } from '@turnpike/core/internal'
 import { Paging, jsonList } from '@turnpike/http'
 import * as v from 'valibot'
 import type { Caller } from '../caller.js'
-import { actorOf, isAdmin, isHolder } from '../caller.js'
+import { actorOf, hasUser, isAdmin } from '../caller.js'
 import { operation } from '../operation.js'
 
 const role = v.picklist(['user', 'developer', 'admin'])
@@ -73,7 +73,7 @@ const notFound = (): ApiError =>
 
 /** Reads a user: the caller's own, or any for administrators. @throws ApiError 404, also for users that the caller may not see (ruling 30) */
 async function visible(kv: KV, caller: Caller, id: string): Promise<User> {
-  const own = isHolder(caller) && caller.user.id === id
+  const own = hasUser(caller) && caller.user.id === id
   const user = own || isAdmin(caller) ? await getUser(kv, id.slice(0, 200)) : null
   if (!user) throw notFound()
   return user

@@ -1,0 +1,231 @@
+import type { User } from '@turnpike/core'
+import { ApiError, changeBalance, createUser, getUser } from '@turnpike/core'
+import type { LocalRequest, Reply } from '@turnpike/http'
+import { localExchange } from '@turnpike/http'
+import { describe, expect, it, vi } from 'vitest'
+import type { TestOptions } from '../../../test/support/gateway.js'
+import { chunk, completion, COST, streamed, testGateway } from '../../../test/support/gateway.js'
+import { storeTags } from '../../../test/support/tags.js'
+import { conventionRoutes } from './admin-routes.js'
+import type { AuthenticateUser } from './caller.js'
+import { requestEvents } from './request-events.js'
+
+/** A gateway that is called in this process by a signed-in user, in front of an upstream that answers with {@link completion}. */
+async function setUp(options: TestOptions = {}, fields: Partial<User> = {}) {
+  const at = await testGateway({ upstream: () => completion(), ...options })
+  const user = (await createUser(at.kv, { id: 'ada', ...fields }))!
+  const authenticate = vi.fn<AuthenticateUser>(() => user)
+  const { handle } = at.gateway.as(authenticate)
+  const request = (method: string, path: string, more: Partial<LocalRequest> = {}): Promise<Reply> =>
+    handle(localExchange({ method, path, ...more })).then((reply) => reply!)
+  const ask = (fields: object = {}, more: Partial<LocalRequest> = {}): Promise<Reply> => {
+    const messages = [{ role: 'user', content: 'Hi' }]
+    return request('POST', '/v1/chat/completions', {
+      body: JSON.stringify({ model: 'gpt-4o', messages, ...fields }),
+      ...more,
+    })
+  }
+  const records = async (id = 'ada') => (await at.gateway.ledger.records(id)).items
+  return { ...at, user, authenticate, request, ask, records }
+}
+
+const parsed = ({ body }: Reply): unknown => JSON.parse(body as string)
+const read = async ({ body }: Reply): Promise<string> => {
+  let text = ''
+  for await (const piece of body as AsyncIterable<string>) text += piece
+  return text
+}
+
+describe('a user who is signed in elsewhere', () => {
+  it('is answered, and pays, without a key', async () => {
+    const { ask, records, gateway, kv } = await setUp()
+    const own = await storeTags(kv, 'ada')
+    const reply = await ask({}, { headers: { 'X-Task-ID': own.task } })
+    expect([reply.status, parsed(reply)]).toMatchObject([200, { choices: [{ message: { content: 'Hello' } }] }])
+    expect(await records()).toMatchObject([
+      { request_id: reply.headers['x-request-id'], user_id: 'ada', key_id: '', task_id: own.task, in_project: true },
+    ])
+    for (const [of, id] of [
+      ['user', 'ada'],
+      ['project', own.project],
+    ] as const)
+      expect(await gateway.ledger.totals(of, id)).toMatchObject({ requests: 1, cost_nano_usd: COST })
+    expect((await kv.list(['usage-total', 'key'])).items).toEqual([])
+    expect((await kv.list(['last-used'])).items).toEqual([])
+  })
+
+  it('is streamed the pieces of an answer', async () => {
+    const { ask, records } = await setUp({
+      upstream: () => streamed(chunk('He'), chunk('llo'), chunk('', 'stop'), '[DONE]'),
+    })
+    const reply = await ask({ stream: true })
+    expect(reply).toMatchObject({ status: 200, headers: { 'content-type': 'text/event-stream; charset=utf-8' } })
+    const text = await read(reply)
+    expect(text).toMatch(/^data: .*"He".*\n\ndata: .*"llo"[^]*data: \[DONE\]\n\n$/)
+    expect(await records()).toMatchObject([{ key_id: '', outcome: 'complete' }])
+  })
+
+  it('stops the upstream by leaving', async () => {
+    const upstream = () => streamed(chunk('He'), new Promise(() => undefined))
+    const { ask, records, signals } = await setUp({ upstream })
+    const controller = new AbortController()
+    const reply = await ask({ stream: true }, { signal: controller.signal })
+    const pieces = (reply.body as AsyncIterable<string>)[Symbol.asyncIterator]()
+    expect((await pieces.next()).value).toContain('"He"')
+    controller.abort()
+    await pieces.return!()
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true])
+    expect(await records()).toMatchObject([{ outcome: 'client_abort' }])
+  })
+
+  it('is logged and told of like a caller with a key', async () => {
+    const events = requestEvents()
+    const { ask, logs } = await setUp({ events })
+    await ask()
+    const told = { user_id: 'ada', route: '/v1/chat/completions', status: 200, model: 'gpt-4o', outcome: 'complete' }
+    for (const one of [logs.at(-1), events.recent().at(-1)]) {
+      expect(one).toMatchObject(told)
+      expect(one!['key_id']).toBeUndefined()
+    }
+  })
+})
+
+describe('routes', () => {
+  it('that make requests on account of a user are open to one', async () => {
+    const { request } = await setUp()
+    expect(parsed(await request('GET', '/v1/models'))).toMatchObject({ object: 'list' })
+    expect((await request('GET', '/v1/models/gpt-4o')).status).toBe(200)
+    expect((await request('GET', '/v1/nothing')).status).toBe(404)
+  })
+
+  it('for users, usage and administrators are refused, also to an administrator', async () => {
+    const authenticateAdmin = vi.fn(() => ({ admin: 'root' }))
+    const { gateway, kv, request, key, authenticate } = await setUp(
+      { routes: [conventionRoutes], authenticateAdmin },
+      { role: 'admin' },
+    )
+    const refused = gateway.routes.filter(({ operation: { access } }) => access !== 'open' && access !== 'key')
+    expect(refused.map(({ path }) => path)).toEqual(
+      expect.arrayContaining(['/v1/users', '/v1/users/{id}', '/v1/users/{id}/usage', '/admin/metrics']),
+    )
+    for (const { method, path } of refused) {
+      const reply = await request(method, path.replace('{id}', 'ada'), { headers: { authorization: `Bearer ${key}` } })
+      expect([reply.status, parsed(reply)], `${method} ${path}`).toEqual([
+        403,
+        { error: { type: 'permission_error', code: 'forbidden', message: 'This is for gateway keys' } },
+      ])
+    }
+    expect(authenticate).toHaveBeenCalledTimes(refused.length)
+    expect(authenticateAdmin).not.toHaveBeenCalled()
+    expect(await getUser(kv, 'ada')).not.toBeNull()
+  })
+
+  it('that are open authenticate nobody', async () => {
+    const { request, authenticate } = await setUp()
+    expect([(await request('GET', '/health')).status, (await request('GET', '/')).status]).toEqual([200, 200])
+    expect(authenticate).not.toHaveBeenCalled()
+  })
+})
+
+describe('the authentication', () => {
+  it.each([
+    new ApiError(401, 'authentication_error', 'Sign in', {
+      code: 'invalid_api_key',
+      headers: { 'www-authenticate': 'Bearer' },
+    }),
+    new ApiError(403, 'permission_error', 'Another site', { code: 'forbidden' }),
+    new ApiError(429, 'rate_limit_error', 'Slower', { code: 'rate_limit_exceeded', retryAfter: 7 }),
+  ])('may refuse: $status', async (error) => {
+    const { ask, authenticate, upstream, key } = await setUp()
+    authenticate.mockRejectedValue(error)
+    const reply = await ask({}, { headers: { authorization: `Bearer ${key}` } })
+    const { type, message, code } = error
+    expect([reply.status, parsed(reply)]).toEqual([error.status, { error: { type, message, code } }])
+    expect(reply.headers).toMatchObject({
+      'x-request-id': expect.any(String) as string,
+      ...(error.retryAfter !== undefined && { 'retry-after': '7' }),
+      ...error.headers,
+    })
+    expect(upstream.requests).toEqual([])
+  })
+
+  it('that fails is a 500 without its message', async () => {
+    const { ask, authenticate, errors } = await setUp()
+    const error = new Error('secret')
+    authenticate.mockRejectedValue(error)
+    const reply = await ask()
+    expect([reply.status, parsed(reply)]).toMatchObject([500, { error: { code: 'internal_error' } }])
+    expect(reply.body).not.toContain('secret')
+    expect(errors).toEqual([error])
+  })
+
+  it('is that of this handler alone', async () => {
+    const { chat, authenticate } = await setUp()
+    expect((await chat()).status).toBe(200)
+    expect((await chat({}, { headers: { authorization: '' } })).status).toBe(401)
+    expect(authenticate).not.toHaveBeenCalled()
+  })
+})
+
+describe('limits', () => {
+  it('of keys do not apply', async () => {
+    const consume = vi.fn(() => Promise.resolve({ ok: false, retryAfter: 1 }))
+    const { ask } = await setUp({ rateLimiter: { consume } })
+    expect((await ask()).status).toBe(200)
+    expect(consume).not.toHaveBeenCalled()
+  })
+
+  it('by the budget of the user apply', async () => {
+    const { ask } = await setUp({}, { budget: { usd: (2 * COST) / 1e9 } })
+    const replies: Reply[] = []
+    for (let i = 0; i < 3; i++) replies.push(await ask({ max_tokens: 3 }))
+    expect(replies.map(({ status }) => status)).toEqual([200, 200, 403])
+    expect(parsed(replies[2]!)).toMatchObject({ error: { code: 'budget_exceeded' } })
+  })
+
+  it('by the credits of the user apply', async () => {
+    const { kv, ask } = await setUp({ balancePolicy: 'enforce' })
+    expect(parsed(await ask())).toMatchObject({ error: { code: 'insufficient_credits' } })
+    await changeBalance(kv, 'ada', () => ({ credit_coins: 1 }))
+    expect((await ask()).status).toBe(200)
+  })
+
+  it('of concurrent requests count each user, and keys apart', async () => {
+    const upstream = () => streamed(chunk('Hi'), new Promise(() => undefined))
+    const { gateway, kv, ask, chat } = await setUp({ upstream, maxConcurrentPerKey: 2 })
+    for (let i = 0; i < 2; i++) expect((await ask({ stream: true })).status).toBe(200)
+    const reply = await ask({ stream: true })
+    expect([reply.status, parsed(reply)]).toMatchObject([
+      429,
+      { error: { message: 'This user is limited to 2 requests at a time' } },
+    ])
+    const bob = (await createUser(kv, { id: 'bob' }))!
+    expect(await gateway.as(() => bob).handle(localExchange({ method: 'GET', path: '/v1/models' }))).toMatchObject({
+      status: 200,
+    })
+    expect((await chat({ stream: true })).status).toBe(200)
+  })
+
+  it('of all concurrent requests are the same for both handlers', async () => {
+    const upstream = () => streamed(chunk('Hi'), new Promise(() => undefined))
+    const { ask, chat } = await setUp({ upstream, maxInFlight: 2 })
+    expect((await ask({ stream: true })).status).toBe(200)
+    expect((await chat({ stream: true })).status).toBe(200)
+    expect(parsed(await ask({ stream: true }))).toMatchObject({ error: { code: 'overloaded' } })
+    expect((await chat({ stream: true })).status).toBe(503)
+  })
+
+  it('of origins do not apply', async () => {
+    const { request, send } = await setUp({ cors: { origins: ['https://app.example'] } })
+    const headers = { origin: 'https://app.example' }
+    expect((await request('GET', '/v1/models', { headers })).headers).not.toHaveProperty('access-control-allow-origin')
+    const response = await send('GET', '/v1/models', undefined, { headers })
+    expect(response.headers.get('access-control-allow-origin')).toBe(headers.origin)
+  })
+})
+
+it('sees the shutdown of its gateway', async () => {
+  const { gateway, request } = await setUp()
+  void gateway.drain(0)
+  expect((await request('GET', '/health')).status).toBe(503)
+})
