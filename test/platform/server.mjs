@@ -7,7 +7,7 @@ import { conventionRoutes, createGateway, requestEvents } from '@turnpike/gatewa
 import { openapi as gatewayOpenapi } from '@turnpike/gateway/openapi'
 import { prometheus } from '@turnpike/gateway/prometheus'
 import { fetchShell, nodeShell } from '@turnpike/http'
-import { createPlatform, isPlatformPath, passwordAuth, scryptHasher } from '@turnpike/platform'
+import { createPlatform, gatewayResponder, isPlatformPath, passwordAuth, scryptHasher } from '@turnpike/platform'
 import { openapi } from '@turnpike/platform/openapi'
 import { createRouter, openai } from '@turnpike/providers'
 
@@ -48,6 +48,7 @@ const platform = createPlatform({
   gateway,
   balancePolicy,
   planLimits: { projects: 2 },
+  responder: gatewayResponder(gateway, { models: async () => ['openai/gpt-4o-mini', 'openai/gpt-4o'] }),
   trustedHops,
   routes: [openapi()],
   now,

@@ -16,8 +16,7 @@ async function* chunksOf(body: AsyncIterable<string | Uint8Array>): AsyncGenerat
     for (const event of (piece as string).split('\n\n')) {
       if (!event.startsWith('data: {')) continue
       const chunk = JSON.parse(event.slice('data: '.length)) as ReplyChunk | { error: { message: string } }
-      if ('error' in chunk)
-        throw new ApiError(502, 'upstream_error', chunk.error.message, { code: 'upstream_error' })
+      if ('error' in chunk) throw new ApiError(502, 'upstream_error', chunk.error.message, { code: 'upstream_error' })
       yield chunk
     }
 }
@@ -43,11 +42,17 @@ const mayTryNext = ({ status, code, shouldRetry }: ApiError): boolean =>
  * @param options.models the models for agents without one of their own, such as `() => router.agentModels()`
  * @example createPlatform({ kv, gateway, identity, responder: gatewayResponder(gateway, { models: () => router.agentModels() }) })
  */
-export function gatewayResponder(gateway: UserGateway, { models }: { models: () => Promise<readonly string[]> }): Responder {
+export function gatewayResponder(
+  gateway: UserGateway,
+  { models }: { models: () => Promise<readonly string[]> },
+): Responder {
   const users = new WeakMap<Exchange, User>()
   const { handle } = gateway.as((exchange) => users.get(exchange)!)
 
-  const ask = async (model: string, { user, project, conversation_id, messages, signal }: ReplyRequest): Promise<Reply> => {
+  const ask = async (
+    model: string,
+    { user, project, conversation_id, messages, signal }: ReplyRequest,
+  ): Promise<Reply> => {
     const exchange = localExchange({
       method: 'POST',
       path: '/v1/chat/completions',
