@@ -9,6 +9,10 @@ import { startServer } from './support/server.js'
 
 const run = promisify(execFile)
 
+interface Chunk {
+  choices: { delta: { content?: string } }[]
+}
+
 let folder: string
 let server: Server
 beforeAll(async () => {
@@ -21,10 +25,11 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-/** The shell lines of the section "Sign in" of a page, for the server of this test and the password that it printed. */
-async function linesOf(page: string): Promise<string> {
+/** The shell lines of sections of a page, for the server of this test and the password that it printed. */
+async function linesOf(page: string, sections: string[]): Promise<string> {
   const text = await readFile(new URL(`../${page}`, import.meta.url), 'utf8')
-  const section = text.split(/^## /m).find((part) => part.startsWith('Sign in\n'))!
+  const parts = text.split(/^## /m)
+  const section = sections.map((heading) => parts.find((part) => part.startsWith(`${heading}\n`))!).join('')
   const blocks = [...section.matchAll(/^```sh\n([^]*?)^```/gm)].map(([, block]) => block)
   await expect.poll(server.output).toMatch(/^ {2}admin@localhost {2}\S+$/m)
   const password = /^ {2}admin@localhost {2}(\S+)$/m.exec(server.output())![1]!
@@ -45,39 +50,48 @@ async function bash(lines: string, names: string[]): Promise<{ printed: unknown[
   const printed = stdout.trimEnd().split('\n')
   return {
     values: printed.splice(-names.length),
-    printed: printed.map((line): unknown => (line === '' ? '' : JSON.parse(line))),
+    printed: printed.map((line): unknown => (/^[[{]/.test(line) ? JSON.parse(line) : line)),
   }
 }
 
-it('README.md: who pastes its lines signs in, adds a developer, and makes, uses and revokes a key', async () => {
-  const { printed, values } = await bash(await linesOf('README.md'), ['ADA', 'KEY', 'ID'])
-  const [ada, key, id] = values as [string, string, string]
-  expect(printed).toEqual([
-    expect.objectContaining({ email: 'ada@example.org', role: 'developer' }),
-    expect.objectContaining({
-      choices: [
-        expect.objectContaining({
-          message: expect.objectContaining({ content: 'This is a simulated answer. You said: Hello!' }) as object,
-        }),
-      ],
-    }),
-    expect.objectContaining({
-      requests: 1,
-      total_tokens: 20,
-      keys: [expect.objectContaining({ id, name: 'laptop', requests: 1 })],
-    }),
-    '',
-  ])
+it('README.md: who pastes its lines signs in, makes and uses a key, works on a task with a draft and a conversation, and sees what it cost', async () => {
+  const lines = await linesOf('README.md', ['Sign in', 'Projects and tasks'])
+  const { printed, values } = await bash(lines, ['ADA', 'KEY', 'PROJECT', 'TASK'])
+  const [ada, key, project, task] = values as [string, string, string, string]
+  const having = (fields: object): unknown => expect.objectContaining(fields)
+  const stream = printed.filter((line) => typeof line === 'string')
+  const chunks = stream.flatMap((line) => /^data: (\{.*)/.exec(line)?.[1] ?? []).map((json) => JSON.parse(json) as Chunk)
+  expect(stream.filter((line) => line !== '').at(-1)).toBe('data: [DONE]')
+  const reply = chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')
+  expect(reply).toBe('This is a simulated answer. You said: What is a good headline?')
 
-  const ask = (path: string, token: string) =>
-    fetch(server.url + path, { headers: { authorization: `Bearer ${token}` } })
-  expect(await (await ask('/api/keys', ada)).json()).toMatchObject([{ id, name: 'laptop', revoked: true }])
-  expect((await ask('/v1/models', key)).status).toBe(401)
+  const output = 'This is a simulated answer. You said: Write a headline.'
+  const used = { requests: 1, total_tokens: expect.any(Number) as number, cost_usd: expect.any(Number) as number }
+  expect(printed.filter((line) => typeof line === 'object')).toEqual([
+    having({ email: 'ada@example.org', role: 'developer' }),
+    having({
+      choices: [having({ message: having({ content: 'This is a simulated answer. You said: Hello!' }) })],
+    }),
+    having({ requests: 1, total_tokens: 20, keys: [having({ name: 'laptop', requests: 1 })] }),
+    having({ id: task, project_id: project, status: 'waiting_approval', draft_output: output, output: null }),
+    having({ id: task, status: 'done', output, requires_user_approval: true }),
+    [having({ task_id: task, output })],
+    having({ ...used, revisions: [having(used)], since: having({ requests: 0, cost_usd: 0 }) }),
+  ])
+  const spend = printed.at(-2) as { cost_usd: number }
+  expect(spend.cost_usd).toBeGreaterThan(0)
+
+  const ask = (path: string, authorization: string) => fetch(server.url + path, { headers: { authorization } })
+  const [, token] = ada.split(': ') as [string, string]
+  expect(await (await ask('/api/keys', token)).json()).toMatchObject([{ name: 'laptop', revoked: true }])
+  expect((await ask('/v1/models', `Bearer ${key}`)).status).toBe(401)
+  // The task's request and that of the conversation.
+  expect(await (await ask(`/api/projects/${project}/spend`, token)).json()).toMatchObject({ requests: 2 })
   expect(await readdir(folder)).toContain('.turnpike')
 })
 
 it('docs/platform.md: who pastes its lines signs in, refreshes, uses a cookie and signs out', async () => {
-  const { printed, values } = await bash(await linesOf('docs/platform.md'), ['TOKEN', 'REFRESH'])
+  const { printed, values } = await bash(await linesOf('docs/platform.md', ['Sign in']), ['TOKEN', 'REFRESH'])
   const administrator = expect.objectContaining({ email: 'admin@localhost' }) as object
   expect(printed).toEqual([
     expect.objectContaining({ email: 'admin@localhost', role: 'admin' }),
@@ -94,7 +108,7 @@ it('docs/platform.md: who pastes its lines signs in, refreshes, uses a cookie an
   expect((await fetch(`${server.url}/api/auth`, { method: 'PUT', headers, body })).status).toBe(401)
 })
 
-it('README.md has at most 110 lines', async () => {
+it('README.md has at most 130 lines', async () => {
   const text = await readFile(new URL('../README.md', import.meta.url), 'utf8')
-  expect(text.trimEnd().split('\n').length).toBeLessThanOrEqual(110)
+  expect(text.trimEnd().split('\n').length).toBeLessThanOrEqual(130)
 })

@@ -72,7 +72,7 @@ export async function listMessages(
 /** The last messages of a conversation, oldest first; `next` is the `after` of those before them. */
 export async function lastMessages(kv: KV, conversation: Conversation, page: Paging = {}): Promise<Page<Message>> {
   const { items, next } = await newestFirst<Message>(kv, threadKey(conversation), page)
-  return { items: items.reverse(), next }
+  return { items: items.toReversed(), next }
 }
 
 /** Removes all messages: they are gone for readers with the first commit. @throws ApiError 404 */

@@ -39,7 +39,10 @@ export interface ProjectLimits {
 }
 
 /** The public form of a project. */
-export const projectView = ({ agents: _, ...project }: StoredProject): Project => project
+export const projectView = (project: StoredProject): Project => {
+  const { id, name, team_type, color, description, user_id, created_at, updated_at } = project
+  return { id, name, team_type, color, description, user_id, created_at, updated_at }
+}
 
 const projectKey = (id: string): Key => ['project', id]
 const ownedKey = ({ user_id, id }: Pick<Project, 'user_id' | 'id'>): Key => ['user-projects', user_id, id]

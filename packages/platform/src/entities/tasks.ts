@@ -72,7 +72,21 @@ const ownerKey = (id: string): Key => ['task', id]
 const taskKey = (projectId: string, id: string): Key => inProject(projectId, 'task', id)
 const resultKey = (projectId: string, id: string): Key => inProject(projectId, 'result', id)
 
-const taskView = ({ result: _, ...task }: StoredTask): Task => task
+/** The public form of a task. */
+const taskView = (task: StoredTask): Task => ({
+  id: task.id,
+  project_id: task.project_id,
+  title: task.title,
+  description: task.description,
+  status: task.status,
+  assigned_agent_id: task.assigned_agent_id,
+  requires_user_approval: task.requires_user_approval,
+  output: task.output,
+  draft_output: task.draft_output,
+  review_comments: task.review_comments,
+  created_at: task.created_at,
+  updated_at: task.updated_at,
+})
 const resultOf = (task: StoredTask | undefined): Result | undefined =>
   task?.result === undefined || task.output === null
     ? undefined
@@ -84,7 +98,14 @@ const resultOf = (task: StoredTask | undefined): Result | undefined =>
         output: task.output,
         created_at: new Date(timeOf(task.result)).toISOString(),
       }
-export const revisionView = ({ used: _, ...revision }: StoredRevision): Revision => revision
+
+/** The public form of a revision. */
+export const revisionView = ({ id, task_id, output, created_at }: StoredRevision): Revision => ({
+  id,
+  task_id,
+  output,
+  created_at,
+})
 
 /** A task of a user and its project. @throws ApiError 404, or 403 for somebody else's if `foreign` is 403 */
 async function ownTask(

@@ -61,7 +61,7 @@ export function conversationOperations({ kv, teams, responder, now }: Parts) {
   async function* storing(
     chunks: AsyncIterable<ReplyChunk>,
     conversation: StoredConversation,
-    { incomplete, ...reply }: StoredMessage,
+    reply: StoredMessage,
   ): AsyncGenerator<ReplyChunk, undefined> {
     let text = ''
     let began = false
@@ -75,8 +75,9 @@ export function conversationOperations({ kv, teams, responder, now }: Parts) {
       whole = true
     } finally {
       // A reply that was refused leaves nothing; one that broke off stays as far as it came.
-      const stored = whole ? { ...reply, text } : began ? { ...reply, text, incomplete } : null
-      await replaceMessage(kv, conversation, reply.id, stored as StoredMessage | null)
+      const { id, role, timestamp } = reply
+      const stored = whole ? { id, role, text, timestamp } : began ? { ...reply, text } : null
+      await replaceMessage(kv, conversation, reply.id, stored)
     }
   }
 
