@@ -21,8 +21,12 @@ const { kv, rateLimiter: shared } = await openStorage(process.argv[2])
 const rateLimiter = RATE_LIMITER === 'memory' || !shared ? memoryRateLimiter({ now }) : shared
 const trustedHops = Number(TRUSTED_HOPS)
 const balancePolicy = BALANCE_POLICY
+const router = createRouter({
+  providers: [openai({ apiKey: 'sk-upstream', baseURL: OPENAI_BASE_URL })],
+  defaults: { agent: 'openai/gpt-4o-mini', agentAlternative: 'openai/gpt-4o' },
+})
 const gateway = createGateway({
-  router: createRouter({ providers: [openai({ apiKey: 'sk-upstream', baseURL: OPENAI_BASE_URL })] }),
+  router,
   kv,
   ledger: usageLedger(kv, { now }),
   rateLimiter,
@@ -48,7 +52,7 @@ const platform = createPlatform({
   gateway,
   balancePolicy,
   planLimits: { projects: 2 },
-  responder: gatewayResponder(gateway, { models: async () => ['openai/gpt-4o-mini', 'openai/gpt-4o'] }),
+  responder: gatewayResponder(gateway, { models: () => router.agentModels() }),
   trustedHops,
   routes: [openapi()],
   now,

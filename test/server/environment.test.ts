@@ -54,6 +54,8 @@ describe('the environment', () => {
     ['ANTHROPIC_BASE_URL', 'https://x.example', 'https://x.example'],
     ['GEMINI_BASE_URL', 'https://x.example/v1beta', 'https://x.example/v1beta'],
     ['OPENAI_API_KEY', 'sk-x', 'sk-x'],
+    ['AGENT_MODEL', 'openai/gpt-5', 'openai/gpt-5'],
+    ['AGENT_MODEL_ALTERNATIVE', 'claude-sonnet-5', 'claude-sonnet-5'],
     ['TRUSTED_HOPS', '2', 2],
     ['LOG', 'silent', 'silent'],
     ['FETCH_IMAGES', 'true', true],

@@ -80,6 +80,12 @@ const administrators = (token: string | undefined, platform: () => Platform): Au
   return async (exchange) => (await byToken?.(exchange)) ?? platform().authenticateAdmin(exchange)
 }
 
+/** The models of agents, as far as they are set. */
+const agentsOf = ({ AGENT_MODEL: agent, AGENT_MODEL_ALTERNATIVE: agentAlternative }: Environment) => ({
+  ...(agent !== undefined && { agent }),
+  ...(agentAlternative !== undefined && { agentAlternative }),
+})
+
 /** The limits of the plan, as far as they are set. */
 const planOf = ({ PLAN_PROJECTS, PLAN_AGENTS, PLAN_STORAGE_GB }: Environment) => ({
   ...(PLAN_PROJECTS !== undefined && { projects: PLAN_PROJECTS }),
@@ -95,7 +101,7 @@ export async function createApp(environment: Environment, transport: Transport, 
 
   const prices = await openPrices(environment.PRICES, (error) => log.onError(error, { prices: environment.PRICES }))
   const { kv, rateLimiter } = await openStorage(STORAGE)
-  const router = createRouter({ providers, prices })
+  const router = createRouter({ providers, prices, defaults: agentsOf(environment) })
   const gateway = createGateway({
     router,
     kv,

@@ -61,6 +61,8 @@ const Environment = v.object({
   ANTHROPIC_BASE_URL: url('ANTHROPIC_BASE_URL'),
   GEMINI_API_KEY: apiKey('GEMINI_API_KEY'),
   GEMINI_BASE_URL: url('GEMINI_BASE_URL'),
+  AGENT_MODEL: v.optional(v.string()),
+  AGENT_MODEL_ALTERNATIVE: v.optional(v.string()),
   FETCH_IMAGES: flag('FETCH_IMAGES'),
   GEMINI_AUDIO: flag('GEMINI_AUDIO'),
   HOLDS: flag('HOLDS'),

@@ -270,6 +270,11 @@ export interface Router {
   models(filter?: { provider?: string | undefined }): Promise<Model[]>
   /** A listed model by its id, with or without the provider prefix, including its `fidelity`. */
   model(id: string): Promise<Model | undefined>
+  /**
+   * The models for agents, in order of preference, as values of a request's `model`: at most two, of different providers unless they are
+   * configured. Empty where no provider lists a suitable one.
+   */
+  agentModels(): Promise<string[]>
   /** The health of the providers, in the order of configuration. */
   health(): ProviderHealth[]
   /** The state of the router, for operators. */

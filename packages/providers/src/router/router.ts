@@ -10,6 +10,7 @@ import { byCost, inOrder } from './candidates.js'
 import { Choices } from './choices.js'
 import type { HealthOptions } from './health.js'
 import { Health } from './health.js'
+import { midSize } from './mid-size.js'
 
 /** Options of {@link createRouter}. */
 export interface RouterOptions extends AttemptOptions, HealthOptions {
@@ -22,6 +23,11 @@ export interface RouterOptions extends AttemptOptions, HealthOptions {
   prices?: PriceSource
   /** Model groups, such as `{ fast: ['openai/gpt-4o-mini', 'gemini-2.5-flash'] }`, in order of preference; default none. */
   groups?: Record<string, string[]>
+  /**
+   * The models that {@link Router.agentModels} answers: ids, or names of groups. Default: the mid-size chat model (docs/routing.md) of the
+   * first provider that lists one, and as the alternative that of the next such provider.
+   */
+  defaults?: { agent?: string; agentAlternative?: string }
 }
 
 /** Aliases of provider ids. */
@@ -90,16 +96,26 @@ export function createRouter(options: RouterOptions): Router {
     return read
   }
 
-  const serving = (known: Map<string, Map<string, Model>>, asked: string, wanted: string | undefined): Place[] => {
+  /** The provider that a model id names by its prefix. */
+  const prefixOf = (asked: string): string | undefined => {
     const slash = asked.indexOf('/')
-    const prefix = slash > 0 ? idOf(asked.slice(0, slash)) : undefined
-    const rest = prefix === undefined ? asked : asked.slice(slash + 1)
+    return slash > 0 ? idOf(asked.slice(0, slash)) : undefined
+  }
+
+  /** The providers that list a model, else those to whose family it belongs. */
+  const ownersOf = (known: Map<string, Map<string, Model>>, model: string): string[] => {
+    const listing = known.get(model)
+    return listing ? [...listing.keys()] : [...byId.keys()].filter((id) => byId.get(id)![0]!.owns?.(model))
+  }
+
+  const serving = (known: Map<string, Map<string, Model>>, asked: string, wanted: string | undefined): Place[] => {
+    const prefix = prefixOf(asked)
+    const rest = prefix === undefined ? asked : asked.slice(asked.indexOf('/') + 1)
     const at = (id: string, model: string): Place[] => instances(id).map((provider) => ({ provider, model }))
     // Some providers list model ids that begin with another provider's name.
     if (wanted !== undefined) return at(wanted, prefix !== wanted && known.get(asked)?.has(wanted) ? asked : rest)
     if (prefix !== undefined) return at(prefix, rest)
-    const listing = known.get(asked)
-    const ids = listing ? [...listing.keys()] : [...byId.keys()].filter((id) => byId.get(id)![0]!.owns?.(asked))
+    const ids = ownersOf(known, asked)
     return ids.length === 1 ? at(ids[0]!, asked) : ids.flatMap((id) => at(id, asked))
   }
 
@@ -185,6 +201,23 @@ export function createRouter(options: RouterOptions): Router {
       const model = (await listed()).find((one) => one.id === id || `${one.provider}/${one.id}` === id)
       const { chat } = model?.capabilities.includes('chat') ? byId.get(model.provider)![0]! : {}
       return model && chat ? extend(model, { fidelity: fidelityOf(chat, model.id) }) : model
+    },
+    async agentModels() {
+      const known = (catalogue ??= await readCatalogue())
+      const table = prices.table()
+      const midSizes = [...byId.keys()].flatMap((id) => {
+        const listed = [...known.values()].flatMap((of) => of.get(id) ?? [])
+        return midSize(listed, (model) => table.price(id, plainId(model.id))) ?? []
+      })
+      const idsOf = (model: Model | undefined): string[] => (model ? [`${model.provider}/${model.id}`] : [])
+      const { agent, agentAlternative } = options.defaults ?? {}
+      // The alternative is for failures of the agent's provider, and therefore of another one.
+      const used = agent === undefined ? midSizes[0]?.provider : (prefixOf(agent) ?? ownersOf(known, agent)[0])
+      const other = midSizes.find(({ provider }) => provider !== used)
+      return [
+        ...(agent === undefined ? idsOf(midSizes[0]) : [agent]),
+        ...(agentAlternative === undefined ? idsOf(other) : [agentAlternative]),
+      ]
     },
     health: () => providers.map((provider) => health.describe(provider)),
     state: () => ({
