@@ -60,7 +60,9 @@ it('README.md: who pastes its lines signs in, makes and uses a key, works on a t
   const [ada, key, project, task] = values as [string, string, string, string]
   const having = (fields: object): unknown => expect.objectContaining(fields)
   const stream = printed.filter((line) => typeof line === 'string')
-  const chunks = stream.flatMap((line) => /^data: (\{.*)/.exec(line)?.[1] ?? []).map((json) => JSON.parse(json) as Chunk)
+  const chunks = stream
+    .flatMap((line) => /^data: (\{.*)/.exec(line)?.[1] ?? [])
+    .map((json) => JSON.parse(json) as Chunk)
   expect(stream.filter((line) => line !== '').at(-1)).toBe('data: [DONE]')
   const reply = chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')
   expect(reply).toBe('This is a simulated answer. You said: What is a good headline?')

@@ -180,6 +180,29 @@ worldSuite('conversations', (world) => {
     expect(messages.map(({ role, text }) => [role, text])).toEqual([['user', 'Hello']])
   })
 
+  it('tries again to reply to the last message', async () => {
+    const ada = await world().signedIn()
+    const id = await newProject(ada)
+    const again = () => ask<string & object>('POST', `/api/projects/${id}/conversation/reply`, { as: ada })
+    expect((await again()).status).toBe(400)
+    answerInPieces(events(chunk('Half')))
+    await send(ada, id, { text: 'Hello' }, streamed)
+    world().fault = undefined
+    const before = world().upstream.requests.length
+    const { status, body, headers } = await again()
+    expect([status, dataOf(body).at(-1)]).toEqual([200, '[DONE]'])
+    // Without the half reply.
+    expect(upstreamBodies().slice(before)).toMatchObject([{ messages: [{ role: 'user', content: 'Hello' }] }])
+    const { messages } = (await conversation(ada, id)).body
+    expect(messages.map(({ role, text, incomplete }) => [role, text, incomplete])).toEqual([
+      ['user', 'Hello', undefined],
+      ['assistant', 'Half', true],
+      ['assistant', textOf(body), undefined],
+    ])
+    expect(messages[2]!.id).toBe(headers.get('x-reply-id'))
+    expect((await ask('POST', `/api/projects/${unknownId}/conversation/reply`, { as: ada })).status).toBe(404)
+  })
+
   it('replies with the alternative where the first model fails', async () => {
     const ada = await world().signedIn()
     const id = await newProject(ada)

@@ -20,3 +20,7 @@ export const notFound = (what: string): ApiError =>
 /** 429 with the seconds after which to try again. */
 export const tooMany = (message: string, retryAfter: number): ApiError =>
   new ApiError(429, 'rate_limit_error', message, { code: 'rate_limit_exceeded', retryAfter })
+
+/** 503 where no model can reply. */
+export const noModel = (): ApiError =>
+  new ApiError(503, 'server_error', 'There is no model that could reply', { code: 'overloaded' })

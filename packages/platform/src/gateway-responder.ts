@@ -2,6 +2,7 @@ import type { User } from '@turnpike/core'
 import { ApiError } from '@turnpike/core'
 import type { Exchange, Reply, Servable } from '@turnpike/http'
 import { localExchange } from '@turnpike/http'
+import { noModel } from './errors.js'
 import type { ReplyChunk, ReplyRequest, Responder } from './responder.js'
 
 /** What is needed of a gateway: {@link createGateway} of `@turnpike/gateway` makes one. */
@@ -69,7 +70,7 @@ export function gatewayResponder(
   }
 
   return async function* (request) {
-    let refusal = new ApiError(503, 'server_error', 'There is no model that could reply', { code: 'internal_error' })
+    let refusal = noModel()
     for (const model of [...request.models, ...(await models())]) {
       const reply = await ask(model, request)
       if (reply.status === 200) return yield* chunksOf(reply.body as AsyncIterable<string>)

@@ -22,6 +22,7 @@ import {
   conversationClear,
   conversationGet,
   conversationOperations,
+  conversationReply,
   conversationSend,
 } from './operations/conversations.js'
 import { keyOperations, keysCreate, keysList, keysRevoke, keysUsage } from './operations/keys.js'
@@ -195,6 +196,7 @@ export function createPlatform(options: PlatformOptions): Platform {
     route('GET', '/api/projects/{id}/conversation', conversationGet(conversations), ours),
     route('DELETE', '/api/projects/{id}/conversation', conversationClear(conversations), gone),
     route('POST', '/api/projects/{id}/conversation/messages', conversationSend(conversations), ours),
+    route('POST', '/api/projects/{id}/conversation/reply', conversationReply(conversations), ours),
     route('GET', '/api/projects/{id}/conversation/spend', conversationSpend(spend), ours),
     route('GET', '/api/tasks', tasksList(tasks), ours),
     route('POST', '/api/tasks', tasksCreate(tasks)),

@@ -1,9 +1,9 @@
 import type { User } from '@turnpike/core'
-import { readerOf } from '@turnpike/core/internal'
-import type { EventStream } from '@turnpike/http'
+import { ChatChunk } from '@turnpike/core'
+import { invalid, readerOf } from '@turnpike/core/internal'
+import type { Answer, Call, EventStream } from '@turnpike/http'
 import { asksForPage, jsonList, linkNext, Paging, sse, sseEvent } from '@turnpike/http'
 import * as v from 'valibot'
-import { ChatChunk } from '@turnpike/core'
 import { REPLY_MESSAGES } from '../conventions.js'
 import type { Conversation as StoredConversation, Message as StoredMessage } from '../entities/conversations.js'
 import {
@@ -17,13 +17,14 @@ import {
 import type { Paging as PagingInput } from '../entities/pages.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
-import type { ReplyChunk } from '../responder.js'
+import { noModel } from '../errors.js'
+import type { ReplyChunk, ReplyRequest, Responder } from '../responder.js'
 import { Conversation, Message, MessageRole } from '../schemas.js'
 import { params } from './projects.js'
 
-/** A message that was stored, and the reply to it as it is written. */
+/** The message that was stored, if one was given, and the reply as it is written. */
 export interface Replying {
-  message: StoredMessage
+  message: StoredMessage | undefined
   /** The reply as it is stored until it is whole: `incomplete`, and without text. */
   reply: StoredMessage
   /** Read it to its end, or end it by `return()`: that stores the reply as far as it came. */
@@ -51,10 +52,27 @@ function begunWith<T>(
 
 /** What users can do with the conversations of their projects, without HTTP. Each project has one, made at its first use. */
 export function conversationOperations({ kv, teams, responder, now }: Parts) {
-  /** The model of the first agent of a project's team that has one. */
-  const modelsOf = async (type: Parameters<typeof teams.team>[0]): Promise<string[]> => {
-    const model = (await teams.team(type)).agents.find(({ model }) => model !== null)?.model
-    return model == null ? [] : [model]
+  /** The chunks of a reply to the last message of the user. @throws ApiError 400 where there is none */
+  async function* asked(
+    responder: Responder,
+    {
+      conversation,
+      ...request
+    }: Pick<ReplyRequest, 'user' | 'project' | 'signal'> & { conversation: StoredConversation },
+  ): AsyncGenerator<ReplyChunk, undefined> {
+    const [{ items }, { agents }] = await Promise.all([
+      lastMessages(kv, conversation, { limit: REPLY_MESSAGES + 1 }),
+      teams.team(request.project.team_type),
+    ])
+    // Behind the last message of the user are only the new reply and, where this is another try, earlier ones.
+    const last = items.findLastIndex(({ role }) => role === 'user')
+    if (last === -1) throw invalid('There is no message of the user to reply to')
+    const messages = items
+      .slice(0, last + 1)
+      .filter(({ text }) => text !== '')
+      .map(({ role, text }) => ({ role, content: text }))
+    const models = agents.flatMap(({ model }) => model ?? []).slice(0, 1)
+    yield* responder({ ...request, conversation_id: conversation.id, models, messages })
   }
 
   /** Relays the chunks of a reply and stores its text when they end, and also where they break off. */
@@ -82,7 +100,7 @@ export function conversationOperations({ kv, teams, responder, now }: Parts) {
   }
 
   return {
-    /** Whether there is a responder, so that messages can be replied to. */
+    /** Whether there is a responder. */
     canReply: responder !== undefined,
     /** @throws ApiError 404 */
     get: (userId: string, projectId: string) => getConversation(kv, userId, projectId, now()),
@@ -102,40 +120,20 @@ export function conversationOperations({ kv, teams, responder, now }: Parts) {
       return messages[0]!
     },
     /**
-     * Stores a message of a user and asks the responder for a reply. Resolves with the first chunk of it.
-     * @throws ApiError 404, and what the responder throws; the message stays stored then
+     * Asks the responder for a reply to the last message of the user, after it has stored this message if one is given. Resolves with the first
+     * chunk of the reply.
+     * @throws ApiError 404; 400 where there is nothing to reply to; 503 without a responder; and what the responder throws: the message stays stored then
      */
-    async reply(user: User, projectId: string, text: string, signal: AbortSignal): Promise<Replying> {
-      if (!responder) throw new TypeError('The platform has no responder')
-      const { project, conversation, messages } = await addMessages(
-        kv,
-        user.id,
-        projectId,
-        [
-          { role: 'user', text },
-          { role: 'assistant', text: '', incomplete: true },
-        ],
-        now(),
-      )
-      const [message, reply] = messages as [StoredMessage, StoredMessage]
-      const [last, models] = await Promise.all([
-        lastMessages(kv, conversation, { limit: REPLY_MESSAGES + 1 }),
-        modelsOf(project.team_type),
-      ])
-      const chunks = storing(
-        responder({
-          user,
-          project,
-          conversation_id: conversation.id,
-          models,
-          // The reply itself, and others of which nothing came, have no text.
-          messages: last.items.filter(({ text }) => text !== '').map(({ role, text }) => ({ role, content: text })),
-          signal,
-        }),
-        conversation,
-        reply,
-      )
-      return { message, reply, chunks: begunWith(await chunks.next(), chunks) }
+    async reply(user: User, projectId: string, text: string | undefined, signal: AbortSignal): Promise<Replying> {
+      if (!responder) throw noModel()
+      const added = [
+        ...(text === undefined ? [] : [{ role: 'user' as const, text }]),
+        { role: 'assistant' as const, text: '', incomplete: true as const },
+      ]
+      const { project, conversation, messages } = await addMessages(kv, user.id, projectId, added, now())
+      const reply = messages.at(-1)!
+      const chunks = storing(asked(responder, { user, project, conversation, signal }), conversation, reply)
+      return { message: messages.at(-2), reply, chunks: begunWith(await chunks.next(), chunks) }
     },
   }
 }
@@ -192,6 +190,22 @@ function eventsOf(chunks: Replying['chunks']): EventStream<ReplyChunk> {
   }
 }
 
+/** Answers with a reply as it is written, until the caller leaves. */
+async function streamed(
+  conversations: ConversationOperations,
+  user: User,
+  projectId: string,
+  text: string | undefined,
+  call: Call,
+): Promise<Answer> {
+  const controller = new AbortController()
+  call.onDisconnect(() => controller.abort())
+  const { message, reply, chunks } = await conversations.reply(user, projectId, text, controller.signal)
+  if (message) call.setHeader('x-message-id', message.id)
+  call.setHeader('x-reply-id', reply.id)
+  return sse(eventsOf(chunks))
+}
+
 /** POST /api/projects/{id}/conversation/messages */
 export const conversationSend = (conversations: ConversationOperations) =>
   operation({
@@ -211,11 +225,20 @@ export const conversationSend = (conversations: ConversationOperations) =>
       const wantsReply = (role ?? 'user') === 'user' && /\btext\/event-stream\b/i.test(call.header('accept') ?? '')
       if (!wantsReply || !conversations.canReply)
         return conversations.send(user.id, id, { text, ...(role != null && { role }) })
-      const controller = new AbortController()
-      call.onDisconnect(() => controller.abort())
-      const { message, reply, chunks } = await conversations.reply(user, id, text, controller.signal)
-      call.setHeader('x-message-id', message.id)
-      call.setHeader('x-reply-id', reply.id)
-      return sse(eventsOf(chunks))
+      return streamed(conversations, user, id, text, call)
     },
+  })
+
+/** POST /api/projects/{id}/conversation/reply */
+export const conversationReply = (conversations: ConversationOperations) =>
+  operation({
+    id: 'conversations.reply',
+    summary:
+      'Streams and stores a reply to the last message of the user: another try, which costs as much as the first.',
+    access: 'user',
+    params,
+    events: ChatChunk,
+    errors: [400, 404, 502, 503],
+    answerHeaders: ['X-Reply-ID'],
+    run: (caller, { params: { id } }, call) => streamed(conversations, caller!.user, id, undefined, call),
   })
