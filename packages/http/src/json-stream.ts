@@ -10,19 +10,19 @@ export interface ListPage<T> {
   next?: string | undefined
 }
 
-/** Entries per read of a list that is sent whole. */
+/** Entries per read of a list that is sent whole, where an operation says no other number. */
 const WHOLE_PAGE = 400
 
 type ReadPage<T> = (page: { limit?: number | undefined; after?: string | undefined }) => Promise<ListPage<T>>
 
 /** A list as JSON, sent page by page as the client reads, between two texts. The first page is read before the answer begins. */
-async function listed<T>(begin: string, read: ReadPage<T>, end: () => string): Promise<Answer> {
-  const first = await read({ limit: WHOLE_PAGE })
+async function listed<T>(begin: string, read: ReadPage<T>, end: () => string, limit = WHOLE_PAGE): Promise<Answer> {
+  const first = await read({ limit })
 
   async function* chunks(): AsyncGenerator<Uint8Array> {
     let text = `${begin}[`
     let separator = ''
-    for (let page = first; ; page = await read({ limit: WHOLE_PAGE, after: page.next })) {
+    for (let page = first; ; page = await read({ limit, after: page.next })) {
       for (const item of page.items) {
         text += separator + JSON.stringify(item)
         separator = ','
@@ -80,9 +80,15 @@ export function linkNext(query: ListQuery, call: Call, next: string | undefined)
  * A list as a JSON array: whole, sent page by page as by {@link jsonList}, or the page that the query asks for, with the link to the next.
  * @param query the operation's query; further fields than those of `Paging` are repeated in the link
  * @param read reads a page
+ * @param perRead entries per read where the list is sent whole; default 400
  */
-export async function jsonArray<T>(query: ListQuery, call: Call, read: ReadPage<T>): Promise<Answer | T[]> {
-  if (!asksForPage(query)) return listed('', read, () => '')
+export async function jsonArray<T>(
+  query: ListQuery,
+  call: Call,
+  read: ReadPage<T>,
+  perRead?: number,
+): Promise<Answer | T[]> {
+  if (!asksForPage(query)) return listed('', read, () => '', perRead)
   const { items, next } = await read({ limit: query.limit, after: query.after })
   linkNext(query, call, next)
   return items

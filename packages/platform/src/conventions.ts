@@ -55,6 +55,9 @@ export const NEW_TASK_STATUS = 'scheduled'
 /** Not shown: characters of the name of a project or the title of a task at most. */
 export const NAME_LENGTH = 1_000
 
+/** Not shown: characters of the description, output, draft or comments of a task at most, and those of a project's description. */
+export const TEXT_LENGTH = 1024 * 1024
+
 /** "Conversations (get, clear, send message): … payload not shown": the last messages of a conversation that a reply is made from. */
 export const REPLY_MESSAGES = 100
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { jsonArray, Paging } from '@turnpike/http'
-import { NAME_LENGTH, NEW_PROJECT } from '../conventions.js'
+import { NAME_LENGTH, NEW_PROJECT, TEXT_LENGTH } from '../conventions.js'
 import type { Paging as PagingInput } from '../entities/pages.js'
 import type { ProjectFields } from '../entities/projects.js'
 import {
@@ -54,6 +54,8 @@ export type ProjectOperations = ReturnType<typeof projectOperations>
 export const params = v.object({ id: v.string() })
 /** A name or a title. */
 export const Name = v.pipe(v.string(), v.regex(/\S/, 'expected a text'), v.maxLength(NAME_LENGTH))
+/** A longer text. */
+export const Text = v.pipe(v.string(), v.maxLength(TEXT_LENGTH))
 const color = v.pipe(v.string(), v.hexColor())
 
 /** The body of POST /api/projects. */
@@ -61,7 +63,7 @@ export const NewProject = v.object({
   name: Name,
   teamType: v.nullish(TeamType),
   color: v.nullish(color),
-  description: v.nullish(v.string()),
+  description: v.nullish(Text),
 })
 
 /** The body of PATCH /api/projects/{id}: only fields to change. Null clears the description. */
@@ -69,7 +71,7 @@ export const ProjectPatch = v.object({
   name: v.optional(Name),
   teamType: v.optional(TeamType),
   color: v.optional(color),
-  description: v.nullish(v.string()),
+  description: v.nullish(Text),
 })
 
 const aliases = { team_type: 'teamType' }

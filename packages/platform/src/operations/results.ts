@@ -6,6 +6,7 @@ import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
 import { Result } from '../schemas.js'
 import { params } from './projects.js'
+import { PER_READ } from './tasks.js'
 
 /** What the tasks of a project came to, without HTTP. */
 export const resultOperations = ({ kv }: Parts) => ({
@@ -28,7 +29,7 @@ export const resultsList = (results: ResultOperations) =>
     errors: [404],
     answerHeaders: ['Link'],
     run: (caller, { query }, call) =>
-      jsonArray(query, call, (page) => results.list(caller!.user.id, query.projectId, page)),
+      jsonArray(query, call, (page) => results.list(caller!.user.id, query.projectId, page), PER_READ),
   })
 
 /** GET /api/results/{id} */

@@ -9,7 +9,7 @@ import { none, sum, usageView } from '../usage.js'
 import { params } from './projects.js'
 
 /** The most revisions that one answer tells apart; older ones are in the first of them. */
-const REVISIONS = 500
+const REVISIONS = 100
 
 /**
  * What projects, tasks and conversations have used: the sums of the usage records of their owner that name them by X-Project-ID, X-Task-ID and

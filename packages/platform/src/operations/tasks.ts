@@ -15,7 +15,7 @@ import { forbidden } from '../errors.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
 import { Task, TaskRevision, TaskState, TaskStatus } from '../schemas.js'
-import { Name, params } from './projects.js'
+import { Name, params, Text } from './projects.js'
 
 /**
  * Decides whether a change of a task is allowed. Returns why not, which the caller gets with 403, or undefined.
@@ -75,16 +75,19 @@ export function taskOperations({ kv, ledger, taskPolicy, now }: Parts) {
 
 export type TaskOperations = ReturnType<typeof taskOperations>
 
+/** Tasks or revisions that are in memory at a time while a whole list is sent: each may have megabytes of text. */
+export const PER_READ = 50
+
 /** The body of POST /api/tasks. */
 export const NewTask = v.object({
   projectId: v.string(),
   title: Name,
-  description: v.nullish(v.string()),
+  description: v.nullish(Text),
   assignedAgentId: v.nullish(v.pipe(v.number(), v.safeInteger())),
   requiresUserApproval: v.nullish(v.boolean()),
 })
 
-const text = v.nullish(v.string())
+const text = v.nullish(Text)
 
 /** The body of PATCH /api/tasks/{id}. Null clears a text. */
 export const TaskPatch = v.object({
@@ -128,7 +131,7 @@ export const tasksList = (tasks: TaskOperations) =>
     errors: [404],
     answerHeaders: ['Link'],
     run: (caller, { query }, call) =>
-      jsonArray(query, call, (page) => tasks.list(caller!.user.id, query.projectId, page)),
+      jsonArray(query, call, (page) => tasks.list(caller!.user.id, query.projectId, page), PER_READ),
   })
 
 /** GET /api/tasks/{id} */
@@ -176,7 +179,7 @@ export const tasksRevisions = (tasks: TaskOperations) =>
     errors: [404],
     answerHeaders: ['Link'],
     run: (caller, { params: { id }, query }, call) =>
-      jsonArray(query, call, (page) => tasks.revisions(caller!.user.id, id, page)),
+      jsonArray(query, call, (page) => tasks.revisions(caller!.user.id, id, page), PER_READ),
   })
 
 /** GET /api/tasks/{id}/status */
