@@ -1,7 +1,7 @@
 import type { Server } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Browser, Page, Response } from 'playwright-core'
+import type { Browser, BrowserContext, Response } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { noBrowser, startBrowser } from '../support/browser.js'
 import { sample, thorough } from '../support/scope.js'
@@ -62,7 +62,7 @@ worldSuite('threat 18: CSRF', (world) => {
   describe.skipIf(noBrowser || !thorough)('in a browser', () => {
     let browser: Browser
     let attacker: Server
-    let page: Page
+    let context: BrowserContext
     let gone: SignedIn
 
     beforeAll(async () => {
@@ -74,7 +74,8 @@ worldSuite('threat 18: CSRF', (world) => {
       await world().ask('DELETE', `/api/users/${gone.id}`, { as: admin })
 
       // An administrator signs in at the platform, and then opens a page of another port of the same host.
-      page = await browser.newPage()
+      context = await browser.newContext()
+      const page = await context.newPage()
       await page.goto(`${world().url}/api/openapi.json`)
       const body = JSON.stringify({ email: admin.email, password: PASSWORD, cookie: true })
       expect(await page.evaluate(`${send('/api/auth', { body })}.then(({ status }) => status)`)).toBe(200)
@@ -84,19 +85,23 @@ worldSuite('threat 18: CSRF', (world) => {
       attacker?.close()
     })
 
-    /** Opens the other page and runs a script of its. @returns the answers that it got from the platform: 401 is one without the cookie */
-    const attack = async (script: string, count = 1): Promise<string[]> => {
+    /**
+     * Opens the other page in a tab of its own and runs a script of its.
+     * @returns the answers that it got from the platform: 401 is one without the cookie; and what `window.results` is then
+     */
+    const attack = async (script: string, count = 1): Promise<{ answers: string[]; results: unknown }> => {
+      const page = await context.newPage()
       await page.goto(`http://127.0.0.1:${(attacker.address() as AddressInfo).port}/`)
       const answers: string[] = []
-      const listener = (response: Response): void => {
+      page.on('response', (response: Response) => {
         const { origin, pathname } = new URL(response.url())
         if (origin === world().url) answers.push(`${response.request().method()} ${pathname} ${response.status()}`)
-      }
-      page.on('response', listener)
+      })
       await page.evaluate(script)
-      await expect.poll(() => answers.length).toBe(count)
-      page.off('response', listener)
-      return answers
+      await expect.poll(() => answers.length, { timeout: 20_000 }).toBe(count)
+      // A form has led to another page.
+      const results = count === 0 ? await page.evaluate('window.results') : undefined
+      return { answers, results }
     }
     const isGone = async (): Promise<boolean> => {
       const as = await world().signedIn('admin')
@@ -105,6 +110,7 @@ worldSuite('threat 18: CSRF', (world) => {
     }
 
     it('lets a page of its own in, whose scripts see no cookie', async () => {
+      const page = await context.newPage()
       await page.goto(`${world().url}/api/openapi.json`)
       expect(await page.evaluate(`${send('/api/sessions', { body: '{}' })}.then(({ status }) => status)`)).toBe(200)
       expect(await page.evaluate('document.cookie')).toBe('')
@@ -115,8 +121,8 @@ worldSuite('threat 18: CSRF', (world) => {
       async (enctype) => {
         const path = `/api/users/${gone.id}/restore`
         const form = JSON.stringify({ method: 'POST', action: world().url + path, enctype })
-        const submit = `const form = Object.assign(document.createElement('form'), ${form}); document.body.append(form); form.submit()`
-        expect(await attack(submit)).toEqual([`POST ${path} 403`])
+        const submit = `const form = Object.assign(document.createElement('form'), ${form}); document.body.append(form); setTimeout(() => form.submit())`
+        expect((await attack(submit)).answers).toEqual([`POST ${path} 403`])
         expect(await isGone()).toBe(true)
       },
     )
@@ -124,7 +130,7 @@ worldSuite('threat 18: CSRF', (world) => {
     it('refuses what a script sends without asking', async () => {
       const path = `/api/users/${gone.id}/restore`
       const script = `${send(world().url + path, { mode: 'no-cors', headers: {}, body: '{}' })}`
-      expect(await attack(script)).toEqual([`POST ${path} 403`])
+      expect((await attack(script)).answers).toEqual([`POST ${path} 403`])
       expect(await isGone()).toBe(true)
     })
 
@@ -136,22 +142,21 @@ worldSuite('threat 18: CSRF', (world) => {
         ${refused(send(world().url + path, { method: 'DELETE' }))},
         ${refused(send(world().url + '/api/account', { method: 'GET', headers: {} }))},
       ] })()`
-      expect(await attack(script, 0)).toEqual([])
-      expect(await page.evaluate('window.results')).toEqual(['refused', 'refused', 'refused'])
+      expect(await attack(script, 0)).toEqual({ answers: [], results: ['refused', 'refused', 'refused'] })
       expect(await isGone()).toBe(true)
     })
 
     it('signs nobody in as somebody else', async () => {
       const eve = await world().signedIn()
-      const [before] = await page.context().cookies(world().url)
+      const [before] = await context.cookies(world().url)
       const body = JSON.stringify({ email: eve.email, password: PASSWORD, cookie: true })
       const script = send(`${world().url}/api/auth`, {
         mode: 'no-cors',
         headers: { 'content-type': 'text/plain' },
         body,
       })
-      expect(await attack(script)).toEqual(['POST /api/auth 400'])
-      expect((await page.context().cookies(world().url))[0]!.value).toBe(before!.value)
+      expect((await attack(script)).answers).toEqual(['POST /api/auth 400'])
+      expect((await context.cookies(world().url))[0]!.value).toBe(before!.value)
     })
   })
 })
