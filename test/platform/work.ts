@@ -62,7 +62,7 @@ export const patchTask = (world: World, as: SignedIn | undefined, id: string, bo
 export async function pagesOf<T>(world: World, as: SignedIn, path: string, limit: number): Promise<T[][]> {
   const pages: T[][] = []
   const [route, query] = path.split('?') as [string, string?]
-  for (let next: string | undefined = `?${query ? `${query}&` : ''}limit=${limit}`; next !== undefined; ) {
+  for (let next: string | undefined = `?${query ? `${query}&` : ''}limit=${limit}`; next !== undefined;) {
     const reply: Reply<T[]> = await world.ask<T[]>('GET', route + next, { as })
     pages.push(made(reply))
     const link = reply.headers.get('link')
