@@ -88,17 +88,21 @@ worldSuite(
 
     it('lists the teams, and tells that of a project', async () => {
       const ada = await world().signedIn()
-      const { status, body } = await ask<{ type: string; agents: object[] }[]>('GET', '/api/teams', { as: ada })
-      expect([status, body.map(({ type, agents }) => [type, agents.length])]).toEqual([200, Object.entries(agentsOf)])
+      const { status, body } = await ask<{ type: string; agents: { id: number; name: string }[] }[]>(
+        'GET',
+        '/api/teams',
+        { as: ada },
+      )
+      expect(status).toBe(200)
+      expect(Object.fromEntries(body.map(({ type, agents }) => [type, agents.map(({ name }) => name)]))).toEqual({
+        'software-development': ['Planner', 'Developer', 'Reviewer'],
+        'content-creation': ['Editor', 'Writer', 'Illustrator'],
+        research: ['Researcher', 'Analyst', 'Writer'],
+        custom: ['Assistant'],
+      })
+      const role: unknown = expect.stringMatching(/\S/)
       for (const { agents } of body)
-        expect(agents).toEqual(
-          agents.map((_, i) => ({
-            id: i + 1,
-            name: expect.stringMatching(/\S/) as string,
-            role: expect.stringMatching(/\S/) as string,
-            model: null,
-          })),
-        )
+        expect(agents).toEqual(agents.map(({ name }, i) => ({ id: i + 1, name, role, model: null })))
       expect((await ask('GET', '/api/teams')).status).toBe(401)
 
       const { id } = await newProject(world(), ada)
