@@ -117,6 +117,19 @@ describe('docs/conventions.md', () => {
     expect(rows).toHaveLength(Object.keys(conventions).length)
   })
 
+  it('has routes that exist for what the specification does not detail', () => {
+    const gateway = JSON.parse(read('docs/openapi/gateway.json')) as typeof document
+    const described = [document, gateway].flatMap(({ paths }) =>
+      Object.entries(paths).flatMap(([path, methods]) =>
+        Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+      ),
+    )
+    const rows = tableOf('What the specification does not detail')
+    expect(rows).toHaveLength(12)
+    const named = rows.flatMap(({ Routes }) => Routes!.split(', ')).filter((name) => name !== 'none yet')
+    expect(named.filter((name) => !described.includes(name))).toEqual([])
+  })
+
   it('names tests that exist', () => {
     const titles = readdirSync(new URL('platform', import.meta.url))
       .filter((name) => name.endsWith('.test.ts'))

@@ -89,7 +89,7 @@ worldSuite('users and accounts', (world) => {
     expect((await ask('PATCH', `/api/users/${ada.id}/balance`, { as, body: {} })).body).toEqual(added.body)
     expect((await ask('GET', `/api/users/${unknownId}/balance`, { as })).status).toBe(404)
     expect((await ask('GET', '/api/account/limits', { as: ada })).body).toEqual({
-      projects: 3,
+      projects: null,
       agents: null,
       storage_gb: 3,
     })

@@ -15,6 +15,8 @@ interface Case {
 
 const credits = ['creditCoins', 'credit_coins']
 const quotas = ['storageGb', 'storage_gb', 'extraProjects', 'extra_projects', 'extraAgents', 'extra_agents']
+const ofProject = ['teamType', 'team_type', 'color', 'description']
+const ofTask = ['assignedAgentId', 'assigned_agent_id', 'requiresUserApproval', 'requires_user_approval']
 const names = ['firstName', 'first_name', 'lastName', 'last_name', 'username']
 
 /** Each route with a JSON body, typed by hand. */
@@ -47,6 +49,31 @@ const cases: Record<string, Case> = {
     inherited: { expires_at: '2030-01-02T03:04:05.000Z' },
     empty: 200,
     takes: ['label', 'metadata', 'expiresAt', 'expires_at'],
+  },
+  'POST /api/projects': {
+    inherited: { teamType: 'research', color: '#666666', description: 'Eve' },
+    empty: 400,
+    takes: ['name', ...ofProject],
+  },
+  'PATCH /api/projects/{id}': {
+    inherited: { team_type: 'research', color: '#666666', description: 'Eve' },
+    empty: 200,
+    takes: ['name', ...ofProject],
+  },
+  'POST /api/projects/{id}/conversation/messages': {
+    inherited: { role: 'system' },
+    empty: 400,
+    takes: ['text', 'role'],
+  },
+  'POST /api/tasks': {
+    inherited: { description: 'Eve', assignedAgentId: 7, requires_user_approval: true },
+    empty: 400,
+    takes: ['projectId', 'project_id', 'title', 'description', ...ofTask],
+  },
+  'PATCH /api/tasks/{id}': {
+    inherited: { output: 'Eve', draftOutput: 'Eve', review_comments: 'Eve' },
+    empty: 200,
+    takes: ['status', 'output', 'draft_output', 'draftOutput', 'review_comments', 'reviewComments'],
   },
 }
 
@@ -84,6 +111,27 @@ const wished: Record<string, unknown> = {
   counter: 777,
   cookie: 'wished',
   refresh_token: 'wished',
+  agents: 0,
+  team_type: 'research',
+  teamType: 'research',
+  color: '#666666',
+  description: 'wished',
+  projectId: '00000000-0000-7000-8000-00000000ffff',
+  project_id: '00000000-0000-7000-8000-00000000ffff',
+  title: 'wished',
+  status: 'done',
+  output: 'wished',
+  draft_output: 'wished',
+  draftOutput: 'wished',
+  review_comments: 'wished',
+  assigned_agent_id: 777,
+  requiresUserApproval: true,
+  result: '00000000-0000-7000-8000-00000000ffff',
+  used: { tokens: -777 },
+  text: 'wished',
+  timestamp: '2000-01-01T00:00:00.000Z',
+  incomplete: true,
+  thread: '00000000-0000-7000-8000-00000000ffff',
   created_at: '2000-01-01T00:00:00.000Z',
   updated_at: '2000-01-01T00:00:00.000Z',
   deleted_at: '2000-01-01T00:00:00.000Z',

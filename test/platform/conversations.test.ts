@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest'
-import type { SignedIn, World } from './world.js'
+import { thorough } from '../support/scope.js'
+import { lostIds, made, newWork } from './work.js'
+import type { Reply, SignedIn, World } from './world.js'
 import { aTime, unknownId, uuid, worldSuite } from './world.js'
 
 interface Message {
@@ -7,265 +9,103 @@ interface Message {
   role: string
   text: string
   timestamp: string
-  incomplete?: true
 }
+
 interface Conversation {
   id: string
   project_id: string
   messages: Message[]
 }
 
-/** The body of a stream of events, such as the fake upstream sends. */
-const events = (...chunks: unknown[]) =>
-  chunks.map((chunk) => `data: ${typeof chunk === 'string' ? chunk : JSON.stringify(chunk)}\n\n`)
-const chunk = (content: string, finish_reason: string | null = null) => ({
-  id: 'chatcmpl-1',
-  object: 'chat.completion.chunk',
-  created: 1,
-  model: 'gpt-4o-mini',
-  choices: [{ index: 0, delta: { role: 'assistant', content }, finish_reason }],
-})
-
-/** spec.md, "Conversation", "Message" and "Events"; conventions of docs/conventions.md. */
+/** The conversation of a project, without replies: getting, sending and clearing. */
 worldSuite('conversations', (world) => {
   const ask: World['ask'] = (...request) => world().ask(...request)
-  const newProject = async (as: SignedIn): Promise<string> =>
-    (await ask<{ id: string }>('POST', '/api/projects', { as, body: { name: 'P' } })).body.id
-  const conversation = async (as: SignedIn, id: string, query = '') =>
-    ask<Conversation>('GET', `/api/projects/${id}/conversation${query}`, { as })
-  const send = (as: SignedIn, id: string, body: object, headers = {}) =>
-    ask<Message & string>('POST', `/api/projects/${id}/conversation/messages`, { as, body, headers })
-  const streamed = { accept: 'text/event-stream' }
-  /** The data of the events of an answer. */
-  const dataOf = (text: string): (string | { choices?: { delta: { content?: string } }[]; error?: string })[] =>
-    [...text.matchAll(/^data: (.*)$/gm)].map(([, data]) => (data === '[DONE]' ? data : JSON.parse(data!)))
-  const textOf = (text: string): string =>
-    dataOf(text)
-      .map((data) => (typeof data === 'string' ? '' : (data.choices?.[0]?.delta.content ?? '')))
-      .join('')
-  const upstreamBodies = () =>
-    world().upstream.requests.map(
-      ({ body }) => body as { model: string; messages: { role: string; content: string }[] },
-    )
-  const answerInPieces = (pieces: string[], end?: () => Promise<void>) => {
-    world().fault = () => ({
-      status: 200,
-      headers: { 'content-type': 'text/event-stream' },
-      body: (async function* () {
-        for (const piece of pieces) yield piece
-        await end?.()
-      })(),
-    })
-  }
+  const pathOf = (projectId: string): string => `/api/projects/${projectId}/conversation`
+  const get = async (as: SignedIn, projectId: string): Promise<Conversation> =>
+    made(await ask<Conversation>('GET', pathOf(projectId), { as }))
+  const send = (as: SignedIn, projectId: string, body: object): Promise<Reply<Message>> =>
+    ask<Message>('POST', `${pathOf(projectId)}/messages`, { as, body })
 
-  it('makes one conversation per project at its first use', async () => {
-    const ada = await world().signedIn()
-    const id = await newProject(ada)
-    const replies = await Promise.all(Array.from({ length: 8 }, () => conversation(ada, id)))
-    for (const { status, body } of replies)
-      expect([status, body]).toEqual([200, { id: uuid, project_id: id, messages: [] }])
-    expect(new Set(replies.map(({ body }) => body.id)).size).toBe(1)
-    expect((await conversation(ada, unknownId)).status).toBe(404)
-    expect((await conversation(await world().signedIn(), id)).status).toBe(404)
-  })
-
-  it('stores messages in their order, and clears them', async () => {
-    const ada = await world().signedIn()
-    const id = await newProject(ada)
-    const first = await send(ada, id, { text: 'One' })
-    expect([first.status, first.body]).toEqual([200, { id: uuid, role: 'user', text: 'One', timestamp: aTime }])
-    expect((await send(ada, id, { text: 'Two', role: 'system' })).body.role).toBe('system')
-    expect((await send(ada, id, { text: 'Three', role: 'assistant' })).status).toBe(200)
-    for (const wrong of [{}, { text: '' }, { text: ' ' }, { text: 1 }, { text: 'x', role: 'tool' }])
-      expect((await send(ada, id, wrong)).status).toBe(400)
-    expect((await send(await world().signedIn(), id, { text: 'x' })).status).toBe(404)
-    const { body } = await conversation(ada, id)
-    expect(body.messages.map(({ text }) => text)).toEqual(['One', 'Two', 'Three'])
-
-    const clear = (as: SignedIn) => ask('DELETE', `/api/projects/${id}/conversation`, { as })
-    expect((await clear(await world().signedIn())).status).toBe(404)
-    expect([(await clear(ada)).status, (await clear(ada)).status]).toEqual([204, 204])
-    expect((await conversation(ada, id)).body).toEqual({ id: body.id, project_id: id, messages: [] })
+  it('makes the conversation of a project at its first use, and only one', async () => {
+    const { as, project } = await newWork(world())
+    const all = await Promise.all(Array.from({ length: 8 }, () => get(as, project.id)))
+    const [first] = all as [Conversation]
+    expect(first).toEqual({ id: uuid, project_id: project.id, messages: [] })
+    expect(all).toEqual(Array(8).fill(first))
+    expect(await get(as, project.id.toUpperCase())).toEqual(first)
+    expect(await get(as, (await newWork(world())).project.id).catch((error: Error) => error.message)).toContain('404')
     expect(await world().call('verify')).toEqual([])
   })
 
-  it('has pages from the last message to the first', async () => {
-    const ada = await world().signedIn()
-    const id = await newProject(ada)
-    for (const text of ['1', '2', '3', '4', '5']) await send(ada, id, { text })
-    const pages: string[][] = []
-    for (let query: string | undefined = '?limit=2'; query !== undefined;) {
-      const { body, headers } = await conversation(ada, id, query)
-      pages.push(body.messages.map(({ text }) => text))
+  it('keeps messages, oldest first, whole or the last ones', async () => {
+    const { as, project } = await newWork(world())
+    const messages: Message[] = []
+    for (const [role, body] of [
+      ['user', { text: 'one' }],
+      ['assistant', { text: '  two\n', role: 'assistant' }],
+      ['system', { text: '𠜎 <b>three</b>', role: 'system', id: unknownId, timestamp: 'x', incomplete: true }],
+      ['user', { text: 'four', role: null }],
+    ] as const) {
+      const { status, body: message } = await send(as, project.id, body)
+      expect([status, message]).toEqual([200, { id: uuid, role, text: body.text, timestamp: aTime }])
+      messages.push(message)
+    }
+    // More than are read at a time.
+    for (let i = 0; i < (thorough ? 410 : 1); i++) messages.push((await send(as, project.id, { text: `${i}` })).body)
+    const whole = await get(as, project.id)
+    expect(whole.messages).toEqual(messages)
+    const parts: Message[][] = []
+    for (let query: string | undefined = `?limit=${thorough ? 100 : 2}`; query !== undefined;) {
+      const reply: Reply<Conversation> = await ask<Conversation>('GET', pathOf(project.id) + query, { as })
+      const { status, body, headers } = reply
+      expect([status, body.id]).toEqual([200, whole.id])
+      parts.unshift(body.messages)
       query = /^<(\?.*)>; rel="next"$/.exec(headers.get('link') ?? '')?.[1]
     }
-    expect(pages).toEqual([['4', '5'], ['2', '3'], ['1']])
+    expect(parts.length).toBeGreaterThan(2)
+    expect(parts.flat()).toEqual(messages)
+    expect((await ask('GET', `${pathOf(project.id)}?limit=0`, { as })).status).toBe(400)
   })
 
-  it('streams the reply of the agents’ model as chunks, and stores both messages before [DONE]', async () => {
-    const ada = await world().signedIn()
-    const id = await newProject(ada)
-    await send(ada, id, { text: 'Be brief', role: 'system' })
-    const before = world().upstream.requests.length
-    const { status, body, headers } = await send(ada, id, { text: 'Hello' }, streamed)
-    expect([status, headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8'])
-    const data = dataOf(body)
-    expect(data.at(-1)).toBe('[DONE]')
-    expect(data.at(-2)).toMatchObject({ object: 'chat.completion.chunk', choices: [], usage: { total_tokens: 30 } })
-    const { messages, id: conversationId } = (await conversation(ada, id)).body
-    expect(messages).toEqual([
-      { id: uuid, role: 'system', text: 'Be brief', timestamp: aTime },
-      { id: headers.get('x-message-id'), role: 'user', text: 'Hello', timestamp: aTime },
-      { id: headers.get('x-reply-id'), role: 'assistant', text: textOf(body), timestamp: aTime },
-    ])
-    expect(textOf(body)).not.toBe('')
-    expect(upstreamBodies().slice(before)).toMatchObject([
-      {
-        model: 'gpt-4o-mini',
-        messages: [
-          { role: 'system', content: 'Be brief' },
-          { role: 'user', content: 'Hello' },
-        ],
-      },
-    ])
-
-    // It is the user's request, and counts for the project and the conversation.
-    const spend = async (path: string) => (await ask<object>('GET', path, { as: ada })).body
-    for (const path of [`/api/projects/${id}/spend`, `/api/projects/${id}/conversation/spend`])
-      expect(await spend(path)).toMatchObject({ requests: 1, total_tokens: 30 })
-    const admin = await world().signedIn('admin')
-    const { body: usage } = await ask<{ records: object[] }>('GET', `/v1/users/${ada.id}/usage`, { as: admin })
-    expect(usage.records).toMatchObject([{ project_id: id, conversation_id: conversationId, key_id: '' }])
+  it('refuses a message without a text, or of another role', async () => {
+    const { as, project } = await newWork(world())
+    for (const body of [{}, { text: '' }, { text: ' \n' }, { text: 1 }, { text: null }, { text: 'x', role: 'tool' }])
+      expect([body, (await send(as, project.id, body)).status]).toEqual([body, 400])
+    expect((await get(as, project.id)).messages).toEqual([])
   })
 
-  it('stores only, without the header', async () => {
-    const ada = await world().signedIn()
-    const id = await newProject(ada)
-    const before = world().upstream.requests.length
-    for (const headers of [{}, { accept: 'application/json' }, { accept: '*/*' }])
-      expect((await send(ada, id, { text: 'Hello' }, headers)).body.role).toBe('user')
-    expect((await send(ada, id, { text: 'Hello', role: 'system' }, streamed)).body.role).toBe('system')
-    expect(world().upstream.requests).toHaveLength(before)
-  })
-
-  it('stores a reply that breaks off as far as it came, and marks it', async () => {
-    const ada = await world().signedIn()
-    const id = await newProject(ada)
-    answerInPieces(events(chunk('Half an '), chunk('answer')))
-    const { status, body } = await send(ada, id, { text: 'Hello' }, streamed)
-    world().fault = undefined
-    const data = dataOf(body)
-    expect([status, textOf(body)]).toEqual([200, 'Half an answer'])
-    expect(data.at(-1)).toEqual({ error: expect.any(String) as string })
-    expect(body).not.toContain('[DONE]')
-    const { messages } = (await conversation(ada, id)).body
-    expect(messages[1]).toMatchObject({ role: 'assistant', text: 'Half an answer', incomplete: true })
-  })
-
-  it('answers with the status of a reply that does not begin, and keeps the message', async () => {
-    const ada = await world().signedIn()
-    const id = await newProject(ada)
-    const before = world().upstream.requests.length
-    world().fault = () => ({ status: 500, headers: {}, body: '{}' })
-    const refused = await send(ada, id, { text: 'Hello' }, streamed)
-    world().fault = undefined
-    expect([refused.status, Object.keys(refused.body)]).toEqual([502, ['error']])
-    // The agents' model, then its alternative.
-    expect(
-      upstreamBodies()
-        .slice(before)
-        .map(({ model }) => model),
-    ).toEqual(['gpt-4o-mini', 'gpt-4o'])
-    const { messages } = (await conversation(ada, id)).body
-    expect(messages.map(({ role, text }) => [role, text])).toEqual([['user', 'Hello']])
-  })
-
-  it('tries again to reply to the last message', async () => {
-    const ada = await world().signedIn()
-    const id = await newProject(ada)
-    const again = () => ask<string & object>('POST', `/api/projects/${id}/conversation/reply`, { as: ada })
-    expect((await again()).status).toBe(400)
-    answerInPieces(events(chunk('Half')))
-    await send(ada, id, { text: 'Hello' }, streamed)
-    world().fault = undefined
-    const before = world().upstream.requests.length
-    const { status, body, headers } = await again()
-    expect([status, dataOf(body).at(-1)]).toEqual([200, '[DONE]'])
-    // Without the half reply.
-    expect(upstreamBodies().slice(before)).toMatchObject([{ messages: [{ role: 'user', content: 'Hello' }] }])
-    const { messages } = (await conversation(ada, id)).body
-    expect(messages.map(({ role, text, incomplete }) => [role, text, incomplete])).toEqual([
-      ['user', 'Hello', undefined],
-      ['assistant', 'Half', true],
-      ['assistant', textOf(body), undefined],
-    ])
-    expect(messages[2]!.id).toBe(headers.get('x-reply-id'))
-    expect((await ask('POST', `/api/projects/${unknownId}/conversation/reply`, { as: ada })).status).toBe(404)
-  })
-
-  it('replies with the alternative where the first model fails', async () => {
-    const ada = await world().signedIn()
-    const id = await newProject(ada)
-    let calls = 0
-    world().fault = () => {
-      if (++calls === 1) return { status: 503, headers: {}, body: '{}' }
-      return {
-        status: 200,
-        headers: { 'content-type': 'text/event-stream' },
-        body: events(chunk('From the other', 'stop'), '[DONE]').join(''),
-      }
-    }
-    const { body } = await send(ada, id, { text: 'Hello' }, streamed)
-    world().fault = undefined
-    expect([textOf(body), dataOf(body).at(-1)]).toEqual(['From the other', '[DONE]'])
-  })
-
-  it('stops the upstream where the caller leaves, and keeps what came', async () => {
-    const ada = await world().signedIn()
-    const id = await newProject(ada)
-    answerInPieces(events(chunk('So far')), () => new Promise(() => undefined))
-    const controller = new AbortController()
-    const response = await fetch(`${world().url}/api/projects/${id}/conversation/messages`, {
-      method: 'POST',
-      headers: { ...streamed, 'content-type': 'application/json', authorization: `Bearer ${ada.access}` },
-      body: JSON.stringify({ text: 'Hello' }),
-      signal: controller.signal,
-    })
-    const reader = response.body!.getReader()
-    expect(new TextDecoder().decode((await reader.read()).value)).toContain('So far')
-    controller.abort()
-    world().fault = undefined
-    await expect.poll(() => world().upstream.active, { timeout: 10_000 }).toBe(0)
-    const stored = async () => (await conversation(ada, id)).body.messages[1]
-    await expect.poll(stored, { timeout: 10_000 }).toMatchObject({ text: 'So far', incomplete: true })
-    const admin = await world().signedIn('admin')
-    const usage = () => ask<{ records: object[] }>('GET', `/v1/users/${ada.id}/usage`, { as: admin })
-    await expect
-      .poll(async () => (await usage()).body.records, { timeout: 10_000 })
-      .toMatchObject([{ outcome: 'client_abort' }])
-  })
-
-  it('loses nothing of a conversation that is cleared while a reply is written', async () => {
-    const ada = await world().signedIn()
-    const id = await newProject(ada)
-    let goOn: () => void
-    const cleared = new Promise<void>((resolve) => (goOn = resolve))
-    world().fault = () => ({
-      status: 200,
-      headers: { 'content-type': 'text/event-stream' },
-      body: (async function* () {
-        yield* events(chunk('Too '))
-        await cleared
-        yield* events(chunk('late', 'stop'), '[DONE]')
-      })(),
-    })
-    const reply = send(ada, id, { text: 'Hello' }, streamed)
-    await expect.poll(async () => (await conversation(ada, id)).body.messages.length).toBe(2)
-    await ask('DELETE', `/api/projects/${id}/conversation`, { as: ada })
-    goOn!()
-    expect(textOf((await reply).body)).toBe('Too late')
-    world().fault = undefined
-    expect((await conversation(ada, id)).body.messages).toEqual([])
+  it('removes all messages, and goes on', async () => {
+    const { as, project } = await newWork(world())
+    for (let i = 0; i < 3; i++) await send(as, project.id, { text: `removed ${i}` })
+    const { id } = await get(as, project.id)
+    const clear = () => ask('DELETE', pathOf(project.id), { as })
+    for (let i = 0; i < 2; i++) expect([(await clear()).status, (await clear()).body]).toEqual([204, ''])
+    expect(await get(as, project.id)).toEqual({ id, project_id: project.id, messages: [] })
+    expect(JSON.stringify(await world().call('dump'))).not.toContain('removed 0')
+    const next = (await send(as, project.id, { text: 'next' })).body
+    expect((await get(as, project.id)).messages).toEqual([next])
     expect(await world().call('verify')).toEqual([])
+  })
+
+  it("knows nothing of somebody else's", async () => {
+    const { as: ada, project } = await newWork(world())
+    await send(ada, project.id, { text: 'secret' })
+    for (const as of [await world().signedIn(), await world().signedIn('admin')])
+      for (const id of [project.id, unknownId, ...lostIds])
+        for (const [method, path, body] of [
+          ['GET', pathOf(id)],
+          ['DELETE', pathOf(id)],
+          ['POST', `${pathOf(id)}/messages`, { text: 'mine' }],
+          ['GET', `${pathOf(id)}/spend`],
+        ] as const) {
+          const reply = await ask(method, path, { as, body })
+          expect([method, id, reply.status, reply.body]).toEqual([
+            method,
+            id,
+            404,
+            { error: 'There is no such project' },
+          ])
+        }
+    expect((await get(ada, project.id)).messages).toMatchObject([{ text: 'secret' }])
   })
 })

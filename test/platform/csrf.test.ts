@@ -39,7 +39,9 @@ worldSuite('threat 18: CSRF', (world) => {
         { referer: `https://evil.example/${world().url}` },
         {},
       ] as Record<string, string>[]) {
-        const headers = { cookie: admin.cookie!, ...from }
+        // Whoever may do it.
+        const { cookie } = path.startsWith('/api/users') ? admin : owner
+        const headers = { cookie: cookie!, ...from }
         statuses[route].push((await world().ask(method, path, { headers, body })).status)
       }
     }
@@ -56,6 +58,13 @@ worldSuite('threat 18: CSRF', (world) => {
       'POST /api/keys': Array(6).fill(403),
       'DELETE /api/keys/{id}': Array(6).fill(403),
       'POST /api/sessions': Array(6).fill(403),
+      'POST /api/projects': Array(6).fill(403),
+      'PATCH /api/projects/{id}': Array(6).fill(403),
+      'DELETE /api/projects/{id}': Array(6).fill(403),
+      'DELETE /api/projects/{id}/conversation': Array(6).fill(403),
+      'POST /api/projects/{id}/conversation/messages': Array(6).fill(403),
+      'POST /api/tasks': Array(6).fill(403),
+      'PATCH /api/tasks/{id}': Array(6).fill(403),
     })
   })
 

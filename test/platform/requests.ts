@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { SignedIn, World } from './world.js'
+import { newProject, newTask, patchTask } from './work.js'
 import { PASSWORD } from './world.js'
 
 /** Somebody who has one of everything. */
@@ -7,6 +8,9 @@ export interface Owner extends SignedIn {
   keyId: string
   key: string
   sessionId: string
+  projectId: string
+  /** With an output. */
+  taskId: string
 }
 
 /** A request of a route. */
@@ -15,19 +19,31 @@ export interface Sent {
   body?: object
 }
 
-/** Makes a developer, or a user of another role who was one, with a gateway key and a session. */
+/** Makes a developer, or a user of another role who was one, with a gateway key, a session, a project and a task. */
 export async function newOwner(world: World, role: 'user' | 'developer' | 'admin' = 'developer'): Promise<Owner> {
   const as = await world.signedIn('developer', true)
   const key = await world.ask<{ id: string; key: string }>('POST', '/api/keys', { as, body: { name: 'k' } })
   const session = await world.ask<{ id: string }>('POST', '/api/sessions', { as, body: {} })
+  const project = await newProject(world, as)
+  const task = await newTask(world, as, project.id)
+  await patchTask(world, as, task.id, { output: 'one' })
   if (role !== 'developer') await world.call('setRole', as.id, role)
-  return { ...as, keyId: key.body.id, key: key.body.key, sessionId: session.body.id }
+  const { id: keyId, key: value } = key.body
+  return { ...as, keyId, key: value, sessionId: session.body.id, projectId: project.id, taskId: task.id }
 }
 
 let made = 0
 
 /** A good request of each route, typed by hand; ids are those of what `owner` has. */
-export const requestsOf = ({ id, email, refresh, keyId, sessionId }: Owner): Record<string, Sent> => ({
+export const requestsOf = ({
+  id,
+  email,
+  refresh,
+  keyId,
+  sessionId,
+  projectId,
+  taskId,
+}: Owner): Record<string, Sent> => ({
   'POST /api/auth': { path: '/api/auth', body: { email, password: PASSWORD } },
   'PUT /api/auth': { path: '/api/auth', body: { refresh_token: refresh } },
   'DELETE /api/auth': { path: '/api/auth' },
@@ -54,6 +70,30 @@ export const requestsOf = ({ id, email, refresh, keyId, sessionId }: Owner): Rec
   'POST /api/sessions': { path: '/api/sessions', body: { label: 'l' } },
   'GET /api/sessions': { path: '/api/sessions' },
   'GET /api/sessions/{id}': { path: `/api/sessions/${sessionId}` },
+  'GET /api/projects': { path: '/api/projects' },
+  'POST /api/projects': { path: '/api/projects', body: { name: 'A' } },
+  'GET /api/projects/{id}': { path: `/api/projects/${projectId}` },
+  'PATCH /api/projects/{id}': { path: `/api/projects/${projectId}`, body: { name: 'B' } },
+  'DELETE /api/projects/{id}': { path: `/api/projects/${projectId}` },
+  'GET /api/projects/{id}/team': { path: `/api/projects/${projectId}/team` },
+  'GET /api/projects/{id}/spend': { path: `/api/projects/${projectId}/spend` },
+  'GET /api/projects/{id}/conversation': { path: `/api/projects/${projectId}/conversation` },
+  'DELETE /api/projects/{id}/conversation': { path: `/api/projects/${projectId}/conversation` },
+  'POST /api/projects/{id}/conversation/messages': {
+    path: `/api/projects/${projectId}/conversation/messages`,
+    body: { text: 'Hi' },
+  },
+  'GET /api/projects/{id}/conversation/spend': { path: `/api/projects/${projectId}/conversation/spend` },
+  'GET /api/tasks': { path: `/api/tasks?projectId=${projectId}` },
+  'POST /api/tasks': { path: '/api/tasks', body: { projectId, title: 'A' } },
+  'GET /api/tasks/{id}': { path: `/api/tasks/${taskId}` },
+  'PATCH /api/tasks/{id}': { path: `/api/tasks/${taskId}`, body: { status: 'done' } },
+  'GET /api/tasks/{id}/revisions': { path: `/api/tasks/${taskId}/revisions` },
+  'GET /api/tasks/{id}/status': { path: `/api/tasks/${taskId}/status` },
+  'GET /api/tasks/{id}/spend': { path: `/api/tasks/${taskId}/spend` },
+  'GET /api/results': { path: `/api/results?projectId=${projectId}` },
+  'GET /api/results/{id}': { path: `/api/results/${taskId}` },
+  'GET /api/teams': { path: '/api/teams' },
   'GET /api/openapi.json': { path: '/api/openapi.json' },
 })
 

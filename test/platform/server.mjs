@@ -7,14 +7,23 @@ import { conventionRoutes, createGateway, requestEvents } from '@turnpike/gatewa
 import { openapi as gatewayOpenapi } from '@turnpike/gateway/openapi'
 import { prometheus } from '@turnpike/gateway/prometheus'
 import { fetchShell, nodeShell } from '@turnpike/http'
-import { createPlatform, gatewayResponder, isPlatformPath, passwordAuth, scryptHasher } from '@turnpike/platform'
+import {
+  createPlatform,
+  gatewayResponder,
+  isPlatformPath,
+  passwordAuth,
+  scryptHasher,
+  verifyPlatform,
+} from '@turnpike/platform'
 import { openapi } from '@turnpike/platform/openapi'
 import { createRouter, openai } from '@turnpike/providers'
 
 const { OPENAI_BASE_URL, BALANCE_POLICY = 'report', TRUSTED_HOPS = '0', BASE_URL, RATE_LIMITER } = process.env
+const { PLAN_PROJECTS, PLAN_AGENTS } = process.env
 
 let ahead = 0
-const now = () => Date.now() + ahead
+let stopped
+const now = () => (stopped ?? Date.now()) + ahead
 
 const { kv, rateLimiter: shared } = await openStorage(process.argv[2])
 // A store counts by a clock of its own.
@@ -51,7 +60,10 @@ const platform = createPlatform({
   identity,
   gateway,
   balancePolicy,
-  planLimits: { projects: 2 },
+  planLimits: {
+    ...(PLAN_PROJECTS && { projects: Number(PLAN_PROJECTS) }),
+    ...(PLAN_AGENTS && { agents: Number(PLAN_AGENTS) }),
+  },
   responder: gatewayResponder(gateway, { models: () => router.agentModels() }),
   trustedHops,
   routes: [openapi()],
@@ -80,6 +92,8 @@ async function listen() {
 const methods = {
   /** Sets the clock ahead of the machine's, in milliseconds. */
   advance: (ms) => void (ahead += ms),
+  /** Stops the clock, or with false lets it go on. */
+  stopClock: (stop) => void (stopped = stop ? Date.now() : undefined),
   rotate: () => identity.rotateKeys(),
   createUser: (input) => platform.operations.users.create(input),
   setPassword: (id, password) => platform.operations.users.setPassword(id, password),
@@ -95,10 +109,27 @@ const methods = {
     for await (const { key, value } of entriesOf(kv)) all.push([key, value])
     return all
   },
+  finishRemovals: () => platform.operations.projects.finishRemovals(),
+  /** Makes so many tasks in a project, 100 at a time. */
+  async addTasks(userId, projectId, count) {
+    const { create } = platform.operations.tasks
+    for (let made = 0; made < count; made += 100)
+      await Promise.all(Array.from({ length: 100 }, () => create(userId, projectId, { title: 'one of many' })))
+  },
+  /** Kills this process while its next commit but so many is under way. */
+  killAtCommit(left) {
+    const commit = kv.commit.bind(kv)
+    kv.commit = (writes) => {
+      const committed = commit(writes)
+      if (left-- === 0) setImmediate(() => process.kill(process.pid, 'SIGKILL'))
+      return committed
+    }
+  },
   async verify() {
     const { verifyStore } = await import('@turnpike/core')
     const problems = []
     for await (const problem of verifyStore(kv)) problems.push(problem)
+    for await (const problem of verifyPlatform(kv)) problems.push(problem)
     return problems
   },
 }

@@ -28,25 +28,43 @@ worldSuite('threats', (world) => {
   it('threat 16: IDOR, does not tell what is of somebody else from what is not there', async () => {
     const [ada, eve] = [await newOwner(world()), await newOwner(world(), 'admin')]
     const nothing = '00000000-0000-7000-8000-00000000ffff'
-    for (const [method, path] of [
-      ['DELETE', '/api/keys/'],
-      ['GET', '/api/sessions/'],
+    const { keyId, sessionId, projectId, taskId } = ada
+    for (const [method, path, id] of [
+      ['DELETE', '/api/keys/', keyId],
+      ['GET', '/api/sessions/', sessionId],
+      ['GET', '/api/projects/', projectId],
+      ['GET', '/api/tasks/', taskId],
+      ['GET', '/api/tasks?projectId=', projectId],
+      ['GET', '/api/results/', taskId],
+      ['GET', '/api/results?projectId=', projectId],
     ] as const) {
-      const id = path === '/api/keys/' ? ada.keyId : ada.sessionId
       const [foreign, missing] = [
         await ask(method, path + id, { as: eve }),
         await ask(method, path + nothing, { as: eve }),
       ]
-      expect([foreign.status, foreign.body]).toEqual([404, missing.body])
+      expect([path, foreign.status, foreign.body]).toEqual([path, 404, missing.body])
     }
+    for (const path of ['conversation', 'team', 'spend', 'conversation/spend'])
+      expect((await ask('GET', `/api/projects/${projectId}/${path}`, { as: eve })).status).toBe(404)
+    for (const path of ['revisions', 'status', 'spend'])
+      expect((await ask('GET', `/api/tasks/${taskId}/${path}`, { as: eve })).status).toBe(404)
+    const task = (id: string) => ask('POST', '/api/tasks', { as: eve, body: { projectId: id, title: 'A' } })
+    expect(await task(projectId)).toMatchObject({ status: 404, body: (await task(nothing)).body })
     // Nor is it in a list that is asked for by its id, or that of its owner.
-    for (const query of [`?after=${ada.sessionId}`, `?user_id=${ada.id}`, `?userId=${ada.id}`, `?id=${ada.sessionId}`])
-      for (const path of ['/api/sessions', '/api/keys'])
-        expect(JSON.stringify((await ask('GET', path + query, { as: eve })).body)).not.toMatch(ada.sessionId)
+    const hers = [keyId, sessionId, projectId]
+    const queries = hers.flatMap((id) => [`?after=${id}`, `?id=${id}`])
+    for (const query of [...queries, `?user_id=${ada.id}`, `?userId=${ada.id}`])
+      for (const path of ['/api/sessions', '/api/keys', '/api/projects'])
+        expect(JSON.stringify((await ask('GET', path + query, { as: eve })).body)).not.toMatch(
+          new RegExp([ada.id, ...hers].join('|')),
+        )
     // Nor is it counted in.
     const body = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hi' }] }
-    await ask('POST', '/v1/chat/completions', { as: eve.key, body, headers: { 'x-session-id': ada.sessionId } })
-    expect((await ask('GET', `/api/sessions/${ada.sessionId}`, { as: ada })).body).toMatchObject({ request_count: 0 })
+    const headers = { 'x-session-id': sessionId, 'x-project-id': projectId, 'x-task-id': taskId }
+    await ask('POST', '/v1/chat/completions', { as: eve.key, body, headers })
+    expect((await ask('GET', `/api/sessions/${sessionId}`, { as: ada })).body).toMatchObject({ request_count: 0 })
+    for (const path of [`/api/projects/${projectId}/spend`, `/api/tasks/${taskId}/spend`])
+      expect((await ask('GET', path, { as: ada })).body).toMatchObject({ requests: 0, total_tokens: 0, cost_usd: 0 })
     expect((await ask('GET', '/v1/models', { as: ada.key })).status).toBe(200)
   })
 
@@ -201,6 +219,7 @@ worldSuite('threats', (world) => {
       const headers = { cookie: admin.cookie!, 'sec-fetch-site': 'same-origin' }
       note(await ask(method, path, { body, headers }), `${route} cookie`)
     }
+    note(await ask('GET', `/api/tasks/${owner.taskId}/status`, { as: owner }), 'polling')
     for (const path of ['/api/nothing', '/api/users/%00', '/.well-known/nothing'])
       note(await ask('GET', path, { as: admin }), path)
     note(await ask('PUT', '/api/account', { as: admin }), '405')
@@ -211,6 +230,7 @@ worldSuite('threats', (world) => {
     const allWays = (route: string): string[] => ['anonymous', 'bearer', 'cookie'].map((way) => `${route} ${way}`)
     expect(others).toEqual({
       'public, max-age=600; vary: Cookie, Authorization': allWays('GET /.well-known/jwks.json'),
+      'private, no-cache; vary: Cookie, Authorization': ['polling'],
       'no-cache; vary: Cookie, Authorization': allWays('GET /api/openapi.json'),
     })
   })

@@ -202,13 +202,13 @@ const stores: { name: string; missing: boolean; create(): Promise<string> }[] = 
   ...engines.filter(({ name }) => ['fs', 'redis', 'postgres'].includes(name)),
 ]
 
-/** Tests of one process on a store: on memory or, in `npm run test:all`, on each. */
-export function worldSuite(name: string, suite: (world: () => World) => void): void {
+/** Tests of one process on a store: on memory or, in `npm run test:all`, on each. @param env further environment of server.mjs */
+export function worldSuite(name: string, suite: (world: () => World) => void, env: Record<string, string> = {}): void {
   describe.each([...sample(stores)])(`${name}, on $name`, ({ missing, create }) => {
     describe.skipIf(missing)('', () => {
       let world: World
       beforeAll(async () => {
-        world = await startWorld(await create(), { RATE_LIMITER: 'memory' })
+        world = await startWorld(await create(), { RATE_LIMITER: 'memory', ...env })
       })
       afterAll(async () => {
         await world.kill()

@@ -1,7 +1,7 @@
-import { memoryKV } from '@turnpike/core'
+import { createUser, memoryKV } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
-import type { PasswordHasher } from './index.js'
-import { passwordAuth, scryptHasher } from './index.js'
+import type { PasswordHasher, ReplyRequest } from './index.js'
+import { createPlatform, passwordAuth, scryptHasher } from './index.js'
 
 const head = {
   method: 'POST',
@@ -46,5 +46,29 @@ describe('the defaults', () => {
     }
     await Promise.all(all)
     expect(statuses).toEqual([503, 503, ...Array<number>(34).fill(401)])
+  })
+
+  it('make a reply from the last 100 messages', async () => {
+    const kv = await memoryKV()
+    const asked: ReplyRequest['messages'][] = []
+    const { operations } = createPlatform({
+      kv,
+      identity: passwordAuth({ kv }),
+      async *responder({ messages }) {
+        asked.push(messages)
+        yield { choices: [{ delta: { content: 'Hi' } }] }
+      },
+    })
+    const user = (await createUser(kv, { email: 'ada@example.org' }))!
+    const { id } = await operations.projects.create(user.id, { name: 'A' })
+    for (let i = 0; i < 120; i++) await operations.conversations.send(user.id, id, { text: `${i}` })
+    const { chunks } = await operations.conversations.reply(user, id, 'last', new AbortController().signal)
+    for await (const _ of chunks);
+    const [messages] = asked as [ReplyRequest['messages']]
+    expect([messages.length, messages[0], messages[99]]).toEqual([
+      100,
+      { role: 'user', content: '21' },
+      { role: 'user', content: 'last' },
+    ])
   })
 })

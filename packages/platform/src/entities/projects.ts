@@ -5,7 +5,7 @@ import { finishPurge, purgeOf } from './purges.js'
 
 /** spec.md, "Project": the kinds of teams. */
 export const teamTypes = ['software-development', 'content-creation', 'research', 'custom'] as const
-/** One of {@link teamTypes}. */
+/** The kind of team of a project. */
 export type TeamType = (typeof teamTypes)[number]
 
 /** The fields of a project that can be given and changed. */

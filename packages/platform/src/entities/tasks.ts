@@ -9,7 +9,7 @@ import { commitInProject, idOf, inProject, ofOwner, ownProject, timeAfter, withP
 
 /** spec.md, "States and transitions". */
 export const taskStatuses = ['scheduled', 'running', 'done', 'failed', 'waiting_approval'] as const
-/** One of {@link taskStatuses}. */
+/** The status of a task. */
 export type TaskStatus = (typeof taskStatuses)[number]
 
 /** spec.md, "Task". */
