@@ -62,6 +62,7 @@ worldSuite('threat 18: CSRF', (world) => {
       'PATCH /api/projects/{id}': Array(6).fill(403),
       'DELETE /api/projects/{id}': Array(6).fill(403),
       'DELETE /api/projects/{id}/conversation': Array(6).fill(403),
+      'POST /api/projects/{id}/conversation/reply': Array(6).fill(403),
       'POST /api/projects/{id}/conversation/messages': Array(6).fill(403),
       'POST /api/tasks': Array(6).fill(403),
       'PATCH /api/tasks/{id}': Array(6).fill(403),

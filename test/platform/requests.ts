@@ -19,7 +19,7 @@ export interface Sent {
   body?: object
 }
 
-/** Makes a developer, or a user of another role who was one, with a gateway key, a session, a project and a task. */
+/** Makes a developer, or a user of another role who was one, with a gateway key, a session, a project, a task and a message. */
 export async function newOwner(world: World, role: 'user' | 'developer' | 'admin' = 'developer'): Promise<Owner> {
   const as = await world.signedIn('developer', true)
   const key = await world.ask<{ id: string; key: string }>('POST', '/api/keys', { as, body: { name: 'k' } })
@@ -27,6 +27,7 @@ export async function newOwner(world: World, role: 'user' | 'developer' | 'admin
   const project = await newProject(world, as)
   const task = await newTask(world, as, project.id)
   await patchTask(world, as, task.id, { output: 'one' })
+  await world.ask('POST', `/api/projects/${project.id}/conversation/messages`, { as, body: { text: 'Hello' } })
   if (role !== 'developer') await world.call('setRole', as.id, role)
   const { id: keyId, key: value } = key.body
   return { ...as, keyId, key: value, sessionId: session.body.id, projectId: project.id, taskId: task.id }
@@ -83,6 +84,7 @@ export const requestsOf = ({
     path: `/api/projects/${projectId}/conversation/messages`,
     body: { text: 'Hi' },
   },
+  'POST /api/projects/{id}/conversation/reply': { path: `/api/projects/${projectId}/conversation/reply` },
   'GET /api/projects/{id}/conversation/spend': { path: `/api/projects/${projectId}/conversation/spend` },
   'GET /api/tasks': { path: `/api/tasks?projectId=${projectId}` },
   'POST /api/tasks': { path: '/api/tasks', body: { projectId, title: 'A' } },
