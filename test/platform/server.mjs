@@ -16,10 +16,10 @@ import {
   verifyPlatform,
 } from '@turnpike/platform'
 import { openapi } from '@turnpike/platform/openapi'
-import { createRouter, openai } from '@turnpike/providers'
+import { builtInPrices, createRouter, openai } from '@turnpike/providers'
 
 const { OPENAI_BASE_URL, BALANCE_POLICY = 'report', TRUSTED_HOPS = '0', BASE_URL, RATE_LIMITER } = process.env
-const { PLAN_PROJECTS, PLAN_AGENTS } = process.env
+const { PLAN_PROJECTS, PLAN_AGENTS, CORS_ORIGIN } = process.env
 
 let ahead = 0
 let stopped
@@ -30,7 +30,21 @@ const { kv, rateLimiter: shared } = await openStorage(process.argv[2])
 const rateLimiter = RATE_LIMITER === 'memory' || !shared ? memoryRateLimiter({ now }) : shared
 const trustedHops = Number(TRUSTED_HOPS)
 const balancePolicy = BALANCE_POLICY
+/** Prices that a test has set, by `provider/model`. */
+const changed = new Map()
+const prices = {
+  table() {
+    const table = builtInPrices().table()
+    return {
+      ...table,
+      version: `${table.version}-${changed.size}`,
+      price: (provider, model) => changed.get(`${provider}/${model}`) ?? table.price(provider, model),
+      originOf: (provider, model) => table.originOf(provider, model),
+    }
+  },
+}
 const router = createRouter({
+  prices,
   providers: [openai({ apiKey: 'sk-upstream', baseURL: OPENAI_BASE_URL })],
   defaults: { agent: 'openai/gpt-4o-mini', agentAlternative: 'openai/gpt-4o' },
 })
@@ -42,6 +56,7 @@ const gateway = createGateway({
   authenticateAdmin: (exchange) => platform.authenticateAdmin(exchange),
   balancePolicy,
   trustedHops,
+  ...(CORS_ORIGIN && { cors: { origins: [CORS_ORIGIN] } }),
   events: requestEvents(),
   routes: [conventionRoutes, prometheus(), gatewayOpenapi()],
   now,
@@ -94,6 +109,8 @@ const methods = {
   advance: (ms) => void (ahead += ms),
   /** Stops the clock, or with false lets it go on. */
   stopClock: (stop) => void (stopped = stop ? Date.now() : undefined),
+  /** Changes the price of a model from the next request on. */
+  setPrice: (model, price) => void changed.set(model, price),
   rotate: () => identity.rotateKeys(),
   createUser: (input) => platform.operations.users.create(input),
   setPassword: (id, password) => platform.operations.users.setPassword(id, password),
