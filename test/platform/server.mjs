@@ -19,7 +19,7 @@ import { openapi } from '@turnpike/platform/openapi'
 import { builtInPrices, createRouter, openai } from '@turnpike/providers'
 
 const { OPENAI_BASE_URL, BALANCE_POLICY = 'report', TRUSTED_HOPS = '0', BASE_URL, RATE_LIMITER } = process.env
-const { PLAN_PROJECTS, PLAN_AGENTS, CORS_ORIGIN } = process.env
+const { PLAN_PROJECTS, PLAN_AGENTS, CORS_ORIGIN, HOLDS } = process.env
 
 let ahead = 0
 let stopped
@@ -55,6 +55,7 @@ const gateway = createGateway({
   rateLimiter,
   authenticateAdmin: (exchange) => platform.authenticateAdmin(exchange),
   balancePolicy,
+  holds: HOLDS === 'true',
   trustedHops,
   ...(CORS_ORIGIN && { cors: { origins: [CORS_ORIGIN] } }),
   events: requestEvents(),
@@ -109,6 +110,8 @@ const methods = {
   advance: (ms) => void (ahead += ms),
   /** Stops the clock, or with false lets it go on. */
   stopClock: (stop) => void (stopped = stop ? Date.now() : undefined),
+  /** Records the holds of requests that did not end. */
+  sweep: () => gateway.ledger.sweep(0),
   /** Changes the price of a model from the next request on. */
   setPrice: (model, price) => void changed.set(model, price),
   rotate: () => identity.rotateKeys(),
@@ -132,15 +135,6 @@ const methods = {
     const { create } = platform.operations.tasks
     for (let made = 0; made < count; made += 100)
       await Promise.all(Array.from({ length: 100 }, () => create(userId, projectId, { title: 'one of many' })))
-  },
-  /** Kills this process while its next commit but so many is under way. */
-  killAtCommit(left) {
-    const commit = kv.commit.bind(kv)
-    kv.commit = (writes) => {
-      const committed = commit(writes)
-      if (left-- === 0) setImmediate(() => process.kill(process.pid, 'SIGKILL'))
-      return committed
-    }
   },
   async verify() {
     const { verifyStore } = await import('@turnpike/core')
