@@ -145,14 +145,18 @@ const methods = {
   },
 }
 
-console.log(JSON.stringify(`http://127.0.0.1:${await listen()}`))
+/** Prints a line of JSON, in which what readline takes for the end of a line is escaped. */
+const say = (value) =>
+  console.log(JSON.stringify(value).replace(/[\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16)}`))
+
+say(`http://127.0.0.1:${await listen()}`)
 createInterface({ input: process.stdin })
   .on('line', async (line) => {
     const [id, method, ...args] = JSON.parse(line)
     try {
-      console.log(JSON.stringify([id, (await methods[method](...args)) ?? null]))
+      say([id, (await methods[method](...args)) ?? null])
     } catch (error) {
-      console.log(JSON.stringify([id, null, error.message]))
+      say([id, null, error.message])
     }
   })
   .on('close', () => process.exit())
