@@ -168,10 +168,23 @@ export const requireOwnTask = async (kv: KV, userId: string, id: string): Promis
   await ownTask(kv, userId, id, 403)
 }
 
+/** What a project has of a kind, newest first, and the project's id. Both are read at once. @throws ApiError 404 */
+async function listInProject<T>(
+  kv: KV,
+  userId: string,
+  projectId: string,
+  kind: string,
+  page: Paging,
+): Promise<Page<T> & { id: string }> {
+  const id = idOf(projectId)
+  if (id === null) throw notFound('project')
+  const [, part] = await Promise.all([ownProject(kv, userId, id), newestFirst<T>(kv, inProject(id, kind), page)])
+  return { ...part, id }
+}
+
 /** The tasks of a project, newest first. @throws ApiError 404 */
 export async function listTasks(kv: KV, userId: string, projectId: string, page: Paging = {}): Promise<Page<Task>> {
-  const { value } = await ownProject(kv, userId, projectId)
-  const { items, next } = await newestFirst<StoredTask>(kv, inProject(value.id, 'task'), page)
+  const { items, next } = await listInProject<StoredTask>(kv, userId, projectId, 'task', page)
   return { items: items.map(taskView), next }
 }
 
@@ -239,9 +252,8 @@ export async function listRevisions(
 
 /** The tasks of a project that have an output, in the order in which they got it, the last first. @throws ApiError 404 */
 export async function listResults(kv: KV, userId: string, projectId: string, page: Paging = {}): Promise<Page<Result>> {
-  const { value } = await ownProject(kv, userId, projectId)
-  const { items, next } = await newestFirst<string>(kv, inProject(value.id, 'result'), page)
-  const tasks = await kv.getMany<StoredTask>(items.map((id) => taskKey(value.id, id)))
+  const { id: project, items, next } = await listInProject<string>(kv, userId, projectId, 'result', page)
+  const tasks = await kv.getMany<StoredTask>(items.map((id) => taskKey(project, id)))
   return { items: tasks.flatMap((task) => resultOf(task?.value) ?? []), next }
 }
 

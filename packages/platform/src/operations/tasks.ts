@@ -76,7 +76,7 @@ export function taskOperations({ kv, ledger, taskPolicy, now }: Parts) {
 export type TaskOperations = ReturnType<typeof taskOperations>
 
 /** Tasks or revisions that are in memory at a time while a whole list is sent: each may have megabytes of text. */
-export const PER_READ = 50
+export const PER_READ = 100
 
 /** The body of POST /api/tasks. */
 export const NewTask = v.object({
