@@ -1,5 +1,5 @@
 import type { Commit, Entry, Key, KV, UsageTotals } from '@turnpike/core'
-import { timeOf, uuidv7 } from '@turnpike/core/internal'
+import { uuidv7 } from '@turnpike/core/internal'
 import { NEW_TASK_STATUS } from '../conventions.js'
 import { notFound } from '../errors.js'
 import type { Page, Paging } from './pages.js'
@@ -45,17 +45,6 @@ export type Revision = {
 /** A revision as stored, with what the task had used when it was made. */
 export type StoredRevision = Revision & { used: UsageTotals }
 
-/** The output of a task, of the Results that spec.md names. It has the id of its task. */
-export interface Result {
-  id: string
-  project_id: string
-  task_id: string
-  title: string
-  output: string
-  /** When the task got this output. */
-  created_at: string
-}
-
 /** A task as stored with its project. */
 export type StoredTask = Task & {
   /** The id of its latest revision and of its entry in the results of the project: a UUIDv7 of when its output was set. Absent without output. */
@@ -69,7 +58,7 @@ type Owner = {
 }
 
 const ownerKey = (id: string): Key => ['task', id]
-const taskKey = (projectId: string, id: string): Key => inProject(projectId, 'task', id)
+export const taskKey = (projectId: string, id: string): Key => inProject(projectId, 'task', id)
 const resultKey = (projectId: string, id: string): Key => inProject(projectId, 'result', id)
 
 /** The public form of a task. */
@@ -87,18 +76,6 @@ const taskView = (task: StoredTask): Task => ({
   created_at: task.created_at,
   updated_at: task.updated_at,
 })
-const resultOf = (task: StoredTask | undefined): Result | undefined =>
-  task?.result === undefined || task.output === null
-    ? undefined
-    : {
-        id: task.id,
-        project_id: task.project_id,
-        task_id: task.id,
-        title: task.title,
-        output: task.output,
-        created_at: new Date(timeOf(task.result)).toISOString(),
-      }
-
 /** The public form of a revision. */
 export const revisionView = ({ id, task_id, output, created_at }: StoredRevision): Revision => ({
   id,
@@ -108,7 +85,7 @@ export const revisionView = ({ id, task_id, output, created_at }: StoredRevision
 })
 
 /** A task of a user and its project. @throws ApiError 404, or 403 for somebody else's if `foreign` is 403 */
-async function ownTask(
+export async function ownTask(
   kv: KV,
   userId: string,
   id: string,
@@ -169,7 +146,7 @@ export const requireOwnTask = async (kv: KV, userId: string, id: string): Promis
 }
 
 /** What a project has of a kind, newest first, and the project's id. Both are read at once. @throws ApiError 404 */
-async function listInProject<T>(
+export async function listInProject<T>(
   kv: KV,
   userId: string,
   projectId: string,
@@ -248,19 +225,4 @@ export async function listRevisions(
 ): Promise<Page<StoredRevision>> {
   const { task } = await ownTask(kv, userId, id)
   return newestFirst<StoredRevision>(kv, inProject(task.value.project_id, 'revision', task.value.id), page)
-}
-
-/** The tasks of a project that have an output, in the order in which they got it, the last first. @throws ApiError 404 */
-export async function listResults(kv: KV, userId: string, projectId: string, page: Paging = {}): Promise<Page<Result>> {
-  const { id: project, items, next } = await listInProject<string>(kv, userId, projectId, 'result', page)
-  const tasks = await kv.getMany<StoredTask>(items.map((id) => taskKey(project, id)))
-  return { items: tasks.flatMap((task) => resultOf(task?.value) ?? []), next }
-}
-
-/** The result of a task of a user. @throws ApiError 404, also where the task has no output */
-export async function getResult(kv: KV, userId: string, id: string): Promise<Result> {
-  const { task } = await ownTask(kv, userId, id)
-  const result = resultOf(task.value)
-  if (!result) throw notFound('result')
-  return result
 }

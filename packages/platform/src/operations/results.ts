@@ -1,7 +1,7 @@
 import { jsonArray, Paging } from '@turnpike/http'
 import * as v from 'valibot'
 import type { Paging as PagingInput } from '../entities/pages.js'
-import { getResult, listResults } from '../entities/tasks.js'
+import { getResult, listResults } from '../entities/results.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
 import { Result } from '../schemas.js'

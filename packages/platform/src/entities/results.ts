@@ -1,0 +1,44 @@
+import type { KV } from '@turnpike/core'
+import { timeOf } from '@turnpike/core/internal'
+import { notFound } from '../errors.js'
+import type { Page, Paging } from './pages.js'
+import type { StoredTask } from './tasks.js'
+import { listInProject, ownTask, taskKey } from './tasks.js'
+
+/** The output of a task, of the Results that spec.md names. It has the id of its task. */
+export interface Result {
+  id: string
+  project_id: string
+  task_id: string
+  title: string
+  output: string
+  /** When the task got this output. */
+  created_at: string
+}
+
+const resultOf = (task: StoredTask | undefined): Result | undefined =>
+  task?.result === undefined || task.output === null
+    ? undefined
+    : {
+        id: task.id,
+        project_id: task.project_id,
+        task_id: task.id,
+        title: task.title,
+        output: task.output,
+        created_at: new Date(timeOf(task.result)).toISOString(),
+      }
+
+/** The tasks of a project that have an output, in the order in which they got it, the last first. @throws ApiError 404 */
+export async function listResults(kv: KV, userId: string, projectId: string, page: Paging = {}): Promise<Page<Result>> {
+  const { id: project, items, next } = await listInProject<string>(kv, userId, projectId, 'result', page)
+  const tasks = await kv.getMany<StoredTask>(items.map((id) => taskKey(project, id)))
+  return { items: tasks.flatMap((task) => resultOf(task?.value) ?? []), next }
+}
+
+/** The result of a task of a user. @throws ApiError 404, also where the task has no output */
+export async function getResult(kv: KV, userId: string, id: string): Promise<Result> {
+  const { task } = await ownTask(kv, userId, id)
+  const result = resultOf(task.value)
+  if (!result) throw notFound('result')
+  return result
+}
