@@ -24,6 +24,7 @@ export function exchangeOf(
     bytes: async () => new Uint8Array(),
     onDisconnect: () => undefined,
     ip: () => '',
+    origin: () => '',
     optional: false,
     taken: 0,
   }

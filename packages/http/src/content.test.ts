@@ -9,9 +9,9 @@ const date = 'Fri, 02 Jan 2026 03:04:05 GMT'
 const before = 'Fri, 02 Jan 2026 03:04:04 GMT'
 
 /** The reply for a text of ten characters, and which ranges were opened. */
-function get(headers: Record<string, string>, fields: Partial<Content> = {}, method = 'GET') {
+async function get(headers: Record<string, string>, fields: Partial<Content> = {}, method = 'GET') {
   const opened: unknown[] = []
-  const reply = contentReply(method, (name) => headers[name], {
+  const reply = await contentReply(method, (name) => headers[name], {
     type: 'text/plain',
     size: text.length,
     etag: '"v1"',
@@ -26,8 +26,8 @@ function get(headers: Record<string, string>, fields: Partial<Content> = {}, met
 }
 
 describe('stored bytes', () => {
-  it('are sent whole with their length, tag and date', () => {
-    expect(get({}, { headers: { 'cache-control': 'no-cache' } })).toEqual({
+  it('are sent whole with their length, tag and date', async () => {
+    expect(await get({}, { headers: { 'cache-control': 'no-cache' } })).toEqual({
       status: 200,
       headers: {
         'cache-control': 'no-cache',
@@ -42,8 +42,13 @@ describe('stored bytes', () => {
     })
   })
 
-  it('are not opened for HEAD, which has the headers of GET', () => {
-    const reply = get({ range: 'bytes=0-1' }, {}, 'HEAD')
+  it('may take time to open, and then fail', async () => {
+    expect((await get({}, { read: async () => text })).body).toBe(text)
+    await expect(get({}, { read: () => Promise.reject(new Error('offline')) })).rejects.toThrow('offline')
+  })
+
+  it('are not opened for HEAD, which has the headers of GET', async () => {
+    const reply = await get({ range: 'bytes=0-1' }, {}, 'HEAD')
     expect([reply.status, reply.headers['content-length'], reply.body, reply.opened]).toEqual([
       200,
       '10',
@@ -62,8 +67,8 @@ describe('a range', () => {
     ['bytes=-3', '789', '7-9'],
     ['bytes=-100', text, '0-9'],
     ['bytes= 1-2 ', '12', '1-2'],
-  ])('%s is a 206', (range, body, place) => {
-    const reply = get({ range })
+  ])('%s is a 206', async (range, body, place) => {
+    const reply = await get({ range })
     expect([reply.status, reply.body, reply.headers['content-range'], reply.headers['content-length']]).toEqual([
       206,
       body,
@@ -74,8 +79,9 @@ describe('a range', () => {
 
   it.each(['bytes=0-1,3-4', 'bytes=5-2', 'bytes=-', 'bytes=a-b', 'lines=1-2', 'bytes=1', '', 'bytes=1.5-2'])(
     '%j is ignored, as it is malformed or several',
-    (range) => {
-      expect([get({ range }).status, get({ range }).body]).toEqual([200, text])
+    async (range) => {
+      const reply = await get({ range })
+      expect([reply.status, reply.body]).toEqual([200, text])
     },
   )
 
@@ -85,14 +91,9 @@ describe('a range', () => {
     ['bytes=-0', 10],
     ['bytes=0-', 0],
     ['bytes=-1', 0],
-  ])('%s of %i bytes is a 416 with the size', (range, size) => {
-    let error: ApiError | undefined
-    try {
-      get({ range }, { size })
-    } catch (thrown) {
-      error = thrown as ApiError
-    }
-    expect([error?.status, error?.headers]).toEqual([416, { 'content-range': `bytes */${size}` }])
+  ])('%s of %i bytes is a 416 with the size', async (range, size) => {
+    const error = await get({ range }, { size }).catch((thrown: unknown) => thrown as ApiError)
+    expect([error.status, error.headers]).toEqual([416, { 'content-range': `bytes */${size}` }])
   })
 })
 
@@ -105,8 +106,8 @@ describe('If-Range', () => {
     [before, {}, 200],
     [date, { lastModified: undefined as never }, 200],
     ['nonsense', {}, 200],
-  ])('%s: %j is a %i', (ifRange, fields, status) => {
-    expect(get({ range: 'bytes=0-1', 'if-range': ifRange }, fields).status).toBe(status)
+  ])('%s: %j is a %i', async (ifRange, fields, status) => {
+    expect((await get({ range: 'bytes=0-1', 'if-range': ifRange }, fields)).status).toBe(status)
   })
 })
 
@@ -122,13 +123,13 @@ describe('what the client has already', () => {
     [{ 'if-modified-since': date }, {}, 304],
     [{ 'if-modified-since': before }, {}, 200],
     [{ 'if-modified-since': 'nonsense' }, {}, 200],
-  ])('%j %j is a %i', (headers, fields, status) => {
-    const reply = get(headers, fields)
+  ])('%j %j is a %i', async (headers, fields, status) => {
+    const reply = await get(headers, fields)
     expect([reply.status, reply.opened.length]).toEqual([status, status === 304 ? 0 : 1])
     if (status === 304) expect(reply.headers).toMatchObject({ 'last-modified': date })
   })
 
-  it('is not sent for a range either, nor refused with 416', () => {
-    expect(get({ 'if-none-match': '"v1"', range: 'bytes=99-' }).status).toBe(304)
+  it('is not sent for a range either, nor refused with 416', async () => {
+    expect((await get({ 'if-none-match': '"v1"', range: 'bytes=99-' })).status).toBe(304)
   })
 })

@@ -18,15 +18,20 @@ export interface Content {
   lastModified?: number
   /** Other headers, by lower-case name, such as `cache-control`. */
   headers?: Record<string, string>
-  /** Opens the bytes of the range, or all; not called where none are sent. What throws on the way ends the connection. */
-  read(range?: Range): string | Uint8Array | AsyncIterable<Uint8Array>
+  /**
+   * Opens the bytes of the range, or all; not called where none are sent. An error of opening them is answered; what throws on the way ends the
+   * connection.
+   */
+  read(range?: Range): ContentBody | Promise<ContentBody>
 }
+
+type ContentBody = string | Uint8Array | AsyncIterable<Uint8Array>
 
 /** What a reply to a request for stored bytes consists of. */
 export interface ContentReply {
   status: 200 | 206 | 304
   headers: Record<string, string>
-  body?: string | Uint8Array | AsyncIterable<Uint8Array>
+  body?: ContentBody
 }
 
 const opaque = (tag: string): string => tag.trim().replace(/^W\//, '')
@@ -70,13 +75,13 @@ function parseRange(header: string, size: number): Range | undefined {
 /**
  * Answers with stored bytes (RFC 9110, sections 13 and 14): 304 where the client has them, 206 for a range, 200 for all.
  * HEAD has the headers of GET, without a range.
- * @throws ApiError 416
+ * @throws ApiError 416; an error of opening the bytes
  */
-export function contentReply(
+export async function contentReply(
   method: string,
   header: (name: string) => string | undefined,
   content: Content,
-): ContentReply {
+): Promise<ContentReply> {
   const { type, size, etag, lastModified, read } = content
   const validators: Record<string, string> = {}
   if (etag !== undefined) validators['etag'] = etag
@@ -92,5 +97,5 @@ export function contentReply(
   if (range) headers['content-range'] = `bytes ${range.start}-${range.end}/${size}`
   Object.assign(headers, validators, content.headers)
   if (method === 'HEAD') return { status: 200, headers }
-  return { status: range ? 206 : 200, headers, body: read(range) }
+  return { status: range ? 206 : 200, headers, body: await read(range) }
 }

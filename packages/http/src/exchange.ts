@@ -21,6 +21,8 @@ export interface Exchange {
   onDisconnect(listener: () => void): void
   /** The client's address, past as many proxies as the shell was told to trust; '' where unknown. */
   ip(): string
+  /** The scheme and host that the client called, such as `https://api.example`, by `Host` and, of trusted proxies, X-Forwarded-Proto. */
+  origin(): string
   /** True where the host handles paths that no route matches; the handler then returns null for them. */
   readonly optional: boolean
 }
@@ -46,15 +48,26 @@ export interface Servable {
 
 /** Options of the shells. */
 export interface ShellOptions {
-  /** Proxies in front of this process whose X-Forwarded-For is believed, counted from the right; default 0. */
+  /** Proxies in front of this process whose X-Forwarded-For and X-Forwarded-Proto are believed, counted from the right; default 0. */
   trustedHops?: number
   /** Milliseconds without data after which a request body is refused with 408; default 30,000. */
   bodyIdleMs?: number
 }
 
-/** The address that the nearest `hops` proxies report, or the peer's own. Never the leftmost: a client can write that itself. */
-export function clientIp(peer: string | undefined, forwardedFor: string | undefined, hops: number): string {
-  if (hops === 0 || !forwardedFor) return peer ?? ''
-  const chain = forwardedFor.split(',').map((address) => address.trim())
-  return chain[Math.max(0, chain.length - hops)] ?? peer ?? ''
+/** What the nearest `hops` proxies report; undefined without them. Never the leftmost value: a client can write that itself. */
+function reported(list: string | undefined, hops: number): string | undefined {
+  if (hops === 0 || !list) return undefined
+  const chain = list.split(',').map((value) => value.trim())
+  return chain[Math.max(0, chain.length - hops)]
+}
+
+/** The address that the nearest `hops` proxies report, or the peer's own. */
+export const clientIp = (peer: string | undefined, forwardedFor: string | undefined, hops: number): string =>
+  reported(forwardedFor, hops) ?? peer ?? ''
+
+/** The origin of a request that came over `scheme`, as `Host` and the nearest `hops` proxies report it; `http://localhost` without a valid host. */
+export function originOf(scheme: string, header: (name: string) => string | undefined, hops: number): string {
+  const isHttps = (reported(header('x-forwarded-proto'), hops) ?? scheme).toLowerCase() === 'https'
+  const url = `${isHttps ? 'https' : 'http'}://${header('host') ?? ''}`
+  return URL.canParse(url) ? new URL(url).origin : 'http://localhost'
 }

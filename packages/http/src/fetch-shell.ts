@@ -1,7 +1,7 @@
 import { collect, cutShort, tooLarge, unstalled, within } from './body.js'
 import { BODY_IDLE_MS } from './conventions.js'
 import type { Exchange, Handler, Reply, ShellOptions } from './exchange.js'
-import { clientIp } from './exchange.js'
+import { clientIp, originOf } from './exchange.js'
 
 /** What the host knows about a call besides its `Request`. */
 export interface FetchCall {
@@ -68,11 +68,12 @@ function toExchange(
   const mark = url.indexOf('?', start)
   const stop = mark === -1 || mark > end ? end : mark
   const body = (): AsyncIterable<Uint8Array> => unstalled(request.body ?? emptyBody(), bodyIdleMs)
+  const header = (name: string): string | undefined => headers.get(name) ?? undefined
   return {
     method: request.method,
     path: url.slice(start, stop),
     query: url.slice(stop + 1, end),
-    header: (name) => headers.get(name) ?? undefined,
+    header,
     body,
     async bytes(limit) {
       const declared = headers.get('content-length')
@@ -88,7 +89,14 @@ function toExchange(
       return new Uint8Array(bytes)
     },
     onDisconnect: client.onDisconnect,
-    ip: () => clientIp(call.ip, headers.get('x-forwarded-for') ?? undefined, trustedHops),
+    ip: () => clientIp(call.ip, header('x-forwarded-for'), trustedHops),
+    // A `Request` that was made by hand has no Host.
+    origin: () =>
+      originOf(
+        url.slice(0, url.indexOf(':')),
+        (name) => header(name) ?? (name === 'host' ? url.slice(url.indexOf('//') + 2, start) : undefined),
+        trustedHops,
+      ),
     optional: false,
   }
 }

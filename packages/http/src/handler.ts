@@ -187,19 +187,24 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     },
   })
 
-  const toReply = (value: unknown, exchange: Exchange, status: number, requestId: string, stay: Stay): Reply => {
+  const toReply = (
+    value: unknown,
+    exchange: Exchange,
+    status: number,
+    requestId: string,
+    stay: Stay,
+  ): Reply | Promise<Reply> => {
     if (value === undefined) return { status, headers: {} }
     if (!isAnswer(value)) return json(status, value)
     if (value.kind === 'json') return json(value.status, value.value)
-    if (value.kind === 'content' || value.kind === 'bytes') {
-      const reply: Reply =
-        value.kind === 'content'
-          ? contentReply(exchange.method, exchange.header, value.content)
-          : { status, headers: { 'content-type': value.contentType }, body: value.body }
+    const watch = (reply: Reply): Reply => {
       const { body } = reply
       if (isStream(body)) reply.body = watched(body, requestId, stay.log, () => end(stay, reply.status))
       return reply
     }
+    if (value.kind === 'content') return contentReply(exchange.method, exchange.header, value.content).then(watch)
+    if (value.kind === 'bytes')
+      return watch({ status, headers: { 'content-type': value.contentType }, body: value.body })
     const onEnd = (): void => end(stay, status)
     const errorEvent = (error: unknown) => options.errorBody(report(error, requestId, stay.log))
     return { status, headers: sseHeaders, body: sseBody(value.events, { errorEvent, heartbeatMs, onEnd }) }
@@ -220,23 +225,26 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     stay.leave = options.enter?.(actor, operation.access)
     const params = operation.params ? parse(operation.params, pathParams, 'path') : pathParams
     const query = operation.query && parse(operation.query, parseQuery(exchange.query), 'query')
-    const { method, ip, onDisconnect, header } = exchange
-    const call = { requestId, method, ip, onDisconnect, header, setHeader, log: say }
+    const { method, ip, origin, onDisconnect, header } = exchange
+    const call = { requestId, method, ip, origin, onDisconnect, header, setHeader, log: say }
+    const check = (input: unknown): void => {
+      if (operation.aliases) rename(input, operation.aliases)
+      if (operation.body) parse(operation.body, input, operation.form ? 'form' : 'request body')
+    }
     let body: unknown
     let form: Form | undefined
     try {
       if (operation.form) {
         const { readForm } = await import('./multipart.js')
-        form = await readForm(exchange, operation.form)
+        form = await readForm(exchange, operation.form, check)
         body = form.fields
       } else if (operation.body) {
         requireJson(header('content-type'), header('content-encoding'))
         // The parsed body is passed on, not valibot's copy: schemas of bodies transform nothing, and the copy lacks keys such as `constructor`.
         const read = exchange.bytes(route.bodyLimit ?? bodyLimit)
         body = parseJson(read instanceof Promise ? await read : read, jsonDepth)
-        if (operation.aliases) rename(body, operation.aliases)
       }
-      if (operation.body) parse(operation.body, body, form ? 'form' : 'request body')
+      if (body !== undefined) check(body)
     } catch (error) {
       await form?.dispose()
       await operation.permit?.(actor, params)

@@ -19,7 +19,7 @@ const utf8 = new TextEncoder()
 
 /**
  * The exchange of a request that never was on the wire, for calling a {@link Handler} in the same process.
- * Its `ip()` is ''.
+ * Its `ip()` is '', and its `origin()` `http://localhost`.
  * @throws TypeError for a header that is none
  * @example
  * const reply = await handle(localExchange({ method: 'GET', path: '/v1/models' }))
@@ -45,6 +45,7 @@ export function localExchange({ method, path: target, headers, body = '', signal
       else signal?.addEventListener('abort', listener, { once: true })
     },
     ip: () => '',
+    origin: () => 'http://localhost',
     optional: false,
   }
 }

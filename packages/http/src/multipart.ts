@@ -3,7 +3,7 @@ import { Busboy } from '@fastify/busboy'
 import { ApiError } from '@turnpike/core'
 import { cutShort, invalid, requireIdentity } from './body.js'
 import type { Exchange } from './exchange.js'
-import type { FormOptions } from './operation.js'
+import type { FileStream, FormOptions } from './operation.js'
 import type { Spooled } from './spool.js'
 import { spool } from './spool.js'
 
@@ -33,7 +33,7 @@ function parserOf(type: string, limits: object) {
 }
 
 /** Converts read errors of the request body to 400 (cut short), so that they differ from server errors such as a full disk. */
-async function* received(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* readBody(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* body
   } catch (cause) {
@@ -51,7 +51,7 @@ async function* streamFile(
   whole: Promise<void>,
 ): AsyncGenerator<Uint8Array> {
   let size = 0
-  for await (const chunk of received(stream)) {
+  for await (const chunk of readBody(stream)) {
     size += chunk.length
     if (size > limit) throw tooLarge()
     yield chunk
@@ -62,10 +62,15 @@ async function* streamFile(
 /**
  * Reads a multipart/form-data body with one file. By default the whole form is received, and the file can be read repeatedly. With
  * `streamed` only the fields before the file are, and the file is a stream.
+ * @param check validates the fields once a streamed form is complete
  * @throws ApiError 400 for an invalid or truncated form, and status `overLimit` for a file over `limit` bytes
  * @throws file system errors of the temporary file
  */
-export async function readForm(exchange: Exchange, options: FormOptions): Promise<Form> {
+export async function readForm(
+  exchange: Exchange,
+  options: FormOptions,
+  check: (fields: Record<string, unknown>) => void = () => undefined,
+): Promise<Form> {
   const { file: fileField, limit, overLimit = 413, streamed = false } = options
   const type = exchange.header('content-type') ?? ''
   if (!/^\s*multipart\/form-data\s*;/i.test(type)) throw wrongType()
@@ -112,7 +117,6 @@ export async function readForm(exchange: Exchange, options: FormOptions): Promis
       return
     }
     if (nameCut || valueCut) fail(invalid('A field of the form is too long', 'invalid_body'))
-    if (streamed && file) fail(invalid(`The field "${name.slice(0, 40)}" must precede the file`, 'invalid_body'))
     texts.set(name, [...(texts.get(name) ?? []), value])
   })
   busboy.on('filesLimit', () => fail(invalid('The form has more than one file', 'invalid_body')))
@@ -122,7 +126,7 @@ export async function readForm(exchange: Exchange, options: FormOptions): Promis
 
   const receive = async (): Promise<void> => {
     let bytes = 0
-    for await (const chunk of received(exchange.body())) {
+    for await (const chunk of readBody(exchange.body())) {
       bytes += chunk.length
       if (bytes > limit + OVERHEAD) throw tooLarge()
       await Promise.race([new Promise((taken) => busboy.write(chunk, taken)), failed])
@@ -136,9 +140,21 @@ export async function readForm(exchange: Exchange, options: FormOptions): Promis
   try {
     await (streamed ? Promise.race([fileBegun, whole]) : whole)
     const { spooled, stream, ...named } = file!
-    const fields = Object.fromEntries<unknown>([...texts].map(([name, all]) => [name, all.length > 1 ? all : all[0]]))
+    const received = () =>
+      Object.fromEntries<unknown>([...texts].map(([name, all]) => [name, all.length > 1 ? all : all[0]]))
+    const fields = received()
     if (!spooled) {
-      fields[fileField] = { ...named, body: streamFile(stream, limit, tooLarge, whole) }
+      const input: FileStream = {
+        ...named,
+        body: streamFile(stream, limit, tooLarge, whole),
+        async fields() {
+          await whole
+          const all = { ...received(), [fileField]: input }
+          check(all)
+          return all
+        },
+      }
+      fields[fileField] = input
       return {
         fields,
         async dispose() {

@@ -3,14 +3,14 @@ import { concat, extend, microtask, readerOf } from '@turnpike/core/internal'
 import { cutShort, tooLarge, tooSlow, unstalled } from './body.js'
 import { BODY_IDLE_MS } from './conventions.js'
 import type { Exchange, Handler, Reply, ShellOptions } from './exchange.js'
-import { clientIp } from './exchange.js'
+import { clientIp, originOf } from './exchange.js'
 
 /** The part of node:http's IncomingMessage that the shell uses; a structural type, so that `@types/node` is not required. */
 export interface NodeRequest {
   method?: string | undefined
   url?: string | undefined
   headers: Record<string, string | string[] | undefined>
-  socket: { remoteAddress?: string | undefined }
+  socket: { remoteAddress?: string | undefined; encrypted?: boolean }
   complete: boolean
   readableEnded: boolean
   readableLength: number
@@ -140,6 +140,7 @@ function toExchange(
         })
     },
     ip: () => clientIp(request.socket.remoteAddress, header('x-forwarded-for'), trustedHops),
+    origin: () => originOf(request.socket.encrypted ? 'https' : 'http', header, trustedHops),
     optional,
   }
 }

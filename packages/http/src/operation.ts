@@ -12,6 +12,8 @@ export interface Call {
   method: string
   /** The client's address, past as many proxies as the shell was told to trust; '' where unknown. */
   ip(): string
+  /** The scheme and host that the client called, such as `https://api.example`. */
+  origin(): string
   /** A request header by its lower-case name. */
   header(name: string): string | undefined
   /** Sets a header of the answer, also if it becomes an error; `name` in lower case. Several values are several headers, as `set-cookie` needs. */
@@ -29,7 +31,7 @@ export interface FormOptions {
   /** Status of a larger file; default 413. */
   overLimit?: 400 | 413
   /**
-   * True hands the file on while it arrives, as a {@link FileStream}; the fields must then stand before it. Default false: the form is
+   * True hands the file on while it arrives, as a {@link FileStream}; `body` has the fields that stand before it. Default false: the form is
    * received whole, its file in memory or in a temporary file, and may be read more than once.
    */
   streamed?: boolean
@@ -41,8 +43,10 @@ export interface FileStream {
   name: string
   /** Media type as the client gives it. */
   type: string
-  /** Rejects with ApiError 400 where the form is cut short or goes on with fields, and with `overLimit` over `limit` bytes. */
+  /** Rejects with ApiError 400 where the form is cut short or wrong, and with `overLimit` over `limit` bytes. */
   body: AsyncIterable<Uint8Array>
+  /** All other fields, also those that stand after the file; to be called when it has been read. @throws ApiError 400 as for the body of a request */
+  fields(): Promise<Record<string, unknown>>
 }
 
 /**
@@ -59,7 +63,7 @@ export interface Operation<Actor, Access extends string = string, Params = unkno
   params?: GenericSchema<unknown, Params>
   query?: GenericSchema<unknown, Query>
   body?: GenericSchema<unknown, Body>
-  /** Other spellings of fields of a JSON body, such as `{ team_type: 'teamType' }`: read where the field itself is absent. Default none. */
+  /** Other spellings of fields of a body, such as `{ team_type: 'teamType' }`: read where the field itself is absent. Default none. */
   aliases?: Readonly<Record<string, string>>
   /** Where the body is a multipart/form-data form; default it is JSON. */
   form?: FormOptions

@@ -1,4 +1,4 @@
-import type { ApiError } from '@turnpike/core'
+import { ApiError } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
 import { exchangeOf } from '../../../test/support/form-reader.js'
 import { field, filePart, formBytes, formType, inChunks, noise } from '../../../test/support/forms.js'
@@ -59,9 +59,24 @@ describe('a streamed form', () => {
     await form.dispose()
   })
 
-  it('fails where a field comes after the file', async () => {
-    const { form, file } = await begin(inChunks(formBytes([filePart(noise(200_000)), field('late', '1')]), 10_000))
-    expect(await failure(bytesOf(file))).toBe('400 invalid_body The field "late" must precede the file')
+  it('has the fields that stand after the file once that has been read', async () => {
+    const parts = [field('early', '1'), filePart(noise(200_000)), field('late', '2')]
+    const { form, file } = await begin(inChunks(formBytes(parts), 10_000))
+    expect(Object.keys(form.fields)).toEqual(['early', 'file'])
+    await bytesOf(file)
+    expect(await file.fields()).toEqual({ early: '1', late: '2', file })
+    await form.dispose()
+  })
+
+  it('is checked as a whole when it is complete', async () => {
+    const exchange = exchangeOf(inChunks(formBytes([filePart(noise(200_000)), field('late', '2')]), 10_000))
+    const refuse = ({ late }: { late?: unknown }): void => {
+      if (late === '2') throw new ApiError(400, 'invalid_request_error', 'late', { code: 'invalid_body' })
+    }
+    const form = await readForm(exchange, { file: 'file', limit: LIMIT, streamed: true }, refuse)
+    const file = form.fields['file'] as FileStream
+    await bytesOf(file)
+    expect(await failure(file.fields())).toBe('400 invalid_body late')
     await form.dispose()
   })
 
