@@ -4,6 +4,7 @@
  * @module
  */
 export * from './bytes.js'
+export * from './content-disposition.js'
 export { audit } from './entities/audit.js'
 export { tokenLimit } from './entities/balances.js'
 export type { Attribute, Tagged } from './entities/tags.js'

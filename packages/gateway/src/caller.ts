@@ -88,15 +88,13 @@ export function callerOf(
   }
 }
 
-/** Finds the user of a request by `authenticate`, on open routes and those that make requests on a user's account; the others are refused. */
+/** Finds the user of a request by `authenticate`. */
 export function signedInBy(
   authenticate: AuthenticateUser,
 ): (exchange: Exchange, access: Access, log: Call['log']) => Promise<Caller> {
-  return async (exchange, access, log) => {
-    if (access === 'open') return null
+  return async (exchange, _, log) => {
     const user = await authenticate(exchange)
     log({ user_id: user.id })
-    if (access !== 'key') throw forbidden('This is for gateway keys')
     return { user }
   }
 }

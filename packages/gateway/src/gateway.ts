@@ -95,15 +95,15 @@ export interface Gateway extends Servable, Shells {
   keys: GatewayKeys
   ledger: UsageLedger
   /**
-   * The same gateway for users who are signed in elsewhere, such as to a platform in this process: the same routes, limits, log and errors,
-   * but `authenticate` names the user of a request, who pays for it. There is no key, so that neither a key's models and budget nor
-   * requests per minute limit it; the user's budget and credits do, and `maxConcurrentPerKey` applies to each user. Routes for users, usage
-   * and administrators answer 403. The option `cors` does not apply: it is for the surface that the user is signed in to.
+   * The gateway for users who are signed in elsewhere, such as to a platform in this process: the routes that a gateway key gives access to, with
+   * the same limits, log and errors. `authenticate` names the user of a request, who pays for it. There is no key, so that neither a key's
+   * models and budget nor requests per minute limit it; the user's budget and credits do, and `maxConcurrentPerKey` applies to each user.
+   * @param options.cors cross-origin requests that are allowed, in place of the gateway's; default none
    * @example
    * const { handle } = gateway.as(() => user)
    * const reply = await handle(localExchange({ method: 'POST', path: '/v1/chat/completions', body: JSON.stringify(request) }))
    */
-  as(authenticate: AuthenticateUser): Servable
+  as(authenticate: AuthenticateUser, options?: { cors?: CorsOptions }): Servable
   /**
    * Begins a shutdown: `/health` answers 503, running requests may end, and those that still run after `ms` are aborted with an error.
    * Resolves when none is running. Default 30,000 ms.
@@ -197,7 +197,13 @@ export function createGateway(options: GatewayOptions): Gateway {
     routes,
     keys,
     ledger,
-    as: (authenticate) => createHandler({ ...handling, cors: { origins: [] }, authenticate: signedInBy(authenticate) }),
+    as: (authenticate, { cors = { origins: [] } } = {}) =>
+      createHandler({
+        ...handling,
+        routes: routes.filter(({ operation }) => operation.access === 'key'),
+        cors,
+        authenticate: signedInBy(authenticate),
+      }),
     async drain(ms = DRAIN_MS) {
       stopping.abort()
       await watches.drain(ms)

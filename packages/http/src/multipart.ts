@@ -79,7 +79,8 @@ export async function readForm(
     new ApiError(overLimit, 'invalid_request_error', `The file is larger than ${limit} bytes`, {
       code: 'request_too_large',
     })
-  if (Number(exchange.header('content-length')) > limit + OVERHEAD) throw tooLarge()
+  const length = Number(exchange.header('content-length') ?? NaN)
+  if (length > limit + OVERHEAD) throw tooLarge()
 
   const texts = new Map<string, string[]>()
   let file: { name: string; type: string; stream: BusboyFileStream; spooled?: Promise<Spooled> } | undefined
@@ -146,6 +147,8 @@ export async function readForm(
     if (!spooled) {
       const input: FileStream = {
         ...named,
+        least: Math.max(0, (length || 0) - OVERHEAD),
+        ...(length >= 0 && { most: length }),
         body: streamFile(stream, limit, tooLarge, whole),
         async fields() {
           await whole

@@ -43,6 +43,9 @@ export interface FileStream {
   name: string
   /** Media type as the client gives it. */
   type: string
+  /** Its size in bytes, as far as the length of the request tells: at least, default 0, and at most. */
+  least: number
+  most?: number
   /** Rejects with ApiError 400 where the form is cut short or wrong, and with `overLimit` over `limit` bytes. */
   body: AsyncIterable<Uint8Array>
   /** All other fields, also those that stand after the file; to be called when it has been read. @throws ApiError 400 as for the body of a request */

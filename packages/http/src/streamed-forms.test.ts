@@ -68,6 +68,24 @@ describe('a streamed form', () => {
     await form.dispose()
   })
 
+  it('tells what its announced length says of the size of its file', async () => {
+    const bytes = formBytes([filePart(noise(100))])
+    const announced = { 'content-type': formType(), 'content-length': String(bytes.length) }
+    for (const [headers, size] of [
+      [announced, { least: 0, most: bytes.length }],
+      [{ 'content-type': formType() }, { least: 0 }],
+      [
+        { ...announced, 'content-length': String(LIMIT + 1_000) },
+        { least: 1_000, most: LIMIT + 1_000 },
+      ],
+    ] as const) {
+      const { form, file } = await begin([bytes], headers)
+      expect(file).toMatchObject(size)
+      expect('most' in file).toBe('most' in size)
+      await form.dispose()
+    }
+  })
+
   it('is checked as a whole when it is complete', async () => {
     const exchange = exchangeOf(inChunks(formBytes([filePart(noise(200_000)), field('late', '2')]), 10_000))
     const refuse = ({ late }: { late?: unknown }): void => {

@@ -84,6 +84,27 @@ export const TEAMS = {
 /** "Maximum request body size: not shown": bytes of the body that changes a task, which may carry its output twice. */
 export const TASK_BODY_LIMIT = 8 * 1024 * 1024
 
+/** "File service operations … payloads not shown": bytes of one file. */
+export const FILE_LIMIT = 1_000_000_000
+
+/** Not shown: bytes of the display name of a file, in UTF-8. */
+export const FILE_NAME_BYTES = 255
+
+/** Not shown: bytes that are reserved at a time for an upload whose length is not announced. */
+export const FILE_STEP = 8 * 1024 * 1024
+
+/** "trash / restore (files) operations. Transitions: not shown": days in the trash after which a file is removed for good. */
+export const TRASH_DAYS = 30
+
+/** "signed URL for private files": seconds for which one is valid at least. */
+export const FILE_URL_S = 3_600
+
+/** Not shown: seconds for which browsers and CDNs keep a public file without asking again: it can become private. */
+export const PUBLIC_FILE_S = 300
+
+/** Not shown: requests a minute of a signed-in user through `/api/gateway/v1`. */
+export const USER_RATE_LIMIT = 60
+
 /** "Maximum request body size: not shown": bytes of a JSON body. */
 export const BODY_LIMIT = 1024 * 1024
 

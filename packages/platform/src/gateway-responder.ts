@@ -1,15 +1,10 @@
 import type { User } from '@turnpike/core'
 import { ApiError } from '@turnpike/core'
-import type { Exchange, Reply, Servable } from '@turnpike/http'
+import type { Exchange, Reply } from '@turnpike/http'
 import { localExchange } from '@turnpike/http'
+import type { UserGateway } from './browser-gateway.js'
 import { noModel } from './errors.js'
 import type { ReplyChunk, ReplyRequest, Responder } from './responder.js'
-
-/** What is needed of a gateway: {@link createGateway} of `@turnpike/gateway` makes one. */
-export interface UserGateway {
-  /** Its routes for callers without a gateway key. */
-  as(authenticate: (exchange: Exchange) => User): Servable
-}
 
 /** The chunks of a streamed answer of the gateway, whose pieces are whole events. @throws ApiError for an error event */
 async function* chunksOf(body: AsyncIterable<string | Uint8Array>): AsyncGenerator<ReplyChunk> {

@@ -1,11 +1,13 @@
-/** The platform around the gateway: sign-in, users, balances, keys, sessions, projects, tasks and conversations. @module */
+/** The platform around the gateway: sign-in, users, balances, keys, sessions, projects, tasks, conversations and files. @module */
+export type { UserGateway } from './browser-gateway.js'
 export type { Caller } from './caller.js'
 export type { Conversation, Message } from './entities/conversations.js'
+export type { FileFields, StoredFile } from './entities/files.js'
 export type { Project, ProjectFields, TeamType } from './entities/projects.js'
 export type { Result } from './entities/results.js'
 export type { NewTask, Revision, Task, TaskChange, TaskStatus } from './entities/tasks.js'
+export type { CheckedUpload, FilesOptions, UploadCheck, Verdict } from './files/options.js'
 export { gatewayResponder } from './gateway-responder.js'
-export type { UserGateway } from './gateway-responder.js'
 export { chainIdentity } from './identity/identity.js'
 export type {
   AuthSession,
@@ -25,6 +27,7 @@ export { scryptHasher } from './identity/passwords.js'
 export type { SignInLimits } from './identity/sign-ins.js'
 export type { Access, PlatformRoute } from './operation.js'
 export type { PlanLimits } from './operations/balances.js'
+export type { FileUpload } from './operations/files.js'
 export type { TaskPolicy } from './operations/tasks.js'
 export type { UserInput } from './operations/users.js'
 export type { Operations, Platform, PlatformOptions } from './platform.js'

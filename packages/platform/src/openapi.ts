@@ -7,6 +7,7 @@ import type { PlatformRoute } from './operation.js'
 import { SignIn } from './operations/auth.js'
 import { BalanceAmounts, BalancePatch } from './operations/balances.js'
 import { NewMessage } from './operations/conversations.js'
+import { FilePatch, NewFile } from './operations/file-routes.js'
 import { NewKey } from './operations/keys.js'
 import { NewProject, ProjectPatch } from './operations/projects.js'
 import { NewSession } from './operations/sessions.js'
@@ -32,6 +33,7 @@ import {
   Team,
   User,
   UserBalance,
+  UserFile,
 } from './schemas.js'
 
 /** Options of {@link openapi}. */
@@ -68,6 +70,9 @@ const components = {
   Message: shown(Message, 'id role text timestamp'),
   Conversation: shown(Conversation, 'id project_id messages'),
   ChatChunk: ours(ChatChunk),
+  UserFile: shown(UserFile, 'id display_name mime_type size_bytes is_public url storage_key deleted_at created_at'),
+  NewFile: ours(NewFile),
+  FilePatch: ours(FilePatch),
   Agent: ours(Agent),
   Team: ours(Team),
   Result: ours(Result),
@@ -99,7 +104,7 @@ export const platformDocument = (
     info: {
       title: 'Platform',
       version: VERSION,
-      description: 'Sign-in, users, balances, gateway keys, sessions, projects, tasks and conversations.',
+      description: 'Sign-in, users, balances, gateway keys, sessions, projects, tasks, conversations and files.',
     },
     servers,
     routes,

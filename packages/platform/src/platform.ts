@@ -1,66 +1,32 @@
-import type { BalancePolicy, GatewayKeys, KV, UsageLedger } from '@turnpike/core'
-import { ApiError, gatewayKeys, usageLedger } from '@turnpike/core'
-import type { CorsOptions, Exchange, HandlerOptions, Servable, ShellOptions, Shells } from '@turnpike/http'
-import { createHandler, route, shells } from '@turnpike/http'
+import type { BalancePolicy, GatewayKeys, KV, RateLimiter, UsageLedger } from '@turnpike/core'
+import { ApiError, gatewayKeys, memoryRateLimiter, usageLedger } from '@turnpike/core'
+import type { CorsOptions, Exchange, Handler, HandlerOptions, Servable, ShellOptions, Shells } from '@turnpike/http'
+import { createHandler, shells } from '@turnpike/http'
+import type { UserGateway } from './browser-gateway.js'
+import { browserGateway, isBrowserGateway } from './browser-gateway.js'
 import type { Caller } from './caller.js'
 import { callerOf } from './caller.js'
-import type { PlanLimits } from './operations/balances.js'
-import { BALANCE_POLICY, BODY_LIMIT, PLAN_LIMITS, TASK_BODY_LIMIT } from './conventions.js'
+import { BALANCE_POLICY, BODY_LIMIT, PLAN_LIMITS, USER_RATE_LIMIT } from './conventions.js'
+import type { FilesOptions } from './files/options.js'
 import type { Identity } from './identity/identity.js'
 import type { PlatformRoute } from './operation.js'
-import { accountGet, accountRemove, accountRole } from './operations/account.js'
-import { browserSession, jwks, refresh, signIn, signOut } from './operations/auth.js'
-import {
-  balanceOperations,
-  balancesAdd,
-  balancesGet,
-  balancesSet,
-  ownBalance,
-  ownLimits,
-} from './operations/balances.js'
-import {
-  conversationClear,
-  conversationGet,
-  conversationOperations,
-  conversationReply,
-  conversationSend,
-} from './operations/conversations.js'
-import { keyOperations, keysCreate, keysList, keysRevoke, keysUsage } from './operations/keys.js'
-import {
-  projectOperations,
-  projectsCreate,
-  projectsGet,
-  projectsList,
-  projectsRemove,
-  projectsUpdate,
-} from './operations/projects.js'
-import { resultOperations, resultsGet, resultsList } from './operations/results.js'
-import { sessionOperations, sessionsCreate, sessionsGet, sessionsList } from './operations/sessions.js'
-import { conversationSpend, projectsSpend, spendOperations, tasksSpend } from './operations/spend.js'
+import type { PlanLimits } from './operations/balances.js'
+import { balanceOperations } from './operations/balances.js'
+import { conversationOperations } from './operations/conversations.js'
+import { keyOperations } from './operations/keys.js'
+import { projectOperations } from './operations/projects.js'
+import { resultOperations } from './operations/results.js'
+import { sessionOperations } from './operations/sessions.js'
+import { spendOperations } from './operations/spend.js'
 import type { TaskPolicy } from './operations/tasks.js'
-import {
-  taskOperations,
-  tasksCreate,
-  tasksGet,
-  tasksList,
-  tasksRevisions,
-  tasksStatus,
-  tasksUpdate,
-} from './operations/tasks.js'
-import { projectsTeam, teamsList } from './operations/teams.js'
-import {
-  userOperations,
-  usersCreate,
-  usersGet,
-  usersList,
-  usersRemove,
-  usersRestore,
-  usersUpdate,
-} from './operations/users.js'
+import { taskOperations } from './operations/tasks.js'
+import { userOperations } from './operations/users.js'
+import { fileOperations } from './operations/files.js'
 import type { Parts } from './parts.js'
 import type { Responder } from './responder.js'
 import type { TeamCatalog } from './teams.js'
 import { fixedTeams } from './teams.js'
+import { platformRoutes } from './routes.js'
 
 /** Options of {@link createPlatform}. */
 export interface PlatformOptions extends ShellOptions {
@@ -68,8 +34,17 @@ export interface PlatformOptions extends ShellOptions {
   kv: KV
   /** Who sends a request: {@link passwordAuth}, {@link jwksIdentity}, both by {@link chainIdentity}, or one of your own. */
   identity: Identity
-  /** The gateway in this process, so that revoked keys are refused by it at once; default keys and usage are read through `kv`. */
-  gateway?: { keys: GatewayKeys; ledger: UsageLedger }
+  /**
+   * The gateway in this process: it refuses revoked keys at once, and serves people who are signed in at `/api/gateway/v1`. Default none: keys and
+   * usage are read through `kv`, and these paths are 404.
+   */
+  gateway?: { keys: GatewayKeys; ledger: UsageLedger } & UserGateway
+  /** Requests a minute of each user at `/api/gateway/v1`; default 60. */
+  userRateLimit?: number
+  /** Counts these requests; default {@link memoryRateLimiter}, which is exact within one process. */
+  rateLimiter?: RateLimiter
+  /** Files of users; default none: `/api/user-files` is 404. */
+  files?: FilesOptions
   /** What credits are for (docs/platform.md); default `report`. Give the gateway the same. */
   balancePolicy?: BalancePolicy
   /** What users may have without extras in their balance; default 1 GB of files, and any number of projects and agents. */
@@ -102,9 +77,11 @@ export const isPlatformPath = (path: string): boolean => /^\/(api(\/|$)|\.well-k
 /** What the routes of a platform do, without HTTP: it checks no caller. */
 export type Operations = ReturnType<typeof operationsOf>
 
-const operationsOf = (parts: Parts) => {
+const operationsOf = (parts: Parts, files: FilesOptions | undefined) => {
   const balances = balanceOperations(parts)
   return {
+    /** Undefined without the option `files`. */
+    files: files && fileOperations(parts, balances, files),
     users: userOperations(parts),
     balances,
     keys: keyOperations(parts),
@@ -139,7 +116,7 @@ export function createPlatform(options: PlatformOptions): Platform {
   const { kv, identity, gateway, trustedOrigins = [], now = Date.now, bodyLimit = BODY_LIMIT } = options
   const { teams = fixedTeams(), taskPolicy, responder } = options
   const { sessions } = identity
-  const operations = operationsOf({
+  const parts: Parts = {
     kv,
     keys: gateway?.keys ?? gatewayKeys(kv, { now }),
     ledger: gateway?.ledger ?? usageLedger(kv, { now }),
@@ -150,76 +127,36 @@ export function createPlatform(options: PlatformOptions): Platform {
     taskPolicy,
     responder,
     now,
-  })
-  const { users, balances, keys, projects, tasks, conversations, results, spend } = operations
-  const ours = { convention: true }
-  const gone = { convention: true, status: 204 }
-
+  }
+  const operations = operationsOf(parts, options.files)
   const routes: PlatformRoute[] = [
-    ...(sessions
-      ? [
-          route('POST', '/api/auth', signIn(sessions)),
-          route('PUT', '/api/auth', refresh(sessions)),
-          route('DELETE', '/api/auth', signOut(sessions), gone),
-          route('GET', '/api/auth/session', browserSession(sessions)),
-          route('GET', '/.well-known/jwks.json', jwks(sessions), ours),
-        ]
-      : []),
-    route('GET', '/api/account', accountGet(), ours),
-    route('DELETE', '/api/account', accountRemove(users), gone),
-    route('PATCH', '/api/account/role', accountRole(users, sessions), ours),
-    route('GET', '/api/account/balance', ownBalance(balances), ours),
-    route('GET', '/api/account/limits', ownLimits(balances), ours),
-    route('POST', '/api/users', usersCreate(users), ours),
-    route('GET', '/api/users', usersList(users), ours),
-    route('GET', '/api/users/{id}', usersGet(users), ours),
-    route('PATCH', '/api/users/{id}', usersUpdate(users), ours),
-    route('DELETE', '/api/users/{id}', usersRemove(users), gone),
-    route('POST', '/api/users/{id}/restore', usersRestore(users), ours),
-    route('GET', '/api/users/{id}/balance', balancesGet(balances), ours),
-    route('PATCH', '/api/users/{id}/balance', balancesSet(balances), ours),
-    route('POST', '/api/users/{id}/balance', balancesAdd(balances), ours),
-    route('POST', '/api/keys', keysCreate(keys), ours),
-    route('GET', '/api/keys', keysList(keys), ours),
-    route('GET', '/api/keys/usage', keysUsage(keys), ours),
-    route('DELETE', '/api/keys/{id}', keysRevoke(keys), gone),
-    route('POST', '/api/sessions', sessionsCreate(operations.sessions), ours),
-    route('GET', '/api/sessions', sessionsList(operations.sessions), ours),
-    route('GET', '/api/sessions/{id}', sessionsGet(operations.sessions), ours),
-    route('GET', '/api/projects', projectsList(projects)),
-    route('POST', '/api/projects', projectsCreate(projects)),
-    route('GET', '/api/projects/{id}', projectsGet(projects)),
-    route('PATCH', '/api/projects/{id}', projectsUpdate(projects)),
-    route('DELETE', '/api/projects/{id}', projectsRemove(projects), { status: 204 }),
-    route('GET', '/api/projects/{id}/team', projectsTeam(projects), ours),
-    route('GET', '/api/projects/{id}/spend', projectsSpend(spend), ours),
-    route('GET', '/api/projects/{id}/conversation', conversationGet(conversations), ours),
-    route('DELETE', '/api/projects/{id}/conversation', conversationClear(conversations), gone),
-    route('POST', '/api/projects/{id}/conversation/messages', conversationSend(conversations), ours),
-    route('POST', '/api/projects/{id}/conversation/reply', conversationReply(conversations), ours),
-    route('GET', '/api/projects/{id}/conversation/spend', conversationSpend(spend), ours),
-    route('GET', '/api/tasks', tasksList(tasks), ours),
-    route('POST', '/api/tasks', tasksCreate(tasks)),
-    route('GET', '/api/tasks/{id}', tasksGet(tasks)),
-    route('PATCH', '/api/tasks/{id}', tasksUpdate(tasks), { bodyLimit: Math.max(bodyLimit, TASK_BODY_LIMIT) }),
-    route('GET', '/api/tasks/{id}/revisions', tasksRevisions(tasks)),
-    route('GET', '/api/tasks/{id}/status', tasksStatus(tasks)),
-    route('GET', '/api/tasks/{id}/spend', tasksSpend(spend), ours),
-    route('GET', '/api/results', resultsList(results), ours),
-    route('GET', '/api/results/{id}', resultsGet(results), ours),
-    route('GET', '/api/teams', teamsList(teams), ours),
+    ...platformRoutes(operations, { ...parts, files: options.files, bodyLimit }),
     ...(options.routes ?? []).flatMap((more) => more({ routes: () => routes })),
   ]
 
   const authenticate = callerOf(kv, { identity, trustedOrigins, now })
-  const { handle, refuse } = createHandler({
+  const api = createHandler({
     ...options,
     bodyLimit,
     routes,
     authenticate,
     errorBody: ({ message }) => ({ error: message }),
-    headers: { 'cache-control': 'private, no-store', vary: 'Cookie, Authorization' },
+    headers: {
+      'cache-control': 'private, no-store',
+      vary: 'Cookie, Authorization',
+      'x-content-type-options': 'nosniff',
+    },
   })
+  const browser =
+    gateway &&
+    browserGateway(gateway, {
+      authenticate: async (exchange) => (await authenticate(exchange, 'user', () => undefined))!.user,
+      rateLimiter: options.rateLimiter ?? memoryRateLimiter({ now }),
+      perMinute: options.userRateLimit ?? USER_RATE_LIMIT,
+      cors: options.cors ?? { origins: [] },
+    })
+  const handle: Handler = (exchange) => (browser && isBrowserGateway(exchange.path) ? browser : api.handle)(exchange)
+  const { refuse } = api
 
   return {
     handle,

@@ -40,11 +40,25 @@ export const UserBalance = v.object({
   updated_at: nullableTime,
 })
 
-/** Not in spec.md: what a user may have, "beyond the plan default"; null = any number. */
+/** Not in spec.md: what a user may have, "beyond the plan default", null = any number; and the bytes of files that are used. */
 export const AccountLimits = v.object({
   projects: v.nullable(count),
   agents: v.nullable(count),
   storage_gb: v.number(),
+  storage_bytes_used: count,
+})
+
+/** spec.md, "UserFile". */
+export const UserFile = v.object({
+  id,
+  display_name: v.string(),
+  mime_type: v.string(),
+  size_bytes: count,
+  is_public: v.boolean(),
+  url: v.pipe(v.string(), v.url()),
+  storage_key: v.string(),
+  deleted_at: nullableTime,
+  created_at: time,
 })
 
 const sessionUser = v.object({

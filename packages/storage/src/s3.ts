@@ -1,7 +1,7 @@
 /** Blobs in a bucket of S3 or a compatible service. @module */
 import type { BlobStore, ByteRange } from '@turnpike/core'
 import { StorageError } from '@turnpike/core'
-import { encodeKey } from '@turnpike/core/internal'
+import { contentDisposition, encodeKey } from '@turnpike/core/internal'
 import { AwsV4Signer } from 'aws4fetch'
 import { cutRange, writeChunks } from './blob-bytes.js'
 
@@ -69,25 +69,13 @@ const refusal = (method: string, status: number, xml: string): StorageError =>
     isFaultOfServer(status) ? 'unknown' : 'none',
   )
 
-/** A `Content-Disposition` header for a download with any file name (RFC 6266). */
-function attachment(filename: string): string {
-  const plain = filename.replace(/[^ -~]|["\\%]/g, '_')
-  // Lone surrogates, which encodeURIComponent refuses, become U+FFFD.
-  const whole = new TextDecoder().decode(new TextEncoder().encode(filename))
-  const exact = encodeURIComponent(whole).replace(
-    /['()*]/g,
-    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
-  )
-  return `attachment; filename="${plain}"; filename*=UTF-8''${exact}`
-}
-
 /**
  * Stores blobs in a bucket. A blob larger than a part is a multipart upload, which is aborted if it fails, with three parts in memory.
  * Key segments with special characters are encoded as by `encodeKey`. Needs aws4fetch.
  * Errors of S3 are `StorageError`s with its status and code; after 5xx, 429 and broken connections, a request is tried four times in all.
  * @example const blobs = s3Blobs({ endpoint, bucket: 'files', region: 'eu-central-1', accessKeyId, secretAccessKey })
  */
-export function s3Blobs(options: S3Options): Required<BlobStore> {
+export function s3Blobs(options: S3Options): BlobStore & Required<Pick<BlobStore, 'signedUrl'>> {
   const { endpoint, bucket, prefix = '', partBytes = 2 ** 23, timeout = 60_000 } = options
   const cache = new Map<string, ArrayBuffer>()
   const urlOf = (key: string, query: Record<string, string> = {}): string =>
@@ -245,7 +233,7 @@ export function s3Blobs(options: S3Options): Required<BlobStore> {
         throw new RangeError(`An address is good for 1 to ${MAX_EXPIRES_IN} seconds, not ${expiresIn}`)
       const query = {
         'X-Amz-Expires': String(expiresIn),
-        ...(filename !== undefined && { 'response-content-disposition': attachment(filename) }),
+        ...(filename !== undefined && { 'response-content-disposition': contentDisposition('attachment', filename) }),
       }
       const { url } = await sign({ url: urlOf(key, query), method: 'GET', signQuery: true })
       // The signature was made with %20 for a space.

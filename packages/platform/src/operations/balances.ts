@@ -2,6 +2,7 @@ import type { Act, Balance, BalanceChange } from '@turnpike/core'
 import { changeBalance, getBalance, getUser } from '@turnpike/core'
 import { invalid } from '@turnpike/core/internal'
 import * as v from 'valibot'
+import { usedSpace } from '../entities/file-space.js'
 import { notFound } from '../errors.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
@@ -36,6 +37,8 @@ export function balanceOperations({ kv, balancePolicy: policy, planLimits, now }
         storageGb: storageGb + storage_gb,
       }
     },
+    /** The bytes of a user's files, those in the trash and uploads under way included. */
+    usedBytes: (userId: string) => usedSpace(kv, userId),
     /** Sets the given parts. Null if there is no such user. */
     set: (userId: string, to: BalanceChange, act: Act = {}) => change(userId, () => to, act),
     /**
@@ -156,11 +159,13 @@ export const ownBalance = (balances: BalanceOperations) =>
 export const ownLimits = (balances: BalanceOperations) =>
   operation({
     id: 'account.limits',
-    summary: 'What the caller may have: the plan and the extras of the balance; null = any number.',
+    summary:
+      'What the caller may have, by the plan and the extras of the balance, null = any number; and the bytes of files that are used.',
     access: 'user',
     output: AccountLimits,
     async run(caller) {
-      const { projects, agents, storageGb } = await balances.limits(caller!.user.id)
-      return { projects, agents, storage_gb: storageGb }
+      const { id } = caller!.user
+      const [{ projects, agents, storageGb }, used] = await Promise.all([balances.limits(id), balances.usedBytes(id)])
+      return { projects, agents, storage_gb: storageGb, storage_bytes_used: used }
     },
   })

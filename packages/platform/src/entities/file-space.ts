@@ -1,0 +1,88 @@
+import type { Commit, Entry, Key, KV } from '@turnpike/core'
+import { update } from '@turnpike/core'
+import { forbidden } from '../errors.js'
+
+/**
+ * Bytes without a record, as stored under `file-bytes/<file id>`: those of an upload or a deletion that has not ended. The entry is written
+ * before the bytes are, and stays until they are gone or have their record, so that they are found after a crash. They count as used.
+ */
+export type LooseBytes = {
+  user_id: string
+  storage_key: string
+  bytes: number
+  /** ISO 8601. */
+  since: string
+  reason: 'upload' | 'deletion'
+}
+
+/** The counter of the bytes that a user has: of all files, also those in the trash, and of loose bytes. */
+const spaceKey = (userId: string): Key => ['file-space', userId]
+export const looseKey = (fileId: string): Key => ['file-bytes', fileId]
+
+/** The addition that changes the used bytes of a user. */
+export const addSpace = (userId: string, bytes: number): Required<Pick<Commit, 'sum'>> => ({
+  sum: [{ key: spaceKey(userId), add: { bytes } }],
+})
+
+/** The bytes of all files of a user, those in the trash included. */
+export const usedSpace = async (kv: KV, userId: string): Promise<number> =>
+  (await kv.get<{ bytes?: number }>(spaceKey(userId)))?.value.bytes ?? 0
+
+/** Whether an upload still has its entry: it was not given up, by {@link giveUp}. */
+const isUnderWay = (loose: Entry<LooseBytes> | null): loose is Entry<LooseBytes> => loose?.value.reason === 'upload'
+
+/** The entry of an upload that is under way; null where it was given up. */
+export async function uploadEntry(kv: KV, fileId: string): Promise<Entry<LooseBytes> | null> {
+  const loose = await kv.get<LooseBytes>(looseKey(fileId))
+  return isUnderWay(loose) ? loose : null
+}
+
+/**
+ * Reserves space for an upload, or more space: between `least` and `most` bytes, as much as is free.
+ * @param upload.bytes what it has already; 0 makes its entry
+ * @param options.quota bytes that the user may have
+ * @returns the bytes that it has then; null where it was given up
+ * @throws ApiError 403 where less than `least` is free
+ */
+export async function reserveSpace(
+  kv: KV,
+  upload: Omit<LooseBytes, 'reason'> & { id: string },
+  { least, most, quota }: { least: number; most: number; quota: number },
+): Promise<number | null> {
+  const { id, ...entry } = upload
+  const keys = [spaceKey(entry.user_id), looseKey(id)]
+  for (;;) {
+    const [space, loose] = (await kv.getMany<unknown>(keys)) as [
+      Entry<{ bytes?: number }> | null,
+      Entry<LooseBytes> | null,
+    ]
+    if (entry.bytes > 0 && !isUnderWay(loose)) return null
+    const free = quota - (space?.value.bytes ?? 0)
+    if (free < least) throw forbidden(`Your plan has ${quota} bytes for files, trash included, and this would be more`)
+    const taken = Math.min(most, Math.max(free, 0))
+    const bytes = entry.bytes + taken
+    const stands = await kv.commit({
+      check: [space, loose].map((found, i) => ({ key: keys[i]!, version: found?.version ?? null })),
+      set: [{ key: looseKey(id), value: { ...entry, bytes, reason: 'upload' } satisfies LooseBytes }],
+      ...addSpace(entry.user_id, taken),
+    })
+    if (stands) return bytes
+  }
+}
+
+/** Gives an upload up, so that no record is made of it. @returns its entry, or that of a deletion; null where there is none */
+export function giveUp(kv: KV, fileId: string): Promise<LooseBytes | null> {
+  return update<LooseBytes>(kv, looseKey(fileId), (loose) =>
+    loose?.reason === 'upload' ? { ...loose, reason: 'deletion' } : undefined,
+  )
+}
+
+/** Removes the entry of loose bytes that are gone, and gives their space back; does nothing where that was done. */
+export async function releaseSpace(kv: KV, fileId: string): Promise<void> {
+  for (;;) {
+    const loose = await kv.get<LooseBytes>(looseKey(fileId))
+    if (!loose) return
+    const { key, version, value } = loose
+    if (await kv.commit({ check: [{ key, version }], del: [key], ...addSpace(value.user_id, -value.bytes) })) return
+  }
+}

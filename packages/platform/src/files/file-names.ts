@@ -1,0 +1,26 @@
+import { FILE_NAME_BYTES } from '../conventions.js'
+
+const utf8 = new TextEncoder()
+
+/**
+ * The display name of an upload, made from the file name that a client sends: in normal form C, without control characters, and no longer than
+ * {@link FILE_NAME_BYTES}; the extension is kept. `file` where nothing is left.
+ */
+export function displayNameOf(fileName: string): string {
+  // Lone surrogates become U+FFFD.
+  const whole = new TextDecoder()
+    .decode(utf8.encode(fileName))
+    .normalize('NFC')
+    .replace(/\p{Cc}/gu, '')
+    .trim()
+  if (utf8.encode(whole).length <= FILE_NAME_BYTES) return whole || 'file'
+  const extension = /\.[^.\s]{1,16}$/u.exec(whole)?.[0] ?? ''
+  let name = ''
+  let room = FILE_NAME_BYTES - utf8.encode(extension).length
+  for (const char of whole.slice(0, whole.length - extension.length)) {
+    room -= utf8.encode(char).length
+    if (room < 0) break
+    name += char
+  }
+  return name + extension
+}

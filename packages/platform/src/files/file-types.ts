@@ -1,0 +1,54 @@
+/** How many of a file's first bytes {@link mayShow} needs. */
+export const HEAD_BYTES = 512
+
+const at =
+  (offset: number, text: string) =>
+  (head: Uint8Array): boolean =>
+    [...text].every((char, i) => head[offset + i] === char.charCodeAt(0))
+
+const all =
+  (...tests: ((head: Uint8Array) => boolean)[]) =>
+  (head: Uint8Array): boolean =>
+    tests.every((test) => test(head))
+
+const any =
+  (...tests: ((head: Uint8Array) => boolean)[]) =>
+  (head: Uint8Array): boolean =>
+    tests.some((test) => test(head))
+
+/** Whether it is UTF-8 without NUL; a character that the end cuts is let pass. */
+function isText(head: Uint8Array): boolean {
+  try {
+    return !new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: true }).includes('\0')
+  } catch {
+    return false
+  }
+}
+
+/** An MPEG audio frame, or the ID3 tag before it. */
+const isMp3 = any(at(0, 'ID3'), (head) => head[0] === 0xff && (head[1]! & 0xe6) === 0xe2)
+
+/** The types that browsers may show in place, and what the first bytes of such a file are. None of them can run scripts in a page. */
+const inlineTypes: Readonly<Record<string, (head: Uint8Array) => boolean>> = {
+  'image/png': at(0, '\x89PNG\r\n\x1a\n'),
+  'image/jpeg': at(0, '\xff\xd8\xff'),
+  'image/gif': any(at(0, 'GIF87a'), at(0, 'GIF89a')),
+  'image/webp': all(at(0, 'RIFF'), at(8, 'WEBP')),
+  'image/avif': all(at(4, 'ftyp'), any(at(8, 'avif'), at(8, 'avis'))),
+  'audio/mpeg': isMp3,
+  'audio/wav': all(at(0, 'RIFF'), at(8, 'WAVE')),
+  'audio/webm': at(0, '\x1aE\xdf\xa3'),
+  'video/mp4': at(4, 'ftyp'),
+  'video/webm': at(0, '\x1aE\xdf\xa3'),
+  'application/pdf': at(0, '%PDF-'),
+  'text/plain': isText,
+}
+
+/** Whether browsers may show a file in place: its type is one of few, and its first bytes are those of the type. Otherwise it is a download. */
+export const mayShow = (type: string, head: Uint8Array): boolean => inlineTypes[type]?.(head) ?? false
+
+/** A media type as a client gives it, without parameters and in lower case; `application/octet-stream` for what is none. */
+export function mediaTypeOf(given: string): string {
+  const type = given.split(';', 1)[0]!.trim().toLowerCase()
+  return /^[\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100}$/.test(type) ? type : 'application/octet-stream'
+}

@@ -1,0 +1,66 @@
+import type { KV } from '@turnpike/core'
+import type { CryptoKey } from 'jose'
+import { fromBase64url, toBase64url } from '../identity/base64url.js'
+import { derive, masterSecret } from '../identity/secrets.js'
+
+/** URLs of private files end at such multiples of seconds, so that a list made a little later has the same ones. */
+const STEP_S = 300
+
+const utf8 = new TextEncoder()
+
+/** What is signed: the method, the file and the time until which the URL is valid. */
+const signed = (id: string, exp: number | string): Uint8Array<ArrayBuffer> => utf8.encode(`v1\nGET\n${id}\n${exp}`)
+
+/** Signs the URLs of private files, and verifies them. */
+export interface FileSigner {
+  /** The query that makes a file readable for anybody, for at least as long as the option `seconds` says. */
+  sign(id: string): Promise<string>
+  /** Whether a query is one that was signed for this file, and is still valid. Takes the same time whatever is wrong with the signature. */
+  verify(id: string, query: { exp?: string | undefined; sig?: string | undefined }): Promise<boolean>
+}
+
+/**
+ * A signer by HMAC-SHA256.
+ * @param options.secrets the first one signs, all verify: for a change of secrets, put the new one first for as long as URLs are valid. Default one
+ * that is made once and kept in the store
+ * @param options.seconds how long a URL is valid at least
+ */
+export function fileSigner(
+  kv: KV,
+  { secrets, seconds, now }: { secrets: readonly string[]; seconds: number; now: () => number },
+): FileSigner {
+  const load = (): Promise<CryptoKey[]> =>
+    Promise.all(
+      (secrets.length > 0 ? secrets : [undefined]).map(async (secret) =>
+        derive(await masterSecret(kv, secret), 'file urls', { name: 'HMAC', hash: 'SHA-256', length: 256 }, [
+          'sign',
+          'verify',
+        ]),
+      ),
+    )
+  let loading: Promise<CryptoKey[]> | undefined
+  const keys = (): Promise<CryptoKey[]> => {
+    if (!loading) {
+      loading = load()
+      loading.catch(() => (loading = undefined))
+    }
+    return loading
+  }
+
+  return {
+    async sign(id) {
+      const [key] = await keys()
+      const exp = Math.ceil((now() / 1000 + seconds) / STEP_S) * STEP_S
+      const signature = await crypto.subtle.sign('HMAC', key!, signed(id, exp))
+      return `exp=${exp}&sig=${toBase64url(new Uint8Array(signature))}`
+    },
+    async verify(id, { exp = '', sig = '' }) {
+      const signature = fromBase64url(sig)
+      if (!signature || !/^\d{1,12}$/.test(exp)) return false
+      const results = await Promise.all(
+        (await keys()).map((key) => crypto.subtle.verify('HMAC', key, signature, signed(id, exp))),
+      )
+      return results.includes(true) && Number(exp) * 1000 > now()
+    },
+  }
+}

@@ -1,0 +1,249 @@
+import { contentDisposition } from '@turnpike/core/internal'
+import type { Call, FileStream } from '@turnpike/http'
+import { content, jsonArray, Paging, route } from '@turnpike/http'
+import * as v from 'valibot'
+import { FILE_LIMIT, FILE_NAME_BYTES, FILE_URL_S, PUBLIC_FILE_S } from '../conventions.js'
+import type { StoredFile } from '../entities/files.js'
+import { forbidden, notFound } from '../errors.js'
+import { displayNameOf } from '../files/file-names.js'
+import type { FileSigner } from '../files/file-urls.js'
+import { fileSigner } from '../files/file-urls.js'
+import type { FilesOptions } from '../files/options.js'
+import type { PlatformRoute } from '../operation.js'
+import { operation } from '../operation.js'
+import type { Parts } from '../parts.js'
+import { UserFile } from '../schemas.js'
+import type { FileOperations } from './files.js'
+
+/** What the routes of files need besides the operations. */
+export interface FileRouteParts {
+  files: FileOperations
+  signer: FileSigner
+  /** Where the platform is reached; undefined = at the origin that a client calls. */
+  baseUrl: string | undefined
+  /** Where public files are reached, such as through a CDN, in place of `<baseUrl>/api/user-files`. */
+  publicBase: string | undefined
+  /** Makes URLs of private files that lead to the blob store itself; undefined = they lead to the platform. */
+  directUrl: ((file: StoredFile) => Promise<URL>) | undefined
+  maxBytes: number
+}
+
+/** The URL of a file's bytes (spec.md, UserFile: "CDN URL for public files, signed URL for private files"). */
+async function urlOf(file: StoredFile, call: Call, { signer, baseUrl, publicBase, directUrl }: FileRouteParts) {
+  const own = `${baseUrl ?? call.origin()}/api/user-files`
+  if (file.is_public) return `${publicBase ?? own}/${file.id}/content`
+  if (directUrl) return (await directUrl(file)).href
+  return `${own}/${file.id}/content?${await signer.sign(file.id)}`
+}
+
+/** The public form of a file. */
+async function fileView(file: StoredFile, call: Call, parts: FileRouteParts): Promise<v.InferOutput<typeof UserFile>> {
+  const { id, display_name, mime_type, size_bytes, is_public, storage_key, deleted_at, created_at } = file
+  const url = await urlOf(file, call, parts)
+  return { id, display_name, mime_type, size_bytes, is_public, url, storage_key, deleted_at, created_at }
+}
+
+const utf8 = new TextEncoder()
+
+const params = v.object({ id: v.string() })
+const aliases = { display_name: 'displayName', is_public: 'isPublic' }
+const DisplayName = v.pipe(
+  v.string(),
+  v.regex(/\S/, 'expected a text'),
+  v.regex(/^\P{Cc}*$/u, 'expected no control characters'),
+  v.maxLength(FILE_NAME_BYTES),
+  v.check((text) => utf8.encode(text).length <= FILE_NAME_BYTES, `expected at most ${FILE_NAME_BYTES} bytes`),
+)
+
+/** The form of POST /api/user-files. Its other fields may stand before the file or after it. */
+export const NewFile = v.object({
+  file: v.pipe(
+    v.custom<FileStream>(() => true),
+    v.metadata({ type: 'string', contentMediaType: 'application/octet-stream' }),
+  ),
+  displayName: v.optional(DisplayName),
+  isPublic: v.optional(v.picklist(['true', 'false'])),
+})
+
+/** The body of PATCH /api/user-files/{id}: only fields to change. Null is as good as absent. */
+export const FilePatch = v.object({ displayName: v.nullish(DisplayName), isPublic: v.nullish(v.boolean()) })
+
+const isTrue = v.optional(v.picklist(['true', 'false']))
+
+/** GET /api/user-files */
+export const filesList = (parts: FileRouteParts) =>
+  operation({
+    id: 'files.list',
+    summary: "The caller's files, newest first, or those in the trash.",
+    access: 'user',
+    query: v.object({ ...Paging.entries, trashed: isTrue }),
+    output: v.array(UserFile),
+    answerHeaders: ['Link'],
+    run: (caller, { query: { trashed, ...query } }, call) =>
+      jsonArray(query, call, async (page) => {
+        const { items, next } = await parts.files.list(caller!.user.id, { ...page, trashed: trashed === 'true' })
+        return { items: await Promise.all(items.map((file) => fileView(file, call, parts))), next }
+      }),
+  })
+
+/** POST /api/user-files */
+export const filesUpload = (parts: FileRouteParts) =>
+  operation({
+    id: 'files.upload',
+    summary: 'Stores a file, as it comes.',
+    access: 'user',
+    form: { file: 'file', limit: parts.maxBytes, streamed: true },
+    aliases,
+    body: NewFile,
+    output: UserFile,
+    errors: [403, 413],
+    async run(caller, { body: { file } }, call) {
+      const { name, type, body, least, most } = file
+      const stored = await parts.files.upload(caller!.user.id, {
+        name,
+        type,
+        body,
+        least,
+        most,
+        async fields() {
+          const { displayName, isPublic } = (await file.fields()) as v.InferOutput<typeof NewFile>
+          return {
+            ...(displayName !== undefined && { display_name: displayNameOf(displayName) }),
+            is_public: isPublic === 'true',
+          }
+        },
+      })
+      return fileView(stored, call, parts)
+    },
+  })
+
+/** GET /api/user-files/{id} */
+export const filesGet = (parts: FileRouteParts) =>
+  operation({
+    id: 'files.get',
+    summary: 'One file, also in the trash.',
+    access: 'user',
+    params,
+    output: UserFile,
+    errors: [404],
+    run: async (caller, { params: { id } }, call) => fileView(await parts.files.get(caller!.user.id, id), call, parts),
+  })
+
+/** PATCH /api/user-files/{id} */
+export const filesUpdate = (parts: FileRouteParts) =>
+  operation({
+    id: 'files.update',
+    summary: 'Changes the display name of a file, or who may read it.',
+    access: 'user',
+    params,
+    aliases,
+    body: FilePatch,
+    output: UserFile,
+    errors: [404],
+    permit: async (caller, { id }) => void (await parts.files.get(caller!.user.id, id)),
+    async run(caller, { params: { id }, body: { displayName, isPublic } }, call) {
+      const fields = {
+        ...(displayName != null && { display_name: displayNameOf(displayName) }),
+        ...(isPublic != null && { is_public: isPublic }),
+      }
+      return fileView(await parts.files.update(caller!.user.id, id, fields), call, parts)
+    },
+  })
+
+/** DELETE /api/user-files/{id} */
+export const filesRemove = ({ files }: FileRouteParts) =>
+  operation({
+    id: 'files.remove',
+    summary: 'Puts a file into the trash, or with permanent=true removes it for good.',
+    access: 'user',
+    params,
+    query: v.object({ permanent: isTrue }),
+    errors: [404],
+    async run(caller, { params: { id }, query: { permanent } }) {
+      await (permanent === 'true' ? files.remove : files.trash)(caller!.user.id, id)
+    },
+  })
+
+/** POST /api/user-files/{id}/restore */
+export const filesRestore = (parts: FileRouteParts) =>
+  operation({
+    id: 'files.restore',
+    summary: 'Takes a file out of the trash.',
+    access: 'user',
+    params,
+    output: UserFile,
+    errors: [404],
+    run: async (caller, { params: { id } }, call) =>
+      fileView(await parts.files.restore(caller!.user.id, id), call, parts),
+  })
+
+/** What browsers may do with a file: show it, without scripts, frames and requests. */
+const CSP = "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; sandbox"
+
+/** GET /api/user-files/{id}/content: for anybody if the file is public, else by a signed URL. */
+export const filesContent = ({ files, signer }: FileRouteParts) =>
+  operation({
+    id: 'files.content',
+    summary:
+      'The bytes of a file: anybody has those of a public one, those of a private one whoever has its signed URL.',
+    access: 'open',
+    params,
+    query: v.object({ exp: v.optional(v.string()), sig: v.optional(v.string()) }),
+    contentTypes: ['*/*'],
+    stored: true,
+    errors: [403, 404],
+    async run(_, { params: { id }, query }) {
+      const file = await files.served(id)
+      const isPublic = file?.is_public ?? false
+      // Told before whether there is such a file, so that ids cannot be tried.
+      if (!isPublic && query.sig !== undefined && !(await signer.verify(id.toLowerCase(), query)))
+        throw forbidden('The URL is not valid, or not any more')
+      if (!file || (!isPublic && query.sig === undefined)) throw notFound('file')
+      const { mime_type, size_bytes, sha256, display_name, inline } = file
+      return content({
+        type: mime_type === 'text/plain' && inline ? 'text/plain; charset=utf-8' : mime_type,
+        size: size_bytes,
+        etag: `"${sha256}"`,
+        headers: {
+          'content-disposition': contentDisposition(inline ? 'inline' : 'attachment', display_name),
+          'content-security-policy': CSP,
+          'cross-origin-resource-policy': isPublic ? 'cross-origin' : 'same-site',
+          'referrer-policy': 'no-referrer',
+          'cache-control': isPublic ? `public, max-age=${PUBLIC_FILE_S}, must-revalidate` : 'private, no-store',
+          // Not the platform's: who asks makes no difference.
+          vary: 'Origin',
+        },
+        read: (range) => files.read(file, range),
+      })
+    },
+  })
+
+/** The routes of files. */
+export function fileRoutes(
+  files: FileOperations,
+  { kv, now }: Pick<Parts, 'kv' | 'now'>,
+  { blobs, secrets = [], baseUrl, publicBase, maxBytes = FILE_LIMIT, ...options }: FilesOptions,
+): PlatformRoute[] {
+  const { urlSeconds: seconds = FILE_URL_S } = options
+  const parts: FileRouteParts = {
+    files,
+    signer: fileSigner(kv, { secrets, seconds, now }),
+    baseUrl,
+    publicBase,
+    directUrl:
+      options.directUrls && blobs.signedUrl
+        ? ({ storage_key, display_name: filename }) => blobs.signedUrl!(storage_key, { expiresIn: seconds, filename })
+        : undefined,
+    maxBytes,
+  }
+  const ours = { convention: true }
+  return [
+    route('GET', '/api/user-files', filesList(parts), ours),
+    route('POST', '/api/user-files', filesUpload(parts), ours),
+    route('GET', '/api/user-files/{id}', filesGet(parts), ours),
+    route('PATCH', '/api/user-files/{id}', filesUpdate(parts), ours),
+    route('DELETE', '/api/user-files/{id}', filesRemove(parts), { ...ours, status: 204 }),
+    route('POST', '/api/user-files/{id}/restore', filesRestore(parts), ours),
+    route('GET', '/api/user-files/{id}/content', filesContent(parts), ours),
+  ]
+}

@@ -1,0 +1,203 @@
+import type { BlobContent, Entry } from '@turnpike/core'
+import { entriesOf, getUser, listUsers, StorageError } from '@turnpike/core'
+import { invalid, uuidv7 } from '@turnpike/core/internal'
+import type { Range } from '@turnpike/http'
+import { FILE_LIMIT, FILE_STEP, TRASH_DAYS } from '../conventions.js'
+import type { LooseBytes } from '../entities/file-space.js'
+import { giveUp, releaseSpace, reserveSpace } from '../entities/file-space.js'
+import type { FileFields, StoredFile } from '../entities/files.js'
+import {
+  changeFile,
+  createFile,
+  filesOf,
+  getFile,
+  listFiles,
+  ownFile,
+  trashedBefore,
+  unlinkFile,
+} from '../entities/files.js'
+import type { Paging } from '../entities/pages.js'
+import { displayNameOf } from '../files/file-names.js'
+import { HEAD_BYTES, mayShow, mediaTypeOf } from '../files/file-types.js'
+import type { FilesOptions } from '../files/options.js'
+import type { Parts } from '../parts.js'
+import type { BalanceOperations } from './balances.js'
+
+/** What is known of a file before its bytes have been read. */
+export interface FileUpload {
+  /** The file name, from which the display name is made. */
+  name: string
+  /** Media type; default `application/octet-stream`. */
+  type?: string
+  body: AsyncIterable<Uint8Array>
+  /** What is known of its size, in bytes: at least and at most. Without `most`, space is reserved as the bytes come. */
+  least?: number
+  most?: number | undefined
+  /** The fields of the file, asked for when the body has been read. Default: named as `name`, private. @throws ApiError 400 */
+  fields?: () => Promise<Partial<FileFields>>
+}
+
+const BYTES_PER_GB = 1e9
+const DAY_MS = 86_400_000
+
+/** What can be done with files, without HTTP. Those of users are of the user whose id is given. */
+export function fileOperations(
+  { kv, now }: Parts,
+  { limits }: BalanceOperations,
+  { blobs, check, maxBytes = FILE_LIMIT, trashDays = TRASH_DAYS }: FilesOptions,
+) {
+  /** Removes loose bytes, and gives their space back. */
+  const removeLoose = async (fileId: string): Promise<void> => {
+    const loose = await giveUp(kv, fileId)
+    if (!loose) return
+    await blobs.delete(loose.storage_key)
+    await releaseSpace(kv, fileId)
+  }
+
+  const readAll = async function* (key: string): AsyncGenerator<Uint8Array> {
+    yield* (await contentOf(key)).body
+  }
+  const contentOf = async (key: string, range?: Range): Promise<BlobContent> => {
+    const content = await blobs.get(key, range)
+    if (!content) throw new StorageError('The bytes of a file are not there', 'none')
+    return content
+  }
+
+  /** Removes a file for good: its record first, so that there never is one without bytes. */
+  const remove = async (find: () => Promise<Entry<StoredFile> | null>): Promise<boolean> => {
+    for (;;) {
+      const file = await find()
+      if (!file) return false
+      if (!(await unlinkFile(kv, file, now()))) continue
+      await removeLoose(file.value.id)
+      return true
+    }
+  }
+
+  const change = (userId: string, id: string, to: (file: StoredFile) => StoredFile): Promise<StoredFile> =>
+    changeFile(kv, () => ownFile(kv, userId, id), to)
+
+  return {
+    /**
+     * Stores a file. Its bytes are counted as they come, and no more are stored than there is space for.
+     * @throws ApiError 403 where the plan has no space for it, 413 for a file that is too large, 400 where the upload check refuses it; errors of the body
+     */
+    async upload(userId: string, { name, type = '', body, least = 0, most, fields }: FileUpload): Promise<StoredFile> {
+      const time = now()
+      const id = uuidv7(time)
+      const created_at = new Date(time).toISOString()
+      const upload = { id, user_id: userId, storage_key: `${userId}/${id}`, bytes: 0, since: created_at }
+      const quota = Math.floor((await limits(userId)).storageGb * BYTES_PER_GB)
+      const reserve = async (space: { least: number; most: number }): Promise<void> => {
+        const bytes = await reserveSpace(kv, upload, { ...space, quota })
+        if (bytes === null) throw new StorageError('The upload was given up, as it took too long', 'none')
+        upload.bytes = bytes
+      }
+      await reserve({ least, most: Math.min(most ?? FILE_STEP, maxBytes) })
+
+      let size = 0
+      const head = new Uint8Array(HEAD_BYTES)
+      const counted = async function* (): AsyncGenerator<Uint8Array> {
+        for await (const chunk of body) {
+          if (size < HEAD_BYTES) head.set(chunk.subarray(0, HEAD_BYTES - size), size)
+          size += chunk.length
+          const missing = Math.min(size, maxBytes) - upload.bytes
+          if (missing > 0) await reserve({ least: missing, most: Math.max(missing, FILE_STEP) })
+          yield chunk
+        }
+      }
+      let isStored = false
+      try {
+        const mime_type = mediaTypeOf(type)
+        const { storage_key } = upload
+        const { sha256 } = await blobs.put(storage_key, counted(), { type: mime_type, maxBytes })
+        const { display_name = displayNameOf(name), is_public = false } = (await fields?.()) ?? {}
+        const inline = mayShow(mime_type, head.subarray(0, size))
+        const named = { id, user_id: userId, display_name, mime_type, size_bytes: size, is_public, storage_key }
+        const file = { ...named, sha256, inline, created_at }
+        const verdict = (await check?.({ ...file, read: () => readAll(storage_key) })) ?? 'accept'
+        if (typeof verdict === 'object') throw invalid(verdict.refuse)
+        const record = { ...file, ...(verdict === 'hold' && { held: true as const }), deleted_at: null }
+        isStored = true
+        if (await createFile(kv, record)) return record
+        throw new StorageError('The upload was given up, as it took too long', 'none')
+      } catch (error) {
+        // A commit whose outcome is unknown may have made the record.
+        if (!isStored || !StorageError.is(error) || error.outcome === 'none')
+          await removeLoose(id).catch(() => undefined)
+        throw error
+      }
+    },
+    /** @throws ApiError 404, also for somebody else's */
+    get: async (userId: string, id: string) => (await ownFile(kv, userId, id)).value,
+    /** The files of a user, or those in the trash; newest first. */
+    list: (userId: string, page?: Paging & { trashed?: boolean }) => listFiles(kv, userId, page),
+    /** Changes the given fields. @throws ApiError 404 */
+    update: (userId: string, id: string, fields: Partial<FileFields>) =>
+      change(userId, id, (file) => (Object.keys(fields).length === 0 ? file : { ...file, ...fields })),
+    /** Puts a file into the trash, from which {@link purge} removes it. @throws ApiError 404 */
+    trash: (userId: string, id: string) =>
+      change(userId, id, (file) => (file.deleted_at ? file : { ...file, deleted_at: new Date(now()).toISOString() })),
+    /** Takes a file out of the trash. @throws ApiError 404 */
+    restore: (userId: string, id: string) =>
+      change(userId, id, (file) => (file.deleted_at ? { ...file, deleted_at: null } : file)),
+    /** Removes a file for good, in the trash or not. @throws ApiError 404 */
+    remove: (userId: string, id: string) => remove(() => ownFile(kv, userId, id)),
+    /** Lets others have a file that the upload check held back. @throws ApiError 404 */
+    release: (userId: string, id: string) =>
+      change(userId, id, (file) => {
+        const { held, ...released } = file
+        return held ? released : file
+      }),
+    /** A file whose bytes may be sent: null where it is in the trash, held back, or of a user who was deleted. */
+    async served(id: string): Promise<StoredFile | null> {
+      const file = (await getFile(kv, id))?.value
+      if (!file || file.deleted_at !== null || file.held) return null
+      return (await getUser(kv, file.user_id)) && file
+    },
+    /** Opens the bytes of a file, or a range of them. */
+    read: async ({ storage_key }: StoredFile, range?: Range) => (await contentOf(storage_key, range)).body,
+    /**
+     * Removes for good what has been in the trash for long enough, and the files of users who were deleted as long ago. Call it daily.
+     * @returns how many files
+     */
+    async purge(): Promise<number> {
+      const before = now() - trashDays * DAY_MS
+      let count = 0
+      for await (const id of trashedBefore(kv, before)) if (await remove(() => stillBefore(id, before))) count++
+      for (let after: string | undefined, more = true; more;) {
+        const { items, next } = await listUsers(kv, { deleted: true, after })
+        for (const { id: userId, deleted_at } of items)
+          if (Date.parse(deleted_at!) < before)
+            for await (const id of filesOf(kv, userId)) if (await remove(() => getFile(kv, id))) count++
+        after = next
+        more = next !== undefined
+      }
+      return count
+    },
+    /**
+     * Removes the bytes of uploads and deletions that a crash cut off, and gives their space back.
+     * @param olderThanMs leaves out uploads that began within this time; 0 where none can be under way. Default one day
+     * @returns how many there were
+     */
+    async verify(olderThanMs = DAY_MS): Promise<number> {
+      let count = 0
+      for await (const { key, value } of entriesOf<LooseBytes>(kv, ['file-bytes'])) {
+        if (value.reason === 'upload' && Date.parse(value.since) > now() - olderThanMs) continue
+        await removeLoose(key[1]!)
+        count++
+      }
+      if (count > 0) await blobs.sweep?.(olderThanMs)
+      return count
+    },
+  }
+
+  /** A file in the trash since before a time; null where it was restored. */
+  async function stillBefore(id: string, time: number): Promise<Entry<StoredFile> | null> {
+    const file = await getFile(kv, id)
+    const since = file?.value.deleted_at
+    return since && Date.parse(since) < time ? file : null
+  }
+}
+
+export type FileOperations = ReturnType<typeof fileOperations>

@@ -1,0 +1,92 @@
+import { route } from '@turnpike/http'
+import { TASK_BODY_LIMIT } from './conventions.js'
+import type { FilesOptions } from './files/options.js'
+import type { PlatformRoute } from './operation.js'
+import { accountGet, accountRemove, accountRole } from './operations/account.js'
+import { browserSession, jwks, refresh, signIn, signOut } from './operations/auth.js'
+import { balancesAdd, balancesGet, balancesSet, ownBalance, ownLimits } from './operations/balances.js'
+import { conversationClear, conversationGet, conversationReply, conversationSend } from './operations/conversations.js'
+import { keysCreate, keysList, keysRevoke, keysUsage } from './operations/keys.js'
+import { projectsCreate, projectsGet, projectsList, projectsRemove, projectsUpdate } from './operations/projects.js'
+import { resultsGet, resultsList } from './operations/results.js'
+import { sessionsCreate, sessionsGet, sessionsList } from './operations/sessions.js'
+import { conversationSpend, projectsSpend, tasksSpend } from './operations/spend.js'
+import { tasksCreate, tasksGet, tasksList, tasksRevisions, tasksStatus, tasksUpdate } from './operations/tasks.js'
+import { projectsTeam, teamsList } from './operations/teams.js'
+import { usersCreate, usersGet, usersList, usersRemove, usersRestore, usersUpdate } from './operations/users.js'
+import { fileRoutes } from './operations/file-routes.js'
+import type { Parts } from './parts.js'
+import type { Operations } from './platform.js'
+
+/** The routes of a platform. */
+export function platformRoutes(
+  operations: Operations,
+  {
+    kv,
+    now,
+    sessions,
+    teams,
+    files,
+    bodyLimit,
+  }: Pick<Parts, 'kv' | 'now' | 'sessions' | 'teams'> & { files: FilesOptions | undefined; bodyLimit: number },
+): PlatformRoute[] {
+  const { users, balances, keys, projects, tasks, conversations, results, spend } = operations
+  const ours = { convention: true }
+  const gone = { convention: true, status: 204 }
+
+  return [
+    ...(sessions
+      ? [
+          route('POST', '/api/auth', signIn(sessions)),
+          route('PUT', '/api/auth', refresh(sessions)),
+          route('DELETE', '/api/auth', signOut(sessions), gone),
+          route('GET', '/api/auth/session', browserSession(sessions)),
+          route('GET', '/.well-known/jwks.json', jwks(sessions), ours),
+        ]
+      : []),
+    route('GET', '/api/account', accountGet(), ours),
+    route('DELETE', '/api/account', accountRemove(users), gone),
+    route('PATCH', '/api/account/role', accountRole(users, sessions), ours),
+    route('GET', '/api/account/balance', ownBalance(balances), ours),
+    route('GET', '/api/account/limits', ownLimits(balances), ours),
+    route('POST', '/api/users', usersCreate(users), ours),
+    route('GET', '/api/users', usersList(users), ours),
+    route('GET', '/api/users/{id}', usersGet(users), ours),
+    route('PATCH', '/api/users/{id}', usersUpdate(users), ours),
+    route('DELETE', '/api/users/{id}', usersRemove(users), gone),
+    route('POST', '/api/users/{id}/restore', usersRestore(users), ours),
+    route('GET', '/api/users/{id}/balance', balancesGet(balances), ours),
+    route('PATCH', '/api/users/{id}/balance', balancesSet(balances), ours),
+    route('POST', '/api/users/{id}/balance', balancesAdd(balances), ours),
+    route('POST', '/api/keys', keysCreate(keys), ours),
+    route('GET', '/api/keys', keysList(keys), ours),
+    route('GET', '/api/keys/usage', keysUsage(keys), ours),
+    route('DELETE', '/api/keys/{id}', keysRevoke(keys), gone),
+    route('POST', '/api/sessions', sessionsCreate(operations.sessions), ours),
+    route('GET', '/api/sessions', sessionsList(operations.sessions), ours),
+    route('GET', '/api/sessions/{id}', sessionsGet(operations.sessions), ours),
+    route('GET', '/api/projects', projectsList(projects)),
+    route('POST', '/api/projects', projectsCreate(projects)),
+    route('GET', '/api/projects/{id}', projectsGet(projects)),
+    route('PATCH', '/api/projects/{id}', projectsUpdate(projects)),
+    route('DELETE', '/api/projects/{id}', projectsRemove(projects), { status: 204 }),
+    route('GET', '/api/projects/{id}/team', projectsTeam(projects), ours),
+    route('GET', '/api/projects/{id}/spend', projectsSpend(spend), ours),
+    route('GET', '/api/projects/{id}/conversation', conversationGet(conversations), ours),
+    route('DELETE', '/api/projects/{id}/conversation', conversationClear(conversations), gone),
+    route('POST', '/api/projects/{id}/conversation/messages', conversationSend(conversations), ours),
+    route('POST', '/api/projects/{id}/conversation/reply', conversationReply(conversations), ours),
+    route('GET', '/api/projects/{id}/conversation/spend', conversationSpend(spend), ours),
+    route('GET', '/api/tasks', tasksList(tasks), ours),
+    route('POST', '/api/tasks', tasksCreate(tasks)),
+    route('GET', '/api/tasks/{id}', tasksGet(tasks)),
+    route('PATCH', '/api/tasks/{id}', tasksUpdate(tasks), { bodyLimit: Math.max(bodyLimit, TASK_BODY_LIMIT) }),
+    route('GET', '/api/tasks/{id}/revisions', tasksRevisions(tasks)),
+    route('GET', '/api/tasks/{id}/status', tasksStatus(tasks)),
+    route('GET', '/api/tasks/{id}/spend', tasksSpend(spend), ours),
+    route('GET', '/api/results', resultsList(results), ours),
+    route('GET', '/api/results/{id}', resultsGet(results), ours),
+    route('GET', '/api/teams', teamsList(teams), ours),
+    ...(operations.files && files ? fileRoutes(operations.files, { kv, now }, files) : []),
+  ]
+}
