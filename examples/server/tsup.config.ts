@@ -7,6 +7,7 @@ export default defineConfig({
     storage: 'src/storage-cli.ts',
     users: 'src/users-cli.ts',
     'open-storage': 'src/storage.ts',
+    'open-files': 'src/files.ts',
     listener: 'src/listener.ts',
     'hattip-listener': 'src/hattip-listener.ts',
   },

@@ -2,6 +2,7 @@
 // each line of its input, a JSON array of a method and its arguments, another with the result or with null and the error.
 import { createInterface } from 'node:readline'
 import { memoryRateLimiter, usageLedger } from '@turnpike/core'
+import { openFiles } from '@turnpike/example-server/files'
 import { openStorage } from '@turnpike/example-server/storage'
 import { conventionRoutes, createGateway, requestEvents } from '@turnpike/gateway'
 import { openapi as gatewayOpenapi } from '@turnpike/gateway/openapi'
@@ -19,7 +20,13 @@ import { openapi } from '@turnpike/platform/openapi'
 import { builtInPrices, createRouter, openai } from '@turnpike/providers'
 
 const { OPENAI_BASE_URL, BALANCE_POLICY = 'report', TRUSTED_HOPS = '0', BASE_URL, RATE_LIMITER } = process.env
-const { PLAN_PROJECTS, PLAN_AGENTS, CORS_ORIGIN, HOLDS } = process.env
+const { PLAN_PROJECTS, PLAN_AGENTS, PLAN_STORAGE_GB = '1', CORS_ORIGIN, HOLDS } = process.env
+const {
+  USER_RATE_LIMIT = '1000000',
+  FILE_SECRETS = 'a secret of files, at least 32 characters',
+  FILES_PUBLIC_URL,
+  FILES_DIRECT_URLS,
+} = process.env
 
 let ahead = 0
 let stopped
@@ -28,6 +35,7 @@ const now = () => (stopped ?? Date.now()) + ahead
 const { kv, rateLimiter: shared } = await openStorage(process.argv[2])
 // A store counts by a clock of its own.
 const rateLimiter = RATE_LIMITER === 'memory' || !shared ? memoryRateLimiter({ now }) : shared
+const { blobs } = await openFiles({ ...process.env, STORAGE: process.argv[2], FILES: process.env.FILES ?? 'memory' })
 const trustedHops = Number(TRUSTED_HOPS)
 const balancePolicy = BALANCE_POLICY
 /** Prices that a test has set, by `provider/model`. */
@@ -71,6 +79,8 @@ const identity = passwordAuth({
   hasher: scryptHasher({ ln: 8, r: 8, p: 1 }),
   now,
 })
+/** What the upload check says, by the name of the file. */
+const verdicts = { 'virus.txt': { refuse: 'The file has a virus' }, 'doubtful.txt': 'hold' }
 const platform = createPlatform({
   kv,
   identity,
@@ -79,7 +89,18 @@ const platform = createPlatform({
   planLimits: {
     ...(PLAN_PROJECTS && { projects: Number(PLAN_PROJECTS) }),
     ...(PLAN_AGENTS && { agents: Number(PLAN_AGENTS) }),
+    storageGb: Number(PLAN_STORAGE_GB),
   },
+  files: {
+    blobs,
+    secrets: FILE_SECRETS.split(','),
+    check: ({ display_name }) => verdicts[display_name] ?? 'accept',
+    directUrls: FILES_DIRECT_URLS === 'true',
+    ...(FILES_PUBLIC_URL && { publicBase: FILES_PUBLIC_URL }),
+  },
+  rateLimiter,
+  userRateLimit: Number(USER_RATE_LIMIT),
+  ...(CORS_ORIGIN && { cors: { origins: [CORS_ORIGIN] } }),
   responder: gatewayResponder(gateway, { models: () => router.agentModels() }),
   trustedHops,
   routes: [openapi()],
@@ -130,6 +151,15 @@ const methods = {
     return all
   },
   finishRemovals: () => platform.operations.projects.finishRemovals(),
+  purgeFiles: () => platform.operations.files.purge(),
+  verifyFiles: (olderThanMs) => platform.operations.files.verify(olderThanMs),
+  releaseFile: (userId, id) => platform.operations.files.release(userId, id),
+  /** Memory of the process after a collection, in bytes. */
+  memory() {
+    globalThis.gc?.()
+    globalThis.Bun?.gc(true)
+    return process.memoryUsage().rss
+  },
   /** Makes so many tasks in a project, 100 at a time. */
   async addTasks(userId, projectId, count) {
     const { create } = platform.operations.tasks
@@ -140,7 +170,7 @@ const methods = {
     const { verifyStore } = await import('@turnpike/core')
     const problems = []
     for await (const problem of verifyStore(kv)) problems.push(problem)
-    for await (const problem of verifyPlatform(kv)) problems.push(problem)
+    for await (const problem of verifyPlatform(kv, { blobs })) problems.push(problem)
     return problems
   },
 }

@@ -13,6 +13,7 @@ import { openapi as platformOpenapi } from '@turnpike/platform/openapi'
 import type { Transport } from '@turnpike/providers'
 import { createRouter } from '@turnpike/providers'
 import type { Environment } from './environment.js'
+import { openFiles } from './files.js'
 import { finishLeftovers } from './leftovers.js'
 import { createLog } from './log.js'
 import { toPng } from './png.js'
@@ -93,6 +94,19 @@ const planOf = ({ PLAN_PROJECTS, PLAN_AGENTS, PLAN_STORAGE_GB }: Environment) =>
   ...(PLAN_STORAGE_GB !== undefined && { storageGb: PLAN_STORAGE_GB }),
 })
 
+/** How files are served. */
+function filesOf(environment: Environment) {
+  const { BASE_URL: baseUrl, FILES_PUBLIC_URL: publicBase, FILES_DIRECT_URLS, FILE_LIMIT_MB } = environment
+  const { SESSION_SECRET, FILE_URL_SECRETS = SESSION_SECRET === undefined ? [] : [SESSION_SECRET] } = environment
+  return {
+    ...(baseUrl !== undefined && { baseUrl }),
+    ...(publicBase !== undefined && { publicBase }),
+    directUrls: FILES_DIRECT_URLS,
+    maxBytes: FILE_LIMIT_MB * 1_000_000,
+    secrets: FILE_URL_SECRETS,
+  }
+}
+
 /** The reference server, whatever runtime serves it. @param events where finished requests are told of */
 export async function createApp(environment: Environment, transport: Transport, events: RequestEvents) {
   const { BASE_URL, TRUSTED_HOPS: trustedHops, STORAGE } = environment
@@ -101,6 +115,7 @@ export async function createApp(environment: Environment, transport: Transport, 
 
   const prices = await openPrices(environment.PRICES, (error) => log.onError(error, { prices: environment.PRICES }))
   const { kv, rateLimiter } = await openStorage(STORAGE)
+  const { blobs, close: closeFiles } = await openFiles(environment)
   const router = createRouter({ providers, prices, defaults: agentsOf(environment) })
   const gateway = createGateway({
     router,
@@ -136,6 +151,9 @@ export async function createApp(environment: Environment, transport: Transport, 
     gateway,
     balancePolicy: environment.BALANCE_POLICY,
     planLimits: planOf(environment),
+    ...(rateLimiter && { rateLimiter }),
+    userRateLimit: environment.USER_RATE_LIMIT,
+    files: { blobs, ...filesOf(environment) },
     responder: gatewayResponder(gateway, { models: () => router.agentModels() }),
     trustedHops,
     onError: log.onError,
@@ -148,7 +166,10 @@ export async function createApp(environment: Environment, transport: Transport, 
   }
   const { node, hattip } = shells(servable.handle, { trustedHops })
   const made = await bootstrap(kv, gateway, platform, environment)
-  const leftovers = await finishLeftovers(kv, gateway.ledger, platform.operations, log.onError)
+  const leftovers = await finishLeftovers(
+    { kv, blobs, ledger: gateway.ledger, operations: platform.operations },
+    log.onError,
+  )
   const rotate = (): Promise<unknown> =>
     identity.rotateKeys(KEY_AGE_MS).catch((error: unknown) => log.onError(error, { rotation: 'signing keys' }))
   const rotation = setInterval(() => void rotate(), DAY_MS).unref()
@@ -186,6 +207,7 @@ export async function createApp(environment: Environment, transport: Transport, 
       await gateway.drain()
       clearInterval(rotation)
       await leftovers.end()
+      await closeFiles()
       await kv.close()
     },
   }

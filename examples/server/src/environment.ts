@@ -78,6 +78,31 @@ const Environment = v.object({
     ),
     'fs:.turnpike',
   ),
+  FILES: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(
+        /^(memory|fs:.+|(rediss?|s3):\/\/.+|driver:[\w-]+(\?\{.*\})?)$/,
+        'FILES must be memory, fs:FOLDER, s3://BUCKET?endpoint=…&region=…, redis://… or driver:NAME?{json}',
+      ),
+    ),
+  ),
+  FILES_PUBLIC_URL: url('FILES_PUBLIC_URL'),
+  FILES_DIRECT_URLS: flag('FILES_DIRECT_URLS'),
+  FILE_LIMIT_MB: integer('FILE_LIMIT_MB', 1, 1_000_000, 1_000),
+  FILE_URL_SECRETS: v.optional(
+    v.pipe(
+      v.string(),
+      v.transform((text) => text.split(',').map((secret) => secret.trim())),
+      v.check(
+        (secrets) => secrets.every((secret) => secret.length >= 32),
+        'FILE_URL_SECRETS must be secrets of at least 32 characters, separated by commas',
+      ),
+    ),
+  ),
+  AWS_ACCESS_KEY_ID: apiKey('AWS_ACCESS_KEY_ID'),
+  AWS_SECRET_ACCESS_KEY: apiKey('AWS_SECRET_ACCESS_KEY'),
+  AWS_SESSION_TOKEN: apiKey('AWS_SESSION_TOKEN'),
   BOOTSTRAP_GATEWAY_KEY: v.optional(
     v.pipe(
       v.string(),
@@ -97,6 +122,7 @@ const Environment = v.object({
   PLAN_PROJECTS: plan('PLAN_PROJECTS', /^\d+$/, 'a whole number'),
   PLAN_AGENTS: plan('PLAN_AGENTS', /^\d+$/, 'a whole number'),
   PLAN_STORAGE_GB: plan('PLAN_STORAGE_GB', /^\d+(\.\d+)?$/, 'a decimal number'),
+  USER_RATE_LIMIT: integer('USER_RATE_LIMIT', 1, 1_000_000_000, 60),
   PASSWORD_COST: integer('PASSWORD_COST', 8, 20, 15),
   SESSION_SECRET: v.optional(v.pipe(v.string(), v.minLength(32, 'SESSION_SECRET must have at least 32 characters'))),
 })

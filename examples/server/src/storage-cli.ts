@@ -5,13 +5,15 @@ import type { KV } from '@turnpike/core'
 import { entriesOf, verifyStore } from '@turnpike/core'
 import { verifyPlatform } from '@turnpike/platform'
 import { exportStore, importStore } from '@turnpike/storage/transfer'
+import { readEnvironment } from './environment.js'
+import { openFiles } from './files.js'
 import { openStorage } from './storage.js'
 
 const USAGE = `Usage: npm run -s storage -- COMMAND STORAGE [FILE]
   export STORAGE [FILE]   writes all entries, a line each, to a file or standard output
   import STORAGE [FILE]   fills an empty store from a file or standard input
-  verify STORAGE          reads everything, and compares indexes and totals with what they are of
-STORAGE is as in the environment of the server, such as fs:.turnpike or redis://localhost. Stop the server first.`
+  verify STORAGE [FILES]  reads everything, and compares indexes and totals with what they are of, and files with their bytes
+STORAGE and FILES are as in the environment of the server, such as fs:.turnpike or redis://localhost. Stop the server first.`
 
 /** Reports the progress of a command on standard error, at most once a second. */
 function progress(what: string) {
@@ -50,16 +52,18 @@ const commands: Record<string, (kv: KV, file?: string) => Promise<void>> = {
     const entries = await importStore(kv, linesOf(input), progress('imported'))
     console.error(`Imported ${entries.toLocaleString('en')} entries`)
   },
-  async verify(kv) {
+  async verify(kv, where) {
+    const files = where === undefined ? undefined : await openFiles(readEnvironment({ ...process.env, FILES: where }))
     const report = progress('read')
     let entries = 0
     for await (const _ of entriesOf(kv)) report(++entries)
     let problems = 0
-    for (const verify of [verifyStore, verifyPlatform])
-      for await (const problem of verify(kv)) {
+    for (const found of [verifyStore(kv), verifyPlatform(kv, files)])
+      for await (const problem of found) {
         problems++
         console.log(problem)
       }
+    await files?.close()
     console.log(`${entries.toLocaleString('en')} entries, ${problems} problems`)
     if (problems > 0) process.exitCode = 1
   },

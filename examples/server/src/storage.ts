@@ -11,6 +11,7 @@ import {
   sqliteKV,
   sqliteRateLimiter,
 } from '@turnpike/storage'
+import { openDriver } from './driver.js'
 
 export interface Storage {
   /** Its `close` also closes the rate limiter and the connection. */
@@ -61,13 +62,7 @@ async function postgres(url: string): Promise<Storage> {
 
 /** Opens `NAME?{json}`: an unstorage driver and its options. */
 async function driver(text: string): Promise<Storage> {
-  const { builtinDrivers } = await import('unstorage')
-  const [, name = '', json = '{}'] = /^([^?]*)(?:\?(.*))?$/s.exec(text) ?? []
-  const path = (builtinDrivers as Record<string, string>)[name]
-  if (path === undefined)
-    throw new Error(`unstorage has no driver "${name}", but ${Object.keys(builtinDrivers).toSorted().join(', ')}`)
-  const { default: create } = (await import(path)) as { default: (options: object) => Parameters<typeof openKV>[0] }
-  const storage = create(JSON.parse(json) as object)
+  const storage = await openDriver(text)
   return { kv: withEnd(await openKV(storage), () => storage.dispose?.()) }
 }
 

@@ -1,9 +1,10 @@
-import type { Key, KV } from '@turnpike/core'
+import type { BlobStore, Key, KV } from '@turnpike/core'
 import { entriesOf } from '@turnpike/core'
 import { verifyOwned } from '@turnpike/core/internal'
 import type { Conversation } from './entities/conversations.js'
 import type { StoredProject } from './entities/projects.js'
 import type { StoredTask } from './entities/tasks.js'
+import { verifyFiles } from './verify-files.js'
 
 /** Checks that the count of the projects and agents of each user is right. */
 async function* verifySlots(kv: KV): AsyncGenerator<string> {
@@ -74,10 +75,13 @@ async function* verifyChildren(kv: KV): AsyncGenerator<string> {
 
 /**
  * Reads a whole store and checks the redundant data of the platform, as `verifyStore` of `@turnpike/core` does that of users, keys and usage.
- * No commit may happen meanwhile. @returns one sentence per inconsistency
+ * No commit may happen meanwhile.
+ * @param options.blobs where the bytes of files are; without it, these are not looked for
+ * @returns one sentence per inconsistency
  */
-export async function* verifyPlatform(kv: KV): AsyncGenerator<string> {
+export async function* verifyPlatform(kv: KV, { blobs }: { blobs?: BlobStore } = {}): AsyncGenerator<string> {
   yield* verifyOwned(kv, 'Project', 'project', 'user-projects')
   yield* verifySlots(kv)
   yield* verifyChildren(kv)
+  yield* verifyFiles(kv, blobs)
 }

@@ -40,7 +40,7 @@ const listedKey = ({ user_id, id, deleted_at }: StoredFile): Key => [...listKey(
 const trashKey = ({ id, deleted_at }: StoredFile): Key[] => (deleted_at === null ? [] : [['trash', deleted_at, id]])
 
 /** The keys that lead to a file. */
-const indexOf = (file: StoredFile): Key[] => [listedKey(file), ...trashKey(file)]
+export const indexOf = (file: StoredFile): Key[] => [listedKey(file), ...trashKey(file)]
 
 /** A file by its id, whoever owns it. */
 export async function getFile(kv: KV, id: string): Promise<Entry<StoredFile> | null> {

@@ -1,0 +1,63 @@
+import type { BlobStore } from '@turnpike/core'
+import { durableFs, unstorageBlobs } from '@turnpike/storage'
+import { openDriver } from './driver.js'
+import type { Environment } from './environment.js'
+
+/** Where the bytes of files are kept. */
+export interface Files {
+  blobs: BlobStore
+  /** Closes the connection, where there is one. */
+  close(): Promise<void>
+}
+
+const withoutConnection = (blobs: BlobStore): Files => ({ blobs, close: async () => undefined })
+
+async function onDriver(text: string): Promise<Files> {
+  const storage = await openDriver(text)
+  return { blobs: unstorageBlobs(storage), close: async () => void (await storage.dispose?.()) }
+}
+
+/** Opens `s3://BUCKET?endpoint=…&region=…&prefix=…`. */
+async function s3(url: string, environment: Environment): Promise<Files> {
+  const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = environment
+  if (AWS_ACCESS_KEY_ID === undefined || AWS_SECRET_ACCESS_KEY === undefined)
+    throw new Error('FILES=s3://… needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY')
+  const { host: bucket, searchParams: query } = new URL(url)
+  const region = query.get('region') ?? 'us-east-1'
+  const { s3Blobs } = await import('@turnpike/storage/s3')
+  return withoutConnection(
+    s3Blobs({
+      bucket,
+      region,
+      endpoint: query.get('endpoint') ?? `https://s3.${region}.amazonaws.com`,
+      prefix: query.get('prefix') ?? '',
+      accessKeyId: AWS_ACCESS_KEY_ID,
+      secretAccessKey: AWS_SECRET_ACCESS_KEY,
+      ...(AWS_SESSION_TOKEN !== undefined && { sessionToken: AWS_SESSION_TOKEN }),
+    }),
+  )
+}
+
+/** The prefixes of `FILES`, and the function that opens each kind. */
+const openers: Record<string, (rest: string, url: string, environment: Environment) => Promise<Files>> = {
+  memory: () => onDriver('memory'),
+  'fs:': async (base) => withoutConnection(unstorageBlobs(durableFs({ base }))),
+  'redis://': (_, url) => onDriver(`redis?${JSON.stringify({ url })}`),
+  'rediss://': (_, url) => onDriver(`redis?${JSON.stringify({ url })}`),
+  's3://': (_, url, environment) => s3(url, environment),
+  'driver:': onDriver,
+}
+
+/** What `FILES` is where it is unset: beside the store where that is a folder. */
+const presetOf = (storage: string): string => {
+  if (storage === 'memory') return 'memory'
+  return storage.startsWith('fs:') ? `${storage.replace(/\/+$/, '')}-files` : 'fs:.turnpike-files'
+}
+
+/** Opens the blob store that `FILES` names. */
+export function openFiles(environment: Environment): Promise<Files> {
+  const url = environment.FILES ?? presetOf(environment.STORAGE)
+  const [scheme, open] = Object.entries(openers).find(([scheme]) => url.startsWith(scheme)) ?? []
+  if (!open) throw new Error(`FILES begins with one of ${Object.keys(openers).join(' ')}`)
+  return open(url.slice(scheme!.length), url, environment)
+}

@@ -1,0 +1,48 @@
+import type { BlobStore, KV } from '@turnpike/core'
+import { entriesOf } from '@turnpike/core'
+import type { LooseBytes } from './entities/file-space.js'
+import type { StoredFile } from './entities/files.js'
+import { indexOf } from './entities/files.js'
+
+/** Checks that each file is found where it belongs and nowhere else. */
+async function* verifyLists(kv: KV): AsyncGenerator<string> {
+  for await (const { key, value } of entriesOf<StoredFile>(kv, ['file'])) {
+    const [owner, ...lists] = await kv.getMany([['user', value.user_id], ...indexOf(value)])
+    if (!owner) yield `File ${key[1]} is of user ${value.user_id}, who is not there`
+    if (lists.includes(null)) yield `File ${key[1]} is not in its lists`
+  }
+  for (const list of ['user-files', 'user-trash', 'trash'])
+    for await (const { key } of entriesOf(kv, [list])) {
+      const file = (await kv.get<StoredFile>(['file', key[2]!]))?.value
+      if (!file || !indexOf(file).some((place) => place.join() === key.join()))
+        yield `${list} leads to file ${key[2]}, which does not belong there`
+    }
+}
+
+/** Checks that the count of each user's bytes is right. */
+async function* verifySpace(kv: KV): AsyncGenerator<string> {
+  const left = new Map<string, number>()
+  const add = (userId: string, bytes: number): void => void left.set(userId, (left.get(userId) ?? 0) + bytes)
+  for await (const { value } of entriesOf<StoredFile>(kv, ['file'])) add(value.user_id, value.size_bytes)
+  for await (const { value } of entriesOf<LooseBytes>(kv, ['file-bytes'])) add(value.user_id, value.bytes)
+  for await (const { key, value } of entriesOf<{ bytes?: number }>(kv, ['file-space']))
+    add(key[1]!, -(value.bytes ?? 0))
+  for (const [userId, bytes] of left)
+    if (bytes !== 0) yield `The files of user ${userId} are miscounted by ${bytes} bytes`
+}
+
+/** Checks that no file is without its bytes. */
+async function* verifyBytes(kv: KV, blobs: BlobStore): AsyncGenerator<string> {
+  for await (const { key, value } of entriesOf<StoredFile>(kv, ['file'])) {
+    const content = await blobs.get(value.storage_key)
+    if (content?.size !== value.size_bytes)
+      yield `File ${key[1]} has ${content?.size ?? 'no'} bytes, not ${value.size_bytes}`
+  }
+}
+
+/** Checks the files of users. @param blobs where their bytes are; without it, these are not looked for */
+export async function* verifyFiles(kv: KV, blobs: BlobStore | undefined): AsyncGenerator<string> {
+  yield* verifyLists(kv)
+  yield* verifySpace(kv)
+  if (blobs) yield* verifyBytes(kv, blobs)
+}

@@ -1,0 +1,132 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe } from 'vitest'
+import type { Part } from '../support/forms.js'
+import { BOUNDARY, field, filePart, formBytes, formType } from '../support/forms.js'
+import { endEngines, engines } from '../support/engines.js'
+import { sample } from '../support/scope.js'
+import type { Reply, SignedIn, World } from './world.js'
+import { startWorld } from './world.js'
+
+/** spec.md, "UserFile". */
+export interface UserFile {
+  id: string
+  display_name: string
+  mime_type: string
+  size_bytes: number
+  is_public: boolean
+  url: string
+  storage_key: string
+  deleted_at: string | null
+  created_at: string
+}
+
+export interface UploadOptions {
+  name?: string
+  type?: string
+  /** Fields before the file, and behind it. */
+  before?: Record<string, string>
+  after?: Record<string, string>
+  headers?: Record<string, string>
+}
+
+const fieldsOf = (fields: Record<string, string> = {}): Part[] =>
+  Object.entries(fields).map(([name, value]) => field(name, value))
+
+/** Uploads a file. */
+export const upload = (
+  world: World,
+  as: SignedIn | undefined,
+  bytes: Uint8Array | string,
+  { name = 'a.txt', type = 'text/plain', before, after, headers }: UploadOptions = {},
+): Promise<Reply<UserFile>> =>
+  sendForm(world, as, formBytes([...fieldsOf(before), filePart(bytes, name, type), ...fieldsOf(after)]), headers)
+
+/** Sends a form as it is. */
+export async function sendForm(
+  world: World,
+  as: SignedIn | undefined,
+  form: Uint8Array | ReadableStream<Uint8Array>,
+  headers: Record<string, string> = {},
+): Promise<Reply<UserFile>> {
+  const response = await fetch(`${world.url}/api/user-files`, {
+    method: 'POST',
+    headers: {
+      ...(as && { authorization: `Bearer ${as.access}` }),
+      'content-type': formType(BOUNDARY),
+      ...headers,
+    },
+    body: form as Uint8Array<ArrayBuffer>,
+    ...(form instanceof ReadableStream && { duplex: 'half' }),
+  })
+  return { status: response.status, body: (await response.json()) as UserFile, headers: response.headers }
+}
+
+/** The answer to a request for the bytes of a file. */
+export async function download(url: string, headers: Record<string, string> = {}, method = 'GET') {
+  const response = await fetch(url, { method, headers })
+  const bytes = Buffer.from(await response.arrayBuffer())
+  return { status: response.status, bytes, text: bytes.toString('latin1'), headers: response.headers }
+}
+
+/** The files of somebody, or those in the trash. */
+export const listed = async (world: World, as: SignedIn, trashed = false): Promise<UserFile[]> =>
+  (await world.ask<UserFile[]>('GET', `/api/user-files${trashed ? '?trashed=true' : ''}`, { as })).body
+
+interface FileStores {
+  name: string
+  missing: boolean
+  /** The values of `STORAGE` and `FILES`, and further environment. */
+  create(): Promise<{ storage: string; env: Record<string, string> }>
+}
+
+const folders: string[] = []
+const newFolder = async (): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), 'turnpike-files-'))
+  folders.push(folder)
+  return folder
+}
+const engine = (name: string) => engines.find((one) => one.name === name)!
+
+/** Stores of records, and of bytes. */
+const stores: FileStores[] = [
+  { name: 'memory', missing: false, create: async () => ({ storage: 'memory', env: { FILES: 'memory' } }) },
+  {
+    name: 'fs',
+    missing: false,
+    create: async () => ({ storage: await engine('fs').create(), env: { FILES: `fs:${await newFolder()}` } }),
+  },
+  {
+    name: 'redis',
+    missing: engine('redis').missing,
+    async create() {
+      const storage = await engine('redis').create()
+      return { storage, env: { FILES: storage } }
+    },
+  },
+  {
+    name: 'postgres and fs',
+    missing: engine('postgres').missing,
+    create: async () => ({ storage: await engine('postgres').create(), env: { FILES: `fs:${await newFolder()}` } }),
+  },
+]
+
+/** Tests of one process with files: in memory or, in `npm run test:all`, on each kind of store. @param env further environment of server.mjs */
+export function filesSuite(name: string, suite: (world: () => World) => void, env: Record<string, string> = {}): void {
+  describe.each([...sample(stores)])(`${name}, on $name`, ({ missing, create }) => {
+    describe.skipIf(missing)('', () => {
+      let world: World
+      beforeAll(async () => {
+        const made = await create()
+        world = await startWorld(made.storage, { RATE_LIMITER: 'memory', ...made.env, ...env })
+      })
+      afterAll(async () => {
+        await world.kill()
+        await endEngines()
+        for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true })
+      })
+      suite(() => world)
+    })
+  })
+}
