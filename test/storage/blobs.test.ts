@@ -14,7 +14,7 @@ import fsDriver from 'unstorage/drivers/fs'
 import memoryDriver from 'unstorage/drivers/memory'
 import redisDriver from 'unstorage/drivers/redis'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { s3Server } from './s3-server.js'
+import { missing, s3Server } from './s3-server.js'
 import { sample } from '../support/scope.js'
 
 /** A store, and how to be rid of it. */
@@ -46,6 +46,11 @@ const onRedis = (wrapped: boolean) => async (): Promise<Opened> => {
   ]
 }
 
+const onS3 = async (): Promise<Opened> => {
+  const server = await s3Server()
+  return [s3Blobs(server.options), server.close]
+}
+
 /** Bytes of which no two pieces are alike. */
 async function* noise(size: number) {
   const piece = randomBytes(50_000)
@@ -57,16 +62,13 @@ async function* noise(size: number) {
 
 /** What a server does not promise. */
 const lacks: Record<string, string[]> = {
-  // s3rver writes an object in place; S3 does not.
-  s3: ['stores exactly one of many concurrent values of a key'],
+  // versitygw stores objects as files in folders; S3 does not. Beside it: the names of objects in faults/blobs-s3.test.ts.
+  s3: ['distinguishes a key from the keys below it'],
 }
 
 const stores: Record<string, () => Promise<Opened>> = {
   durableFs: inFolder((base) => unstorageBlobs(durableFs({ base }))),
-  s3: async () => {
-    const server = await s3Server()
-    return [s3Blobs(server.options), server.close]
-  },
+  ...(missing ? {} : { s3: onS3 }),
   'unstorage memory': async () => [unstorageBlobs(createStorage({ driver: memoryDriver() })), async () => undefined],
   'unstorage fs': inFolder((base) => unstorageBlobs(createStorage({ driver: fsDriver({ base }) }))),
   'unstorage fs, the driver alone': inFolder((base) => unstorageBlobs(fsDriver({ base }))),
