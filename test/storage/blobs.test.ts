@@ -86,6 +86,30 @@ describe.each(sample(Object.entries(stores)))('%s', (store, open) => {
     if (!lacks[store]?.includes(name)) it(name, () => run(blobs))
   }
 
+  it('sweeps what an unfinished put has left, and nothing of a complete blob', async () => {
+    const options = { type: 'a/b', maxBytes: 100_000_000 }
+    await blobs.put('complete', noise(20_000_000), options)
+    await blobs.put('under way', randomBytes(10), options)
+    const controller = new AbortController()
+    async function* hanging() {
+      yield* noise(20_000_000)
+      await new Promise(() => undefined)
+    }
+    const put = blobs.put('under way', hanging(), { ...options, signal: controller.signal })
+    await expect.poll(() => blobs.sweep!(0)).toBeGreaterThan(0)
+    controller.abort(new Error('given up'))
+    await expect(put).rejects.toThrow()
+    expect(await blobs.sweep!(0)).toBe(0)
+    for (const [key, size] of [
+      ['complete', 20_000_000],
+      ['under way', 10],
+    ] as const) {
+      let read = 0
+      for await (const piece of (await blobs.get(key))!.body) read += piece.length
+      expect(read).toBe(size)
+    }
+  })
+
   it.each(store === 'unstorage fs' || store === 's3' ? sample([25, 200]) : [25])('stores %s MB', async (size) => {
     const stored = await blobs.put('large', noise(size * 1_000_000), { type: 'a/b', maxBytes: size * 1_000_000 })
     const hash = createHash('sha256')
