@@ -138,6 +138,18 @@ describe('a failed put', () => {
     expect([...items.keys()]).toEqual([])
   })
 
+  it('of a process that died leaves chunks, which a sweep removes by their age', async () => {
+    const items = new Map<string, unknown>()
+    await open(items).put('key', Buffer.from('complete'), options)
+    await expect(open(items, 3, 'dies').put('other', Buffer.from('abcdefghijklmnop'), options)).rejects.toThrow()
+    expect(chunksIn(items)).toBe(5)
+    await sleep(5)
+    const blobs = open(items)
+    expect([await blobs.sweep(), await blobs.sweep(60_000), await blobs.sweep(0)]).toEqual([0, 0, 3])
+    expect(chunksIn(items)).toBe(2)
+    expect(await textOf(blobs)).toBe('complete')
+  })
+
   it('leaves nothing of a write that was in progress either', async () => {
     const items = new Map<string, unknown>()
     const { storage } = faultyDriver(items, Infinity, 'fails')

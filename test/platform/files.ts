@@ -64,10 +64,15 @@ export async function sendForm(
 }
 
 /** The answer to a request for the bytes of a file. */
-export async function download(url: string, headers: Record<string, string> = {}, method = 'GET') {
+export async function download(
+  url: string,
+  headers: Record<string, string> = {},
+  method = 'GET',
+): Promise<Omit<Reply, 'body'> & { bytes: Buffer; text: string }> {
   const response = await fetch(url, { method, headers })
   const bytes = Buffer.from(await response.arrayBuffer())
-  return { status: response.status, bytes, text: bytes.toString('latin1'), headers: response.headers }
+  const { status, headers: answered } = response
+  return { status, bytes, text: bytes.toString('latin1'), headers: answered }
 }
 
 /** The files of somebody, or those in the trash. */

@@ -14,7 +14,7 @@ import fsDriver from 'unstorage/drivers/fs'
 import memoryDriver from 'unstorage/drivers/memory'
 import redisDriver from 'unstorage/drivers/redis'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { s3Server } from './s3-server.js'
+import { missing, s3Server } from './s3-server.js'
 import { sample } from '../support/scope.js'
 
 /** A store, and how to be rid of it. */
@@ -46,6 +46,11 @@ const onRedis = (wrapped: boolean) => async (): Promise<Opened> => {
   ]
 }
 
+const onS3 = async (): Promise<Opened> => {
+  const server = await s3Server()
+  return [s3Blobs(server.options), server.close]
+}
+
 /** Bytes of which no two pieces are alike. */
 async function* noise(size: number) {
   const piece = randomBytes(50_000)
@@ -57,16 +62,13 @@ async function* noise(size: number) {
 
 /** What a server does not promise. */
 const lacks: Record<string, string[]> = {
-  // s3rver writes an object in place; S3 does not.
-  s3: ['stores exactly one of many concurrent values of a key'],
+  // versitygw stores objects as files in folders; S3 does not. Beside it: the names of objects in faults/blobs-s3.test.ts.
+  s3: ['distinguishes a key from the keys below it'],
 }
 
 const stores: Record<string, () => Promise<Opened>> = {
   durableFs: inFolder((base) => unstorageBlobs(durableFs({ base }))),
-  s3: async () => {
-    const server = await s3Server()
-    return [s3Blobs(server.options), server.close]
-  },
+  ...(missing ? {} : { s3: onS3 }),
   'unstorage memory': async () => [unstorageBlobs(createStorage({ driver: memoryDriver() })), async () => undefined],
   'unstorage fs': inFolder((base) => unstorageBlobs(createStorage({ driver: fsDriver({ base }) }))),
   'unstorage fs, the driver alone': inFolder((base) => unstorageBlobs(fsDriver({ base }))),
@@ -83,6 +85,30 @@ describe.each(sample(Object.entries(stores)))('%s', (store, open) => {
   for (const { name, run } of blobContract) {
     if (!lacks[store]?.includes(name)) it(name, () => run(blobs))
   }
+
+  it('sweeps what an unfinished put has left, and nothing of a complete blob', async () => {
+    const options = { type: 'a/b', maxBytes: 100_000_000 }
+    await blobs.put('complete', noise(20_000_000), options)
+    await blobs.put('under way', randomBytes(10), options)
+    const controller = new AbortController()
+    async function* hanging() {
+      yield* noise(20_000_000)
+      await new Promise(() => undefined)
+    }
+    const put = blobs.put('under way', hanging(), { ...options, signal: controller.signal })
+    await expect.poll(() => blobs.sweep!(0)).toBeGreaterThan(0)
+    controller.abort(new Error('given up'))
+    await expect(put).rejects.toThrow()
+    expect(await blobs.sweep!(0)).toBe(0)
+    for (const [key, size] of [
+      ['complete', 20_000_000],
+      ['under way', 10],
+    ] as const) {
+      let read = 0
+      for await (const piece of (await blobs.get(key))!.body) read += piece.length
+      expect(read).toBe(size)
+    }
+  })
 
   it.each(store === 'unstorage fs' || store === 's3' ? sample([25, 200]) : [25])('stores %s MB', async (size) => {
     const stored = await blobs.put('large', noise(size * 1_000_000), { type: 'a/b', maxBytes: size * 1_000_000 })

@@ -1,83 +1,113 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { tmpdir } from 'node:os'
+import { createServer, request as httpRequest } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { S3Options } from '@turnpike/storage/s3'
-// @ts-expect-error It has no types.
-import S3rver from 's3rver'
-import { isSigned } from './s3-signature.js'
+import { AwsClient } from 'aws4fetch'
+import { freePort } from '../support/free-port.js'
 
-/** As s3rver's own middleware gets it (Koa). */
-interface Context {
-  method: string
-  path: string
-  query: Record<string, string>
-  status: number
-  type: string
-  body: string
-  respond: boolean
-  req: IncomingMessage
-  res: ServerResponse
+const { VERSITYGW, GOPATH = join(homedir(), 'go') } = process.env
+const binary = (VERSITYGW ? [VERSITYGW] : ['versitygw', join(GOPATH, 'bin', 'versitygw')]).find(
+  (path) => spawnSync(path, ['--version']).status === 0,
+)
+if (!binary) {
+  if (process.env['CI'] === 'true') throw new Error('The tests of S3 need versitygw')
+  console.log('The tests of S3 are skipped: there is no versitygw in $VERSITYGW, on the path or in $GOPATH/bin')
 }
 
-export type Middleware = (context: Context, next: () => Promise<void>) => Promise<unknown>
+/** Whether the tests of S3 have to be skipped. */
+export const missing = !binary
 
-/** A running S3 server with a bucket. `fault` is asked before each request. */
+/** Answers a request, or calls `pass`, which forwards it and resolves when the answer begins. */
+export type Fault = (request: IncomingMessage, response: ServerResponse, pass: () => Promise<void>) => unknown
+
+/** A running S3 server with a bucket. */
 export interface S3Server {
   options: S3Options
-  fault: Middleware
+  /** Called for each request; default: forwards it. */
+  fault: Fault
+  /** Method and names of the query of each request, such as `PUT partNumber,uploadId`. */
   requests: string[]
   /** Ids of the uploads that are neither finished nor aborted. */
   uploads(): Promise<string[]>
   close(): Promise<void>
 }
 
-const SECRET = 'S3RVER'
+const accessKeyId = 'turnpike'
+const secretAccessKey = 'a secret of the tests'
+const region = 'us-east-1'
 
-/**
- * Starts s3rver on a free port. It checks no signature of version 4 and knows no AbortMultipartUpload (jamhall/s3rver#810), so both are
- * added here.
- */
+/** The query of a request. */
+export const queryOf = ({ url }: IncomingMessage): URLSearchParams => new URL(url!, 'http://s3').searchParams
+
+/** Starts versitygw in a temporary folder, behind a proxy that records requests and injects faults. */
 export async function s3Server(): Promise<S3Server> {
   const directory = await mkdtemp(join(tmpdir(), 'turnpike-s3-'))
-  const folder = join(directory, 'files', '._S3rver_uploads')
-  const server = new S3rver({
-    port: 0,
-    address: '127.0.0.1',
-    silent: true,
-    directory,
-    configureBuckets: [{ name: 'files' }],
+  await mkdir(join(directory, 'files'))
+  const port = await freePort()
+  const address = `http://127.0.0.1:${port}`
+  const gateway = spawn(binary!, ['--quiet', '--port', `127.0.0.1:${port}`, 'posix', directory], {
+    env: { ...process.env, ROOT_ACCESS_KEY_ID: accessKeyId, ROOT_SECRET_ACCESS_KEY: secretAccessKey },
+    stdio: ['ignore', 'ignore', 'pipe'],
   })
+  let log = ''
+  gateway.stderr.on('data', (data) => (log += String(data)))
+  while (!(await fetch(address).catch(() => undefined))) {
+    if (gateway.exitCode !== null) throw new Error(`versitygw did not start: ${log}`)
+    await sleep(10)
+  }
+
+  /** Forwards a request unchanged, as its Host header is signed. */
+  const forward = (request: IncomingMessage, response: ServerResponse): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const { method, headers } = request
+      const forwarded = httpRequest(address + request.url, { method, headers }, (answer) => {
+        const { connection: _, ...fields } = answer.headers
+        response.writeHead(answer.statusCode!, fields)
+        answer.pipe(response)
+        resolve()
+      })
+      forwarded.on('error', reject)
+      response.on('close', () => forwarded.destroy())
+      request.pipe(forwarded)
+    })
+  const proxy = createServer(async (request, response) => {
+    running.requests.push(`${request.method} ${[...queryOf(request).keys()].join()}`.trimEnd())
+    try {
+      await running.fault(request, response, () => forward(request, response))
+    } catch {
+      response.destroy()
+    }
+  }).listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+
+  const client = new AwsClient({ accessKeyId, secretAccessKey, service: 's3', region })
   const running: S3Server = {
-    options: { endpoint: '', bucket: 'files', region: 'us-east-1', accessKeyId: 'S3RVER', secretAccessKey: SECRET },
-    fault: (_, next) => next(),
+    options: {
+      endpoint: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+      bucket: 'files',
+      region,
+      accessKeyId,
+      secretAccessKey,
+    },
+    fault: (_request, _response, pass) => pass(),
     requests: [],
-    uploads: () => readdir(folder).catch(() => []),
+    async uploads() {
+      const list = await (await client.fetch(`${address}/files?uploads=`)).text()
+      return [...list.matchAll(/<UploadId>([^<]*)/g)].map(([, id]) => id!)
+    },
     async close() {
-      server.httpServer.closeAllConnections()
-      await server.close()
+      proxy.closeAllConnections()
+      proxy.close()
+      gateway.kill()
+      await once(gateway, 'exit')
       await rm(directory, { recursive: true })
     },
   }
-  const abort: Middleware = async (context, next) => {
-    const { uploadId } = context.query
-    if (context.method !== 'DELETE' || !uploadId) return next()
-    await rm(join(folder, uploadId), { recursive: true })
-    context.status = 204
-  }
-  const authenticate: Middleware = async (context, next) => {
-    if (isSigned(context.req, SECRET)) return next()
-    context.status = 403
-    context.type = 'application/xml'
-    context.body = '<?xml version="1.0"?><Error><Code>SignatureDoesNotMatch</Code></Error>'
-    return undefined
-  }
-  const count: Middleware = (context, next) => {
-    running.requests.push(`${context.method} ${Object.keys(context.query).join()}`.trimEnd())
-    return running.fault(context, next)
-  }
-  server.middleware.unshift(authenticate, count, abort)
-  const { port } = await server.run()
-  running.options.endpoint = `http://127.0.0.1:${port}`
   return running
 }

@@ -53,6 +53,12 @@ export interface BlobStore {
   /** Deletes a blob; does nothing if it does not exist. */
   delete(key: string): Promise<void>
   /**
+   * Removes what puts that a crash cut off have left behind. Absent if the store keeps no such leftovers.
+   * @param olderThanMs leaves out puts that began within this time; 0 where none can be under way. Default: longer than a put may take
+   * @returns how many pieces were removed
+   */
+  sweep?(olderThanMs?: number): Promise<number>
+  /**
    * A URL from which anybody can read the blob for `expiresIn` seconds, as a download named `filename` if that is given.
    * Absent if the store has no such URLs.
    */

@@ -17,7 +17,7 @@ export interface UnstorageBlobsOptions {
   chunkBytes?: number
   /** Time-out of a storage call in milliseconds; default 30 000. */
   timeout?: number
-  /** Maximum duration of a `put` in milliseconds; default one day. `sweep` removes its leftovers after twice this time. */
+  /** Maximum duration of a `put` in milliseconds; default one day. `sweep` removes its leftovers after twice this time by default. */
   putWithin?: number
 }
 
@@ -25,9 +25,11 @@ export interface UnstorageBlobsOptions {
 export interface UnstorageBlobs extends BlobStore {
   /**
    * Removes orphaned chunks, which a crash leaves behind. It lists the whole storage, and may run while others write.
+   * @param olderThanMs leaves out puts that began within this time; less than `putWithin` only where none can be under way, because it
+   * would lose their chunks. Default: twice `putWithin`
    * @returns how many chunks it removed
    */
-  sweep(): Promise<number>
+  sweep(olderThanMs?: number): Promise<number>
 }
 
 /** The metadata of a blob. It is written after the chunks, so a blob with a manifest is complete. */
@@ -191,13 +193,13 @@ export function unstorageBlobs(storage: StorageLike, options: UnstorageBlobsOpti
         if (manifest) await discard(name, manifest.id, manifest.sums.length)
       })
     },
-    async sweep() {
-      const before = Date.now() - 2 * putWithin
+    async sweep(olderThanMs = 2 * putWithin) {
+      const before = Date.now() - olderThanMs
       const found = new Map<string, Promise<Manifest | null | undefined>>()
       let removed = 0
       for (const key of await items.keys()) {
         const [, name, id] = /^chunk:(\w{64})-([\w-]{36})-\d+$/.exec(key) ?? []
-        if (!name || !id || timeOf(id) > before) continue
+        if (!name || !id || timeOf(id) >= before) continue
         // Looked up by name, because some drivers list only some of their keys.
         if (!found.has(name)) found.set(name, find(name))
         const manifest = await found.get(name)
