@@ -201,7 +201,7 @@ describe.skipIf(missing)('a signed URL', () => {
     expect(response.status).toBe(200)
     expect(response.headers.get('content-type')).toBe('text/plain')
     expect(response.headers.get('content-disposition')).toBe(
-      `attachment; filename="_ _b___x: (1)_.txt"; filename*=UTF-8''%C3%A4%20%22b%22%0D%0Ax%3A%20%281%29%EF%BF%BD.txt`,
+      `attachment; filename="_ _b___x: (1)_.txt"; filename*=UTF-8''%C3%A4%20%22b%22__x%3A%20%281%29%EF%BF%BD.txt`,
     )
     expect(await response.text()).toBe('bytes')
     expect(String(url)).not.toContain('secret')

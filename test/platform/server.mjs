@@ -138,6 +138,7 @@ const methods = {
   rotate: () => identity.rotateKeys(),
   createUser: (input) => platform.operations.users.create(input),
   setPassword: (id, password) => platform.operations.users.setPassword(id, password),
+  addBalance: (id, amounts) => platform.operations.balances.add(id, amounts),
   setRole: (id, role) => platform.operations.users.update(id, { role }),
   restore: (id) => platform.operations.users.restore(id),
   get: async (...key) => (await kv.get(key))?.value ?? null,
