@@ -1,7 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe } from 'vitest'
+import { missing as noS3, s3Server } from '../storage/s3-server.js'
 import type { Part } from '../support/forms.js'
 import { BOUNDARY, field, filePart, formBytes, formType } from '../support/forms.js'
 import { endEngines, engines } from '../support/engines.js'
@@ -82,40 +84,72 @@ export const listed = async (world: World, as: SignedIn, trashed = false): Promi
 interface FileStores {
   name: string
   missing: boolean
-  /** The values of `STORAGE` and `FILES`, and further environment. */
-  create(): Promise<{ storage: string; env: Record<string, string> }>
+  create(): Promise<{
+    /** The values of `STORAGE`, `FILES` and further environment. */
+    storage: string
+    env: Record<string, string>
+    /** What is stored of the bytes of files, also what was left behind. */
+    pieces?(): Promise<string[]>
+  }>
 }
 
-const folders: string[] = []
-const newFolder = async (): Promise<string> => {
-  const folder = await mkdtemp(join(tmpdir(), 'turnpike-files-'))
-  folders.push(folder)
-  return folder
-}
+/** How the stores that were made are removed. */
+const ends: (() => Promise<unknown>)[] = []
 const engine = (name: string) => engines.find((one) => one.name === name)!
+
+async function onFolder(storage: string) {
+  const folder = await mkdtemp(join(tmpdir(), 'turnpike-files-'))
+  ends.push(() => rm(folder, { recursive: true, force: true }))
+  return {
+    storage,
+    env: { FILES: `fs:${folder}` },
+    pieces: async () => (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.item')),
+  }
+}
+
+async function onRedis(storage: string) {
+  const client = new Redis(storage)
+  ends.push(async () => client.disconnect())
+  return { storage, env: { FILES: storage }, pieces: () => client.keys('*blobs:*') }
+}
+
+async function onS3(storage: string) {
+  const server = await s3Server()
+  ends.push(() => server.close())
+  const { endpoint, bucket, region, accessKeyId, secretAccessKey } = server.options
+  const query = new URLSearchParams({ endpoint, region }).toString()
+  return {
+    storage,
+    env: {
+      FILES: `s3://${bucket}?${query}`,
+      AWS_ACCESS_KEY_ID: accessKeyId,
+      AWS_SECRET_ACCESS_KEY: secretAccessKey,
+    },
+    pieces: async () => [...(await server.objects()), ...(await server.uploads())],
+  }
+}
 
 /** Stores of records, and of bytes. */
 const stores: FileStores[] = [
   { name: 'memory', missing: false, create: async () => ({ storage: 'memory', env: { FILES: 'memory' } }) },
-  {
-    name: 'fs',
-    missing: false,
-    create: async () => ({ storage: await engine('fs').create(), env: { FILES: `fs:${await newFolder()}` } }),
-  },
-  {
-    name: 'redis',
-    missing: engine('redis').missing,
-    async create() {
-      const storage = await engine('redis').create()
-      return { storage, env: { FILES: storage } }
-    },
-  },
+  { name: 'fs', missing: false, create: async () => onFolder(await engine('fs').create()) },
+  { name: 'redis', missing: engine('redis').missing, create: async () => onRedis(await engine('redis').create()) },
+  { name: 'fs and S3', missing: noS3, create: async () => onS3(await engine('fs').create()) },
   {
     name: 'postgres and fs',
     missing: engine('postgres').missing,
-    create: async () => ({ storage: await engine('postgres').create(), env: { FILES: `fs:${await newFolder()}` } }),
+    create: async () => onFolder(await engine('postgres').create()),
   },
 ]
+
+/** Stores of records, and of bytes, that survive the end of a process; the first one only in `npm test`. */
+export const durableStores = sample(stores.slice(1))
+
+/** Removes the stores that were made. */
+export async function endStores(): Promise<void> {
+  await endEngines()
+  for (const end of ends.splice(0)) await end()
+}
 
 /** Tests of one process with files: in memory or, in `npm run test:all`, on each kind of store. @param env further environment of server.mjs */
 export function filesSuite(name: string, suite: (world: () => World) => void, env: Record<string, string> = {}): void {
@@ -128,8 +162,7 @@ export function filesSuite(name: string, suite: (world: () => World) => void, en
       })
       afterAll(async () => {
         await world.kill()
-        await endEngines()
-        for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true })
+        await endStores()
       })
       suite(() => world)
     })

@@ -35,6 +35,8 @@ export interface S3Server {
   requests: string[]
   /** Ids of the uploads that are neither finished nor aborted. */
   uploads(): Promise<string[]>
+  /** Names of the objects. */
+  objects(): Promise<string[]>
   close(): Promise<void>
 }
 
@@ -87,6 +89,10 @@ export async function s3Server(): Promise<S3Server> {
   await once(proxy, 'listening')
 
   const client = new AwsClient({ accessKeyId, secretAccessKey, service: 's3', region })
+  const list = async (query: string, element: RegExp): Promise<string[]> => {
+    const xml = await (await client.fetch(`${address}/files${query}`)).text()
+    return [...xml.matchAll(element)].map(([, text]) => text!)
+  }
   const running: S3Server = {
     options: {
       endpoint: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
@@ -97,10 +103,8 @@ export async function s3Server(): Promise<S3Server> {
     },
     fault: (_request, _response, pass) => pass(),
     requests: [],
-    async uploads() {
-      const list = await (await client.fetch(`${address}/files?uploads=`)).text()
-      return [...list.matchAll(/<UploadId>([^<]*)/g)].map(([, id]) => id!)
-    },
+    uploads: () => list('?uploads=', /<UploadId>([^<]*)/g),
+    objects: () => list('?list-type=2', /<Key>([^<]*)/g),
     async close() {
       proxy.closeAllConnections()
       proxy.close()
