@@ -29,23 +29,25 @@ function isText(head: Uint8Array): boolean {
 const isMp3 = any(at(0, 'ID3'), (head) => head[0] === 0xff && (head[1]! & 0xe6) === 0xe2)
 
 /** The types that browsers may show in place, and what the first bytes of such a file are. None of them can run scripts in a page. */
-const inlineTypes: Readonly<Record<string, (head: Uint8Array) => boolean>> = {
-  'image/png': at(0, '\x89PNG\r\n\x1a\n'),
-  'image/jpeg': at(0, '\xff\xd8\xff'),
-  'image/gif': any(at(0, 'GIF87a'), at(0, 'GIF89a')),
-  'image/webp': all(at(0, 'RIFF'), at(8, 'WEBP')),
-  'image/avif': all(at(4, 'ftyp'), any(at(8, 'avif'), at(8, 'avis'))),
-  'audio/mpeg': isMp3,
-  'audio/wav': all(at(0, 'RIFF'), at(8, 'WAVE')),
-  'audio/webm': at(0, '\x1aE\xdf\xa3'),
-  'video/mp4': at(4, 'ftyp'),
-  'video/webm': at(0, '\x1aE\xdf\xa3'),
-  'application/pdf': at(0, '%PDF-'),
-  'text/plain': isText,
-}
+const inlineTypes = new Map<string, (head: Uint8Array) => boolean>(
+  Object.entries({
+    'image/png': at(0, '\x89PNG\r\n\x1a\n'),
+    'image/jpeg': at(0, '\xff\xd8\xff'),
+    'image/gif': any(at(0, 'GIF87a'), at(0, 'GIF89a')),
+    'image/webp': all(at(0, 'RIFF'), at(8, 'WEBP')),
+    'image/avif': all(at(4, 'ftyp'), any(at(8, 'avif'), at(8, 'avis'))),
+    'audio/mpeg': isMp3,
+    'audio/wav': all(at(0, 'RIFF'), at(8, 'WAVE')),
+    'audio/webm': at(0, '\x1aE\xdf\xa3'),
+    'video/mp4': at(4, 'ftyp'),
+    'video/webm': at(0, '\x1aE\xdf\xa3'),
+    'application/pdf': at(0, '%PDF-'),
+    'text/plain': isText,
+  }),
+)
 
 /** Whether browsers may show a file in place: its type is one of few, and its first bytes are those of the type. Otherwise it is a download. */
-export const mayShow = (type: string, head: Uint8Array): boolean => inlineTypes[type]?.(head) ?? false
+export const mayShow = (type: string, head: Uint8Array): boolean => inlineTypes.get(type)?.(head) ?? false
 
 /** A media type as a client gives it, without parameters and in lower case; `application/octet-stream` for what is none. */
 export function mediaTypeOf(given: string): string {

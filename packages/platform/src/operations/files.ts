@@ -46,12 +46,17 @@ export function fileOperations(
   { limits }: BalanceOperations,
   { blobs, check, maxBytes = FILE_LIMIT, trashDays = TRASH_DAYS }: FilesOptions,
 ) {
-  /** Removes loose bytes, and gives their space back. */
-  const removeLoose = async (fileId: string): Promise<void> => {
+  /** Removes loose bytes, and gives their space back. @returns false where they are loose no more */
+  const removeLoose = async (fileId: string): Promise<boolean> => {
     const loose = await giveUp(kv, fileId)
-    if (!loose) return
+    if (!loose) return false
     await blobs.delete(loose.storage_key)
     await releaseSpace(kv, fileId)
+    return true
+  }
+  /** Removes what an upload that failed has stored, also after it was given up. What this leaves, `verify` finds. */
+  const abandon = async (fileId: string, key: string): Promise<void> => {
+    if (!(await removeLoose(fileId))) await blobs.delete(key)
   }
 
   const readAll = async function* (key: string): AsyncGenerator<Uint8Array> {
@@ -124,7 +129,7 @@ export function fileOperations(
       } catch (error) {
         // A commit whose outcome is unknown may have made the record.
         if (!isStored || !StorageError.is(error) || error.outcome === 'none')
-          await removeLoose(id).catch(() => undefined)
+          await abandon(id, upload.storage_key).catch(() => undefined)
         throw error
       }
     },
@@ -184,8 +189,7 @@ export function fileOperations(
       let count = 0
       for await (const { key, value } of entriesOf<LooseBytes>(kv, ['file-bytes'])) {
         if (value.reason === 'upload' && Date.parse(value.since) > now() - olderThanMs) continue
-        await removeLoose(key[1]!)
-        count++
+        if (await removeLoose(key[1]!)) count++
       }
       if (count > 0) await blobs.sweep?.(olderThanMs)
       return count
