@@ -4,13 +4,14 @@ import { fileURLToPath } from 'node:url'
 import { s3Blobs } from '@turnpike/storage/s3'
 import { AwsClient } from 'aws4fetch'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { S3Server } from '../storage/s3-server.js'
+import type { Fault, S3Server } from '../storage/s3-server.js'
 import { missing, queryOf, s3Server } from '../storage/s3-server.js'
 import { options } from '../support/blobs.js'
 import { runtimePath } from '../support/runtime.js'
 import { sample } from '../support/scope.js'
 
 const DAY = 86_400_000
+const forward: Fault = (_request, _response, pass) => pass()
 
 describe.skipIf(missing)('a sweep in S3', () => {
   let server: S3Server
@@ -39,7 +40,7 @@ describe.skipIf(missing)('a sweep in S3', () => {
       if (++requests === last) writer.kill('SIGKILL')
     }
     expect(await once(writer, 'close')).toEqual([null, 'SIGKILL'])
-    server.fault = (_request, _response, pass) => pass()
+    server.fault = forward
     const left = last === 5 ? 0 : 1
     expect(await blobs.sweep()).toBe(0)
     expect(await blobs.sweep(60_000)).toBe(0)
@@ -63,6 +64,7 @@ describe.skipIf(missing)('a sweep in S3', () => {
   it('reads all pages, and leaves out uploads of the last two days and finished ones', async () => {
     const old = [await begin('a&b'), await begin('c')]
     const young = await begin('a&b')
+    await s3Blobs(server.options).put('kept', Buffer.from('bytes'), options)
     const uploadOf = (key: string, id: string, days: number): string =>
       `<Upload><Initiated>${new Date(Date.now() - days * DAY).toISOString()}</Initiated><Key>${key}</Key><UploadId>${id}</UploadId></Upload>`
     // versitygw itself refuses a marker that it gave.
@@ -70,7 +72,10 @@ describe.skipIf(missing)('a sweep in S3', () => {
       `<IsTruncated>true</IsTruncated><NextKeyMarker>a&amp;b</NextKeyMarker><NextUploadIdMarker>${young}</NextUploadIdMarker>` +
         uploadOf('a&amp;b', old[0]!, 2.1) +
         uploadOf('a&amp;b', young, 1.9),
-      `<IsTruncated>false</IsTruncated>${uploadOf('b', young, 3)}${uploadOf('c', old[1]!, 3)}`,
+      `<IsTruncated>false</IsTruncated>${uploadOf('b', young, 3)}${uploadOf('c', old[1]!, 3)}` +
+        // Incomplete entries.
+        uploadOf('kept', '', 3) +
+        uploadOf('', old[1]!, 3),
     ]
     const markers: (string | null)[][] = []
     server.fault = (request, response, pass) => {
@@ -85,5 +90,7 @@ describe.skipIf(missing)('a sweep in S3', () => {
       ['a&b', young],
     ])
     expect(await server.uploads()).toEqual([young])
+    server.fault = forward
+    expect((await s3Blobs(server.options).get('kept'))?.size).toBe(5)
   })
 })

@@ -23,7 +23,7 @@ if (!binary) {
 /** Whether the tests of S3 have to be skipped. */
 export const missing = !binary
 
-/** Answers a request, or calls `pass`, which forwards it and resolves when the answer begins. */
+/** Answers a request, or calls `pass`, which forwards it and resolves before the answer is passed on. */
 export type Fault = (request: IncomingMessage, response: ServerResponse, pass: () => Promise<void>) => unknown
 
 /** A running S3 server with a bucket. */
@@ -69,10 +69,12 @@ export async function s3Server(): Promise<S3Server> {
     new Promise((resolve, reject) => {
       const { method, headers } = request
       const forwarded = httpRequest(address + request.url, { method, headers }, (answer) => {
-        const { connection: _, ...fields } = answer.headers
-        response.writeHead(answer.statusCode!, fields)
-        answer.pipe(response)
         resolve()
+        setImmediate(() => {
+          const { connection: _, ...fields } = answer.headers
+          response.writeHead(answer.statusCode!, fields)
+          answer.pipe(response)
+        })
       })
       forwarded.on('error', reject)
       response.on('close', () => forwarded.destroy())

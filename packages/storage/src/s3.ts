@@ -78,12 +78,12 @@ export function s3Blobs(options: S3Options): Required<BlobStore> {
   async function* listUploads() {
     for (let after: Record<string, string> | undefined = {}; after;) {
       const { text } = await call({ method: 'GET', name: '', query: { uploads: '', prefix, ...after } })
-      for (const [upload] of text.matchAll(/<Upload>[^]*?<\/Upload>/g))
-        yield {
-          name: elementOf(upload, 'Key') ?? '',
-          uploadId: elementOf(upload, 'UploadId') ?? '',
-          initiated: Date.parse(elementOf(upload, 'Initiated') ?? ''),
-        }
+      for (const [upload] of text.matchAll(/<Upload>[^]*?<\/Upload>/g)) {
+        const name = elementOf(upload, 'Key')
+        const uploadId = elementOf(upload, 'UploadId')
+        // Without an id, its deletion would be that of the object.
+        if (name && uploadId) yield { name, uploadId, initiated: Date.parse(elementOf(upload, 'Initiated') ?? '') }
+      }
       const marker = elementOf(text, 'NextKeyMarker')
       const isLast = elementOf(text, 'IsTruncated') !== 'true' || !marker
       after = isLast
