@@ -3,6 +3,8 @@ import { memoryKV } from '@turnpike/core'
 import type { PlatformRoute } from '@turnpike/platform'
 import { createPlatform, passwordAuth } from '@turnpike/platform'
 import { openapi } from '@turnpike/platform/openapi'
+import { unstorageBlobs } from '@turnpike/storage'
+import memoryDriver from 'unstorage/drivers/memory'
 import { beforeAll, describe, expect, it } from 'vitest'
 import * as conventions from '../packages/platform/src/conventions.js'
 
@@ -38,12 +40,16 @@ function tableOf(heading: string): Record<string, string>[] {
   return rows.map((cells) => Object.fromEntries(head!.map((name, i) => [name, cells[i]!.replaceAll('`', '').trim()])))
 }
 
+/** The schema of a JSON body or a form. */
+const schemaOf = ({ content }: { content: Record<string, { schema: Schema }> }): Schema =>
+  (content['application/json'] ?? content['multipart/form-data'])!.schema
+
 const nameOf = ({ $ref }: Schema): string | undefined => $ref?.split('/').at(-1)
 const resolve = (schema: Schema): Schema => document.components.schemas[nameOf(schema) ?? ''] ?? schema
 
 /** How a body or query is written in the column "Payload". */
 function payloadOf({ requestBody, parameters = [] }: Described): string {
-  const body = requestBody && resolve(requestBody.content['application/json']!.schema)
+  const body = requestBody && resolve(schemaOf(requestBody))
   const query = parameters.filter(({ in: place }) => place === 'query').map(({ name }) => name)
   if (!body) return query.length > 0 ? `?${query.join('&')}` : '–'
   const fields = Object.keys(body.properties!).map((name) => (body.required?.includes(name) ? name : `${name}?`))
@@ -62,7 +68,12 @@ function answerOf({ responses }: Described, { operation, status }: PlatformRoute
 let routes: readonly PlatformRoute[]
 beforeAll(async () => {
   const kv = await memoryKV()
-  ;({ routes } = createPlatform({ kv, identity: passwordAuth({ kv }), routes: [openapi()] }))
+  ;({ routes } = createPlatform({
+    kv,
+    identity: passwordAuth({ kv }),
+    files: { blobs: unstorageBlobs(memoryDriver()) },
+    routes: [openapi()],
+  }))
 })
 
 /** What the table says of a route. */
@@ -126,7 +137,7 @@ describe('docs/conventions.md', () => {
     )
     const rows = tableOf('What the specification does not detail')
     expect(rows).toHaveLength(12)
-    const named = rows.flatMap(({ Routes }) => Routes!.split(', ')).filter((name) => name !== 'none yet')
+    const named = rows.flatMap(({ Routes }) => Routes!.split(', '))
     expect(named.filter((name) => !described.includes(name))).toEqual([])
   })
 
@@ -149,8 +160,8 @@ describe('docs/conventions.md', () => {
   })
 })
 
-/** The schema of the JSON body of a route; an empty one where it takes none. */
+/** The schema of the body of a route; an empty one where it takes none. */
 function requestOf(method: string, path: string): Schema {
   const { requestBody } = document.paths[path]![method.toLowerCase()]!
-  return requestBody?.content['application/json']?.schema ?? {}
+  return requestBody ? schemaOf(requestBody) : {}
 }

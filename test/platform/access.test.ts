@@ -57,6 +57,14 @@ const expected: Record<string, number[]> = {
   'GET /api/tasks/{id}/spend': [401, 401, 401, 401, 404, 404, 200, 404],
   'GET /api/results': [401, 401, 401, 401, 404, 404, 200, 404],
   'GET /api/results/{id}': [401, 401, 401, 401, 404, 404, 200, 404],
+  'GET /api/user-files': [401, 401, 401, 401, 200, 200, 200, 200],
+  'POST /api/user-files': [401, 401, 401, 401, 200, 200, 200, 200],
+  'GET /api/user-files/{id}': [401, 401, 401, 401, 404, 404, 200, 404],
+  'PATCH /api/user-files/{id}': [401, 401, 401, 401, 404, 404, 200, 404],
+  'DELETE /api/user-files/{id}': [401, 401, 401, 401, 404, 404, 204, 404],
+  'POST /api/user-files/{id}/restore': [401, 401, 401, 401, 404, 404, 200, 404],
+  // It is public; that of a private file is refused without its signature (files.test.ts).
+  'GET /api/user-files/{id}/content': [200, 200, 200, 200, 200, 200, 200, 200],
   'GET /api/teams': [401, 401, 401, 401, 200, 200, 200, 200],
   'GET /api/openapi.json': [200, 200, 200, 200, 200, 200, 200, 200],
 }

@@ -65,6 +65,11 @@ const cases: Record<string, Case> = {
     empty: 400,
     takes: ['text', 'role'],
   },
+  'PATCH /api/user-files/{id}': {
+    inherited: { displayName: 'Eve', is_public: false },
+    empty: 200,
+    takes: ['displayName', 'display_name', 'isPublic', 'is_public'],
+  },
   'POST /api/tasks': {
     inherited: { description: 'Eve', assignedAgentId: 7, requires_user_approval: true },
     empty: 400,
@@ -129,6 +134,14 @@ const wished: Record<string, unknown> = {
   result: '00000000-0000-7000-8000-00000000ffff',
   used: { tokens: -777 },
   text: 'wished',
+  display_name: 'wished',
+  isPublic: false,
+  mime_type: 'text/html',
+  size_bytes: 0,
+  storage_key: 'wished',
+  sha256: 'wished',
+  inline: true,
+  held: true,
   timestamp: '2000-01-01T00:00:00.000Z',
   incomplete: true,
   thread: '00000000-0000-7000-8000-00000000ffff',
@@ -184,8 +197,8 @@ worldSuite('bodies', (world) => {
     return clean
   }
 
-  it('are those of all routes with a body', () => {
-    expect(Object.keys(cases).toSorted()).toEqual(documented('platform', { withBody: true }).toSorted())
+  it('are those of all routes with a JSON body', () => {
+    expect(Object.keys(cases).toSorted()).toEqual(documented('platform', { withJson: true }).toSorted())
   })
 
   describe('threat 12: prototype pollution', () => {

@@ -11,15 +11,23 @@ export interface Owner extends SignedIn {
   projectId: string
   /** With an output. */
   taskId: string
+  fileId: string
 }
 
 /** A request of a route. */
 export interface Sent {
   path: string
-  body?: object
+  /** A JSON body, or a form. */
+  body?: object | FormData
 }
 
-/** Makes a developer, or a user of another role who was one, with a gateway key, a session, a project, a task and a message. */
+const newFile = (): FormData => {
+  const form = new FormData()
+  form.append('file', new Blob(['bytes'], { type: 'text/plain' }), 'a.txt')
+  return form
+}
+
+/** Makes a developer, or a user of another role who was one, with a gateway key, a session, a project, a task, a message and a public file. */
 export async function newOwner(world: World, role: 'user' | 'developer' | 'admin' = 'developer'): Promise<Owner> {
   const as = await world.signedIn('developer', true)
   const key = await world.ask<{ id: string; key: string }>('POST', '/api/keys', { as, body: { name: 'k' } })
@@ -28,9 +36,20 @@ export async function newOwner(world: World, role: 'user' | 'developer' | 'admin
   const task = await newTask(world, as, project.id)
   await patchTask(world, as, task.id, { output: 'one' })
   await world.ask('POST', `/api/projects/${project.id}/conversation/messages`, { as, body: { text: 'Hello' } })
+  const form = newFile()
+  form.append('isPublic', 'true')
+  const file = await world.ask<{ id: string }>('POST', '/api/user-files', { as, body: form })
   if (role !== 'developer') await world.call('setRole', as.id, role)
   const { id: keyId, key: value } = key.body
-  return { ...as, keyId, key: value, sessionId: session.body.id, projectId: project.id, taskId: task.id }
+  return {
+    ...as,
+    keyId,
+    key: value,
+    sessionId: session.body.id,
+    projectId: project.id,
+    taskId: task.id,
+    fileId: file.body.id,
+  }
 }
 
 let made = 0
@@ -44,6 +63,7 @@ export const requestsOf = ({
   sessionId,
   projectId,
   taskId,
+  fileId,
 }: Owner): Record<string, Sent> => ({
   'POST /api/auth': { path: '/api/auth', body: { email, password: PASSWORD } },
   'PUT /api/auth': { path: '/api/auth', body: { refresh_token: refresh } },
@@ -95,20 +115,27 @@ export const requestsOf = ({
   'GET /api/tasks/{id}/spend': { path: `/api/tasks/${taskId}/spend` },
   'GET /api/results': { path: `/api/results?projectId=${projectId}` },
   'GET /api/results/{id}': { path: `/api/results/${taskId}` },
+  'GET /api/user-files': { path: '/api/user-files' },
+  'POST /api/user-files': { path: '/api/user-files', body: newFile() },
+  'GET /api/user-files/{id}': { path: `/api/user-files/${fileId}` },
+  'PATCH /api/user-files/{id}': { path: `/api/user-files/${fileId}`, body: { displayName: 'b' } },
+  'DELETE /api/user-files/{id}': { path: `/api/user-files/${fileId}?permanent=true` },
+  'POST /api/user-files/{id}/restore': { path: `/api/user-files/${fileId}/restore` },
+  'GET /api/user-files/{id}/content': { path: `/api/user-files/${fileId}/content` },
   'GET /api/teams': { path: '/api/teams' },
   'GET /api/openapi.json': { path: '/api/openapi.json' },
 })
 
 interface Document {
-  paths: Record<string, Record<string, { requestBody?: object }>>
+  paths: Record<string, Record<string, { requestBody?: { content: Record<string, unknown> } }>>
 }
 
 /** The routes of an OpenAPI document of docs/openapi, such as `GET /api/keys/{id}`. */
-export function documented(name: 'gateway' | 'platform', { withBody = false } = {}): string[] {
+export function documented(name: 'gateway' | 'platform', { withJson = false } = {}): string[] {
   const text = readFileSync(new URL(`../../docs/openapi/${name}.json`, import.meta.url), 'utf8')
   return Object.entries((JSON.parse(text) as Document).paths).flatMap(([path, methods]) =>
     Object.entries(methods)
-      .filter(([, { requestBody }]) => !withBody || requestBody)
+      .filter(([, { requestBody }]) => !withJson || requestBody?.content['application/json'])
       .map(([method]) => `${method.toUpperCase()} ${path}`),
   )
 }

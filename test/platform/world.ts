@@ -55,7 +55,7 @@ export interface World {
   call<T = unknown>(method: string, ...args: unknown[]): Promise<T>
   /** Sets its clock ahead. */
   advance(ms: number): Promise<void>
-  /** Sends a request; a body that is no string is sent as JSON. */
+  /** Sends a request; a body that is neither a string nor a form is sent as JSON. */
   ask<T = never>(method: string, path: string, options?: AskOptions): Promise<Reply<T>>
   /** Makes a user with {@link PASSWORD}. */
   person(role?: 'user' | 'developer' | 'admin'): Promise<{ id: string; email: string }>
@@ -134,10 +134,12 @@ export async function startWorld(storage: string, env: Record<string, string> = 
       method,
       headers: {
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
-        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(body !== undefined && !(body instanceof FormData) && { 'content-type': 'application/json' }),
         ...headers,
       },
-      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      ...(body !== undefined && {
+        body: typeof body === 'string' || body instanceof FormData ? body : JSON.stringify(body),
+      }),
     })
     const text = await response.text()
     const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false

@@ -1,4 +1,5 @@
-import { createUser, memoryKV } from '@turnpike/core'
+import { createUser, gatewayKeys, memoryKV, usageLedger } from '@turnpike/core'
+import { localExchange } from '@turnpike/http'
 import { describe, expect, it } from 'vitest'
 import type { PasswordHasher, ReplyRequest } from './index.js'
 import { createPlatform, passwordAuth, scryptHasher } from './index.js'
@@ -70,5 +71,36 @@ describe('the defaults', () => {
       { role: 'user', content: '21' },
       { role: 'user', content: 'last' },
     ])
+  })
+
+  it('allow a user 60 requests a minute through the gateway for browsers', async () => {
+    const kv = await memoryKV()
+    const user = (await createUser(kv, { email: 'ada@example.org' }))!
+    const limits: number[] = []
+    const limited = createPlatform({
+      kv,
+      identity: { authenticate: () => ({ userId: user.id, via: 'custom' }) },
+      rateLimiter: {
+        consume(key, perMinute) {
+          expect(key).toContain(user.id)
+          limits.push(perMinute)
+          return { ok: false, retryAfter: 7 }
+        },
+      },
+      gateway: {
+        keys: gatewayKeys(kv),
+        ledger: usageLedger(kv),
+        as: (authenticate) => ({
+          handle: async (exchange) => {
+            await authenticate(exchange)
+            return null
+          },
+          refuse: () => ({ status: 400, headers: {} }),
+        }),
+      },
+    })
+    const asked = limited.handle(localExchange({ method: 'GET', path: '/api/gateway/v1/models' }))
+    await expect(asked).rejects.toMatchObject({ status: 429, retryAfter: 7 })
+    expect(limits).toEqual([60])
   })
 })
