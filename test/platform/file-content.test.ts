@@ -78,7 +78,7 @@ filesSuite('bytes of files', (world) => {
       ['a.xml', 'application/xml', script, 'attachment'],
       ['a.js', 'text/javascript', 'alert(1)', 'attachment'],
       ['a.png', 'image/png', script, 'attachment'],
-      ['a.pdf', 'application/pdf', script, 'attachment'],
+      ['a.pdf', 'application/pdf', '%PDF-1.7', 'attachment'],
       ['a.txt', 'text/plain', Buffer.from([0xff, 0xfe, 0]), 'attachment'],
       ['a', 'made/up', 'anything', 'attachment'],
       ['a.png', 'image/png', png, 'inline'],

@@ -25,10 +25,10 @@ describe.each([...durableStores])('files after kill -9, on $name', ({ missing, c
     for (let round = 0; round < ROUNDS; round++) {
       const user: SignedIn = round === 0 ? as : await world.signIn(as.email)
       const files = await listed(world, user)
-      let running = true
+      const process = { isRunning: true }
       /** Runs one after another until the process is gone. */
       const repeat = async (act: (i: number) => Promise<void>): Promise<void> => {
-        for (let i = 0; running; i++) await act(i).catch(() => cutOff++)
+        for (let i = 0; process.isRunning; i++) await act(i).catch(() => cutOff++)
       }
       const change = async (method: string, path: string, id: string): Promise<void> => {
         // Nobody knows what became of a request without an answer.
@@ -61,7 +61,7 @@ describe.each([...durableStores])('files after kill -9, on $name', ({ missing, c
         )
       await sleep(500 + round * 37)
       await world.kill()
-      running = false
+      process.isRunning = false
       await Promise.all(work)
       world = await start()
       await world.call('verifyFiles', 0)

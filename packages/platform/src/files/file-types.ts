@@ -28,7 +28,10 @@ function isText(head: Uint8Array): boolean {
 /** An MPEG audio frame, or the ID3 tag before it. */
 const isMp3 = any(at(0, 'ID3'), (head) => head[0] === 0xff && (head[1]! & 0xe6) === 0xe2)
 
-/** The types that browsers may show in place, and what the first bytes of such a file are. None of them can run scripts in a page. */
+/**
+ * The types that browsers may show in place, and what the first bytes of such a file are. None of them can run scripts in a page. PDF is not among
+ * them, because Chromium shows none in a sandbox.
+ */
 const inlineTypes = new Map<string, (head: Uint8Array) => boolean>(
   Object.entries({
     'image/png': at(0, '\x89PNG\r\n\x1a\n'),
@@ -41,7 +44,6 @@ const inlineTypes = new Map<string, (head: Uint8Array) => boolean>(
     'audio/webm': at(0, '\x1aE\xdf\xa3'),
     'video/mp4': at(4, 'ftyp'),
     'video/webm': at(0, '\x1aE\xdf\xa3'),
-    'application/pdf': at(0, '%PDF-'),
     'text/plain': isText,
   }),
 )
