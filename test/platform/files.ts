@@ -110,7 +110,7 @@ async function onFolder(storage: string) {
 async function onRedis(storage: string) {
   const client = new Redis(storage)
   ends.push(async () => client.disconnect())
-  return { storage, env: { FILES: storage }, pieces: () => client.keys('*blobs:*') }
+  return { storage, env: { FILES: storage }, pieces: () => client.keys('turnpike-files:*') }
 }
 
 async function onS3(storage: string) {

@@ -6,9 +6,11 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { BlobStore } from '@turnpike/core'
-import { durableFs, unstorageBlobs } from '@turnpike/storage'
+import type { StorageLike } from '@turnpike/storage'
+import { durableFs, redisItems, unstorageBlobs } from '@turnpike/storage'
 import { s3Blobs } from '@turnpike/storage/s3'
 import { blobContract } from '@turnpike/storage/testing'
+import { Redis } from 'ioredis'
 import { createStorage } from 'unstorage'
 import fsDriver from 'unstorage/drivers/fs'
 import memoryDriver from 'unstorage/drivers/memory'
@@ -28,23 +30,35 @@ const inFolder = (open: (base: string) => BlobStore) => async (): Promise<Opened
 const redis = spawnSync('redis-server', ['--version']).status === 0
 if (!redis && process.env['CI']) throw new Error('redis-server is missing')
 
-/** A Redis of its own; the driver alone has no raw methods. */
-const onRedis = (wrapped: boolean) => async (): Promise<Opened> => {
+/** Blobs in a Redis of their own. */
+const onRedis = (open: (path: string) => { storage: StorageLike; end(): unknown }) => async (): Promise<Opened> => {
   const base = await mkdtemp(join(tmpdir(), 'turnpike-redis-'))
   const path = join(base, 'socket')
   const server = spawn('redis-server', ['--port', '0', '--unixsocket', path, '--save', '', '--dir', base])
   await vi.waitUntil(() => existsSync(path), { timeout: 10_000 })
-  const driver = redisDriver({ path })
+  const { storage, end } = open(path)
   return [
-    unstorageBlobs(wrapped ? createStorage({ driver }) : driver),
+    unstorageBlobs(storage),
     async () => {
-      await driver.dispose?.()
+      await end()
       server.kill()
       await once(server, 'exit')
       await rm(base, { recursive: true })
     },
   ]
 }
+
+/** The driver alone has no raw methods. */
+const onRedisDriver = (wrapped: boolean) =>
+  onRedis((path) => {
+    const driver = redisDriver({ path })
+    return { storage: wrapped ? createStorage({ driver }) : driver, end: () => driver.dispose?.() }
+  })
+
+const onRedisItems = onRedis((path) => {
+  const client = new Redis(path)
+  return { storage: redisItems(client, { base: 'a*[b]' }), end: () => client.disconnect() }
+})
 
 const onS3 = async (): Promise<Opened> => {
   const server = await s3Server()
@@ -72,7 +86,13 @@ const stores: Record<string, () => Promise<Opened>> = {
   'unstorage memory': async () => [unstorageBlobs(createStorage({ driver: memoryDriver() })), async () => undefined],
   'unstorage fs': inFolder((base) => unstorageBlobs(createStorage({ driver: fsDriver({ base }) }))),
   'unstorage fs, the driver alone': inFolder((base) => unstorageBlobs(fsDriver({ base }))),
-  ...(redis ? { 'unstorage redis': onRedis(true), 'unstorage redis, the driver alone': onRedis(false) } : {}),
+  ...(redis
+    ? {
+        redisItems: onRedisItems,
+        'unstorage redis': onRedisDriver(true),
+        'unstorage redis, the driver alone': onRedisDriver(false),
+      }
+    : {}),
 }
 
 describe.each(sample(Object.entries(stores)))('%s', (store, open) => {

@@ -1,5 +1,5 @@
 import type { BlobStore } from '@turnpike/core'
-import { durableFs, unstorageBlobs } from '@turnpike/storage'
+import { durableFs, redisItems, unstorageBlobs } from '@turnpike/storage'
 import { openDriver } from './driver.js'
 import type { Environment } from './environment.js'
 
@@ -15,6 +15,12 @@ const withoutConnection = (blobs: BlobStore): Files => ({ blobs, close: async ()
 async function onDriver(text: string): Promise<Files> {
   const storage = await openDriver(text)
   return { blobs: unstorageBlobs(storage), close: async () => void (await storage.dispose?.()) }
+}
+
+async function redis(_: string, url: string): Promise<Files> {
+  const { Redis } = await import('ioredis')
+  const client = new Redis(url)
+  return { blobs: unstorageBlobs(redisItems(client)), close: async () => void (await client.quit()) }
 }
 
 /** Opens `s3://BUCKET?endpoint=…&region=…&prefix=…`. */
@@ -42,8 +48,8 @@ async function s3(url: string, environment: Environment): Promise<Files> {
 const openers: Record<string, (rest: string, url: string, environment: Environment) => Promise<Files>> = {
   memory: () => onDriver('memory'),
   'fs:': async (base) => withoutConnection(unstorageBlobs(durableFs({ base }))),
-  'redis://': (_, url) => onDriver(`redis?${JSON.stringify({ url })}`),
-  'rediss://': (_, url) => onDriver(`redis?${JSON.stringify({ url })}`),
+  'redis://': redis,
+  'rediss://': redis,
   's3://': (_, url, environment) => s3(url, environment),
   'driver:': onDriver,
 }

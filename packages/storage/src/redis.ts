@@ -8,6 +8,8 @@ import { redisConnection } from './redis-connection.js'
 import { COMMIT, GET, LIST } from './redis-scripts.js'
 
 export type { RedisClient } from './redis-connection.js'
+export type { RedisItemsClient } from './redis-items.js'
+export { redisItems } from './redis-items.js'
 export * from './redis-rate-limiter.js'
 
 /** Options of {@link redisKV}. */
