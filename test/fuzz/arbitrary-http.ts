@@ -4,7 +4,7 @@ import type { Change } from './arbitrary-json.js'
 import { change, known, valuesOf } from './arbitrary-json.js'
 import type { JunkBody, Text } from './http-junk.js'
 import { broken, junkBody, junkHeader, junkQuery, lost, methods, often, wrongTypes } from './http-junk.js'
-import type { Credential, Documented, Operation, Parameter, Role, Surface } from './http-operations.js'
+import type { Credential, Documented, Operation, Parameter, Role } from './http-operations.js'
 import { credentials } from './http-operations.js'
 
 /** A body of a schema. */
@@ -77,18 +77,18 @@ export function requestsOf(
     return often<Body | null>(14, fc.oneof(...bodies), often<Body | null>(3, junkBody, fc.constant(null)))
   }
 
-  const whoOf = ({ credentials: taken }: Surface) => {
-    const with_ = (ways: Credential[]) =>
+  const whoOf = ({ credentials: taken }: Operation) => {
+    const signedIn = (ways: Credential[]) =>
       fc.record({
-        role: fc.constantFrom<Role[]>('developer', 'admin', 'user', 'developer', 'admin'),
+        role: fc.constantFrom<Role[]>('developer', 'admin', 'user', 'developer', 'admin', 'admin'),
         by: fc.constantFrom(...ways),
       })
-    return often<Plan['who']>(8, with_(taken), fc.oneof(with_(credentials), fc.constant(null), broken))
+    return often<Plan['who']>(8, signedIn(taken), fc.oneof(signedIn(credentials), fc.constant(null), broken))
   }
 
   return fc.oneof(
     ...operations.map((operation) => {
-      const { documented, surface, method, path } = operation
+      const { documented, method, path } = operation
       const of = (where: Parameter['in']): Parameter[] => (documented.parameters ?? []).filter((it) => it.in === where)
       // What is known of a parameter of the path is by the collection before it.
       const params = [...path.matchAll(/\{(\w+)\}/g)].map(({ 1: name, index }) => [
@@ -105,7 +105,7 @@ export function requestsOf(
         headers: fc
           .tuple(address, withJunk(declared(of('header')), junkHeader))
           .map(([first, rest]) => [first, ...rest]),
-        who: whoOf(surface),
+        who: whoOf(operation),
         body: bodyOf(documented),
         chunked: often(8, fc.constant(false), fc.constant(true)),
       })

@@ -81,7 +81,7 @@ export function valuesOf(
         const value = valueOf(schema, depth)
         return [
           name,
-          isKnown(name) ? fc.oneof({ weight: 6, arbitrary: known(name) }, { weight: 1, arbitrary: value }) : value,
+          isKnown(name) ? fc.oneof({ weight: 4, arbitrary: known(name) }, { weight: 1, arbitrary: value }) : value,
         ]
       },
     )
@@ -107,7 +107,7 @@ export function valuesOf(
   /** The values of a schema; null where it is nested too deeply. */
   const valueOf = (schema: Schema, depth = 0): fc.Arbitrary<unknown> => {
     const { $ref, type, anyOf, oneOf, items = {} } = schema
-    if (depth > 12) return fc.constant(null)
+    if (depth > 30) return fc.constant(null)
     if (typeof $ref === 'string')
       return valueOf(document.components.schemas[$ref.split('/').pop()!] as Schema, depth + 1)
     if ('const' in schema) return fc.constant(schema['const'])
@@ -228,7 +228,7 @@ export function changed(value: unknown, changes: Change[]): unknown {
 }
 
 /** The JSON of a value. @param lookUp what stands for a {@link Known} */
-export const jsonOf = (value: unknown, lookUp: (known: Known) => string): string => {
+export const jsonOf = (value: unknown, lookUp: (known: Known) => unknown): string => {
   const written = JSON.stringify(value, (_, part: unknown) => {
     if (part instanceof Known) return lookUp(part)
     if (part instanceof Binary) return Buffer.from(part.bytes).toString('base64')

@@ -28,7 +28,7 @@ export interface Answer {
 }
 
 /** A form with a part for each field of an object. */
-function formOf(value: unknown, lookUp: (known: Known) => string): Buffer {
+function formOf(value: unknown, lookUp: (known: Known) => unknown): Buffer {
   const fields = typeof value === 'object' && value !== null ? Object.entries(value) : []
   const parts = fields.map(([name, part]: [string, unknown]) => {
     const title = name.replaceAll(/["\r\n]/g, encodeURIComponent)
@@ -39,7 +39,7 @@ function formOf(value: unknown, lookUp: (known: Known) => string): Buffer {
   return formBytes(parts)
 }
 
-function bytesOf(body: Body, lookUp: (known: Known) => string): Buffer {
+function bytesOf(body: Body, lookUp: (known: Known) => unknown): Buffer {
   if ('bytes' in body) return Buffer.from(body.bytes)
   const value = changed(body.value, body.changes)
   const bytes = body.type === 'multipart/form-data' ? formOf(value, lookUp) : Buffer.from(jsonOf(value, lookUp))
@@ -54,9 +54,9 @@ const headerValue = (text: string): string =>
 
 /** The request of a plan. */
 export function wireOf(plan: Plan, people: People): Wire {
-  const lookUp = (known: Known): string => people.lookUp(plan, known)
-  const look = (text: Text): string => (typeof text === 'string' ? text : lookUp(text))
-  const segment = (text: Text): string => (typeof text === 'string' ? text : encodeURIComponent(lookUp(text)))
+  const lookUp = (known: Known): unknown => people.lookUp(plan, known)
+  const look = (text: Text): string => (typeof text === 'string' ? text : String(lookUp(text)))
+  const segment = (text: Text): string => (typeof text === 'string' ? text : encodeURIComponent(look(text)))
   const { operation, method, params, suffix, query, headers, body, chunked } = plan
   const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => segment(params[name]!)) + suffix
   const pairs = query.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(look(value))}`)

@@ -18,8 +18,8 @@ export interface Surface {
   prefix: string
   /** The value of `error` in the body of an error. */
   error: unknown
-  /** What it takes. */
-  credentials: Credential[]
+  /** What it takes for the security schemes of the document. */
+  credentials: Record<string, Credential>
 }
 
 export interface Parameter {
@@ -31,6 +31,7 @@ export interface Parameter {
 
 export interface Documented {
   operationId: string
+  security: Record<string, object>[]
   parameters?: Parameter[]
   requestBody?: { content: Record<string, { schema: Schema }> }
   responses: Record<string, object>
@@ -42,6 +43,8 @@ export interface Operation {
   id: string
   method: string
   path: string
+  /** What it takes; all, if it is open to anybody. */
+  credentials: Credential[]
   /** Whether it calls an upstream. */
   calls: boolean
   documented: Documented
@@ -57,6 +60,10 @@ export const operationsOf = (surface: Surface, document: ApiDocument): Operation
       id: `${method.toUpperCase()} ${surface.prefix}${path}`,
       method: method.toUpperCase(),
       path: surface.prefix + path,
+      credentials:
+        documented.security.length > 0
+          ? documented.security.flatMap((schemes) => Object.keys(schemes)).map((name) => surface.credentials[name]!)
+          : credentials,
       calls: '502' in documented.responses,
       documented,
       [toStringMethod]: () => `${method} ${path}`,

@@ -2,7 +2,7 @@
 import type { Owner } from '../platform/requests.js'
 import { newOwner } from '../platform/requests.js'
 import type { World } from '../platform/world.js'
-import { PASSWORD, unknownId } from '../platform/world.js'
+import { chat, PASSWORD, unknownId } from '../platform/world.js'
 import type { Plan } from './arbitrary-http.js'
 import type { Known } from './arbitrary-json.js'
 import type { Credential, Operation, Role } from './http-operations.js'
@@ -26,14 +26,18 @@ const models: Record<string, string> = {
 }
 
 /** Values that all people know. */
-const common: Record<string, string[]> = {
+const common: Record<string, unknown[]> = {
   password: [PASSWORD],
   voice: ['alloy', 'nova'],
   provider: ['openai', 'auto'],
+  messages: [chat.messages],
 }
 
 /** How many requests somebody sends. */
 const LIFE = 60
+
+/** E-mails that were made up. */
+let made = 0
 
 export function peopleOf(world: () => World, operations: Operation[]) {
   const people = new Map<Role, Person>()
@@ -47,8 +51,8 @@ export function peopleOf(world: () => World, operations: Operation[]) {
     return noun && [...collections].find((path) => path.endsWith(`/${noun}s`))
   }
 
-  const valuesOf = ({ owner, ids }: Person, name: string, operation: Operation): string[] => {
-    if (name === 'email') return [owner.email]
+  const valuesOf = ({ owner, ids }: Person, name: string, operation: Operation): unknown[] => {
+    if (name === 'email') return [owner.email, `fuzz-${++made}@example.org`]
     if (name === 'refresh_token') return [owner.refresh]
     if (name === 'model') return [models[operation.documented.operationId] ?? 'gpt-4o-mini']
     return common[name] ?? ids.get(collectionOf(name) ?? '') ?? []
@@ -72,15 +76,15 @@ export function peopleOf(world: () => World, operations: Operation[]) {
 
   async function renewed(role: Role): Promise<Person> {
     const owner = await newOwner(world(), 'developer')
-    const made = await world().newKey(owner, { name: 'fuzz', rateLimit: 1_000_000 })
+    const { body: fuzzKey } = await world().newKey(owner, { name: 'fuzz', rateLimit: 1_000_000 })
     if (role !== 'developer') await world().call('setRole', owner.id, role)
-    const person: Person = { owner, key: made.body.key!, ids: new Map(), left: LIFE }
+    const person: Person = { owner, key: fuzzKey.key!, ids: new Map(), left: LIFE }
     for (const operation of operations)
       if (operation.method === 'GET' && collections.has(operation.path)) {
         const query = (operation.documented.parameters ?? [])
           .filter((it) => it.in === 'query' && it.required)
-          .map(({ name }) => `${name}=${valuesOf(person, name, operation)[0]}`)
-        const [by] = operation.surface.credentials
+          .map(({ name }) => `${name}=${String(valuesOf(person, name, operation)[0])}`)
+        const [by] = operation.credentials
         const headers = Object.fromEntries(headersOf(person, by!))
         const { status, body } = await world().ask('GET', `${operation.path}?${query.join('&')}`, { headers })
         if (status === 200) learn(person, operation, body)
@@ -93,7 +97,9 @@ export function peopleOf(world: () => World, operations: Operation[]) {
 
   return {
     isKnown: (name: string): boolean =>
-      ['email', 'refresh_token', 'model'].includes(name) || name in common || collectionOf(name) !== undefined,
+      ['email', 'refresh_token', 'model'].includes(name) ||
+      Object.hasOwn(common, name) ||
+      collectionOf(name) !== undefined,
 
     /** Replaces who has gone, and who has sent many requests. */
     async prepare(): Promise<void> {
@@ -101,7 +107,7 @@ export function peopleOf(world: () => World, operations: Operation[]) {
     },
 
     /** What stands for a known value in a request. */
-    lookUp(plan: Plan, { name, pick }: Known): string {
+    lookUp(plan: Plan, { name, pick }: Known): unknown {
       const values = valuesOf(personOf(plan), name, plan.operation)
       return values[pick % values.length] ?? unknownId
     },
@@ -118,7 +124,7 @@ export function peopleOf(world: () => World, operations: Operation[]) {
       person.left--
       const { who, operation } = plan
       if (who === null || typeof who === 'string') return
-      if (status === 401 && operation.surface.credentials.includes(who.by)) person.left = 0
+      if (status === 401 && operation.credentials.includes(who.by)) person.left = 0
       if (status === 200) learn(person, operation, json)
     },
 

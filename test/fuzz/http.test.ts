@@ -23,9 +23,14 @@ const surfaces: Surface[] = [
     document: '/v1/openapi.json',
     prefix: '',
     error: { type: '', message: '', code: '' },
-    credentials: ['key', 'token'],
+    credentials: { gatewayKey: 'key', administrator: 'token' },
   },
-  { document: '/api/openapi.json', prefix: '', error: '', credentials: ['token', 'cookie'] },
+  {
+    document: '/api/openapi.json',
+    prefix: '',
+    error: '',
+    credentials: { accessToken: 'token', sessionCookie: 'cookie' },
+  },
 ]
 
 /** What the upstream does in place of its answer. */
