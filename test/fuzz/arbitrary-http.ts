@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import type { Change } from './arbitrary-json.js'
 import { change, known, valuesOf } from './arbitrary-json.js'
 import type { JunkBody, Text } from './http-junk.js'
-import { broken, junkBody, junkHeader, junkQuery, lost, methods, often, wrongTypes } from './http-junk.js'
+import { broken, junkBody, junkHeader, junkQuery, lost, methods, often, record, wrongTypes } from './http-junk.js'
 import type { Credential, Documented, Operation, Parameter, Role } from './http-operations.js'
 import { credentials } from './http-operations.js'
 
@@ -67,7 +67,7 @@ export function requestsOf(
   const bodyOf = ({ requestBody }: Documented): fc.Arbitrary<Body | null> => {
     if (!requestBody) return often<Body | null>(12, fc.constant(null), junkBody)
     const bodies = Object.entries(requestBody.content).map(([type, { schema }]) =>
-      fc.record<SchemaBody>({
+      record<SchemaBody>({
         type: often(20, fc.constant(type), wrongTypes),
         value: valueOf(schema),
         changes: often(2, fc.constant<Change[]>([]), fc.array(change, { minLength: 1, maxLength: 3 })),
@@ -79,7 +79,7 @@ export function requestsOf(
 
   const whoOf = ({ credentials: taken }: Operation) => {
     const signedIn = (ways: Credential[]) =>
-      fc.record({
+      record({
         role: fc.constantFrom<Role[]>('developer', 'admin', 'user', 'developer', 'admin', 'admin'),
         by: fc.constantFrom(...ways),
       })
@@ -96,10 +96,10 @@ export function requestsOf(
         often<Text>(6, known(path.slice(0, index - 1)), lost),
       ])
       const address = fc.ipV4().map((ip): [string, Text] => ['x-forwarded-for', ip])
-      return fc.record<Plan>({
+      return record<Plan>({
         operation: fc.constant(operation),
         method: often(12, fc.constant(method), fc.constantFrom(...methods)),
-        params: fc.record(Object.fromEntries(params) as Record<string, fc.Arbitrary<Text>>),
+        params: record(Object.fromEntries(params) as Record<string, fc.Arbitrary<Text>>),
         suffix: often<string>(25, fc.constant(''), fc.constantFrom('/', '/x', '//', '%', '%00', '.json')),
         query: withJunk(declared(of('query')), junkQuery),
         headers: fc

@@ -125,19 +125,21 @@ export function send(
   })
 }
 
+const escaped = (text: string): string =>
+  text.replaceAll(/[^\x20-\x7e]|['\\]/g, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`)
+
 /** A value in quotes of a shell. */
-const quoted = (text: string): string =>
-  /^[\x20-\x7e]*$/.test(text)
-    ? `'${text.replaceAll("'", "'\\''")}'`
-    : `$'${text.replaceAll(/[^\x20-\x7e]|['\\]/g, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`)}'`
+const quoted = (text: string): string => (escaped(text) === text ? `'${text}'` : `$'${escaped(text)}'`)
 
 /** The command that sends a request, without what is long. */
 export function curl(url: string, { method, path, headers, body, chunked }: Wire): string {
   const all = chunked && body ? [...headers, ['transfer-encoding', 'chunked'] as const] : headers
   const given = all.map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`)
-  const data = body ? [`--data-binary ${quoted(body.toString('latin1'))}`] : []
-  const line = [`curl --path-as-is -X ${method} ${quoted(url + path)}`, ...given, ...data].join(' ')
-  return line.length > 4_000 ? `${line.slice(0, 4_000)}… (${line.length} characters)` : line
+  const line = [`curl --path-as-is -X ${method} ${quoted(url + path)}`, ...given].join(' ')
+  // `printf` also prints what no argument can have.
+  const text = body && escaped(body.toString('latin1')).replaceAll('%', '%%')
+  const whole = text === undefined ? line : `printf '${text}' | ${line} --data-binary @-`
+  return whole.length > 4_000 ? `${whole.slice(0, 4_000)}… (${whole.length} characters)` : whole
 }
 
 /** What is wrong with an answer. @param faulty whether the upstream may have failed */
@@ -157,9 +159,13 @@ export function problemsOf(
     header: (name) => headers[name.toLowerCase()]?.toString(),
   })
   const problems = [...wrong]
+  const fails = faulty && plan.operation.calls
+  const isStream = headers['content-type']?.startsWith('text/event-stream') ?? false
+  if (!whole && !isStream && !fails) problems.push('the answer broke off')
+  if (whole && isStream && plan.operation.calls && !/^data: (\[DONE\]|\{"error":.*)\n\n$/m.test(body))
+    problems.push('the stream ends without [DONE] and without an error')
   if (status === 499) problems.push('499 is never sent')
-  if (status >= 500 && !(faulty && plan.operation.calls && [502, 503].includes(status)))
-    problems.push(`the status is ${status}`)
+  if (status >= 500 && !(fails && [502, 503].includes(status))) problems.push(`the status is ${status}`)
   try {
     problems.push(...check(body, whole))
     if (status >= 400 && method !== 'HEAD') problems.push(...misshapen(JSON.parse(body), { error }))
