@@ -18,7 +18,7 @@ export const record = <T>(fields: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Ar
 export const often = <T>(weight: number, usual: fc.Arbitrary<T>, seldom: fc.Arbitrary<T>): fc.Arbitrary<T> =>
   fc.oneof({ weight, arbitrary: usual }, { weight: 1, arbitrary: seldom })
 
-/** Segments of a path that lead nowhere, as they are sent. */
+/** Segments of a path that lead nowhere, as they are sent; `.` and `..` are missing, because on Bun the path is another without them. */
 export const lost = fc.oneof(
   fc.constantFrom(
     '00000000-0000-7000-8000-00000000ffff',
@@ -28,9 +28,9 @@ export const lost = fc.oneof(
     '%ff',
     '%2F',
     'a%2Fb',
-    '..',
-    '%2e%2e',
-    '.',
+    '..%2F..',
+    '...',
+    '.%00',
     '',
     '%0d%0a',
   ),
