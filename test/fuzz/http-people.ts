@@ -31,6 +31,10 @@ const common: Record<string, unknown[]> = {
   voice: ['alloy', 'nova'],
   provider: ['openai', 'auto'],
   messages: [chat.messages],
+  Accept: ['text/event-stream', 'application/json'],
+  'X-Gateway-Explain': ['true'],
+  from: ['2026-01-01', '2026-01-01T00:00:00Z'],
+  to: ['2100-01-01'],
 }
 
 /** How many requests somebody sends. */
