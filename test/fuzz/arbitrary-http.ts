@@ -34,12 +34,12 @@ export interface Plan {
   chunked: boolean
 }
 
-/** The requests of operations. @param isKnown whether people have a value of this name */
+/** The requests of each operation. @param isKnown whether people have a value of this name */
 export function requestsOf(
   operations: Operation[],
   document: Parameters<typeof valuesOf>[0],
   isKnown: (name: string) => boolean,
-): fc.Arbitrary<Plan> {
+): fc.Arbitrary<Plan>[] {
   const valueOf = valuesOf(document, isKnown)
 
   const textOf = ({ name, schema }: Parameter): fc.Arbitrary<Text> => {
@@ -86,29 +86,25 @@ export function requestsOf(
     return often<Plan['who']>(8, signedIn(taken), fc.oneof(signedIn(credentials), fc.constant(null), broken))
   }
 
-  return fc.oneof(
-    ...operations.map((operation) => {
-      const { documented, method, path } = operation
-      const of = (where: Parameter['in']): Parameter[] => (documented.parameters ?? []).filter((it) => it.in === where)
-      // What is known of a parameter of the path is by the collection before it.
-      const params = [...path.matchAll(/\{(\w+)\}/g)].map(({ 1: name, index }) => [
-        name!,
-        often<Text>(6, known(path.slice(0, index - 1)), lost),
-      ])
-      const address = fc.ipV4().map((ip): [string, Text] => ['x-forwarded-for', ip])
-      return record<Plan>({
-        operation: fc.constant(operation),
-        method: often(12, fc.constant(method), fc.constantFrom(...methods)),
-        params: record(Object.fromEntries(params) as Record<string, fc.Arbitrary<Text>>),
-        suffix: often<string>(25, fc.constant(''), fc.constantFrom('/', '/x', '//', '%', '%00', '.json')),
-        query: withJunk(declared(of('query')), junkQuery),
-        headers: fc
-          .tuple(address, withJunk(declared(of('header')), junkHeader))
-          .map(([first, rest]) => [first, ...rest]),
-        who: whoOf(operation),
-        body: bodyOf(documented),
-        chunked: often(8, fc.constant(false), fc.constant(true)),
-      })
-    }),
-  )
+  return operations.map((operation) => {
+    const { documented, method, path } = operation
+    const of = (where: Parameter['in']): Parameter[] => (documented.parameters ?? []).filter((it) => it.in === where)
+    // What is known of a parameter of the path is by the collection before it.
+    const params = [...path.matchAll(/\{(\w+)\}/g)].map(({ 1: name, index }) => [
+      name!,
+      often<Text>(6, known(path.slice(0, index - 1)), lost),
+    ])
+    const address = fc.ipV4().map((ip): [string, Text] => ['x-forwarded-for', ip])
+    return record<Plan>({
+      operation: fc.constant(operation),
+      method: often(12, fc.constant(method), fc.constantFrom(...methods)),
+      params: record(Object.fromEntries(params) as Record<string, fc.Arbitrary<Text>>),
+      suffix: often<string>(25, fc.constant(''), fc.constantFrom('/', '/x', '//', '%', '%00', '.json')),
+      query: withJunk(declared(of('query')), junkQuery),
+      headers: fc.tuple(address, withJunk(declared(of('header')), junkHeader)).map(([first, rest]) => [first, ...rest]),
+      who: whoOf(operation),
+      body: bodyOf(documented),
+      chunked: often(8, fc.constant(false), fc.constant(true)),
+    })
+  })
 }
