@@ -15,8 +15,9 @@ export interface JunkBody {
 export const record = <T>(fields: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<T> =>
   fc.record<T>(fields, { noNullPrototype: true })
 
+/** Two kinds of values, of which failures are told with the usual one where it fails as well. */
 export const often = <T>(weight: number, usual: fc.Arbitrary<T>, seldom: fc.Arbitrary<T>): fc.Arbitrary<T> =>
-  fc.oneof({ weight, arbitrary: usual }, { weight: 1, arbitrary: seldom })
+  fc.oneof({ withCrossShrink: true }, { weight, arbitrary: usual }, { weight: 1, arbitrary: seldom })
 
 /** Segments of a path that lead nowhere, as they are sent; `.` and `..` are missing, because on Bun the path is another without them. */
 export const lost = fc.oneof(
