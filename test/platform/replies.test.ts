@@ -136,6 +136,17 @@ worldSuite('replies', (world) => {
     expect(messages.map(({ role, text }) => [role, text])).toEqual([['user', 'Hello']])
   })
 
+  it('answers 429 with Retry-After where the upstream limits the rate, for a message as for another try', async () => {
+    const ada = await world().signedIn()
+    const id = await newProject(ada)
+    world().fault = () => ({ status: 429, headers: { 'retry-after': '7' }, body: '{}' })
+    const sent = await send(ada, id, { text: 'Hello' }, streamed)
+    const again = await ask('POST', `/api/projects/${id}/conversation/reply`, { as: ada })
+    world().fault = undefined
+    expect([sent.status, sent.headers.get('retry-after')]).toEqual([429, '7'])
+    expect([again.status, again.headers.get('retry-after')]).toEqual([429, '7'])
+  })
+
   it('tries again to reply to the last message', async () => {
     const ada = await world().signedIn()
     const id = await newProject(ada)

@@ -199,7 +199,7 @@ export async function startWorld(storage: string, env: Record<string, string> = 
 }
 
 /** The stores that all is tried on. */
-const stores: { name: string; missing: boolean; create(): Promise<string> }[] = [
+export const stores: { name: string; missing: boolean; create(): Promise<string> }[] = [
   { name: 'memory', missing: false, create: async () => 'memory' },
   ...engines.filter(({ name }) => ['fs', 'redis', 'postgres'].includes(name)),
 ]

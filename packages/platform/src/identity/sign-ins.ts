@@ -75,12 +75,21 @@ export function signIns(kv: KV, { idleDays, absoluteDays, reuseS, perUser }: Sig
   const idsOf = async (userId: string): Promise<string[]> =>
     (await kv.list(userSignIns(userId), { limit: 500 })).items.map(({ key }) => key[2]!)
 
-  const findAll = async (ids: string[]): Promise<SignIn[]> =>
-    (await kv.getMany<SignIn>(ids.map(signInKey))).flatMap((entry) => entry?.value ?? [])
+  const findAll = async (ids: string[]): Promise<Entry<SignIn>[]> =>
+    (await kv.getMany<SignIn>(ids.map(signInKey))).filter((entry) => entry !== null)
+
+  /** The commit that ends sign-ins, unless one has changed: what it leads to, such as its cookie, may be another. */
+  const ending = (ended: Entry<SignIn>[]) => ({
+    check: ended.map(({ key, version }) => ({ key, version })),
+    del: ended.flatMap(({ value }) => entriesOfSignIn(value)),
+  })
 
   /** Ends sign-ins, all in one commit. */
   const end = async (ended: SignIn[]): Promise<void> => {
-    if (ended.length > 0) await kv.commit({ del: ended.flatMap(entriesOfSignIn) })
+    for (;;) {
+      const entries = await findAll(ended.map(({ id }) => id))
+      if (entries.length === 0 || (await kv.commit(ending(entries)))) return
+    }
   }
 
   return {
@@ -88,7 +97,7 @@ export function signIns(kv: KV, { idleDays, absoluteDays, reuseS, perUser }: Sig
     end,
 
     /** The sign-ins of a user, oldest first. */
-    ofUser: async (userId: string): Promise<SignIn[]> => findAll(await idsOf(userId)),
+    ofUser: async (userId: string): Promise<SignIn[]> => (await findAll(await idsOf(userId))).map(({ value }) => value),
 
     /**
      * Signs a user in, and ends the oldest sign-ins beyond the limit.
@@ -119,10 +128,11 @@ export function signIns(kv: KV, { idleDays, absoluteDays, reuseS, perUser }: Sig
           ...(cookie && { cookie: cookie.hash }),
         }
         const tooMany = others.slice(0, Math.max(0, others.length - perUser + 1))
+        const { check, del } = ending(tooMany.length > 0 ? await findAll(tooMany) : [])
         const created = await kv.commit({
-          check: [user, proof].map(({ key, version }) => ({ key, version })),
+          check: [...[user, proof].map(({ key, version }) => ({ key, version })), ...check],
           set: storing(signIn),
-          del: tooMany.length > 0 ? (await findAll(tooMany)).flatMap(entriesOfSignIn) : [],
+          del,
         })
         if (created) return { signIn, ...(cookie && { cookie: cookie.value }) }
         ;[user, proven] = await Promise.all([userEntry(kv, userId), kv.get(proof.key)])
@@ -148,11 +158,9 @@ export function signIns(kv: KV, { idleDays, absoluteDays, reuseS, perUser }: Sig
         const time = now()
         if (counter < signIn.counter) {
           if (counter === signIn.counter - 1 || time - signIn.refreshed_at <= reuseS * 1_000) return signIn
-          await kv.commit({
-            del: entriesOfSignIn(signIn),
-            set: audit('sign-in.reuse', id, { by: signIn.user_id, now: time }),
-          })
-          return null
+          const set = audit('sign-in.reuse', id, { by: signIn.user_id, now: time })
+          if (await kv.commit({ ...ending([entry]), set })) return null
+          continue
         }
         const next = { ...signIn, counter: counter + 1, refreshed_at: time, used_at: time }
         const check = [{ key: signInKey(id), version: entry.version }]

@@ -217,7 +217,7 @@ export const conversationSend = (conversations: ConversationOperations) =>
     body: NewMessage,
     output: Message,
     events: ChatChunk,
-    errors: [404, 502, 503],
+    errors: [404, 429, 502, 503],
     headers: ['Accept'],
     answerHeaders: ['X-Message-ID', 'X-Reply-ID'],
     async run(caller, { params: { id }, body: { text, role } }, call) {
@@ -238,7 +238,7 @@ export const conversationReply = (conversations: ConversationOperations) =>
     access: 'user',
     params,
     events: ChatChunk,
-    errors: [400, 404, 502, 503],
+    errors: [400, 404, 429, 502, 503],
     answerHeaders: ['X-Reply-ID'],
     run: (caller, { params: { id } }, call) => streamed(conversations, caller!.user, id, undefined, call),
   })
