@@ -20,6 +20,8 @@ export interface Surface {
   error: unknown
   /** What it takes for the security schemes of the document. */
   credentials: Record<string, Credential>
+  /** Which of the operations it has; default all. */
+  has?(operation: Documented): boolean
 }
 
 export interface Parameter {
@@ -55,17 +57,19 @@ export interface Operation {
 /** The operations of a document. */
 export const operationsOf = (surface: Surface, document: ApiDocument): Operation[] =>
   Object.entries(document.paths as unknown as Record<string, Record<string, Documented>>).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, documented]) => ({
-      surface,
-      id: `${method.toUpperCase()} ${surface.prefix}${path}`,
-      method: method.toUpperCase(),
-      path: surface.prefix + path,
-      credentials:
-        documented.security.length > 0
-          ? documented.security.flatMap((schemes) => Object.keys(schemes)).map((name) => surface.credentials[name]!)
-          : credentials,
-      calls: '502' in documented.responses,
-      documented,
-      [toStringMethod]: () => `${method} ${path}`,
-    })),
+    Object.entries(methods)
+      .filter(([, documented]) => surface.has?.(documented) ?? true)
+      .map(([method, documented]) => ({
+        surface,
+        id: `${method.toUpperCase()} ${surface.prefix}${path}`,
+        method: method.toUpperCase(),
+        path: surface.prefix + path,
+        credentials:
+          documented.security.length > 0
+            ? documented.security.flatMap((schemes) => Object.keys(schemes)).map((name) => surface.credentials[name]!)
+            : credentials,
+        calls: '502' in documented.responses,
+        documented,
+        [toStringMethod]: () => `${method} ${path}`,
+      })),
   )

@@ -33,6 +33,14 @@ const surfaces: Surface[] = [
     error: '',
     credentials: { accessToken: 'token', sessionCookie: 'cookie' },
   },
+  // The gateway for browsers: a session in place of a gateway key.
+  {
+    document: '/v1/openapi.json',
+    prefix: '/api/gateway',
+    error: { type: '', message: '', code: '' },
+    credentials: { gatewayKey: 'token' },
+    has: ({ security }) => security.length === 1 && 'gatewayKey' in security[0]!,
+  },
 ]
 
 /** What the upstream does in place of its answer. */

@@ -70,7 +70,7 @@ export async function writeChunks(
       for (let at = 0; at < value.length;) {
         if (filled === chunkBytes) await send(false)
         const part = value.subarray(at, at + chunkBytes - filled)
-        chunk ??= new Uint8Array(chunkBytes)
+        chunk ??= Buffer.allocUnsafeSlow(chunkBytes)
         chunk.set(part, filled)
         filled += part.length
         at += part.length
