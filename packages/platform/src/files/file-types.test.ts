@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { mayShow, mediaTypeOf } from './file-types.js'
+import { contentTypeOf, mayShow, mediaTypeOf } from './file-types.js'
 
 const bytes = (text: string): Uint8Array => Uint8Array.from(text, (char) => char.charCodeAt(0))
 const samples: [type: string, head: string][] = [
@@ -62,3 +62,15 @@ it.each([
   ['text/plain\r\nx: y', 'application/octet-stream'],
   [`a/${'b'.repeat(101)}`, 'application/octet-stream'],
 ])('the media type %j is kept as %s', (given, type) => expect(mediaTypeOf(given)).toBe(type))
+
+it.each([
+  ['text/plain', true, 'text/plain; charset=utf-8'],
+  ['text/plain', false, 'text/plain'],
+  ['image/png', true, 'image/png'],
+  ['text/html', false, 'text/html'],
+  ['text/javascript', false, 'application/octet-stream'],
+  ['application/x-ecmascript', false, 'application/octet-stream'],
+  ['text/css', false, 'application/octet-stream'],
+  ['application/wasm', false, 'application/octet-stream'],
+  ['application/manifest+json', false, 'application/octet-stream'],
+])('%s, shown in place: %s, is sent as %s', (type, isShown, sent) => expect(contentTypeOf(type, isShown)).toBe(sent))

@@ -56,3 +56,12 @@ export function mediaTypeOf(given: string): string {
   const type = given.split(';', 1)[0]!.trim().toLowerCase()
   return /^[\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100}$/.test(type) ? type : 'application/octet-stream'
 }
+
+/** Types that a page runs or applies by `<script>` or `<link>`, wherever they come from: not even a download may have them. */
+const RUN_BY_PAGES = /script|css|wasm|manifest/
+
+/** The content type that a file is sent with. @param isShown whether browsers may show it in place */
+export function contentTypeOf(type: string, isShown: boolean): string {
+  if (RUN_BY_PAGES.test(type)) return 'application/octet-stream'
+  return isShown && type === 'text/plain' ? 'text/plain; charset=utf-8' : type
+}

@@ -6,6 +6,7 @@ import { FILE_LIMIT, FILE_NAME_BYTES, FILE_URL_S, PUBLIC_FILE_S } from '../conve
 import type { StoredFile } from '../entities/files.js'
 import { forbidden, notFound } from '../errors.js'
 import { displayNameOf } from '../files/file-names.js'
+import { contentTypeOf } from '../files/file-types.js'
 import type { FileSigner } from '../files/file-urls.js'
 import { fileSigner } from '../files/file-urls.js'
 import type { FilesOptions } from '../files/options.js'
@@ -201,7 +202,7 @@ export const filesContent = ({ files, signer }: FileRouteParts) =>
       if (!file || (!isPublic && query.sig === undefined)) throw notFound('file')
       const { mime_type, size_bytes, sha256, display_name, inline } = file
       return content({
-        type: mime_type === 'text/plain' && inline ? 'text/plain; charset=utf-8' : mime_type,
+        type: contentTypeOf(mime_type, inline),
         size: size_bytes,
         etag: `"${sha256}"`,
         headers: {
