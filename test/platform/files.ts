@@ -7,6 +7,7 @@ import { missing as noS3, s3Server } from '../storage/s3-server.js'
 import type { Part } from '../support/forms.js'
 import { BOUNDARY, field, filePart, formBytes, formType } from '../support/forms.js'
 import { endEngines, engines } from '../support/engines.js'
+import { runtime } from '../support/runtime.js'
 import { sample } from '../support/scope.js'
 import type { Reply, SignedIn, World } from './world.js'
 import { startWorld } from './world.js'
@@ -76,6 +77,10 @@ export async function download(
   const { status, headers: answered } = response
   return { status, bytes, text: bytes.toString('latin1'), headers: answered }
 }
+
+/** The `Content-Length` of an answer; Bun leaves that of a streamed one out (oven-sh/bun#10507). */
+export const lengthOf = (headers: Headers, bytes: number): string | null =>
+  headers.get('content-length') ?? (runtime === 'bun' ? String(bytes) : null)
 
 /** The files of somebody, or those in the trash. */
 export const listed = async (world: World, as: SignedIn, trashed = false): Promise<UserFile[]> =>

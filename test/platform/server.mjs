@@ -117,6 +117,7 @@ async function listen() {
       hostname: '127.0.0.1',
       port: 0,
       idleTimeout: 0,
+      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     })
     return server.port
   }
