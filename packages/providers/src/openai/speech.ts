@@ -1,8 +1,9 @@
-import type { Provider, SpeechFormat, UpstreamCall } from '@turnpike/core'
+import type { Note, Provider, SpeechFormat, UpstreamCall } from '@turnpike/core'
 import { extend } from '@turnpike/core/internal'
 import { malformed, truncated } from '../failures.js'
 import type { Upstream } from '../upstream.js'
 import { ANSWER_LIMIT, send } from '../upstream.js'
+import { dropRouting } from './routing-fields.js'
 
 /** The content type of each format. Those that spec.md does not define are ours. */
 const types: Record<SpeechFormat, string> = {
@@ -61,9 +62,11 @@ export const speech =
   async (request, call) => {
     const { response_format: format } = request
     const body = extend(request, { provider: undefined })
+    const notes: Note[] = []
+    dropRouting(body, notes)
     const response = await send(
       upstream,
-      { path: '/audio/speech', body, notes: [] },
+      { path: '/audio/speech', body, notes },
       call,
       extend(upstream.headers, { accept: '*/*' }),
     )
