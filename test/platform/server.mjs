@@ -122,6 +122,8 @@ const methods = {
   get: async (...key) => (await kv.get(key))?.value ?? null,
   /** What all objects inherit. */
   prototype: () => Object.getOwnPropertyNames(Object.prototype),
+  /** Milliseconds that it has worked. */
+  worked: () => (process.cpuUsage().user + process.cpuUsage().system) / 1_000,
   /** All values of the store, as JSON. */
   async dump() {
     const { entriesOf } = await import('@turnpike/core')
