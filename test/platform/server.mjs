@@ -29,6 +29,7 @@ const { kv, rateLimiter: shared } = await openStorage(process.argv[2])
 // A store counts by a clock of its own.
 const rateLimiter = RATE_LIMITER === 'memory' || !shared ? memoryRateLimiter({ now }) : shared
 const trustedHops = Number(TRUSTED_HOPS)
+const cors = { origins: CORS_ORIGIN ? [CORS_ORIGIN] : [] }
 const balancePolicy = BALANCE_POLICY
 /** Prices that a test has set, by `provider/model`. */
 const changed = new Map()
@@ -57,7 +58,7 @@ const gateway = createGateway({
   balancePolicy,
   holds: HOLDS === 'true',
   trustedHops,
-  ...(CORS_ORIGIN && { cors: { origins: [CORS_ORIGIN] } }),
+  cors,
   events: requestEvents(),
   routes: [conventionRoutes, prometheus(), gatewayOpenapi()],
   now,
@@ -82,6 +83,7 @@ const platform = createPlatform({
   },
   responder: gatewayResponder(gateway, { models: () => router.agentModels() }),
   trustedHops,
+  cors,
   routes: [openapi()],
   now,
 })
