@@ -20,12 +20,10 @@ export const isGoogleModel = (model: string): boolean => /^((models\/)?(gemini|g
 
 /** The syntax of model ids. It is strict because the id becomes a part of the URL. */
 const modelId = /^\w[\w.@-]*(\/\w[\w.@-]*)*$/
-/** Maximum length of a model id in characters. */
-const ID_LENGTH = 200
 
 /** The resource name of a model, such as `models/gemini-2.5-flash`. @throws ApiError 400 for an invalid id */
 export function toName(model: string): string {
-  if (model.length > ID_LENGTH || !modelId.test(model))
+  if (!modelId.test(model))
     throw new ApiError(400, 'invalid_request_error', 'No model of Gemini has such an id', { code: 'model_not_found' })
   return model.includes('/') ? model : `models/${model}`
 }

@@ -14,6 +14,9 @@ const types: Record<SpeechFormat, string> = {
   wav: 'audio/wav',
 }
 
+/** Upstreams' names of content types that are sent on. */
+const audioType = /^audio\/[\w.+-]{1,60}$/
+
 /** Upstreams' aliases of these content types. */
 const otherNames: Record<string, string> = {
   'audio/mp3': 'audio/mpeg',
@@ -76,7 +79,7 @@ export const speech =
       throw malformed(upstream.id, `The answer is no audio but ${told}`)
     }
     return {
-      contentType: told.startsWith('audio/') ? (otherNames[told] ?? told) : types[format ?? 'mp3'],
+      contentType: audioType.test(told) ? (otherNames[told] ?? told) : types[format ?? 'mp3'],
       body: await startedBody(response.body, upstream, call),
       usage: undefined,
     }
