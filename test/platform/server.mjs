@@ -17,6 +17,7 @@ import {
 } from '@turnpike/platform'
 import { openapi } from '@turnpike/platform/openapi'
 import { builtInPrices, createRouter, openai } from '@turnpike/providers'
+import { watchedStore } from './watched-store.mjs'
 
 const { OPENAI_BASE_URL, BALANCE_POLICY = 'report', TRUSTED_HOPS = '0', BASE_URL, RATE_LIMITER } = process.env
 const { PLAN_PROJECTS, PLAN_AGENTS, CORS_ORIGIN, HOLDS } = process.env
@@ -25,7 +26,8 @@ let ahead = 0
 let stopped
 const now = () => (stopped ?? Date.now()) + ahead
 
-const { kv, rateLimiter: shared } = await openStorage(process.argv[2])
+const watched = process.argv[2] === 'watched' ? await watchedStore() : undefined
+const { kv, rateLimiter: shared } = watched ?? (await openStorage(process.argv[2]))
 // A store counts by a clock of its own.
 const rateLimiter = RATE_LIMITER === 'memory' || !shared ? memoryRateLimiter({ now }) : shared
 const trustedHops = Number(TRUSTED_HOPS)
@@ -108,6 +110,7 @@ async function listen() {
 }
 
 const methods = {
+  ...watched?.methods,
   /** Sets the clock ahead of the machine's, in milliseconds. */
   advance: (ms) => void (ahead += ms),
   /** Stops the clock, or with false lets it go on. */

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { FamiliesStack } from '../clients/families-stack.js'
 import { startFamilies } from '../clients/families-stack.js'
 import { runtime } from '../support/runtime.js'
+import { escaped } from './escaped.js'
 
 /** What would begin another line, or control the terminal of who reads it. */
 const forged = '{"level":30,"msg":"forged"}'
@@ -44,7 +45,7 @@ describe(`threat 28: log forging, on ${runtime}`, () => {
     'keeps each line of the log one of JSON, with %s',
     async (what) => {
       const value = texts[what]
-      const path = encodeURIComponent(value.toWellFormed())
+      const path = escaped(value)
       const before = stack.server.output().length
       const key = { authorization: `Bearer ${stack.key}` }
       const asAdmin = { authorization: `Bearer ${admin}` }
@@ -82,7 +83,7 @@ describe(`threat 28: log forging, on ${runtime}`, () => {
       for (const at of [`/${path}`, `/v1/models/${path}`, `/api/users/${path}`, `/v1/users?after=${path}`])
         await ask('GET', at, undefined, at.startsWith('/api') ? asAdmin : key)
       // Headers can have no control characters, but anything else.
-      const latin = encodeURIComponent(value.toWellFormed()).slice(0, 200)
+      const latin = escaped(value).slice(0, 200)
       await ask(
         'POST',
         '/v1/chat/completions',
