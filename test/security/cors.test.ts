@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { SignedIn, World } from '../platform/world.js'
 import { chat, startWorld } from '../platform/world.js'
 import { runtime } from '../support/runtime.js'
+import { sample } from '../support/scope.js'
 
 const ORIGIN = 'https://app.example'
 
@@ -42,7 +43,7 @@ describe(`threat 20: CORS, on ${runtime}`, () => {
   const varyOf = (path: string): string =>
     /^\/(api|\.well-known)\//.test(path) ? 'origin, Cookie, Authorization' : 'origin'
 
-  it.each([
+  const others = [
     'null',
     '*',
     'https://app.example.evil.org',
@@ -60,7 +61,8 @@ describe(`threat 20: CORS, on ${runtime}`, () => {
     'https://app.example, https://evil.example',
     'https://user@app.example',
     'file://',
-  ])('allows nothing to the origin %s', async (origin) => {
+  ]
+  it.each(sample(others, 9))('allows nothing to the origin %s', async (origin) => {
     for (const [method, path, options] of requests()) {
       const { headers } = await allowing.ask(method, path, { ...options, headers: { origin } })
       expect([path, about(headers)]).toEqual([path, { vary: varyOf(path) }])

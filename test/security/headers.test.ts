@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { FamiliesStack } from '../clients/families-stack.js'
 import { startFamilies } from '../clients/families-stack.js'
-import { audio, replied, requestOf } from '../endpoints/endpoints.js'
+import { replied } from '../endpoints/endpoints.js'
 import { runtime } from '../support/runtime.js'
 import { escaped } from './escaped.js'
 
@@ -117,21 +117,32 @@ describe(`threat 11: header injection, on ${runtime}`, () => {
   it.each(['\r\nx-evil: 1', '"; name="model"\r\n\r\nevil\r\n--', '\0', "x'*\\", 'x'.repeat(5_000)])(
     'by the name of a file, in the form for the upstream: %j',
     async (name) => {
-      const form = new Response(
-        requestOf('transcription', { file: audio(`${name}.mp3`, 'audio', `a/b${name}`) }) as FormData,
-      )
+      // The extended form of a name, as the plain one can have no line breaks.
+      const lines = [
+        '--b',
+        'Content-Disposition: form-data; name="model"',
+        '',
+        'whisper-1',
+        '--b',
+        `Content-Disposition: form-data; name="file"; filename*=UTF-8''${encodeURIComponent(`a${name}.mp3`)}`,
+        'Content-Type: audio/mpeg',
+        '',
+        'audio',
+        '--b--',
+        '',
+      ]
       const response = await fetch(new URL('/v1/audio/transcriptions', stack.url), {
         method: 'POST',
-        headers: { authorization: `Bearer ${stack.key}`, 'content-type': form.headers.get('content-type')! },
-        body: await form.arrayBuffer(),
+        headers: { authorization: `Bearer ${stack.key}`, 'content-type': 'multipart/form-data; boundary=b' },
+        body: lines.join('\r\n'),
       })
-      const before = stack.upstreams.openai.requests.length
       await expectPlain(response)
-      if (response.status !== 200) return
-      const sent = Buffer.from(stack.upstreams.openai.requests[before - 1]!.bytes).toString()
+      expect(response.status).toBe(200)
+      const sent = Buffer.from(stack.upstreams.openai.requests.at(-1)!.bytes).toString()
       const parts = sent.split(/^--turnpike-.*\r\n/m).filter((part) => part !== '')
-      expect(parts.map((part) => part.split('\r\n\r\n', 1)[0]!.split('\r\n').length).toSorted()).toEqual([1, 1, 2])
-      expect(sent).toContain('Content-Type: audio/mpeg\r\n')
+      const heads = parts.map((part) => part.split('\r\n\r\n', 1)[0]!.split('\r\n').length)
+      expect(heads).toEqual([1, 1, 2])
+      expect(sent).toContain('.mp3"\r\nContent-Type: audio/mpeg\r\n\r\naudio\r\n')
     },
   )
 

@@ -94,14 +94,14 @@ describe(`threat 15: ReDoS, on ${runtime}`, () => {
 
   it.each(Object.keys(fields))('takes no longer than its length allows for %s', async (name) => {
     await world.advance(60_000)
-    for (const [what, text] of sample(Object.entries(hard(LENGTH)), 6)) {
+    for (const [what, text] of sample(Object.entries(hard(LENGTH)), 5)) {
       const { status, work } = await send(...fields[name]!(text))
       expect([what, status < 500, work < MOST ? 'little' : `${work} ms`]).toEqual([what, true, 'little'])
     }
   })
 
   it('takes no longer for headers, paths and queries', async () => {
-    for (const [what, text] of Object.entries(hard(10_000))) {
+    for (const [what, text] of sample(Object.entries(hard(10_000)), 5)) {
       const escaped = encodeURIComponent(text).slice(0, 10_000)
       const trimmed = text.trim()
       for (const name of ['content-type', 'traceparent', 'range', 'if-none-match', 'x-session-id', 'x-forwarded-for']) {

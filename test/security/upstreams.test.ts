@@ -3,6 +3,7 @@ import type { FamiliesStack } from '../clients/families-stack.js'
 import { startFamilies } from '../clients/families-stack.js'
 import { endpoints, paths, requestOf } from '../endpoints/endpoints.js'
 import { runtime } from '../support/runtime.js'
+import { sample } from '../support/scope.js'
 
 const families = { openai: 'gpt-4o-mini', anthropic: 'claude-sonnet-4-5', google: 'gemini-2.5-flash' } as const
 type Family = keyof typeof families
@@ -154,7 +155,7 @@ describe(`threat 5: an upstream's error that tells of its account, on ${runtime}
 
   it.each(names)('is not in the answer, from %s', async (name) => {
     const error = bodies[name](`Wrong: ${secrets.join(' and ')}.`)
-    for (const status of [400, 401, 402, 403, 404, 409, 413, 422, 429, 500, 502, 503, 529])
+    for (const status of sample([400, 401, 404, 429, 500, 402, 403, 409, 413, 422, 502, 503, 529], 5))
       for (const body of [JSON.stringify(error), secrets.join('\n'), `<html>${secrets.join()}</html>`]) {
         stack.fault = () => ({
           status,
