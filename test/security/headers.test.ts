@@ -114,7 +114,7 @@ describe(`threat 11: header injection, on ${runtime}`, () => {
     expect(await usage.text()).not.toContain('xxx')
   })
 
-  it.each(['\r\nx-evil: 1', '"; name="model"\r\n\r\nevil\r\n--', '\0', "x'*\\", 'x'.repeat(5_000)])(
+  it.each(['\r\nx-evil: 1', '"; name="model"\r\n\r\nevil\r\n--', '"; name="model', '\0', "x'*\\", 'x'.repeat(5_000)])(
     'by the name of a file, in the form for the upstream: %j',
     async (name) => {
       // The extended form of a name, as the plain one can have no line breaks.
@@ -137,12 +137,14 @@ describe(`threat 11: header injection, on ${runtime}`, () => {
         body: lines.join('\r\n'),
       })
       await expectPlain(response)
-      expect(response.status).toBe(200)
+      // A name with a line break is none.
+      expect(response.status).toBe(name.includes('\n') ? 400 : 200)
+      if (response.status === 400) return
       const sent = Buffer.from(stack.upstreams.openai.requests.at(-1)!.bytes).toString()
       const parts = sent.split(/^--turnpike-.*\r\n/m).filter((part) => part !== '')
       const heads = parts.map((part) => part.split('\r\n\r\n', 1)[0]!.split('\r\n').length)
       expect(heads).toEqual([1, 1, 2])
-      expect(sent).toContain('.mp3"\r\nContent-Type: audio/mpeg\r\n\r\naudio\r\n')
+      expect(sent).toMatch(/; filename="[^"\r\n]*\.mp3"\r\nContent-Type: audio\/mpeg\r\n\r\naudio\r\n/)
     },
   )
 
