@@ -1,5 +1,6 @@
 import type { FakeAnswer, FakeRequest, FakeUpstream } from '@turnpike/providers/testing'
 import { fakeAnthropic, fakeGoogle, fakeOpenAI } from '@turnpike/providers/testing'
+import type { Server } from '../support/server.js'
 import { startServer } from '../support/server.js'
 import type { Script, VendorName } from './scripted-upstream.js'
 import { scripted } from './scripted-upstream.js'
@@ -21,6 +22,7 @@ export interface FamiliesStack {
   /** Base URL for clients, with `/v1`. */
   url: string
   key: string
+  server: Server
   upstreams: Record<VendorName, FakeUpstream>
   /** What the models say in place of the fakes, until it is unset. */
   script: Script | undefined
@@ -29,7 +31,8 @@ export interface FamiliesStack {
   stop(): Promise<void>
 }
 
-export async function startFamilies(): Promise<FamiliesStack> {
+/** Starts all of them, with the server's variables of `env`. */
+export async function startFamilies(env: Record<string, string> = {}): Promise<FamiliesStack> {
   const options = (name: VendorName) => ({
     apiKey,
     override: (request: FakeRequest) =>
@@ -50,10 +53,12 @@ export async function startFamilies(): Promise<FamiliesStack> {
     ANTHROPIC_BASE_URL: anthropic.url,
     GEMINI_API_KEY: apiKey,
     GEMINI_BASE_URL: `${google.url}/v1beta`,
+    ...env,
   })
   const stack: FamiliesStack = {
     url: `${server.url}/v1`,
     key: server.key,
+    server,
     upstreams,
     script: undefined,
     fault: undefined,

@@ -79,7 +79,7 @@ export function bodyCases(setup: () => Setup, post: Post, { ownBodies }: { ownBo
   })
 
   if (!ownBodies)
-    it('answers 408 to a body that stands still', async () => {
+    it('threat 9: slowloris, answers 408 to a body that stands still', async () => {
       const before = setup().upstream.requests.length
       const response = await post(slowly(['{"model":', '"gpt-4o-mini"'], 1, false))
       const message = 'The request took too long to arrive'

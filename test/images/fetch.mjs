@@ -1,11 +1,26 @@
 // Run by images.test.ts as a process of its own, so that it trusts the test's certificate: fetches each URL of the arguments.
-import { remoteContent } from '@turnpike/providers/remote-content'
+// RESOLVES, if set, is a JSON array of what names resolve to: the addresses of the first look-up, of the second, and so on.
+
+const { RESOLVES } = process.env
+if (RESOLVES) {
+  const answers = JSON.parse(RESOLVES)
+  process.getBuiltinModule('node:dns').lookup = (_, options, callback) => {
+    const found = (answers.length > 1 ? answers.shift() : answers[0]).map((address) => ({ address, family: 4 }))
+    if (options.all) callback(null, found)
+    else callback(null, found[0].address, 4)
+  }
+  process.getBuiltinModule('node:module').syncBuiltinESMExports()
+}
+const { remoteContent } = await import('@turnpike/providers/remote-content')
 
 const [allows, ...urls] = process.argv.slice(2)
 const { signal } = new AbortController()
 for (const url of urls) {
   const timeout = url.endsWith('/silent') ? 500 : 20_000
-  const get = remoteContent({ timeout, ...(allows === 'any' && { allows: () => true }) })
+  const get = remoteContent({
+    timeout,
+    ...(allows !== 'public' && { allows: (address) => ['any', address].includes(allows) }),
+  })
   const outcome = await get(url, { signal, limit: 100_000 }).then(
     ({ type, data }) => `${type} ${Buffer.from(data, 'base64').length}`,
     (error) => `${error.status} ${error.message}`,

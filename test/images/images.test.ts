@@ -46,9 +46,9 @@ beforeAll(async () => {
 })
 afterAll(() => server.close().closeAllConnections())
 
-/** What became of each path, fetched by the runtime under test. */
-async function fetched(allows: 'any' | 'public', paths: string[]): Promise<string[]> {
-  const environment = { ...process.env, NODE_EXTRA_CA_CERTS: join(folder, 'cert.pem') }
+/** What became of each path, fetched by the runtime under test. @param allows an address, `any` or `public` */
+async function fetched(allows: string, paths: string[], resolves = ''): Promise<string[]> {
+  const environment = { ...process.env, RESOLVES: resolves, NODE_EXTRA_CA_CERTS: join(folder, 'cert.pem') }
   const urls = paths.map((path) => origin + path)
   const { stdout } = await promisify(execFile)(runtimePath(), [script, allows, ...urls], { env: environment })
   return stdout.trim().split('\n')
@@ -78,5 +78,28 @@ describe(`remote images, on ${runtime}`, () => {
     const before = connections
     expect(await fetched('public', ['/image.png'])).toEqual(['400 An image could not be fetched from its URL'])
     expect(connections).toBe(before)
+  })
+
+  const unreachable = ['400 An image could not be fetched from its URL']
+
+  it('threat 1: SSRF, are not fetched where a name has another address as well that is not allowed', async () => {
+    const addresses = JSON.stringify([['127.0.0.1', '127.0.0.2']])
+    expect(await fetched('any', ['/image.png'], addresses)).toEqual(['image/png 58'])
+    const before = connections
+    expect(await fetched('127.0.0.2', ['/image.png'], addresses)).toEqual(unreachable)
+    expect(connections).toBe(before)
+  })
+
+  it('threat 1: SSRF, are fetched from the address that was checked, whatever the name resolves to later', async () => {
+    const before = connections
+    const rebinding = JSON.stringify([['127.0.0.2'], ['127.0.0.1']])
+    expect(await fetched('127.0.0.2', ['/image.png'], rebinding)).toEqual(unreachable)
+    expect(connections).toBe(before)
+  })
+
+  it('threat 1: SSRF, are not fetched from where a redirect leads', async () => {
+    const before = connections
+    expect(await fetched('any', ['/moved'])).toEqual(["400 An image's URL answered with status 302"])
+    expect(connections).toBe(before + 1)
   })
 })

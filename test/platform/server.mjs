@@ -18,6 +18,7 @@ import {
 } from '@turnpike/platform'
 import { openapi } from '@turnpike/platform/openapi'
 import { builtInPrices, createRouter, openai } from '@turnpike/providers'
+import { watchedStore } from './watched-store.mjs'
 
 const { OPENAI_BASE_URL, BALANCE_POLICY = 'report', TRUSTED_HOPS = '0', BASE_URL, RATE_LIMITER } = process.env
 const { PLAN_PROJECTS, PLAN_AGENTS, PLAN_STORAGE_GB = '1', CORS_ORIGIN, HOLDS } = process.env
@@ -32,11 +33,13 @@ let ahead = 0
 let stopped
 const now = () => (stopped ?? Date.now()) + ahead
 
-const { kv, rateLimiter: shared } = await openStorage(process.argv[2])
+const watched = process.argv[2] === 'watched' ? await watchedStore() : undefined
+const { kv, rateLimiter: shared } = watched ?? (await openStorage(process.argv[2]))
 // A store counts by a clock of its own.
 const rateLimiter = RATE_LIMITER === 'memory' || !shared ? memoryRateLimiter({ now }) : shared
 const { blobs } = await openFiles({ ...process.env, STORAGE: process.argv[2], FILES: process.env.FILES ?? 'memory' })
 const trustedHops = Number(TRUSTED_HOPS)
+const cors = { origins: CORS_ORIGIN ? [CORS_ORIGIN] : [] }
 const balancePolicy = BALANCE_POLICY
 /** Prices that a test has set, by `provider/model`. */
 const changed = new Map()
@@ -65,7 +68,7 @@ const gateway = createGateway({
   balancePolicy,
   holds: HOLDS === 'true',
   trustedHops,
-  ...(CORS_ORIGIN && { cors: { origins: [CORS_ORIGIN] } }),
+  cors,
   events: requestEvents(),
   routes: [conventionRoutes, prometheus(), gatewayOpenapi()],
   now,
@@ -103,6 +106,7 @@ const platform = createPlatform({
   ...(CORS_ORIGIN && { cors: { origins: [CORS_ORIGIN] } }),
   responder: gatewayResponder(gateway, { models: () => router.agentModels() }),
   trustedHops,
+  cors,
   routes: [openapi()],
   now,
 })
@@ -128,6 +132,7 @@ async function listen() {
 }
 
 const methods = {
+  ...watched?.methods,
   /** Sets the clock ahead of the machine's, in milliseconds. */
   advance: (ms) => void (ahead += ms),
   /** Stops the clock, or with false lets it go on. */
@@ -145,6 +150,8 @@ const methods = {
   get: async (...key) => (await kv.get(key))?.value ?? null,
   /** What all objects inherit. */
   prototype: () => Object.getOwnPropertyNames(Object.prototype),
+  /** Milliseconds that it has worked. */
+  worked: () => (process.cpuUsage().user + process.cpuUsage().system) / 1_000,
   /** All values of the store, as JSON. */
   async dump() {
     const { entriesOf } = await import('@turnpike/core')

@@ -113,7 +113,9 @@ export async function createApp(environment: Environment, transport: Transport, 
   const log = createLog(environment.LOG)
   const { providers, simulated } = createProviders(environment, transport)
 
-  const prices = await openPrices(environment.PRICES, (error) => log.onError(error, { prices: environment.PRICES }))
+  // Without the URL of a mirror, which may contain credentials.
+  const [pricesName] = environment.PRICES.split(':', 1)
+  const prices = await openPrices(environment.PRICES, (error) => log.onError(error, { prices: pricesName }))
   const { kv, rateLimiter } = await openStorage(STORAGE)
   const { blobs, close: closeFiles } = await openFiles(environment)
   const router = createRouter({ providers, prices, defaults: agentsOf(environment) })

@@ -29,9 +29,16 @@ function describe(error: unknown): object {
     : { error: typeof error }
 }
 
+/** Characters that JSON may contain unescaped, but that control a terminal or end a line for some readers of logs. */
+const controls = /[\u007f-\u009f\u2028\u2029]/g
+
+const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+
 /** Creates a logger that writes JSON lines to standard output. */
 export function createLog(level: string) {
-  const log = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime })
+  const output = pino.destination(1)
+  const write = (line: string): void => void output.write(line.replace(controls, escaped))
+  const log = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, { write })
   return {
     onRequest: (fields: RequestLog) => log.info(fields, 'request'),
     onError: (error: unknown, context: object) => log.error({ ...context, ...describe(error) }, 'error'),

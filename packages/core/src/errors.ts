@@ -105,7 +105,7 @@ export class StorageError extends Error {
 }
 
 const secrets =
-  /\b(?:sk|pk|rk|gw|xai|gsk)-[\w*.-]{6,}|\bAIza[\w-]{10,}|\b(?:org|proj)-[\w-]{6,}|\bBearer\s+\S+|\bhttps?:\/\/\S+/gi
+  /\b(?:sk|pk|rk|gw|xai|gsk)-[\w*.-]{6,}|\bAIza[\w-]{10,}|\b(?:org|proj)[-_][\w-]{6,}|\bBearer\s+\S+|\bhttps?:\/\/\S+/gi
 
 /** Replaces keys, organisation ids and URLs in upstream text by `[redacted]`. */
 export const scrub = (text: string): string => text.replace(secrets, '[redacted]')

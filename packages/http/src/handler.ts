@@ -71,7 +71,7 @@ function parse(schema: GenericSchema, input: unknown, what: string): unknown {
   // valibot takes an array for an object.
   if (Array.isArray(input) && schema.type.endsWith('object'))
     throw invalidInput(what, `${what}: Invalid type: Expected Object but received Array`)
-  const result = safeParse(schema, input, { abortPipeEarly: true })
+  const result = safeParse(schema, input, { abortEarly: true })
   if (result.success) return result.output
   const [issue] = result.issues as [BaseIssue<unknown>]
   throw invalidInput(what, `${getDotPath(issue) ?? what}: ${issue.message}`)

@@ -87,6 +87,8 @@ export function createServer(servable: Servable, options: ServerOptions = {}): S
     maxHeaderSize,
     requireHostHeader: false,
     headersTimeout: 20_000,
+    // Node's default checks the time-out above every 30 s only.
+    connectionsCheckingInterval: 5_000,
     // Node's default ends requests after 5 minutes, which a large upload may exceed. `bodyIdleMs` ends stalled ones.
     requestTimeout: 0,
     // Longer than the keep-alive of common proxies (60 s), so that they do not reuse a connection that the server is closing. Node's default is 5 s.

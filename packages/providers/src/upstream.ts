@@ -35,6 +35,15 @@ const ERROR_LIMIT = 64 * 1024
 
 const utf8 = new TextDecoder()
 
+/** Text of an upstream without the credential that it was called with: some repeat it in errors. */
+function withoutCredential(text: string, headers: Record<string, string>): string {
+  for (const [name, value] of Object.entries(headers)) {
+    const credential = value.replace(/^Bearer /, '')
+    if (/authorization|key/.test(name) && credential !== '') text = text.replaceAll(credential, '[redacted]')
+  }
+  return text
+}
+
 /** Reads the body as text; undefined if it exceeds `limit` bytes. Uses callbacks, because `for await` would dominate the cost. */
 function readText({ header, body, text }: TransportResponse, limit: number): Promise<string | undefined> {
   if (text && Number(header('content-length')) <= limit) return text()
@@ -94,8 +103,9 @@ export function send(
       }
       return readText(response, ERROR_LIMIT)
         .catch(() => undefined)
-        .then((text) => {
-          throw statusError(id, errors, { status, header, body: parseJson(text ?? '') }, false)
+        .then((text = '') => {
+          const body = parseJson(withoutCredential(text, headers))
+          throw statusError(id, errors, { status, header, body }, false)
         })
     },
     (cause: unknown) => {

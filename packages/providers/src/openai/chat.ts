@@ -7,9 +7,10 @@ import { malformed } from '../failures.js'
 import { separateThoughts, toFinishReason, toUsage } from './answer.js'
 import { errors, missing } from './errors.js'
 import { hasTemperature, isReasoningModel } from './models.js'
+import { dropRouting } from './routing-fields.js'
 import { streamDecoder } from './stream.js'
 
-/** Builds the request to OpenAI: `system` becomes the first message, `provider` is removed, and streams always include usage. */
+/** Builds the request to OpenAI: `system` becomes the first message, `provider` and routing fields are removed, and streams always include usage. */
 function toRequest(request: ChatCompletionRequest): UpstreamRequest {
   const { model, system, stream, stream_options, messages, max_tokens, temperature } = request
   const notes: Note[] = []
@@ -20,6 +21,7 @@ function toRequest(request: ChatCompletionRequest): UpstreamRequest {
     provider: undefined,
     stream_options: stream ? extend(stream_options ?? {}, { include_usage: true }) : undefined,
   })
+  dropRouting(upstream, notes)
   const drop = (field: string): void => {
     upstream[field] = undefined
     notes.push({ field, action: 'dropped' })

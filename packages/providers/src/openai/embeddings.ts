@@ -1,10 +1,11 @@
-import type { EmbeddingAnswer, Provider } from '@turnpike/core'
+import type { EmbeddingAnswer, Note, Provider } from '@turnpike/core'
 import { extend } from '@turnpike/core/internal'
 import { count } from '../count.js'
 import type { Upstream } from '../upstream.js'
 import { callJson } from '../upstream.js'
 import { encodeVector } from '../vectors.js'
 import { missing } from './errors.js'
+import { dropRouting } from './routing-fields.js'
 
 /** A response of `/embeddings`. */
 interface Answer {
@@ -21,7 +22,9 @@ export const embeddings =
     const expected = Array.isArray(input) && typeof input[0] !== 'number' ? input.length : 1
     // Always base64: as decimals, 2,048 vectors of the largest size would exceed the limit of an answer.
     const body = extend(request, { provider: undefined, encoding_format: 'base64' })
-    return callJson(upstream, { path: '/embeddings', body, notes: [] }, call, (answer): EmbeddingAnswer => {
+    const notes: Note[] = []
+    dropRouting(body, notes)
+    return callJson(upstream, { path: '/embeddings', body, notes }, call, (answer): EmbeddingAnswer => {
       const { data, model, usage } = answer as Answer
       if (!data) throw missing(upstream.id, answer, 'data')
       if (data.length !== expected) throw new TypeError(`Expected ${expected} embeddings`)

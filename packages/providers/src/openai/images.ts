@@ -5,6 +5,7 @@ import { count } from '../count.js'
 import type { Upstream } from '../upstream.js'
 import { callJson } from '../upstream.js'
 import { missing } from './errors.js'
+import { dropRouting } from './routing-fields.js'
 
 type Size = NonNullable<ImageRequest['size']>
 
@@ -76,6 +77,7 @@ function toRequest(request: ImageRequest & { model: string }): UpstreamRequest {
     response_format: undefined,
     ...output,
   })
+  dropRouting(body, notes)
   return { path: '/images/generations', body, notes }
 }
 

@@ -1,8 +1,9 @@
-import type { Provider, SpeechFormat, UpstreamCall } from '@turnpike/core'
+import type { Note, Provider, SpeechFormat, UpstreamCall } from '@turnpike/core'
 import { extend } from '@turnpike/core/internal'
 import { malformed, truncated } from '../failures.js'
 import type { Upstream } from '../upstream.js'
 import { ANSWER_LIMIT, send } from '../upstream.js'
+import { dropRouting } from './routing-fields.js'
 
 /** The content type of each format. Those that spec.md does not define are ours. */
 const types: Record<SpeechFormat, string> = {
@@ -12,6 +13,9 @@ const types: Record<SpeechFormat, string> = {
   flac: 'audio/flac',
   wav: 'audio/wav',
 }
+
+/** Upstreams' names of content types that are sent on. */
+const audioType = /^audio\/[\w.+-]{1,60}$/
 
 /** Upstreams' aliases of these content types. */
 const otherNames: Record<string, string> = {
@@ -61,9 +65,11 @@ export const speech =
   async (request, call) => {
     const { response_format: format } = request
     const body = extend(request, { provider: undefined })
+    const notes: Note[] = []
+    dropRouting(body, notes)
     const response = await send(
       upstream,
-      { path: '/audio/speech', body, notes: [] },
+      { path: '/audio/speech', body, notes },
       call,
       extend(upstream.headers, { accept: '*/*' }),
     )
@@ -73,7 +79,7 @@ export const speech =
       throw malformed(upstream.id, `The answer is no audio but ${told}`)
     }
     return {
-      contentType: told.startsWith('audio/') ? (otherNames[told] ?? told) : types[format ?? 'mp3'],
+      contentType: audioType.test(told) ? (otherNames[told] ?? told) : types[format ?? 'mp3'],
       body: await startedBody(response.body, upstream, call),
       usage: undefined,
     }

@@ -6,6 +6,7 @@ import { parseJson } from '../json.js'
 import type { Upstream } from '../upstream.js'
 import { callJson, send, wholeText } from '../upstream.js'
 import { missing } from './errors.js'
+import { dropRouting } from './routing-fields.js'
 
 /** A JSON response of `/audio/transcriptions`. */
 interface Answer {
@@ -59,6 +60,7 @@ export const transcription =
     const { file, response_format: format = 'json', provider: _, [GRANULARITIES]: granularities, ...fields } = request
     // None of the four formats can hold word timestamps.
     const notes: Note[] = granularities === undefined ? [] : [{ field: 'timestamp_granularities', action: 'dropped' }]
+    dropRouting(fields, notes)
     const subtitles = format === 'srt' || format === 'vtt'
     const asked = subtitles ? format : request.model.includes('whisper') ? 'verbose_json' : 'json'
     const { type, body } = formData({ ...fields, response_format: asked }, file)

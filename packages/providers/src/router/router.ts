@@ -35,6 +35,9 @@ const aliases: Record<string, string> = { gemini: 'google' }
 
 const tasks: Task[] = ['chat', 'embeddings', 'images', 'speech', 'transcription']
 
+/** Maximum length of a model id in characters: it is in usage records and in a response header. */
+const ID_LENGTH = 256
+
 const never = new AbortController().signal
 
 const invalidModel = (message: string): ApiError =>
@@ -129,6 +132,7 @@ export function createRouter(options: RouterOptions): Router {
         code: 'invalid_body',
       })
     }
+    if (model.length > ID_LENGTH) throw invalidModel(`A model id has at most ${ID_LENGTH} characters`)
     const group = groups.get(model)
     const places = group
       ? group
