@@ -103,7 +103,6 @@ const platform = createPlatform({
   },
   rateLimiter,
   userRateLimit: Number(USER_RATE_LIMIT),
-  ...(CORS_ORIGIN && { cors: { origins: [CORS_ORIGIN] } }),
   responder: gatewayResponder(gateway, { models: () => router.agentModels() }),
   trustedHops,
   cors,

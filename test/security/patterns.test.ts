@@ -181,7 +181,7 @@ describe('threat 15: ReDoS, in the sources', () => {
     expect(found.filter(({ made }) => made > 0).map(({ path }) => path)).toEqual([
       'packages/providers/src/testing/anthropic-blocks.ts',
       'packages/storage/src/envelope.ts',
-      'packages/storage/src/s3.ts',
+      'packages/storage/src/s3-client.ts',
     ])
   })
 })
