@@ -46,7 +46,7 @@ async function start(kind, where, env = {}) {
     /** The most memory that the process has while `run` runs. */
     async peakOf(run) {
       let most = 0
-      const timer = setInterval(async () => (most = Math.max(most, await memoryOf(child.pid))), 20)
+      const timer = setInterval(async () => (most = Math.max(most, await memoryOf(child.pid).catch(() => 0))), 20)
       await run()
       clearInterval(timer)
       return most

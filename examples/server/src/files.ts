@@ -20,7 +20,11 @@ async function onDriver(text: string): Promise<Files> {
 async function redis(_: string, url: string): Promise<Files> {
   const { Redis } = await import('ioredis')
   const client = new Redis(url)
-  return { blobs: unstorageBlobs(redisItems(client)), close: async () => void (await client.quit()) }
+  // Small chunks: ioredis needs several times the memory of a value.
+  return {
+    blobs: unstorageBlobs(redisItems(client), { chunkBytes: 2 ** 16, parallel: 8 }),
+    close: async () => void (await client.quit()),
+  }
 }
 
 /** Opens `s3://BUCKET?endpoint=…&region=…&prefix=…`. */
@@ -47,7 +51,10 @@ async function s3(url: string, environment: Environment): Promise<Files> {
 /** The prefixes of `FILES`, and the function that opens each kind. */
 const openers: Record<string, (rest: string, url: string, environment: Environment) => Promise<Files>> = {
   memory: () => onDriver('memory'),
-  'fs:': async (base) => withoutConnection(unstorageBlobs(durableFs({ base }))),
+  // Large chunks: each is a file that is flushed.
+  'fs:': async (base) =>
+    // Large chunks: each is a file that is flushed.
+    withoutConnection(unstorageBlobs(durableFs({ base }), { chunkBytes: 2 ** 22 })),
   'redis://': redis,
   'rediss://': redis,
   's3://': (_, url, environment) => s3(url, environment),

@@ -15,6 +15,11 @@ export interface UnstorageBlobsOptions {
   base?: string
   /** Size of a chunk in bytes; default 1 MiB. Existing blobs keep the chunk size that they were written with. */
   chunkBytes?: number
+  /**
+   * Number of chunks that are written concurrently, default 4: a disk is faster so, as each write waits until its bytes are on it. One more is in
+   * memory meanwhile.
+   */
+  parallel?: number
   /** Time-out of a storage call in milliseconds; default 30 000. */
   timeout?: number
   /** Maximum duration of a `put` in milliseconds; default one day. `sweep` removes its leftovers after twice this time by default. */
@@ -50,9 +55,6 @@ const chunkOf = (name: string, id: string, index: number): string => `chunk:${na
 /** The timestamp of a UUIDv7 in milliseconds. */
 const timeOf = (id: string): number => parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
 
-/** Number of chunks that are written concurrently: a disk is faster so, as each write waits until its bytes are on it. */
-const PARALLEL = 4
-
 /** The prefix with which unstorage stores bytes as text. */
 const BASE64 = 'base64:'
 
@@ -84,14 +86,14 @@ function chunksOf(storage: StorageLike, items: Items, base: string, timeout: num
 }
 
 /**
- * Stores blobs in chunks on an unstorage `Storage` or driver, so that any driver can stream and serve ranges. Five chunks of a blob are in
- * memory while it is written, one while it is read. Within a process, puts and deletes of one key run one after the other; between
+ * Stores blobs in chunks on an unstorage `Storage` or driver, so that any driver can stream and serve ranges. `parallel` chunks of a
+ * blob and one more are in memory while it is written, one while it is read. Within a process, puts and deletes of one key run one after the other; between
  * processes, the last one wins.
  * @throws StorageError if the storage is read-only
  * @example const blobs = unstorageBlobs(createStorage({ driver: fsDriver({ base: './files' }) }))
  */
 export function unstorageBlobs(storage: StorageLike, options: UnstorageBlobsOptions = {}): UnstorageBlobs {
-  const { base = 'blobs', chunkBytes = 2 ** 20, timeout = 30_000, putWithin = 86_400_000 } = options
+  const { base = 'blobs', chunkBytes = 2 ** 20, parallel = 4, timeout = 30_000, putWithin = 86_400_000 } = options
   if (!storage.setItem || !storage.removeItem) throw new StorageError('The storage can only be read', 'none')
   const items = itemsOf(storage, base, timeout)
   const chunks = chunksOf(storage, items, base, timeout)
@@ -149,7 +151,7 @@ export function unstorageBlobs(storage: StorageLike, options: UnstorageBlobsOpti
       const sums: number[] = []
       let isCommitting = false
       try {
-        const stored = await writeChunks(body, { chunkBytes, maxBytes, parallel: PARALLEL, signal }, (chunk, i) => {
+        const stored = await writeChunks(body, { chunkBytes, maxBytes, parallel, signal }, (chunk, i) => {
           sums[i] = crc32(chunk)
           return chunks.set(chunkOf(name, id, i), chunk)
         })
