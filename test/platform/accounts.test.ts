@@ -92,6 +92,7 @@ worldSuite('users and accounts', (world) => {
       projects: null,
       agents: null,
       storage_gb: 3,
+      storage_bytes_used: 0,
     })
   })
 

@@ -141,6 +141,12 @@ worldSuite('the gateway for browsers', (world) => {
       for (const secret of ['sk-upstream', 'gw-', as.access, as.cookie!.split('=')[1]!])
         expect(seen).not.toContain(secret)
       expect(reply.headers.get('set-cookie')).toBeNull()
+      // No cache keeps what is answered to somebody.
+      expect(Object.fromEntries(reply.headers)).toMatchObject({
+        'cache-control': expect.stringMatching(/no-store|no-cache/) as string,
+        vary: 'Cookie, Authorization',
+        'x-content-type-options': 'nosniff',
+      })
     }
   })
 

@@ -135,17 +135,18 @@ export function createPlatform(options: PlatformOptions): Platform {
   ]
 
   const authenticate = callerOf(kv, { identity, trustedOrigins, now })
+  const headers = {
+    'cache-control': 'private, no-store',
+    vary: 'Cookie, Authorization',
+    'x-content-type-options': 'nosniff',
+  }
   const api = createHandler({
     ...options,
     bodyLimit,
     routes,
     authenticate,
     errorBody: ({ message }) => ({ error: message }),
-    headers: {
-      'cache-control': 'private, no-store',
-      vary: 'Cookie, Authorization',
-      'x-content-type-options': 'nosniff',
-    },
+    headers,
   })
   const browser =
     gateway &&
@@ -154,6 +155,7 @@ export function createPlatform(options: PlatformOptions): Platform {
       rateLimiter: options.rateLimiter ?? memoryRateLimiter({ now }),
       perMinute: options.userRateLimit ?? USER_RATE_LIMIT,
       cors: options.cors ?? { origins: [] },
+      headers,
     })
   const handle: Handler = (exchange) => (browser && isBrowserGateway(exchange.path) ? browser : api.handle)(exchange)
   const { refuse } = api

@@ -35,11 +35,15 @@ const ERROR_LIMIT = 64 * 1024
 
 const utf8 = new TextDecoder()
 
+/** Least length of a credential that is looked for in texts: a shorter one is none, and could be part of any text. */
+const CREDENTIAL_LENGTH = 8
+
 /** Text of an upstream without the credential that it was called with: some repeat it in errors. */
 function withoutCredential(text: string, headers: Record<string, string>): string {
   for (const [name, value] of Object.entries(headers)) {
     const credential = value.replace(/^Bearer /, '')
-    if (/authorization|key/.test(name) && credential !== '') text = text.replaceAll(credential, '[redacted]')
+    if (/authorization|key/.test(name) && credential.length >= CREDENTIAL_LENGTH)
+      text = text.replaceAll(credential, '[redacted]')
   }
   return text
 }
