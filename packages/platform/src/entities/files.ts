@@ -4,6 +4,7 @@ import { notFound } from '../errors.js'
 import type { LooseBytes } from './file-space.js'
 import { addSpace, looseKey, uploadEntry } from './file-space.js'
 import type { Page, Paging } from './pages.js'
+import { newestOfIndex } from './pages.js'
 import { idOf } from './projects.js'
 
 /** The fields of a file that can be changed. */
@@ -56,20 +57,11 @@ export async function ownFile(kv: KV, userId: string, id: string): Promise<Entry
 }
 
 /** The files of a user, or those in the trash; newest first. */
-export async function listFiles(
+export const listFiles = (
   kv: KV,
   userId: string,
-  { trashed = false, after, limit = 100 }: Paging & { trashed?: boolean } = {},
-): Promise<Page<StoredFile>> {
-  const prefix = listKey(trashed, userId)
-  const { items, next } = await kv.list(prefix, {
-    reverse: true,
-    limit,
-    ...(after !== undefined && { after: [...prefix, after] }),
-  })
-  const found = await kv.getMany<StoredFile>(items.map(({ key }) => fileKey(key[2]!)))
-  return { items: found.flatMap((entry) => (entry ? [entry.value] : [])), next: next?.at(-1) }
-}
+  { trashed = false, ...paging }: Paging & { trashed?: boolean } = {},
+): Promise<Page<StoredFile>> => newestOfIndex(kv, listKey(trashed, userId), fileKey, paging)
 
 /**
  * Makes the record of an upload, whose bytes are stored. Reserved space that it does not need is given back in the same commit.

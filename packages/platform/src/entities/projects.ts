@@ -1,6 +1,8 @@
 import type { Commit, Entry, Key, KV } from '@turnpike/core'
 import { isUuid, uuidv7 } from '@turnpike/core/internal'
 import { forbidden, notFound } from '../errors.js'
+import type { Page, Paging } from './pages.js'
+import { newestOfIndex } from './pages.js'
 import { finishPurge, purgeOf } from './purges.js'
 
 /** spec.md, "Project": the kinds of teams. */
@@ -143,20 +145,10 @@ export async function createProject(
   }
 }
 
-/** The projects of a user, newest first; `next` is the `after` of the following page. */
-export async function listProjects(
-  kv: KV,
-  userId: string,
-  { after, limit = 100 }: { after?: string | undefined; limit?: number | undefined } = {},
-): Promise<{ items: Project[]; next?: string | undefined }> {
-  const prefix = ['user-projects', userId]
-  const page = await kv.list(prefix, {
-    reverse: true,
-    limit,
-    ...(after !== undefined && { after: [...prefix, after] }),
-  })
-  const found = await kv.getMany<StoredProject>(page.items.map(({ key }) => projectKey(key[2]!)))
-  return { items: found.flatMap((entry) => (entry ? projectView(entry.value) : [])), next: page.next?.[2] }
+/** The projects of a user, newest first. */
+export async function listProjects(kv: KV, userId: string, paging: Paging = {}): Promise<Page<Project>> {
+  const { items, next } = await newestOfIndex<StoredProject>(kv, ['user-projects', userId], projectKey, paging)
+  return { items: items.map(projectView), next }
 }
 
 /**
