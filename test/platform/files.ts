@@ -147,6 +147,9 @@ const stores: FileStores[] = [
   },
 ]
 
+/** A kind of store, by its name. */
+export const fileStore = (name: string): FileStores => stores.find((store) => store.name === name)!
+
 /** Stores of records, and of bytes, that survive the end of a process; the first one only in `npm test`. */
 export const durableStores = sample(stores.slice(1))
 
