@@ -10,6 +10,8 @@ export interface ChunkOptions {
   maxBytes: number
   /** Number of concurrent writes. While they run, one more chunk is filled. */
   parallel: number
+  /** Whether the memory of a chunk is used again once it has been written. */
+  reuse: boolean
   signal: AbortSignal | undefined
 }
 
@@ -27,7 +29,7 @@ export async function writeChunks(
   options: ChunkOptions,
   write: (chunk: Uint8Array, index: number, isLast: boolean, signal: AbortSignal) => Promise<void>,
 ): Promise<StoredBlob> {
-  const { chunkBytes, maxBytes, parallel } = options
+  const { chunkBytes, maxBytes, parallel, reuse } = options
   const source = (body instanceof Uint8Array ? once(body) : body)[Symbol.asyncIterator]()
   const { controller, dispose } = follow(options.signal ?? new AbortController().signal)
   const { signal } = controller
@@ -43,6 +45,8 @@ export async function writeChunks(
 
   const hash = createHash('sha256')
   const writing = new Set<Promise<void>>()
+  /** Chunks whose memory can be used again: a new one costs a page fault for each 4 KiB, and the garbage collector its share. */
+  const spare: Uint8Array[] = []
   let chunk: Uint8Array | undefined
   let filled = 0
   let size = 0
@@ -53,7 +57,12 @@ export async function writeChunks(
     filled = 0
     while (writing.size >= parallel) await wait(Promise.race(writing))
     const written = write(full, count++, isLast, signal)
-      .catch((error: unknown) => controller.abort(error))
+      .then(
+        () => {
+          if (reuse && full.length === chunkBytes) spare.push(full)
+        },
+        (error: unknown) => controller.abort(error),
+      )
       .finally(() => writing.delete(written))
     writing.add(written)
   }
@@ -70,7 +79,7 @@ export async function writeChunks(
       for (let at = 0; at < value.length;) {
         if (filled === chunkBytes) await send(false)
         const part = value.subarray(at, at + chunkBytes - filled)
-        chunk ??= Buffer.allocUnsafeSlow(chunkBytes)
+        chunk ??= spare.pop() ?? Buffer.allocUnsafeSlow(chunkBytes)
         chunk.set(part, filled)
         filled += part.length
         at += part.length

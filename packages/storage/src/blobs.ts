@@ -6,7 +6,7 @@ import { StorageError } from '@turnpike/core'
 import { uuidv7 } from '@turnpike/core/internal'
 import { cutRange, writeChunks } from './blob-bytes.js'
 import { envelope } from './envelope.js'
-import type { Items, StorageLike } from './storage-like.js'
+import type { Driver, Items, StorageLike } from './storage-like.js'
 import { boundedCalls, itemsOf } from './storage-like.js'
 
 /** Options of {@link unstorageBlobs}. */
@@ -97,6 +97,7 @@ export function unstorageBlobs(storage: StorageLike, options: UnstorageBlobsOpti
   if (!storage.setItem || !storage.removeItem) throw new StorageError('The storage can only be read', 'none')
   const items = itemsOf(storage, base, timeout)
   const chunks = chunksOf(storage, items, base, timeout)
+  const { copiesBytes: reuse = false } = storage as Driver
 
   // A driver that writes in place loses an item if it is killed during the write. A manifest is therefore stored twice: the second copy
   // describes the current blob while the first is being replaced.
@@ -151,7 +152,7 @@ export function unstorageBlobs(storage: StorageLike, options: UnstorageBlobsOpti
       const sums: number[] = []
       let isCommitting = false
       try {
-        const stored = await writeChunks(body, { chunkBytes, maxBytes, parallel, signal }, (chunk, i) => {
+        const stored = await writeChunks(body, { chunkBytes, maxBytes, parallel, reuse, signal }, (chunk, i) => {
           sums[i] = crc32(chunk)
           return chunks.set(chunkOf(name, id, i), chunk)
         })

@@ -106,6 +106,7 @@ export function durableFs(options: { base: string }): DurableFs {
     options,
     durability: 'power-loss',
     atomic: true,
+    copiesBytes: true,
     hasItem: async (key) => (await access(pathOf(key)).catch(absent)) !== null,
     // Decoded in one step: readFile with an encoding decodes chunk by chunk, which takes longer than the read.
     getItem: async (key) => (await read(key))?.toString() ?? null,

@@ -1,4 +1,4 @@
-import type { StorageLike } from './storage-like.js'
+import type { Driver, StorageLike } from './storage-like.js'
 
 /** The part of an ioredis client that {@link redisItems} uses. */
 export interface RedisItemsClient {
@@ -15,9 +15,14 @@ export interface RedisItemsClient {
  * @param options.base prefix of the keys; default `turnpike-files`
  * @example const blobs = unstorageBlobs(redisItems(new Redis('redis://localhost')))
  */
-export function redisItems(client: RedisItemsClient, { base = 'turnpike-files' }: { base?: string } = {}): StorageLike {
+export function redisItems(
+  client: RedisItemsClient,
+  { base = 'turnpike-files' }: { base?: string } = {},
+): StorageLike & Driver {
   const keyOf = (key: string): string => `${base}:${key}`
   return {
+    name: 'redis-items',
+    copiesBytes: true,
     getItem: (key) => client.get(keyOf(key)),
     setItem: (key, value) => client.set(keyOf(key), value),
     removeItem: (key) => client.unlink(keyOf(key)),

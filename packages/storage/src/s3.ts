@@ -100,7 +100,7 @@ export function s3Blobs(options: S3Options): Required<BlobStore> {
       try {
         const stored = await writeChunks(
           body,
-          { chunkBytes: partBytes, maxBytes, parallel: PARALLEL, signal },
+          { chunkBytes: partBytes, maxBytes, parallel: PARALLEL, reuse: true, signal },
           async (chunk, i, isLast, signal) => {
             if (isLast && i === 0) {
               await call({ method: 'PUT', name, headers: { 'content-type': type }, body: chunk, signal })

@@ -13,7 +13,7 @@ export interface StorageLike {
   dispose?(): unknown
 }
 
-/** The properties of an unstorage driver. `durability` and `atomic` are extensions of ours. */
+/** The properties of an unstorage driver. `durability`, `atomic` and `copiesBytes` are extensions of ours. */
 export interface Driver {
   name?: string | undefined
   options?: unknown
@@ -21,6 +21,8 @@ export interface Driver {
   durability?: 'none' | 'process-crash' | 'power-loss'
   /** Whether writes are atomic, even in a crash. */
   atomic?: boolean
+  /** Whether bytes that were set may be changed afterwards, because the driver does not refer to them any longer. */
+  copiesBytes?: boolean
 }
 
 /** A storage of text items, with time-outs, whose errors are always rejections. */
