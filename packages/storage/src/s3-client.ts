@@ -76,7 +76,10 @@ export function s3Client(options: S3Options) {
   const { endpoint, bucket, timeout = 60_000 } = options
   const cache = new Map<string, ArrayBuffer>()
   /** Signs a request in its headers, or in its URL. */
-  const sign = ({ method, name, query = {}, headers = {} }: S3Request, signQuery = false) => {
+  const sign = (
+    { method, name, query = {}, headers = {} }: S3Request,
+    signQuery = false,
+  ): Promise<{ url: URL; headers: Headers }> => {
     const { region, accessKeyId, secretAccessKey, sessionToken } = options
     const signer = new AwsV4Signer({
       url: `${endpoint.replace(/\/$/, '')}/${bucket}/${name}?${new URLSearchParams(query)}`,
