@@ -160,7 +160,12 @@ const methods = {
   },
   finishRemovals: () => platform.operations.projects.finishRemovals(),
   purgeFiles: () => platform.operations.files.purge(),
-  verifyFiles: (olderThanMs) => platform.operations.files.verify(olderThanMs),
+  /** Removes what a crash left behind, where this process alone uses the stores. */
+  async verifyFiles(olderThanMs) {
+    const count = await platform.operations.files.verify(olderThanMs)
+    await blobs.sweep?.(olderThanMs)
+    return count
+  },
   releaseFile: (userId, id) => platform.operations.files.release(userId, id),
   /** Memory of the process after a collection, in bytes. */
   memory() {

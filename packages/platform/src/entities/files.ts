@@ -98,8 +98,18 @@ export async function changeFile(
   }
 }
 
-/** Removes the record of a file; its bytes are loose then. @returns false where the file was changed meanwhile */
-export const unlinkFile = (kv: KV, { key, version, value: file }: Entry<StoredFile>, now: number): Promise<boolean> => {
+/**
+ * Removes the record of a file; its bytes are loose then.
+ * @param others entries that it depends on
+ * @returns false where the file or one of the others was changed meanwhile
+ */
+export const unlinkFile = (
+  kv: KV,
+  entry: Entry<StoredFile>,
+  now: number,
+  others: Entry<unknown>[] = [],
+): Promise<boolean> => {
+  const { key, value: file } = entry
   const { user_id, storage_key, size_bytes } = file
   const loose: LooseBytes = {
     user_id,
@@ -109,7 +119,7 @@ export const unlinkFile = (kv: KV, { key, version, value: file }: Entry<StoredFi
     reason: 'deletion',
   }
   return kv.commit({
-    check: [{ key, version }],
+    check: [entry, ...others].map(({ key, version }) => ({ key, version })),
     del: [key, ...indexOf(file)],
     set: [{ key: looseKey(file.id), value: loose }],
   })

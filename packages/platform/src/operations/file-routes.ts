@@ -33,7 +33,8 @@ export interface FileRouteParts {
 async function urlOf(file: StoredFile, call: Call, { signer, baseUrl, publicBase, directUrl }: FileRouteParts) {
   const own = `${baseUrl ?? call.origin()}/api/user-files`
   if (file.is_public) return `${publicBase ?? own}/${file.id}/content`
-  if (directUrl) return (await directUrl(file)).href
+  // The store itself would give the bytes of a file in the trash or held back.
+  if (directUrl && file.deleted_at === null && !file.held) return (await directUrl(file)).href
   return `${own}/${file.id}/content?${await signer.sign(file.id)}`
 }
 

@@ -1,22 +1,20 @@
 import type { BlobBody, BlobStore, Commit, KV } from '@turnpike/core'
-import { createUser, memoryKV, StorageError } from '@turnpike/core'
+import { createUser, deleteUser, memoryKV, restoreUser, StorageError } from '@turnpike/core'
+import { localExchange } from '@turnpike/http'
 import { unstorageBlobs } from '@turnpike/storage/blobs'
 import { describe, expect, it } from 'vitest'
 import { mapDriver } from '../../../../test/support/map-driver.js'
 import type { CheckedUpload, FilesOptions } from '../files/options.js'
-import type { Identity } from '../identity/identity.js'
 import { createPlatform } from '../platform.js'
 import { verifyPlatform } from '../verify.js'
 
 const MiB = 1024 * 1024
-const nobody: Identity = { authenticate: () => null }
-
 async function* chunks(...sizes: number[]): AsyncGenerator<Uint8Array> {
   for (const size of sizes) yield new Uint8Array(size).fill(7)
 }
 
 /** Files of a user, with a journal of what the stores did, and faults in both. */
-async function setUp(options: Partial<FilesOptions> & { storageGb?: number } = {}) {
+async function setUp(options: Partial<FilesOptions> & { storageGb?: number } = {}, now: () => number = Date.now) {
   const { storageGb = 1, ...files } = options
   const memory = await memoryKV()
   const { driver, items } = mapDriver<string | Uint8Array>()
@@ -47,9 +45,18 @@ async function setUp(options: Partial<FilesOptions> & { storageGb?: number } = {
       journal.push('delete')
       await stored.delete(key)
     },
+    signedUrl: async (key) => new URL(`https://store.example/${key}`),
   }
-  const { operations } = createPlatform({ kv, identity: nobody, files: { blobs, ...files }, planLimits: { storageGb } })
   const user = (await createUser(memory, { email: 'ada@example.org' }))!
+  const { operations, handle } = createPlatform({
+    kv,
+    identity: { authenticate: () => ({ userId: user.id, via: 'custom' }) },
+    files: { blobs, ...files },
+    planLimits: { storageGb },
+    now,
+  })
+  const ask = async (path: string): Promise<unknown> =>
+    JSON.parse((await handle(localExchange({ method: 'GET', path })))!.body as string)
   const problems = async (): Promise<string[]> => {
     const found: string[] = []
     for await (const problem of verifyPlatform(memory, { blobs: stored })) found.push(problem)
@@ -57,7 +64,7 @@ async function setUp(options: Partial<FilesOptions> & { storageGb?: number } = {
   }
   const used = () => operations.balances.usedBytes(user.id)
   journal.length = 0
-  return { kv: memory, items, blobs, journal, faults, files: operations.files!, user, problems, used }
+  return { kv: memory, items, blobs, journal, faults, files: operations.files!, user, problems, used, ask }
 }
 
 describe('an upload', () => {
@@ -203,5 +210,66 @@ describe('bytes without a record', () => {
     journal.length = 0
     await files.remove(user.id, id)
     expect(journal).toEqual(['+file-bytes -file -user-trash -trash', 'delete', '-file-bytes'])
+  })
+
+  it('that cannot be deleted keep no others', async () => {
+    const { files, user, faults, used, blobs } = await setUp()
+    const all = [
+      await files.upload(user.id, { name: 'a', body: chunks(5) }),
+      await files.upload(user.id, { name: 'b', body: chunks(7) }),
+    ]
+    faults.delete = new StorageError('AccessDenied', 'none')
+    for (const { id } of all) await files.remove(user.id, id).catch(() => undefined)
+    delete faults.delete
+    const remove = blobs.delete
+    blobs.delete = (key) => (key === all[0]!.storage_key ? Promise.reject(new Error('AccessDenied')) : remove(key))
+    await expect(files.verify()).rejects.toThrow('AccessDenied')
+    expect(await used()).toBe(5)
+  })
+
+  it('are not made where an unknown error hides that the record was', async () => {
+    const { kv, files, user, faults, problems, used } = await setUp()
+    faults.commit = (commit) =>
+      commit.set?.some(({ key }) => key[0] === 'file')
+        ? kv.commit(commit).then(() => Promise.reject(new Error('socket closed')))
+        : undefined
+    await expect(files.upload(user.id, { name: 'a', body: chunks(5) })).rejects.toThrow('socket closed')
+    expect([await used(), await problems()]).toEqual([5, []])
+  })
+})
+
+describe('a purge', () => {
+  it('leaves the files of a user who is restored meanwhile', async () => {
+    const now = { ms: Date.now() }
+    const at = await setUp({}, () => now.ms)
+    const { kv, files, user, blobs } = at
+    await createUser(kv, { email: 'root@example.org', role: 'admin' })
+    for (let i = 0; i < 4; i++) await files.upload(user.id, { name: 'a', body: chunks(5) })
+    await deleteUser(kv, user.id, { now: now.ms })
+    now.ms += 31 * 86_400_000
+    const remove = blobs.delete
+    blobs.delete = async (key) => {
+      await restoreUser(kv, user.id)
+      return remove(key)
+    }
+    expect(await files.purge()).toBe(1)
+    expect((await files.list(user.id)).items).toHaveLength(3)
+    expect(await at.problems()).toEqual([])
+  })
+})
+
+describe('URLs of the store itself', () => {
+  it('are made of no file in the trash or held back', async () => {
+    const { files, user, ask } = await setUp({
+      directUrls: true,
+      check: ({ display_name }) => (display_name === 'doubtful' ? 'hold' : 'accept'),
+    })
+    const urlOf = async (id: string) => ((await ask(`/api/user-files/${id}`)) as { url: string }).url
+    const good = await files.upload(user.id, { name: 'good', body: chunks(5) })
+    const doubtful = await files.upload(user.id, { name: 'doubtful', body: chunks(5) })
+    expect(await urlOf(good.id)).toBe(`https://store.example/${good.storage_key}`)
+    expect(await urlOf(doubtful.id)).toMatch(/^http:\/\/localhost\/api\/user-files\//)
+    await files.trash(user.id, good.id)
+    expect(await urlOf(good.id)).toMatch(/^http:\/\/localhost\/api\/user-files\//)
   })
 })

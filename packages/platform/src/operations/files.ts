@@ -1,6 +1,6 @@
 import type { BlobContent, Entry } from '@turnpike/core'
 import { entriesOf, getUser, listUsers, StorageError } from '@turnpike/core'
-import { invalid, uuidv7 } from '@turnpike/core/internal'
+import { invalid, userEntry, uuidv7 } from '@turnpike/core/internal'
 import type { Range } from '@turnpike/http'
 import { FILE_LIMIT, FILE_STEP, TRASH_DAYS } from '../conventions.js'
 import type { LooseBytes } from '../entities/file-space.js'
@@ -37,6 +37,9 @@ export interface FileUpload {
   fields?: () => Promise<Partial<FileFields>>
 }
 
+/** A file, and other entries that have to be as they were read when it is removed; null where it is to stay. */
+type Found = [Entry<StoredFile>, ...Entry<unknown>[]] | null
+
 const BYTES_PER_GB = 1e9
 const DAY_MS = 86_400_000
 
@@ -69,11 +72,12 @@ export function fileOperations(
   }
 
   /** Removes a file for good: its record first, so that there never is one without bytes. */
-  const remove = async (find: () => Promise<Entry<StoredFile> | null>): Promise<boolean> => {
+  const remove = async (find: () => Promise<Found>): Promise<boolean> => {
     for (;;) {
-      const file = await find()
-      if (!file) return false
-      if (!(await unlinkFile(kv, file, now()))) continue
+      const found = await find()
+      if (!found) return false
+      const [file, ...others] = found
+      if (!(await unlinkFile(kv, file, now(), others))) continue
       await removeLoose(file.value.id)
       return true
     }
@@ -127,8 +131,8 @@ export function fileOperations(
         if (await createFile(kv, record)) return record
         throw new StorageError('The upload was given up, as it took too long', 'none')
       } catch (error) {
-        // A commit whose outcome is unknown may have made the record.
-        if (!isStored || !StorageError.is(error) || error.outcome === 'none')
+        // A commit whose outcome is unknown may have made the record; only this error says that it did not.
+        if (!isStored || (StorageError.is(error) && error.outcome === 'none'))
           await abandon(id, upload.storage_key).catch(() => undefined)
         throw error
       }
@@ -147,7 +151,7 @@ export function fileOperations(
     restore: (userId: string, id: string) =>
       change(userId, id, (file) => (file.deleted_at ? { ...file, deleted_at: null } : file)),
     /** Removes a file for good, in the trash or not. @throws ApiError 404 */
-    remove: (userId: string, id: string) => remove(() => ownFile(kv, userId, id)),
+    remove: (userId: string, id: string) => remove(async () => [await ownFile(kv, userId, id)]),
     /** Lets others have a file that the upload check held back. @throws ApiError 404 */
     release: (userId: string, id: string) =>
       change(userId, id, (file) => {
@@ -168,13 +172,12 @@ export function fileOperations(
      */
     async purge(): Promise<number> {
       const before = now() - trashDays * DAY_MS
-      let count = 0
-      for await (const id of trashedBefore(kv, before)) if (await remove(() => stillBefore(id, before))) count++
+      let count = await forAll(trashedBefore(kv, before), (id) => remove(() => trashedFile(id, before)))
       for (let after: string | undefined, more = true; more;) {
         const { items, next } = await listUsers(kv, { deleted: true, after })
         for (const { id: userId, deleted_at } of items)
           if (Date.parse(deleted_at!) < before)
-            for await (const id of filesOf(kv, userId)) if (await remove(() => getFile(kv, id))) count++
+            count += await forAll(filesOf(kv, userId), (id) => remove(() => fileOfDeleted(id, userId, before)))
         after = next
         more = next !== undefined
       }
@@ -186,22 +189,41 @@ export function fileOperations(
      * @returns how many there were
      */
     async verify(olderThanMs = DAY_MS): Promise<number> {
-      let count = 0
-      for await (const { key, value } of entriesOf<LooseBytes>(kv, ['file-bytes'])) {
-        if (value.reason === 'upload' && Date.parse(value.since) > now() - olderThanMs) continue
-        if (await removeLoose(key[1]!)) count++
+      const ids = async function* (): AsyncGenerator<string> {
+        for await (const { key, value } of entriesOf<LooseBytes>(kv, ['file-bytes']))
+          if (value.reason === 'deletion' || Date.parse(value.since) <= now() - olderThanMs) yield key[1]!
       }
-      if (count > 0) await blobs.sweep?.(olderThanMs)
-      return count
+      return forAll(ids(), removeLoose)
     },
   }
 
   /** A file in the trash since before a time; null where it was restored. */
-  async function stillBefore(id: string, time: number): Promise<Entry<StoredFile> | null> {
+  async function trashedFile(id: string, time: number): Promise<Found> {
     const file = await getFile(kv, id)
     const since = file?.value.deleted_at
-    return since && Date.parse(since) < time ? file : null
+    return since && Date.parse(since) < time ? [file] : null
   }
+
+  /** A file of a user who was deleted before a time; null where the user was restored. */
+  async function fileOfDeleted(id: string, userId: string, time: number): Promise<Found> {
+    const [file, user] = await Promise.all([getFile(kv, id), userEntry(kv, userId)])
+    const since = user?.value.deleted_at
+    return file && since && Date.parse(since) < time ? [file, user] : null
+  }
+}
+
+/** Removes one after another. One that fails does not keep the others. @returns how many were removed @throws the first error, at the end */
+async function forAll(ids: AsyncIterable<string>, remove: (id: string) => Promise<boolean>): Promise<number> {
+  let count = 0
+  const errors: unknown[] = []
+  for await (const id of ids)
+    try {
+      if (await remove(id)) count++
+    } catch (error) {
+      errors.push(error)
+    }
+  if (errors.length > 0) throw errors[0]
+  return count
 }
 
 export type FileOperations = ReturnType<typeof fileOperations>
