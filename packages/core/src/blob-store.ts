@@ -63,10 +63,4 @@ export interface BlobStore {
    * Absent if the store has no such URLs.
    */
   signedUrl?(key: string, options: { expiresIn: number; filename?: string }): Promise<URL>
-  /**
-   * Removes what puts that a crash cut off have left behind. Absent if the store keeps no such leftovers.
-   * @param olderThanMs leaves out puts that began within this time; 0 where none can be under way. Default: longer than a put may take
-   * @returns how many pieces were removed
-   */
-  sweep?(olderThanMs?: number): Promise<number>
 }
