@@ -85,6 +85,12 @@ function rename(body: unknown, aliases: Readonly<Record<string, string>>): void 
     if (Object.hasOwn(fields, alias) && !Object.hasOwn(fields, name)) fields[name] = fields[alias]
 }
 
+/** Gives the fields of a body or form their names, and validates them. @throws ApiError 400 */
+function checkBody({ aliases, body, form }: Route['operation'], input: unknown): void {
+  if (aliases) rename(input, aliases)
+  if (body) parse(body, input, form ? 'form' : 'request body')
+}
+
 const json = (status: number, value: unknown): Reply => ({
   status,
   headers: { 'content-type': 'application/json; charset=utf-8' },
@@ -187,6 +193,13 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     },
   })
 
+  /** A reply whose body, where it is streamed, finishes the request at its end. */
+  const watch = (reply: Reply, requestId: string, stay: Stay): Reply => {
+    const { body } = reply
+    if (isStream(body)) reply.body = watched(body, requestId, stay.log, () => end(stay, reply.status))
+    return reply
+  }
+
   const toReply = (
     value: unknown,
     exchange: Exchange,
@@ -197,14 +210,12 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     if (value === undefined) return { status, headers: {} }
     if (!isAnswer(value)) return json(status, value)
     if (value.kind === 'json') return json(value.status, value.value)
-    const watch = (reply: Reply): Reply => {
-      const { body } = reply
-      if (isStream(body)) reply.body = watched(body, requestId, stay.log, () => end(stay, reply.status))
-      return reply
-    }
-    if (value.kind === 'content') return contentReply(exchange.method, exchange.header, value.content).then(watch)
+    if (value.kind === 'content')
+      return contentReply(exchange.method, exchange.header, value.content).then((reply) =>
+        watch(reply, requestId, stay),
+      )
     if (value.kind === 'bytes')
-      return watch({ status, headers: { 'content-type': value.contentType }, body: value.body })
+      return watch({ status, headers: { 'content-type': value.contentType }, body: value.body }, requestId, stay)
     const onEnd = (): void => end(stay, status)
     const errorEvent = (error: unknown) => options.errorBody(report(error, requestId, stay.log))
     return { status, headers: sseHeaders, body: sseBody(value.events, { errorEvent, heartbeatMs, onEnd }) }
@@ -227,16 +238,12 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     const query = operation.query && parse(operation.query, parseQuery(exchange.query), 'query')
     const { method, ip, origin, onDisconnect, header } = exchange
     const call = { requestId, method, ip, origin, onDisconnect, header, setHeader, log: say }
-    const check = (input: unknown): void => {
-      if (operation.aliases) rename(input, operation.aliases)
-      if (operation.body) parse(operation.body, input, operation.form ? 'form' : 'request body')
-    }
     let body: unknown
     let form: Form | undefined
     try {
       if (operation.form) {
         const { readForm } = await import('./multipart.js')
-        form = await readForm(exchange, operation.form, check)
+        form = await readForm(exchange, operation.form, (fields) => checkBody(operation, fields))
         body = form.fields
       } else if (operation.body) {
         requireJson(header('content-type'), header('content-encoding'))
@@ -244,7 +251,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
         const read = exchange.bytes(route.bodyLimit ?? bodyLimit)
         body = parseJson(read instanceof Promise ? await read : read, jsonDepth)
       }
-      if (body !== undefined) check(body)
+      if (body !== undefined) checkBody(operation, body)
     } catch (error) {
       await form?.dispose()
       await operation.permit?.(actor, params)
