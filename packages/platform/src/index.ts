@@ -6,7 +6,7 @@ export type { FileFields, StoredFile } from './entities/files.js'
 export type { Project, ProjectFields, TeamType } from './entities/projects.js'
 export type { Result } from './entities/results.js'
 export type { NewTask, Revision, Task, TaskChange, TaskStatus } from './entities/tasks.js'
-export type { CheckedUpload, FilesOptions, UploadCheck, Verdict } from './files/options.js'
+export type { CheckedUpload, FilesOptions, UploadCheck, UploadVerdict } from './files/options.js'
 export { gatewayResponder } from './gateway-responder.js'
 export { chainIdentity } from './identity/identity.js'
 export type {

@@ -74,6 +74,13 @@ export interface PlatformOptions extends ShellOptions {
 /** Whether a path is one that a platform answers for, so that a server can give it all others to a gateway. */
 export const isPlatformPath = (path: string): boolean => /^\/(api(\/|$)|\.well-known\/)/.test(path)
 
+/** Headers of every answer, also of the gateway for browsers: most are for one user alone. */
+const HEADERS = {
+  'cache-control': 'private, no-store',
+  vary: 'Cookie, Authorization',
+  'x-content-type-options': 'nosniff',
+}
+
 /** What the routes of a platform do, without HTTP: it checks no caller. */
 export type Operations = ReturnType<typeof operationsOf>
 
@@ -135,18 +142,13 @@ export function createPlatform(options: PlatformOptions): Platform {
   ]
 
   const authenticate = callerOf(kv, { identity, trustedOrigins, now })
-  const headers = {
-    'cache-control': 'private, no-store',
-    vary: 'Cookie, Authorization',
-    'x-content-type-options': 'nosniff',
-  }
   const api = createHandler({
     ...options,
     bodyLimit,
     routes,
     authenticate,
     errorBody: ({ message }) => ({ error: message }),
-    headers,
+    headers: HEADERS,
   })
   const browser =
     gateway &&
@@ -155,7 +157,7 @@ export function createPlatform(options: PlatformOptions): Platform {
       rateLimiter: options.rateLimiter ?? memoryRateLimiter({ now }),
       perMinute: options.userRateLimit ?? USER_RATE_LIMIT,
       cors: options.cors ?? { origins: [] },
-      headers,
+      headers: HEADERS,
     })
   const handle: Handler = (exchange) => (browser && isBrowserGateway(exchange.path) ? browser : api.handle)(exchange)
   const { refuse } = api

@@ -3,6 +3,7 @@ import { entriesOf } from '@turnpike/core'
 import type { LooseBytes } from './entities/file-space.js'
 import type { StoredFile } from './entities/files.js'
 import { indexOf } from './entities/files.js'
+import { miscounted } from './verify-counters.js'
 
 /** Checks that each file is found where it belongs and nowhere else. */
 async function* verifyLists(kv: KV): AsyncGenerator<string> {
@@ -21,14 +22,14 @@ async function* verifyLists(kv: KV): AsyncGenerator<string> {
 
 /** Checks that the count of each user's bytes is right. */
 async function* verifySpace(kv: KV): AsyncGenerator<string> {
-  const left = new Map<string, number>()
-  const add = (userId: string, bytes: number): void => void left.set(userId, (left.get(userId) ?? 0) + bytes)
-  for await (const { value } of entriesOf<StoredFile>(kv, ['file'])) add(value.user_id, value.size_bytes)
-  for await (const { value } of entriesOf<LooseBytes>(kv, ['file-bytes'])) add(value.user_id, value.bytes)
-  for await (const { key, value } of entriesOf<{ bytes?: number }>(kv, ['file-space']))
-    add(key[1]!, -(value.bytes ?? 0))
-  for (const [userId, bytes] of left)
-    if (bytes !== 0) yield `The files of user ${userId} are miscounted by ${bytes} bytes`
+  const taken = async function* (): AsyncGenerator<[string, { bytes: number }]> {
+    for await (const { value } of entriesOf<StoredFile>(kv, ['file']))
+      yield [value.user_id, { bytes: value.size_bytes }]
+    for await (const { value } of entriesOf<LooseBytes>(kv, ['file-bytes']))
+      yield [value.user_id, { bytes: value.bytes }]
+  }
+  for await (const [userId, { bytes }] of miscounted(kv, 'file-space', taken()))
+    yield `The files of user ${userId} are miscounted by ${bytes} bytes`
 }
 
 /** Checks that no file is without its bytes. */

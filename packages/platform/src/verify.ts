@@ -4,26 +4,17 @@ import { verifyOwned } from '@turnpike/core/internal'
 import type { Conversation } from './entities/conversations.js'
 import type { StoredProject } from './entities/projects.js'
 import type { StoredTask } from './entities/tasks.js'
+import { miscounted } from './verify-counters.js'
 import { verifyFiles } from './verify-files.js'
 
 /** Checks that the count of the projects and agents of each user is right. */
 async function* verifySlots(kv: KV): AsyncGenerator<string> {
-  const left = new Map<string, { projects: number; agents: number }>()
-  const of = (userId: string) => {
-    const found = left.get(userId) ?? { projects: 0, agents: 0 }
-    left.set(userId, found)
-    return found
+  const taken = async function* (): AsyncGenerator<[string, { projects: number; agents: number }]> {
+    for await (const { value } of entriesOf<StoredProject>(kv, ['project']))
+      yield [value.user_id, { projects: 1, agents: value.agents }]
   }
-  for await (const { value } of entriesOf<StoredProject>(kv, ['project'])) {
-    of(value.user_id).projects++
-    of(value.user_id).agents += value.agents
-  }
-  for await (const { key, value } of entriesOf<Record<string, number>>(kv, ['project-slots'])) {
-    of(key[1]!).projects -= value['projects'] ?? 0
-    of(key[1]!).agents -= value['agents'] ?? 0
-  }
-  for (const [userId, { projects, agents }] of left)
-    if (projects !== 0 || agents !== 0) yield `The projects or agents of user ${userId} are miscounted`
+  for await (const [userId] of miscounted(kv, 'project-slots', taken()))
+    yield `The projects or agents of user ${userId} are miscounted`
 }
 
 /** What an entry below `in-project` needs to be found, or to belong to something: the value of another entry, as far as it is told. */

@@ -6,12 +6,12 @@ const at =
   (head: Uint8Array): boolean =>
     [...text].every((char, i) => head[offset + i] === char.charCodeAt(0))
 
-const all =
+const allOf =
   (...tests: ((head: Uint8Array) => boolean)[]) =>
   (head: Uint8Array): boolean =>
     tests.every((test) => test(head))
 
-const any =
+const anyOf =
   (...tests: ((head: Uint8Array) => boolean)[]) =>
   (head: Uint8Array): boolean =>
     tests.some((test) => test(head))
@@ -26,7 +26,7 @@ function isText(head: Uint8Array): boolean {
 }
 
 /** An MPEG audio frame, or the ID3 tag before it. */
-const isMp3 = any(at(0, 'ID3'), (head) => head[0] === 0xff && (head[1]! & 0xe6) === 0xe2)
+const isMp3 = anyOf(at(0, 'ID3'), (head) => head[0] === 0xff && (head[1]! & 0xe6) === 0xe2)
 
 /**
  * The types that browsers may show in place, and what the first bytes of such a file are. None of them can run scripts in a page. PDF is not among
@@ -36,11 +36,11 @@ const inlineTypes = new Map<string, (head: Uint8Array) => boolean>(
   Object.entries({
     'image/png': at(0, '\x89PNG\r\n\x1a\n'),
     'image/jpeg': at(0, '\xff\xd8\xff'),
-    'image/gif': any(at(0, 'GIF87a'), at(0, 'GIF89a')),
-    'image/webp': all(at(0, 'RIFF'), at(8, 'WEBP')),
-    'image/avif': all(at(4, 'ftyp'), any(at(8, 'avif'), at(8, 'avis'))),
+    'image/gif': anyOf(at(0, 'GIF87a'), at(0, 'GIF89a')),
+    'image/webp': allOf(at(0, 'RIFF'), at(8, 'WEBP')),
+    'image/avif': allOf(at(4, 'ftyp'), anyOf(at(8, 'avif'), at(8, 'avis'))),
     'audio/mpeg': isMp3,
-    'audio/wav': all(at(0, 'RIFF'), at(8, 'WAVE')),
+    'audio/wav': allOf(at(0, 'RIFF'), at(8, 'WAVE')),
     'audio/webm': at(0, '\x1aE\xdf\xa3'),
     'video/mp4': at(4, 'ftyp'),
     'video/webm': at(0, '\x1aE\xdf\xa3'),

@@ -8,10 +8,10 @@ export type CheckedUpload = Readonly<Omit<StoredFile, 'held' | 'deleted_at'>> & 
 }
 
 /** What an upload check says: whether a file is accepted, held back until `files.release`, or refused for a reason. */
-export type Verdict = 'accept' | 'hold' | { refuse: string }
+export type UploadVerdict = 'accept' | 'hold' | { refuse: string }
 
 /** Checks each upload before it has a record, such as by a virus scanner. An error refuses the upload with 500. */
-export type UploadCheck = (upload: CheckedUpload) => Promise<Verdict> | Verdict
+export type UploadCheck = (upload: CheckedUpload) => Promise<UploadVerdict> | UploadVerdict
 
 /** Options of the files of users. */
 export interface FilesOptions {
