@@ -2,6 +2,8 @@ import type { BlobStore } from '@turnpike/core'
 import { durableFs, redisItems, unstorageBlobs } from '@turnpike/storage'
 import { openDriver } from './driver.js'
 import type { Environment } from './environment.js'
+import type { Opener } from './open-by-prefix.js'
+import { openByPrefix } from './open-by-prefix.js'
 
 /** Where the bytes of files are kept. */
 export interface Files {
@@ -49,17 +51,15 @@ async function s3(url: string, environment: Environment): Promise<Files> {
 }
 
 /** The prefixes of `FILES`, and the function that opens each kind. */
-const openers: Record<string, (rest: string, url: string, environment: Environment) => Promise<Files>> = {
+const openersOf = (environment: Environment): Record<string, Opener<Files>> => ({
   memory: () => onDriver('memory'),
   // Large chunks: each is a file that is flushed.
-  'fs:': async (base) =>
-    // Large chunks: each is a file that is flushed.
-    withoutConnection(unstorageBlobs(durableFs({ base }), { chunkBytes: 2 ** 22 })),
+  'fs:': async (base) => withoutConnection(unstorageBlobs(durableFs({ base }), { chunkBytes: 2 ** 22 })),
   'redis://': redis,
   'rediss://': redis,
-  's3://': (_, url, environment) => s3(url, environment),
+  's3://': (_, url) => s3(url, environment),
   'driver:': onDriver,
-}
+})
 
 /** What `FILES` is where it is unset: beside the store where that is a folder. */
 const presetOf = (storage: string): string => {
@@ -68,9 +68,5 @@ const presetOf = (storage: string): string => {
 }
 
 /** Opens the blob store that `FILES` names. */
-export function openFiles(environment: Environment): Promise<Files> {
-  const url = environment.FILES ?? presetOf(environment.STORAGE)
-  const [scheme, open] = Object.entries(openers).find(([scheme]) => url.startsWith(scheme)) ?? []
-  if (!open) throw new Error(`FILES begins with one of ${Object.keys(openers).join(' ')}`)
-  return open(url.slice(scheme!.length), url, environment)
-}
+export const openFiles = (environment: Environment): Promise<Files> =>
+  openByPrefix('FILES', environment.FILES ?? presetOf(environment.STORAGE), openersOf(environment))

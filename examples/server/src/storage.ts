@@ -12,6 +12,8 @@ import {
   sqliteRateLimiter,
 } from '@turnpike/storage'
 import { openDriver } from './driver.js'
+import type { Opener } from './open-by-prefix.js'
+import { openByPrefix } from './open-by-prefix.js'
 
 export interface Storage {
   /** Its `close` also closes the rate limiter and the connection. */
@@ -67,7 +69,7 @@ async function driver(text: string): Promise<Storage> {
 }
 
 /** The prefixes of `STORAGE`, and the function that opens each kind of store. */
-const openers: Record<string, (rest: string, url: string) => Promise<Storage>> = {
+const openers: Record<string, Opener<Storage>> = {
   memory: async () => ({ kv: await memoryKV() }),
   'fs:': async (folder) => ({ kv: await fsKV(folder) }),
   'sqlite:': async (file) => shared(await sqliteKV(file), await sqliteRateLimiter(file)),
@@ -79,8 +81,4 @@ const openers: Record<string, (rest: string, url: string) => Promise<Storage>> =
 }
 
 /** Opens the store that a value of `STORAGE` names. Besides the form of the value in environment.ts, this is the only place that depends on the kind of store. */
-export function openStorage(url: string): Promise<Storage> {
-  const [scheme, open] = Object.entries(openers).find(([scheme]) => url.startsWith(scheme)) ?? []
-  if (!open) throw new Error(`STORAGE begins with one of ${Object.keys(openers).join(' ')}`)
-  return open(url.slice(scheme!.length), url)
-}
+export const openStorage = (url: string): Promise<Storage> => openByPrefix('STORAGE', url, openers)
