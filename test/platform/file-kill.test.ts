@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, it } from 'vitest'
 import { noise } from '../support/forms.js'
+import { endEngines } from '../support/engines.js'
 import { thorough } from '../support/scope.js'
 import type { UserFile } from './files.js'
-import { download, durableStores, endStores, listed, upload } from './files.js'
+import { download, durableStores, listed, upload } from './files.js'
 import type { SignedIn, World } from './world.js'
 import { startWorld } from './world.js'
 
@@ -11,7 +12,7 @@ const ROUNDS = thorough ? 8 : 2
 const bytes = noise(3_000_000)
 
 describe.each([...durableStores])('files after kill -9, on $name', ({ missing, create }) => {
-  afterAll(endStores)
+  afterAll(endEngines)
 
   it.skipIf(missing)('have their bytes, and bytes without a file are found', { timeout: 240_000 }, async () => {
     const { storage, env, pieces } = await create()

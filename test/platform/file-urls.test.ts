@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { endEngines } from '../support/engines.js'
 import { noise } from '../support/forms.js'
-import { download, endStores, fileStore, listed, upload } from './files.js'
+import { download, fileStore, listed, upload } from './files.js'
 import type { World } from './world.js'
 import { startWorld } from './world.js'
 
@@ -9,7 +10,7 @@ async function start(name: string, env: Record<string, string>): Promise<World> 
   const made = await fileStore(name).create()
   return startWorld(made.storage, { RATE_LIMITER: 'memory', ...made.env, ...env })
 }
-afterAll(endStores)
+afterAll(endEngines)
 
 describe('URLs of files', () => {
   let world: World

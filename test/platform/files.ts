@@ -1,16 +1,13 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readdir } from 'node:fs/promises'
 import { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe } from 'vitest'
 import { missing as noS3, s3Server } from '../storage/s3-server.js'
 import type { Part } from '../support/forms.js'
 import { BOUNDARY, field, filePart, formBytes, formType } from '../support/forms.js'
-import { endEngines, engines } from '../support/engines.js'
+import { engines, newFolder, untilEnd } from '../support/engines.js'
 import { runtime } from '../support/runtime.js'
 import { sample } from '../support/scope.js'
-import type { Reply, SignedIn, World } from './world.js'
-import { startWorld } from './world.js'
+import type { Reply, SignedIn, World, WorldStores } from './world.js'
+import { worldSuite } from './world.js'
 
 /** spec.md, "UserFile". */
 export interface UserFile {
@@ -86,11 +83,8 @@ export const lengthOf = (headers: Headers, bytes: number): string | null =>
 export const listed = async (world: World, as: SignedIn, trashed = false): Promise<UserFile[]> =>
   (await world.ask<UserFile[]>('GET', `/api/user-files${trashed ? '?trashed=true' : ''}`, { as })).body
 
-interface FileStores {
-  name: string
-  missing: boolean
+interface FileStores extends WorldStores {
   create(): Promise<{
-    /** The values of `STORAGE`, `FILES` and further environment. */
     storage: string
     env: Record<string, string>
     /** What is stored of the bytes of files, also what was left behind. */
@@ -98,13 +92,10 @@ interface FileStores {
   }>
 }
 
-/** How the stores that were made are removed. */
-const ends: (() => Promise<unknown>)[] = []
 const engine = (name: string) => engines.find((one) => one.name === name)!
 
 async function onFolder(storage: string) {
-  const folder = await mkdtemp(join(tmpdir(), 'turnpike-files-'))
-  ends.push(() => rm(folder, { recursive: true, force: true }))
+  const folder = await newFolder()
   return {
     storage,
     env: { FILES: `fs:${folder}` },
@@ -114,13 +105,13 @@ async function onFolder(storage: string) {
 
 async function onRedis(storage: string) {
   const client = new Redis(storage)
-  ends.push(async () => client.disconnect())
+  untilEnd(async () => client.disconnect())
   return { storage, env: { FILES: storage }, pieces: () => client.keys('turnpike-files:*') }
 }
 
 async function onS3(storage: string) {
   const server = await s3Server()
-  ends.push(() => server.close())
+  untilEnd(() => server.close())
   const { endpoint, bucket, region, accessKeyId, secretAccessKey } = server.options
   const query = new URLSearchParams({ endpoint, region }).toString()
   return {
@@ -153,26 +144,6 @@ export const fileStore = (name: string): FileStores => stores.find((store) => st
 /** Stores of records, and of bytes, that survive the end of a process; the first one only in `npm test`. */
 export const durableStores = sample(stores.slice(1))
 
-/** Removes the stores that were made. */
-export async function endStores(): Promise<void> {
-  await endEngines()
-  for (const end of ends.splice(0)) await end()
-}
-
 /** Tests of one process with files: in memory or, in `npm run test:all`, on each kind of store. @param env further environment of server.mjs */
-export function filesSuite(name: string, suite: (world: () => World) => void, env: Record<string, string> = {}): void {
-  describe.each([...sample(stores)])(`${name}, on $name`, ({ missing, create }) => {
-    describe.skipIf(missing)('', () => {
-      let world: World
-      beforeAll(async () => {
-        const made = await create()
-        world = await startWorld(made.storage, { RATE_LIMITER: 'memory', ...made.env, ...env })
-      })
-      afterAll(async () => {
-        await world.kill()
-        await endStores()
-      })
-      suite(() => world)
-    })
-  })
-}
+export const filesSuite = (name: string, suite: (world: () => World) => void, env?: Record<string, string>): void =>
+  worldSuite(name, suite, env, stores)

@@ -30,7 +30,10 @@ const newFile = (): FormData => {
 /** Makes a developer, or a user of another role who was one, with a gateway key, a session, a project, a task, a message and a public file. */
 export async function newOwner(world: World, role: 'user' | 'developer' | 'admin' = 'developer'): Promise<Owner> {
   const as = await world.signedIn('developer', true)
-  const key = await world.ask<{ id: string; key: string }>('POST', '/api/keys', { as, body: { name: 'k' } })
+  const key = await world.ask<{ id: string; key: string }>('POST', '/api/keys', {
+    as,
+    body: { name: 'k', rateLimit: 1_000_000 },
+  })
   const session = await world.ask<{ id: string }>('POST', '/api/sessions', { as, body: {} })
   const project = await newProject(world, as)
   const task = await newTask(world, as, project.id)

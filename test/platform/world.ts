@@ -204,13 +204,36 @@ export const stores: { name: string; missing: boolean; create(): Promise<string>
   ...engines.filter(({ name }) => ['fs', 'redis', 'postgres'].includes(name)),
 ]
 
-/** Tests of one process on a store: on memory or, in `npm run test:all`, on each. @param env further environment of server.mjs */
-export function worldSuite(name: string, suite: (world: () => World) => void, env: Record<string, string> = {}): void {
-  describe.each([...sample(stores)])(`${name}, on $name`, ({ missing, create }) => {
+/** A kind of stores of a process. */
+export interface WorldStores {
+  name: string
+  missing: boolean
+  /** Makes empty ones. @returns the value of `STORAGE`, and further environment of server.mjs */
+  create(): Promise<{ storage: string; env: Record<string, string> }>
+}
+
+const withoutFiles: WorldStores[] = stores.map(({ create, ...store }) => ({
+  ...store,
+  create: async () => ({ storage: await create(), env: {} }),
+}))
+
+/**
+ * Tests of one process: on the first kind of stores or, in `npm run test:all`, on each.
+ * @param env further environment of server.mjs
+ * @param on default memory, and {@link stores}
+ */
+export function worldSuite(
+  name: string,
+  suite: (world: () => World) => void,
+  env: Record<string, string> = {},
+  on: WorldStores[] = withoutFiles,
+): void {
+  describe.each([...sample(on)])(`${name}, on $name`, ({ missing, create }) => {
     describe.skipIf(missing)('', () => {
       let world: World
       beforeAll(async () => {
-        world = await startWorld(await create(), { RATE_LIMITER: 'memory', ...env })
+        const made = await create()
+        world = await startWorld(made.storage, { RATE_LIMITER: 'memory', ...made.env, ...env })
       })
       afterAll(async () => {
         await world.kill()

@@ -18,7 +18,6 @@ let owner: Owner
 beforeAll(async () => {
   world = await startWorld('memory', { RATE_LIMITER: 'memory' })
   owner = await newOwner(world, 'admin')
-  owner.key = (await world.newKey(owner, { name: 'k', rateLimit: 1_000_000 })).body.key!
 })
 afterAll(() => world.kill())
 

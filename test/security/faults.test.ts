@@ -65,7 +65,6 @@ describe(`threat 32: a storage that fails, on ${runtime}`, () => {
     'is told of by each route in its error body, where $method fails after $after calls',
     async ({ method, after }) => {
       const owner = await newOwner(world, 'admin')
-      owner.key = (await world.newKey(owner, { name: 'k', rateLimit: 1_000_000 })).body.key!
       const requests = { ...requestsOfGateway(owner), ...requestsOf(owner) }
       const routes = Object.keys(requests)
       expect(routes.toSorted()).toEqual([...documented('gateway'), ...documented('platform')].toSorted())

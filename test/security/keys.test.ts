@@ -50,7 +50,6 @@ describe(`ids from anywhere, on ${runtime}`, () => {
   beforeAll(async () => {
     world = await startWorld('watched', { RATE_LIMITER: 'memory' })
     owner = await newOwner(world, 'admin')
-    owner.key = (await world.newKey(owner, { name: 'k', rateLimit: 1_000_000 })).body.key!
   })
   afterAll(() => world.kill())
 

@@ -63,48 +63,37 @@ const BUFFERS = 16 * MiB
 describe(`threat 10: an upstream that sends without end, on ${runtime}`, () => {
   const piece = Buffer.alloc(MiB, 'x')
 
-  it.each(sample(models))('is cut off within a line of 100 MB, with %s', async (model) => {
+  /** Asks while the upstream sends `data` again and again: it is cut off before the end, after at most `most` bytes and what buffers hold. */
+  async function expectCutOff(
+    { model, stream }: { model: string; stream: boolean },
+    { begin = '', data, times, most }: { begin?: string; data: Buffer; times: number; most: number },
+  ): Promise<void> {
     let whole: boolean | undefined
     taken = 0
     act = async (response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' })
-      response.write('data: {"')
-      whole = await pour(response, piece, 100)
+      response.writeHead(200, { 'content-type': stream ? 'text/event-stream' : 'application/json' })
+      if (begin) response.write(begin)
+      whole = await pour(response, data, times)
     }
-    const response = await ask(model, true)
+    const response = await ask(model, stream)
     expect([response.status, await response.text()]).toEqual([502, expect.stringMatching(senseless)])
     await expect.poll(() => whole).toBe(false)
-    expect(taken).toBeLessThan(EVENT + BUFFERS)
+    expect(taken).toBeLessThan(most + BUFFERS)
     await isAlive()
-  })
+  }
+
+  it.each(sample(models))('is cut off within a line of 100 MB, with %s', (model) =>
+    expectCutOff({ model, stream: true }, { begin: 'data: {"', data: piece, times: 100, most: EVENT }),
+  )
 
   it('is cut off within many lines of one event', async () => {
-    let whole: boolean | undefined
-    taken = 0
     const lines = Buffer.from(`data: ${'x'.repeat(1_000)}\n`.repeat(1_000))
-    act = async (response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' })
-      whole = await pour(response, lines, 100)
-    }
-    const response = await ask('gpt-4o', true)
-    expect([response.status, await response.text()]).toEqual([502, expect.stringMatching(senseless)])
-    await expect.poll(() => whole).toBe(false)
-    expect(taken).toBeLessThan(EVENT + BUFFERS)
+    await expectCutOff({ model: 'gpt-4o', stream: true }, { data: lines, times: 100, most: EVENT })
   })
 
-  it.each(sample(models))('is cut off within a whole answer of 200 MB, with %s', async (model) => {
-    let whole: boolean | undefined
-    taken = 0
-    act = async (response) => {
-      response.writeHead(200, { 'content-type': 'application/json' })
-      whole = await pour(response, piece, 200)
-    }
-    const response = await ask(model, false)
-    expect([response.status, await response.text()]).toEqual([502, expect.stringMatching(senseless)])
-    await expect.poll(() => whole).toBe(false)
-    expect(taken).toBeLessThan(ANSWER + BUFFERS)
-    await isAlive()
-  })
+  it.each(sample(models))('is cut off within a whole answer of 200 MB, with %s', (model) =>
+    expectCutOff({ model, stream: false }, { data: piece, times: 200, most: ANSWER }),
+  )
 
   it('is not read faster than its client reads', async () => {
     taken = 0

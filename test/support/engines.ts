@@ -25,6 +25,8 @@ export interface Engine {
 let redis: Promise<RedisServer> | undefined
 let postgres: Promise<Postgres> | undefined
 const started: (() => Promise<void>)[] = []
+/** Calls `end` in {@link endEngines}, before what was started earlier is ended. */
+export const untilEnd = (end: () => Promise<unknown>): void => void started.push(async () => void (await end()))
 /** Ends the servers and removes the folders of all stores. */
 export const endEngines = async (): Promise<void> => {
   for (const end of started.splice(0).toReversed()) await end()
