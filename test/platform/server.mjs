@@ -23,6 +23,7 @@ import { watchedStore } from './watched-store.mjs'
 const { OPENAI_BASE_URL, BALANCE_POLICY = 'report', TRUSTED_HOPS = '0', BASE_URL, RATE_LIMITER } = process.env
 const { PLAN_PROJECTS, PLAN_AGENTS, PLAN_STORAGE_GB = '1', CORS_ORIGIN, HOLDS } = process.env
 const {
+  TRASH_DAYS,
   USER_RATE_LIMIT = '1000000',
   FILE_SECRETS = 'a secret of files, at least 32 characters',
   FILES_PUBLIC_URL,
@@ -99,6 +100,7 @@ const platform = createPlatform({
     secrets: FILE_SECRETS.split(','),
     check: ({ display_name }) => verdicts[display_name] ?? 'accept',
     directUrls: FILES_DIRECT_URLS === 'true',
+    ...(TRASH_DAYS && { trashDays: Number(TRASH_DAYS) }),
     ...(FILES_PUBLIC_URL && { publicBase: FILES_PUBLIC_URL }),
   },
   rateLimiter,

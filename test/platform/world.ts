@@ -123,6 +123,7 @@ export async function startWorld(storage: string, env: Record<string, string> = 
 
   const call = <T>(method: string, ...args: unknown[]): Promise<T> =>
     new Promise<T>((resolve, reject) => {
+      if (child.exitCode !== null || child.signalCode !== null) return reject(new Error('The server ended'))
       const id = ++calls
       waiting.set(id, { resolve, reject })
       child.stdin.write(`${JSON.stringify([id, method, ...args])}\n`)
