@@ -67,7 +67,8 @@ describe.skipIf(s3.missing)('URLs of S3 itself', () => {
       `attachment; filename="a _b_.bin"; filename*=UTF-8''a%20%22b%22.bin`,
     ])
     expect((await download(url, { range: 'bytes=0-3' })).bytes.equals(bytes.subarray(0, 4))).toBe(true)
-    expect((await download(url.replace(/X-Amz-Signature=../, 'X-Amz-Signature=00'))).status).toBe(403)
+    const forged = url.replace(/(?<=X-Amz-Signature=)./, (first) => (first === '0' ? '1' : '0'))
+    expect((await download(forged)).status).toBe(403)
     // Public files are the platform's.
     const open = (await upload(world, as, 'a', { before: { isPublic: 'true' } })).body
     expect(open.url.startsWith(world.url)).toBe(true)
