@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import type { KV } from '@turnpike/core'
 import { getUser, usageLedger } from '@turnpike/core'
+import { dashboardFiles, dashboardHeaders } from '@turnpike/dashboard'
 import type { AuthenticateAdmin, Gateway, RequestEvents } from '@turnpike/gateway'
 import { conventionRoutes, createGateway, tokenAdmin } from '@turnpike/gateway'
 import { openapi } from '@turnpike/gateway/openapi'
 import { prometheus } from '@turnpike/gateway/prometheus'
 import type { Servable } from '@turnpike/http'
-import { shells } from '@turnpike/http'
+import { assetRoutes, shells } from '@turnpike/http'
 import type { Platform } from '@turnpike/platform'
 import { createPlatform, gatewayResponder, isPlatformPath, passwordAuth, scryptHasher } from '@turnpike/platform'
 import { openapi as platformOpenapi } from '@turnpike/platform/openapi'
@@ -107,6 +108,9 @@ function filesOf(environment: Environment) {
   }
 }
 
+/** The dashboard. Its files contain no data, so that anybody may read them. */
+const dashboard = () => assetRoutes(dashboardFiles, { access: 'open' as const, headers: dashboardHeaders })
+
 /** The reference server, whatever runtime serves it. @param events where finished requests are told of */
 export async function createApp(environment: Environment, transport: Transport, events: RequestEvents) {
   const { BASE_URL, TRUSTED_HOPS: trustedHops, STORAGE } = environment
@@ -138,7 +142,7 @@ export async function createApp(environment: Environment, transport: Transport, 
     onError: log.onError,
     onRequest: log.onRequest,
     events,
-    routes: [conventionRoutes, prometheus(), openapi()],
+    routes: [conventionRoutes, prometheus(), openapi(), dashboard],
   })
   const identity = passwordAuth({
     kv,

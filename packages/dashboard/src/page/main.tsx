@@ -1,0 +1,32 @@
+import 'uplot/dist/uPlot.min.css'
+import '@turnpike/ui/styles.css'
+import './page.css'
+import { route, Shell } from '@turnpike/ui'
+import type { ComponentType } from 'preact'
+import { render } from 'preact'
+import { refused, signOut } from './data.js'
+import { Overview } from './overview.js'
+import { SignIn } from './sign-in.js'
+
+const pages: { path: string; name: string; page: ComponentType }[] = [{ path: '/', name: 'Overview', page: Overview }]
+
+function App() {
+  if (refused.value !== undefined) return <SignIn />
+  const path = `/${route.value.path.split('/')[1]}`
+  const { page: Current } = pages.find((one) => one.path === path) ?? pages[0]!
+  return (
+    <Shell
+      name="Turnpike"
+      pages={pages}
+      footer={
+        <button type="button" class="quiet" onClick={() => void signOut()}>
+          Sign out
+        </button>
+      }
+    >
+      <Current />
+    </Shell>
+  )
+}
+
+render(<App />, document.body)

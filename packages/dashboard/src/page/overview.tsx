@@ -1,0 +1,210 @@
+import type { Column } from '@turnpike/ui'
+import {
+  Code,
+  count,
+  duration,
+  Empty,
+  Figure,
+  linkTo,
+  Loaded,
+  Page,
+  Panel,
+  percent,
+  route,
+  Segmented,
+  setQuery,
+  Spark,
+  Table,
+  time,
+  usd,
+  useData,
+  words,
+} from '@turnpike/ui'
+import { useMemo } from 'preact/hooks'
+import type { Metrics, MetricsAnswer } from './answers.js'
+import { Chart } from './chart.js'
+import { read } from './data.js'
+
+export const periods = [
+  ['1', '1 hour'],
+  ['24', '24 hours'],
+  ['168', '7 days'],
+  ['720', '30 days'],
+] as const
+export type Hours = (typeof periods)[number][0]
+
+/** The period of the page's address. */
+export const hoursOf = (standard: Hours): Hours => {
+  const given = route.value.query.get('hours')
+  return periods.find(([hours]) => hours === given)?.[0] ?? standard
+}
+
+const curl = () =>
+  `curl ${new URL('v1/chat/completions', location.href).href} -H "Authorization: Bearer $GATEWAY_KEY" ` +
+  `-H "Content-Type: application/json" -d '{"model":"gpt-4o-mini","messages":[{"role":"user","content":"Hello!"}]}'`
+
+const failed = ({ requests, error_rate }: Metrics): number => Math.round(requests * error_rate)
+
+/** What the chart can show. */
+const views = {
+  requests: { name: 'Requests', of: (one: Metrics) => one.requests, format: count },
+  errors: { name: 'Errors', of: failed, format: count },
+  latency: { name: 'Latency, p95', of: (one: Metrics) => one.latency_ms.p95, format: duration },
+  cost: { name: 'Cost', of: (one: Metrics) => one.cost_usd, format: usd },
+}
+type View = keyof typeof views
+const viewNames = Object.entries(views).map(([key, { name }]) => [key as View, name] as const)
+
+const FirstRun = () => (
+  <section class="panel">
+    <Empty title="No request yet">
+      <p>Send one with a gateway key. The first start of the server printed one; Keys lists all.</p>
+    </Empty>
+    <div class="body">
+      <Code text={curl()} label="A first request" />
+    </div>
+  </section>
+)
+
+type Provider = MetricsAnswer['providers'][number]
+const providerColumns: Column<Provider>[] = [
+  { name: 'Provider', cell: ({ id }) => <a href={linkTo('/providers')}>{id}</a>, sort: ({ id }) => id },
+  { name: 'Requests', number: true, cell: (one) => count(one.requests), sort: (one) => one.requests },
+  { name: 'Errors', number: true, cell: (one) => percent(one.error_rate), sort: (one) => one.error_rate },
+  { name: 'p50', number: true, cell: (one) => duration(one.latency_ms.p50), sort: (one) => one.latency_ms.p50 ?? 0 },
+  { name: 'p95', number: true, cell: (one) => duration(one.latency_ms.p95), sort: (one) => one.latency_ms.p95 ?? 0 },
+  {
+    name: 'First token',
+    number: true,
+    cell: (one) => duration(one.first_token_ms.p50),
+    sort: (one) => one.first_token_ms.p50 ?? 0,
+  },
+  { name: 'Cost', number: true, cell: (one) => usd(one.cost_usd), sort: (one) => one.cost_usd },
+]
+
+/** What went wrong, most frequent first. */
+const kindsOf = ({ errors }: Metrics): [string, number][] => Object.entries(errors).toSorted(([, a], [, b]) => b - a)
+
+function Figures({ total, series }: MetricsAnswer) {
+  const of = (value: (one: Metrics) => number | null) => series.map((one) => value(one) ?? 0)
+  const [worst] = kindsOf(total)
+  return (
+    <dl class="figures">
+      <Figure
+        name="Requests"
+        value={count(total.requests)}
+        detail={total.refused > 0 && `${count(total.refused)} refused by providers`}
+      >
+        <Spark values={of((one) => one.requests)} />
+      </Figure>
+      <Figure
+        name="Error rate"
+        value={percent(total.error_rate)}
+        detail={worst ? `mostly ${words(worst[0])}` : 'no errors'}
+      >
+        <Spark values={of(failed)} tone="danger" />
+      </Figure>
+      <Figure
+        name="Latency, p95"
+        value={duration(total.latency_ms.p95)}
+        detail={`p50 ${duration(total.latency_ms.p50)}`}
+      >
+        <Spark values={of((one) => one.latency_ms.p95)} />
+      </Figure>
+      <Figure
+        name="Tokens"
+        value={count(total.prompt_tokens + total.completion_tokens)}
+        detail={`${count(total.prompt_tokens)} in, ${count(total.completion_tokens)} out`}
+      >
+        <Spark values={of((one) => one.prompt_tokens + one.completion_tokens)} />
+      </Figure>
+      <Figure
+        name="Cost"
+        value={usd(total.cost_usd)}
+        detail={total.unpriced > 0 ? `${count(total.unpriced)} requests without a price` : 'every request has a price'}
+      >
+        <Spark values={of((one) => one.cost_usd)} tone="amber" />
+      </Figure>
+    </dl>
+  )
+}
+
+function Course({ series }: MetricsAnswer) {
+  const given = route.value.query.get('show') ?? ''
+  const view = given in views ? (given as View) : 'requests'
+  const { name, of, format } = views[view]
+  const times = useMemo(() => series.map(({ time }) => Date.parse(time) / 1000), [series])
+  const lines = useMemo(
+    () => [
+      {
+        name,
+        colour: view === 'cost' ? '--amber' : view === 'errors' ? '--danger' : '--accent',
+        values: series.map(of),
+      },
+    ],
+    [series, view],
+  )
+  const columns: Column<MetricsAnswer['series'][number]>[] = [
+    { name: 'Hour', cell: (one) => time(one.time) },
+    { name, number: true, cell: (one) => format(of(one) ?? 0) },
+  ]
+  return (
+    <Panel
+      title={`${name} by hour`}
+      actions={<Segmented label="Shown" options={viewNames} value={view} onChange={(show) => setQuery({ show })} />}
+    >
+      <div class="body">
+        <Chart label={`${name} by hour`} times={times} lines={lines} format={format} />
+      </div>
+      <details class="twin">
+        <summary>As a table</summary>
+        <Table caption={`${name} by hour`} columns={columns} rows={series.toReversed()} rowKey={(one) => one.time} />
+      </details>
+    </Panel>
+  )
+}
+
+export function Overview() {
+  const hours = hoursOf('24')
+  const data = useData((signal) => read<MetricsAnswer>(`metrics?hours=${hours}`, signal), [hours], 10_000)
+  return (
+    <Page
+      title="Overview"
+      actions={<Segmented label="Period" options={periods} value={hours} onChange={(hours) => setQuery({ hours })} />}
+    >
+      <Loaded data={data}>
+        {(answer) => (
+          <>
+            {answer.total.requests === 0 && <FirstRun />}
+            <Figures {...answer} />
+            <Course {...answer} />
+            <div class="columns">
+              <Panel title="Providers">
+                <Table caption="Providers" columns={providerColumns} rows={answer.providers} rowKey={({ id }) => id} />
+              </Panel>
+              <Panel title="Upstream errors">
+                {kindsOf(answer.total).length === 0 ? (
+                  <Empty title="No upstream failed in this period">
+                    <p>
+                      Requests that the gateway itself refuses are among the <a href={linkTo('/requests')}>requests</a>.
+                    </p>
+                  </Empty>
+                ) : (
+                  <Table
+                    caption="Errors by kind"
+                    columns={[
+                      { name: 'Kind', cell: ([kind]) => words(kind) },
+                      { name: 'Calls', number: true, cell: ([, calls]) => count(calls) },
+                    ]}
+                    rows={kindsOf(answer.total)}
+                    rowKey={([kind]) => kind}
+                  />
+                )}
+              </Panel>
+            </div>
+          </>
+        )}
+      </Loaded>
+    </Page>
+  )
+}

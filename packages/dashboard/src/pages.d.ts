@@ -1,0 +1,7 @@
+/** What `bundledPages` of @turnpike/ui makes of a page. */
+declare module 'page:*' {
+  const files: Record<'script' | 'styles', { name: string; text: string }>
+  export default files
+}
+
+declare module '*.css'

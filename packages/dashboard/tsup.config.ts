@@ -1,0 +1,13 @@
+import { bundledPages } from '@turnpike/ui/bundle'
+import { defineConfig } from 'tsup'
+
+export default defineConfig({
+  entry: ['src/index.ts'],
+  format: 'esm',
+  dts: false,
+  clean: true,
+  sourcemap: false,
+  target: 'node20',
+  platform: 'neutral',
+  esbuildPlugins: [bundledPages()],
+})

@@ -1,0 +1,4 @@
+import type { Plugin } from 'esbuild'
+
+/** See `bundle.js`. */
+export const bundledPages: () => Plugin

@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto'
+import { build } from 'esbuild'
+
+/**
+ * An esbuild plugin: `import files from 'page:./page/main.tsx'` is the script and the styles of a page, each bundled into one text whose name
+ * changes with its bytes: `{ script: { name, text }, styles: { name, text } }`.
+ * @returns {import('esbuild').Plugin}
+ */
+export const bundledPages = () => ({
+  name: 'bundled pages',
+  setup(outer) {
+    outer.onResolve({ filter: /^page:/ }, async ({ path, resolveDir }) => {
+      const { path: entry, errors } = await outer.resolve(path.slice('page:'.length), {
+        kind: 'entry-point',
+        resolveDir,
+      })
+      return errors.length > 0 ? { errors } : { path: entry, namespace: 'page' }
+    })
+    outer.onLoad({ filter: /.*/, namespace: 'page' }, async ({ path }) => {
+      const { outputFiles, metafile } = await build({
+        entryPoints: [path],
+        bundle: true,
+        write: false,
+        minify: true,
+        metafile: true,
+        outdir: '/',
+        format: 'esm',
+        target: 'es2022',
+        jsx: 'automatic',
+        jsxImportSource: 'preact',
+        legalComments: 'none',
+      })
+      const file = (extension) => {
+        const found = outputFiles.find((one) => one.path.endsWith(extension))
+        if (!found) return undefined
+        const hash = createHash('sha256').update(found.contents).digest('hex').slice(0, 12)
+        return { name: `app.${hash}${extension}`, text: found.text }
+      }
+      return {
+        contents: JSON.stringify({ script: file('.js'), styles: file('.css') }),
+        loader: 'json',
+        watchFiles: Object.keys(metafile.inputs),
+      }
+    })
+  },
+})

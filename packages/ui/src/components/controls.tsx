@@ -1,0 +1,207 @@
+import type { ComponentChildren, JSX } from 'preact'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { theme } from '../theme.js'
+
+/** A control with its label. */
+export function Field({
+  label,
+  hint,
+  error,
+  children,
+}: {
+  label: string
+  hint?: string | undefined
+  error?: string | undefined
+  children: (ids: { id: string; 'aria-describedby': string | undefined; 'aria-invalid': boolean }) => JSX.Element
+}) {
+  const id = useId()
+  const noteId = `${id}-note`
+  const note = error ?? hint
+  return (
+    <div class="field">
+      <span>
+        <label for={id}>{label}</label>
+      </span>
+      {children({
+        id,
+        'aria-describedby': note === undefined ? undefined : noteId,
+        'aria-invalid': error !== undefined,
+      })}
+      {note !== undefined && (
+        <span id={noteId} class="small muted">
+          {note}
+        </span>
+      )}
+    </div>
+  )
+}
+
+/** A check box with its label beside it. */
+export const Check = ({
+  label,
+  checked,
+  onChange,
+}: {
+  label: string
+  checked: boolean
+  onChange: (checked: boolean) => void
+}) => (
+  <label class="field check">
+    <span>{label}</span>
+    <input type="checkbox" checked={checked} onChange={(event) => onChange(event.currentTarget.checked)} />
+  </label>
+)
+
+/** A few choices side by side, of which one is pressed. */
+export function Segmented<T extends string>({
+  label,
+  options,
+  value,
+  onChange,
+}: {
+  label: string
+  options: readonly (readonly [T, string])[]
+  value: T
+  onChange: (value: T) => void
+}) {
+  return (
+    <div class="segmented" role="group" aria-label={label}>
+      {options.map(([key, text]) => (
+        <button key={key} type="button" aria-pressed={key === value} onClick={() => onChange(key)}>
+          {text}
+        </button>
+      ))}
+    </div>
+  )
+}
+
+/** Copies a text to the clipboard, and says so. */
+export function Copy({ text, label = 'Copy', class: className }: { text: string; label?: string; class?: string }) {
+  const [said, say] = useState('')
+  useEffect(() => {
+    if (said === '') return
+    const timer = setTimeout(() => say(''), 2_000)
+    return () => clearTimeout(timer)
+  }, [said])
+  const copy = (): void =>
+    void navigator.clipboard.writeText(text).then(
+      () => say('Copied'),
+      () => say('Not copied'),
+    )
+  return (
+    <>
+      <button type="button" class={className} onClick={copy}>
+        {said || label}
+      </button>
+      <span class="hidden" role="status">
+        {said}
+      </span>
+    </>
+  )
+}
+
+/** A text to be copied, such as a command. */
+export function Code({ text, label }: { text: string; label?: string }) {
+  return (
+    <div class="code">
+      <pre tabIndex={0} aria-label={label ?? 'Code'}>
+        <code>{text}</code>
+      </pre>
+      <Copy text={text} />
+    </div>
+  )
+}
+
+/**
+ * A dialog over the page: a drawer at its side, or a box in its middle. The browser keeps the focus in it, and `Esc` closes it.
+ * @param onClose called when it has been closed; the parent then leaves it out
+ */
+export function Dialog({
+  title,
+  form = 'drawer',
+  actions,
+  onClose,
+  children,
+}: {
+  title: ComponentChildren
+  form?: 'drawer' | 'drawer wide' | 'box'
+  actions?: ComponentChildren
+  onClose: () => void
+  children: ComponentChildren
+}) {
+  const ref = useRef<HTMLDialogElement>(null)
+  const titleId = useId()
+  useEffect(() => {
+    const before = document.activeElement
+    ref.current!.showModal()
+    return () => before instanceof HTMLElement && before.isConnected && before.focus()
+  }, [])
+  return (
+    <dialog
+      ref={ref}
+      class={form}
+      aria-labelledby={titleId}
+      onClose={onClose}
+      onClick={(event) => event.target === ref.current && ref.current!.close()}
+    >
+      <header>
+        <h2 id={titleId} class="break">
+          {title}
+        </h2>
+        <div class="row">
+          {actions}
+          <button type="button" class="quiet" aria-label="Close" onClick={() => ref.current!.close()}>
+            ✕
+          </button>
+        </div>
+      </header>
+      <div class="body">{children}</div>
+    </dialog>
+  )
+}
+
+/** Asks before something that cannot be undone. */
+export function Confirm({
+  title,
+  action,
+  onConfirm,
+  onClose,
+  children,
+}: {
+  title: string
+  action: string
+  onConfirm: () => void
+  onClose: () => void
+  children: ComponentChildren
+}) {
+  return (
+    <Dialog title={title} form="box" onClose={onClose}>
+      <div class="stack">{children}</div>
+      <div class="row end">
+        <button type="button" onClick={onClose}>
+          Cancel
+        </button>
+        <button
+          type="button"
+          class="danger"
+          onClick={() => {
+            onConfirm()
+            onClose()
+          }}
+        >
+          {action}
+        </button>
+      </div>
+    </Dialog>
+  )
+}
+
+const next = { '': 'dark', dark: 'light', light: '' } as const
+const names = { '': 'System theme', dark: 'Dark theme', light: 'Light theme' } as const
+
+/** Changes from the theme of the system to dark, to light and back. */
+export const ThemeButton = () => (
+  <button type="button" class="quiet" onClick={() => (theme.value = next[theme.value])}>
+    {names[theme.value]}
+  </button>
+)

@@ -1,0 +1,151 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import { linkTo, route } from '../route.js'
+import { ThemeButton } from './controls.js'
+
+/** A bar across a road. */
+const Mark = () => (
+  <svg width="20" height="20" viewBox="0 0 20 20" fill="none" stroke="currentColor" stroke-width="2" aria-hidden="true">
+    <path d="M4 18V3M2 18h4M4 7h14M8 4.5v5M12.5 4.5v5M17 4.5v5" />
+  </svg>
+)
+
+/** A page with the links to all pages at its side; on a phone, above it. */
+export function Shell({
+  name,
+  pages,
+  footer,
+  children,
+}: {
+  name: string
+  pages: readonly { path: string; name: string }[]
+  footer?: ComponentChildren
+  children: ComponentChildren
+}) {
+  const current = `/${route.value.path.split('/')[1]}`
+  const main = useRef<HTMLElement>(null)
+  return (
+    <div class="shell">
+      <a
+        class="skip"
+        href="#main"
+        onClick={(event) => {
+          // The hash is the page.
+          event.preventDefault()
+          main.current!.focus()
+        }}
+      >
+        Skip to content
+      </a>
+      <header class="side">
+        <div class="brand">
+          <Mark />
+          {name}
+        </div>
+        <nav aria-label="Pages">
+          <ul>
+            {pages.map(({ path, name }) => (
+              <li key={path}>
+                <a href={linkTo(path)} aria-current={path === current ? 'page' : undefined}>
+                  {name}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </nav>
+        <div class="side-foot">
+          {footer}
+          <ThemeButton />
+        </div>
+      </header>
+      <main id="main" ref={main} tabIndex={-1}>
+        {children}
+      </main>
+    </div>
+  )
+}
+
+let opened = false
+
+/** One page: its title, which gets the focus when the page is opened by a link, and what can be done. */
+export function Page({
+  title,
+  actions,
+  children,
+}: {
+  title: string
+  actions?: ComponentChildren
+  children: ComponentChildren
+}) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    document.title = `${title} · Turnpike`
+    if (opened) heading.current!.focus()
+    opened = true
+  }, [title])
+  return (
+    <div class="page">
+      <div class="page-head">
+        <h1 ref={heading} tabIndex={-1} class="break">
+          {title}
+        </h1>
+        {actions}
+      </div>
+      {children}
+    </div>
+  )
+}
+
+/** A part of a page with a heading. */
+export const Panel = ({
+  title,
+  actions,
+  children,
+}: {
+  title: string
+  actions?: ComponentChildren
+  children: ComponentChildren
+}) => (
+  <section class="panel" aria-label={title}>
+    <header>
+      <h2>{title}</h2>
+      {actions !== undefined && <div class="row">{actions}</div>}
+    </header>
+    {children}
+  </section>
+)
+
+/** What is said where there is nothing yet, and what to do next. */
+export const Empty = ({ title, children }: { title: string; children?: ComponentChildren }) => (
+  <div class="empty">
+    <p>{title}</p>
+    {children}
+  </div>
+)
+
+/** Something to be known: an error, a warning, a hint. Screen readers read it at once. */
+export const Notice = ({ tone, children }: { tone?: 'warn' | 'bad'; children: ComponentChildren }) => (
+  <div class={`notice ${tone ?? ''}`} role={tone === 'bad' ? 'alert' : 'status'}>
+    {children}
+  </div>
+)
+
+/** A state in a word, with a shape: `good` and `off` a dot, `warn` a triangle, `bad` a cross. */
+export const Status = ({ tone, children }: { tone: 'good' | 'warn' | 'bad' | 'off'; children: ComponentChildren }) => (
+  <span class={`status ${tone}`}>{children}</span>
+)
+
+/** Names and values. */
+export const Facts = ({ facts }: { facts: readonly (readonly [string, ComponentChildren] | false | undefined)[] }) => (
+  <dl class="facts">
+    {facts.map(
+      (fact) =>
+        fact && (
+          <>
+            <dt>{fact[0]}</dt>
+            <dd>{fact[1]}</dd>
+          </>
+        ),
+    )}
+  </dl>
+)

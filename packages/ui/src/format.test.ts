@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest'
+import { bytes, count, csv, duration, percent, time, usd } from './format.js'
+
+describe('figures', () => {
+  it('of counts', () => {
+    expect([0, 999, 12_345, 100_000, 1_234_567].map(count)).toEqual(['0', '999', '12,345', '100K', '1.2M'])
+  })
+  it('of money never show 0 for what is not', () => {
+    expect([0, 0.000000055, 0.000165, 0.42, 1, 1234.5, 12_345_678].map(usd)).toEqual([
+      '$0',
+      '$0.000000055',
+      '$0.000165',
+      '$0.42',
+      '$1.00',
+      '$1,234.50',
+      '$12,345,678.00',
+    ])
+  })
+  it('of shares, times and sizes', () => {
+    expect([0, 0.037, 1].map(percent)).toEqual(['0 %', '3.7 %', '100 %'])
+    expect([null, 0.4, 850, 5793, 59_000, 600_000].map(duration)).toEqual([
+      '–',
+      '0 ms',
+      '850 ms',
+      '5.8 s',
+      '59 s',
+      '10 min',
+    ])
+    expect([0, 999, 1000, 1_234_567, 999_999, 5e12].map(bytes)).toEqual([
+      '0 B',
+      '999 B',
+      '1.0 kB',
+      '1.2 MB',
+      '1.0 MB',
+      '5.0 TB',
+    ])
+  })
+  it('of days', () => {
+    const now = new Date(2026, 10, 25, 15, 0)
+    expect(time(new Date(2026, 10, 25, 14, 3, 27).toISOString(), now)).toBe('14:03:27')
+    expect(time(new Date(2026, 10, 24, 14, 3).toISOString(), now)).toBe('24 Nov, 14:03')
+    expect(time(new Date(2025, 10, 24, 14, 3).toISOString(), now)).toBe('24 Nov 2025, 14:03')
+  })
+})
+
+it('CSV quotes what has to be, and has no formulas', () => {
+  expect(
+    csv([
+      ['a', 'b,"c"\nd', null],
+      ['=1+1', -1, '@x'],
+    ]),
+  ).toBe('a,"b,""c""\nd",\r\n\'=1+1,-1,\'@x\r\n')
+})
