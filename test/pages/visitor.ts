@@ -1,0 +1,76 @@
+import { mkdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { expect } from 'vitest'
+
+/** Where the screenshots of all pages are kept. */
+const pictures = fileURLToPath(new URL('../../.ci/out/pages/', import.meta.url))
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+const sizes = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } } as const
+
+/** The ways to look at a page. */
+export const looks = (['light', 'dark'] as const).flatMap((theme) =>
+  (['desktop', 'phone'] as const).map((size) => ({ theme, size })),
+)
+export type Look = (typeof looks)[number]
+
+/** A person with a browser, who notes everything that should not happen. */
+export interface Visitor {
+  page: Page
+  context: BrowserContext
+  /** Violations of the Content-Security-Policy, requests to other hosts, errors of scripts and dialogs so far. */
+  faults: string[]
+  /** Checks the page by axe and keeps a screenshot of it; fails if anything was noted. @param name of the screenshot */
+  inspect(name: string): Promise<void>
+}
+
+/** Opens a window with nothing stored. @param url the server, which no request may leave */
+export async function visit(browser: Browser, url: string, { theme, size }: Look): Promise<Visitor> {
+  const context = await browser.newContext({
+    viewport: sizes[size],
+    colorScheme: theme,
+    hasTouch: size === 'phone',
+    permissions: ['clipboard-read', 'clipboard-write'],
+  })
+  const faults: string[] = []
+  await context.addInitScript(`addEventListener('securitypolicyviolation', (event) => {
+    console.error('CSP: ' + event.violatedDirective + ' ' + event.blockedURI)
+  })`)
+  const { origin } = new URL(url)
+  context.on('request', (request) => {
+    const to = new URL(request.url())
+    if (to.protocol.startsWith('http') && to.origin !== origin) faults.push(`a request to ${to.origin}`)
+  })
+  context.on('console', (message) => {
+    // What the browser says of every answer that is an error; the pages show those themselves.
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) faults.push(message.text())
+  })
+  context.on('weberror', (error) => faults.push(String(error.error())))
+  context.on('dialog', (dialog) => {
+    faults.push(`a dialog: ${dialog.message()}`)
+    void dialog.dismiss()
+  })
+  const page = await context.newPage()
+  return {
+    page,
+    context,
+    faults,
+    async inspect(name) {
+      await page.evaluate(axe)
+      const found = await page.evaluate<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }>(
+        'axe.run(document, { resultTypes: ["violations"] })',
+      )
+      const serious = found.violations
+        .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+        .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`)
+      mkdirSync(pictures, { recursive: true })
+      await page.screenshot({ path: `${pictures}${name}-${theme}-${size}.png`, fullPage: true })
+      expect({ serious, faults }).toEqual({ serious: [], faults: [] })
+      // Nothing is wider than the window, so that a page scrolls in one direction only.
+      expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), `${name} fits`).toBe(true)
+    },
+  }
+}
