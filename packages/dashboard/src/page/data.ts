@@ -33,6 +33,7 @@ export async function send(
   const response = await fetch(path, {
     ...init,
     headers: {
+      ...headers,
       ...(token && { authorization: `Bearer ${token}` }),
       ...(body !== undefined && { 'content-type': 'application/json' }),
     },
