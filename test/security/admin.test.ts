@@ -50,6 +50,7 @@ describe(`threat 30: what administrators are told and may do, on ${runtime}`, ()
     'GET /admin/pricing',
     'GET /admin/users/summary',
     'GET /admin/balancer',
+    'POST /admin/balancer/simulate',
     'GET /admin/audit',
     'GET /admin/events',
     'GET /metrics',

@@ -56,6 +56,7 @@ export type {
   ImageAnswer,
   Need,
   Note,
+  Preview,
   Provider,
   ProviderHealth,
   ProviderState,
