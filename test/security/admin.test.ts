@@ -51,6 +51,8 @@ describe(`threat 30: what administrators are told and may do, on ${runtime}`, ()
     'GET /admin/users/summary',
     'GET /admin/balancer',
     'POST /admin/balancer/simulate',
+    'GET /admin/usage',
+    'GET /admin/usage/hours',
     'GET /admin/audit',
     'GET /admin/events',
     'GET /metrics',

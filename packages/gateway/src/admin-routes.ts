@@ -5,6 +5,7 @@ import { adminEvents } from './operations/admin/events.js'
 import { adminMetrics } from './operations/admin/metrics.js'
 import { adminPricing } from './operations/admin/pricing.js'
 import { adminProviders } from './operations/admin/providers.js'
+import { adminUsage, adminUsageHours } from './operations/admin/usage.js'
 import { adminAudit, adminUsersSummary } from './operations/admin/users.js'
 import type { RequestEvents } from './request-events.js'
 import type { GatewayRoute } from './operation.js'
@@ -36,8 +37,10 @@ export const adminRoutes = ({ router, kv, ledger, now }: GatewayParts): GatewayR
 ]
 
 /** Routes that the specification does not have: the data of a dashboard, the audit log and, if there are `events`, their stream. */
-export const conventionRoutes = ({ router, kv, events, stopping }: GatewayParts): GatewayRoute[] => [
-  route('GET', '/admin/audit', adminAudit(kv), { convention: true }),
+export const conventionRoutes = ({ router, kv, ledger, events, stopping, now }: GatewayParts): GatewayRoute[] => [
   route('POST', '/admin/balancer/simulate', adminBalancerSimulate(router), { convention: true }),
+  route('GET', '/admin/usage', adminUsage(kv, ledger, now), { convention: true }),
+  route('GET', '/admin/usage/hours', adminUsageHours(kv, ledger, now), { convention: true }),
+  route('GET', '/admin/audit', adminAudit(kv), { convention: true }),
   ...(events ? [route('GET', '/admin/events', adminEvents(events, stopping), { convention: true })] : []),
 ]

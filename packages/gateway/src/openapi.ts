@@ -29,6 +29,7 @@ import { BalancerResponse, SimulatedChoice } from './operations/admin/balancer.j
 import { MetricsResponse, ProviderMetrics } from './operations/admin/metrics.js'
 import { PricingResponse } from './operations/admin/pricing.js'
 import { ConfiguredProviders } from './operations/admin/providers.js'
+import { UsageSeries, UsageTable } from './operations/admin/usage.js'
 import { AuditLog, UsersSummary } from './operations/admin/users.js'
 import type { GatewayRoute } from './operation.js'
 import { GatewayInfo, HealthResponse, ProviderHealth, ProvidersHealth } from './operations/status.js'
@@ -102,6 +103,8 @@ const components = {
   UsersSummary: ours(UsersSummary),
   BalancerResponse: ours(BalancerResponse),
   SimulatedChoice: ours(SimulatedChoice),
+  UsageTable: ours(UsageTable),
+  UsageSeries: ours(UsageSeries),
   AuditLog: ours(AuditLog),
   RequestEvent: ours(RequestEvent),
   Error: shown(GatewayError, 'error'),

@@ -16,6 +16,8 @@ const paths = [
   '/admin/pricing',
   '/admin/users/summary',
   '/admin/balancer',
+  '/admin/usage?by=user',
+  '/admin/usage/hours?by=user&id=a',
   '/admin/audit',
   '/admin/events?replay=0',
   '/health/providers',
@@ -61,7 +63,7 @@ describe('the routes for administrators', () => {
       false,
     ])
     expect(await table({ routes: [] })).toEqual(shown)
-    const ours = ['audit', 'balancer/simulate', 'events'].map((name) => [`/admin/${name}`, true])
+    const ours = ['balancer/simulate', 'usage', 'usage/hours', 'audit', 'events'].map((name) => [`/admin/${name}`, true])
     expect(await table({})).toEqual([...shown, ...ours])
   })
 })
@@ -89,7 +91,7 @@ it('GET /admin/providers lists the configured ones, without keys or addresses', 
       },
     ],
   })
-  for (const path of paths.slice(0, 6)) expect(await (await ask(path)).text()).not.toMatch(/secret|internal/)
+  for (const path of paths.slice(0, -2)) expect(await (await ask(path)).text()).not.toMatch(/secret|internal/)
 })
 
 it('GET /admin/pricing lists the prices of all models, also unknown ones', async () => {
