@@ -29,7 +29,7 @@ export { entriesOf, update } from './kv/kv.js'
 export type { KVLog, LogEntry, MemoryKVOptions } from './kv/memory-kv.js'
 export { memoryKV } from './kv/memory-kv.js'
 export type { Budget, BudgetOf, BudgetUse, Hold, LimitOf, TokensOf } from './ledger/holds.js'
-export type { UsageHour, UsageLedger } from './ledger/ledger.js'
+export type { UsageHour, UsageLedger, UsagePage } from './ledger/ledger.js'
 export type { PageOptions, RecordPage } from './ledger/record-pages.js'
 export type { Fields, HourOf, TotalOf, UsageTotals } from './ledger/totals.js'
 export { usageLedger } from './ledger/usage-ledger.js'
@@ -56,6 +56,7 @@ export type {
   ImageAnswer,
   Need,
   Note,
+  Preview,
   Provider,
   ProviderHealth,
   ProviderState,

@@ -195,6 +195,14 @@ export interface Choice {
   considered?: Considered[]
 }
 
+/** How a router would choose for a request. */
+export interface Preview {
+  /** The criterion: expected cost or order of configuration. */
+  by: 'price' | 'order'
+  /** In the order in which they are to be tried, followed by excluded ones. The cost is set only if price decides. */
+  order: Considered[]
+}
+
 /** The health of a provider. */
 export interface ProviderHealth {
   id: string
@@ -219,16 +227,12 @@ export interface ProviderState extends ProviderHealth {
 }
 
 /** A past choice among several candidates, with its result. */
-export interface RecentChoice {
+export interface RecentChoice extends Preview {
   time: string
   /** The requested model. */
   model: string
   /** The request's `provider` field; null if absent. */
   provider: string | null
-  /** The criterion: expected cost or order of configuration. */
-  by: 'price' | 'order'
-  /** In the order in which they were to be tried, followed by excluded ones. The cost is set only if price decided. */
-  order: Considered[]
   /** The target that accepted the request; null if none has (yet). */
   served: { provider: string; model: string } | null
   /** Number of calls made. */
@@ -254,6 +258,11 @@ export interface Router {
    * @throws ApiError 400 for an unknown model or provider, and if no provider supports the request
    */
   candidates(need: Need): Choice | Promise<Choice>
+  /**
+   * Tells what {@link candidates} would choose now, also where no provider supports the request. Later choices do not depend on it.
+   * @throws ApiError 400 for an unknown model or provider
+   */
+  preview(need: Need): Promise<Preview>
   /**
    * Runs a call with the first target. As long as a call certainly was not accepted, it runs with the next target or is retried.
    * After this resolves, the result of the call must be reported with `report`.

@@ -12,7 +12,7 @@ export class Choices {
   readonly #last: RecentChoice[] = []
   readonly #of = new WeakMap<Target, RecentChoice>()
 
-  made({ request }: Need, by: RecentChoice['by'], { targets, order }: Ranking, now: number): void {
+  made({ request }: Need, { targets, by, order }: Ranking, now: number): void {
     const choice: RecentChoice = {
       time: new Date(now).toISOString(),
       model: request.model.slice(0, MODEL_LENGTH),

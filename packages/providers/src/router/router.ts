@@ -5,7 +5,7 @@ import { builtInPrices, factsOf } from '../catalogue.js'
 import { fidelityOf } from '../fidelity.js'
 import type { AttemptOptions } from './attempt.js'
 import { attempt } from './attempt.js'
-import type { Candidate } from './candidates.js'
+import type { Candidate, Ranking } from './candidates.js'
 import { byCost, inOrder } from './candidates.js'
 import { Choices } from './choices.js'
 import type { HealthOptions } from './health.js'
@@ -79,10 +79,13 @@ export function createRouter(options: RouterOptions): Router {
   /** The instances of a provider in round-robin order. */
   const instances = (id: string): Provider[] => {
     const all = byId.get(id)!
-    if (all.length === 1) return all
     const first = nextInstance.get(id) ?? 0
-    nextInstance.set(id, (first + 1) % all.length)
-    return [...all.slice(first), ...all.slice(0, first)]
+    return first === 0 ? all : [...all.slice(first), ...all.slice(0, first)]
+  }
+  /** Makes the next request begin with other instances of these providers. */
+  const rotate = (places: Place[]): void => {
+    for (const id of new Set(places.map(({ provider }) => provider.id)))
+      nextInstance.set(id, ((nextInstance.get(id) ?? 0) + 1) % byId.get(id)!.length)
   }
 
   const listed = async (): Promise<Model[]> =>
@@ -153,11 +156,9 @@ export function createRouter(options: RouterOptions): Router {
     catalogue: table.version,
   })
 
-  const choose = (known: Map<string, Map<string, Model>>, need: Need): Choice => {
+  const rank = (known: Map<string, Map<string, Model>>, need: Need, places: Place[]): Ranking => {
     const table = prices.table()
-    const places = placesOf(known, need)
     const byPrice = need.request.provider === 'auto'
-    if (!byPrice && places.length === 1) return { targets: [targetOf(table, places[0]!)] }
     const candidates = places.map((place): Candidate => {
       const { provider, model } = place
       const id = plainId(model)
@@ -173,8 +174,16 @@ export function createRouter(options: RouterOptions): Router {
         limited: health.limited(target),
       }
     })
-    const ranking = byPrice ? byCost(candidates, need) : inOrder(candidates)
-    if (candidates.length > 1) choices.made(need, byPrice ? 'price' : 'order', ranking, now())
+    return byPrice ? byCost(candidates, need) : inOrder(candidates)
+  }
+
+  const choose = (known: Map<string, Map<string, Model>>, need: Need): Choice => {
+    const places = placesOf(known, need)
+    if (places.length === 1 && need.request.provider !== 'auto')
+      return { targets: [targetOf(prices.table(), places[0]!)] }
+    const ranking = rank(known, need, places)
+    rotate(places)
+    if (places.length > 1) choices.made(need, ranking, now())
     if (ranking.targets.length === 0)
       throw unsupported(`No configured provider of "${need.request.model.slice(0, 100)}" can do what is asked for`)
     return ranking
@@ -184,6 +193,11 @@ export function createRouter(options: RouterOptions): Router {
     // Synchronous once the catalogue has been read.
     candidates: (need) =>
       catalogue ? choose(catalogue, need) : readCatalogue().then((read) => choose((catalogue = read), need)),
+    async preview(need) {
+      const known = (catalogue ??= await readCatalogue())
+      const { by, order } = rank(known, need, placesOf(known, need))
+      return { by, order }
+    },
     attempt(targets, signal, run) {
       const choice = choices.of(targets[0]!)
       if (!choice) return attempt(targets, signal, run, health, options)
