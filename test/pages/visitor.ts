@@ -32,6 +32,7 @@ export async function visit(browser: Browser, url: string, { theme, size }: Look
   const context = await browser.newContext({
     viewport: sizes[size],
     colorScheme: theme,
+    isMobile: size === 'phone',
     hasTouch: size === 'phone',
     permissions: ['clipboard-read', 'clipboard-write'],
   })

@@ -11,7 +11,15 @@ const reasons: Record<string, string> = {
 }
 
 /** Why a candidate stands where it stands. */
-function Reason({ candidate: { excluded, behind, expected_usd }, by, first }: { candidate: Candidate; by: Choice['by']; first: boolean }) {
+function Reason({
+  candidate: { excluded, behind, expected_usd },
+  by,
+  first,
+}: {
+  candidate: Candidate
+  by: Choice['by']
+  first: boolean
+}) {
   if (excluded !== null) return <Status tone="off">{reasons[excluded] ?? excluded}</Status>
   if (behind !== null) return <Status tone="warn">{reasons[behind] ?? behind}</Status>
   if (by === 'order') return first ? <>configured before the others</> : <>used if those before it fail</>
@@ -28,7 +36,9 @@ export function Candidates({ choice: { by, order }, served }: { choice: Simulate
       cell: (one) => (
         <>
           {order.indexOf(one) + 1}. {one.provider}/{one.model}{' '}
-          {served?.provider === one.provider && served.model === one.model && <span class="badge accent">answered</span>}
+          {served?.provider === one.provider && served.model === one.model && (
+            <span class="badge accent">answered</span>
+          )}
         </>
       ),
     },

@@ -12,7 +12,14 @@ const contents: Record<string, object> = {
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
 /** A command that sends a request like this one, with content of its own. */
-export function curlOf({ method, route, task, provider, model, stream }: Pick<RequestEvent, 'method' | 'route' | 'task' | 'provider' | 'model' | 'stream'>): string {
+export function curlOf({
+  method,
+  route,
+  task,
+  provider,
+  model,
+  stream,
+}: Pick<RequestEvent, 'method' | 'route' | 'task' | 'provider' | 'model' | 'stream'>): string {
   const parts = [
     `curl ${quoted(new URL(route.slice(1), location.href).href)}`,
     ...(method === 'GET' || method === 'POST' ? [] : [`-X ${method}`]),
@@ -21,7 +28,11 @@ export function curlOf({ method, route, task, provider, model, stream }: Pick<Re
   if (task === 'transcription') parts.push(`-F model=${quoted(`${provider}/${model}`)}`, '-F file=@audio.mp3')
   else if (method === 'POST') {
     const content = contents[task ?? ''] ?? {}
-    const body = { ...(model !== undefined && { model: `${provider}/${model}` }), ...(stream && { stream }), ...content }
+    const body = {
+      ...(model !== undefined && { model: `${provider}/${model}` }),
+      ...(stream && { stream }),
+      ...content,
+    }
     parts.push("-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(body))}`)
   }
   return parts.join(' \\\n  ')

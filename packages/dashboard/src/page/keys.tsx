@@ -1,5 +1,23 @@
 import type { Column } from '@turnpike/ui'
-import { Confirm, count, Empty, ErrorNotice, Field, linkTo, Loaded, NONE, Page, Panel, route, setQuery, Status, Table, time, useData } from '@turnpike/ui'
+import {
+  Confirm,
+  count,
+  Empty,
+  ErrorNotice,
+  Filter,
+  linkTo,
+  Loaded,
+  NONE,
+  Page,
+  Panel,
+  plural,
+  route,
+  setQuery,
+  Status,
+  Table,
+  time,
+  useData,
+} from '@turnpike/ui'
 import { useState } from 'preact/hooks'
 import type { Key, KeysAnswer } from './answers.js'
 import { send } from './data.js'
@@ -30,14 +48,27 @@ export function Keys() {
       ),
       sort: ({ name }) => name,
     },
-    { name: 'Owner', cell: ({ user, user_id }) => <a href={linkTo('/usage', { by: 'user', id: user_id })}>{user ?? user_id}</a>, sort: ({ user }) => user ?? '' },
+    {
+      name: 'Owner',
+      cell: ({ user, user_id }) => <a href={linkTo('/usage', { by: 'user', id: user_id })}>{user ?? user_id}</a>,
+      sort: ({ user }) => user ?? '',
+    },
     {
       name: 'State',
       cell: ({ revoked }) => (revoked ? <Status tone="off">revoked</Status> : <Status tone="good">valid</Status>),
       sort: ({ revoked }) => Number(revoked),
     },
-    { name: 'Requests a minute', number: true, cell: ({ rate_limit }) => count(rate_limit), sort: ({ rate_limit }) => rate_limit },
-    { name: 'Last used', cell: ({ last_used_at }) => (last_used_at === null ? 'never' : time(last_used_at)), sort: ({ last_used_at }) => last_used_at ?? '' },
+    {
+      name: 'Requests a minute',
+      number: true,
+      cell: ({ rate_limit }) => count(rate_limit),
+      sort: ({ rate_limit }) => rate_limit,
+    },
+    {
+      name: 'Last used',
+      cell: ({ last_used_at }) => (last_used_at === null ? 'never' : time(last_used_at)),
+      sort: ({ last_used_at }) => last_used_at ?? '',
+    },
     { name: 'Made', cell: ({ created_at }) => time(created_at), sort: ({ created_at }) => created_at },
     {
       name: 'Revoke',
@@ -56,16 +87,21 @@ export function Keys() {
       {error !== undefined && <ErrorNotice error={error} />}
       <Loaded data={data}>
         {({ rows }) => {
-          const shown = rows.filter((key) => [key.name, key.id, key.user, key.user_id].some((text) => text?.toLowerCase().includes(filter.toLowerCase())))
+          const shown = rows.filter((key) =>
+            [key.name, key.id, key.user, key.user_id].some((text) =>
+              text?.toLowerCase().includes(filter.toLowerCase()),
+            ),
+          )
           return (
             <>
               <div class="spread">
-                <p class="muted">The value of a key is shown once, to whoever makes it: developers in the console, or by POST /api/keys.</p>
-                <Field label="Filter">
-                  {(ids) => <input {...ids} type="search" value={filter} onInput={(event) => setQuery({ filter: event.currentTarget.value })} />}
-                </Field>
+                <p class="muted">
+                  The value of a key is shown once, to whoever makes it: developers in the console, or by POST
+                  /api/keys.
+                </p>
+                <Filter value={filter} onChange={(filter) => setQuery({ filter })} />
               </div>
-              <Panel title={`${count(shown.length)} keys`}>
+              <Panel title={plural(shown.length, 'key')}>
                 {rows.length === 0 ? (
                   <Empty title="No key yet">
                     <p>A developer makes one with POST /api/keys.</p>
@@ -79,7 +115,12 @@ export function Keys() {
         }}
       </Loaded>
       {asked && (
-        <Confirm title={`Revoke “${asked.name}”?`} action="Revoke the key" onConfirm={() => void revoke(asked)} onClose={() => ask(undefined)}>
+        <Confirm
+          title={`Revoke “${asked.name}”?`}
+          action="Revoke the key"
+          onConfirm={() => void revoke(asked)}
+          onClose={() => ask(undefined)}
+        >
           <p>Requests with this key of {asked.user ?? asked.user_id} are refused from now on. This cannot be undone.</p>
         </Confirm>
       )}

@@ -1,5 +1,19 @@
 import type { Column } from '@turnpike/ui'
-import { count, Field, Loaded, NONE, Page, Panel, route, setQuery, Table, usd, useData, words } from '@turnpike/ui'
+import {
+  count,
+  Filter,
+  Loaded,
+  NONE,
+  Page,
+  Panel,
+  plural,
+  route,
+  setQuery,
+  Table,
+  usd,
+  useData,
+  words,
+} from '@turnpike/ui'
 import type { PricedModel, PricingAnswer, Rates } from './answers.js'
 import { read } from './data.js'
 
@@ -30,10 +44,24 @@ const columns: Column<PricedModel>[] = [
   { name: 'Provider', cell: ({ provider }) => provider, sort: ({ provider }) => provider },
   { name: 'Input', number: true, cell: ({ input }) => rate(input), sort: ({ input }) => input ?? -1 },
   { name: 'Output', number: true, cell: ({ output }) => rate(output), sort: ({ output }) => output ?? -1 },
-  { name: 'Cache read', number: true, cell: ({ cache_read }) => rate(cache_read), sort: ({ cache_read }) => cache_read ?? -1 },
-  { name: 'Cache write', number: true, cell: ({ cache_write }) => rate(cache_write), sort: ({ cache_write }) => cache_write ?? -1 },
+  {
+    name: 'Cache read',
+    number: true,
+    cell: ({ cache_read }) => rate(cache_read),
+    sort: ({ cache_read }) => cache_read ?? -1,
+  },
+  {
+    name: 'Cache write',
+    number: true,
+    cell: ({ cache_write }) => rate(cache_write),
+    sort: ({ cache_write }) => cache_write ?? -1,
+  },
   { name: 'Other', cell: (model) => others(model) || NONE },
-  { name: 'Since', cell: ({ since, source }) => (since === null ? NONE : `${since}, ${source}`), sort: ({ since }) => since ?? '' },
+  {
+    name: 'Since',
+    cell: ({ since, source }) => (since === null ? NONE : `${since}, ${source}`),
+    sort: ({ since }) => since ?? '',
+  },
 ]
 
 export function Pricing() {
@@ -51,13 +79,9 @@ export function Pricing() {
                 US dollars per million tokens; in “other”, also per million characters, seconds or images. Table of{' '}
                 {answer.since ?? 'an unknown date'}, {answer.source}, version {answer.version}.
               </p>
-              <Field label="Filter">
-                {(ids) => (
-                  <input {...ids} type="search" value={filter} onInput={(event) => setQuery({ filter: event.currentTarget.value })} />
-                )}
-              </Field>
+              <Filter value={filter} onChange={(filter) => setQuery({ filter })} />
             </div>
-            <Panel title={`${count(shown(answer).length)} models`}>
+            <Panel title={plural(shown(answer).length, 'model')}>
               <Table
                 caption="Prices of models"
                 columns={columns}

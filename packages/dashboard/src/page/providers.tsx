@@ -1,5 +1,20 @@
 import type { Column } from '@turnpike/ui'
-import { count, duration, Empty, Loaded, Page, Panel, percent, Segmented, setQuery, Status, Table, time, useData, words } from '@turnpike/ui'
+import {
+  count,
+  duration,
+  Empty,
+  Loaded,
+  Page,
+  Panel,
+  percent,
+  Segmented,
+  setQuery,
+  Status,
+  Table,
+  time,
+  useData,
+  words,
+} from '@turnpike/ui'
 import { useState } from 'preact/hooks'
 import type { BalancerAnswer, MetricsAnswer, Probe, ProvidersAnswer } from './answers.js'
 import { read, send } from './data.js'
@@ -56,7 +71,9 @@ function ProbeButton({ id, onDone }: { id: string; onDone: () => void }) {
   const run = async (): Promise<void> => {
     setResult('running')
     try {
-      setResult((await (await send(`admin/providers/${encodeURIComponent(id)}/probe`, { method: 'POST' })).json()) as Probe)
+      setResult(
+        (await (await send(`admin/providers/${encodeURIComponent(id)}/probe`, { method: 'POST' })).json()) as Probe,
+      )
     } catch (error) {
       setResult(error as Error)
     }
@@ -100,10 +117,30 @@ const columnsOf = (again: () => void): Column<Row>[] => [
     sort: ({ state }) => state.id,
   },
   { name: 'Health', cell: Health, sort: ({ state }) => state.failures },
-  { name: 'Requests', number: true, cell: ({ metrics }) => count(metrics?.requests ?? 0), sort: ({ metrics }) => metrics?.requests ?? 0 },
-  { name: 'Errors', number: true, cell: ({ metrics }) => percent(metrics?.error_rate ?? 0), sort: ({ metrics }) => metrics?.error_rate ?? 0 },
-  { name: 'p50', number: true, cell: ({ metrics }) => duration(metrics?.latency_ms.p50), sort: ({ metrics }) => metrics?.latency_ms.p50 ?? 0 },
-  { name: 'p95', number: true, cell: ({ metrics }) => duration(metrics?.latency_ms.p95), sort: ({ metrics }) => metrics?.latency_ms.p95 ?? 0 },
+  {
+    name: 'Requests',
+    number: true,
+    cell: ({ metrics }) => count(metrics?.requests ?? 0),
+    sort: ({ metrics }) => metrics?.requests ?? 0,
+  },
+  {
+    name: 'Errors',
+    number: true,
+    cell: ({ metrics }) => percent(metrics?.error_rate ?? 0),
+    sort: ({ metrics }) => metrics?.error_rate ?? 0,
+  },
+  {
+    name: 'p50',
+    number: true,
+    cell: ({ metrics }) => duration(metrics?.latency_ms.p50),
+    sort: ({ metrics }) => metrics?.latency_ms.p50 ?? 0,
+  },
+  {
+    name: 'p95',
+    number: true,
+    cell: ({ metrics }) => duration(metrics?.latency_ms.p95),
+    sort: ({ metrics }) => metrics?.latency_ms.p95 ?? 0,
+  },
   {
     name: 'First token',
     number: true,
@@ -129,14 +166,19 @@ export function Providers() {
                 <p>Set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY and start the server again.</p>
               </Empty>
             ) : (
-              <Table caption="Configured providers" columns={columnsOf(data.again)} rows={rows} rowKey={({ state }) => state.id} />
+              <Table
+                caption="Configured providers"
+                columns={columnsOf(data.again)}
+                rows={rows}
+                rowKey={({ state }) => state.id}
+              />
             )}
           </Panel>
         )}
       </Loaded>
       <p class="small muted">
-        Health is that of this process. Providers that are unhealthy or limited are tried after others. A probe asks for the list of
-        models, which costs nothing.
+        Health is that of this process. Providers that are unhealthy or limited are tried after others. A probe asks for
+        the list of models, which costs nothing.
       </p>
     </Page>
   )

@@ -7,6 +7,7 @@ import {
   duration,
   Empty,
   Facts,
+  Filter,
   linkTo,
   Loaded,
   NONE,
@@ -54,7 +55,7 @@ const columns: Column<RequestEvent>[] = [
   {
     name: 'Time',
     cell: (event) => (
-      <button type="button" class="link" onClick={() => setQuery({ id: event.request_id })}>
+      <button type="button" class="link nowrap" onClick={() => setQuery({ id: event.request_id })}>
         {time(event.time)}
       </button>
     ),
@@ -64,14 +65,21 @@ const columns: Column<RequestEvent>[] = [
   { name: 'Model', cell: targetOf },
   { name: 'Duration', number: true, cell: (event) => duration(event.duration_ms) },
   { name: 'First token', number: true, cell: (event) => duration(event.first_token_ms) },
-  { name: 'Tokens', number: true, cell: ({ prompt_tokens: a, completion_tokens: b }) => (a === undefined ? NONE : count(a + (b ?? 0))) },
+  {
+    name: 'Tokens',
+    number: true,
+    cell: ({ prompt_tokens: a, completion_tokens: b }) => (a === undefined ? NONE : count(a + (b ?? 0))),
+  },
   { name: 'Cost', number: true, cell: ({ cost_usd }) => (cost_usd === undefined ? NONE : usd(cost_usd)) },
 ]
 
 /** Everything that is known of one request, and why it went as it went. */
 function Detail({ event }: { event: RequestEvent }) {
   const choice = useData(
-    async (signal) => (await read<BalancerAnswer>('balancer', signal)).choices.find(({ request_id }) => request_id === event.request_id),
+    async (signal) =>
+      (await read<BalancerAnswer>('balancer', signal)).choices.find(
+        ({ request_id }) => request_id === event.request_id,
+      ),
     [event.request_id],
   )
   return (
@@ -98,16 +106,30 @@ function Detail({ event }: { event: RequestEvent }) {
         facts={[
           ['Request', `${event.method} ${event.route}`],
           ['Time', time(event.time)],
-          ['Answered by', targetOf(event)],
-          ['Streamed', event.stream ? 'yes' : 'no'],
-          ['Outcome', words(event.outcome ?? event.error_code ?? NONE)],
+          ['Provider and model', event.model !== undefined && targetOf(event)],
+          ['Streamed', event.stream && 'yes'],
+          ['Outcome', event.outcome && words(event.outcome)],
           ['Duration', duration(event.duration_ms)],
-          ['First token', duration(event.first_token_ms)],
-          ['Calls of providers', event.attempts ?? NONE],
-          ['Tokens', event.prompt_tokens === undefined ? NONE : `${count(event.prompt_tokens)} in, ${count(event.completion_tokens ?? 0)} out`],
-          ['Cost', event.cost_usd === undefined ? NONE : usd(event.cost_usd)],
-          event.user_id !== undefined && ['User', <a href={linkTo('/usage', { by: 'user', id: event.user_id })}>{event.user_id}</a>],
-          event.key_id !== undefined && ['Key', <a href={linkTo('/usage', { by: 'key', id: event.key_id })}>{event.key_id}</a>],
+          ['First token', event.first_token_ms !== undefined && duration(event.first_token_ms)],
+          ['Calls of providers', event.attempts],
+          [
+            'Tokens',
+            event.prompt_tokens !== undefined &&
+              `${count(event.prompt_tokens)} in, ${count(event.completion_tokens ?? 0)} out`,
+          ],
+          ['Cost', event.cost_usd !== undefined && usd(event.cost_usd)],
+          [
+            'User',
+            event.user_id !== undefined && (
+              <a href={linkTo('/usage', { by: 'user', id: event.user_id })}>{event.user_id}</a>
+            ),
+          ],
+          [
+            'Key',
+            event.key_id !== undefined && (
+              <a href={linkTo('/usage', { by: 'key', id: event.key_id })}>{event.key_id}</a>
+            ),
+          ],
           ['X-Request-ID', <span class="mono">{event.request_id}</span>],
         ]}
       />
@@ -121,6 +143,11 @@ function Detail({ event }: { event: RequestEvent }) {
           )
         }
       </Loaded>
+      {event.task === 'chat' && event.model !== undefined && (
+        <p>
+          <a href={linkTo('/routing', { model: event.model })}>Simulate the routing of {event.model}</a>
+        </p>
+      )}
       <Code text={curlOf(event)} label="The request as a curl command" />
       <p class="small muted">The gateway keeps no prompts; put your own in.</p>
     </>
@@ -140,12 +167,23 @@ export function Requests() {
     (event) =>
       (show === 'all' || isFailed(event)) &&
       (filter === '' ||
-        [event.request_id, event.model, event.provider, event.user_id, event.key_id, event.error_code, event.route, String(event.status)].some(
-          (text) => text?.toLowerCase().includes(filter),
-        )),
+        [
+          event.request_id,
+          event.model,
+          event.provider,
+          event.user_id,
+          event.key_id,
+          event.error_code,
+          event.route,
+          String(event.status),
+        ].some((text) => text?.toLowerCase().includes(filter))),
   )
   const start = Math.min(from, Math.max(0, matching.length - 1))
-  const open = id === null ? undefined : (requests.value.find(({ request_id }) => request_id === id) ?? paused?.find(({ request_id }) => request_id === id))
+  const open =
+    id === null
+      ? undefined
+      : (requests.value.find(({ request_id }) => request_id === id) ??
+        paused?.find(({ request_id }) => request_id === id))
   return (
     <Page
       title="Requests"
@@ -154,9 +192,15 @@ export function Requests() {
           {connection.value === 'live' ? (
             <Status tone={paused ? 'off' : 'good'}>{paused ? 'paused' : 'live'}</Status>
           ) : (
-            <Status tone={connection.value === 'lost' ? 'bad' : 'warn'}>{connection.value === 'lost' ? 'connection lost, trying again' : 'connecting'}</Status>
+            <Status tone={connection.value === 'lost' ? 'bad' : 'warn'}>
+              {connection.value === 'lost' ? 'connection lost, trying again' : 'connecting'}
+            </Status>
           )}
-          <button type="button" aria-pressed={paused !== undefined} onClick={() => setPaused(paused ? undefined : requests.value)}>
+          <button
+            type="button"
+            aria-pressed={paused !== undefined}
+            onClick={() => setPaused(paused ? undefined : requests.value)}
+          >
             {paused ? 'Go on' : 'Pause'}
           </button>
         </>
@@ -164,15 +208,12 @@ export function Requests() {
     >
       <div class="spread">
         <Segmented label="Shown" options={shows} value={show} onChange={(show) => setQuery({ show })} />
-        <input
-          type="search"
-          class="filter wide"
-          aria-label="Filter by X-Request-ID, model, provider, user, key or error"
-          placeholder="X-Request-ID, model, user, error…"
+        <Filter
+          hint="X-Request-ID, model, user, error…"
           value={query.get('filter') ?? ''}
-          onInput={(event) => {
+          onChange={(filter) => {
             setFrom(0)
-            setQuery({ filter: event.currentTarget.value })
+            setQuery({ filter })
           }}
         />
       </div>
@@ -221,8 +262,16 @@ export function Requests() {
       </Panel>
       {missed.value > 0 && <p class="small muted">{count(missed.value)} requests ended too fast to be shown.</p>}
       {id !== null && (
-        <Dialog title={`Request ${id}`} actions={<Copy text={id} label="Copy id" class="quiet" />} onClose={() => setQuery({ id: undefined })}>
-          {open ? <Detail event={open} /> : <p>This request is not among the last ones. The server’s log has it under its id.</p>}
+        <Dialog
+          title={`Request ${id}`}
+          actions={<Copy text={id} label="Copy id" class="quiet" />}
+          onClose={() => setQuery({ id: undefined })}
+        >
+          {open ? (
+            <Detail event={open} />
+          ) : (
+            <p>This request is not among the last ones. The server’s log has it under its id.</p>
+          )}
         </Dialog>
       )}
     </Page>

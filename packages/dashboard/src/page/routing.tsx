@@ -1,5 +1,18 @@
 import type { Column } from '@turnpike/ui'
-import { Check, Dialog, Empty, ErrorNotice, Field, Loaded, Page, Panel, Table, time, useData } from '@turnpike/ui'
+import {
+  Check,
+  Dialog,
+  Empty,
+  ErrorNotice,
+  Field,
+  Loaded,
+  Page,
+  Panel,
+  route,
+  Table,
+  time,
+  useData,
+} from '@turnpike/ui'
 import { useState } from 'preact/hooks'
 import type { BalancerAnswer, Choice, ProvidersAnswer, Simulated } from './answers.js'
 import { Candidates, ChoiceFacts } from './choices.js'
@@ -22,19 +35,24 @@ interface Asked {
 /** A chat completion request as described in the form. */
 const requestOf = ({ model, provider, promptTokens, maxTokens, tools, picture }: Asked) => {
   const text = 'word'.repeat(Math.ceil((promptTokens * TOKEN_LENGTH) / 4))
-  const parts = [{ type: 'text', text }, { type: 'image_url', image_url: { url: PICTURE } }]
+  const parts = [
+    { type: 'text', text },
+    { type: 'image_url', image_url: { url: PICTURE } },
+  ]
   return {
     model,
     ...(provider && { provider }),
     max_tokens: maxTokens,
     messages: [{ role: 'user', content: picture ? parts : text }],
-    ...(tools && { tools: [{ type: 'function', function: { name: 'find', parameters: { type: 'object', properties: {} } } }] }),
+    ...(tools && {
+      tools: [{ type: 'function', function: { name: 'find', parameters: { type: 'object', properties: {} } } }],
+    }),
   }
 }
 
 function Simulate({ groups, providers }: { groups: string[]; providers: string[] }) {
   const [asked, setAsked] = useState<Asked>({
-    model: groups[0] ?? 'gpt-4o-mini',
+    model: route.value.query.get('model') ?? groups[0] ?? 'gpt-4o-mini',
     provider: 'auto',
     promptTokens: 1000,
     maxTokens: 500,
@@ -57,11 +75,22 @@ function Simulate({ groups, providers }: { groups: string[]; providers: string[]
       <form class="body stack" onSubmit={(event) => void submit(event)}>
         <div class="fields">
           <Field label="Model or group">
-            {(ids) => <input {...ids} value={asked.model} required onInput={(event) => set({ model: event.currentTarget.value })} />}
+            {(ids) => (
+              <input
+                {...ids}
+                value={asked.model}
+                required
+                onInput={(event) => set({ model: event.currentTarget.value })}
+              />
+            )}
           </Field>
           <Field label="Provider">
             {(ids) => (
-              <select {...ids} value={asked.provider} onChange={(event) => set({ provider: event.currentTarget.value })}>
+              <select
+                {...ids}
+                value={asked.provider}
+                onChange={(event) => set({ provider: event.currentTarget.value })}
+              >
                 <option value="auto">auto: the cheapest</option>
                 <option value="">not given</option>
                 {providers.map((id) => (
@@ -135,7 +164,7 @@ export function Routing() {
     {
       name: 'Time',
       cell: (one) => (
-        <button type="button" class="link" onClick={() => setOpen(one)}>
+        <button type="button" class="link nowrap" onClick={() => setOpen(one)}>
           {time(one.time)}
         </button>
       ),
@@ -157,8 +186,8 @@ export function Routing() {
               {choices.length === 0 ? (
                 <Empty title="No request had several candidates yet">
                   <p>
-                    A choice is listed where several providers could serve a request: with <code>"provider": "auto"</code>, with a group
-                    of models, or where two providers have the same model.
+                    A choice is listed where several providers could serve a request: with{' '}
+                    <code>"provider": "auto"</code>, with a group of models, or where two providers have the same model.
                   </p>
                 </Empty>
               ) : (

@@ -5,11 +5,12 @@ import {
   csv,
   Dialog,
   Empty,
-  Field,
+  Filter,
   goTo,
   Loaded,
   Page,
   Panel,
+  plural,
   route,
   Segmented,
   setQuery,
@@ -43,7 +44,16 @@ const isByHour = (by: Kind): boolean => by !== 'session' && by !== 'project'
 function download(by: Kind, rows: readonly UsageRow[]): void {
   const text = csv([
     [by, 'name', 'user', 'requests', 'without_price', 'prompt_tokens', 'completion_tokens', 'cost_usd'],
-    ...rows.map((one) => [one.id, one.name, one.user_id, one.requests, one.unpriced, one.prompt_tokens, one.completion_tokens, one.cost_usd]),
+    ...rows.map((one) => [
+      one.id,
+      one.name,
+      one.user_id,
+      one.requests,
+      one.unpriced,
+      one.prompt_tokens,
+      one.completion_tokens,
+      one.cost_usd,
+    ]),
   ])
   const url = URL.createObjectURL(new Blob([text], { type: 'text/csv;charset=utf-8' }))
   const link = Object.assign(document.createElement('a'), { href: url, download: `usage-by-${by}.csv` })
@@ -64,7 +74,8 @@ function Hours({ by, id, hours }: { by: Kind; id: string; hours: string }) {
         {({ total, series }) => (
           <>
             <p>
-              <strong>{usd(total.cost_usd)}</strong> for {count(total.requests)} requests and {count(total.tokens)} tokens
+              <strong>{usd(total.cost_usd)}</strong> for {count(total.requests)} requests and {count(total.tokens)}{' '}
+              tokens
               {total.unpriced > 0 && `; ${count(total.unpriced)} requests have no known price`}.
             </p>
             <Spark values={series.map(({ cost_usd }) => cost_usd)} tone="amber" />
@@ -99,12 +110,18 @@ export function Usage() {
   const data = useData(
     (signal) => {
       setPartial(undefined)
-      return readPages<UsageRow, UsageAnswer>(`usage?by=${by}&limit=500${period && `&hours=${period}`}`, signal, setPartial)
+      return readPages<UsageRow, UsageAnswer>(
+        `usage?by=${by}&limit=500${period && `&hours=${period}`}`,
+        signal,
+        setPartial,
+      )
     },
     [by, period],
   )
   const value = data.value ?? partial
-  const rows = (value?.rows ?? []).filter((one) => [one.id, one.name, one.user_id].some((text) => text?.toLowerCase().includes(filter.toLowerCase())))
+  const rows = (value?.rows ?? []).filter((one) =>
+    [one.id, one.name, one.user_id].some((text) => text?.toLowerCase().includes(filter.toLowerCase())),
+  )
   const cost = rows.reduce((sum, one) => sum + one.cost_usd, 0)
   const columns: Column<UsageRow>[] = [
     {
@@ -137,26 +154,26 @@ export function Usage() {
     },
     { name: 'Requests', number: true, cell: (one) => count(one.requests), sort: (one) => one.requests },
     { name: 'Tokens in', number: true, cell: (one) => count(one.prompt_tokens), sort: (one) => one.prompt_tokens },
-    { name: 'Tokens out', number: true, cell: (one) => count(one.completion_tokens), sort: (one) => one.completion_tokens },
+    {
+      name: 'Tokens out',
+      number: true,
+      cell: (one) => count(one.completion_tokens),
+      sort: (one) => one.completion_tokens,
+    },
   ]
   return (
     <Page
       title="Usage"
       actions={
-        isByHour(by) && <Segmented label="Period" options={periods} value={hours} onChange={(hours) => setQuery({ hours })} />
+        isByHour(by) && (
+          <Segmented label="Period" options={periods} value={hours} onChange={(hours) => setQuery({ hours })} />
+        )
       }
     >
       <div class="spread">
         <Segmented label="By" options={kinds} value={by} onChange={(by) => goTo('/usage', { by, hours }, true)} />
         <div class="row">
-          <input
-            type="search"
-            class="filter"
-            aria-label="Filter"
-            placeholder="Filter"
-            value={filter}
-            onInput={(event) => setQuery({ filter: event.currentTarget.value })}
-          />
+          <Filter value={filter} onChange={(filter) => setQuery({ filter })} />
           <button type="button" disabled={rows.length === 0} onClick={() => download(by, rows)}>
             CSV
           </button>
@@ -164,15 +181,30 @@ export function Usage() {
       </div>
       <Loaded data={{ ...data, value }}>
         {({ rows: all, cut }) => (
-          <Panel title={`${usd(cost)} in ${count(rows.length)} rows`}>
+          <Panel title={`${usd(cost)} in ${plural(rows.length, 'row')}`}>
             {all.length === 0 ? (
               <Empty title="No usage in this period">
-                <p>{by === 'session' || by === 'project' ? `Requests count for a ${by} by their header X-${by === 'session' ? 'Session' : 'Project'}-ID.` : 'Choose a longer period, or send a first request.'}</p>
+                <p>
+                  {by === 'session' || by === 'project'
+                    ? `Requests count for a ${by} by their header X-${by === 'session' ? 'Session' : 'Project'}-ID.`
+                    : 'Choose a longer period, or send a first request.'}
+                </p>
               </Empty>
             ) : (
-              <Table caption={`Usage by ${by}`} columns={columns} rows={rows} rowKey={(one) => one.id} sorted={1} most={50} />
+              <Table
+                caption={`Usage by ${by}`}
+                columns={columns}
+                rows={rows}
+                rowKey={(one) => one.id}
+                sorted={1}
+                most={50}
+              />
             )}
-            {cut && <p class="loading small" role="status">{data.reading ? 'Reading more…' : `Only the first ${count(all.length)} were read.`}</p>}
+            {cut && (
+              <p class="loading small" role="status">
+                {data.reading ? 'Reading more…' : `Only the first ${count(all.length)} were read.`}
+              </p>
+            )}
           </Panel>
         )}
       </Loaded>

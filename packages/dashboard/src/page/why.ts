@@ -13,7 +13,8 @@ const codes: Record<string, string> = {
   insufficient_credits: 'The owner of the key has no credits left. An administrator adds some.',
   not_found: 'There is nothing with this id.',
   method_not_allowed: 'The path exists, but not with this method.',
-  rate_limit_exceeded: 'The key made more requests in this minute than it may. Raise its limit, or slow the caller down.',
+  rate_limit_exceeded:
+    'The key made more requests in this minute than it may. Raise its limit, or slow the caller down.',
   internal_error: 'A fault of the gateway or its store. The server’s log has it under this request id.',
   ledger_unavailable: 'Usage could not be recorded, so the request was not accepted. Check the store.',
   overloaded: 'The process had as many requests as it takes. Add a process, or raise MAX_IN_FLIGHT.',
