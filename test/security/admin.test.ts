@@ -53,6 +53,8 @@ describe(`threat 30: what administrators are told and may do, on ${runtime}`, ()
     'POST /admin/balancer/simulate',
     'GET /admin/usage',
     'GET /admin/usage/hours',
+    'GET /admin/keys',
+    'DELETE /admin/keys/{id}',
     'GET /admin/audit',
     'GET /admin/events',
     'GET /metrics',

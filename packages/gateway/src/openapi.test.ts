@@ -83,6 +83,8 @@ describe('the document of a gateway', () => {
       'POST /admin/balancer/simulate',
       'GET /admin/usage',
       'GET /admin/usage/hours',
+      'GET /admin/keys',
+      'DELETE /admin/keys/{id}',
       'GET /admin/audit',
       'GET /admin/events',
       'GET /metrics',

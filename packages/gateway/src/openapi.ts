@@ -26,6 +26,7 @@ import { commonStatuses, openapi as documentOf, openapiRoute, ours, shown } from
 import type { GatewayParts } from './admin-routes.js'
 import { DESCRIPTION, VERSION } from './conventions.js'
 import { BalancerResponse, SimulatedChoice } from './operations/admin/balancer.js'
+import { KeyList } from './operations/admin/keys.js'
 import { MetricsResponse, ProviderMetrics } from './operations/admin/metrics.js'
 import { PricingResponse } from './operations/admin/pricing.js'
 import { ConfiguredProviders } from './operations/admin/providers.js'
@@ -105,6 +106,7 @@ const components = {
   SimulatedChoice: ours(SimulatedChoice),
   UsageTable: ours(UsageTable),
   UsageSeries: ours(UsageSeries),
+  KeyList: ours(KeyList),
   AuditLog: ours(AuditLog),
   RequestEvent: ours(RequestEvent),
   Error: shown(GatewayError, 'error'),

@@ -18,6 +18,7 @@ const paths = [
   '/admin/balancer',
   '/admin/usage?by=user',
   '/admin/usage/hours?by=user&id=a',
+  '/admin/keys',
   '/admin/audit',
   '/admin/events?replay=0',
   '/health/providers',
@@ -63,7 +64,10 @@ describe('the routes for administrators', () => {
       false,
     ])
     expect(await table({ routes: [] })).toEqual(shown)
-    const ours = ['balancer/simulate', 'usage', 'usage/hours', 'audit', 'events'].map((name) => [`/admin/${name}`, true])
+    const ours = ['balancer/simulate', 'usage', 'usage/hours', 'keys', 'keys/{id}', 'audit', 'events'].map((name) => [
+      `/admin/${name}`,
+      true,
+    ])
     expect(await table({})).toEqual([...shown, ...ours])
   })
 })
