@@ -81,7 +81,7 @@ function ProbeButton({ id, onDone }: { id: string; onDone: () => void }) {
   }
   return (
     <div class="stack">
-      <button type="button" disabled={result === 'running'} onClick={() => void run()} aria-label={`Probe ${id} now`}>
+      <button type="button" disabled={result === 'running'} onClick={() => void run()} aria-label={`Probe now: ${id}`}>
         {result === 'running' ? 'Probing…' : 'Probe now'}
       </button>
       <span class="small" role="status">
