@@ -177,13 +177,13 @@ export function createRouter(options: RouterOptions): Router {
     return byPrice ? byCost(candidates, need) : inOrder(candidates)
   }
 
-  const choose = (known: Map<string, Map<string, Model>>, need: Need): Choice => {
+  const choose = (known: Map<string, Map<string, Model>>, need: Need, requestId: string | undefined): Choice => {
     const places = placesOf(known, need)
     if (places.length === 1 && need.request.provider !== 'auto')
       return { targets: [targetOf(prices.table(), places[0]!)] }
     const ranking = rank(known, need, places)
     rotate(places)
-    if (places.length > 1) choices.made(need, ranking, now())
+    if (places.length > 1) choices.made(need, ranking, requestId, now())
     if (ranking.targets.length === 0)
       throw unsupported(`No configured provider of "${need.request.model.slice(0, 100)}" can do what is asked for`)
     return ranking
@@ -191,8 +191,10 @@ export function createRouter(options: RouterOptions): Router {
 
   return {
     // Synchronous once the catalogue has been read.
-    candidates: (need) =>
-      catalogue ? choose(catalogue, need) : readCatalogue().then((read) => choose((catalogue = read), need)),
+    candidates: (need, requestId) =>
+      catalogue
+        ? choose(catalogue, need, requestId)
+        : readCatalogue().then((read) => choose((catalogue = read), need, requestId)),
     async preview(need) {
       const known = (catalogue ??= await readCatalogue())
       const { by, order } = rank(known, need, placesOf(known, need))
