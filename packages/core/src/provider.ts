@@ -228,6 +228,8 @@ export interface ProviderState extends ProviderHealth {
 
 /** A past choice among several candidates, with its result. */
 export interface RecentChoice extends Preview {
+  /** The id of the request; null if it was not given. */
+  request_id: string | null
   time: string
   /** The requested model. */
   model: string
@@ -255,9 +257,10 @@ export interface RouterState {
 export interface Router {
   /**
    * Selects the targets for a request.
+   * @param requestId kept with a choice among several candidates, for {@link RecentChoice}; default none
    * @throws ApiError 400 for an unknown model or provider, and if no provider supports the request
    */
-  candidates(need: Need): Choice | Promise<Choice>
+  candidates(need: Need, requestId?: string): Choice | Promise<Choice>
   /**
    * Tells what {@link candidates} would choose now, also where no provider supports the request. Later choices do not depend on it.
    * @throws ApiError 400 for an unknown model or provider

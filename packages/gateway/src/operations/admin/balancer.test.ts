@@ -19,9 +19,8 @@ const place = (provider: string, model: string, expected_usd: number | null, mor
 
 it('GET /admin/balancer returns breakers, groups and recent choices', async () => {
   const { read, chat } = await adminGateway({ router: twoProviders() })
-  expect(await (await chat({ model: 'fast', provider: 'auto', max_tokens: 100 })).json()).toMatchObject({
-    object: 'chat.completion',
-  })
+  const response = await chat({ model: 'fast', provider: 'auto', max_tokens: 100 })
+  expect(await response.json()).toMatchObject({ object: 'chat.completion' })
   expect(await read('/admin/balancer', BalancerResponse)).toEqual({
     providers: [
       { id: 'openai', ...well, limited: [] },
@@ -31,6 +30,7 @@ it('GET /admin/balancer returns breakers, groups and recent choices', async () =
     choices: [
       {
         time: '2026-01-02T00:00:00.000Z',
+        request_id: response.headers.get('x-request-id'),
         model: 'fast',
         provider: 'auto',
         by: 'price',

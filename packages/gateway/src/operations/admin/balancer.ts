@@ -58,6 +58,8 @@ export const BalancerResponse = v.object({
   choices: v.array(
     v.object({
       time: v.string(),
+      /** The X-Request-ID of the request; null where it had none. */
+      request_id: v.nullable(v.string()),
       ...choice,
       /** The target that accepted the request; null if none did, or not yet. */
       served: v.nullable(v.object({ provider: v.string(), model: v.string() })),
