@@ -140,6 +140,7 @@ describe.skipIf(noBrowser)('the dashboard', () => {
 
     it('what a user cost this week, and in a file', async () => {
       const { page } = visitor
+      await server.chat({})
       await goTo(page, 'Usage')
       const row = page.getByRole('row', { name: 'Administrator' })
       expect(await row.textContent()).toMatch(/\$0\.0\d+/)

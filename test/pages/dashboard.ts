@@ -10,7 +10,7 @@ export const TOKEN = 'token-of-administrators'
 export const EMAIL = 'ada@example.org'
 export const PASSWORD = 'the password of the tests'
 
-/** A gateway whose upstream answers, but not with the model `gpt-4o`, and what it was asked so far. */
+/** A gateway whose upstream answers, but fails with `gpt-4o` and is busy with `gpt-4.1`. */
 export interface DashboardServer extends Server {
   /** Sends a chat. @returns the id of the request */
   chat(fields: object, key?: string): Promise<string>
@@ -24,16 +24,20 @@ export async function startDashboard(env: Record<string, string> = {}): Promise<
     response.setHeader('content-type', 'application/json')
     if (request.method === 'GET') return response.end('{"object":"list","data":[]}')
     const { model } = (await json(request)) as { model: string }
-    if (model === 'gpt-4o') response.statusCode = 500
+    const failure = { 'gpt-4o': 500, 'gpt-4.1': 429 }[model]
+    if (failure !== undefined) {
+      response.statusCode = failure
+      return response.end('{"error":{"message":"no"}}')
+    }
     const choice = { index: 0, message: { role: 'assistant', content: 'Hello.' }, finish_reason: 'stop' }
     const usage = { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 }
     const answer = { id: 'a', object: 'chat.completion', created: 1_770_933_892, model, choices: [choice], usage }
-    return response.end(JSON.stringify(model === 'gpt-4o' ? { error: { message: 'no' } } : answer))
+    return response.end(JSON.stringify(answer))
   }).listen(0, '127.0.0.1')
   await once(upstream, 'listening')
   const server = await startServer({
     OPENAI_BASE_URL: `http://127.0.0.1:${(upstream.address() as AddressInfo).port}/v1`,
-    MODEL_GROUPS: 'fast=openai/gpt-4o-mini,openai/gpt-4.1-nano;unsteady=openai/gpt-4o,openai/gpt-4o-mini',
+    MODEL_GROUPS: 'fast=openai/gpt-4o-mini,openai/gpt-4.1-nano;unsteady=openai/gpt-4.1,openai/gpt-4o-mini',
     ADMIN_TOKEN: TOKEN,
     ADMIN_EMAIL: EMAIL,
     ...env,
