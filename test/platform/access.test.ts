@@ -90,6 +90,7 @@ const onGateway: Record<string, [developer: number, admin: number]> = {
   'GET /admin/pricing': [403, 200],
   'GET /admin/users/summary': [403, 200],
   'GET /admin/balancer': [403, 200],
+  'POST /admin/providers/{id}/probe': [403, 200],
   'POST /admin/balancer/simulate': [403, 200],
   'GET /admin/usage': [403, 200],
   'GET /admin/usage/hours': [403, 200],
@@ -169,8 +170,11 @@ worldSuite('access', (world) => {
   it.each(Object.entries(onGateway))('%s with an access token', async (route, statuses) => {
     const { owner, developer, admin } = await people()
     const [method, template] = route.split(' ') as [string, string]
-    const id = template.startsWith('/admin/keys') ? owner.keyId : owner.id
-    const path = template.replace('{id}', id).replace('{model}', 'gpt-4o-mini') + (queries[template] ?? '')
+    const ids: Record<string, string> = { keys: owner.keyId, providers: 'openai' }
+    const path =
+      template
+        .replace(/(\w+)\/\{id\}/, (_, of: string) => `${of}/${ids[of] ?? owner.id}`)
+        .replace('{model}', 'gpt-4o-mini') + (queries[template] ?? '')
     const body = JSON.stringify(template.endsWith('/simulate') ? chat : { email: `by-${owner.id}@example.org` })
     const got: number[] = []
     for (const { access } of [developer, admin]) {

@@ -80,6 +80,7 @@ worldSuite('threat 18: CSRF', (world) => {
     const admin = await world().signedIn('admin', true)
     const owner = await newOwner(world())
     const bodies: Record<string, object | undefined> = {
+      'POST /admin/providers/openai/probe': undefined,
       'POST /admin/balancer/simulate': chat,
       [`DELETE /admin/keys/${owner.keyId}`]: undefined,
       'POST /v1/users': {},
@@ -98,6 +99,7 @@ worldSuite('threat 18: CSRF', (world) => {
     }
     const refused = Array(6).fill(403)
     expect(statuses).toEqual({
+      'POST /admin/providers/openai/probe': [...refused, 200, 200],
       'POST /admin/balancer/simulate': [...refused, 200, 200],
       [`DELETE /admin/keys/${owner.keyId}`]: [...refused, 204],
       'POST /v1/users': [...refused, 200, 200],

@@ -50,6 +50,7 @@ describe(`threat 30: what administrators are told and may do, on ${runtime}`, ()
     'GET /admin/pricing',
     'GET /admin/users/summary',
     'GET /admin/balancer',
+    'POST /admin/providers/{id}/probe',
     'POST /admin/balancer/simulate',
     'GET /admin/usage',
     'GET /admin/usage/hours',

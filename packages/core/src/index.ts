@@ -57,6 +57,7 @@ export type {
   Need,
   Note,
   Preview,
+  Probe,
   Provider,
   ProviderHealth,
   ProviderState,

@@ -5,7 +5,7 @@ import { adminEvents } from './operations/admin/events.js'
 import { adminKeys, adminKeysRevoke } from './operations/admin/keys.js'
 import { adminMetrics } from './operations/admin/metrics.js'
 import { adminPricing } from './operations/admin/pricing.js'
-import { adminProviders } from './operations/admin/providers.js'
+import { adminProviders, adminProvidersProbe } from './operations/admin/providers.js'
 import { adminUsage, adminUsageHours } from './operations/admin/usage.js'
 import { adminAudit, adminUsersSummary } from './operations/admin/users.js'
 import type { RequestEvents } from './request-events.js'
@@ -39,6 +39,7 @@ export const adminRoutes = ({ router, kv, ledger, now }: GatewayParts): GatewayR
 
 /** Routes that the specification does not have: the data of a dashboard, the audit log and, if there are `events`, their stream. */
 export const conventionRoutes = ({ router, kv, keys, ledger, events, stopping, now }: GatewayParts): GatewayRoute[] => [
+  route('POST', '/admin/providers/{id}/probe', adminProvidersProbe(router), { convention: true }),
   route('POST', '/admin/balancer/simulate', adminBalancerSimulate(router), { convention: true }),
   route('GET', '/admin/usage', adminUsage(kv, ledger, now), { convention: true }),
   route('GET', '/admin/usage/hours', adminUsageHours(kv, ledger, now), { convention: true }),

@@ -10,7 +10,7 @@ export { BalancerResponse, SimulatedChoice } from './operations/admin/balancer.j
 export { KeyList } from './operations/admin/keys.js'
 export { MetricsResponse, ProviderMetrics } from './operations/admin/metrics.js'
 export { PricingResponse } from './operations/admin/pricing.js'
-export { ConfiguredProviders } from './operations/admin/providers.js'
+export { ConfiguredProviders, ProviderProbe } from './operations/admin/providers.js'
 export { UsageSeries, UsageTable } from './operations/admin/usage.js'
 export { AuditLog, UsersSummary } from './operations/admin/users.js'
 export { RequestEvent, requestEvents } from './request-events.js'

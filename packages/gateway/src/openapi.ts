@@ -29,7 +29,7 @@ import { BalancerResponse, SimulatedChoice } from './operations/admin/balancer.j
 import { KeyList } from './operations/admin/keys.js'
 import { MetricsResponse, ProviderMetrics } from './operations/admin/metrics.js'
 import { PricingResponse } from './operations/admin/pricing.js'
-import { ConfiguredProviders } from './operations/admin/providers.js'
+import { ConfiguredProviders, ProviderProbe } from './operations/admin/providers.js'
 import { UsageSeries, UsageTable } from './operations/admin/usage.js'
 import { AuditLog, UsersSummary } from './operations/admin/users.js'
 import type { GatewayRoute } from './operation.js'
@@ -100,6 +100,7 @@ const components = {
   ProviderMetrics: ours(ProviderMetrics),
   MetricsResponse: ours(MetricsResponse),
   ConfiguredProviders: ours(ConfiguredProviders),
+  ProviderProbe: ours(ProviderProbe),
   PricingResponse: ours(PricingResponse),
   UsersSummary: ours(UsersSummary),
   BalancerResponse: ours(BalancerResponse),

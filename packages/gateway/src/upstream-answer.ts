@@ -1,7 +1,7 @@
 import type { Considered, Note, Outcome, Target, UpstreamCall, Usage } from '@turnpike/core'
 import { toUsd, UpstreamError } from '@turnpike/core'
 import { metered } from './meter.js'
-import { outcomeOf } from './outcome.js'
+import { kindOf, outcomeOf } from './outcome.js'
 import type { Used } from './record.js'
 import { estimated, recordOf, sentOf } from './record.js'
 import type { UpstreamRequest } from './upstream-request.js'
@@ -31,13 +31,6 @@ const decimal = (usd: number): string => usd.toFixed(9).replace(/\.?0+$/, '')
 
 /** The usage that a failed call reported, if any. */
 const spentOf = (error: unknown): Usage | undefined => (UpstreamError.is(error) ? error.failure.usage : undefined)
-
-/** The kind of a failure, for the metrics; undefined where the provider is not its cause. */
-const kindOf = (error: unknown): string | undefined => {
-  if (!UpstreamError.is(error)) return undefined
-  const { kind, status, caller, credential } = error.failure
-  return status === 429 ? 'rate_limited' : credential ? 'credential' : caller ? 'refused' : kind
-}
 
 /** Adds a failed call to the log: `google/gemini-2.5-pro: rate_limited 429, openai/gpt-4o: timeout`. */
 function logFailure(upstream: UpstreamRequest, { provider, model }: Target, kind: string, status?: number): void {

@@ -12,6 +12,7 @@ import { directory } from './directory.js'
 import type { HealthOptions } from './health.js'
 import { Health } from './health.js'
 import { midSize } from './mid-size.js'
+import { probe } from './probe.js'
 
 /** Options of {@link createRouter}. */
 export interface RouterOptions extends AttemptOptions, HealthOptions {
@@ -162,6 +163,10 @@ export function createRouter(options: RouterOptions): Router {
         ...(agent === undefined ? idsOf(midSizes[0]) : [agent]),
         ...(agentAlternative === undefined ? idsOf(other) : [agentAlternative]),
       ]
+    },
+    async probe(id) {
+      const instances = byId.get(id)
+      return instances && probe(instances, health)
     },
     health: () => providers.map((provider) => health.describe(provider)),
     state: () => ({

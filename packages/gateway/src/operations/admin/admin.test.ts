@@ -28,6 +28,7 @@ const chat = { model: 'gpt-4o', messages: [{ role: 'user', content: 'Hi' }] }
 
 /** The routes that change something, or have a body. */
 const commands: [method: string, path: string, body: object | undefined][] = [
+  ['POST', '/admin/providers/openai/probe', undefined],
   ['POST', '/admin/balancer/simulate', chat],
 ]
 
@@ -64,10 +65,16 @@ describe('the routes for administrators', () => {
       false,
     ])
     expect(await table({ routes: [] })).toEqual(shown)
-    const ours = ['balancer/simulate', 'usage', 'usage/hours', 'keys', 'keys/{id}', 'audit', 'events'].map((name) => [
-      `/admin/${name}`,
-      true,
-    ])
+    const ours = [
+      'providers/{id}/probe',
+      'balancer/simulate',
+      'usage',
+      'usage/hours',
+      'keys',
+      'keys/{id}',
+      'audit',
+      'events',
+    ].map((name) => [`/admin/${name}`, true])
     expect(await table({})).toEqual([...shown, ...ours])
   })
 })

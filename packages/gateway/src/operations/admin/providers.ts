@@ -1,6 +1,8 @@
 import type { ProviderState, Router } from '@turnpike/core'
+import { ApiError } from '@turnpike/core'
 import * as v from 'valibot'
 import { operation } from '../../operation.js'
+import { kindOf } from '../../outcome.js'
 
 /** The state of the circuit breaker of a provider. */
 export const health = {
@@ -59,5 +61,35 @@ export const adminProviders = (router: Router) =>
           models: counts.get(state.id) ?? 0,
         })),
       }
+    },
+  })
+
+/** What came of asking a provider for its list of models. */
+export const ProviderProbe = v.object({
+  id: v.string(),
+  /** Whether all its instances could be reached and took their credentials. */
+  ok: v.boolean(),
+  duration_ms: v.number(),
+  /** The kind of the failure, as in `/admin/metrics`; null if there is none. */
+  failure: v.nullable(v.string()),
+  /** The status of the answer; null if there was none, or an invalid one. */
+  status: v.nullable(v.number()),
+})
+export type ProviderProbe = v.InferOutput<typeof ProviderProbe>
+
+/** POST /admin/providers/{id}/probe */
+export const adminProvidersProbe = (router: Router) =>
+  operation({
+    id: 'admin.providers.probe',
+    summary: 'Asks a provider for its list of models, which tells whether it can be reached.',
+    access: 'admin',
+    params: v.object({ id: v.string() }),
+    errors: [400, 404],
+    output: ProviderProbe,
+    async run(_, { params: { id } }): Promise<ProviderProbe> {
+      const probe = await router.probe(id)
+      if (!probe) throw new ApiError(404, 'not_found_error', 'There is no provider with this id', { code: 'not_found' })
+      const { duration_ms, status, error } = probe
+      return { id, ok: !error, duration_ms, failure: kindOf(error) ?? null, status }
     },
   })
