@@ -148,6 +148,7 @@ export interface RequestEvent {
   key_id?: string
   user_id?: string
   task?: string
+  requested_model?: string
   provider?: string
   model?: string
   stream?: boolean
@@ -160,5 +161,6 @@ export interface RequestEvent {
   prompt_tokens?: number
   completion_tokens?: number
   cost_usd?: number
+  unpriced?: boolean
   first_token_ms?: number
 }
