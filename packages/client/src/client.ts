@@ -31,7 +31,7 @@ export interface ClientOptions {
    * the platform is of the page's own origin, else a store in memory.
    */
   session?: 'cookie' | SessionStore
-  /** In place of a session: a token that others renew, such as that of another identity provider, or what returns it for each request. */
+  /** In place of a session: an access token that others renew, such as one of another identity provider, or what returns it for each request. */
   token?: string | (() => string | Promise<string>)
   /** Called when a request is refused because the session is over, once until the next sign-in. The request fails with that error. */
   onSignedOut?: () => void
@@ -126,9 +126,14 @@ export function createClient(options: ClientOptions = {}): Client {
         ? cookieSession(ask)
         : storedSession(kept, ask)
 
-  /** Runs what changes the session: one at a time, in all tabs. */
-  const exclusive = <T>(run: () => Promise<T>): Promise<T> =>
-    navigator?.locks ? navigator.locks.request(`turnpike session ${base}`, run) : run()
+  let last: Promise<unknown> = Promise.resolve()
+  /** Runs what changes the session, one after the other: in all tabs or, on a runtime without locks, in this client. */
+  const exclusive = <T>(run: () => Promise<T>): Promise<T> => {
+    if (navigator?.locks) return navigator.locks.request(`turnpike session ${base}`, run)
+    const result = last.then(run)
+    last = result.catch(() => undefined)
+    return result
+  }
 
   let renewing: Promise<SignedInUser | null> | undefined
   const renew = (refused: string | undefined): Promise<SignedInUser | null> =>

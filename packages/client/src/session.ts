@@ -60,7 +60,7 @@ export const cookieSession = (ask: AskForSession): Session => ({
   renew: async () => (await ask('GET', '/api/auth/session'))?.user ?? null,
 })
 
-/** A token that is not the client's to renew, such as a gateway key. */
+/** An access token that is not the client's to renew. */
 export const tokenSession = (token: string | (() => string | Promise<string>)): Session => ({
   cookie: false,
   token: () => (typeof token === 'string' ? token : token()),
