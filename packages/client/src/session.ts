@@ -9,7 +9,7 @@ export interface SessionStore {
 
 /** How requests show who sends them. */
 export interface Session {
-  /** Whether the browser sends a cookie for it. */
+  /** Whether the browser keeps it as a cookie, which it sends by itself to the origin of the page. */
   cookie: boolean
   /** The access token to send; undefined where there is none. */
   token(): string | undefined | Promise<string | undefined>

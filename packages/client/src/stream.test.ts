@@ -98,6 +98,16 @@ describe('a stream', () => {
     expect((await read(ask())).error).toMatchObject({ code: 'stream_invalid', message: 'The answer is no stream' })
   })
 
+  it('ends with the reason of its signal, whatever has come already', async () => {
+    const { ask, signals } = await withReply(...hello)
+    const controller = new AbortController()
+    const events = ask(controller.signal)
+    await events.next()
+    controller.abort(new Error('Enough'))
+    expect(await failure(events.next())).toEqual(new Error('Enough'))
+    expect(signals).toHaveLength(1)
+  })
+
   it('stops the model when its loop is left', async () => {
     const { ask, signals, stored } = await withReply(chunk('Hel'), new Promise(() => undefined))
     for await (const { choices } of ask()) if (choices[0]?.delta.content === 'Hel') break
