@@ -3,7 +3,8 @@ import { readEvents } from './events.js'
 import type { Transport } from './send.js'
 import { sender } from './send.js'
 import type { AskForSession, SessionStore } from './session.js'
-import { cookieSession, memoryStore, storedSession, tokenSession } from './session.js'
+import { cookieSession, storedSession, tokenSession } from './session.js'
+import { memoryStore } from './stores.js'
 import type {
   Answer,
   AuthSession,

@@ -46,12 +46,6 @@ export function storedSession(store: SessionStore, ask: AskForSession): Session 
   }
 }
 
-/** A store that lasts as long as the client. */
-export function memoryStore(): SessionStore {
-  let kept: AuthSession | null = null
-  return { get: () => kept, set: (session) => void (kept = session) }
-}
-
 /** A session whose cookie the browser keeps. It is prolonged whenever it is asked for. */
 export const cookieSession = (ask: AskForSession): Session => ({
   cookie: true,
