@@ -9,7 +9,7 @@ export interface SessionStore {
 
 /** How requests show who sends them. */
 export interface Session {
-  /** Whether the browser sends a cookie for it. */
+  /** Whether the browser keeps it as a cookie, which it sends by itself to the origin of the page. */
   cookie: boolean
   /** The access token to send; undefined where there is none. */
   token(): string | undefined | Promise<string | undefined>
@@ -46,12 +46,6 @@ export function storedSession(store: SessionStore, ask: AskForSession): Session 
   }
 }
 
-/** A store that lasts as long as the client. */
-export function memoryStore(): SessionStore {
-  let kept: AuthSession | null = null
-  return { get: () => kept, set: (session) => void (kept = session) }
-}
-
 /** A session whose cookie the browser keeps. It is prolonged whenever it is asked for. */
 export const cookieSession = (ask: AskForSession): Session => ({
   cookie: true,
@@ -60,7 +54,7 @@ export const cookieSession = (ask: AskForSession): Session => ({
   renew: async () => (await ask('GET', '/api/auth/session'))?.user ?? null,
 })
 
-/** A token that is not the client's to renew, such as a gateway key. */
+/** An access token that is not the client's to renew. */
 export const tokenSession = (token: string | (() => string | Promise<string>)): Session => ({
   cookie: false,
   token: () => (typeof token === 'string' ? token : token()),
