@@ -19,7 +19,7 @@ export interface DashboardFile {
 export const dashboardFiles: Readonly<Record<string, DashboardFile>> = pageFiles('/admin', {
   title: 'Turnpike',
   id: 'admin',
-  summary: 'The dashboard, a page for administrators.',
+  summary: 'The dashboard of administrators, a page without data of its own.',
   app: admin,
 })
 

@@ -117,11 +117,7 @@ const factsOf = (operation: Operation): Html => {
     <dd><a class="plain mono" href="${linkTo(operation.anchor)}">${operation.operationId}</a></dd>
     <dt>Access</dt>
     <dd>${prose(operation.description)}</dd>
-    ${
-      credentials.length > 0 &&
-      html`<dt>Credentials</dt>
-        <dd>${credentials}</dd>`
-    }
+    ${credentials.length > 0 && html`<dt>Credentials</dt>`}${credentials}
   </dl>`
 }
 

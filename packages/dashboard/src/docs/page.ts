@@ -60,7 +60,7 @@ const sources = (apis: readonly Api[]): Html =>
   >`
 
 const credentials = (apis: readonly Api[]): Html =>
-  html`<section class="panel scripted" aria-label="Credentials">
+  html`<section class="panel scripted" id="credentials" aria-label="Credentials">
     <header><h2>Credentials</h2></header>
     <div class="body stack">
       <p class="muted">

@@ -47,14 +47,17 @@ ${text}</textarea>`,
 
 /** A form that sends a request, by the page's script. */
 export function tryIt(operation: Operation): Html {
-  const { method, path } = operation
+  const { method, path, security = [] } = operation
   const inputs = [...parameters(operation), ...formFields(operation)]
   const asks = changes(operation) && (isBilled(operation) ? 'bill' : 'change')
   return html`<details class="try">
     <summary>Try it</summary>
     <form class="stack" data-method="${method}" data-path="${path}" ${asks && html`data-asks="${asks}"`}>
       ${inputs.length > 0 && html`<div class="inputs">${inputs}</div>`}${bodyField(operation)}
-      <div class="row"><button class="primary">Send</button></div>
+      <div class="row">
+        <button class="primary">Send</button>
+        ${security.length > 0 && html`<a href="#credentials">Credentials</a>`}
+      </div>
     </form>
   </details>`
 }

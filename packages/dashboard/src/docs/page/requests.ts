@@ -43,7 +43,7 @@ function requestOf(form: HTMLFormElement): Request {
 
 const warnings: Record<string, string> = {
   change: 'It changes something on the server.',
-  bill: 'A provider answers it, which may bill it.',
+  bill: 'A provider answers it and may charge for it.',
 }
 
 /** Asks whether a request is to be sent. */
