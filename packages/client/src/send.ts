@@ -102,7 +102,7 @@ export function sender({ token, renew, retries, maxRetryAfter }: SenderParts) {
         if (response.ok) return response
         throw await errorOf(response)
       } catch (error) {
-        const pause = request.signal?.aborted ? undefined : pauseAfter(error, request, repeated)
+        const pause = pauseAfter(error, request, repeated)
         if (pause === undefined) throw error
         await delay(pause, request.signal)
       }
