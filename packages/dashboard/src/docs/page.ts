@@ -123,7 +123,7 @@ export function docsBody(documents: ApiDocuments): string {
             ><span class="hidden">Filter operations</span
             ><input type="search" placeholder="Filter operations: /" aria-keyshortcuts="/"
           /></label>
-          <p class="hidden" role="status" id="found"></p>
+          <p class="hidden" role="status" id="said"></p>
           <nav aria-label="Operations">${apis.map(contents)}</nav>
           <div class="side-foot scripted"><button type="button" class="quiet" id="theme">System theme</button></div>
         </header>

@@ -1,7 +1,10 @@
-/** Shows only the operations with all words that stand in the field; `/` leads there, and Esc empties it. */
-export function startFilter(): void {
+/**
+ * Shows only the operations with all words that stand in the field; `/` leads there, and Esc empties it.
+ * @returns empties it
+ */
+export function startFilter(): () => void {
   const input = document.querySelector<HTMLInputElement>('[type=search]')!
-  const found = document.querySelector('#found')!
+  const said = document.querySelector('#said')!
   const operations = [...document.querySelectorAll<HTMLElement>('.op')].map((element) => ({
     element,
     text: `${element.dataset['name'] ?? ''} ${element.firstElementChild!.textContent}`.toLowerCase(),
@@ -22,19 +25,21 @@ export function startFilter(): void {
     for (const tag of tags)
       tag.hidden = document.getElementById(decodeURIComponent(tag.querySelector('a')!.hash.slice(1)))!.hidden
     const { length } = links.filter(({ hidden }) => !hidden)
-    found.textContent = input.value === '' ? '' : `${length} operations found`
+    said.textContent = input.value === '' ? '' : `${length} operation${length === 1 ? '' : 's'} found`
+  }
+  const clear = (): void => {
+    input.value = ''
+    filter()
   }
   input.addEventListener('input', filter)
   addEventListener('keydown', (event) => {
     const { key, target, ctrlKey, metaKey, altKey } = event
-    if (target === input && key === 'Escape') {
-      input.value = ''
-      filter()
-    }
+    if (target === input && key === 'Escape') clear()
     const isTyping = target instanceof HTMLElement && target.matches('input, textarea, dialog, dialog *')
     if (key !== '/' || isTyping || ctrlKey || metaKey || altKey) return
     event.preventDefault()
     input.focus()
     input.select()
   })
+  return clear
 }
