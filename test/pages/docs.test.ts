@@ -83,7 +83,7 @@ describe.skipIf(noBrowser)('the documentation of the API', () => {
       await page.keyboard.press('/')
       await page.keyboard.type('post /api/keys')
       expect(await page.locator('.op:visible').allInnerTexts()).toEqual([expect.stringContaining('/api/keys')])
-      expect(await page.locator('#said').textContent()).toBe('1 operation found')
+      expect(await page.locator('#found').textContent()).toBe('1 operation found')
       await page.keyboard.press('Escape')
       expect(await page.locator('.op:visible').count()).toBeGreaterThan(70)
     })

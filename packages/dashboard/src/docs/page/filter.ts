@@ -4,7 +4,7 @@
  */
 export function startFilter(): () => void {
   const input = document.querySelector<HTMLInputElement>('[type=search]')!
-  const said = document.querySelector('#said')!
+  const found = document.querySelector('#found')!
   const operations = [...document.querySelectorAll<HTMLElement>('.op')].map((element) => ({
     element,
     text: `${element.dataset['name'] ?? ''} ${element.firstElementChild!.textContent}`.toLowerCase(),
@@ -12,6 +12,7 @@ export function startFilter(): () => void {
   const groups = [...document.querySelectorAll<HTMLElement>('.group')]
   const links = [...document.querySelectorAll<HTMLElement>('[data-of]')]
   const tags = [...document.querySelectorAll<HTMLElement>('.tags > li')]
+  const lists = [...document.querySelectorAll<HTMLElement>('nav section')]
 
   const filter = (): void => {
     const words = input.value.toLowerCase().split(/\s+/)
@@ -24,8 +25,9 @@ export function startFilter(): () => void {
     for (const link of links) link.hidden = !shown.has(link.dataset['of']!)
     for (const tag of tags)
       tag.hidden = document.getElementById(decodeURIComponent(tag.querySelector('a')!.hash.slice(1)))!.hidden
+    for (const list of lists) list.hidden = !list.querySelector('.tags > li:not([hidden])')
     const { length } = links.filter(({ hidden }) => !hidden)
-    said.textContent = input.value === '' ? '' : `${length} operation${length === 1 ? '' : 's'} found`
+    found.textContent = input.value.trim() === '' ? '' : `${length || 'No'} operation${length === 1 ? '' : 's'} found`
   }
   const clear = (): void => {
     input.value = ''
