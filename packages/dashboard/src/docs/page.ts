@@ -2,7 +2,7 @@ import { MARK } from '@turnpike/ui/mark'
 import type { Api, ApiDocuments, Operation } from './document.js'
 import { byTag, readDocuments } from './document.js'
 import type { Html } from './html.js'
-import { html, print } from './html.js'
+import { html, print, prose } from './html.js'
 import { methodLabel, operationSection, schemaSection } from './operation.js'
 import { linkTo } from './schema.js'
 
@@ -80,17 +80,15 @@ const credentials = (apis: readonly Api[]): Html =>
       <div class="inputs">
         ${apis.map(
           ({ name, title, security }) =>
-            html`<label class="field"
-              ><span>${title}</span
-              ><input
-                type="password"
-                autocomplete="off"
-                data-token="${name}"
-                placeholder="${Object.values(security)
+            html`<label class="field">
+              <span>${title}</span>
+              <input type="password" autocomplete="off" data-token="${name}" />
+              <span class="small muted"
+                >${Object.values(security)
                   .filter(({ scheme }) => scheme === 'bearer')
-                  .map(({ description }) => description)
-                  .join(' ')}"
-            /></label>`,
+                  .map(({ description }) => html`${prose(description)} `)}</span
+              >
+            </label>`,
         )}
       </div>
     </div>

@@ -16,10 +16,10 @@ const show = (): void => {
   applyTheme(theme)
   button.textContent = themeNames[theme]
 }
-button.onclick = () => {
+button.addEventListener('click', () => {
   theme = nextTheme[theme]
   show()
-}
+})
 show()
 
 startRequests()
