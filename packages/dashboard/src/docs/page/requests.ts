@@ -87,5 +87,8 @@ async function send(form: HTMLFormElement): Promise<void> {
   }
   const { asks } = form.dataset
   if (asks !== undefined && !(await ask(request, asks))) return
+  const button = form.querySelector<HTMLButtonElement>('.primary')!
+  button.disabled = true
   await showAnswer(request, place)
+  button.disabled = false
 }
