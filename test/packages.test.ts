@@ -25,6 +25,7 @@ interface Manifest {
 
 /** What each package may import at run time (docs/design.md, section 2). */
 const arrows: Record<string, string[]> = {
+  client: [],
   core: ['valibot'],
   http: ['@turnpike/core', '@fastify/busboy', '@hattip/core', '@valibot/to-json-schema', 'valibot'],
   providers: ['@turnpike/core', 'undici'],
@@ -137,7 +138,8 @@ describe.each(packages)('package %s', (name) => {
 
 it('keeps every file under 400 lines', () => {
   const long = tracked
-    .filter((path) => /\.(ts|mjs|js)$/.test(path))
+    // What is generated is as long as it is.
+    .filter((path) => /\.(ts|mjs|js)$/.test(path) && !path.startsWith('packages/client/src/api/'))
     .map((path) => [path, readFileSync(join(root, path), 'utf8').split('\n').length] as const)
     .filter(([, lines]) => lines > 400)
   expect(long).toEqual([])
