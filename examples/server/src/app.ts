@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { KV } from '@turnpike/core'
 import { getUser, usageLedger } from '@turnpike/core'
 import { dashboardFiles, dashboardHeaders } from '@turnpike/dashboard'
+import { consoleFiles, consoleHeaders } from '@turnpike/example-console'
 import type { AuthenticateAdmin, Gateway, RequestEvents } from '@turnpike/gateway'
 import { conventionRoutes, createGateway, tokenAdmin } from '@turnpike/gateway'
 import { openapi } from '@turnpike/gateway/openapi'
@@ -108,8 +109,11 @@ function filesOf(environment: Environment) {
   }
 }
 
-/** The dashboard. Its files contain no data, so that anybody may read them. */
-const dashboard = () => assetRoutes(dashboardFiles, { access: 'open' as const, headers: dashboardHeaders })
+/** The dashboard and the console. Their files contain no data, so that anybody may read them. */
+const pages = () => [
+  ...assetRoutes(dashboardFiles, { access: 'open' as const, headers: dashboardHeaders }),
+  ...assetRoutes(consoleFiles, { access: 'open' as const, headers: consoleHeaders }),
+]
 
 /** The reference server, whatever runtime serves it. @param events where finished requests are told of */
 export async function createApp(environment: Environment, transport: Transport, events: RequestEvents) {
@@ -142,7 +146,7 @@ export async function createApp(environment: Environment, transport: Transport, 
     onError: log.onError,
     onRequest: log.onRequest,
     events,
-    routes: [conventionRoutes, prometheus(), openapi(), dashboard],
+    routes: [conventionRoutes, prometheus(), openapi(), pages],
   })
   const identity = passwordAuth({
     kv,
@@ -191,7 +195,7 @@ export async function createApp(environment: Environment, transport: Transport, 
     /** Says where the server listens and, at the first start, how to call it. */
     announce(address: string, say: (text: string) => void): void {
       const url = BASE_URL ?? address
-      const lines = [`Turnpike is listening on ${address}`]
+      const lines = [`Turnpike is listening on ${address}`, `Console: ${url}/console`]
       if (simulated)
         lines.push(
           'No provider key is set, so answers come from simulated upstreams.',
