@@ -44,11 +44,20 @@ function NewKey({ onMade, onClose }: { onMade: (made: Key) => void; onClose: () 
     <Dialog title="New key" form="box" onClose={onClose}>
       <Form action={make} label="Make key">
         <Field label="Name" hint="What it is for, such as laptop.">
-          {(ids) => <input {...ids} name="name" maxLength={200} required />}
+          {(ids) => <input {...ids} name="name" maxLength={200} required autofocus />}
         </Field>
         <Field label="Requests per minute">
           {(ids) => (
-            <input {...ids} name="limit" type="number" min={1} max={1_000_000} step={1} value={RATE_LIMIT} required />
+            <input
+              {...ids}
+              name="limit"
+              type="number"
+              min={1}
+              max={1_000_000}
+              step={1}
+              defaultValue={RATE_LIMIT}
+              required
+            />
           )}
         </Field>
       </Form>
@@ -95,7 +104,17 @@ export function Keys() {
     { name: 'Name', cell: ({ name }) => name },
     {
       name: 'State',
-      cell: ({ revoked }) => <Status tone={revoked ? 'off' : 'good'}>{revoked ? 'revoked' : 'active'}</Status>,
+      cell: (key) =>
+        key.revoked ? (
+          <Status tone="off">revoked</Status>
+        ) : (
+          <span class="together">
+            <Status tone="good">active</Status>
+            <button type="button" class="link" onClick={() => ask(key)}>
+              Revoke<span class="hidden"> {key.name}</span>
+            </button>
+          </span>
+        ),
     },
     { name: 'Per minute', number: true, cell: ({ rate_limit }) => count(rate_limit) },
     { name: 'Requests', number: true, cell: ({ id }) => figure(used.get(id)?.requests, count) },
@@ -103,15 +122,6 @@ export function Keys() {
     { name: 'Cost', number: true, cell: ({ id }) => figure(used.get(id)?.cost_usd, usd) },
     { name: 'Made', number: true, cell: ({ created_at }) => time(created_at) },
     { name: 'Last used', number: true, cell: ({ last_used_at: at }) => (at ? time(at) : NONE) },
-    {
-      name: 'Actions',
-      cell: (key) =>
-        !key.revoked && (
-          <button type="button" class="link" onClick={() => ask(key)}>
-            Revoke<span class="hidden"> {key.name}</span>
-          </button>
-        ),
-    },
   ]
   return (
     <Page

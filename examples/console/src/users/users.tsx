@@ -1,5 +1,5 @@
 import type { Column } from '@turnpike/ui'
-import { Empty, Loaded, Page, route, Segmented, setQuery, Table, time } from '@turnpike/ui'
+import { Empty, Loaded, NONE, Page, route, Segmented, setQuery, Table, time } from '@turnpike/ui'
 import { useEffect, useState } from 'preact/hooks'
 import { textOf } from '../form.js'
 import { Said } from '../said.js'
@@ -45,7 +45,7 @@ function UserList({
         </button>
       ),
     },
-    { name: 'Name', cell: ({ first_name, last_name }) => `${first_name} ${last_name}`.trim() },
+    { name: 'Name', cell: ({ first_name, last_name }) => `${first_name} ${last_name}`.trim() || NONE },
     { name: 'Role', cell: ({ role }) => <span class={`badge ${role === 'admin' ? 'accent' : ''}`}>{role}</span> },
     { name: 'Signs in by', cell: ({ provider }) => provider },
     {
@@ -123,7 +123,7 @@ export function Users() {
               type="search"
               aria-label="E-mail to find"
               placeholder="E-mail"
-              value={filter.email}
+              defaultValue={filter.email}
             />
             <button>Find</button>
             {filter.email && (
