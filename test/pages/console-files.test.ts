@@ -2,7 +2,8 @@ import { expect, it } from 'vitest'
 import { largePng } from '../support/large-png.js'
 import { consoleSuite } from './console.js'
 
-const text = (name: string, bytes = 1_000) => ({ name, mimeType: 'text/plain', buffer: Buffer.alloc(bytes, 'a') })
+/** A file as Playwright takes it. */
+const text = (name: string) => ({ name, mimeType: 'text/plain', buffer: Buffer.from('Hello') })
 
 consoleSuite(
   'files at the console',
@@ -12,6 +13,19 @@ consoleSuite(
     const choose = (...files: ReturnType<typeof text>[]): Promise<void> =>
       given().page.locator('input[type=file]').setInputFiles(files)
     const open = (name: string): Promise<void> => given().page.getByRole('button', { name, exact: true }).click()
+    /** Drops files of so many bytes, by name. The page makes them, because it takes long to send it large ones. */
+    const drop = async (sizes: Record<string, number>): Promise<void> => {
+      const { page } = given()
+      const dataTransfer = await page.evaluateHandle(`(() => {
+        const data = new DataTransfer()
+        for (const [name, size] of Object.entries(${JSON.stringify(sizes)}))
+          data.items.add(new File([new Uint8Array(size)], name))
+        return data
+      })()`)
+      const heading = page.getByRole('heading', { name: 'Files' })
+      await heading.dispatchEvent('dragover', { dataTransfer })
+      await heading.dispatchEvent('drop', { dataTransfer })
+    }
     /** What an action said, which has the focus. */
     const said = (words: string): Promise<void> => given().page.locator('.notice:focus').getByText(words).waitFor()
 
@@ -27,13 +41,7 @@ consoleSuite(
       await choose(text('notes.txt'), { name: 'gate.png', mimeType: 'image/png', buffer: Buffer.from(largePng(64)) })
       await page.getByRole('button', { name: 'notes.txt' }).waitFor()
       await page.getByRole('button', { name: 'gate.png' }).waitFor()
-      const dropped = await page.evaluateHandle(`(() => {
-        const data = new DataTransfer()
-        data.items.add(new File(['dropped'], '<img src=x onerror=alert(1)>.txt', { type: 'text/plain' }))
-        return data
-      })()`)
-      await page.getByRole('heading', { name: 'Files' }).dispatchEvent('dragover', { dataTransfer: dropped })
-      await page.getByRole('heading', { name: 'Files' }).dispatchEvent('drop', { dataTransfer: dropped })
+      await drop({ '<img src=x onerror=alert(1)>.txt': 7 })
       await page.getByRole('button', { name: '<img src=x onerror=alert(1)>.txt' }).waitFor()
       await page.getByText('3 files').waitFor()
       expect((await names()).toSorted()).toEqual(['<img src=x onerror=alert(1)>.txt', 'gate.png', 'notes.txt'])
@@ -50,17 +58,21 @@ consoleSuite(
           downloadThroughput: -1,
           uploadThroughput,
         })
-      await slow(500_000)
-      await choose(...['a', 'b', 'c', 'd'].map((name) => text(`${name}.bin`, 3_000_000)))
+      let stopped = 0
+      page.on('requestfailed', () => stopped++)
+      await slow(100_000)
+      await drop({ 'a.bin': 3e6, 'b.bin': 3e6, 'c.bin': 3e6, 'd.bin': 3e6 })
       const progress = page.getByRole('progressbar', { name: 'Upload of a.bin' })
       await expect.poll(async () => Number(await progress.getAttribute('value'))).toBeGreaterThan(0)
       await page.getByText('Waiting').waitFor()
       await given().inspect('console-uploads')
-      for (const name of ['a', 'b', 'c', 'd']) await page.getByRole('button', { name: `Cancel ${name}.bin` }).click()
+      for (const name of ['d', 'c', 'b', 'a']) await page.getByRole('button', { name: `Cancel ${name}.bin` }).click()
       await page.getByRole('region', { name: 'Uploads' }).waitFor({ state: 'detached' })
+      // Else the rest of them would be sent at once.
+      await expect.poll(() => stopped).toBe(3)
       await slow(-1)
 
-      await choose(text('too large.bin', 12_000_000))
+      await drop({ 'too large.bin': 12e6 })
       await page.getByRole('alert').getByText('Request').waitFor()
       await given().inspect('console-upload-failed')
       await page.getByRole('button', { name: 'Dismiss too large.bin' }).click()

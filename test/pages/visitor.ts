@@ -59,6 +59,8 @@ export async function visit(browser: Browser, url: string, { theme, size }: Look
     context,
     faults,
     async inspect(name) {
+      // What is half faded in has too little contrast.
+      await page.evaluate('Promise.all(document.getAnimations().map(({ finished }) => finished)).then(() => undefined)')
       await page.evaluate(axe)
       const found = await page.evaluate<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }>(
         'axe.run(document, { resultTypes: ["violations"] })',

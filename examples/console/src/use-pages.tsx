@@ -32,6 +32,15 @@ export function usePages<T>(read: (after: string | undefined, signal: AbortSigna
   return { ...data, more }
 }
 
+/** Reads data again whenever something was changed. @param changes how often that was */
+export function useAgain({ again }: Pick<Data<unknown>, 'again'>, changes: number): void {
+  const known = useRef(changes)
+  useEffect(() => {
+    if (changes !== known.current) again()
+    known.current = changes
+  }, [changes])
+}
+
 /** How many rows are shown, and the button for more. @param things such as `files` */
 export function More<T>({ pages: { value, reading, more }, things }: { pages: Pages<T>; things: string }) {
   const said = useRef<HTMLSpanElement>(null)

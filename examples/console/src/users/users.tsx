@@ -1,11 +1,11 @@
 import type { Column } from '@turnpike/ui'
 import { Empty, Loaded, NONE, Page, route, Segmented, setQuery, Table, time } from '@turnpike/ui'
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { textOf } from '../form.js'
 import { Said } from '../said.js'
 import type { User } from '../turnpike.js'
 import { turnpike } from '../turnpike.js'
-import { More, PAGE, usePages } from '../use-pages.js'
+import { More, PAGE, useAgain, usePages } from '../use-pages.js'
 import { NewUser } from './new-user.js'
 import { UserDrawer } from './user-drawer.js'
 
@@ -32,9 +32,7 @@ function UserList({
       signal,
     }),
   )
-  useEffect(() => {
-    if (changes > 0) pages.again()
-  }, [changes])
+  useAgain(pages, changes)
   const [opened, open] = useState<User>()
   const columns: Column<User>[] = [
     {
