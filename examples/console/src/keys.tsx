@@ -93,8 +93,11 @@ export function Keys() {
     turnpike.list('/api/keys', { query: { limit: PAGE, ...(after !== undefined && { after }) }, signal }),
   )
   const usage = useData((signal) => turnpike.get('/api/keys/usage', { signal }), [])
-  const revoke = useAction(async ({ id }: Key) => {
-    await turnpike.delete('/api/keys/{id}', { params: { id } })
+  const [revoked, setRevoked] = useState<Key>()
+  const revoke = useAction(async (key: Key) => {
+    setRevoked(undefined)
+    await turnpike.delete('/api/keys/{id}', { params: { id: key.id } })
+    setRevoked(key)
     pages.again()
   })
   const used = new Map(usage.value?.keys.map((one) => [one.id, one]))
@@ -133,6 +136,11 @@ export function Keys() {
       }
     >
       {made && <Made key={made.id} name={made.name} value={made.key!} onDone={() => setMade(undefined)} />}
+      {revoked && (
+        <Said key={revoked.id}>
+          <p class="break">{revoked.name} is revoked.</p>
+        </Said>
+      )}
       {revoke.busy && (
         <p class="muted" role="status">
           Revoking…

@@ -51,10 +51,11 @@ export function More<T>({ pages: { value, reading, more }, things }: { pages: Pa
     if (isLast && asked.current) said.current!.focus()
   }, [isLast])
   const count = value?.items.length ?? 0
+  const counted = `${count} ${count === 1 ? things.replace(/s$/, '') : things}`
   return (
     <div class="spread foot">
       <span ref={said} class="muted small" role="status" tabIndex={-1}>
-        {isLast ? `${count} ${things}` : `The first ${count} ${things}`}
+        {isLast ? counted : `The first ${counted}`}
       </span>
       {!isLast && (
         <button
