@@ -1,12 +1,12 @@
-import { errorOf, PlatformError } from './errors.js'
+import { PlatformError } from './errors.js'
 import { readEvents } from './events.js'
 import type { Transport } from './send.js'
 import { sender } from './send.js'
-import type { AskForSession, SessionStore } from './session.js'
-import { cookieSession, memoryStore, storedSession, tokenSession } from './session.js'
+import type { SessionStore } from './session.js'
+import { cookieSession, storedSession, tokenSession } from './session.js'
+import { memoryStore } from './stores.js'
 import type {
   Answer,
-  AuthSession,
   Item,
   ListPaths,
   Method,
@@ -26,12 +26,9 @@ import { bodyOf, eventOf, nextOf, pathOf, queryOf } from './wire.js'
 export interface ClientOptions {
   /** Where the platform is, such as `https://app.example`; default the origin of the page. */
   baseUrl?: string
-  /**
-   * How the session is kept: as a cookie, which only browsers have, or in a store with its access and refresh tokens. Default `cookie` where
-   * the platform is of the page's own origin, else a store in memory.
-   */
-  session?: 'cookie' | SessionStore
-  /** In place of a session: a token that others renew, such as that of another identity provider, or what returns it for each request. */
+  /** Where the tokens of the session are kept. Default in a page of the platform's origin none, as it has the session cookie; else memory. */
+  session?: SessionStore
+  /** In place of a session: an access token that others renew, such as one of another identity provider, or what returns it for each request. */
   token?: string | (() => string | Promise<string>)
   /** Called when a request is refused because the session is over, once until the next sign-in. The request fails with that error. */
   onSignedOut?: () => void
@@ -39,7 +36,7 @@ export interface ClientOptions {
   retries?: number
   /** The longest `Retry-After` that is waited for, in seconds; default 30. What has to wait longer fails at once. */
   maxRetryAfter?: number
-  /** Sends requests; default the `fetch` of the runtime. */
+  /** Sends requests; default the `fetch` of the runtime, and XMLHttpRequest for the progress of uploads. */
   fetch?: typeof fetch
 }
 
@@ -79,14 +76,8 @@ export interface Client {
   upload(file: Blob, options?: UploadOptions): Promise<Schemas['UserFile']>
 }
 
-/** Seconds after which a refresh that is not answered fails: other tabs wait for it. */
-const REFRESH_S = 30
-
-/** What browsers have and other runtimes may lack. */
-const { location, navigator } = globalThis as {
-  location?: { href: string; origin: string }
-  navigator?: { locks?: { request<T>(name: string, run: () => Promise<T>): Promise<T> } }
-}
+/** That of a page, or of a worker of one; other runtimes have none. */
+const { location } = globalThis as { location?: { href: string; origin: string } }
 
 /** A request as it is given, whatever its path. */
 type AnyOptions = RequestOptions & { params?: Record<string, string>; query?: object; body?: object }
@@ -105,41 +96,20 @@ export function createClient(options: ClientOptions = {}): Client {
   const isOwn = location && new URL(base || '/', location.href).origin === location.origin
   const fetch: Transport = options.fetch ?? ((url, init) => globalThis.fetch(url, init))
 
-  const ask: AskForSession = async <T>(method: string, path: string, body?: object) => {
-    const response = await fetch(base + path, {
-      method,
-      headers: { accept: 'application/json', ...(body && { 'content-type': 'application/json' }) },
-      ...(body && { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(REFRESH_S * 1_000),
-      ...(session.cookie && { credentials: 'include' }),
-    })
-    if (response.ok) return (await response.json()) as T
-    const error = await errorOf(response)
-    if (error.status === 401 && method !== 'POST') return null
-    throw error
-  }
-  const kept = options.session ?? (isOwn ? 'cookie' : memoryStore())
+  const platform = { base, fetch }
+  const store = options.session ?? (isOwn ? undefined : memoryStore())
   const session =
     options.token !== undefined
       ? tokenSession(options.token)
-      : kept === 'cookie'
-        ? cookieSession(ask)
-        : storedSession(kept, ask)
-
-  /** Runs what changes the session: one at a time, in all tabs. */
-  const exclusive = <T>(run: () => Promise<T>): Promise<T> =>
-    navigator?.locks ? navigator.locks.request(`turnpike session ${base}`, run) : run()
-
-  let renewing: Promise<SignedInUser | null> | undefined
-  const renew = (refused: string | undefined): Promise<SignedInUser | null> =>
-    (renewing ??= exclusive(() => session.renew(refused)).finally(() => (renewing = undefined)))
+      : store
+        ? storedSession(store, platform)
+        : cookieSession(platform)
 
   let told = false
   const send = sender({
-    cookie: session.cookie,
     token: () => session.token(),
     async renew(refused) {
-      const user = await renew(refused)
+      const user = await session.renew(refused)
       if (!user && !told) onSignedOut?.()
       told = !user
       return user !== null
@@ -176,11 +146,9 @@ export function createClient(options: ClientOptions = {}): Client {
 
   return {
     async signIn(credentials) {
-      if (options.token !== undefined) throw new TypeError('A client with a token cannot sign in')
-      const made = (await ask<AuthSession>('POST', '/api/auth', { ...credentials, cookie: session.cookie }))!
-      await exclusive(async () => session.set(made))
+      const user = await session.signIn(credentials)
       told = false
-      return made.user
+      return user
     },
     async signOut({ scope = 'local' } = {}) {
       try {
@@ -189,9 +157,9 @@ export function createClient(options: ClientOptions = {}): Client {
         // It was over already.
         if (!(scope === 'local' && error instanceof PlatformError && error.status === 401)) throw error
       }
-      if (scope !== 'others') await exclusive(async () => session.set(null))
+      if (scope !== 'others') await session.end()
     },
-    refresh: async () => renew(await session.token()),
+    refresh: async () => session.renew(await session.token()),
     get: sendBy('get'),
     post: sendBy('post'),
     patch: sendBy('patch'),
@@ -211,6 +179,8 @@ export function createClient(options: ClientOptions = {}): Client {
         throw new PlatformError(response, { message: 'The answer is no stream', code: 'stream_invalid' })
       }
       for await (const { data } of readEvents(response.body!)) {
+        // Events that came together are yielded one by one.
+        rest.signal?.throwIfAborted()
         if (data === '[DONE]') return
         yield eventOf(data, response) as StreamEvent<P>
       }
@@ -218,7 +188,7 @@ export function createClient(options: ClientOptions = {}): Client {
     },
     async upload(file, given = {}) {
       const { onProgress, signal } = given
-      const transport = uploadTransport(fetch, file, onProgress)
+      const transport = uploadTransport(fetch, file, onProgress, options.fetch === undefined)
       const body = formOf(file, given)
       const response = await request('POST', '/api/user-files', { body, signal }, { transport })
       return (await response.json()) as Schemas['UserFile']

@@ -17,8 +17,6 @@ export interface Outgoing {
 
 /** What {@link sender} needs of the client. */
 export interface SenderParts {
-  /** Whether requests are sent with the session cookie. */
-  cookie: boolean
   /** The access token to send; undefined where there is none. */
   token(): string | undefined | Promise<string | undefined>
   /** Makes the session good again. @returns false where it is over */
@@ -34,8 +32,6 @@ const UNAVAILABLE = [502, 503, 504]
 
 /** Milliseconds before the first repetition, where the server told no time; then twice as many. */
 const PAUSE_MS = 500
-
-const isSafe = (method: string): boolean => method === 'GET' || method === 'HEAD'
 
 /** Whether a request asks a model: each costs, so that none is sent again. */
 const isGeneration = (path: string): boolean =>
@@ -66,20 +62,18 @@ async function delay(ms: number, signal: AbortSignal | undefined): Promise<void>
  *
  * - once after 401, which nothing was done for, if the session could be renewed;
  * - after 429 and 503 with `Retry-After`, which nothing was done for either, unless it is a generation;
- * - GET and HEAD after 502, 503, 504 and errors of the network as well.
+ * - GET after 502, 503, 504 and errors of the network as well.
  *
  * Resolves with an answer that succeeded.
  * @throws PlatformError for any other, and what the transport throws
  */
-export function sender({ cookie, token, renew, retries, maxRetryAfter }: SenderParts) {
+export function sender({ token, renew, retries, maxRetryAfter }: SenderParts) {
   const transmit = async ({ method, url, headers, body, signal, transport }: Outgoing, access: string | undefined) =>
     transport(url, {
       method,
       headers: { ...headers, ...(access !== undefined && { authorization: `Bearer ${access}` }) },
       ...(body !== undefined && { body }),
       ...(signal && { signal }),
-      // Only browsers know of it; some other runtimes throw.
-      ...(cookie && { credentials: 'include' }),
     })
 
   const sendWithSession = async (request: Outgoing): Promise<Response> => {
@@ -96,7 +90,7 @@ export function sender({ cookie, token, renew, retries, maxRetryAfter }: SenderP
     const { status, retryAfter } = error instanceof PlatformError ? error : { status: undefined, retryAfter: undefined }
     if (retryAfter !== undefined && (status === 429 || status === 503))
       return retryAfter <= maxRetryAfter ? retryAfter * 1_000 : undefined
-    return isSafe(method) && (status === undefined || UNAVAILABLE.includes(status))
+    return method === 'GET' && (status === undefined || UNAVAILABLE.includes(status))
       ? PAUSE_MS * 2 ** repeated
       : undefined
   }
@@ -108,7 +102,7 @@ export function sender({ cookie, token, renew, retries, maxRetryAfter }: SenderP
         if (response.ok) return response
         throw await errorOf(response)
       } catch (error) {
-        const pause = request.signal?.aborted ? undefined : pauseAfter(error, request, repeated)
+        const pause = pauseAfter(error, request, repeated)
         if (pause === undefined) throw error
         await delay(pause, request.signal)
       }
