@@ -83,7 +83,10 @@ consoleSuite('keys and usage at the console', (given) => {
     expect((await cells('Sessions', 'Nightly summary')).slice(1, 4)).toEqual(['1', String(sent), String(answered)])
     const [used] = (await person.client.get('/api/keys/usage')).keys
     expect((await cells('What keys used', 'laptop')).slice(0, 2)).toEqual(['2', String(used!.prompt_tokens)])
+    const asked = page.waitForRequest((request) => request.url().includes('/api/keys/usage?'))
     await page.getByRole('button', { name: '24 hours' }).click()
+    const from = Date.parse(new URL((await asked).url()).searchParams.get('from')!)
+    expect(Math.floor((Date.now() - from) / 3_600_000)).toBe(24)
     expect((await cells('What keys used', 'laptop'))[0]).toBe('2')
     expect(page.url()).toContain('hours=24')
     await inspect('console-usage')
