@@ -2,16 +2,17 @@ import { randomBytes } from 'node:crypto'
 import type { KV } from '@turnpike/core'
 import { getUser, usageLedger } from '@turnpike/core'
 import { dashboardFiles, dashboardHeaders } from '@turnpike/dashboard'
+import { docsFiles, docsHeaders } from '@turnpike/dashboard/docs'
 import { consoleFiles, consoleHeaders } from '@turnpike/example-console'
-import type { AuthenticateAdmin, Gateway, RequestEvents } from '@turnpike/gateway'
+import type { AuthenticateAdmin, Gateway, GatewayParts, RequestEvents } from '@turnpike/gateway'
 import { conventionRoutes, createGateway, tokenAdmin } from '@turnpike/gateway'
-import { openapi } from '@turnpike/gateway/openapi'
+import { gatewayDocument, openapi } from '@turnpike/gateway/openapi'
 import { prometheus } from '@turnpike/gateway/prometheus'
 import type { Servable } from '@turnpike/http'
 import { assetRoutes, shells } from '@turnpike/http'
 import type { Platform } from '@turnpike/platform'
 import { createPlatform, gatewayResponder, isPlatformPath, passwordAuth, scryptHasher } from '@turnpike/platform'
-import { openapi as platformOpenapi } from '@turnpike/platform/openapi'
+import { openapi as platformOpenapi, platformDocument } from '@turnpike/platform/openapi'
 import type { Transport } from '@turnpike/providers'
 import { createRouter } from '@turnpike/providers'
 import type { Environment } from './environment.js'
@@ -109,11 +110,20 @@ function filesOf(environment: Environment) {
   }
 }
 
-/** The dashboard and the console. Their files contain no data, so that anybody may read them. */
-const pages = () => [
-  ...assetRoutes(dashboardFiles, { access: 'open' as const, headers: dashboardHeaders }),
-  ...assetRoutes(consoleFiles, { access: 'open' as const, headers: consoleHeaders }),
-]
+/** The dashboard. Its files contain no data, so that anybody may read them. */
+const dashboard = () => assetRoutes(dashboardFiles, { access: 'open' as const, headers: dashboardHeaders })
+
+/** The console, for everybody who has an account. */
+const webConsole = () => assetRoutes(consoleFiles, { access: 'open' as const, headers: consoleHeaders })
+
+/** The documentation of the API, made from the routes of both. */
+const docs =
+  (platform: () => Platform) =>
+  ({ routes }: GatewayParts) =>
+    assetRoutes(
+      docsFiles(() => ({ gateway: gatewayDocument(routes()), platform: platformDocument(platform().routes) })),
+      { access: 'open' as const, headers: docsHeaders },
+    )
 
 /** The reference server, whatever runtime serves it. @param events where finished requests are told of */
 export async function createApp(environment: Environment, transport: Transport, events: RequestEvents) {
@@ -126,7 +136,12 @@ export async function createApp(environment: Environment, transport: Transport, 
   const prices = await openPrices(environment.PRICES, (error) => log.onError(error, { prices: pricesName }))
   const { kv, rateLimiter } = await openStorage(STORAGE)
   const { blobs, close: closeFiles } = await openFiles(environment)
-  const router = createRouter({ providers, prices, defaults: agentsOf(environment) })
+  const router = createRouter({
+    providers,
+    prices,
+    defaults: agentsOf(environment),
+    ...(environment.MODEL_GROUPS && { groups: environment.MODEL_GROUPS }),
+  })
   const gateway = createGateway({
     router,
     kv,
@@ -146,7 +161,7 @@ export async function createApp(environment: Environment, transport: Transport, 
     onError: log.onError,
     onRequest: log.onRequest,
     events,
-    routes: [conventionRoutes, prometheus(), openapi(), pages],
+    routes: [conventionRoutes, prometheus(), openapi(), dashboard, webConsole, docs(() => platform)],
   })
   const identity = passwordAuth({
     kv,

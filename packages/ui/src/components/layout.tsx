@@ -1,12 +1,13 @@
 import type { ComponentChildren } from 'preact'
+import { Fragment } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import { MARK } from '../mark.js'
 import { linkTo, route } from '../route.js'
 import { ThemeButton } from './controls.js'
 
-/** A bar across a road. */
 const Mark = () => (
   <svg width="20" height="20" viewBox="0 0 20 20" fill="none" stroke="currentColor" stroke-width="2" aria-hidden="true">
-    <path d="M4 18V3M2 18h4M4 7h14M8 4.5v5M12.5 4.5v5M17 4.5v5" />
+    <path d={MARK} />
   </svg>
 )
 
@@ -135,16 +136,17 @@ export const Status = ({ tone, children }: { tone: 'good' | 'warn' | 'bad' | 'of
   <span class={`status ${tone}`}>{children}</span>
 )
 
-/** Names and values. */
-export const Facts = ({ facts }: { facts: readonly (readonly [string, ComponentChildren] | false | undefined)[] }) => (
+/** Names and values; those that are undefined or false are left out. */
+export const Facts = ({ facts }: { facts: readonly (readonly [string, ComponentChildren])[] }) => (
   <dl class="facts">
     {facts.map(
-      (fact) =>
-        fact && (
-          <>
-            <dt>{fact[0]}</dt>
-            <dd>{fact[1]}</dd>
-          </>
+      ([name, value]) =>
+        value !== undefined &&
+        value !== false && (
+          <Fragment key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </Fragment>
         ),
     )}
   </dl>
