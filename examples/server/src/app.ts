@@ -3,6 +3,7 @@ import type { KV } from '@turnpike/core'
 import { getUser, usageLedger } from '@turnpike/core'
 import { dashboardFiles, dashboardHeaders } from '@turnpike/dashboard'
 import { docsFiles, docsHeaders } from '@turnpike/dashboard/docs'
+import { consoleFiles, consoleHeaders } from '@turnpike/example-console'
 import type { AuthenticateAdmin, Gateway, GatewayParts, RequestEvents } from '@turnpike/gateway'
 import { conventionRoutes, createGateway, tokenAdmin } from '@turnpike/gateway'
 import { gatewayDocument, openapi } from '@turnpike/gateway/openapi'
@@ -112,6 +113,9 @@ function filesOf(environment: Environment) {
 /** The dashboard. Its files contain no data, so that anybody may read them. */
 const dashboard = () => assetRoutes(dashboardFiles, { access: 'open' as const, headers: dashboardHeaders })
 
+/** The console, for everybody who has an account. */
+const webConsole = () => assetRoutes(consoleFiles, { access: 'open' as const, headers: consoleHeaders })
+
 /** The documentation of the API, made from the routes of both. */
 const docs =
   (platform: () => Platform) =>
@@ -157,7 +161,7 @@ export async function createApp(environment: Environment, transport: Transport, 
     onError: log.onError,
     onRequest: log.onRequest,
     events,
-    routes: [conventionRoutes, prometheus(), openapi(), dashboard, docs(() => platform)],
+    routes: [conventionRoutes, prometheus(), openapi(), dashboard, webConsole, docs(() => platform)],
   })
   const identity = passwordAuth({
     kv,
@@ -206,7 +210,7 @@ export async function createApp(environment: Environment, transport: Transport, 
     /** Says where the server listens and, at the first start, how to call it. */
     announce(address: string, say: (text: string) => void): void {
       const url = BASE_URL ?? address
-      const lines = [`Turnpike is listening on ${address}`]
+      const lines = [`Turnpike is listening on ${address}`, `Console: ${url}/console`]
       if (simulated)
         lines.push(
           'No provider key is set, so answers come from simulated upstreams.',

@@ -1,0 +1,141 @@
+import type { Schemas } from '@turnpike/client'
+import { bytes, Check, Confirm, Copy, Dialog, ErrorNotice, Facts, Field, Loaded, time, useData } from '@turnpike/ui'
+import { useState } from 'preact/hooks'
+import { ActionButton, Form, textOf } from '../form.js'
+import { turnpike } from '../turnpike.js'
+import { useAction } from '../use-action.js'
+
+export type UserFile = Schemas['UserFile']
+
+/** Pictures of the page's own origin; those of others are not loaded. */
+const isPicture = ({ mime_type, url }: UserFile): boolean =>
+  mime_type.startsWith('image/') && new URL(url).origin === location.origin
+
+const FileFacts = ({ file }: { file: UserFile }) => (
+  <Facts
+    facts={[
+      ['Type', file.mime_type],
+      ['Size', bytes(file.size_bytes)],
+      ['Added', time(file.created_at)],
+      file.deleted_at !== null && ['In the trash since', time(file.deleted_at)],
+      ['Id', <span class="mono">{file.id}</span>],
+    ]}
+  />
+)
+
+/** A file that is not in the trash. */
+function Details({ file, onChange }: { file: UserFile; onChange: (done?: string) => void }) {
+  const params = { id: file.id }
+  const [isPublic, setPublic] = useState(file.is_public)
+  const save = useAction(async (fields: FormData) => {
+    const displayName = textOf(fields, 'name')
+    await turnpike.patch('/api/user-files/{id}', { params, body: { displayName, isPublic } })
+    onChange()
+  })
+  const trash = useAction(async () => {
+    await turnpike.delete('/api/user-files/{id}', { params })
+    onChange(`${file.display_name} is in the trash.`)
+  })
+  return (
+    <>
+      {isPicture(file) && <img class="preview" src={file.url} alt={`Preview of ${file.display_name}`} />}
+      <Form action={save} label="Save" done="Saved.">
+        <Field label="Name">
+          {(ids) => <input {...ids} name="name" defaultValue={file.display_name} maxLength={255} required />}
+        </Field>
+        <Check label="Public: anybody with its link can read it" checked={isPublic} onChange={setPublic} />
+      </Form>
+      <div class="stack">
+        <h3>Share</h3>
+        <p class="muted">
+          {file.is_public
+            ? 'Anybody with the link can read the file as long as it is public.'
+            : 'Anybody with the link can read the file for about an hour. A public file has a link that stays.'}
+        </p>
+        <div class="row">
+          <Copy text={file.url} label="Copy link" />
+          <a class="button" href={file.url} target="_blank" rel="noopener">
+            Open
+          </a>
+        </div>
+      </div>
+      <FileFacts file={file} />
+      {trash.error !== undefined && <ErrorNotice error={trash.error} />}
+      <div class="row end">
+        <ActionButton action={trash} onClick={trash.run} class="danger">
+          {trash.busy ? 'Moving…' : 'Move to trash'}
+        </ActionButton>
+      </div>
+    </>
+  )
+}
+
+/** A file in the trash. */
+function Trashed({ file, onChange }: { file: UserFile; onChange: (done?: string) => void }) {
+  const params = { id: file.id }
+  const [isAsking, ask] = useState(false)
+  const restore = useAction(async () => {
+    await turnpike.post('/api/user-files/{id}/restore', { params })
+    onChange(`${file.display_name} is back among the files.`)
+  })
+  const remove = useAction(async () => {
+    await turnpike.delete('/api/user-files/{id}', { params, query: { permanent: 'true' } })
+    onChange(`${file.display_name} is removed for good.`)
+  })
+  const error = restore.error ?? remove.error
+  return (
+    <>
+      <p>In the trash, its links do not work. It takes space until it is removed for good.</p>
+      <FileFacts file={file} />
+      {error !== undefined && <ErrorNotice error={error} />}
+      <div class="row end">
+        <ActionButton action={remove} onClick={() => ask(true)} class="danger">
+          {remove.busy ? 'Removing…' : 'Remove for good'}
+        </ActionButton>
+        <ActionButton action={restore} onClick={restore.run} class="primary">
+          {restore.busy ? 'Restoring…' : 'Restore'}
+        </ActionButton>
+      </div>
+      {isAsking && (
+        <Confirm title="Remove for good?" action="Remove for good" onConfirm={remove.run} onClose={() => ask(false)}>
+          <p class="break">
+            {file.display_name} ({bytes(file.size_bytes)}) will be gone. Nobody can take that back.
+          </p>
+        </Confirm>
+      )}
+    </>
+  )
+}
+
+/** A file with what can be done with it. @param onChange called when it has been changed; with a text if it is not in its list any more */
+export function FileDrawer({
+  id,
+  name,
+  onChange,
+  onClose,
+}: {
+  id: string
+  name: string
+  onChange: (done?: string) => void
+  onClose: () => void
+}) {
+  // Read when it is opened: the URL of a private file is good for an hour only.
+  const data = useData((signal) => turnpike.get('/api/user-files/{id}', { params: { id }, signal }), [id])
+  const changed = (done?: string): void => {
+    if (done === undefined) data.again()
+    onChange(done)
+  }
+  return (
+    <Dialog title={data.value?.display_name ?? name} onClose={onClose}>
+      <Loaded data={data}>
+        {(file) =>
+          file.deleted_at === null ? (
+            <Details file={file} onChange={changed} />
+          ) : (
+            <Trashed file={file} onChange={changed} />
+          )
+        }
+      </Loaded>
+    </Dialog>
+  )
+}

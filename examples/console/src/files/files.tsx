@@ -1,0 +1,183 @@
+import type { Column } from '@turnpike/ui'
+import { Bar, bytes, Empty, Loaded, Page, Segmented, setQuery, route, Table, time, useData } from '@turnpike/ui'
+import { useRef, useState } from 'preact/hooks'
+import { Said } from '../said.js'
+import { turnpike } from '../turnpike.js'
+import { More, PAGE, useAgain, usePages } from '../use-pages.js'
+import type { UserFile } from './file-drawer.js'
+import { FileDrawer } from './file-drawer.js'
+import { UploadList } from './upload-list.js'
+import { ended, lastUploaded, upload } from './uploads.js'
+
+const BYTES_PER_GB = 1e9
+
+/** How much of the user's space is used. */
+function Space({ changes }: { changes: number }) {
+  const data = useData((signal) => turnpike.get('/api/account/limits', { signal }), [])
+  useAgain(data, changes)
+  return (
+    <Loaded data={data}>
+      {({ storage_bytes_used: used, storage_gb }) => (
+        <div class="space small muted">
+          {bytes(used)} of {bytes(storage_gb * BYTES_PER_GB)} used; the trash counts.
+          <Bar share={used / (storage_gb * BYTES_PER_GB)} />
+        </div>
+      )}
+    </Loaded>
+  )
+}
+
+/** The files of the user, or those in the trash. */
+function FileList({
+  isTrash,
+  onChange,
+  changes,
+}: {
+  isTrash: boolean
+  changes: number
+  onChange: (done?: string) => void
+}) {
+  const pages = usePages((after, signal) =>
+    turnpike.list('/api/user-files', {
+      query: { limit: PAGE, trashed: isTrash ? 'true' : 'false', ...(after !== undefined && { after }) },
+      signal,
+    }),
+  )
+  useAgain(pages, changes)
+  const [opened, open] = useState<UserFile>()
+  const columns: Column<UserFile>[] = [
+    {
+      name: 'Name',
+      cell: (file) => (
+        <button type="button" class="link" onClick={() => open(file)}>
+          {file.display_name}
+        </button>
+      ),
+    },
+    { name: 'Type', cell: (file) => file.mime_type },
+    { name: 'Read by', cell: (file) => (file.is_public ? <span class="badge amber">anybody</span> : 'you') },
+    { name: 'Size', number: true, cell: (file) => bytes(file.size_bytes) },
+    { name: isTrash ? 'Removed' : 'Added', number: true, cell: (file) => time(file.deleted_at ?? file.created_at) },
+  ]
+  return (
+    <section class="panel" aria-label={isTrash ? 'Trash' : 'Files'}>
+      <Loaded data={pages}>
+        {({ items }) =>
+          items.length === 0 ? (
+            isTrash ? (
+              <Empty title="The trash is empty">
+                <p>Files that you move here can be restored for 30 days.</p>
+              </Empty>
+            ) : (
+              <Empty title="No files yet">
+                <p>Drop files here, or choose them with Upload. Nobody else can read them until you share a link.</p>
+              </Empty>
+            )
+          ) : (
+            <>
+              <Table
+                caption={isTrash ? 'Files in the trash' : 'Files'}
+                columns={columns}
+                rows={items}
+                rowKey={({ id }) => id}
+                most={Infinity}
+              />
+              <More pages={pages} things="files" />
+            </>
+          )
+        }
+      </Loaded>
+      {opened && (
+        <FileDrawer
+          id={opened.id}
+          name={opened.display_name}
+          onClose={() => open(undefined)}
+          onChange={(done) => {
+            if (done !== undefined) open(undefined)
+            onChange(done)
+          }}
+        />
+      )}
+    </section>
+  )
+}
+
+const hasFiles = (event: DragEvent): boolean => event.dataTransfer?.types.includes('Files') ?? false
+
+export function Files() {
+  const isTrash = route.value.query.get('show') === 'trash'
+  const input = useRef<HTMLInputElement>(null)
+  const [isOver, setOver] = useState(false)
+  const [done, setDone] = useState<{ text: string; at: number }>()
+  const [changed, setChanged] = useState(0)
+  const changes = changed + ended.value
+  const change = (text?: string): void => {
+    setChanged((count) => count + 1)
+    setDone(text === undefined ? undefined : { text, at: Date.now() })
+  }
+  return (
+    <div
+      class={isOver ? 'over' : ''}
+      onDragOver={(event) => {
+        if (!hasFiles(event)) return
+        event.preventDefault()
+        setOver(true)
+      }}
+      onDragLeave={(event) => {
+        if (!event.currentTarget.contains(event.relatedTarget as Node | null)) setOver(false)
+      }}
+      onDrop={(event) => {
+        if (!hasFiles(event)) return
+        event.preventDefault()
+        setOver(false)
+        upload(event.dataTransfer!.files)
+      }}
+    >
+      <Page
+        title="Files"
+        actions={
+          <>
+            <Segmented
+              label="Shown"
+              options={[
+                ['', 'Files'],
+                ['trash', 'Trash'],
+              ]}
+              value={isTrash ? 'trash' : ''}
+              onChange={(show) => {
+                setDone(undefined)
+                setQuery({ show })
+              }}
+            />
+            <button type="button" class="primary" onClick={() => input.current!.click()}>
+              Upload
+            </button>
+            <input
+              ref={input}
+              type="file"
+              multiple
+              hidden
+              onChange={({ currentTarget }) => {
+                upload(currentTarget.files!)
+                // The same file may be chosen again.
+                currentTarget.value = ''
+              }}
+            />
+          </>
+        }
+      >
+        <Space changes={changes} />
+        {done && (
+          <Said key={done.at}>
+            <p>{done.text}</p>
+          </Said>
+        )}
+        <p class="hidden" role="status">
+          {lastUploaded.value && `${lastUploaded.value} is uploaded.`}
+        </p>
+        <UploadList />
+        <FileList key={String(isTrash)} isTrash={isTrash} changes={changes} onChange={change} />
+      </Page>
+    </div>
+  )
+}

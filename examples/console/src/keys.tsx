@@ -1,0 +1,191 @@
+import type { Schemas } from '@turnpike/client'
+import type { Column } from '@turnpike/ui'
+import {
+  Code,
+  Confirm,
+  count,
+  Dialog,
+  Empty,
+  ErrorNotice,
+  Field,
+  Loaded,
+  NONE,
+  Page,
+  Status,
+  Table,
+  time,
+  usd,
+  useData,
+} from '@turnpike/ui'
+import { useState } from 'preact/hooks'
+import { Form, textOf } from './form.js'
+import { Said } from './said.js'
+import { turnpike } from './turnpike.js'
+import { useAction } from './use-action.js'
+import { More, PAGE, usePages } from './use-pages.js'
+
+type Key = Schemas['GatewayKey']
+
+/** The requests a minute of a key, where no others are asked for. */
+const RATE_LIMIT = 60
+
+const curl = (key: string): string =>
+  `curl ${new URL('v1/chat/completions', location.href).href} -H "Authorization: Bearer ${key}" ` +
+  `-H "Content-Type: application/json" -d '{"model":"gpt-4o-mini","messages":[{"role":"user","content":"Hello!"}]}'`
+
+/** Asks for the name and the limit of a key. */
+function NewKey({ onMade, onClose }: { onMade: (made: Key) => void; onClose: () => void }) {
+  const make = useAction(async (fields: FormData) => {
+    const body = { name: textOf(fields, 'name'), rateLimit: Number(textOf(fields, 'limit')) }
+    onMade(await turnpike.post('/api/keys', { body }))
+    onClose()
+  })
+  return (
+    <Dialog title="New key" form="box" onClose={onClose}>
+      <Form action={make} label="Make key">
+        <Field label="Name" hint="What it is for, such as laptop.">
+          {(ids) => <input {...ids} name="name" maxLength={200} required autofocus />}
+        </Field>
+        <Field label="Requests per minute">
+          {(ids) => (
+            <input
+              {...ids}
+              name="limit"
+              type="number"
+              min={1}
+              max={1_000_000}
+              step={1}
+              defaultValue={RATE_LIMIT}
+              required
+            />
+          )}
+        </Field>
+      </Form>
+    </Dialog>
+  )
+}
+
+/** The value of a new key. The server does not know it afterwards. */
+const Made = ({ name, value, onDone }: { name: string; value: string; onDone: () => void }) => (
+  <Said tone="warn">
+    <p>
+      <strong class="break">{name}</strong> is made. Copy the key now: it is shown this once, and nobody can look it up
+      later.
+    </p>
+    <Code text={value} label="The key" />
+    <details>
+      <summary>A first request</summary>
+      <Code text={curl(value)} label="A first request" />
+    </details>
+    <div>
+      <button type="button" onClick={onDone}>
+        I have copied it
+      </button>
+    </div>
+  </Said>
+)
+
+export function Keys() {
+  const [isMaking, setMaking] = useState(false)
+  const [made, setMade] = useState<Key>()
+  const [asked, ask] = useState<Key>()
+  const pages = usePages((after, signal) =>
+    turnpike.list('/api/keys', { query: { limit: PAGE, ...(after !== undefined && { after }) }, signal }),
+  )
+  const usage = useData((signal) => turnpike.get('/api/keys/usage', { signal }), [])
+  const [revoked, setRevoked] = useState<Key>()
+  const revoke = useAction(async (key: Key) => {
+    setRevoked(undefined)
+    await turnpike.delete('/api/keys/{id}', { params: { id: key.id } })
+    setRevoked(key)
+    pages.again()
+  })
+  const used = new Map(usage.value?.keys.map((one) => [one.id, one]))
+  const figure = (value: number | undefined, format: (value: number) => string): string =>
+    usage.value ? format(value ?? 0) : NONE
+  const columns: Column<Key>[] = [
+    { name: 'Name', cell: ({ name }) => name },
+    {
+      name: 'State',
+      cell: (key) =>
+        key.revoked ? (
+          <Status tone="off">revoked</Status>
+        ) : (
+          <span class="together">
+            <Status tone="good">active</Status>
+            <button type="button" class="link" onClick={() => ask(key)}>
+              Revoke<span class="hidden"> {key.name}</span>
+            </button>
+          </span>
+        ),
+    },
+    { name: 'Per minute', number: true, cell: ({ rate_limit }) => count(rate_limit) },
+    { name: 'Requests', number: true, cell: ({ id }) => figure(used.get(id)?.requests, count) },
+    { name: 'Tokens', number: true, cell: ({ id }) => figure(used.get(id)?.total_tokens, count) },
+    { name: 'Cost', number: true, cell: ({ id }) => figure(used.get(id)?.cost_usd, usd) },
+    { name: 'Made', number: true, cell: ({ created_at }) => time(created_at) },
+    { name: 'Last used', number: true, cell: ({ last_used_at: at }) => (at ? time(at) : NONE) },
+  ]
+  return (
+    <Page
+      title="Keys"
+      actions={
+        <button type="button" class="primary" onClick={() => setMaking(true)}>
+          New key
+        </button>
+      }
+    >
+      {made && <Made key={made.id} name={made.name} value={made.key!} onDone={() => setMade(undefined)} />}
+      {revoked && (
+        <Said key={revoked.id}>
+          <p class="break">{revoked.name} is revoked.</p>
+        </Said>
+      )}
+      {revoke.busy && (
+        <p class="muted" role="status">
+          Revoking…
+        </p>
+      )}
+      {revoke.error !== undefined && <ErrorNotice error={revoke.error} />}
+      {usage.error !== undefined && <ErrorNotice error={usage.error} again={usage.again} />}
+      <section class="panel" aria-label="Keys">
+        <Loaded data={pages}>
+          {({ items }) =>
+            items.length === 0 ? (
+              <Empty title="No key yet">
+                <p>A program needs one to ask models at /v1 of this server. What it uses is taken off your credits.</p>
+              </Empty>
+            ) : (
+              <>
+                <Table caption="Keys" columns={columns} rows={items} rowKey={({ id }) => id} most={Infinity} />
+                <More pages={pages} things="keys" />
+              </>
+            )
+          }
+        </Loaded>
+      </section>
+      {isMaking && (
+        <NewKey
+          onClose={() => setMaking(false)}
+          onMade={(key) => {
+            setMade(key)
+            pages.again()
+          }}
+        />
+      )}
+      {asked && (
+        <Confirm
+          title="Revoke the key?"
+          action="Revoke"
+          onConfirm={() => revoke.run(asked)}
+          onClose={() => ask(undefined)}
+        >
+          <p>
+            Programs that use <strong class="break">{asked.name}</strong> are refused from then on. What it used stays
+            in the list.
+          </p>
+        </Confirm>
+      )}
+    </Page>
+  )
+}

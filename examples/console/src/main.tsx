@@ -1,0 +1,83 @@
+import '@turnpike/ui/styles.css'
+import './page.css'
+import { Empty, ErrorNotice, goTo, linkTo, Page, route, Shell } from '@turnpike/ui'
+import type { ComponentType } from 'preact'
+import { render } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { Account } from './account.js'
+import { Files } from './files/files.js'
+import { Keys } from './keys.js'
+import { Projects } from './projects/projects.js'
+import { SignIn } from './sign-in.js'
+import type { User } from './turnpike.js'
+import { account, readAccount, signOut } from './turnpike.js'
+import { useAction } from './use-action.js'
+import { Usage } from './usage.js'
+import { Users } from './users/users.js'
+
+/** A page by the first part of its path; what follows that is the page's own. */
+interface Entry {
+  path: string
+  name: string
+  page: ComponentType
+  /** Who has it; default everybody. The platform refuses the others in any case. */
+  roles?: readonly User['role'][]
+}
+
+const entries: readonly Entry[] = [
+  { path: '/projects', name: 'Projects', page: Projects },
+  { path: '/files', name: 'Files', page: Files },
+  { path: '/usage', name: 'Usage', page: Usage },
+  { path: '/keys', name: 'Keys', page: Keys, roles: ['developer', 'admin'] },
+  { path: '/users', name: 'Users', page: Users, roles: ['admin'] },
+  { path: '/account', name: 'Account', page: Account },
+]
+
+const NotFound = () => (
+  <Page title="Not found">
+    <section class="panel">
+      <Empty title="There is no such page">
+        <p>
+          It may be for another role than yours. Your work is in <a href={linkTo('/projects')}>Projects</a>.
+        </p>
+      </Empty>
+    </section>
+  </Page>
+)
+
+function SignedIn({ user }: { user: User }) {
+  const { run, busy, error } = useAction(signOut)
+  const path = `/${route.value.path.split('/')[1]}`
+  useEffect(() => {
+    if (path === '/') goTo('/projects', {}, true)
+  }, [path])
+  const pages = entries.filter(({ roles }) => !roles || roles.includes(user.role))
+  const Current = path === '/' ? undefined : (pages.find((one) => one.path === path)?.page ?? NotFound)
+  return (
+    <Shell
+      name="Turnpike"
+      pages={pages}
+      footer={
+        <>
+          <span class="who muted small break">{user.email}</span>
+          <button type="button" class="quiet" disabled={busy} onClick={run}>
+            Sign out
+          </button>
+        </>
+      }
+    >
+      {error !== undefined && <ErrorNotice error={error} again={run} />}
+      {Current && <Current />}
+    </Shell>
+  )
+}
+
+function App() {
+  const { run, error } = useAction(readAccount)
+  useEffect(run, [])
+  if (account.value) return <SignedIn user={account.value} />
+  if (account.value === null) return <SignIn />
+  return <main class="centre">{error !== undefined && <ErrorNotice error={error} again={run} />}</main>
+}
+
+render(<App />, document.body)

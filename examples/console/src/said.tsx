@@ -1,0 +1,13 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+
+/** What an action has done. It takes the focus, because what had it may be gone. */
+export function Said({ tone, children }: { tone?: 'warn'; children: ComponentChildren }) {
+  const ref = useRef<HTMLDivElement>(null)
+  useEffect(() => ref.current!.focus(), [])
+  return (
+    <div ref={ref} class={`notice ${tone ?? ''}`} role="status" tabIndex={-1}>
+      {children}
+    </div>
+  )
+}

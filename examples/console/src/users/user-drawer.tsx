@@ -1,0 +1,119 @@
+import { Confirm, Dialog, ErrorNotice, Facts, Field, Loaded, time, useData } from '@turnpike/ui'
+import { useState } from 'preact/hooks'
+import { ActionButton, Form, textOf } from '../form.js'
+import type { User } from '../turnpike.js'
+import { account, turnpike } from '../turnpike.js'
+import { useAction } from '../use-action.js'
+import { Balance } from './balance.js'
+import { PersonFields, personOf } from './new-user.js'
+
+const UserFacts = ({ user }: { user: User }) => (
+  <Facts
+    facts={[
+      ['Signs in by', user.provider],
+      ['Since', time(user.created_at)],
+      user.deleted_at !== null && ['Deleted', time(user.deleted_at)],
+      ['Id', <span class="mono">{user.id}</span>],
+    ]}
+  />
+)
+
+/** What is done with a user and leads elsewhere in the list. @param onChange called with what was done, once it has been */
+function Details({ user, onChange }: { user: User; onChange: (done?: string) => void }) {
+  const params = { id: user.id }
+  const [isAsking, ask] = useState(false)
+  const save = useAction(async (fields: FormData) => {
+    const body = { email: textOf(fields, 'email'), ...personOf(fields) }
+    const saved = await turnpike.patch('/api/users/{id}', { params, body })
+    if (saved.id === account.value?.id) account.value = saved
+    onChange()
+  })
+  const remove = useAction(async () => {
+    await turnpike.delete('/api/users/{id}', { params })
+    onChange(`${user.email} is deleted.`)
+  })
+  return (
+    <>
+      <Form action={save} label="Save" done="Saved.">
+        <Field label="E-mail">
+          {(ids) => (
+            <input {...ids} name="email" type="email" maxLength={254} defaultValue={user.email} autocomplete="off" />
+          )}
+        </Field>
+        <PersonFields user={user} />
+      </Form>
+      <Balance userId={user.id} isDeleted={false} />
+      <UserFacts user={user} />
+      {remove.error !== undefined && <ErrorNotice error={remove.error} />}
+      <div class="row end">
+        <ActionButton action={remove} onClick={() => ask(true)} class="danger">
+          {remove.busy ? 'Deleting…' : 'Delete user'}
+        </ActionButton>
+      </div>
+      {isAsking && (
+        <Confirm
+          title="Delete the user?"
+          action="Delete user"
+          onConfirm={() => remove.run()}
+          onClose={() => ask(false)}
+        >
+          <p class="break">
+            {user.email} is signed out everywhere, and the keys are revoked for good. The account can be restored; its
+            files are removed after 30 days.
+          </p>
+        </Confirm>
+      )}
+    </>
+  )
+}
+
+function Deleted({ user, onChange }: { user: User; onChange: (done?: string) => void }) {
+  const restore = useAction(async () => {
+    await turnpike.post('/api/users/{id}/restore', { params: { id: user.id } })
+    onChange(`${user.email} is restored, without the keys that there were.`)
+  })
+  return (
+    <>
+      <UserFacts user={user} />
+      <Balance userId={user.id} isDeleted />
+      {restore.error !== undefined && <ErrorNotice error={restore.error} />}
+      <div class="row end">
+        <ActionButton action={restore} onClick={() => restore.run()} class="primary">
+          {restore.busy ? 'Restoring…' : 'Restore'}
+        </ActionButton>
+      </div>
+    </>
+  )
+}
+
+/** A user with what administrators can do. @param onChange called when it has been changed; with a text if it is not in its list any more */
+export function UserDrawer({
+  id,
+  name,
+  onChange,
+  onClose,
+}: {
+  id: string
+  name: string
+  onChange: (done?: string) => void
+  onClose: () => void
+}) {
+  const data = useData((signal) => turnpike.get('/api/users/{id}', { params: { id }, signal }), [id])
+  const changed = (done?: string): void => {
+    if (done === undefined) data.again()
+    onChange(done)
+  }
+  return (
+    <Dialog title={name} onClose={onClose}>
+      <Loaded data={data}>
+        {(user) =>
+          user.deleted_at === null ? (
+            <Details user={user} onChange={changed} />
+          ) : (
+            <Deleted user={user} onChange={changed} />
+          )
+        }
+      </Loaded>
+    </Dialog>
+  )
+}

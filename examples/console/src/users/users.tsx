@@ -1,0 +1,157 @@
+import type { Column } from '@turnpike/ui'
+import { Empty, Loaded, NONE, Page, route, Segmented, setQuery, Table, time } from '@turnpike/ui'
+import { useState } from 'preact/hooks'
+import { textOf } from '../form.js'
+import { Said } from '../said.js'
+import type { User } from '../turnpike.js'
+import { turnpike } from '../turnpike.js'
+import { More, PAGE, useAgain, usePages } from '../use-pages.js'
+import { NewUser } from './new-user.js'
+import { UserDrawer } from './user-drawer.js'
+
+/** Which users are listed: one by e-mail, or all of those that are or are not deleted. */
+interface Filter {
+  email: string
+  isDeleted: boolean
+}
+
+function UserList({
+  email,
+  isDeleted,
+  changes,
+  onChange,
+}: Filter & { changes: number; onChange: (done?: string) => void }) {
+  const pages = usePages((after, signal) =>
+    turnpike.list('/api/users', {
+      query: {
+        limit: PAGE,
+        deleted: isDeleted ? 'true' : 'false',
+        ...(email && { email }),
+        ...(after !== undefined && { after }),
+      },
+      signal,
+    }),
+  )
+  useAgain(pages, changes)
+  const [opened, open] = useState<User>()
+  const columns: Column<User>[] = [
+    {
+      name: 'E-mail',
+      cell: (user) => (
+        <button type="button" class="link" onClick={() => open(user)}>
+          {user.email || user.id}
+        </button>
+      ),
+    },
+    { name: 'Name', cell: ({ first_name, last_name }) => `${first_name} ${last_name}`.trim() || NONE },
+    { name: 'Role', cell: ({ role }) => <span class={`badge ${role === 'admin' ? 'accent' : ''}`}>{role}</span> },
+    { name: 'Signs in by', cell: ({ provider }) => provider },
+    {
+      name: isDeleted ? 'Deleted' : 'Since',
+      number: true,
+      cell: ({ deleted_at, created_at }) => time(deleted_at ?? created_at),
+    },
+  ]
+  return (
+    <section class="panel" aria-label="Users">
+      <Loaded data={pages}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <Empty title={email ? `Nobody has the e-mail ${email}` : 'Nobody is deleted'}>
+              <p>
+                {email
+                  ? 'An e-mail is found by all of its letters, in whatever case.'
+                  : 'Users whom you delete can be restored here.'}
+              </p>
+            </Empty>
+          ) : (
+            <>
+              <Table caption="Users" columns={columns} rows={items} rowKey={({ id }) => id} most={Infinity} />
+              <More pages={pages} things="users" />
+            </>
+          )
+        }
+      </Loaded>
+      {opened && (
+        <UserDrawer
+          id={opened.id}
+          name={opened.email || opened.id}
+          onClose={() => open(undefined)}
+          onChange={(done) => {
+            if (done !== undefined) open(undefined)
+            onChange(done)
+          }}
+        />
+      )}
+    </section>
+  )
+}
+
+export function Users() {
+  const { query } = route.value
+  const filter: Filter = { email: query.get('email') ?? '', isDeleted: query.get('show') === 'deleted' }
+  const [isMaking, setMaking] = useState(false)
+  const [done, setDone] = useState<{ text: string; at: number }>()
+  const [changes, setChanges] = useState(0)
+  const change = (text?: string): void => {
+    setChanges((count) => count + 1)
+    setDone(text === undefined ? undefined : { text, at: Date.now() })
+  }
+  const show = (fields: { email?: string; show?: string }): void => {
+    setDone(undefined)
+    setQuery(fields)
+  }
+  return (
+    <Page
+      title="Users"
+      actions={
+        <>
+          <form
+            class="row"
+            role="search"
+            onSubmit={(event) => {
+              event.preventDefault()
+              show({ email: textOf(new FormData(event.currentTarget), 'email') })
+            }}
+          >
+            <input
+              key={filter.email}
+              class="search"
+              name="email"
+              type="search"
+              aria-label="E-mail to find"
+              placeholder="E-mail"
+              defaultValue={filter.email}
+            />
+            <button>Find</button>
+            {filter.email && (
+              <button type="button" class="quiet" onClick={() => show({ email: '' })}>
+                Show all
+              </button>
+            )}
+          </form>
+          <Segmented
+            label="Shown"
+            options={[
+              ['', 'Users'],
+              ['deleted', 'Deleted'],
+            ]}
+            value={filter.isDeleted ? 'deleted' : ''}
+            onChange={(value) => show({ show: value })}
+          />
+          <button type="button" class="primary" onClick={() => setMaking(true)}>
+            New user
+          </button>
+        </>
+      }
+    >
+      {done && (
+        <Said key={done.at}>
+          <p class="break">{done.text}</p>
+        </Said>
+      )}
+      <UserList key={`${filter.email} ${filter.isDeleted}`} {...filter} changes={changes} onChange={change} />
+      {isMaking && <NewUser onMade={change} onClose={() => setMaking(false)} />}
+    </Page>
+  )
+}
