@@ -72,8 +72,11 @@ describe('requests', () => {
 
 describe('lists', () => {
   it('come whole or in pages', async () => {
-    const { turnpike } = await signedInClient()
-    for (const name of ['a', 'b', 'c']) await turnpike.post('/api/projects', { body: { name } })
+    const { turnpike, pass } = await signedInClient()
+    for (const name of ['a', 'b', 'c']) {
+      await turnpike.post('/api/projects', { body: { name } })
+      pass(1)
+    }
     const all = await turnpike.list('/api/projects')
     expect([all.items.map(({ name }) => name), all.next]).toEqual([['c', 'b', 'a'], undefined])
     const names: string[][] = []
@@ -87,11 +90,13 @@ describe('lists', () => {
   })
 
   it('of messages have pages as well, with the last ones first', async () => {
-    const { turnpike } = await signedInClient()
+    const { turnpike, pass } = await signedInClient()
     const { id } = await turnpike.post('/api/projects', { body: { name: 'Website' } })
     const params = { id }
-    for (const text of ['1', '2', '3'])
+    for (const text of ['1', '2', '3']) {
       await turnpike.post('/api/projects/{id}/conversation/messages', { params, body: { text } })
+      pass(1)
+    }
     const last = await turnpike.list('/api/projects/{id}/conversation', { params, query: { limit: 2 } })
     expect(last.items.map(({ text }) => text)).toEqual(['2', '3'])
     const before = await turnpike.list('/api/projects/{id}/conversation', {

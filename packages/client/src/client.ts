@@ -26,12 +26,9 @@ import { bodyOf, eventOf, nextOf, pathOf, queryOf } from './wire.js'
 export interface ClientOptions {
   /** Where the platform is, such as `https://app.example`; default the origin of the page. */
   baseUrl?: string
-  /**
-   * How the session is kept: as a cookie, which only browsers have, or in a store with its access and refresh tokens. Default `cookie` where
-   * the platform is of the page's own origin, else a store in memory.
-   */
-  session?: 'cookie' | SessionStore
-  /** In place of a session: a token that others renew, such as that of another identity provider, or what returns it for each request. */
+  /** Where the tokens of the session are kept. Default in a page of the platform's origin none, as it has the session cookie; else memory. */
+  session?: SessionStore
+  /** In place of a session: an access token that others renew, such as one of another identity provider, or what returns it for each request. */
   token?: string | (() => string | Promise<string>)
   /** Called when a request is refused because the session is over, once until the next sign-in. The request fails with that error. */
   onSignedOut?: () => void
@@ -111,24 +108,24 @@ export function createClient(options: ClientOptions = {}): Client {
       headers: { accept: 'application/json', ...(body && { 'content-type': 'application/json' }) },
       ...(body && { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(REFRESH_S * 1_000),
-      ...(session.cookie && { credentials: 'include' }),
     })
     if (response.ok) return (await response.json()) as T
     const error = await errorOf(response)
     if (error.status === 401 && method !== 'POST') return null
     throw error
   }
-  const kept = options.session ?? (isOwn ? 'cookie' : memoryStore())
+  const store = options.session ?? (isOwn ? undefined : memoryStore())
   const session =
-    options.token !== undefined
-      ? tokenSession(options.token)
-      : kept === 'cookie'
-        ? cookieSession(ask)
-        : storedSession(kept, ask)
+    options.token !== undefined ? tokenSession(options.token) : store ? storedSession(store, ask) : cookieSession(ask)
 
-  /** Runs what changes the session: one at a time, in all tabs. */
-  const exclusive = <T>(run: () => Promise<T>): Promise<T> =>
-    navigator?.locks ? navigator.locks.request(`turnpike session ${base}`, run) : run()
+  let last: Promise<unknown> = Promise.resolve()
+  /** Runs what changes the session, one after the other: in all tabs or, on a runtime without locks, in this client. */
+  const exclusive = <T>(run: () => Promise<T>): Promise<T> => {
+    if (navigator?.locks) return navigator.locks.request(`turnpike session ${base}`, run)
+    const result = last.then(run)
+    last = result.catch(() => undefined)
+    return result
+  }
 
   let renewing: Promise<SignedInUser | null> | undefined
   const renew = (refused: string | undefined): Promise<SignedInUser | null> =>
@@ -136,7 +133,6 @@ export function createClient(options: ClientOptions = {}): Client {
 
   let told = false
   const send = sender({
-    cookie: session.cookie,
     token: () => session.token(),
     async renew(refused) {
       const user = await renew(refused)
@@ -211,6 +207,8 @@ export function createClient(options: ClientOptions = {}): Client {
         throw new PlatformError(response, { message: 'The answer is no stream', code: 'stream_invalid' })
       }
       for await (const { data } of readEvents(response.body!)) {
+        // Events that came together are yielded one by one.
+        rest.signal?.throwIfAborted()
         if (data === '[DONE]') return
         yield eventOf(data, response) as StreamEvent<P>
       }

@@ -17,8 +17,6 @@ export interface Outgoing {
 
 /** What {@link sender} needs of the client. */
 export interface SenderParts {
-  /** Whether requests are sent with the session cookie. */
-  cookie: boolean
   /** The access token to send; undefined where there is none. */
   token(): string | undefined | Promise<string | undefined>
   /** Makes the session good again. @returns false where it is over */
@@ -71,15 +69,13 @@ async function delay(ms: number, signal: AbortSignal | undefined): Promise<void>
  * Resolves with an answer that succeeded.
  * @throws PlatformError for any other, and what the transport throws
  */
-export function sender({ cookie, token, renew, retries, maxRetryAfter }: SenderParts) {
+export function sender({ token, renew, retries, maxRetryAfter }: SenderParts) {
   const transmit = async ({ method, url, headers, body, signal, transport }: Outgoing, access: string | undefined) =>
     transport(url, {
       method,
       headers: { ...headers, ...(access !== undefined && { authorization: `Bearer ${access}` }) },
       ...(body !== undefined && { body }),
       ...(signal && { signal }),
-      // Only browsers know of it; some other runtimes throw.
-      ...(cookie && { credentials: 'include' }),
     })
 
   const sendWithSession = async (request: Outgoing): Promise<Response> => {

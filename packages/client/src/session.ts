@@ -9,7 +9,7 @@ export interface SessionStore {
 
 /** How requests show who sends them. */
 export interface Session {
-  /** Whether the browser sends a cookie for it. */
+  /** Whether the browser keeps it as a cookie, which it sends by itself to the origin of the page. */
   cookie: boolean
   /** The access token to send; undefined where there is none. */
   token(): string | undefined | Promise<string | undefined>
@@ -60,7 +60,7 @@ export const cookieSession = (ask: AskForSession): Session => ({
   renew: async () => (await ask('GET', '/api/auth/session'))?.user ?? null,
 })
 
-/** A token that is not the client's to renew, such as a gateway key. */
+/** An access token that is not the client's to renew. */
 export const tokenSession = (token: string | (() => string | Promise<string>)): Session => ({
   cookie: false,
   token: () => (typeof token === 'string' ? token : token()),

@@ -9,7 +9,6 @@ interface XHR {
       listener: (event: { loaded: number; total: number; lengthComputable: boolean }) => void,
     ): void
   }
-  withCredentials: boolean
   status: number
   responseText: string
   addEventListener(type: 'load' | 'error', listener: () => void): void
@@ -33,7 +32,7 @@ const headersOf = (lines: string): [string, string][] =>
 /** Sends requests by XMLHttpRequest, which tells how far an upload is, as `fetch` cannot. */
 export const xhrTransport =
   (Request: new () => XHR, onProgress: (progress: UploadProgress) => void): Transport =>
-  (url, { method, headers, body, signal, credentials }) =>
+  (url, { method, headers, body, signal }) =>
     new Promise((resolve, reject) => {
       const request = new Request()
       const abort = (): void => {
@@ -56,7 +55,6 @@ export const xhrTransport =
         onProgress({ loaded, total: lengthComputable ? total : undefined }),
       )
       request.open(method!, url)
-      request.withCredentials = credentials === 'include'
       for (const [name, value] of Object.entries(headers as Record<string, string>))
         request.setRequestHeader(name, value)
       request.send(body)
