@@ -32,6 +32,7 @@ export async function visit(browser: Browser, url: string, { theme, size }: Look
   const context = await browser.newContext({
     viewport: sizes[size],
     colorScheme: theme,
+    isMobile: size === 'phone',
     hasTouch: size === 'phone',
     permissions: ['clipboard-read', 'clipboard-write'],
   })
@@ -59,6 +60,7 @@ export async function visit(browser: Browser, url: string, { theme, size }: Look
     context,
     faults,
     async inspect(name) {
+      await page.evaluate('Promise.allSettled(document.getAnimations().map(({ finished }) => finished))')
       await page.evaluate(axe)
       const found = await page.evaluate<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }>(
         'axe.run(document, { resultTypes: ["violations"] })',

@@ -1,4 +1,4 @@
-import type { UpstreamFailure } from './errors.js'
+import type { UpstreamError, UpstreamFailure } from './errors.js'
 import type { Price, PriceTable, Units } from './prices/price.js'
 import type { SpeechRequest, TranscriptionFields } from './schemas/audio.js'
 import type { ChatChunk, ChatCompletion, ChatCompletionRequest, Usage } from './schemas/chat.js'
@@ -117,6 +117,12 @@ export interface Provider {
   /** Whether an unlisted model id, such as `gpt-…`, belongs to this family. Absent = never. */
   owns?(model: string): boolean
   models(call: UpstreamCall): Promise<Model[]>
+  /**
+   * Asks the upstream for its list of models, which costs nothing, and resolves with the status of the answer: 404 or 405 where it
+   * has no such list. Absent = it cannot be asked.
+   * @throws UpstreamError
+   */
+  check?(call: UpstreamCall): Promise<number>
   /** Whether it supports a request of a task other than chat; absent = always. */
   fits?(need: Pick<Need, 'task' | 'request'>): boolean
   chat?: {
@@ -195,6 +201,14 @@ export interface Choice {
   considered?: Considered[]
 }
 
+/** How a router would choose for a request. */
+export interface Preview {
+  /** The criterion: expected cost or order of configuration. */
+  by: 'price' | 'order'
+  /** In the order in which they are to be tried, followed by excluded ones. The cost is set only if price decides. */
+  order: Considered[]
+}
+
 /** The health of a provider. */
 export interface ProviderHealth {
   id: string
@@ -218,17 +232,25 @@ export interface ProviderState extends ProviderHealth {
   limited: { model: string; until: string }[]
 }
 
+/** What came of asking a provider for its list of models; of several instances, of the first that failed. */
+export interface Probe {
+  /** Until the last instance had answered. */
+  duration_ms: number
+  /** The status of the answer; null if there was none, or an invalid one. */
+  status: number | null
+  /** Absent where all instances answered well. */
+  error?: UpstreamError
+}
+
 /** A past choice among several candidates, with its result. */
-export interface RecentChoice {
+export interface RecentChoice extends Preview {
+  /** The id of the request; null if it was not given. */
+  request_id: string | null
   time: string
   /** The requested model. */
   model: string
   /** The request's `provider` field; null if absent. */
   provider: string | null
-  /** The criterion: expected cost or order of configuration. */
-  by: 'price' | 'order'
-  /** In the order in which they were to be tried, followed by excluded ones. The cost is set only if price decided. */
-  order: Considered[]
   /** The target that accepted the request; null if none has (yet). */
   served: { provider: string; model: string } | null
   /** Number of calls made. */
@@ -251,9 +273,15 @@ export interface RouterState {
 export interface Router {
   /**
    * Selects the targets for a request.
+   * @param requestId kept with a choice among several candidates, for {@link RecentChoice}; default none
    * @throws ApiError 400 for an unknown model or provider, and if no provider supports the request
    */
-  candidates(need: Need): Choice | Promise<Choice>
+  candidates(need: Need, requestId?: string): Choice | Promise<Choice>
+  /**
+   * Tells what {@link candidates} would choose now, also where no provider supports the request. Later choices do not depend on it.
+   * @throws ApiError 400 for an unknown model or provider
+   */
+  preview(need: Need): Promise<Preview>
   /**
    * Runs a call with the first target. As long as a call certainly was not accepted, it runs with the next target or is retried.
    * After this resolves, the result of the call must be reported with `report`.
@@ -275,6 +303,13 @@ export interface Router {
    * configured. Empty where no provider lists a suitable one.
    */
   agentModels(): Promise<string[]>
+  /**
+   * Asks each instance of a provider for its list of models, for at most ten seconds. After a success, a request may try it at once where
+   * its circuit breaker is open; a failure counts as one of a request, unless it says nothing about the next request.
+   * @returns undefined if there is no such provider
+   * @throws ApiError 400 if it cannot be asked
+   */
+  probe(id: string): Promise<Probe | undefined>
   /** The health of the providers, in the order of configuration. */
   health(): ProviderHealth[]
   /** The state of the router, for operators. */

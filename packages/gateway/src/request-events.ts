@@ -26,6 +26,8 @@ export const RequestEvent = v.object({
   error_code: text,
   /** Number of upstream calls. */
   attempts: number,
+  /** The upstream calls that failed before the answer, such as `google/gemini-2.5-pro: rate_limited 429, openai/gpt-4o: timeout`. */
+  failed_calls: text,
   prompt_tokens: number,
   completion_tokens: number,
   /** US dollars; 0 where the price is not known. */
@@ -57,6 +59,7 @@ export function eventOf(log: RequestLog, now: number): RequestEvent | null {
     error_type: fields.error_type,
     error_code: fields.error_code,
     attempts: fields.attempts,
+    failed_calls: fields.failed_calls,
     prompt_tokens: fields.prompt_tokens,
     completion_tokens: fields.completion_tokens,
     cost_usd: fields.cost_usd,

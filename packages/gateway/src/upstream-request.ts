@@ -61,6 +61,8 @@ export interface UpstreamRequest {
   target: Target
   notes: Note[]
   attempts: number
+  /** The calls that failed before one was accepted, for the log; '' if there are none. */
+  failedCalls: string
   first_token_ms: number | null
 }
 
@@ -85,7 +87,7 @@ export async function upstreamRequest(
   const { key, user } = payer
   const { task } = need
   call.log({ task })
-  const choice = router.candidates(need)
+  const choice = router.candidates(need, call.requestId)
   // Not awaited where it is synchronous: each `await` costs a turn of the event loop.
   const { targets: able, considered } = choice instanceof Promise ? await choice : choice
   const targets = allowedTargets(payer, able)
@@ -138,6 +140,7 @@ export async function upstreamRequest(
     target,
     notes: ownNotes,
     attempts: 0,
+    failedCalls: '',
     first_token_ms: null,
   }
 }

@@ -110,6 +110,7 @@ describe('GET /admin/events', () => {
         provider: 'openai',
         model: 'gpt-4o',
         stream: false,
+        failed_calls: 'openai/gpt-4o: status 500',
         error_type: 'upstream_error',
         error_code: 'upstream_error',
       },
