@@ -7,9 +7,12 @@ import { type, typed } from './typed.js'
 export function Composer({
   projectId,
   conversation: { reply, send, stop },
+  onAskAgain,
 }: {
   projectId: string
   conversation: Conversation
+  /** Absent where there is nothing to answer again. */
+  onAskAgain: (() => void) | undefined
 }) {
   const area = useRef<HTMLTextAreaElement>(null)
   const field = messageField(projectId)
@@ -43,15 +46,29 @@ export function Composer({
         <span id="composer-hint" class="small muted">
           Enter sends, Shift + Enter makes a new line.
         </span>
-        {isWriting ? (
-          <button type="button" onClick={stop}>
-            Stop
-          </button>
-        ) : (
-          <button class="primary" aria-disabled={text.trim() === ''}>
-            Send
-          </button>
-        )}
+        <div class="row">
+          {onAskAgain && (
+            <button type="button" onClick={onAskAgain}>
+              Ask again
+            </button>
+          )}
+          {isWriting ? (
+            <button
+              key="stop"
+              type="button"
+              onClick={() => {
+                stop()
+                area.current!.focus()
+              }}
+            >
+              Stop
+            </button>
+          ) : (
+            <button key="send" class="primary" aria-disabled={text.trim() === ''}>
+              Send
+            </button>
+          )}
+        </div>
       </div>
     </form>
   )

@@ -5,6 +5,7 @@ import { account, turnpike } from '../turnpike.js'
 import { type, typed } from './typed.js'
 
 export type Message = Schemas['Message']
+type Chunk = Schemas['ChatChunk']
 
 /** Messages of a page. */
 const PER_PAGE = 30
@@ -16,10 +17,14 @@ export interface Reply {
   text: string
 }
 
-/** What came of the last reply: why it is not whole, or that it is. */
+/** How the last reply ended. */
 export interface Outcome {
-  kind: 'whole' | 'stopped' | 'failed'
-  /** What went wrong, of `failed`. */
+  /**
+   * `whole`; `stopped` by the user; `broken` off after its beginning; `unanswered` = none began, but the message is stored; `unsent` = the
+   * message is not stored either.
+   */
+  kind: 'whole' | 'stopped' | 'broken' | 'unanswered' | 'unsent'
+  /** What went wrong, if anything did. */
   error?: unknown
   /** Why the model ended, such as `length`. */
   finish?: string | undefined
@@ -64,8 +69,19 @@ export function conversationOf(projectId: string): Conversation {
   return made
 }
 
+/** Reads a stream to its end. @returns why it did not get there */
+async function run(chunks: AsyncIterable<Chunk>, onChoice: (choice: Chunk['choices'][number]) => void) {
+  try {
+    for await (const { choices } of chunks) if (choices[0]) onChoice(choices[0])
+    return undefined
+  } catch (error) {
+    return { error }
+  }
+}
+
 function createConversation(projectId: string): Conversation {
   const params = { id: projectId }
+  const field = messageField(projectId)
   const messages = signal<readonly Message[] | undefined>(undefined)
   const earlier = signal<string | undefined>(undefined)
   const reply = signal<Reply | undefined>(undefined)
@@ -80,6 +96,10 @@ function createConversation(projectId: string): Conversation {
     })
   const add = (message: Message): void => {
     messages.value = [...(messages.value ?? []).filter(({ id }) => id !== message.id), message]
+  }
+  /** Empties the field, unless something else was typed meanwhile. */
+  const sent = (text: string | undefined): void => {
+    if (typed(field) === text) type(field, undefined)
   }
   const read = async (): Promise<void> => {
     const { items, next } = await page()
@@ -103,7 +123,7 @@ function createConversation(projectId: string): Conversation {
       const timestamp = new Date().toISOString()
       batch(() => {
         const id = headers.get('x-message-id')
-        if (text !== undefined) type(messageField(projectId), undefined)
+        sent(text)
         if (id !== null && text !== undefined) add({ id, role: 'user', text, timestamp })
         reply.value = { id: headers.get('x-reply-id') ?? undefined, text: '' }
       })
@@ -113,41 +133,36 @@ function createConversation(projectId: string): Conversation {
       text === undefined
         ? turnpike.stream('/api/projects/{id}/conversation/reply', options)
         : turnpike.stream('/api/projects/{id}/conversation/messages', { ...options, body: { text } })
-    let ended: Outcome
-    try {
-      for await (const { choices } of chunks) {
-        const [choice] = choices
-        finish = choice?.finish_reason ?? finish
-        if (choice?.delta.content) reply.value = { ...begun(), text: begun().text + choice.delta.content }
-      }
-      ended = { kind: 'whole', finish }
-    } catch (error) {
-      ended = signal.aborted ? { kind: 'stopped' } : { kind: 'failed', error }
-    }
+    const failed = await run(chunks, (choice) => {
+      finish = choice.finish_reason ?? finish
+      if (choice.delta.content) reply.value = { ...begun(), text: begun().text + choice.delta.content }
+    })
     const { id, text: written } = begun()
-    // Where no reply began, the platform may have stored the message all the same.
-    if (id === undefined) await readAfterRefusal(text)
+    const isStored = id !== undefined || (await readAfterRefusal(text))
+    const kind = !failed ? 'whole' : signal.aborted ? 'stopped' : id ? 'broken' : isStored ? 'unanswered' : 'unsent'
     batch(() => {
-      if (id !== undefined && (written !== '' || ended.kind !== 'failed'))
+      if (id !== undefined)
         add({
           id,
           role: 'assistant',
           text: written,
           timestamp: new Date().toISOString(),
-          ...(ended.kind !== 'whole' && { incomplete: true as const }),
+          ...(kind !== 'whole' && { incomplete: true as const }),
         })
       reply.value = undefined
-      outcome.value = ended
+      outcome.value = { kind, finish, ...(!signal.aborted && failed) }
     })
   }
 
-  /** Reads again what is stored. The text stays typed unless it was stored as a new message. */
-  const readAfterRefusal = async (text: string | undefined): Promise<void> => {
+  /** Reads again what is stored where no reply began. The text stays typed unless it was stored as a new message. @returns whether it was */
+  const readAfterRefusal = async (text: string | undefined): Promise<boolean> => {
     const before = new Set(messages.value?.map(({ id }) => id))
     await read().catch(() => undefined)
     const last = messages.value?.at(-1)
-    if (text !== undefined && last?.role === 'user' && last.text === text && !before.has(last.id))
-      type(messageField(projectId), undefined)
+    if (text === undefined) return true
+    if (last?.role !== 'user' || last.text !== text || before.has(last.id)) return false
+    sent(text)
+    return true
   }
 
   return {
@@ -164,7 +179,7 @@ function createConversation(projectId: string): Conversation {
       })
     },
     async send() {
-      const text = typed(messageField(projectId)) ?? ''
+      const text = typed(field) ?? ''
       if (text.trim() !== '') await stream(text)
     },
     ask: () => stream(undefined),

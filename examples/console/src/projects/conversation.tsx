@@ -15,22 +15,28 @@ const SAY_MS = 3_000
 /** Pixels from the end of the page within which it is kept at its end. */
 const NEAR = 120
 
-/** How the last reply ended, if it is not simply whole. */
+/** What is to be known of how a reply ended. */
+const ends = {
+  stopped: 'You stopped the answer. What came of it is kept, and billed.',
+  broken: 'The answer broke off. What came of it is kept, and may be billed.',
+  unanswered: 'Your message is stored, but no answer began. Ask again tries once more.',
+  unsent: 'Your message was not sent. It is still in the field below.',
+  length: 'The answer ends here because it reached the model’s limit.',
+  content_filter: 'The provider’s filter ended the answer.',
+}
+
 function End({ outcome: { kind, error, finish } }: { outcome: Outcome }) {
-  if (kind === 'failed')
-    return (
-      <>
+  const end = kind === 'whole' ? finish : kind
+  return (
+    <>
+      {end !== undefined && end in ends && (
         <Notice tone="warn">
-          <p>The answer broke off or did not begin. What came of it is above; it may have been billed.</p>
+          <p>{ends[end as keyof typeof ends]}</p>
         </Notice>
-        <ErrorNotice error={error} />
-      </>
-    )
-  if (kind === 'stopped') return <Notice>You stopped the answer. What came of it is kept, and billed.</Notice>
-  if (finish === 'length')
-    return <Notice tone="warn">The answer ends here because it reached the model’s limit.</Notice>
-  if (finish === 'content_filter') return <Notice tone="warn">The provider’s filter ended the answer.</Notice>
-  return null
+      )}
+      {error !== undefined && <ErrorNotice error={error} />}
+    </>
+  )
 }
 
 /** Tells screen readers of a reply: what is new every few seconds, not every word. */
@@ -102,18 +108,11 @@ export function Conversation({ projectId, onReply }: { projectId: string; onRepl
     <section class="panel conversation" aria-label="Conversation">
       <header>
         <Spend data={spend} />
-        <div class="row">
-          {canAsk && (
-            <button type="button" onClick={() => put('again')}>
-              Ask again
-            </button>
-          )}
-          {all && all.length > 0 && !reply.value && (
-            <ActionButton action={clearing} class="danger" onClick={() => put('clear')}>
-              {clearing.busy ? 'Clearing…' : 'Clear'}
-            </ActionButton>
-          )}
-        </div>
+        {all && all.length > 0 && !reply.value && (
+          <ActionButton action={clearing} class="danger" onClick={() => put('clear')}>
+            {clearing.busy ? 'Clearing…' : 'Clear'}
+          </ActionButton>
+        )}
       </header>
       {error !== undefined && (
         <div class="body">
@@ -151,16 +150,20 @@ export function Conversation({ projectId, onReply }: { projectId: string; onRepl
           </li>
         )}
       </ol>
-      {ended && (
+      {ended && !reply.value && (
         <div class="body stack">
           <End outcome={ended} />
         </div>
       )}
       <Told conversation={conversation} />
-      <Composer projectId={projectId} conversation={conversation} />
+      <Composer
+        projectId={projectId}
+        conversation={conversation}
+        onAskAgain={canAsk ? () => put('again') : undefined}
+      />
       {question === 'again' && (
         <Confirm title="Ask again?" action="Ask again" onConfirm={() => void ask()} onClose={() => put(undefined)}>
-          <p>The assistant answers your last message once more. That is billed again; the first answer stays.</p>
+          <p>The assistant answers your last message once more. That is billed again, and earlier answers stay.</p>
         </Confirm>
       )}
       {question === 'clear' && (

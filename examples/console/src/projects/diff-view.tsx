@@ -11,7 +11,7 @@ const Line = ({ pieces, as: Changed }: { pieces: readonly Piece[]; as: 'del' | '
 
 /** Lines of one side that the other one does not have. */
 const Side = ({ kind, lines }: { kind: 'removed' | 'added'; lines: readonly Piece[][] }) => (
-  <div class={lines.length > 0 ? kind : 'nothing'}>
+  <div class={`${lines.length > 0 ? kind : 'nothing'} ${kind === 'added' ? 'right' : ''}`}>
     {lines.length > 0 && <span class="hidden">{kind === 'removed' ? 'Removed:' : 'Added:'}</span>}
     {lines.map((pieces) => (
       <Line pieces={pieces} as={kind === 'removed' ? 'del' : 'ins'} />
@@ -45,7 +45,7 @@ const Both = ({ lines }: { lines: readonly string[] }) =>
           <p>{line}</p>
         ))}
       </div>
-      <div class="twice" aria-hidden="true">
+      <div class="twice right" aria-hidden="true">
         {lines.map((line) => (
           <p>{line}</p>
         ))}
@@ -75,8 +75,12 @@ export function DiffView({
     <div class="stack">
       <p class="small muted">Lines: {counts(blocks)}.</p>
       <div class="diff mono" role="group" aria-label={`${left} and ${right}`}>
-        <div class="diff-name small">{left}</div>
-        <div class="diff-name small">{right}</div>
+        <div class="diff-name removed small">
+          <p>{left}</p>
+        </div>
+        <div class="diff-name added right small">
+          <p>{right}</p>
+        </div>
         {blocks.map((block, i) =>
           'same' in block ? (
             <Same key={i} lines={block.same} isFirst={i === 0} isLast={i === blocks.length - 1} />

@@ -57,6 +57,7 @@ export function Menu<T extends string>({
         popovertarget={busy ? undefined : id}
       >
         {label}
+        <span aria-hidden="true">▾</span>
       </button>
       <div
         ref={list}

@@ -21,7 +21,7 @@ export const Message = ({
     </div>
     {text !== '' && <p class="text">{text}</p>}
     {incomplete && (
-      <p class="small warn-text">
+      <p class="small warn">
         {text === ''
           ? 'Nothing of this answer has come yet, or it broke off.'
           : 'This answer is not whole: it broke off here.'}

@@ -21,14 +21,16 @@ export function TaskCard({
   onReload: () => void
 }) {
   const [error, setError] = useState<unknown>()
-  const agent = agentOf(task, agents)
+  const notes = [
+    agentOf(task, agents),
+    task.requires_user_approval && task.status !== 'done' && 'needs your approval',
+  ].filter(Boolean)
   return (
     <li class="card">
       <a id={cardId(task.id)} class="break" href={linkTo(route.value.path, { task: task.id })}>
         {task.title}
       </a>
-      {task.requires_user_approval && task.status !== 'done' && <span class="small muted">Needs your approval</span>}
-      {agent !== undefined && <span class="small muted">{agent}</span>}
+      {notes.length > 0 && <span class="small muted">{notes.join(' · ')}</span>}
       <div class="spread">
         <time class="small muted number" dateTime={task.updated_at} title="Changed">
           {time(task.updated_at)}

@@ -1,4 +1,4 @@
-import { Dialog, Facts, Loaded, Notice, Panel, Status, time, useData } from '@turnpike/ui'
+import { Copy, Dialog, Loaded, Notice, Panel, Status, time, useData } from '@turnpike/ui'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { turnpike } from '../turnpike.js'
 import { Approval } from './approval.js'
@@ -77,20 +77,19 @@ function Content({
             {said}
           </span>
         </div>
-        <MoveMenu task={task} onMove={changed} onError={setError} />
+        <div class="row">
+          <Copy text={task.id} label="Copy id" class="quiet" />
+          <MoveMenu task={task} onMove={changed} onError={setError} />
+        </div>
       </div>
       <TaskError error={error} onShow={show} />
       <Watch task={task} onShow={show} />
+      <p class="small muted">
+        {agentOf(task, agents) ?? 'No agent'} ·{' '}
+        {task.requires_user_approval ? 'needs your approval' : 'needs no approval'} · made {time(task.created_at)} ·
+        changed {time(task.updated_at)}
+      </p>
       {task.description !== null && <p class="text">{task.description}</p>}
-      <Facts
-        facts={[
-          ['Agent', agentOf(task, agents) ?? 'nobody'],
-          ['Approval', task.requires_user_approval ? 'needs yours' : 'not needed'],
-          ['Made', time(task.created_at)],
-          ['Changed', time(task.updated_at)],
-          ['Id', <span class="mono">{task.id}</span>],
-        ]}
-      />
       <Text title="Your comment" text={task.review_comments} />
       {(isDrafted || task.status !== 'done') && (
         <Approval task={task} onChange={changed} onShow={show} onCancel={() => status.current!.focus()} />
