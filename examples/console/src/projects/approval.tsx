@@ -71,7 +71,7 @@ export function Approval({
             <CommentForm {...props} />
           ) : (
             <>
-              <TaskError error={approve.error} onShow={onShow} />
+              <TaskError error={approve.error} task={task} onShow={onShow} />
               <div class="row end">
                 <button type="button" onClick={() => type(commentField(task), '')}>
                   Request changes

@@ -21,6 +21,7 @@ interface Props {
 
 /** A form of one text that is kept until it has been saved or given up. */
 function TextForm({
+  task,
   field,
   initial,
   label,
@@ -31,6 +32,7 @@ function TextForm({
   onShow,
   onCancel,
 }: {
+  task: Task
   field: string
   initial: string
   label: string
@@ -68,7 +70,7 @@ function TextForm({
           />
         )}
       </Field>
-      <TaskError error={action.error} onShow={onShow} />
+      <TaskError error={action.error} task={task} onShow={onShow} />
       <div class="row end">
         <button
           type="button"
@@ -90,6 +92,7 @@ function TextForm({
 /** Changes the draft of a task. */
 export const DraftForm = ({ task, onChange, ...rest }: Props) => (
   <TextForm
+    task={task}
     field={draftField(task)}
     initial={task.draft_output ?? ''}
     label="Draft"
@@ -104,6 +107,7 @@ export const DraftForm = ({ task, onChange, ...rest }: Props) => (
 /** Sends a task back with a comment. */
 export const CommentForm = ({ task, onChange, ...rest }: Props) => (
   <TextForm
+    task={task}
     field={commentField(task)}
     initial=""
     label="What should be different"

@@ -12,7 +12,9 @@ export const teamName = (type: string): string => (type[0]!.toUpperCase() + type
 export const ProjectFields = ({ project, teams }: { project?: Project; teams: readonly Team[] }) => (
   <>
     <Field label="Name">
-      {(ids) => <input {...ids} name="name" value={project?.name} maxLength={1000} required autofocus={!project} />}
+      {(ids) => (
+        <input {...ids} name="name" defaultValue={project?.name} maxLength={1000} required autofocus={!project} />
+      )}
     </Field>
     <Field label="Team" hint="Its agents can be named for tasks.">
       {(ids) => (
@@ -26,10 +28,10 @@ export const ProjectFields = ({ project, teams }: { project?: Project; teams: re
       )}
     </Field>
     <Field label="Description">
-      {(ids) => <textarea {...ids} name="description" rows={3} value={project?.description ?? ''} />}
+      {(ids) => <textarea {...ids} name="description" rows={3} defaultValue={project?.description ?? ''} />}
     </Field>
     <Field label="Colour">
-      {(ids) => <input {...ids} name="color" type="color" value={project?.color ?? '#0a6b60'} />}
+      {(ids) => <input {...ids} name="color" type="color" defaultValue={project?.color ?? '#0a6b60'} />}
     </Field>
   </>
 )

@@ -37,13 +37,7 @@ export function TaskCard({
         </time>
         <MoveMenu task={task} onMove={onMove} onError={setError} />
       </div>
-      <TaskError
-        error={error}
-        onShow={() => {
-          setError(undefined)
-          onReload()
-        }}
-      />
+      <TaskError error={error} task={task} onShow={onReload} />
     </li>
   )
 }

@@ -62,7 +62,6 @@ function Content({
     status.current!.focus()
   }
   const show = (): void => {
-    setError(undefined)
     status.current!.focus()
     onShow()
   }
@@ -82,7 +81,7 @@ function Content({
           <MoveMenu task={task} onMove={changed} onError={setError} />
         </div>
       </div>
-      <TaskError error={error} onShow={show} />
+      <TaskError error={error} task={task} onShow={show} />
       <Watch task={task} onShow={show} />
       <p class="small muted">
         {agentOf(task, agents) ?? 'No agent'} ·{' '}

@@ -36,11 +36,14 @@ export const newest = (a: Task, b: Task | undefined): Task =>
 /** A task was changed by somebody else since it was read. */
 export class ChangedMeanwhile extends Error {
   override readonly name = 'ChangedMeanwhile'
+  /** When, as the task says it. */
+  readonly at: string
 
   constructor({ status, updated_at }: Pick<Task, 'status' | 'updated_at'>) {
     super(
       `Somebody changed this task at ${time(updated_at)}; it is now “${columnOf(status).name}”. Nothing of yours was saved.`,
     )
+    this.at = updated_at
   }
 }
 
