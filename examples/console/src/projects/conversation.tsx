@@ -40,7 +40,7 @@ function End({ outcome: { kind, error, finish } }: { outcome: Outcome }) {
 }
 
 /** Tells screen readers of a reply: what is new every few seconds, not every word. */
-function Told({ conversation: { reply, outcome } }: { conversation: Store }) {
+function Told({ conversation: { messages, reply, outcome } }: { conversation: Store }) {
   const [text, tell] = useState('')
   const isWriting = reply.value !== undefined
   useEffect(() => {
@@ -54,8 +54,9 @@ function Told({ conversation: { reply, outcome } }: { conversation: Store }) {
     }, SAY_MS)
     return () => {
       clearInterval(timer)
-      const kind = outcome.peek()?.kind
-      tell(kind === 'whole' ? 'The answer is complete.' : 'The answer is not complete.')
+      const last = messages.peek()?.at(-1)
+      const rest = last?.role === 'assistant' ? last.text.slice(told) : ''
+      tell(`${rest} ${outcome.peek()?.kind === 'whole' ? 'The answer is complete.' : 'The answer is not complete.'}`)
     }
   }, [isWriting])
   return (

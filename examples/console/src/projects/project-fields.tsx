@@ -1,5 +1,6 @@
 import type { Schemas } from '@turnpike/client'
 import { Field } from '@turnpike/ui'
+import { useEffect, useRef } from 'preact/hooks'
 import { textOf } from '../form.js'
 
 export type Project = Schemas['Project']
@@ -9,32 +10,36 @@ type Team = Schemas['Team']
 export const teamName = (type: string): string => (type[0]!.toUpperCase() + type.slice(1)).replaceAll('-', ' ')
 
 /** The fields of a project that users can change. @param project absent for a new one */
-export const ProjectFields = ({ project, teams }: { project?: Project; teams: readonly Team[] }) => (
-  <>
-    <Field label="Name">
-      {(ids) => (
-        <input {...ids} name="name" defaultValue={project?.name} maxLength={1000} required autofocus={!project} />
-      )}
-    </Field>
-    <Field label="Team" hint="Its agents can be named for tasks.">
-      {(ids) => (
-        <select {...ids} name="teamType">
-          {teams.map(({ type, agents }) => (
-            <option key={type} value={type} selected={type === project?.team_type}>
-              {teamName(type)}: {agents.map(({ name }) => name).join(', ')}
-            </option>
-          ))}
-        </select>
-      )}
-    </Field>
-    <Field label="Description">
-      {(ids) => <textarea {...ids} name="description" rows={3} defaultValue={project?.description ?? ''} />}
-    </Field>
-    <Field label="Colour">
-      {(ids) => <input {...ids} name="color" type="color" defaultValue={project?.color ?? '#0a6b60'} />}
-    </Field>
-  </>
-)
+export function ProjectFields({ project, teams }: { project?: Project; teams: readonly Team[] }) {
+  const name = useRef<HTMLInputElement>(null)
+  useEffect(() => {
+    if (!project) name.current!.focus()
+  }, [])
+  return (
+    <>
+      <Field label="Name">
+        {(ids) => <input {...ids} name="name" defaultValue={project?.name} maxLength={1000} required ref={name} />}
+      </Field>
+      <Field label="Team" hint="Its agents can be named for tasks.">
+        {(ids) => (
+          <select {...ids} name="teamType">
+            {teams.map(({ type, agents }) => (
+              <option key={type} value={type} selected={type === project?.team_type}>
+                {teamName(type)}: {agents.map(({ name }) => name).join(', ')}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      <Field label="Description">
+        {(ids) => <textarea {...ids} name="description" rows={3} defaultValue={project?.description ?? ''} />}
+      </Field>
+      <Field label="Colour">
+        {(ids) => <input {...ids} name="color" type="color" defaultValue={project?.color ?? '#0a6b60'} />}
+      </Field>
+    </>
+  )
+}
 
 /** What was given for a project. */
 export const projectOf = (fields: FormData) => ({

@@ -1,11 +1,12 @@
 import { Empty, linkTo, Loaded, Page, route, setQuery, useData } from '@turnpike/ui'
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { turnpike } from '../turnpike.js'
 import { Board } from './board.js'
 import { Conversation } from './conversation.js'
 import { Results } from './results.js'
 import { Settings } from './settings.js'
 import { Spend } from './spend.js'
+import { cardId } from './task-card.js'
 import { TaskDrawer } from './task-drawer.js'
 import type { Task } from './tasks.js'
 import { Team } from './team.js'
@@ -44,6 +45,13 @@ export function ProjectPage({ id, part }: { id: string; part: string }) {
   const spend = useData((signal) => turnpike.get('/api/projects/{id}/spend', { params, signal }), [id])
   const [changed, setChanged] = useState<Readonly<Record<string, Task>>>({})
   const taskId = route.value.query.get('task')
+  const opened = useRef(taskId)
+  useEffect(() => {
+    // The drawer gives the focus back, unless the card of the task was moved meanwhile.
+    if (!taskId && opened.current && document.activeElement === document.body)
+      document.getElementById(cardId(opened.current))?.focus()
+    opened.current = taskId
+  }, [taskId])
   const agents = team.value?.agents ?? []
   const onChange = (task: Task): void => setChanged((all) => ({ ...all, [task.id]: task }))
   return (
