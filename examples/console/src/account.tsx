@@ -1,4 +1,4 @@
-import { bytes, Confirm, ErrorNotice, Facts, Loaded, Notice, Page, Panel, time, useData } from '@turnpike/ui'
+import { bytes, Confirm, ErrorNotice, Facts, Loaded, NONE, Notice, Page, Panel, time, useData } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
 import { ActionButton } from './form.js'
 import { account, turnpike } from './turnpike.js'
@@ -110,7 +110,7 @@ export function Account() {
             <Facts
               facts={[
                 ['E-mail', email],
-                ['Name', `${first_name} ${last_name}`.trim() || '–'],
+                ['Name', `${first_name} ${last_name}`.trim() || NONE],
                 ['Role', role],
                 ['Signs in by', provider],
                 ['Since', time(created_at)],

@@ -54,7 +54,7 @@ export const Form = ({
         {action.done && done}
       </span>
       <ActionButton action={action} class="primary">
-        {label}
+        {action.busy ? `${label}…` : label}
       </ActionButton>
     </div>
   </form>

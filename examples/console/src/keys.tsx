@@ -44,11 +44,20 @@ function NewKey({ onMade, onClose }: { onMade: (made: Key) => void; onClose: () 
     <Dialog title="New key" form="box" onClose={onClose}>
       <Form action={make} label="Make key">
         <Field label="Name" hint="What it is for, such as laptop.">
-          {(ids) => <input {...ids} name="name" maxLength={200} required />}
+          {(ids) => <input {...ids} name="name" maxLength={200} required autofocus />}
         </Field>
         <Field label="Requests per minute">
           {(ids) => (
-            <input {...ids} name="limit" type="number" min={1} max={1_000_000} step={1} value={RATE_LIMIT} required />
+            <input
+              {...ids}
+              name="limit"
+              type="number"
+              min={1}
+              max={1_000_000}
+              step={1}
+              defaultValue={RATE_LIMIT}
+              required
+            />
           )}
         </Field>
       </Form>
@@ -84,8 +93,11 @@ export function Keys() {
     turnpike.list('/api/keys', { query: { limit: PAGE, ...(after !== undefined && { after }) }, signal }),
   )
   const usage = useData((signal) => turnpike.get('/api/keys/usage', { signal }), [])
-  const revoke = useAction(async ({ id }: Key) => {
-    await turnpike.delete('/api/keys/{id}', { params: { id } })
+  const [revoked, setRevoked] = useState<Key>()
+  const revoke = useAction(async (key: Key) => {
+    setRevoked(undefined)
+    await turnpike.delete('/api/keys/{id}', { params: { id: key.id } })
+    setRevoked(key)
     pages.again()
   })
   const used = new Map(usage.value?.keys.map((one) => [one.id, one]))
@@ -95,7 +107,17 @@ export function Keys() {
     { name: 'Name', cell: ({ name }) => name },
     {
       name: 'State',
-      cell: ({ revoked }) => <Status tone={revoked ? 'off' : 'good'}>{revoked ? 'revoked' : 'active'}</Status>,
+      cell: (key) =>
+        key.revoked ? (
+          <Status tone="off">revoked</Status>
+        ) : (
+          <span class="together">
+            <Status tone="good">active</Status>
+            <button type="button" class="link" onClick={() => ask(key)}>
+              Revoke<span class="hidden"> {key.name}</span>
+            </button>
+          </span>
+        ),
     },
     { name: 'Per minute', number: true, cell: ({ rate_limit }) => count(rate_limit) },
     { name: 'Requests', number: true, cell: ({ id }) => figure(used.get(id)?.requests, count) },
@@ -103,15 +125,6 @@ export function Keys() {
     { name: 'Cost', number: true, cell: ({ id }) => figure(used.get(id)?.cost_usd, usd) },
     { name: 'Made', number: true, cell: ({ created_at }) => time(created_at) },
     { name: 'Last used', number: true, cell: ({ last_used_at: at }) => (at ? time(at) : NONE) },
-    {
-      name: 'Actions',
-      cell: (key) =>
-        !key.revoked && (
-          <button type="button" class="link" onClick={() => ask(key)}>
-            Revoke<span class="hidden"> {key.name}</span>
-          </button>
-        ),
-    },
   ]
   return (
     <Page
@@ -123,6 +136,11 @@ export function Keys() {
       }
     >
       {made && <Made key={made.id} name={made.name} value={made.key!} onDone={() => setMade(undefined)} />}
+      {revoked && (
+        <Said key={revoked.id}>
+          <p class="break">{revoked.name} is revoked.</p>
+        </Said>
+      )}
       {revoke.busy && (
         <p class="muted" role="status">
           Revoking…

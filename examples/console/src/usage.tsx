@@ -89,7 +89,7 @@ function KeysUsage() {
       <Loaded data={data}>
         {({ keys, requests, total_tokens, cost_usd }) =>
           keys.length === 0 ? (
-            <Empty title="No key was used">
+            <Empty title="No key yet">
               <p>
                 Make one in <a href={linkTo('/keys')}>Keys</a>, and send a request with it.
               </p>
@@ -122,7 +122,7 @@ function NewSession({ onMade, onClose }: { onMade: () => void; onClose: () => vo
     <Dialog title="New session" form="box" onClose={onClose}>
       <Form action={make} label="Make session">
         <Field label="Label" hint="What the requests have in common.">
-          {(ids) => <input {...ids} name="label" maxLength={200} required />}
+          {(ids) => <input {...ids} name="label" maxLength={200} required autofocus />}
         </Field>
         <Field label="End" hint="Requests after it do not count here. Without one, it stays open.">
           {(ids) => <input {...ids} name="end" type="datetime-local" />}
@@ -137,7 +137,7 @@ const sessionColumns: Column<Session>[] = [
   {
     name: 'Id',
     cell: ({ id }) => (
-      <span class="row">
+      <span class="together">
         <span class="mono">{shortId(id)}</span>
         <Copy text={id} class="link" />
       </span>

@@ -39,6 +39,15 @@ export function usePages<T>(
   return { ...data, more }
 }
 
+/** Reads data again whenever something was changed. @param changes how often that was */
+export function useAgain({ again }: Pick<Data<unknown>, 'again'>, changes: number): void {
+  const known = useRef(changes)
+  useEffect(() => {
+    if (changes !== known.current) again()
+    known.current = changes
+  }, [changes])
+}
+
 /** How many rows are shown, and the button for more. @param things such as `files` */
 export function More<T>({ pages: { value, reading, more }, things }: { pages: Pages<T>; things: string }) {
   const said = useRef<HTMLSpanElement>(null)
@@ -49,10 +58,11 @@ export function More<T>({ pages: { value, reading, more }, things }: { pages: Pa
     if (isLast && asked.current) said.current!.focus()
   }, [isLast])
   const count = value?.items.length ?? 0
+  const counted = `${count} ${count === 1 ? things.replace(/s$/, '') : things}`
   return (
     <div class="spread foot">
       <span ref={said} class="muted small" role="status" tabIndex={-1}>
-        {isLast ? `${count} ${things}` : `The first ${count} ${things}`}
+        {isLast ? counted : `The first ${counted}`}
       </span>
       {!isLast && (
         <button

@@ -41,7 +41,7 @@ function Details({ file, onChange }: { file: UserFile; onChange: (done?: string)
       {isPicture(file) && <img class="preview" src={file.url} alt={`Preview of ${file.display_name}`} />}
       <Form action={save} label="Save" done="Saved.">
         <Field label="Name">
-          {(ids) => <input {...ids} name="name" value={file.display_name} maxLength={255} required />}
+          {(ids) => <input {...ids} name="name" defaultValue={file.display_name} maxLength={255} required />}
         </Field>
         <Check label="Public: anybody with its link can read it" checked={isPublic} onChange={setPublic} />
       </Form>

@@ -1,22 +1,20 @@
 import type { Column } from '@turnpike/ui'
 import { Bar, bytes, Empty, Loaded, Page, Segmented, setQuery, route, Table, time, useData } from '@turnpike/ui'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { Said } from '../said.js'
 import { turnpike } from '../turnpike.js'
-import { More, PAGE, usePages } from '../use-pages.js'
+import { More, PAGE, useAgain, usePages } from '../use-pages.js'
 import type { UserFile } from './file-drawer.js'
 import { FileDrawer } from './file-drawer.js'
 import { UploadList } from './upload-list.js'
-import { upload, uploaded } from './uploads.js'
+import { ended, lastUploaded, upload } from './uploads.js'
 
 const BYTES_PER_GB = 1e9
 
 /** How much of the user's space is used. */
 function Space({ changes }: { changes: number }) {
   const data = useData((signal) => turnpike.get('/api/account/limits', { signal }), [])
-  useEffect(() => {
-    if (changes > 0) data.again()
-  }, [changes])
+  useAgain(data, changes)
   return (
     <Loaded data={data}>
       {({ storage_bytes_used: used, storage_gb }) => (
@@ -45,9 +43,7 @@ function FileList({
       signal,
     }),
   )
-  useEffect(() => {
-    if (changes > 0) pages.again()
-  }, [changes])
+  useAgain(pages, changes)
   const [opened, open] = useState<UserFile>()
   const columns: Column<UserFile>[] = [
     {
@@ -113,17 +109,12 @@ export function Files() {
   const input = useRef<HTMLInputElement>(null)
   const [isOver, setOver] = useState(false)
   const [done, setDone] = useState<{ text: string; at: number }>()
-  const [changes, setChanges] = useState(0)
+  const [changed, setChanged] = useState(0)
+  const changes = changed + ended.value
   const change = (text?: string): void => {
-    setChanges((count) => count + 1)
+    setChanged((count) => count + 1)
     setDone(text === undefined ? undefined : { text, at: Date.now() })
   }
-  const { value: names } = uploaded
-  const before = useRef(names.length)
-  useEffect(() => {
-    if (names.length > before.current) setChanges((count) => count + 1)
-    before.current = names.length
-  }, [names])
   return (
     <div
       class={isOver ? 'over' : ''}
@@ -182,7 +173,7 @@ export function Files() {
           </Said>
         )}
         <p class="hidden" role="status">
-          {names.length > 0 && `${names.at(-1)} is uploaded.`}
+          {lastUploaded.value && `${lastUploaded.value} is uploaded.`}
         </p>
         <UploadList />
         <FileList key={String(isTrash)} isTrash={isTrash} changes={changes} onChange={change} />

@@ -18,8 +18,11 @@ const PARALLEL = 3
 /** The files on their way and those that failed, oldest first. They stay while other pages are shown. */
 export const uploads = signal<readonly Upload[]>([])
 
-/** What was uploaded since the page was opened, by name. */
-export const uploaded = signal<readonly string[]>([])
+/** How many uploads have ended, in whatever way: one that failed or was cancelled may have been stored. */
+export const ended = signal(0)
+
+/** The name of the file that was uploaded last; '' at first. */
+export const lastUploaded = signal('')
 
 const running = new Map<number, AbortController>()
 let made = 0
@@ -42,11 +45,12 @@ async function send({ id, file }: Upload): Promise<void> {
         change(id, { sent: Math.min(loaded, file.size), state: loaded < total ? 'sending' : 'storing' }),
     })
     forget(id)
-    uploaded.value = [...uploaded.value, file.name]
+    lastUploaded.value = file.name
   } catch (error) {
     if (!leave.signal.aborted) change(id, { state: 'failed', error })
   }
   running.delete(id)
+  ended.value++
   sendNext()
 }
 
@@ -80,7 +84,7 @@ export function retry(id: number): void {
 effect(() => {
   if (account.value !== null) return
   for (const one of uploads.peek()) cancel(one.id)
-  uploaded.value = []
+  lastUploaded.value = ''
 })
 
 const askBeforeLeaving = (event: BeforeUnloadEvent): void => event.preventDefault()

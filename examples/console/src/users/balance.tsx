@@ -19,14 +19,18 @@ const parts: readonly (readonly [keyof Amounts, string, (balance: Schemas['UserB
 export function Balance({ userId, isDeleted }: { userId: string; isDeleted: boolean }) {
   const params = { id: userId }
   const [by, setBy] = useState<'add' | 'set'>('add')
+  // Empties the fields, so that nothing is added twice by accident.
+  const [round, setRound] = useState(0)
   const data = useData((signal) => turnpike.get('/api/users/{id}/balance', { params, signal }), [userId])
   const change = useAction(async (fields: FormData) => {
     const body: Amounts = {}
     for (const [part] of parts) if (textOf(fields, part) !== '') body[part] = Number(textOf(fields, part))
+    if (Object.keys(body).length === 0) throw new Error('Fill in what is to change.')
     await (by === 'add'
       ? turnpike.post('/api/users/{id}/balance', { params, body })
       : turnpike.patch('/api/users/{id}/balance', { params, body }))
     data.again()
+    setRound((count) => count + 1)
   })
   return (
     <div class="stack">
@@ -57,7 +61,7 @@ export function Balance({ userId, isDeleted }: { userId: string; isDeleted: bool
           <p class="muted small">
             {by === 'add' ? 'What is added; less than 0 takes off.' : 'The new values.'} Empty fields stay as they are.
           </p>
-          <div class="numbers">
+          <div key={round} class="numbers">
             {parts.map(([part, name]) => (
               <Field key={part} label={name}>
                 {(ids) => <input {...ids} name={part} type="number" step={1} />}

@@ -14,10 +14,10 @@ const roles: readonly (readonly [User['role'], string])[] = [
 export const PersonFields = ({ user }: { user?: User }) => (
   <>
     <Field label="First name">
-      {(ids) => <input {...ids} name="firstName" maxLength={200} value={user?.first_name} autocomplete="off" />}
+      {(ids) => <input {...ids} name="firstName" maxLength={200} defaultValue={user?.first_name} autocomplete="off" />}
     </Field>
     <Field label="Last name">
-      {(ids) => <input {...ids} name="lastName" maxLength={200} value={user?.last_name} autocomplete="off" />}
+      {(ids) => <input {...ids} name="lastName" maxLength={200} defaultValue={user?.last_name} autocomplete="off" />}
     </Field>
     <Field label="Role">
       {(ids) => (
@@ -51,7 +51,7 @@ export function NewUser({ onMade, onClose }: { onMade: (done: string) => void; o
     <Dialog title="New user" form="box" onClose={onClose}>
       <Form action={make} label="Make user">
         <Field label="E-mail">
-          {(ids) => <input {...ids} name="email" type="email" maxLength={254} required autocomplete="off" />}
+          {(ids) => <input {...ids} name="email" type="email" maxLength={254} required autofocus autocomplete="off" />}
         </Field>
         <Field label="Password" hint="At least 8 characters. Without one, they cannot sign in by password.">
           {(ids) => (

@@ -2,7 +2,7 @@ import { Confirm, Dialog, ErrorNotice, Facts, Field, Loaded, time, useData } fro
 import { useState } from 'preact/hooks'
 import { ActionButton, Form, textOf } from '../form.js'
 import type { User } from '../turnpike.js'
-import { turnpike } from '../turnpike.js'
+import { account, turnpike } from '../turnpike.js'
 import { useAction } from '../use-action.js'
 import { Balance } from './balance.js'
 import { PersonFields, personOf } from './new-user.js'
@@ -23,7 +23,9 @@ function Details({ user, onChange }: { user: User; onChange: (done?: string) => 
   const params = { id: user.id }
   const [isAsking, ask] = useState(false)
   const save = useAction(async (fields: FormData) => {
-    await turnpike.patch('/api/users/{id}', { params, body: { email: textOf(fields, 'email'), ...personOf(fields) } })
+    const body = { email: textOf(fields, 'email'), ...personOf(fields) }
+    const saved = await turnpike.patch('/api/users/{id}', { params, body })
+    if (saved.id === account.value?.id) account.value = saved
     onChange()
   })
   const remove = useAction(async () => {
@@ -34,7 +36,9 @@ function Details({ user, onChange }: { user: User; onChange: (done?: string) => 
     <>
       <Form action={save} label="Save" done="Saved.">
         <Field label="E-mail">
-          {(ids) => <input {...ids} name="email" type="email" maxLength={254} value={user.email} autocomplete="off" />}
+          {(ids) => (
+            <input {...ids} name="email" type="email" maxLength={254} defaultValue={user.email} autocomplete="off" />
+          )}
         </Field>
         <PersonFields user={user} />
       </Form>

@@ -1,11 +1,11 @@
 import type { Column } from '@turnpike/ui'
-import { Empty, Loaded, Page, route, Segmented, setQuery, Table, time } from '@turnpike/ui'
-import { useEffect, useState } from 'preact/hooks'
+import { Empty, Loaded, NONE, Page, route, Segmented, setQuery, Table, time } from '@turnpike/ui'
+import { useState } from 'preact/hooks'
 import { textOf } from '../form.js'
 import { Said } from '../said.js'
 import type { User } from '../turnpike.js'
 import { turnpike } from '../turnpike.js'
-import { More, PAGE, usePages } from '../use-pages.js'
+import { More, PAGE, useAgain, usePages } from '../use-pages.js'
 import { NewUser } from './new-user.js'
 import { UserDrawer } from './user-drawer.js'
 
@@ -32,9 +32,7 @@ function UserList({
       signal,
     }),
   )
-  useEffect(() => {
-    if (changes > 0) pages.again()
-  }, [changes])
+  useAgain(pages, changes)
   const [opened, open] = useState<User>()
   const columns: Column<User>[] = [
     {
@@ -45,7 +43,7 @@ function UserList({
         </button>
       ),
     },
-    { name: 'Name', cell: ({ first_name, last_name }) => `${first_name} ${last_name}`.trim() },
+    { name: 'Name', cell: ({ first_name, last_name }) => `${first_name} ${last_name}`.trim() || NONE },
     { name: 'Role', cell: ({ role }) => <span class={`badge ${role === 'admin' ? 'accent' : ''}`}>{role}</span> },
     { name: 'Signs in by', cell: ({ provider }) => provider },
     {
@@ -123,7 +121,7 @@ export function Users() {
               type="search"
               aria-label="E-mail to find"
               placeholder="E-mail"
-              value={filter.email}
+              defaultValue={filter.email}
             />
             <button>Find</button>
             {filter.email && (

@@ -1,0 +1,55 @@
+import { expect, it } from 'vitest'
+import { consoleSuite, signIn } from './console.js'
+
+consoleSuite(
+  'the account at the console',
+  (given) => {
+    it('shows who is signed in, and the limits of the plan', async () => {
+      const { page, open, inspect, person } = given()
+      await open('/account', 'Account')
+      await page.getByRole('definition').getByText(person.email).waitFor()
+      await page.getByText('2.0 GB, of which 0 B are used').waitFor()
+      await page.getByText('any number').waitFor()
+      await page.getByRole('definition').getByText('3', { exact: true }).waitFor()
+      await inspect('console-account')
+    })
+
+    it('changes the role, and with it the pages', async () => {
+      const { page, person } = given()
+      const keys = page.getByRole('link', { name: 'Keys' })
+      expect(await keys.count()).toBe(0)
+      await page.getByRole('button', { name: 'Become a developer' }).press('Enter')
+      await keys.waitFor()
+      expect((await person.client.get('/api/account')).role).toBe('developer')
+      await page.getByRole('button', { name: 'Become a user' }).press('Enter')
+      await keys.waitFor({ state: 'detached' })
+    })
+
+    it('signs out everywhere else', async () => {
+      const { page, person } = given()
+      await page.getByRole('button', { name: 'Sign out elsewhere' }).click()
+      await page.getByText('You are signed in here only.').waitFor()
+      await expect(person.client.get('/api/account')).rejects.toMatchObject({ status: 401 })
+      await page.reload()
+      await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor()
+    })
+
+    it('deletes the account after a confirmation', async () => {
+      const { page, inspect, person, admin } = given()
+      const user = () => admin.client.get('/api/users/{id}', { params: { id: person.id } })
+      await page.getByRole('button', { name: 'Delete account' }).click()
+      await inspect('console-delete-account')
+      const confirm = page.getByRole('dialog', { name: 'Delete your account?' })
+      await confirm.getByRole('button', { name: 'Cancel' }).click()
+      expect((await user()).deleted_at).toBeNull()
+      await page.getByRole('button', { name: 'Delete account' }).click()
+      await confirm.getByRole('button', { name: 'Delete account' }).click()
+      await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
+      expect((await user()).deleted_at).not.toBeNull()
+      await signIn(given(), person.email)
+      await page.getByRole('alert').waitFor()
+      await inspect('console-deleted')
+    })
+  },
+  { role: 'user', env: { PLAN_STORAGE_GB: '2', PLAN_PROJECTS: '3' } },
+)

@@ -1,0 +1,155 @@
+import { expect, it } from 'vitest'
+import { largePng } from '../support/large-png.js'
+import { consoleSuite } from './console.js'
+
+/** A file as Playwright takes it. */
+const text = (name: string) => ({ name, mimeType: 'text/plain', buffer: Buffer.from('Hello') })
+
+consoleSuite(
+  'files at the console',
+  (given) => {
+    const names = async (trashed: 'true' | 'false' = 'false'): Promise<string[]> =>
+      (await given().person.client.get('/api/user-files', { query: { trashed } })).map((one) => one.display_name)
+    const choose = (...files: ReturnType<typeof text>[]): Promise<void> =>
+      given().page.locator('input[type=file]').setInputFiles(files)
+    const open = (name: string): Promise<void> => given().page.getByRole('button', { name, exact: true }).click()
+    /** Drops files of so many bytes, by name. The page makes them, because it takes long to send it large ones. */
+    const drop = async (sizes: Record<string, number>): Promise<void> => {
+      const { page } = given()
+      const dataTransfer = await page.evaluateHandle(`(() => {
+        const data = new DataTransfer()
+        for (const [name, size] of Object.entries(${JSON.stringify(sizes)}))
+          data.items.add(new File([new Uint8Array(size)], name))
+        return data
+      })()`)
+      const heading = page.getByRole('heading', { name: 'Files' })
+      await heading.dispatchEvent('dragover', { dataTransfer })
+      await heading.dispatchEvent('drop', { dataTransfer })
+    }
+    /** What an action said, which has the focus. */
+    const said = (words: string): Promise<void> => given().page.locator('.notice:focus').getByText(words).waitFor()
+
+    it('says what to do where there are none', async () => {
+      await given().open('/files', 'Files')
+      await given().page.getByText('No files yet').waitFor()
+      await given().page.getByText('0 B of 10 MB used').waitFor()
+      await given().inspect('console-files-empty')
+    })
+
+    it('uploads several, by the button and by dropping', async () => {
+      const { page } = given()
+      await choose(text('notes.txt'), { name: 'gate.png', mimeType: 'image/png', buffer: Buffer.from(largePng(64)) })
+      await page.getByRole('button', { name: 'notes.txt' }).waitFor()
+      await page.getByRole('button', { name: 'gate.png' }).waitFor()
+      await drop({ '<img src=x onerror=alert(1)>.txt': 7 })
+      await page.getByRole('button', { name: '<img src=x onerror=alert(1)>.txt' }).waitFor()
+      await page.getByText('3 files').waitFor()
+      expect((await names()).toSorted()).toEqual(['<img src=x onerror=alert(1)>.txt', 'gate.png', 'notes.txt'])
+      await given().inspect('console-files')
+    })
+
+    it('shows the progress of uploads, cancels them, and says why one failed', async () => {
+      const { page, context } = given()
+      const network = await context.newCDPSession(page)
+      const slow = (uploadThroughput: number) =>
+        network.send('Network.emulateNetworkConditions', {
+          offline: false,
+          latency: 0,
+          downloadThroughput: -1,
+          uploadThroughput,
+        })
+      let stopped = 0
+      page.on('requestfailed', () => stopped++)
+      await slow(100_000)
+      await drop({ 'a.bin': 3e6, 'b.bin': 3e6, 'c.bin': 3e6, 'd.bin': 3e6 })
+      const progress = page.getByRole('progressbar', { name: 'Upload of a.bin' })
+      await expect.poll(async () => Number(await progress.getAttribute('value'))).toBeGreaterThan(0)
+      await page.getByText('Waiting').waitFor()
+      await given().inspect('console-uploads')
+      for (const name of ['d', 'c', 'b', 'a']) await page.getByRole('button', { name: `Cancel ${name}.bin` }).click()
+      await page.getByRole('region', { name: 'Uploads' }).waitFor({ state: 'detached' })
+      // Else the rest of them would be sent at once.
+      await expect.poll(() => stopped).toBe(3)
+      await slow(-1)
+
+      await drop({ 'too large.bin': 12e6 })
+      await page.getByRole('alert').getByText('Request').waitFor()
+      await given().inspect('console-upload-failed')
+      await page.getByRole('button', { name: 'Dismiss too large.bin' }).click()
+      expect(await names()).toHaveLength(3)
+    })
+
+    it('previews a picture, names it, makes it public and copies its link', async () => {
+      const { page } = given()
+      await open('gate.png')
+      const dialog = page.getByRole('dialog', { name: 'gate.png' })
+      await expect.poll(() => page.evaluate(`document.querySelector('.preview')?.naturalWidth`)).toBe(64)
+      await dialog.getByText('for about an hour').waitFor()
+      await dialog.getByLabel('Name').fill('The gate.png')
+      await dialog.getByLabel('Public').check()
+      await dialog.getByRole('button', { name: 'Save' }).click()
+      const renamed = page.getByRole('dialog', { name: 'The gate.png' })
+      await renamed.getByText('Saved.').waitFor()
+      await renamed.getByText('as long as it is public').waitFor()
+      await renamed.getByRole('button', { name: 'Copy link' }).click()
+      await renamed.getByRole('button', { name: 'Copied' }).waitFor()
+      const link = await page.evaluate<string>('navigator.clipboard.readText()')
+      expect((await fetch(link)).headers.get('content-type')).toBe('image/png')
+      await given().inspect('console-file')
+      await page.keyboard.press('Escape')
+      await page.getByRole('cell', { name: 'anybody' }).waitFor()
+      expect(await page.evaluate('document.activeElement.textContent')).toBe('The gate.png')
+    })
+
+    it('moves a file to the trash and back, by the keyboard alone', async () => {
+      const { page } = given()
+      const press = async (name: string): Promise<void> => {
+        await page.getByRole('button', { name, exact: true }).focus()
+        await page.keyboard.press('Enter')
+      }
+      await press('notes.txt')
+      await page.getByRole('dialog').getByRole('button', { name: 'Move to trash' }).waitFor()
+      await press('Move to trash')
+      await said('notes.txt is in the trash.')
+      expect(await names()).not.toContain('notes.txt')
+      await press('Trash')
+      await press('notes.txt')
+      await page.getByRole('dialog').getByText('its links do not work').waitFor()
+      await given().inspect('console-trash')
+      await press('Restore')
+      await said('back among the files')
+      await page.getByText('The trash is empty').waitFor()
+      expect(await names()).toContain('notes.txt')
+    })
+
+    it('removes a file for good after a confirmation', async () => {
+      const { page, person } = given()
+      const [file] = (await person.client.get('/api/user-files')).filter((one) => one.display_name === 'notes.txt')
+      await person.client.delete('/api/user-files/{id}', { params: { id: file!.id } })
+      await page.reload()
+      await open('notes.txt')
+      await open('Remove for good')
+      const confirm = page.getByRole('dialog', { name: 'Remove for good?' })
+      await given().inspect('console-remove-file')
+      await confirm.getByRole('button', { name: 'Cancel' }).click()
+      expect(await names('true')).toEqual(['notes.txt'])
+      await open('Remove for good')
+      await confirm.getByRole('button', { name: 'Remove for good' }).click()
+      await said('removed for good')
+      expect(await names('true')).toEqual([])
+    })
+
+    it('shows long lists page by page', async () => {
+      const { page, person } = given()
+      for (let i = 0; i < 60; i++) await person.client.upload(new Blob(['x']), { name: `${i}.txt` })
+      await given().open('/files', 'Files')
+      await page.reload()
+      await page.getByText('The first 50 files').waitFor()
+      await page.getByRole('button', { name: 'Show more' }).press('Enter')
+      await page.getByText('62 files').waitFor()
+      expect(await page.evaluate('document.activeElement.textContent')).toBe('62 files')
+      expect(await page.getByRole('rowheader').count()).toBe(62)
+    })
+  },
+  { role: 'user', env: { PLAN_STORAGE_GB: '0.01' } },
+)

@@ -1,0 +1,109 @@
+import { expect, it } from 'vitest'
+import { consoleSuite } from './console.js'
+
+const chat = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hello!' }] }
+
+consoleSuite('keys and usage at the console', (given) => {
+  let key = ''
+  /** Asks a model with the key, in a session or none. */
+  const ask = (sessionId?: string): Promise<Response> =>
+    fetch(`${given().server.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${key}`,
+        'content-type': 'application/json',
+        ...(sessionId !== undefined && { 'x-session-id': sessionId }),
+      },
+      body: JSON.stringify(chat),
+    })
+
+  it('makes a key, whose value is shown once', async () => {
+    const { page, open, inspect, person } = given()
+    await open('/keys', 'Keys')
+    await page.getByText('No key yet').waitFor()
+    await inspect('console-keys-empty')
+    await page.getByRole('button', { name: 'New key' }).press('Enter')
+    await page.locator('[name=name]:focus').waitFor()
+    await page.keyboard.type('my <b>laptop</b>')
+    await page.getByLabel('Requests per minute').fill('120')
+    await inspect('console-new-key')
+    await page.keyboard.press('Enter')
+    const shown = page.locator('.notice:focus')
+    await shown.getByText('shown this once').waitFor()
+    key = (await shown.getByLabel('The key').textContent())!
+    await shown.getByRole('button', { name: 'Copy' }).first().click()
+    await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(key)
+    expect(await person.client.get('/api/keys')).toMatchObject([{ name: 'my <b>laptop</b>', rate_limit: 120 }])
+    await inspect('console-key-made')
+    await page.getByRole('button', { name: 'I have copied it' }).click()
+    await shown.waitFor({ state: 'detached' })
+    expect(await page.content()).not.toContain(key)
+    const kept = 'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, history.state, location.href])'
+    expect(await page.evaluate(kept)).not.toContain(key)
+  })
+
+  it('says why a key cannot be made', async () => {
+    const { page } = given()
+    await page.getByRole('button', { name: 'New key' }).click()
+    await page.getByLabel('Name').fill('x')
+    await page.evaluate(`document.querySelector('[name=name]').value = '   '`)
+    await page.getByRole('button', { name: 'Make key' }).click()
+    await page.getByRole('dialog').getByRole('alert').getByText('expected a name').waitFor()
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Make key')
+    await page.keyboard.press('Escape')
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('New key')
+  })
+
+  it('makes a session and shows what it, the keys and the credits come to', async () => {
+    const { page, open, inspect, person, admin } = given()
+    await open('/usage', 'Usage')
+    await page.getByText('No session yet').waitFor()
+    await inspect('console-usage-empty')
+    await page.getByRole('button', { name: 'New session' }).click()
+    await page.getByLabel('Label').fill('Nightly summary')
+    await page.getByLabel('End').fill('2030-01-31T08:00')
+    await page.getByRole('button', { name: 'Make session' }).click()
+    await page.getByRole('rowheader', { name: 'Nightly summary' }).waitFor()
+    const [session] = await person.client.get('/api/sessions')
+    expect(session!.expires_at).toBe(new Date('2030-01-31T08:00').toISOString())
+    await page.getByRole('row', { name: 'Nightly summary' }).getByRole('button', { name: 'Copy' }).click()
+    await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(session!.id)
+
+    await admin.client.patch('/api/users/{id}/balance', { params: { id: person.id }, body: { creditCoins: 1_250 } })
+    expect([(await ask(session!.id)).status, (await ask()).status]).toEqual([200, 200])
+    await page.reload()
+    await page.getByText('1,250').waitFor()
+    await page.getByText('= 1.3M tokens').waitFor()
+    const cells = async (table: string, row: string): Promise<string[]> => {
+      const found = page.getByRole('table', { name: table }).getByRole('row', { name: row })
+      await found.waitFor()
+      return found.getByRole('cell').allTextContents()
+    }
+    const { prompt_tokens: sent, completion_tokens: answered } = (await person.client.get('/api/sessions'))[0]!
+    expect((await cells('Sessions', 'Nightly summary')).slice(1, 4)).toEqual(['1', String(sent), String(answered)])
+    const [used] = (await person.client.get('/api/keys/usage')).keys
+    expect((await cells('What keys used', 'laptop')).slice(0, 2)).toEqual(['2', String(used!.prompt_tokens)])
+    await page.getByRole('button', { name: '24 hours' }).click()
+    expect((await cells('What keys used', 'laptop'))[0]).toBe('2')
+    expect(page.url()).toContain('hours=24')
+    await inspect('console-usage')
+  })
+
+  it('revokes a key after a confirmation, and keeps what it used', async () => {
+    const { page, open, inspect } = given()
+    await open('/keys', 'Keys')
+    const row = page.getByRole('row', { name: 'my <b>laptop</b>' })
+    await expect.poll(() => row.getByRole('cell').allTextContents()).toContain('2')
+    await row.getByRole('button', { name: 'Revoke' }).press('Enter')
+    await inspect('console-revoke-key')
+    const confirm = page.getByRole('dialog', { name: 'Revoke the key?' })
+    await confirm.getByRole('button', { name: 'Cancel' }).press('Enter')
+    expect((await ask()).status).toBe(200)
+    await row.getByRole('button', { name: 'Revoke' }).press('Enter')
+    await confirm.getByRole('button', { name: 'Revoke' }).press('Enter')
+    await row.getByText('revoked').waitFor()
+    expect((await ask()).status).toBe(401)
+    await page.locator('.notice:focus').getByText('is revoked').waitFor()
+    await inspect('console-keys')
+  })
+})

@@ -1,0 +1,112 @@
+import { expect, it } from 'vitest'
+import { consoleSuite, PASSWORD } from './console.js'
+
+consoleSuite(
+  'users at the console',
+  (given) => {
+    /** The e-mail of somebody whom the page makes; another one for each look. */
+    const email = (): string => `new-${given().person.id}@example.org`
+    const users = async (deleted: 'true' | 'false' = 'false') =>
+      (await given().admin.client.get('/api/users', { query: { email: email(), deleted } })) as {
+        id: string
+        role: string
+      }[]
+    const openUser = (): Promise<void> => given().page.getByRole('button', { name: email() }).press('Enter')
+    const said = (words: string): Promise<void> => given().page.locator('.notice:focus').getByText(words).waitFor()
+
+    it('makes one, and says why it cannot', async () => {
+      const { page, open, inspect, server } = given()
+      await open('/users', 'Users')
+      await page.getByRole('button', { name: given().person.email }).waitFor()
+      await inspect('console-users')
+      await page.getByRole('button', { name: 'New user' }).click()
+      await page.locator('dialog [name=email]:focus').waitFor()
+      await page.keyboard.type(given().person.email)
+      await page.getByRole('button', { name: 'Make user' }).click()
+      await page.getByRole('dialog').getByRole('alert').getByText('taken').waitFor()
+      await inspect('console-new-user')
+      await page.getByLabel('E-mail', { exact: true }).fill(email())
+      await page.getByLabel('Password').fill(PASSWORD)
+      await page.getByLabel('First name').fill('<b>Grace</b>')
+      await page.getByRole('button', { name: 'Make user' }).click()
+      await said(`${email()} can use Turnpike now.`)
+      expect(await users()).toMatchObject([{ role: 'user', first_name: '<b>Grace</b>' }])
+      await page.getByRole('row', { name: email() }).getByRole('cell', { name: '<b>Grace</b>' }).waitFor()
+      const signedIn = await fetch(`${server.url}/api/auth`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ email: email(), password: PASSWORD }),
+      })
+      expect(signedIn.status).toBe(200)
+    })
+
+    it('finds one by e-mail', async () => {
+      const { page, inspect } = given()
+      await page.getByLabel('E-mail to find').fill('nobody@example.org')
+      await page.keyboard.press('Enter')
+      await page.getByText('Nobody has the e-mail nobody@example.org').waitFor()
+      await inspect('console-users-none')
+      await page.getByLabel('E-mail to find').fill(email().toUpperCase())
+      await page.keyboard.press('Enter')
+      await page.getByText('1 user', { exact: true }).waitFor()
+      await page.getByRole('button', { name: email() }).waitFor()
+    })
+
+    it('changes the role and the names', async () => {
+      const { page } = given()
+      await openUser()
+      const dialog = page.getByRole('dialog', { name: email() })
+      await dialog.getByLabel('Role').selectOption('developer')
+      await dialog.getByLabel('Last name').fill('Hopper')
+      await dialog.getByRole('button', { name: 'Save' }).click()
+      await dialog.getByText('Saved.').waitFor()
+      expect(await users()).toMatchObject([{ role: 'developer', last_name: 'Hopper', first_name: '<b>Grace</b>' }])
+      expect(await dialog.getByLabel('Role').inputValue()).toBe('developer')
+    })
+
+    it('adds to the balance and sets it', async () => {
+      const { page, inspect, admin } = given()
+      const [user] = await users()
+      const balance = () => admin.client.get('/api/users/{id}/balance', { params: { id: user!.id } })
+      const dialog = page.getByRole('dialog', { name: email() })
+      const change = async (by: 'Add' | 'Set', fields: Record<string, string>): Promise<void> => {
+        await dialog.getByRole('group', { name: 'What to do' }).getByRole('button', { name: by }).click()
+        for (const [name, value] of Object.entries(fields)) await dialog.getByLabel(name).fill(value)
+        await dialog.locator('button.primary', { hasText: by }).click()
+      }
+      await change('Set', { Credits: '100', 'Extra projects': '2' })
+      await dialog.getByText('100 = 100K tokens').waitFor()
+      await change('Add', { Credits: '-30', 'Extra GB': '1' })
+      await dialog.getByText('70 = 70,000 tokens').waitFor()
+      expect(await balance()).toMatchObject({ credit_coins: 70, storage_gb: 1, extra_projects: 2, extra_agents: 0 })
+      expect(await dialog.getByLabel('Credits').inputValue()).toBe('')
+      await inspect('console-user')
+      await change('Add', { 'Extra GB': '-5' })
+      await dialog.getByRole('alert').getByText('more than there is to take off').waitFor()
+      expect(await balance()).toMatchObject({ storage_gb: 1 })
+    })
+
+    it('deletes one after a confirmation, and restores them', async () => {
+      const { page, inspect } = given()
+      const dialog = page.getByRole('dialog', { name: email() })
+      await dialog.getByRole('button', { name: 'Delete user' }).press('Enter')
+      await inspect('console-delete-user')
+      await page
+        .getByRole('dialog', { name: 'Delete the user?' })
+        .getByRole('button', { name: 'Delete user' })
+        .press('Enter')
+      await said('is deleted')
+      expect([(await users()).length, (await users('true')).length]).toEqual([0, 1])
+      await page.getByRole('button', { name: 'Deleted', exact: true }).click()
+      await openUser()
+      await dialog.getByText('70 = 70,000 tokens').waitFor()
+      await inspect('console-deleted-user')
+      await dialog.getByRole('button', { name: 'Restore' }).press('Enter')
+      await said('is restored')
+      expect([(await users()).length, (await users('true')).length]).toEqual([1, 0])
+      await page.getByRole('button', { name: 'Show all' }).click()
+      await page.getByText('Nobody is deleted').waitFor()
+    })
+  },
+  { role: 'admin' },
+)
