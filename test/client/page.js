@@ -1,19 +1,15 @@
 // A page of a user's app: two clients, one with the session cookie and one whose session all tabs share.
-import { createClient } from '@turnpike/client'
+import { createClient, indexedDBStore } from '@turnpike/client'
 
 const signedOut = []
 const onSignedOut = () => signedOut.push(new Date().toISOString())
-const session = {
-  get: () => JSON.parse(localStorage.getItem('session')),
-  set: (value) => localStorage.setItem('session', JSON.stringify(value)),
-}
 
 const messages = '/api/projects/{id}/conversation/messages'
 
 Object.assign(globalThis, {
   signedOut,
   byCookie: createClient({ onSignedOut }),
-  byToken: createClient({ session, onSignedOut }),
+  byToken: createClient({ session: indexedDBStore(), onSignedOut }),
 
   /** A project with a message and its reply. */
   async converse(client) {

@@ -1,12 +1,12 @@
-import { errorOf, PlatformError } from './errors.js'
+import { PlatformError } from './errors.js'
 import { readEvents } from './events.js'
 import type { Transport } from './send.js'
 import { sender } from './send.js'
-import type { AskForSession, SessionStore } from './session.js'
-import { cookieSession, memoryStore, storedSession, tokenSession } from './session.js'
+import type { SessionStore } from './session.js'
+import { cookieSession, storedSession, tokenSession } from './session.js'
+import { memoryStore } from './stores.js'
 import type {
   Answer,
-  AuthSession,
   Item,
   ListPaths,
   Method,
@@ -36,7 +36,7 @@ export interface ClientOptions {
   retries?: number
   /** The longest `Retry-After` that is waited for, in seconds; default 30. What has to wait longer fails at once. */
   maxRetryAfter?: number
-  /** Sends requests; default the `fetch` of the runtime. */
+  /** Sends requests; default the `fetch` of the runtime, and XMLHttpRequest for the progress of uploads. */
   fetch?: typeof fetch
 }
 
@@ -76,14 +76,8 @@ export interface Client {
   upload(file: Blob, options?: UploadOptions): Promise<Schemas['UserFile']>
 }
 
-/** Seconds after which a refresh that is not answered fails: other tabs wait for it. */
-const REFRESH_S = 30
-
-/** What browsers have and other runtimes may lack. */
-const { location, navigator } = globalThis as {
-  location?: { href: string; origin: string }
-  navigator?: { locks?: { request<T>(name: string, run: () => Promise<T>): Promise<T> } }
-}
+/** That of a page, or of a worker of one; other runtimes have none. */
+const { location } = globalThis as { location?: { href: string; origin: string } }
 
 /** A request as it is given, whatever its path. */
 type AnyOptions = RequestOptions & { params?: Record<string, string>; query?: object; body?: object }
@@ -102,40 +96,20 @@ export function createClient(options: ClientOptions = {}): Client {
   const isOwn = location && new URL(base || '/', location.href).origin === location.origin
   const fetch: Transport = options.fetch ?? ((url, init) => globalThis.fetch(url, init))
 
-  const ask: AskForSession = async <T>(method: string, path: string, body?: object) => {
-    const response = await fetch(base + path, {
-      method,
-      headers: { accept: 'application/json', ...(body && { 'content-type': 'application/json' }) },
-      ...(body && { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(REFRESH_S * 1_000),
-    })
-    if (response.ok) return (await response.json()) as T
-    const error = await errorOf(response)
-    if (error.status === 401 && method !== 'POST') return null
-    throw error
-  }
+  const platform = { base, fetch }
   const store = options.session ?? (isOwn ? undefined : memoryStore())
   const session =
-    options.token !== undefined ? tokenSession(options.token) : store ? storedSession(store, ask) : cookieSession(ask)
-
-  let last: Promise<unknown> = Promise.resolve()
-  /** Runs what changes the session, one after the other: in all tabs or, on a runtime without locks, in this client. */
-  const exclusive = <T>(run: () => Promise<T>): Promise<T> => {
-    if (navigator?.locks) return navigator.locks.request(`turnpike session ${base}`, run)
-    const result = last.then(run)
-    last = result.catch(() => undefined)
-    return result
-  }
-
-  let renewing: Promise<SignedInUser | null> | undefined
-  const renew = (refused: string | undefined): Promise<SignedInUser | null> =>
-    (renewing ??= exclusive(() => session.renew(refused)).finally(() => (renewing = undefined)))
+    options.token !== undefined
+      ? tokenSession(options.token)
+      : store
+        ? storedSession(store, platform)
+        : cookieSession(platform)
 
   let told = false
   const send = sender({
     token: () => session.token(),
     async renew(refused) {
-      const user = await renew(refused)
+      const user = await session.renew(refused)
       if (!user && !told) onSignedOut?.()
       told = !user
       return user !== null
@@ -172,11 +146,9 @@ export function createClient(options: ClientOptions = {}): Client {
 
   return {
     async signIn(credentials) {
-      if (options.token !== undefined) throw new TypeError('A client with a token cannot sign in')
-      const made = (await ask<AuthSession>('POST', '/api/auth', { ...credentials, cookie: session.cookie }))!
-      await exclusive(async () => session.set(made))
+      const user = await session.signIn(credentials)
       told = false
-      return made.user
+      return user
     },
     async signOut({ scope = 'local' } = {}) {
       try {
@@ -185,9 +157,9 @@ export function createClient(options: ClientOptions = {}): Client {
         // It was over already.
         if (!(scope === 'local' && error instanceof PlatformError && error.status === 401)) throw error
       }
-      if (scope !== 'others') await exclusive(async () => session.set(null))
+      if (scope !== 'others') await session.end()
     },
-    refresh: async () => renew(await session.token()),
+    refresh: async () => session.renew(await session.token()),
     get: sendBy('get'),
     post: sendBy('post'),
     patch: sendBy('patch'),
@@ -216,7 +188,7 @@ export function createClient(options: ClientOptions = {}): Client {
     },
     async upload(file, given = {}) {
       const { onProgress, signal } = given
-      const transport = uploadTransport(fetch, file, onProgress)
+      const transport = uploadTransport(fetch, file, onProgress, options.fetch === undefined)
       const body = formOf(file, given)
       const response = await request('POST', '/api/user-files', { body, signal }, { transport })
       return (await response.json()) as Schemas['UserFile']

@@ -37,6 +37,7 @@ const cases: [name: string, text: string, events: ServerSentEvent[]][] = [
   ['LF', 'data: a\n\ndata: b\n\n', messages('a', 'b')],
   ['CRLF', 'data: a\r\n\r\ndata: b\r\n\r\n', messages('a', 'b')],
   ['CR', 'data: a\r\rdata: b\r\r', messages('a', 'b')],
+  ['CRLF within an event', 'event: x\r\ndata: a\r\ndata: b\r\n\r\n', [{ event: 'x', data: 'a\nb', id: '' }]],
   ['all three', 'data: a\r\n\ndata: b\r\rdata: c\n\r\n\ndata: d\r\n\r', messages('a', 'b', 'c', 'd')],
   ['a byte order mark', '\uFEFFdata: a\n\n', messages('a')],
   ['one byte order mark only', '\uFEFF\uFEFFdata: a\n\ndata: b\uFEFF\n\n', messages('b\uFEFF')],
@@ -70,7 +71,7 @@ describe('the parser of events', () => {
     expect(await collect([bytes])).toEqual(events)
     expect(await collect(Array.from(bytes, (byte) => Uint8Array.of(byte)))).toEqual(events)
     for (let at = 0; at <= bytes.length; at++)
-      expect(await collect([bytes.slice(0, at), bytes.slice(at)]), `cut at ${at}`).toEqual(events)
+      expect(await collect([bytes.slice(0, at), new Uint8Array(0), bytes.slice(at)]), `cut at ${at}`).toEqual(events)
   })
 
   it('yields an event as soon as its blank line is there', async () => {

@@ -17,8 +17,9 @@ const EVENT_LIMIT = 4 * 1024 * 1024
  */
 export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerSentEvent, void, undefined> {
   const reader = body.getReader()
-  // Removes a byte order mark, and keeps what a piece has of a character that is not complete.
-  const decoder = new TextDecoder()
+  // Keeps what a piece has of a character that is not complete. That of Node 24 removes two byte order marks if the first is cut.
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+  let begun = false
   let line = ''
   let endedByCR = false
   let event = ''
@@ -48,6 +49,8 @@ export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenera
       if (done) return
       let text = decoder.decode(value, { stream: true })
       if (text === '') continue
+      if (!begun && text.startsWith('\uFEFF')) text = text.slice(1)
+      begun = true
       // The second half of a CRLF.
       if (endedByCR && text.startsWith('\n')) text = text.slice(1)
       endedByCR = text.endsWith('\r')

@@ -4,6 +4,7 @@ export { PlatformError } from './errors.js'
 export type { ServerSentEvent } from './events.js'
 export { readEvents } from './events.js'
 export type { SessionStore } from './session.js'
+export { indexedDBStore } from './stores.js'
 export type {
   Answer,
   AuthSession,

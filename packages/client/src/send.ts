@@ -33,8 +33,6 @@ const UNAVAILABLE = [502, 503, 504]
 /** Milliseconds before the first repetition, where the server told no time; then twice as many. */
 const PAUSE_MS = 500
 
-const isSafe = (method: string): boolean => method === 'GET' || method === 'HEAD'
-
 /** Whether a request asks a model: each costs, so that none is sent again. */
 const isGeneration = (path: string): boolean =>
   path.startsWith('/api/gateway/') || /\/conversation\/(messages|reply)$/.test(path)
@@ -64,7 +62,7 @@ async function delay(ms: number, signal: AbortSignal | undefined): Promise<void>
  *
  * - once after 401, which nothing was done for, if the session could be renewed;
  * - after 429 and 503 with `Retry-After`, which nothing was done for either, unless it is a generation;
- * - GET and HEAD after 502, 503, 504 and errors of the network as well.
+ * - GET after 502, 503, 504 and errors of the network as well.
  *
  * Resolves with an answer that succeeded.
  * @throws PlatformError for any other, and what the transport throws
@@ -92,7 +90,7 @@ export function sender({ token, renew, retries, maxRetryAfter }: SenderParts) {
     const { status, retryAfter } = error instanceof PlatformError ? error : { status: undefined, retryAfter: undefined }
     if (retryAfter !== undefined && (status === 429 || status === 503))
       return retryAfter <= maxRetryAfter ? retryAfter * 1_000 : undefined
-    return isSafe(method) && (status === undefined || UNAVAILABLE.includes(status))
+    return method === 'GET' && (status === undefined || UNAVAILABLE.includes(status))
       ? PAUSE_MS * 2 ** repeated
       : undefined
   }
@@ -104,7 +102,7 @@ export function sender({ token, renew, retries, maxRetryAfter }: SenderParts) {
         if (response.ok) return response
         throw await errorOf(response)
       } catch (error) {
-        const pause = request.signal?.aborted ? undefined : pauseAfter(error, request, repeated)
+        const pause = pauseAfter(error, request, repeated)
         if (pause === undefined) throw error
         await delay(pause, request.signal)
       }

@@ -89,6 +89,7 @@ describe('a session', () => {
       newClient(),
       newClient({
         fetch: async (url, init) => {
+          sent.push(`${init!.method} ${String(url).slice('https://app.example'.length)}`)
           const answer = await platform.fetch(new Request(url, init))
           // Between the refusal and what comes of it.
           if (answer.status === 401) await one.get('/api/account')
@@ -124,6 +125,30 @@ describe('a session', () => {
     expect(signedOut).toEqual([])
   })
 
+  it('is refreshed once where that fails, too', async () => {
+    const store = testStore()
+    const { newClient, platform, pass } = await signedInClient({ session: store })
+    pass(16)
+    const broken = new TypeError('fetch failed')
+    let refused = 0
+    let tried = 0
+    const turnpike = newClient({
+      fetch: async (url, init) => {
+        if (init?.method !== 'PUT') {
+          const answer = await platform.fetch(new Request(url, init))
+          refused++
+          return answer
+        }
+        tried++
+        await expect.poll(() => refused).toBe(3)
+        throw broken
+      },
+    })
+    const ask = () => failure(turnpike.post('/api/projects', { body: { name: 'Website' } }))
+    expect(await Promise.all([ask(), ask(), ask()])).toEqual([broken, broken, broken])
+    expect([tried, store.kept]).toEqual([1, expect.anything()])
+  })
+
   it('that is over is told once, until the next sign-in', async () => {
     const store = testStore()
     const { turnpike, pass, sent, signedOut } = await signedInClient({ session: store })
@@ -146,7 +171,11 @@ describe('a session', () => {
       fetch: async (url, init) => {
         const answer = await platform.fetch(new Request(url, init))
         if (init?.method === 'DELETE') goOn()
-        else await signedOut
+        else {
+          await signedOut
+          // Long enough for all that follows a sign-out.
+          await new Promise((resolve) => setTimeout(resolve, 20))
+        }
         return answer
       },
     })

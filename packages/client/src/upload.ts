@@ -31,10 +31,15 @@ export function formOf(file: Blob, { name, fields = {} }: UploadOptions): FormDa
   return form
 }
 
-/** The transport of an upload. @param fetch used where no progress can be told */
-export function uploadTransport(fetch: Transport, file: Blob, onProgress: UploadOptions['onProgress']): Transport {
+/** The transport of an upload. @param mayTell whether XMLHttpRequest may be used, which tells the progress */
+export function uploadTransport(
+  fetch: Transport,
+  file: Blob,
+  onProgress: UploadOptions['onProgress'],
+  mayTell: boolean,
+): Transport {
   if (!onProgress) return fetch
-  if (XMLHttpRequest) return xhrTransport(XMLHttpRequest, onProgress)
+  if (XMLHttpRequest && mayTell) return xhrTransport(XMLHttpRequest, onProgress)
   return async (url, init) => {
     const response = await fetch(url, init)
     if (response.ok) onProgress({ loaded: file.size, total: file.size })
