@@ -13,6 +13,7 @@ const require = createRequire(import.meta.url)
 
 interface Manifest {
   name: string
+  private?: true
   license: string
   type: string
   sideEffects: boolean
@@ -32,6 +33,12 @@ const arrows: Record<string, string[]> = {
   storage: ['@turnpike/core', 'aws4fetch', 'ioredis', 'pg'],
   gateway: ['@opentelemetry/api', '@turnpike/core', '@turnpike/http', 'prom-client', 'valibot'],
   platform: ['@turnpike/core', '@turnpike/http', 'jose', 'valibot'],
+  dashboard: [],
+}
+
+/** What is bundled into a package, so that it imports nothing of it at run time. */
+const bundled: Record<string, string[]> = {
+  dashboard: ['@preact/signals', '@turnpike/client', '@turnpike/ui', 'preact', 'uplot'],
 }
 
 const sourceOf = (target: unknown): string => (target as Record<string, string>)['@turnpike/source']!.slice(2)
@@ -63,7 +70,7 @@ const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--excl
 
 const sources = (name: string): string[] =>
   tracked.filter(
-    (path) => path.startsWith(`packages/${name}/src/`) && path.endsWith('.ts') && !path.endsWith('.test.ts'),
+    (path) => path.startsWith(`packages/${name}/src/`) && /\.tsx?$/.test(path) && !path.endsWith('.test.ts'),
   )
 
 const importsOf = (path: string): string[] =>
@@ -77,7 +84,11 @@ const packageOf = (specifier: string): string =>
     .slice(0, specifier.startsWith('@') ? 2 : 1)
     .join('/')
 
-const packages = readdirSync(join(root, 'packages'))
+const manifestOf = (name: string): Manifest =>
+  JSON.parse(readFileSync(join(root, 'packages', name, 'package.json'), 'utf8')) as Manifest
+
+/** The packages that are published. */
+const packages = readdirSync(join(root, 'packages')).filter((name) => !manifestOf(name).private)
 
 it('has an entry in the table for each package', () => {
   expect(packages.toSorted()).toEqual(Object.keys(arrows).toSorted())
@@ -85,7 +96,7 @@ it('has an entry in the table for each package', () => {
 
 describe.each(packages)('package %s', (name) => {
   const folder = join(root, 'packages', name)
-  const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest
+  const manifest = manifestOf(name)
   const entries = Object.entries(manifest.exports).filter(([subpath]) => subpath !== './package.json')
 
   it('declares and imports only allowed packages', () => {
@@ -93,7 +104,7 @@ describe.each(packages)('package %s', (name) => {
     expect(declared.filter((dependency) => !arrows[name]!.includes(dependency))).toEqual([])
     const wrong = sources(name).flatMap((path) =>
       importsOf(path)
-        .filter((specifier) => !specifier.startsWith('.'))
+        .filter((specifier) => !/^(page:)?\./.test(specifier) && !bundled[name]?.includes(packageOf(specifier)))
         .filter((specifier) =>
           specifier.startsWith('node:')
             ? !nodeFiles.includes(path.slice('packages/'.length))
@@ -102,6 +113,14 @@ describe.each(packages)('package %s', (name) => {
         .map((specifier) => `${path} imports ${specifier}`),
     )
     expect(wrong).toEqual([])
+  })
+
+  it.runIf(name in bundled)('imports nothing once it is built', () => {
+    const built = readdirSync(join(folder, 'dist')).filter((file) => file.endsWith('.js'))
+    // The texts of pages are one line each, so that what begins a line is the module's own.
+    const imports = /^(?:import|export)\b[^'"`;=]*["']([^"']+)["']/gm
+    const imported = built.flatMap((file) => [...readFileSync(join(folder, 'dist', file), 'utf8').matchAll(imports)])
+    expect(imported.map(([, specifier]) => specifier!).filter((specifier) => !specifier.startsWith('.'))).toEqual([])
   })
 
   it('exports existing files, built and published alike', async () => {

@@ -2,7 +2,7 @@ import { bundledPages } from '@turnpike/ui/bundle'
 import { defineConfig } from 'tsup'
 
 export default defineConfig({
-  entry: ['src/index.ts'],
+  entry: ['src/index.ts', 'src/docs.ts'],
   format: 'esm',
   dts: false,
   clean: true,

@@ -53,7 +53,10 @@ function exportsOf(program: ts.Program, file: string): Export[] {
     })
 }
 
-const names = readdirSync(packages)
+/** The packages that are published. */
+const names = readdirSync(packages).filter(
+  (name) => !(JSON.parse(readFileSync(join(packages, name, 'package.json'), 'utf8')) as { private?: true }).private,
+)
 
 /** One program for all: each would parse the same libraries again. */
 const program = ts.createProgram(

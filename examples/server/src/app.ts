@@ -2,16 +2,17 @@ import { randomBytes } from 'node:crypto'
 import type { KV } from '@turnpike/core'
 import { getUser, usageLedger } from '@turnpike/core'
 import { dashboardFiles, dashboardHeaders } from '@turnpike/dashboard'
+import { docsFiles, docsHeaders } from '@turnpike/dashboard/docs'
 import { consoleFiles, consoleHeaders } from '@turnpike/example-console'
-import type { AuthenticateAdmin, Gateway, RequestEvents } from '@turnpike/gateway'
+import type { AuthenticateAdmin, Gateway, GatewayParts, RequestEvents } from '@turnpike/gateway'
 import { conventionRoutes, createGateway, tokenAdmin } from '@turnpike/gateway'
-import { openapi } from '@turnpike/gateway/openapi'
+import { gatewayDocument, openapi } from '@turnpike/gateway/openapi'
 import { prometheus } from '@turnpike/gateway/prometheus'
 import type { Servable } from '@turnpike/http'
 import { assetRoutes, shells } from '@turnpike/http'
 import type { Platform } from '@turnpike/platform'
 import { createPlatform, gatewayResponder, isPlatformPath, passwordAuth, scryptHasher } from '@turnpike/platform'
-import { openapi as platformOpenapi } from '@turnpike/platform/openapi'
+import { openapi as platformOpenapi, platformDocument } from '@turnpike/platform/openapi'
 import type { Transport } from '@turnpike/providers'
 import { createRouter } from '@turnpike/providers'
 import type { Environment } from './environment.js'
@@ -115,6 +116,15 @@ const pages = () => [
   ...assetRoutes(consoleFiles, { access: 'open' as const, headers: consoleHeaders }),
 ]
 
+/** The documentation of the API, made from the routes of both. */
+const docs =
+  (platform: () => Platform) =>
+  ({ routes }: GatewayParts) =>
+    assetRoutes(
+      docsFiles(() => ({ gateway: gatewayDocument(routes()), platform: platformDocument(platform().routes) })),
+      { access: 'open' as const, headers: docsHeaders },
+    )
+
 /** The reference server, whatever runtime serves it. @param events where finished requests are told of */
 export async function createApp(environment: Environment, transport: Transport, events: RequestEvents) {
   const { BASE_URL, TRUSTED_HOPS: trustedHops, STORAGE } = environment
@@ -151,7 +161,7 @@ export async function createApp(environment: Environment, transport: Transport, 
     onError: log.onError,
     onRequest: log.onRequest,
     events,
-    routes: [conventionRoutes, prometheus(), openapi(), pages],
+    routes: [conventionRoutes, prometheus(), openapi(), pages, docs(() => platform)],
   })
   const identity = passwordAuth({
     kv,

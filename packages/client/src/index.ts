@@ -8,6 +8,7 @@ export { indexedDBStore } from './stores.js'
 export type {
   Answer,
   AuthSession,
+  GatewaySchemas,
   Item,
   ListPaths,
   Method,

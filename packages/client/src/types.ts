@@ -1,4 +1,4 @@
-import type { paths as GatewayPaths } from './api/gateway.js'
+import type { components as GatewayComponents, paths as GatewayPaths } from './api/gateway.js'
 import type { components, paths as PlatformPaths } from './api/platform.js'
 
 /** All paths: the platform's, without what `signIn`, `refresh` and `signOut` ask, and below `/api/gateway` the gateway for browsers. */
@@ -9,6 +9,9 @@ export type Method = 'get' | 'post' | 'patch' | 'delete'
 
 /** The schemas of the platform by name, such as `Schemas['Project']`. */
 export type Schemas = components['schemas']
+
+/** The schemas of the gateway by name, such as `GatewaySchemas['ChatCompletionRequest']`. */
+export type GatewaySchemas = GatewayComponents['schemas']
 
 /** What a sign-in or a refresh answers with, as a {@link SessionStore} keeps it. */
 export type AuthSession = Schemas['AuthSession']

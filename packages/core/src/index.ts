@@ -46,34 +46,36 @@ export { priceTable } from './prices/price-table.js'
 export { unitsOf } from './prices/units.js'
 export type {
   ChatStream,
-  Choice,
   ChunkChoice,
   ChunkHead,
   Completion,
-  Considered,
   EmbeddingAnswer,
   FileInput,
   ImageAnswer,
-  Need,
   Note,
-  Preview,
-  Probe,
   Provider,
-  ProviderHealth,
-  ProviderState,
-  RecentChoice,
-  Router,
-  RouterState,
   Signal,
   SpeechAnswer,
-  Target,
-  Task,
   TranscriptionAnswer,
   TranscriptionRequest,
   UpstreamCall,
 } from './provider.js'
 export type { RateLimit, RateLimiter } from './rate-limiter.js'
 export { memoryRateLimiter } from './rate-limiter.js'
+export type {
+  Choice,
+  Considered,
+  Need,
+  Preview,
+  Probe,
+  ProviderHealth,
+  ProviderState,
+  RecentChoice,
+  Router,
+  RouterState,
+  Target,
+  Task,
+} from './router.js'
 export {
   SpeechFormat,
   SpeechRequest,

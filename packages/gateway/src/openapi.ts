@@ -136,10 +136,10 @@ export const gatewayDocument = (
       503: 'Gateway unavailable.',
     },
     access: {
-      open: { security: [], errors: [] },
-      key: anyKey,
-      self: administered,
-      admin: administered,
+      open: { who: 'For anybody.', security: [], errors: [] },
+      key: { who: 'For whoever has a gateway key.', ...anyKey },
+      self: { who: 'For the user and for administrators.', ...administered },
+      admin: { who: 'For administrators.', ...administered },
     },
     securitySchemes: {
       gatewayKey: { ...bearer, description: 'A gateway key, gw-…' },

@@ -17,6 +17,9 @@ export const RequestEvent = v.object({
   key_id: text,
   user_id: text,
   task: text,
+  /** The model as the caller named it, cut to 100 characters. */
+  requested_model: text,
+  /** Who served the request, and with which model. */
   provider: text,
   model: text,
   stream: v.optional(v.boolean()),
@@ -32,6 +35,8 @@ export const RequestEvent = v.object({
   completion_tokens: number,
   /** US dollars; 0 where the price is not known. */
   cost_usd: number,
+  /** True where the price is not known. */
+  unpriced: v.optional(v.boolean()),
   /** Milliseconds until the first event. */
   first_token_ms: number,
 })
@@ -52,6 +57,7 @@ export function eventOf(log: RequestLog, now: number): RequestEvent | null {
     key_id: fields.key_id,
     user_id: fields.user_id,
     task: fields.task,
+    requested_model: fields.requested_model,
     provider: fields.provider,
     model: fields.model,
     stream: fields.stream,
@@ -63,6 +69,7 @@ export function eventOf(log: RequestLog, now: number): RequestEvent | null {
     prompt_tokens: fields.prompt_tokens,
     completion_tokens: fields.completion_tokens,
     cost_usd: fields.cost_usd,
+    unpriced: fields.unpriced,
     first_token_ms: fields.first_token_ms,
   }
 }

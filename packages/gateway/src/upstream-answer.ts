@@ -91,6 +91,7 @@ function record(upstream: UpstreamRequest, used: Used, outcome: Outcome): Promis
   })
   const { prompt_tokens, completion_tokens, cost_nano_usd: nano } = made
   call.log({ outcome, attempts, prompt_tokens, completion_tokens, cost_usd: toUsd(nano ?? 0) })
+  if (nano === null) call.log({ unpriced: true })
   if (first_token_ms !== null) call.log({ first_token_ms })
   return options.ledger.append(made, hold).then(() => ({ cost: toUsd(nano ?? 0), priced: nano !== null }))
 }

@@ -66,6 +66,9 @@ export interface UpstreamRequest {
   first_token_ms: number | null
 }
 
+/** Characters of a requested model that are logged. */
+const LOGGED_MODEL = 100
+
 /** Milliseconds since a time of `performance.now`. */
 export const elapsed = (started: number): number => Math.round(performance.now() - started)
 
@@ -86,7 +89,8 @@ export async function upstreamRequest(
   const payer = caller as UserCaller
   const { key, user } = payer
   const { task } = need
-  call.log({ task })
+  // The caller's text, of which a model id needs no more.
+  call.log({ task, requested_model: need.request.model.slice(0, LOGGED_MODEL) })
   const choice = router.candidates(need, call.requestId)
   // Not awaited where it is synchronous: each `await` costs a turn of the event loop.
   const { targets: able, considered } = choice instanceof Promise ? await choice : choice

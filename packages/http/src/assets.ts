@@ -6,7 +6,10 @@ import { content, operation, route } from './operation.js'
 export interface Asset {
   /** Media type, with `; charset=utf-8` where it is text. */
   type: string
-  body: string | Uint8Array
+  /** What it contains, or what makes that at the first request. */
+  body: string | Uint8Array | (() => string)
+  /** Where people open it: the id and the summary that describe it. Absent for its parts, which no description names. */
+  page?: { id: string; summary: string }
   /** Default `no-cache`: kept, and asked for again with its tag. For names that change with the bytes: `public, max-age=31536000, immutable`. */
   cacheControl?: string
 }
@@ -23,15 +26,20 @@ export function assetRoutes<Access extends string>(
   assets: Readonly<Record<string, Asset>>,
   { access, headers = {} }: { access: Access; headers?: Record<string, string> },
 ): Route<unknown, Access>[] {
-  return Object.entries(assets).map(([path, { type, body, cacheControl = 'no-cache' }]) => {
-    const bytes = typeof body === 'string' ? utf8.encode(body) : body
-    let hash: Promise<string> | undefined
+  return Object.entries(assets).map(([path, { type, body, page, cacheControl = 'no-cache' }]) => {
+    const make = async () => {
+      const made = typeof body === 'function' ? body() : body
+      const bytes = typeof made === 'string' ? utf8.encode(made) : made
+      return { bytes, etag: `"${(await sha256(bytes)).slice(0, 32)}"` }
+    }
+    let made: ReturnType<typeof make> | undefined
     const serve = operation({
-      id: `asset ${path}`,
-      summary: `The file ${path}.`,
+      ...(page ?? { id: `asset ${path}`, summary: `The file ${path}.` }),
       access,
+      contentTypes: [type.split(';')[0]!],
+      stored: true,
       async run() {
-        const etag = `"${(await (hash ??= Promise.resolve(sha256(bytes)))).slice(0, 32)}"`
+        const { bytes, etag } = await (made ??= make())
         return content({
           type,
           size: bytes.length,
@@ -41,6 +49,6 @@ export function assetRoutes<Access extends string>(
         })
       },
     })
-    return route('GET', path, serve, { convention: true })
+    return route('GET', path, serve, { convention: true, listed: page !== undefined })
   })
 }

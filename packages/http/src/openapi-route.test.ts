@@ -11,7 +11,7 @@ const document = (): OpenApiDocument =>
     components: {},
     error: 'Error',
     statuses: {},
-    access: { open: { security: [], errors: [] } },
+    access: { open: { who: 'For anybody.', security: [], errors: [] } },
     securitySchemes: {},
     headers: {},
     shown: { parameters: [], statuses: [] },

@@ -19,7 +19,10 @@ const base: OpenApiOptions<Access> = {
   components: { Pet: { schema: Pet, shown: ['id', 'name'] }, Error: { schema: Problem, shown: ['error'] } },
   error: 'Error',
   statuses: { 400: 'Bad.', 401: 'Who?', 408: 'Slow.', 413: 'Large.', 422: 'Odd.', 429: 'Often.', 500: 'Sorry.' },
-  access: { open: { security: [], errors: [] }, user: { security: ['token'], errors: [401, 429] } },
+  access: {
+    open: { who: 'For anybody.', security: [], errors: [] },
+    user: { who: 'For users.', security: ['token'], errors: [401, 429] },
+  },
   securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
   headers: { 'X-Trace': 'Whose it is.' },
   shown: { parameters: ['id'], statuses: [400, 401, 429, 500] },
@@ -56,6 +59,7 @@ describe('the document of a route table', () => {
     expect(described(route('PATCH', '/pets/{id+}', update, { status: 201 }))).toEqual({
       operationId: 'pets.update',
       summary: 'Changes a pet.',
+      description: 'For users.',
       tags: ['pets'],
       security: [{ token: [] }],
       parameters: [
@@ -88,9 +92,8 @@ describe('the document of a route table', () => {
         ...errors(400, 401, 408, 413, 422, 429, 500),
       },
     })
-    expect(Object.keys(openapi({ ...base, routes: [route('GET', '/pets/{id+}', update)] }).paths)).toEqual([
-      '/pets/{id}',
-    ])
+    const routes = [route('GET', '/pets/{id+}', update), route('GET', '/part', update, { listed: false })]
+    expect(Object.keys(openapi({ ...base, routes }).paths)).toEqual(['/pets/{id}'])
   })
 
   it('describes forms, streams, bytes and other statuses', () => {

@@ -24,8 +24,8 @@ export interface OpenApiOptions<Access extends string = string> {
   error: string
   /** Descriptions of statuses, by status. */
   statuses: Record<number, string>
-  /** Per access level: the alternative security schemes, and the error statuses of authentication and authorization. */
-  access: Record<Access, { security: readonly string[]; errors: readonly number[] }>
+  /** Per access level: who has it, the alternative security schemes, and the error statuses of authentication and authorization. */
+  access: Record<Access, { who: string; security: readonly string[]; errors: readonly number[] }>
   securitySchemes: Record<string, object>
   /** Descriptions of request and response headers, by name. */
   headers: Record<string, string>
@@ -188,19 +188,26 @@ export function openapi<Access extends string>(options: OpenApiOptions<Access>):
 
   const operationOf = (route: Route<unknown, Access>): object => {
     const { operation, convention, path } = route
-    const { id, summary, body, form } = operation
+    const { id, summary, body, form, example } = operation
+    const { who, security } = access[operation.access]
     const parameters = parametersOf(operation, path)
     return {
       operationId: id,
       summary,
+      description: who,
       tags: [id.split('.')[0]],
       ...ours(convention),
-      security: access[operation.access].security.map((name) => ({ [name]: [] })),
+      security: security.map((name) => ({ [name]: [] })),
       ...(parameters.length > 0 && { parameters }),
       ...(body && {
         requestBody: {
           required: true,
-          content: { [form ? 'multipart/form-data' : 'application/json']: { schema: toSchema(body) } },
+          content: {
+            [form ? 'multipart/form-data' : 'application/json']: {
+              schema: toSchema(body),
+              ...(example && { example }),
+            },
+          },
         },
       }),
       responses: responsesOf(route),
@@ -209,6 +216,7 @@ export function openapi<Access extends string>(options: OpenApiOptions<Access>):
 
   const paths: OpenApiDocument['paths'] = {}
   for (const route of routes) {
+    if (route.listed === false) continue
     const path = route.path.replace('+}', '}')
     ;(paths[path] ??= {})[route.method.toLowerCase()] = operationOf(route)
   }

@@ -75,6 +75,8 @@ export interface Operation<Actor, Access extends string = string, Params = unkno
    * where the body is good, `run` checks the same. Default nothing is asked.
    */
   permit?(actor: Actor, params: Params): Promise<void>
+  /** A body, without its file, as documentation shows it. Default none. */
+  example?: Readonly<Record<string, unknown>>
   /** Schema of what `run` returns as JSON; absent where it never does. */
   output?: GenericSchema
   /** Schema of the data of each event, where the answer may be `sse()`. For documentation, as all that follows. */
@@ -164,6 +166,8 @@ export interface Route<Actor = unknown, Access extends string = string> {
   convention: boolean
   /** Largest JSON body in bytes; default the handler's. */
   bodyLimit?: number
+  /** False for the parts of a page, such as its script, which no description of the surface names; default true. */
+  listed?: boolean
 }
 
 /** Binds an operation to a method and a path. */
@@ -171,5 +175,5 @@ export const route = <Actor, Access extends string>(
   method: string,
   path: string,
   operation: Operation<Actor, Access>,
-  options: Partial<Pick<Route, 'status' | 'convention' | 'bodyLimit'>> = {},
+  options: Partial<Pick<Route, 'status' | 'convention' | 'bodyLimit' | 'listed'>> = {},
 ): Route<Actor, Access> => ({ method, path, operation, status: 200, convention: false, ...options })

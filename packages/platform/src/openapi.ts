@@ -116,7 +116,12 @@ export const platformDocument = (
       502: 'The model that replies failed.',
       503: 'Too many people are signing in, or no model can reply at the moment.',
     },
-    access: { open: { security: [], errors: [] }, user: signedIn, developer: signedIn, admin: signedIn },
+    access: {
+      open: { who: 'For anybody.', security: [], errors: [] },
+      user: { who: 'For whoever is signed in.', ...signedIn },
+      developer: { who: 'For developers and administrators.', ...signedIn },
+      admin: { who: 'For administrators.', ...signedIn },
+    },
     securitySchemes: {
       accessToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'An access token.' },
       sessionCookie: { type: 'apiKey', in: 'cookie', name: '__Host-session', description: 'A session cookie.' },

@@ -2,13 +2,16 @@
 export interface PageFile {
   /** Media type with charset. */
   type: string
-  body: string
+  /** A text, or what makes it when it is first asked for. */
+  body: string | (() => string)
   cacheControl: string
+  /** Of the page itself: how descriptions of the server name it. */
+  page?: { id: string; summary: string }
 }
 
 const HTML = 'text/html; charset=utf-8'
 
-const html = (title: string, folder: string, { script, styles }: Bundled): string => `<!doctype html>
+const html = (title: string, folder: string, { script, styles }: Bundled, body: string): string => `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
@@ -16,7 +19,7 @@ const html = (title: string, folder: string, { script, styles }: Bundled): strin
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${folder}/${styles.name}">
 <script type="module" src="${folder}/${script.name}"></script>
-<body></body>
+${body}
 </html>
 `
 
@@ -25,20 +28,34 @@ export type Bundled = Record<'script' | 'styles', { name: string; text: string }
 
 const forever = 'public, max-age=31536000, immutable'
 
+/** A page. */
+export interface PageOptions {
+  title: string
+  /** Names the page in descriptions of the server, such as `admin`. */
+  id: string
+  /** One sentence for the same descriptions. */
+  summary: string
+  app: Bundled
+  /** Makes its `<body>` when it is first asked for; default an empty one, which the script fills. */
+  body?: () => string
+}
+
 /**
  * The files of a page by path. The page's links are relative, so that it works wherever it is mounted.
  * @param path where the page is, such as `/admin`
  */
-export function pageFiles(path: string, title: string, app: Bundled): Record<string, PageFile> {
+export function pageFiles(path: string, { title, id, summary, app, body }: PageOptions): Record<string, PageFile> {
   const folder = path.slice(path.lastIndexOf('/') + 1)
+  const part = (type: string, text: string): PageFile => ({ type, body: text, cacheControl: forever })
   return {
-    [path]: { type: HTML, body: html(title, folder, app), cacheControl: 'no-cache' },
-    [`${path}/${app.script.name}`]: {
-      type: 'text/javascript; charset=utf-8',
-      body: app.script.text,
-      cacheControl: forever,
+    [path]: {
+      type: HTML,
+      body: () => html(title, folder, app, body ? body() : '<body></body>'),
+      cacheControl: 'no-cache',
+      page: { id, summary },
     },
-    [`${path}/${app.styles.name}`]: { type: 'text/css; charset=utf-8', body: app.styles.text, cacheControl: forever },
+    [`${path}/${app.script.name}`]: part('text/javascript; charset=utf-8', app.script.text),
+    [`${path}/${app.styles.name}`]: part('text/css; charset=utf-8', app.styles.text),
   }
 }
 

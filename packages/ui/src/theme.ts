@@ -1,29 +1,7 @@
 import { effect, signal } from '@preact/signals'
+import type { Theme } from './stored-theme.js'
+import { applyTheme, storedTheme } from './stored-theme.js'
 
-/** `''` = as the system says. */
-export type Theme = '' | 'light' | 'dark'
+export const theme = signal<Theme>(storedTheme())
 
-const stored = (): Theme => {
-  try {
-    const value = localStorage.getItem('theme')
-    return value === 'light' || value === 'dark' ? value : ''
-  } catch {
-    // Storage may be forbidden.
-    return ''
-  }
-}
-
-export const theme = signal<Theme>(stored())
-
-effect(() => {
-  const { value } = theme
-  const { dataset } = document.documentElement
-  if (value) dataset['theme'] = value
-  else delete dataset['theme']
-  try {
-    if (value) localStorage.setItem('theme', value)
-    else localStorage.removeItem('theme')
-  } catch {
-    // As above.
-  }
-})
+effect(() => applyTheme(theme.value))

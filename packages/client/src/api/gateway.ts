@@ -10,7 +10,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Answers a conversation, at once or as a stream. */
+        /**
+         * Answers a conversation, at once or as a stream.
+         * @description For whoever has a gateway key.
+         */
         post: operations["chat.completions"];
         delete?: never;
         options?: never;
@@ -27,7 +30,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Turns texts into vectors. */
+        /**
+         * Turns texts into vectors.
+         * @description For whoever has a gateway key.
+         */
         post: operations["embeddings"];
         delete?: never;
         options?: never;
@@ -44,7 +50,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Makes a picture. */
+        /**
+         * Makes a picture.
+         * @description For whoever has a gateway key.
+         */
         post: operations["images.generations"];
         delete?: never;
         options?: never;
@@ -61,7 +70,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Speaks a text. */
+        /**
+         * Speaks a text.
+         * @description For whoever has a gateway key.
+         */
         post: operations["audio.speech"];
         delete?: never;
         options?: never;
@@ -78,7 +90,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Writes down what is said in a recording. */
+        /**
+         * Writes down what is said in a recording.
+         * @description For whoever has a gateway key.
+         */
         post: operations["audio.transcriptions"];
         delete?: never;
         options?: never;
@@ -93,7 +108,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the models that the configured providers offer. */
+        /**
+         * Lists the models that the configured providers offer.
+         * @description For whoever has a gateway key.
+         */
         get: operations["models.list"];
         put?: never;
         post?: never;
@@ -110,7 +128,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Describes one model. */
+        /**
+         * Describes one model.
+         * @description For whoever has a gateway key.
+         */
         get: operations["models.get"];
         put?: never;
         post?: never;
@@ -696,6 +717,13 @@ export interface components {
                 models: number;
             }[];
         };
+        ProviderProbe: {
+            id: string;
+            ok: boolean;
+            duration_ms: number;
+            failure: string | null;
+            status: number | null;
+        };
         PricingResponse: {
             version: string;
             source: string;
@@ -767,6 +795,7 @@ export interface components {
             };
             choices: {
                 time: string;
+                request_id: string | null;
                 model: string;
                 provider: string | null;
                 /** @enum {string} */
@@ -784,6 +813,80 @@ export interface components {
                 } | null;
                 attempts: number;
             }[];
+        };
+        SimulatedChoice: {
+            model: string;
+            provider: string | null;
+            /** @enum {string} */
+            by: "price" | "order";
+            order: {
+                provider: string;
+                model: string;
+                expected_usd: number | null;
+                excluded: ("unfit" | "context" | "output") | null;
+                behind: ("unhealthy" | "limited") | null;
+            }[];
+        };
+        UsageTable: {
+            /** @enum {string} */
+            by: "user" | "key" | "model" | "provider" | "session" | "project";
+            hours: number | null;
+            from: string | null;
+            data: {
+                id: string;
+                name: string | null;
+                user_id: string | null;
+                requests: number;
+                unpriced: number;
+                prompt_tokens: number;
+                completion_tokens: number;
+                tokens: number;
+                cost_usd: number;
+            }[];
+            next?: string;
+        };
+        UsageSeries: {
+            /** @enum {string} */
+            by: "user" | "key" | "model" | "provider";
+            id: string;
+            name: string | null;
+            hours: number;
+            from: string;
+            total: {
+                requests: number;
+                unpriced: number;
+                prompt_tokens: number;
+                completion_tokens: number;
+                tokens: number;
+                cost_usd: number;
+            };
+            series: {
+                time: string;
+                requests: number;
+                tokens: number;
+                cost_usd: number;
+            }[];
+        };
+        KeyList: {
+            data: {
+                id: string;
+                name: string;
+                user_id: string;
+                user: string | null;
+                rate_limit: number;
+                revoked: boolean;
+                expires_at?: string;
+                rotated_at?: string;
+                models?: string[];
+                budget?: {
+                    usd: number;
+                    /** @enum {string} */
+                    per?: "day" | "month";
+                };
+                created_at: string;
+                last_used_at: string | null;
+            }[];
+            next?: string;
         };
         AuditLog: {
             data: {
@@ -805,6 +908,7 @@ export interface components {
             key_id?: string;
             user_id?: string;
             task?: string;
+            requested_model?: string;
             provider?: string;
             model?: string;
             stream?: boolean;
@@ -812,9 +916,11 @@ export interface components {
             error_type?: string;
             error_code?: string;
             attempts?: number;
+            failed_calls?: string;
             prompt_tokens?: number;
             completion_tokens?: number;
             cost_usd?: number;
+            unpriced?: boolean;
             first_token_ms?: number;
         };
         Error: {
@@ -971,6 +1077,17 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "model": "gpt-4o-mini",
+                 *       "messages": [
+                 *         {
+                 *           "role": "user",
+                 *           "content": "Hello!"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["ChatCompletionRequest"];
             };
         };
@@ -1027,6 +1144,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "model": "text-embedding-3-small",
+                 *       "input": "Hello!"
+                 *     }
+                 */
                 "application/json": components["schemas"]["EmbeddingRequest"];
             };
         };
@@ -1082,6 +1205,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "model": "gpt-image-2",
+                 *       "prompt": "A toll gate at dawn"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ImageGenRequest"];
             };
         };
@@ -1137,6 +1266,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "model": "tts-1",
+                 *       "input": "Hello!",
+                 *       "voice": "alloy"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SpeechRequest"];
             };
         };
@@ -1196,6 +1332,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "model": "whisper-1"
+                 *     }
+                 */
                 "multipart/form-data": components["schemas"]["TranscriptionRequest"];
             };
         };

@@ -9,11 +9,20 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Exchanges a refresh token for a new session. */
+        /**
+         * Exchanges a refresh token for a new session.
+         * @description For anybody.
+         */
         put: operations["auth.refresh"];
-        /** Signs in by e-mail and password; with `cookie`, sets a session cookie as well. */
+        /**
+         * Signs in by e-mail and password; with `cookie`, sets a session cookie as well.
+         * @description For anybody.
+         */
         post: operations["auth.signIn"];
-        /** Signs out here (`local`), everywhere else (`others`) or everywhere (`global`). */
+        /**
+         * Signs out here (`local`), everywhere else (`others`) or everywhere (`global`).
+         * @description For whoever is signed in.
+         */
         delete: operations["auth.signOut"];
         options?: never;
         head?: never;
@@ -27,7 +36,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** An access token for whoever is signed in, such as a browser with a session cookie. */
+        /**
+         * An access token for whoever is signed in, such as a browser with a session cookie.
+         * @description For whoever is signed in.
+         */
         get: operations["auth.session"];
         put?: never;
         post?: never;
@@ -44,7 +56,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The public keys that verify access tokens (RFC 7517). */
+        /**
+         * The public keys that verify access tokens (RFC 7517).
+         * @description For anybody.
+         */
         get: operations["auth.jwks"];
         put?: never;
         post?: never;
@@ -61,11 +76,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The user who is signed in. */
+        /**
+         * The user who is signed in.
+         * @description For whoever is signed in.
+         */
         get: operations["account.get"];
         put?: never;
         post?: never;
-        /** Deletes the caller's account, which an administrator can restore. */
+        /**
+         * Deletes the caller's account, which an administrator can restore.
+         * @description For whoever is signed in.
+         */
         delete: operations["account.remove"];
         options?: never;
         head?: never;
@@ -85,7 +106,10 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        /** Changes the caller's role to user or developer, and the session cookie with it. */
+        /**
+         * Changes the caller's role to user or developer, and the session cookie with it.
+         * @description For whoever is signed in.
+         */
         patch: operations["account.setRole"];
         trace?: never;
     };
@@ -96,7 +120,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The caller's balance. */
+        /**
+         * The caller's balance.
+         * @description For whoever is signed in.
+         */
         get: operations["account.balance"];
         put?: never;
         post?: never;
@@ -113,7 +140,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What the caller may have, by the plan and the extras of the balance, null = any number; and the bytes of files that are used. */
+        /**
+         * What the caller may have, by the plan and the extras of the balance, null = any number; and the bytes of files that are used.
+         * @description For whoever is signed in.
+         */
         get: operations["account.limits"];
         put?: never;
         post?: never;
@@ -130,10 +160,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists users, newest first: all, a page of them, the one with an e-mail, or the deleted ones. */
+        /**
+         * Lists users, newest first: all, a page of them, the one with an e-mail, or the deleted ones.
+         * @description For administrators.
+         */
         get: operations["users.list"];
         put?: never;
-        /** Makes a user, with a password or without. */
+        /**
+         * Makes a user, with a password or without.
+         * @description For administrators.
+         */
         post: operations["users.create"];
         delete?: never;
         options?: never;
@@ -148,15 +184,24 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One user, also a deleted one. */
+        /**
+         * One user, also a deleted one.
+         * @description For administrators.
+         */
         get: operations["users.get"];
         put?: never;
         post?: never;
-        /** Deletes a user, who can be restored, and ends their sign-ins and gateway keys. */
+        /**
+         * Deletes a user, who can be restored, and ends their sign-ins and gateway keys.
+         * @description For administrators.
+         */
         delete: operations["users.remove"];
         options?: never;
         head?: never;
-        /** Changes the given fields of a user. */
+        /**
+         * Changes the given fields of a user.
+         * @description For administrators.
+         */
         patch: operations["users.update"];
         trace?: never;
     };
@@ -169,7 +214,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Takes the deletion of a user back. Sign-ins and gateway keys stay ended. */
+        /**
+         * Takes the deletion of a user back. Sign-ins and gateway keys stay ended.
+         * @description For administrators.
+         */
         post: operations["users.restore"];
         delete?: never;
         options?: never;
@@ -184,15 +232,24 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The balance of a user. */
+        /**
+         * The balance of a user.
+         * @description For administrators.
+         */
         get: operations["balances.get"];
         put?: never;
-        /** Adds to the given parts of a balance, or takes off; parallel calls all count. */
+        /**
+         * Adds to the given parts of a balance, or takes off; parallel calls all count.
+         * @description For administrators.
+         */
         post: operations["balances.add"];
         delete?: never;
         options?: never;
         head?: never;
-        /** Sets the given parts of a balance. */
+        /**
+         * Sets the given parts of a balance.
+         * @description For administrators.
+         */
         patch: operations["balances.set"];
         trace?: never;
     };
@@ -203,10 +260,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The caller's gateway keys, newest first, without their values. */
+        /**
+         * The caller's gateway keys, newest first, without their values.
+         * @description For developers and administrators.
+         */
         get: operations["keys.list"];
         put?: never;
-        /** Makes a gateway key. Its value is in this answer only. */
+        /**
+         * Makes a gateway key. Its value is in this answer only.
+         * @description For developers and administrators.
+         */
         post: operations["keys.create"];
         delete?: never;
         options?: never;
@@ -221,7 +284,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What the caller's keys have used, over all time or in whole hours from `from` to `to`. */
+        /**
+         * What the caller's keys have used, over all time or in whole hours from `from` to `to`.
+         * @description For developers and administrators.
+         */
         get: operations["keys.usage"];
         put?: never;
         post?: never;
@@ -241,7 +307,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Revokes a gateway key; it stays in the list. */
+        /**
+         * Revokes a gateway key; it stays in the list.
+         * @description For developers and administrators.
+         */
         delete: operations["keys.revoke"];
         options?: never;
         head?: never;
@@ -255,10 +324,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The caller's sessions and their usage, newest first. */
+        /**
+         * The caller's sessions and their usage, newest first.
+         * @description For whoever is signed in.
+         */
         get: operations["sessions.list"];
         put?: never;
-        /** Makes a session, whose id groups gateway requests by the header X-Session-ID. */
+        /**
+         * Makes a session, whose id groups gateway requests by the header X-Session-ID.
+         * @description For whoever is signed in.
+         */
         post: operations["sessions.create"];
         delete?: never;
         options?: never;
@@ -273,7 +348,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A session and its usage. */
+        /**
+         * A session and its usage.
+         * @description For whoever is signed in.
+         */
         get: operations["sessions.get"];
         put?: never;
         post?: never;
@@ -290,10 +368,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The caller's projects, newest first. */
+        /**
+         * The caller's projects, newest first.
+         * @description For whoever is signed in.
+         */
         get: operations["projects.list"];
         put?: never;
-        /** Makes a project. */
+        /**
+         * Makes a project.
+         * @description For whoever is signed in.
+         */
         post: operations["projects.create"];
         delete?: never;
         options?: never;
@@ -308,15 +392,24 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One project. */
+        /**
+         * One project.
+         * @description For whoever is signed in.
+         */
         get: operations["projects.get"];
         put?: never;
         post?: never;
-        /** Deletes a project for good, with its tasks, their revisions and results, and its conversation. */
+        /**
+         * Deletes a project for good, with its tasks, their revisions and results, and its conversation.
+         * @description For whoever is signed in.
+         */
         delete: operations["projects.remove"];
         options?: never;
         head?: never;
-        /** Changes the given fields of a project. */
+        /**
+         * Changes the given fields of a project.
+         * @description For whoever is signed in.
+         */
         patch: operations["projects.update"];
         trace?: never;
     };
@@ -327,7 +420,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The team of a project. */
+        /**
+         * The team of a project.
+         * @description For whoever is signed in.
+         */
         get: operations["projects.team"];
         put?: never;
         post?: never;
@@ -344,7 +440,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What the gateway requests of a project have used (X-Project-ID), those of its tasks and its conversation included. */
+        /**
+         * What the gateway requests of a project have used (X-Project-ID), those of its tasks and its conversation included.
+         * @description For whoever is signed in.
+         */
         get: operations["projects.spend"];
         put?: never;
         post?: never;
@@ -361,11 +460,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The conversation of a project with all messages, oldest first; with `limit`, with the last ones, and a link to those before. */
+        /**
+         * The conversation of a project with all messages, oldest first; with `limit`, with the last ones, and a link to those before.
+         * @description For whoever is signed in.
+         */
         get: operations["conversations.get"];
         put?: never;
         post?: never;
-        /** Removes all messages of the conversation of a project. */
+        /**
+         * Removes all messages of the conversation of a project.
+         * @description For whoever is signed in.
+         */
         delete: operations["conversations.clear"];
         options?: never;
         head?: never;
@@ -381,7 +486,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Adds a message to the conversation of a project. With Accept: text/event-stream, the reply of the assistant is streamed and stored. */
+        /**
+         * Adds a message to the conversation of a project. With Accept: text/event-stream, the reply of the assistant is streamed and stored.
+         * @description For whoever is signed in.
+         */
         post: operations["conversations.send"];
         delete?: never;
         options?: never;
@@ -398,7 +506,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Streams and stores a reply to the last message of the user: another try, which costs as much as the first. */
+        /**
+         * Streams and stores a reply to the last message of the user: another try, which costs as much as the first.
+         * @description For whoever is signed in.
+         */
         post: operations["conversations.reply"];
         delete?: never;
         options?: never;
@@ -413,7 +524,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What the gateway requests of the conversation of a project have used (X-Conversation-ID). */
+        /**
+         * What the gateway requests of the conversation of a project have used (X-Conversation-ID).
+         * @description For whoever is signed in.
+         */
         get: operations["conversations.spend"];
         put?: never;
         post?: never;
@@ -430,10 +544,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The tasks of a project, newest first. */
+        /**
+         * The tasks of a project, newest first.
+         * @description For whoever is signed in.
+         */
         get: operations["tasks.list"];
         put?: never;
-        /** Makes a task in a project. */
+        /**
+         * Makes a task in a project.
+         * @description For whoever is signed in.
+         */
         post: operations["tasks.create"];
         delete?: never;
         options?: never;
@@ -448,14 +568,20 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One task. */
+        /**
+         * One task.
+         * @description For whoever is signed in.
+         */
         get: operations["tasks.get"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
-        /** Changes the given fields of a task. Another output makes a revision. */
+        /**
+         * Changes the given fields of a task. Another output makes a revision.
+         * @description For whoever is signed in.
+         */
         patch: operations["tasks.update"];
         trace?: never;
     };
@@ -466,7 +592,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What a task had as output, newest first; the first is what it has now, unless that was taken away. */
+        /**
+         * What a task had as output, newest first; the first is what it has now, unless that was taken away.
+         * @description For whoever is signed in.
+         */
         get: operations["tasks.revisions"];
         put?: never;
         post?: never;
@@ -483,7 +612,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The status of a task, to be polled: with If-None-Match, it is 304 while nothing changes. */
+        /**
+         * The status of a task, to be polled: with If-None-Match, it is 304 while nothing changes.
+         * @description For whoever is signed in.
+         */
         get: operations["tasks.status"];
         put?: never;
         post?: never;
@@ -500,7 +632,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What the gateway requests of a task have used (X-Task-ID): in all, for each revision, and since the last one. */
+        /**
+         * What the gateway requests of a task have used (X-Task-ID): in all, for each revision, and since the last one.
+         * @description For whoever is signed in.
+         */
         get: operations["tasks.spend"];
         put?: never;
         post?: never;
@@ -517,7 +652,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The outputs of the tasks of a project, the latest first. */
+        /**
+         * The outputs of the tasks of a project, the latest first.
+         * @description For whoever is signed in.
+         */
         get: operations["results.list"];
         put?: never;
         post?: never;
@@ -534,7 +672,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The output of a task, whose id is the id of the result. */
+        /**
+         * The output of a task, whose id is the id of the result.
+         * @description For whoever is signed in.
+         */
         get: operations["results.get"];
         put?: never;
         post?: never;
@@ -551,7 +692,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The teams that projects can have, and their agents. */
+        /**
+         * The teams that projects can have, and their agents.
+         * @description For whoever is signed in.
+         */
         get: operations["teams.list"];
         put?: never;
         post?: never;
@@ -568,10 +712,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The caller's files, newest first, or those in the trash. */
+        /**
+         * The caller's files, newest first, or those in the trash.
+         * @description For whoever is signed in.
+         */
         get: operations["files.list"];
         put?: never;
-        /** Stores a file, as it comes. */
+        /**
+         * Stores a file, as it comes.
+         * @description For whoever is signed in.
+         */
         post: operations["files.upload"];
         delete?: never;
         options?: never;
@@ -586,15 +736,24 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One file, also in the trash. */
+        /**
+         * One file, also in the trash.
+         * @description For whoever is signed in.
+         */
         get: operations["files.get"];
         put?: never;
         post?: never;
-        /** Puts a file into the trash, or with permanent=true removes it for good. */
+        /**
+         * Puts a file into the trash, or with permanent=true removes it for good.
+         * @description For whoever is signed in.
+         */
         delete: operations["files.remove"];
         options?: never;
         head?: never;
-        /** Changes the display name of a file, or who may read it. */
+        /**
+         * Changes the display name of a file, or who may read it.
+         * @description For whoever is signed in.
+         */
         patch: operations["files.update"];
         trace?: never;
     };
@@ -607,7 +766,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Takes a file out of the trash. */
+        /**
+         * Takes a file out of the trash.
+         * @description For whoever is signed in.
+         */
         post: operations["files.restore"];
         delete?: never;
         options?: never;
@@ -622,7 +784,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The bytes of a file: anybody has those of a public one, those of a private one whoever has its signed URL. */
+        /**
+         * The bytes of a file: anybody has those of a public one, those of a private one whoever has its signed URL.
+         * @description For anybody.
+         */
         get: operations["files.content"];
         put?: never;
         post?: never;
@@ -639,7 +804,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Describes the platform as an OpenAPI 3.1 document. */
+        /**
+         * Describes the platform as an OpenAPI 3.1 document.
+         * @description For anybody.
+         */
         get: operations["openapi"];
         put?: never;
         post?: never;
@@ -1157,6 +1325,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "refresh_token": "…"
+                 *     }
+                 */
                 "application/json": {
                     refresh_token: string;
                 };
@@ -1190,6 +1363,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "email": "ada@example.org",
+                 *       "password": "correct horse"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SignIn"];
             };
         };
@@ -1353,6 +1532,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "role": "developer"
+                 *     }
+                 */
                 "application/json": {
                     /** @enum {string} */
                     role: "user" | "developer" | "admin";
@@ -1469,6 +1653,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "email": "ada@example.org",
+                 *       "firstName": "Ada"
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewUser"];
             };
         };
@@ -1556,6 +1746,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "firstName": "Ada"
+                 *     }
+                 */
                 "application/json": components["schemas"]["UserPatch"];
             };
         };
@@ -1644,6 +1839,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "creditCoins": 10
+                 *     }
+                 */
                 "application/json": components["schemas"]["BalanceAmounts"];
             };
         };
@@ -1678,6 +1878,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "creditCoins": 100
+                 *     }
+                 */
                 "application/json": components["schemas"]["BalancePatch"];
             };
         };
@@ -1740,6 +1945,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "laptop"
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewKey"];
             };
         };
@@ -1854,6 +2064,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "label": "Headlines"
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewSession"];
             };
         };
@@ -1942,6 +2157,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Website",
+                 *       "teamType": "content-creation"
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewProject"];
             };
         };
@@ -2027,6 +2248,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "color": "#0a6b60"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ProjectPatch"];
             };
         };
@@ -2176,6 +2402,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "text": "What is a good headline?"
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewMessage"];
             };
         };
@@ -2308,6 +2539,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "projectId": "01900000-0000-7000-8000-000000000000",
+                 *       "title": "Headline"
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewTask"];
             };
         };
@@ -2369,6 +2606,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "status": "done",
+                 *       "output": "A good headline"
+                 *     }
+                 */
                 "application/json": components["schemas"]["TaskPatch"];
             };
         };
@@ -2621,6 +2864,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "displayName": "Report.pdf"
+                 *     }
+                 */
                 "multipart/form-data": components["schemas"]["NewFile"];
             };
         };
@@ -2709,6 +2957,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "displayName": "Report.pdf"
+                 *     }
+                 */
                 "application/json": components["schemas"]["FilePatch"];
             };
         };

@@ -16,20 +16,19 @@ export function curlOf({
   method,
   route,
   task,
-  provider,
-  model,
+  requested_model: model,
   stream,
-}: Pick<RequestEvent, 'method' | 'route' | 'task' | 'provider' | 'model' | 'stream'>): string {
+}: Pick<RequestEvent, 'method' | 'route' | 'task' | 'requested_model' | 'stream'>): string {
   const parts = [
     `curl ${quoted(new URL(route.slice(1), location.href).href)}`,
     ...(method === 'GET' || method === 'POST' ? [] : [`-X ${method}`]),
     '-H "Authorization: Bearer $GATEWAY_KEY"',
   ]
-  if (task === 'transcription') parts.push(`-F model=${quoted(`${provider}/${model}`)}`, '-F file=@audio.mp3')
+  if (task === 'transcription') parts.push(`-F model=${quoted(model ?? '')}`, '-F file=@audio.mp3')
   else if (method === 'POST') {
     const content = contents[task ?? ''] ?? {}
     const body = {
-      ...(model !== undefined && { model: `${provider}/${model}` }),
+      ...(model !== undefined && { model }),
       ...(stream && { stream }),
       ...content,
     }
@@ -40,4 +39,4 @@ export function curlOf({
 
 /** A first request, for whoever has a key. */
 export const firstCurl = (): string =>
-  curlOf({ method: 'POST', route: '/v1/chat/completions', task: 'chat', provider: 'openai', model: 'gpt-4o-mini' })
+  curlOf({ method: 'POST', route: '/v1/chat/completions', task: 'chat', requested_model: 'gpt-4o-mini' })

@@ -16,12 +16,35 @@ import {
   Status,
   Table,
   time,
+  usd,
   useData,
 } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
 import type { Key, KeysAnswer } from './answers.js'
 import { send } from './data.js'
 import { readPages } from './pages.js'
+
+const isExpired = ({ expires_at }: Key): boolean => expires_at !== undefined && Date.parse(expires_at) <= Date.now()
+
+/** Whether a key can be used, and what limits it. */
+const State = (key: Key) => (
+  <>
+    {key.revoked ? (
+      <Status tone="off">revoked</Status>
+    ) : isExpired(key) ? (
+      <Status tone="off">expired</Status>
+    ) : (
+      <Status tone="good">valid</Status>
+    )}
+    {key.expires_at !== undefined && <p class="small muted">until {time(key.expires_at)}</p>}
+    {key.budget && (
+      <p class="small muted">
+        {usd(key.budget.usd)} {key.budget.per ? `a ${key.budget.per}` : 'in all'}
+      </p>
+    )}
+    {key.models && <p class="small muted">{key.models.join(', ')}</p>}
+  </>
+)
 
 export function Keys() {
   const data = useData((signal) => readPages<Key, KeysAnswer>('keys?limit=500', signal), [])
@@ -55,7 +78,7 @@ export function Keys() {
     },
     {
       name: 'State',
-      cell: ({ revoked }) => (revoked ? <Status tone="off">revoked</Status> : <Status tone="good">valid</Status>),
+      cell: State,
       sort: ({ revoked }) => Number(revoked),
     },
     {

@@ -27,7 +27,10 @@ const publish = (): void => {
 
 async function follow(leave: AbortSignal): Promise<void> {
   const last = kept.at(-1)?.request_id
-  const response = await send('admin/events', { signal: leave, ...(last !== undefined && { headers: { 'last-event-id': last } }) })
+  const response = await send('admin/events', {
+    signal: leave,
+    ...(last !== undefined && { headers: { 'last-event-id': last } }),
+  })
   connection.value = 'live'
   for await (const { event, data } of readEvents(response.body!)) {
     if (event === 'dropped') missed.value += (JSON.parse(data) as { dropped: number }).dropped

@@ -18,7 +18,6 @@ import {
   time,
   usd,
   useData,
-  words,
 } from '@turnpike/ui'
 import { useMemo } from 'preact/hooks'
 import type { Metrics, MetricsAnswer } from './answers.js'
@@ -26,6 +25,7 @@ import { Chart } from './chart.js'
 import { firstCurl } from './curl.js'
 import { read } from './data.js'
 import { hoursOf, periods } from './period.js'
+import { kindName } from './why.js'
 
 const failed = ({ requests, error_rate }: Metrics): number => Math.round(requests * error_rate)
 
@@ -84,7 +84,7 @@ function Figures({ total, series }: MetricsAnswer) {
       <Figure
         name="Error rate"
         value={percent(total.error_rate)}
-        detail={worst ? `mostly ${words(worst[0])}` : 'no errors'}
+        detail={worst ? `mostly ${kindName(worst[0])}` : 'no errors'}
       >
         <Spark values={of(failed)} tone="danger" />
       </Figure>
@@ -177,7 +177,7 @@ export function Overview() {
                   <Table
                     caption="Errors by kind"
                     columns={[
-                      { name: 'Kind', cell: ([kind]) => words(kind) },
+                      { name: 'Kind', cell: ([kind]) => kindName(kind) },
                       { name: 'Calls', number: true, cell: ([, calls]) => count(calls) },
                     ]}
                     rows={kindsOf(answer.total)}

@@ -14,13 +14,13 @@ import {
   useData,
   words,
 } from '@turnpike/ui'
-import type { PricedModel, PricingAnswer, Rates } from './answers.js'
+import type { PricedModel, PricingAnswer } from './answers.js'
 import { read } from './data.js'
 
 const rate = (value: number | null): string => (value === null ? NONE : usd(value))
 
 /** The rates of classes without a column of their own. */
-const others = ({ other }: Rates): string =>
+const others = ({ other }: PricedModel): string =>
   Object.entries(other)
     .map(([name, value]) => `${words(name)} ${usd(value)}`)
     .join(', ')

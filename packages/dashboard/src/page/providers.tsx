@@ -13,12 +13,12 @@ import {
   Table,
   time,
   useData,
-  words,
 } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
 import type { BalancerAnswer, MetricsAnswer, Probe, ProvidersAnswer } from './answers.js'
 import { read, send } from './data.js'
 import { hoursOf, periods } from './period.js'
+import { kindName } from './why.js'
 
 interface Row {
   state: ProvidersAnswer['providers'][number]
@@ -52,7 +52,7 @@ function Health({ state: { breaker, failures, last_failure, next_try }, limited 
       )}
       {last_failure !== null && failures > 0 && (
         <p class="small muted">
-          {count(failures)} × {words(last_failure)}
+          {count(failures)} × {kindName(last_failure)}
           {next_try !== null && `, next try ${time(next_try)}`}
         </p>
       )}
@@ -92,7 +92,7 @@ function ProbeButton({ id, onDone }: { id: string; onDone: () => void }) {
             <Status tone="good">answered in {duration(result.duration_ms)}</Status>
           ) : (
             <Status tone="bad">
-              {words(result.failure ?? 'failed')} {result.status}
+              {kindName(result.failure ?? 'failed')} {result.status}
             </Status>
           )
         ) : (

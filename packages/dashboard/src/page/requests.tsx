@@ -49,7 +49,12 @@ const ResultOf = (event: RequestEvent) =>
     <Status tone={event.failed_calls === undefined ? 'good' : 'warn'}>{event.status}</Status>
   )
 
-const targetOf = ({ provider, model }: RequestEvent): string => (model === undefined ? NONE : `${provider}/${model}`)
+/** The model that answered, else the one that was asked for. */
+const modelOf = ({ provider, model, requested_model }: RequestEvent): string =>
+  model === undefined ? (requested_model ?? NONE) : `${provider}/${model}`
+
+const costOf = ({ cost_usd, unpriced }: RequestEvent): string =>
+  cost_usd === undefined ? NONE : unpriced ? 'unknown' : usd(cost_usd)
 
 const columns: Column<RequestEvent>[] = [
   {
@@ -61,8 +66,7 @@ const columns: Column<RequestEvent>[] = [
     ),
   },
   { name: 'Result', cell: ResultOf },
-  { name: 'Route', cell: ({ method, route }) => `${method} ${route}` },
-  { name: 'Model', cell: targetOf },
+  { name: 'Model', cell: modelOf },
   { name: 'Duration', number: true, cell: (event) => duration(event.duration_ms) },
   { name: 'First token', number: true, cell: (event) => duration(event.first_token_ms) },
   {
@@ -70,7 +74,8 @@ const columns: Column<RequestEvent>[] = [
     number: true,
     cell: ({ prompt_tokens: a, completion_tokens: b }) => (a === undefined ? NONE : count(a + (b ?? 0))),
   },
-  { name: 'Cost', number: true, cell: ({ cost_usd }) => (cost_usd === undefined ? NONE : usd(cost_usd)) },
+  { name: 'Cost', number: true, cell: costOf },
+  { name: 'Route', cell: ({ route }) => route },
 ]
 
 /** Everything that is known of one request, and why it went as it went. */
@@ -106,7 +111,8 @@ function Detail({ event }: { event: RequestEvent }) {
         facts={[
           ['Request', `${event.method} ${event.route}`],
           ['Time', time(event.time)],
-          ['Provider and model', event.model !== undefined && targetOf(event)],
+          ['Model asked for', event.requested_model],
+          ['Answered by', event.model !== undefined && modelOf(event)],
           ['Streamed', event.stream && 'yes'],
           ['Outcome', event.outcome && words(event.outcome)],
           ['Duration', duration(event.duration_ms)],
@@ -117,7 +123,7 @@ function Detail({ event }: { event: RequestEvent }) {
             event.prompt_tokens !== undefined &&
               `${count(event.prompt_tokens)} in, ${count(event.completion_tokens ?? 0)} out`,
           ],
-          ['Cost', event.cost_usd !== undefined && usd(event.cost_usd)],
+          ['Cost', event.cost_usd !== undefined && costOf(event)],
           [
             'User',
             event.user_id !== undefined && (
@@ -143,9 +149,11 @@ function Detail({ event }: { event: RequestEvent }) {
           )
         }
       </Loaded>
-      {event.task === 'chat' && event.model !== undefined && (
+      {event.task === 'chat' && (
         <p>
-          <a href={linkTo('/routing', { model: event.model })}>Simulate the routing of {event.model}</a>
+          <a href={linkTo('/routing', { model: event.requested_model })}>
+            Simulate the routing of {event.requested_model}
+          </a>
         </p>
       )}
       <Code text={curlOf(event)} label="The request as a curl command" />
@@ -170,6 +178,7 @@ export function Requests() {
         [
           event.request_id,
           event.model,
+          event.requested_model,
           event.provider,
           event.user_id,
           event.key_id,

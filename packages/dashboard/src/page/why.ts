@@ -1,3 +1,4 @@
+import { words } from '@turnpike/ui'
 import type { RequestEvent } from './answers.js'
 
 /** What the codes of errors mean, and what helps. */
@@ -23,6 +24,18 @@ const codes: Record<string, string> = {
   upstream_truncated: 'The provider’s answer ended before it was complete.',
   upstream_unavailable: 'No provider could be reached, or all refused for now.',
 }
+
+/** The kinds of failed calls, as far as their names do not say it. */
+const kinds: Record<string, string> = {
+  status: 'error status',
+  refused: 'request refused',
+  malformed: 'answer not understood',
+  credential: 'key of the provider rejected',
+  truncated: 'answer cut off',
+}
+
+/** A kind of failed calls in words. */
+export const kindName = (kind: string): string => kinds[kind] ?? words(kind)
 
 /** How streams end otherwise than complete. */
 const outcomes: Record<string, string> = {

@@ -132,6 +132,7 @@ export function chatCompletions(options: UpstreamOptions) {
     summary: 'Answers a conversation, at once or as a stream.',
     access: 'key',
     body: ChatCompletionRequest,
+    example: { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hello!' }] },
     output: ChatCompletion,
     events: ChatChunk,
     ...callsUpstream,

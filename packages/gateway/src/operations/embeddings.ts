@@ -23,6 +23,7 @@ export function createEmbeddings(options: UpstreamOptions, preset: typeof EMBEDD
     summary: 'Turns texts into vectors.',
     access: 'key',
     body: EmbeddingRequest,
+    example: { model: 'text-embedding-3-small', input: 'Hello!' },
     output: EmbeddingResponse,
     ...callsUpstream,
     async run(caller, { body }, call) {

@@ -77,6 +77,7 @@ export function createImage(options: UpstreamOptions & ImageOptions) {
     summary: 'Makes a picture.',
     access: 'key',
     body: ImageRequest,
+    example: { model: 'gpt-image-2', prompt: 'A toll gate at dawn' },
     output: ImageResponse,
     ...callsUpstream,
     async run(caller, { body }, call) {

@@ -61,6 +61,7 @@ export function createSpeech(options: UpstreamOptions & SpeechOptions) {
     summary: 'Speaks a text.',
     access: 'key',
     body: SpeechRequest,
+    example: { model: 'tts-1', input: 'Hello!', voice: 'alloy' },
     contentTypes: ['audio/mpeg', 'audio/ogg', 'audio/aac', 'audio/flac', 'audio/wav'],
     ...callsUpstream,
     async run(caller, { body }, call) {

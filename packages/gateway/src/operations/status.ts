@@ -86,7 +86,9 @@ export const info = (routes: () => readonly GatewayRoute[]) =>
       version: VERSION,
       description: DESCRIPTION,
       endpoints: Object.fromEntries(
-        routes().map(({ method, path, operation }) => [operation.id, `${method} ${path.replace('+}', '}')}`]),
+        routes()
+          .filter(({ listed }) => listed !== false)
+          .map(({ method, path, operation }) => [operation.id, `${method} ${path.replace('+}', '}')}`]),
       ),
     }),
   })

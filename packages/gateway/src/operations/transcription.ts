@@ -99,6 +99,7 @@ export function createTranscription(options: UpstreamOptions & TranscriptionOpti
     // Ruling 14: audio over the limit is a 400.
     form: { file: 'file', limit: audioLimit, overLimit: 400 },
     body: TranscriptionForm,
+    example: { model: 'whisper-1' },
     output: TranscriptionResponse,
     contentTypes: Object.values(contentTypes).map((type) => type.split(';', 1)[0]!),
     ...callsUpstream,

@@ -108,6 +108,7 @@ export const usersCreate = (kv: KV, now: () => number) =>
     summary: 'Makes a user.',
     access: 'admin',
     body: NewUser,
+    example: { name: 'Ada' },
     output: GatewayUser,
     async run(caller, { body }) {
       const { id, name, email, role, budget } = body

@@ -23,6 +23,7 @@ export const accountRole = (users: UserOperations, sessions: SessionIssuer | und
     summary: "Changes the caller's role to user or developer, and the session cookie with it.",
     access: 'user',
     body: v.object({ role: Role }),
+    example: { role: 'developer' },
     output: User,
     errors: [403],
     answerHeaders: ['Set-Cookie'],

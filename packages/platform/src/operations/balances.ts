@@ -124,6 +124,7 @@ export const balancesSet = (balances: BalanceOperations) =>
     params,
     aliases,
     body: BalancePatch,
+    example: { creditCoins: 100 },
     output: UserBalance,
     errors: [404],
     run: async (caller, { params: { id }, body }) =>
@@ -139,6 +140,7 @@ export const balancesAdd = (balances: BalanceOperations) =>
     params,
     aliases,
     body: BalanceAmounts,
+    example: { creditCoins: 10 },
     output: UserBalance,
     errors: [404],
     run: async (caller, { params: { id }, body }) =>

@@ -215,6 +215,7 @@ export const conversationSend = (conversations: ConversationOperations) =>
     access: 'user',
     params,
     body: NewMessage,
+    example: { text: 'What is a good headline?' },
     output: Message,
     events: ChatChunk,
     errors: [404, 429, 502, 503],

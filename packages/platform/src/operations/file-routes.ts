@@ -97,6 +97,7 @@ export const filesUpload = (parts: FileRouteParts) =>
     form: { file: 'file', limit: parts.maxBytes, streamed: true },
     aliases,
     body: NewFile,
+    example: { displayName: 'Report.pdf' },
     output: UserFile,
     errors: [403, 413],
     async run(caller, { body: { file } }, call) {
@@ -140,6 +141,7 @@ export const filesUpdate = (parts: FileRouteParts) =>
     params,
     aliases,
     body: FilePatch,
+    example: { displayName: 'Report.pdf' },
     output: UserFile,
     errors: [404],
     permit: async (caller, { id }) => void (await parts.files.get(caller!.user.id, id)),

@@ -88,6 +88,7 @@ export const keysCreate = (keys: KeyOperations) =>
     access: 'developer',
     aliases: { rate_limit: 'rateLimit' },
     body: NewKey,
+    example: { name: 'laptop' },
     output: GatewayKey,
     async run(caller, { body: { name, rateLimit } }) {
       const { id } = caller!.user

@@ -96,6 +96,7 @@ export const projectsCreate = (projects: ProjectOperations) =>
     access: 'user',
     aliases,
     body: NewProject,
+    example: { name: 'Website', teamType: 'content-creation' },
     output: Project,
     errors: [403],
     run: (caller, { body: { name, teamType, color, description } }) =>
@@ -128,6 +129,7 @@ export const projectsUpdate = (projects: ProjectOperations) =>
     params,
     aliases,
     body: ProjectPatch,
+    example: { color: '#0a6b60' },
     output: Project,
     errors: [403, 404],
     permit: async (caller, { id }) => void (await projects.get(caller!.user.id, id, 403)),

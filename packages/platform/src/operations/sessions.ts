@@ -39,6 +39,7 @@ export const sessionsCreate = (sessions: SessionOperations) =>
     access: 'user',
     aliases: { expires_at: 'expiresAt' },
     body: NewSession,
+    example: { label: 'Headlines' },
     output: Session,
     run: (caller, { body: { label, metadata, expiresAt } }) =>
       sessions.create(caller!.user.id, {

@@ -109,6 +109,7 @@ export const tasksCreate = (tasks: TaskOperations) =>
       requires_user_approval: 'requiresUserApproval',
     },
     body: NewTask,
+    example: { projectId: '01900000-0000-7000-8000-000000000000', title: 'Headline' },
     output: Task,
     errors: [404],
     run: (caller, { body: { projectId, title, description, assignedAgentId, requiresUserApproval } }) =>
@@ -155,6 +156,7 @@ export const tasksUpdate = (tasks: TaskOperations) =>
     params,
     aliases: { draftOutput: 'draft_output', reviewComments: 'review_comments' },
     body: TaskPatch,
+    example: { status: 'done', output: 'A good headline' },
     output: Task,
     errors: [403, 404],
     permit: (caller, { id }) => tasks.requireOwn(caller!.user.id, id),

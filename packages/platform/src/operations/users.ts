@@ -124,6 +124,7 @@ export const usersCreate = (users: UserOperations) =>
     access: 'admin',
     aliases,
     body: NewUser,
+    example: { email: 'ada@example.org', firstName: 'Ada' },
     output: User,
     errors: [503],
     async run(caller, { body }) {
@@ -184,6 +185,7 @@ export const usersUpdate = (users: UserOperations) =>
     params,
     aliases,
     body: UserPatch,
+    example: { firstName: 'Ada' },
     output: User,
     errors: [404],
     async run(caller, { params: { id }, body }) {

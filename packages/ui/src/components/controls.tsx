@@ -1,5 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { nextTheme, themeNames } from '../stored-theme.js'
 import { theme } from '../theme.js'
 
 /** A control with its label. */
@@ -196,13 +197,10 @@ export function Confirm({
   )
 }
 
-const next = { '': 'dark', dark: 'light', light: '' } as const
-const names = { '': 'System theme', dark: 'Dark theme', light: 'Light theme' } as const
-
 /** Changes from the theme of the system to dark, to light and back. */
 export const ThemeButton = () => (
-  <button type="button" class="quiet" onClick={() => (theme.value = next[theme.value])}>
-    {names[theme.value]}
+  <button type="button" class="quiet" onClick={() => (theme.value = nextTheme[theme.value])}>
+    {themeNames[theme.value]}
   </button>
 )
 

@@ -1,13 +1,13 @@
 import type { ComponentChildren } from 'preact'
 import { Fragment } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import { MARK } from '../mark.js'
 import { linkTo, route } from '../route.js'
 import { ThemeButton } from './controls.js'
 
-/** A bar across a road. */
 const Mark = () => (
   <svg width="20" height="20" viewBox="0 0 20 20" fill="none" stroke="currentColor" stroke-width="2" aria-hidden="true">
-    <path d="M4 18V3M2 18h4M4 7h14M8 4.5v5M12.5 4.5v5M17 4.5v5" />
+    <path d={MARK} />
   </svg>
 )
 

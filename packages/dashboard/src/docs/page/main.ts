@@ -1,0 +1,52 @@
+import '@turnpike/ui/styles.css'
+import './docs.css'
+import type { Theme } from '@turnpike/ui/stored-theme'
+import { applyTheme, nextTheme, storedTheme, themeNames } from '@turnpike/ui/stored-theme'
+import { startFilter } from './filter.js'
+import { serverOf, startRequests } from './requests.js'
+
+// Shows what works by the script only.
+document.documentElement.dataset['script'] = ''
+
+for (const base of document.querySelectorAll('.base')) base.textContent = serverOf(base)
+
+const button = document.querySelector<HTMLButtonElement>('#theme')!
+let theme: Theme = storedTheme()
+const show = (): void => {
+  applyTheme(theme)
+  button.textContent = themeNames[theme]
+}
+button.onclick = () => {
+  theme = nextTheme[theme]
+  show()
+}
+show()
+
+/** Opens the operation, or the schema, that the address names. */
+function open(): void {
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)))
+  const details = target?.closest('details')
+  if (!details) return
+  details.open = true
+  details.scrollIntoView()
+}
+addEventListener('hashchange', open)
+open()
+
+document.addEventListener('click', ({ target }) => {
+  if (!(target instanceof Element)) return
+  // A link to the place where the page is already.
+  const link = target.closest<HTMLAnchorElement>('a[href^="#"]')
+  if (link && link.hash === location.hash) open()
+  if (!target.matches('.copy')) return
+  const copied = (text: string) => (): void => {
+    target.textContent = text
+    setTimeout(() => (target.textContent = 'Copy'), 2_000)
+  }
+  navigator.clipboard
+    .writeText(target.closest('.snippet')!.querySelector('pre')!.textContent)
+    .then(copied('Copied'), copied('Not copied'))
+})
+
+startFilter()
+startRequests()
