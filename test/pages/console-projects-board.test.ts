@@ -150,7 +150,7 @@ consoleSuite('the approval of tasks in the console', (given) => {
     const field = page.getByRole('textbox', { name: 'Draft' })
     await field.fill('My draft')
     await page.keyboard.press('Escape')
-    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.locator('dialog').waitFor({ state: 'detached' })
     await page.getByRole('link', { name: 'Headline' }).click()
     expect(await field.inputValue()).toBe('My draft')
     await change(given(), task.id, { draft_output: 'Their draft' })

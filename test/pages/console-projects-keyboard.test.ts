@@ -78,7 +78,7 @@ consoleSuite(
       await press('Approve')
       await page.getByText('It is now “Done”.').waitFor()
       await keyboard.press('Escape')
-      await page.getByRole('dialog').waitFor({ state: 'detached' })
+      await page.locator('dialog').waitFor({ state: 'detached' })
       await expect.poll(() => focused(given())).toBe('Headline')
 
       const { client } = person

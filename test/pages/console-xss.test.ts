@@ -80,7 +80,7 @@ consoleSuite(
         await open(`/projects/${id}?task=${task}`, heading)
         await page.getByLabel('From').waitFor()
         await page.keyboard.press('Escape')
-        await page.getByRole('dialog').waitFor({ state: 'detached' })
+        await page.locator('dialog').waitFor({ state: 'detached' })
       }
       await open(`/projects/${id}/conversation`, heading)
       await page.getByRole('textbox', { name: 'Message' }).fill(all)
