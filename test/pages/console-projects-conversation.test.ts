@@ -51,12 +51,12 @@ consoleSuite(
       await composer(given()).press('Shift+Enter')
       await composer(given()).pressSequentially('there')
       await composer(given()).press('Enter')
-      await page.getByText('Good morning').waitFor()
+      await messages(given()).getByText('Good morning').waitFor()
       expect(await composer(given()).inputValue()).toBe('')
       await page.getByRole('button', { name: 'Stop' }).waitFor()
       await inspect('console-conversation-streaming')
       goOn()
-      await page.getByText('Good morning!').waitFor()
+      await messages(given()).getByText('Good morning!').waitFor()
       await page.getByRole('button', { name: 'Send' }).waitFor()
       expect(await read()).toEqual([
         ['user', 'Hello\nthere'],
@@ -73,7 +73,7 @@ consoleSuite(
       const { read } = await conversation(given())
       upstream.script = begun(words('Once upon'))
       await say(given(), 'A story')
-      await page.getByText('Once upon').waitFor()
+      await messages(given()).getByText('Once upon').waitFor()
       await page.getByRole('button', { name: 'Stop' }).click()
       await page.getByText('You stopped the answer').waitFor()
       await page.getByText('This answer is not whole').waitFor()
@@ -134,7 +134,7 @@ consoleSuite(
       expect(await composer(given()).inputValue()).toBe('Do not lose me')
       upstream.script = whole('Never')
       await composer(given()).press('Enter')
-      await page.getByText('Never').waitFor()
+      await messages(given()).getByText('Never').waitFor()
       expect(await read()).toHaveLength(2)
     })
 
@@ -149,12 +149,12 @@ consoleSuite(
         ...stream(chunk({ content: ', part two' }), chunk({}, 'stop'), done).slice(1),
       )
       await say(given(), 'Both')
-      await page.getByText('Part one').waitFor()
+      await messages(given()).getByText('Part one').waitFor()
       await page.getByRole('link', { name: 'Board' }).click()
       await page.getByText('No tasks yet').waitFor()
       goOn()
       await page.getByRole('link', { name: 'Conversation' }).click()
-      await page.getByText('Part one, part two').waitFor()
+      await messages(given()).getByText('Part one, part two').waitFor()
       await page.getByRole('button', { name: 'Send' }).waitFor()
     })
 
@@ -176,7 +176,7 @@ consoleSuite(
         ...stream(chunk({ content: ' d' }), chunk({}, 'stop'), done).slice(1),
       )
       await say(given(), 'Letters')
-      await page.getByText('a b c').waitFor()
+      await messages(given()).getByText('a b c').waitFor()
       await page.clock.fastForward(3_000)
       await page.getByRole('status').getByText('a b c').waitFor()
       goOn()
