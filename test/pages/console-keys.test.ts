@@ -72,8 +72,8 @@ consoleSuite('keys and usage at the console', (given) => {
     await admin.client.patch('/api/users/{id}/balance', { params: { id: person.id }, body: { creditCoins: 1_250 } })
     expect([(await ask(session!.id)).status, (await ask()).status]).toEqual([200, 200])
     await page.reload()
-    await page.getByText('1,250').waitFor()
-    await page.getByText('= 1.3M tokens').waitFor()
+    await page.getByText('1,250', { exact: true }).waitFor()
+    await page.getByText('= 1,250K tokens').waitFor()
     const cells = async (table: string, row: string): Promise<string[]> => {
       const found = page.getByRole('table', { name: table }).getByRole('row', { name: row })
       await found.waitFor()

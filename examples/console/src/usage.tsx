@@ -22,6 +22,7 @@ import {
   useData,
 } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
+import { credits, tokensOf } from './credits.js'
 import { Form, textOf } from './form.js'
 import { account, turnpike } from './turnpike.js'
 import { useAction } from './use-action.js'
@@ -39,17 +40,17 @@ const periods = [
   ['720', '30 days'],
 ] as const
 
-/** `250 credits` are `250K tokens`. */
+/** What the user has left. */
 function Balance() {
   const data = useData((signal) => turnpike.get('/api/account/balance', { signal }), [])
   return (
     <Loaded data={data}>
-      {({ credit_coins: credits }) => (
+      {({ credit_coins: left }) => (
         <dl class="figures">
           <Figure
             name="Credits"
-            value={count(credits)}
-            detail={`= ${count(credits * 1000)} tokens. A credit is 1,000 tokens, of prompts and answers alike.`}
+            value={credits(left)}
+            detail={`= ${tokensOf(left)}. A credit is 1,000 tokens, of prompts and answers alike.`}
           />
         </dl>
       )}

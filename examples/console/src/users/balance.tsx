@@ -1,6 +1,7 @@
 import type { Schemas } from '@turnpike/client'
 import { count, Facts, Field, Loaded, Segmented, useData } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
+import { credits, tokensOf } from '../credits.js'
 import { Form, textOf } from '../form.js'
 import { turnpike } from '../turnpike.js'
 import { useAction } from '../use-action.js'
@@ -40,9 +41,7 @@ export function Balance({ userId, isDeleted }: { userId: string; isDeleted: bool
           <Facts
             facts={parts.map(([part, name, of]) => [
               name,
-              part === 'creditCoins'
-                ? `${count(of(balance))} = ${count(of(balance) * 1000)} tokens`
-                : count(of(balance)),
+              part === 'creditCoins' ? `${credits(of(balance))} = ${tokensOf(of(balance))}` : count(of(balance)),
             ])}
           />
         )}

@@ -135,7 +135,11 @@ export function Dialog({
   useEffect(() => {
     const before = document.activeElement
     ref.current!.showModal()
-    return () => before instanceof HTMLElement && before.isConnected && before.focus()
+    return () => {
+      // Unless what was done in the dialog has led it elsewhere.
+      const isNowhere = document.activeElement === document.body
+      if (isNowhere && before instanceof HTMLElement && before.isConnected) before.focus()
+    }
   }, [])
   return (
     <dialog
