@@ -26,10 +26,11 @@ export function Menu<T extends string>({
   const [isOpen, setOpen] = useState(false)
 
   const place = (): void => {
-    const { left, top, bottom } = button.current!.getBoundingClientRect()
+    const { right, top, bottom } = button.current!.getBoundingClientRect()
     const { style } = list.current!
     const fits = bottom + ROOM < innerHeight
-    style.left = `${Math.max(0, Math.min(left, innerWidth - ROOM))}px`
+    style.left = 'auto'
+    style.right = `${document.documentElement.clientWidth - right}px`
     style.top = fits ? `${bottom}px` : 'auto'
     style.bottom = fits ? 'auto' : `${innerHeight - top}px`
   }

@@ -16,15 +16,15 @@ const Dot = ({ color }: { color: string }) => <span class="dot" style={{ backgro
 const columns: Column<Project>[] = [
   {
     name: 'Name',
-    cell: ({ id, name, color }) => (
+    cell: ({ id, name, color, description }) => (
       <>
         <Dot color={color} />
         <a href={linkTo(`/projects/${id}`)}>{name}</a>
+        {description !== null && <div class="small muted one-line">{description}</div>}
       </>
     ),
   },
   { name: 'Team', cell: ({ team_type }) => teamName(team_type) },
-  { name: 'Description', cell: ({ description }) => <span class="break one-line">{description}</span> },
   { name: 'Changed', number: true, cell: ({ updated_at }) => time(updated_at) },
 ]
 

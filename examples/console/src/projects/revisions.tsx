@@ -102,8 +102,12 @@ export function Revisions({ task: { id, updated_at } }: { task: Task }) {
               </Empty>
             ) : (
               <>
-                {items.length > 1 && <Compare revisions={items} />}
-                <More pages={pages} things={items.length === 1 ? 'revision' : 'revisions'} />
+                {items.length > 1 ? (
+                  <Compare revisions={items} />
+                ) : (
+                  <p class="body muted">It is the output. Once there is another one, you can compare them here.</p>
+                )}
+                <More pages={pages} things="revisions" />
               </>
             )
           }
