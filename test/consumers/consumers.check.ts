@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { rmSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
@@ -10,6 +10,7 @@ import { promisify } from 'node:util'
 import { fakeAnthropic, fakeGoogle, fakeOpenAI } from '@turnpike/providers/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bunPath } from '../support/runtime.js'
+import { startServer } from '../support/server.js'
 import { joinText, parseStream } from '../support/sse.js'
 import type { Projects } from './projects.js'
 import { layOut } from './projects.js'
@@ -30,9 +31,9 @@ afterAll(() => rmSync(projects.folder, { recursive: true, force: true }))
 
 /** What is compiled at once; `.` is all hosts on Node but Next. */
 const withNodeTypes = ['.', 'bun', 'next', 'every-entry']
-const withoutNodeTypes = ['adapters', 'workers']
+const withoutNodeTypes = ['adapters', 'client', 'workers']
 /** Where all declarations that are loaded are checked too; those of Hono and Bun do not pass with every version of Node's types. */
-const withDeclarations = ['every-entry', 'workers']
+const withDeclarations = ['client', 'every-entry', 'workers']
 const newest = nodeTypes.at(-1)!
 
 describe.each(nodeTypes)('@types/node %s', (types) => {
@@ -102,7 +103,8 @@ describe('runs', () => {
   beforeAll(async () => {
     listening = await upstream.listen()
     await projects.install(newest)
-    for (const project of ['.', 'adapters', 'every-entry', 'workers']) await projects.compile(project, '7.0.2')
+    for (const project of ['.', 'adapters', 'client', 'every-entry', 'workers'])
+      await projects.compile(project, '7.0.2')
   })
   afterAll(() => listening.close())
 
@@ -170,6 +172,28 @@ describe('runs', () => {
     const { stdout } = await run(process.execPath, [...script, program], { cwd })
     await close()
     expect(stdout).toBe('This is a simulated answer. You said: Hello')
+  })
+
+  it.each([
+    ['Node', process.execPath],
+    ['Bun', bunPath()],
+  ])('client: uses a platform from %s', async (_, command) => {
+    const server = await startServer()
+    const call = [server.url, { email: 'admin@localhost', password: 'the password of the tests' }]
+    const program = `import { use } from './main.js'
+      console.log(JSON.stringify(await use(${call.map((value) => JSON.stringify(value)).join()})))`
+    const cwd = join(projects.folder, 'client')
+    writeFileSync(join(cwd, 'run.mjs'), program)
+    try {
+      const { stdout } = await run(command, ['run.mjs'], { cwd })
+      expect(JSON.parse(stdout)).toMatchObject({
+        projects: [{ name: 'Website' }],
+        reply: 'This is a simulated answer. You said: Hello',
+        status: 404,
+      })
+    } finally {
+      await server.stop()
+    }
   })
 
   it('every entry: loads', async () => {

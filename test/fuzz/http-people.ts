@@ -64,8 +64,8 @@ export function peopleOf(world: () => World, operations: Operation[]) {
 
   const learn = (person: Person, { path }: Operation, body: unknown): void => {
     if (!collections.has(path) || typeof body !== 'object' || body === null) return
-    const items = Array.isArray(body) ? body : 'data' in body ? (body.data as unknown[]) : [body]
-    const seen = (items as { id?: unknown }[]).map(({ id }) => id).filter((id) => typeof id === 'string')
+    const list = 'data' in body ? body.data : 'providers' in body ? body.providers : body
+    const seen = ([list].flat() as { id?: unknown }[]).map(({ id }) => id).filter((id) => typeof id === 'string')
     person.ids.set(path, [...new Set([...seen, ...(person.ids.get(path) ?? [])])].slice(0, 20))
   }
 

@@ -1,18 +1,17 @@
+import { readFileSync } from 'node:fs'
 import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { noBrowser, startBrowser } from '../support/browser.js'
-import type { Server } from '../support/server.js'
-import { startServer } from '../support/server.js'
+import type { DashboardServer } from './dashboard.js'
+import { EMAIL, goTo, openDashboard, PASSWORD, startDashboard } from './dashboard.js'
 import type { Visitor } from './visitor.js'
 import { looks, visit } from './visitor.js'
 
-const PASSWORD = 'the password of the tests'
-
 describe.skipIf(noBrowser)('the dashboard', () => {
-  let server: Server
+  let server: DashboardServer
   let browser: Browser
   beforeAll(async () => {
-    server = await startServer({ ADMIN_EMAIL: 'ada@example.org' })
+    server = await startDashboard()
     browser = await startBrowser()
   })
   afterAll(async () => {
@@ -20,17 +19,33 @@ describe.skipIf(noBrowser)('the dashboard', () => {
     await server.stop()
   })
 
+  it('says what to do first where nothing was requested yet', async () => {
+    const { page, context, inspect } = await visit(browser, server.url, looks[0]!)
+    await openDashboard(page, server.url)
+    await page.getByText('No request yet').waitFor()
+    await page.getByRole('button', { name: 'Copy' }).click()
+    expect(await page.evaluate('navigator.clipboard.readText()')).toContain(`curl '${server.url}/v1/chat/completions'`)
+    await inspect('admin-first-run')
+    for (const name of ['Requests', 'Usage', 'Routing']) {
+      await goTo(page, name)
+      await page.getByText(/^No /).first().waitFor()
+    }
+    await context.close()
+  })
+
   describe.each(looks)('in $theme on a $size', (look) => {
     let visitor: Visitor
     beforeAll(async () => {
+      for (const model of ['gpt-4o-mini', 'gpt-4o', 'fast', 'unsteady', 'no-such-model'])
+        await server.chat({ model, provider: 'auto' })
       visitor = await visit(browser, server.url, look)
     })
     afterAll(() => visitor.context.close())
 
-    it('signs in by password', async () => {
+    it('signs in by password, with a cookie that scripts cannot read', async () => {
       const { page, inspect } = visitor
       await page.goto(`${server.url}/admin`)
-      await page.getByLabel('E-mail').fill('ada@example.org')
+      await page.getByLabel('E-mail').fill(EMAIL)
       await page.getByLabel('Password').fill('wrong')
       await page.getByLabel('Password').press('Enter')
       await page.getByRole('alert').waitFor()
@@ -38,12 +53,189 @@ describe.skipIf(noBrowser)('the dashboard', () => {
       await page.getByLabel('Password').fill(PASSWORD)
       await page.getByLabel('Password').press('Enter')
       await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+      expect(await page.evaluate('document.cookie')).toBe('')
     })
 
-    it('shows the overview', async () => {
-      await visitor.page.getByText('Latency, p95').first().waitFor()
-      await visitor.inspect('admin-overview')
-      expect(await visitor.page.evaluate('document.cookie')).toBe('')
+    it.each([
+      ['Overview', 'Latency, p95'],
+      ['Requests', 'POST /v1/chat/completions'],
+      ['Usage', 'Administrator'],
+      ['Providers', 'healthy'],
+      ['Routing', 'Recent choices'],
+      ['Pricing', 'gpt-4.1-nano'],
+      ['Keys', 'bootstrap'],
+    ])('shows %s', async (name, text) => {
+      await goTo(visitor.page, name)
+      await visitor.page.getByText(text).first().waitFor()
+      await visitor.inspect(`admin-${name.toLowerCase()}`)
     })
+
+    it('shows a request, a choice and a row of usage at the side', async () => {
+      const { page, inspect } = visitor
+      const isIn = (name: string) => page.getByRole('dialog').getByText(name).first().waitFor()
+      await goTo(page, 'Requests')
+      await page.getByRole('row', { name: 'model not found' }).first().getByRole('button').click()
+      await isIn('No configured provider has this model')
+      await inspect('admin-request')
+      await page.keyboard.press('Escape')
+      await goTo(page, 'Routing')
+      await page
+        .getByRole('row', { name: /fast auto/ })
+        .first()
+        .getByRole('button')
+        .click()
+      await isIn('the cheapest for this request')
+      await inspect('admin-choice')
+      await page.keyboard.press('Escape')
+      await goTo(page, 'Usage')
+      await page.getByRole('button', { name: 'Administrator' }).click()
+      await isIn('By hour')
+      await inspect('admin-usage-hours')
+      await page.keyboard.press('Escape')
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+    })
+  })
+
+  describe('answers at first sight', () => {
+    let visitor: Visitor
+    beforeAll(async () => {
+      visitor = await visit(browser, server.url, looks[0]!)
+      await openDashboard(visitor.page, server.url)
+    })
+    beforeEach(() => visitor.page.goto(`${server.url}/admin`))
+    afterAll(async () => {
+      expect(visitor.faults).toEqual([])
+      await visitor.context.close()
+    })
+
+    it('why a request failed', async () => {
+      const { page } = visitor
+      const id = await server.chat({ model: 'gpt-4o' })
+      await goTo(page, 'Requests')
+      await page.getByRole('searchbox').fill(id)
+      const rows = page.getByRole('row', { name: '502 upstream error' })
+      await expect.poll(() => rows.count()).toBe(1)
+      await rows.getByRole('button').click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByText('The provider answered with an error.').waitFor()
+      await dialog.getByText(/openai\/gpt-4o: status 500/).waitFor()
+      expect(await dialog.getByLabel('The request as a curl command').textContent()).toContain('openai/gpt-4o')
+      await page.keyboard.press('Escape')
+    })
+
+    it('that another answered after a failure', async () => {
+      const { page } = visitor
+      const id = await server.chat({ model: 'unsteady' })
+      await goTo(page, 'Requests')
+      await page.getByRole('searchbox').fill(id)
+      await page
+        .getByRole('row', { name: /gpt-4o-mini/ })
+        .first()
+        .getByRole('button')
+        .click()
+      await page.getByText('Calls of providers that failed before another answered').waitFor()
+      await page.getByRole('dialog').getByText('answered', { exact: true }).waitFor()
+      await page.keyboard.press('Escape')
+    })
+
+    it('what a user cost this week, and in a file', async () => {
+      const { page } = visitor
+      await server.chat({})
+      await goTo(page, 'Usage')
+      const row = page.getByRole('row', { name: 'Administrator' })
+      expect(await row.textContent()).toMatch(/\$0\.0\d+/)
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name: 'CSV' }).click(),
+      ])
+      const text = readFileSync(await download.path(), 'utf8')
+      expect(text.split('\r\n')[0]).toBe(
+        'user,name,user,requests,without_price,prompt_tokens,completion_tokens,cost_usd',
+      )
+      expect(text).toContain(',Administrator,')
+    })
+
+    it('how a request would be routed', async () => {
+      const { page } = visitor
+      await goTo(page, 'Routing')
+      await page.getByLabel('Model or group').fill('fast')
+      await page.getByRole('button', { name: 'Show the order' }).click()
+      await page
+        .getByRole('row', { name: '1. openai/gpt-4.1-nano' })
+        .getByText('the cheapest for this request')
+        .waitFor()
+      await page.getByRole('row', { name: '2. openai/gpt-4o-mini' }).getByText('costs more').waitFor()
+      await page.getByLabel('Model or group').fill('nothing')
+      await page.getByRole('button', { name: 'Show the order' }).click()
+      await page.getByRole('alert').getByText('No configured provider has the model "nothing"').waitFor()
+    })
+
+    it('whether a provider can be reached now', async () => {
+      const { page } = visitor
+      await goTo(page, 'Providers')
+      await page.getByRole('button', { name: 'Probe now: openai' }).click()
+      await page.getByText(/answered in \d+ ms/).waitFor()
+    })
+
+    it('stands still while it is paused', async () => {
+      const { page } = visitor
+      await goTo(page, 'Requests')
+      await page.getByRole('button', { name: 'Pause' }).click()
+      const heading = page.getByRole('heading', { level: 2 })
+      const before = await heading.textContent()
+      const id = await server.chat({})
+      await page.waitForTimeout(1_200)
+      expect(await heading.textContent()).toBe(before)
+      await page.getByRole('button', { name: 'Go on' }).click()
+      await page.getByRole('searchbox').fill(id)
+      await expect.poll(() => heading.textContent()).toMatch(/^1 of/)
+    })
+
+    it('revokes a key, after a question', async () => {
+      const { page } = visitor
+      const { key } = await server.send<{ key: string }>('POST', '/api/keys', { name: 'to be revoked' })
+      await goTo(page, 'Keys')
+      await page.getByRole('button', { name: 'Revoke to be revoked' }).click()
+      await page.getByRole('button', { name: 'Cancel' }).click()
+      await page.getByRole('button', { name: 'Revoke to be revoked' }).click()
+      await page.getByRole('button', { name: 'Revoke the key' }).click()
+      await page.getByRole('row', { name: 'to be revoked' }).getByText('revoked', { exact: true }).waitFor()
+      const id = await server.chat({}, key)
+      await goTo(page, 'Requests')
+      await page.getByRole('searchbox').fill(id)
+      await page.getByRole('row', { name: '401 invalid api key' }).waitFor()
+    })
+
+    it('changes the theme, which stays', async () => {
+      const { page } = visitor
+      const background = () => page.evaluate<string>('getComputedStyle(document.documentElement).backgroundColor')
+      const light = await background()
+      await page.getByRole('button', { name: 'System theme' }).click()
+      const dark = await background()
+      expect(dark).not.toBe(light)
+      await page.reload()
+      await page.getByRole('button', { name: 'Dark theme' }).waitFor()
+      expect(await background()).toBe(dark)
+    })
+
+    it('signs out', async () => {
+      const { page } = visitor
+      await page.getByRole('button', { name: 'Sign out' }).click()
+      await page.getByRole('heading', { name: 'Turnpike administration' }).waitFor()
+      await page.reload()
+      await page.getByRole('heading', { name: 'Turnpike administration' }).waitFor()
+      expect(await page.evaluate('JSON.stringify(sessionStorage)')).toBe('{}')
+    })
+  })
+
+  it('is not for users', async () => {
+    const { page, context } = await visit(browser, server.url, looks[0]!)
+    await server.send('POST', '/api/users', { email: 'bob@example.org', password: PASSWORD, role: 'user' })
+    await page.goto(`${server.url}/admin`)
+    await page.getByLabel('E-mail').fill('bob@example.org')
+    await page.getByLabel('Password').fill(PASSWORD)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    expect(await page.getByRole('alert').textContent()).toMatch(/administrator/)
+    await context.close()
   })
 })

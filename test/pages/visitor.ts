@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { expect } from 'vitest'
+import { thorough } from '../support/scope.js'
 
 /** Where the screenshots of all pages are kept. */
 const pictures = fileURLToPath(new URL('../../.ci/out/pages/', import.meta.url))
@@ -11,11 +12,23 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 const sizes = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } } as const
 
-/** The ways to look at a page. */
-export const looks = (['light', 'dark'] as const).flatMap((theme) =>
-  (['desktop', 'phone'] as const).map((size) => ({ theme, size })),
-)
-export type Look = (typeof looks)[number]
+/** A way to look at a page. */
+export interface Look {
+  theme: 'light' | 'dark'
+  size: keyof typeof sizes
+}
+
+/** The looks that pages are tried in: two of four, unless everything runs. The first is light on a desktop. */
+export const looks: readonly Look[] = [
+  { theme: 'light', size: 'desktop' },
+  { theme: 'dark', size: 'phone' },
+  ...(thorough
+    ? ([
+        { theme: 'dark', size: 'desktop' },
+        { theme: 'light', size: 'phone' },
+      ] as const)
+    : []),
+]
 
 /** A person with a browser, who notes everything that should not happen. */
 export interface Visitor {
@@ -32,6 +45,7 @@ export async function visit(browser: Browser, url: string, { theme, size }: Look
   const context = await browser.newContext({
     viewport: sizes[size],
     colorScheme: theme,
+    isMobile: size === 'phone',
     hasTouch: size === 'phone',
     permissions: ['clipboard-read', 'clipboard-write'],
   })
@@ -59,6 +73,7 @@ export async function visit(browser: Browser, url: string, { theme, size }: Look
     context,
     faults,
     async inspect(name) {
+      await page.evaluate('Promise.allSettled(document.getAnimations().map(({ finished }) => finished))')
       await page.evaluate(axe)
       const found = await page.evaluate<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }>(
         'axe.run(document, { resultTypes: ["violations"] })',

@@ -2,7 +2,7 @@ import { afterEach, expect, it } from 'vitest'
 import type { Owner } from './requests.js'
 import { documented, newOwner, requestsOf } from './requests.js'
 import type { SignedIn } from './world.js'
-import { worldSuite } from './world.js'
+import { chat, worldSuite } from './world.js'
 
 // The ids in the paths are those of the owner, a developer; everybody else asks for what is somebody else's.
 const columns = ['anonymous', 'expired', 'deleted', 'gateway key', 'other user', 'developer', 'owner', 'admin'] as const
@@ -90,11 +90,23 @@ const onGateway: Record<string, [developer: number, admin: number]> = {
   'GET /admin/pricing': [403, 200],
   'GET /admin/users/summary': [403, 200],
   'GET /admin/balancer': [403, 200],
+  'POST /admin/providers/{id}/probe': [403, 200],
+  'POST /admin/balancer/simulate': [403, 200],
+  'GET /admin/usage': [403, 200],
+  'GET /admin/usage/hours': [403, 200],
+  'GET /admin/keys': [403, 200],
+  'DELETE /admin/keys/{id}': [403, 204],
   'GET /admin/audit': [403, 200],
   'GET /admin/events': [403, 200],
   'GET /metrics': [403, 200],
   'GET /v1/openapi.json': [200, 200],
   'GET /': [200, 200],
+}
+
+/** The queries of the gateway's routes that need one. */
+const queries: Record<string, string> = {
+  '/admin/usage': '?by=user',
+  '/admin/usage/hours': '?by=user&id=x',
 }
 
 worldSuite('access', (world) => {
@@ -158,13 +170,18 @@ worldSuite('access', (world) => {
   it.each(Object.entries(onGateway))('%s with an access token', async (route, statuses) => {
     const { owner, developer, admin } = await people()
     const [method, template] = route.split(' ') as [string, string]
-    const path = template.replace('{id}', owner.id).replace('{model}', 'gpt-4o-mini')
+    const ids: Record<string, string> = { keys: owner.keyId, providers: 'openai' }
+    const path =
+      template
+        .replace(/(\w+)\/\{id\}/, (_, of: string) => `${of}/${ids[of] ?? owner.id}`)
+        .replace('{model}', 'gpt-4o-mini') + (queries[template] ?? '')
+    const body = JSON.stringify(template.endsWith('/simulate') ? chat : { email: `by-${owner.id}@example.org` })
     const got: number[] = []
     for (const { access } of [developer, admin]) {
       const controller = new AbortController()
       const headers = { authorization: `Bearer ${access}`, 'content-type': 'application/json' }
-      const body = method === 'POST' ? JSON.stringify({ email: `by-${owner.id}@example.org` }) : null
-      got.push((await fetch(`${world().url}${path}`, { method, headers, body, signal: controller.signal })).status)
+      const sent = { method, headers, body: method === 'POST' ? body : null, signal: controller.signal }
+      got.push((await fetch(`${world().url}${path}`, sent)).status)
       // The events of requests are a stream without an end.
       controller.abort()
     }

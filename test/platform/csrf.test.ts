@@ -8,7 +8,7 @@ import { sample, thorough } from '../support/scope.js'
 import type { Sent } from './requests.js'
 import { newOwner, requestsOf } from './requests.js'
 import type { SignedIn } from './world.js'
-import { PASSWORD, worldSuite } from './world.js'
+import { chat, PASSWORD, worldSuite } from './world.js'
 
 /** JavaScript that sends a request, with cookies. */
 const send = (url: string, options: object): string =>
@@ -18,6 +18,16 @@ const send = (url: string, options: object): string =>
     credentials: 'include',
     ...options,
   })})`
+
+/** Headers of requests that pages of other origins make a browser send, and of one that no browser sends. */
+const foreign = (url: string): Record<string, string>[] => [
+  { 'sec-fetch-site': 'same-site' },
+  { 'sec-fetch-site': 'cross-site', origin: url },
+  { origin: 'null' },
+  { origin: url.replace('127.0.0.1', '127.0.0.1.evil.example') },
+  { referer: `https://evil.example/${url}` },
+  {},
+]
 
 /** Where no credential is sent by the browser itself: there is nothing to forge. */
 const open = ['POST /api/auth', 'PUT /api/auth']
@@ -31,14 +41,7 @@ worldSuite('threat 18: CSRF', (world) => {
       const [method] = route.split(' ') as [string]
       if (method === 'GET' || open.includes(route)) continue
       statuses[route] = []
-      for (const from of [
-        { 'sec-fetch-site': 'same-site' },
-        { 'sec-fetch-site': 'cross-site', origin: world().url },
-        { origin: 'null' },
-        { origin: world().url.replace('127.0.0.1', '127.0.0.1.evil.example') },
-        { referer: `https://evil.example/${world().url}` },
-        {},
-      ] as Record<string, string>[]) {
+      for (const from of foreign(world().url)) {
         // Whoever may do it.
         const { cookie } = path.startsWith('/api/users') ? admin : owner
         const headers = { cookie: cookie!, ...from }
@@ -70,6 +73,37 @@ worldSuite('threat 18: CSRF', (world) => {
       'POST /api/projects/{id}/conversation/messages': Array(6).fill(403),
       'POST /api/tasks': Array(6).fill(403),
       'PATCH /api/tasks/{id}': Array(6).fill(403),
+    })
+  })
+
+  it('refuses each route of the gateway that changes something, by cookie of an administrator from another origin', async () => {
+    const admin = await world().signedIn('admin', true)
+    const owner = await newOwner(world())
+    const bodies: Record<string, object | undefined> = {
+      'POST /admin/providers/openai/probe': undefined,
+      'POST /admin/balancer/simulate': chat,
+      [`DELETE /admin/keys/${owner.keyId}`]: undefined,
+      'POST /v1/users': {},
+      [`DELETE /v1/users/${owner.id}`]: undefined,
+    }
+    const statuses: Record<string, number[]> = {}
+    for (const [route, body] of Object.entries(bodies)) {
+      const [method, path] = route.split(' ') as [string, string]
+      const ask = async (from: Record<string, string>): Promise<number> =>
+        (await world().ask(method, path, { headers: { cookie: admin.cookie!, ...from }, body })).status
+      statuses[route] = []
+      for (const from of foreign(world().url)) statuses[route].push(await ask(from))
+      // Its own pages may, by either header.
+      statuses[route].push(await ask({ 'sec-fetch-site': 'same-origin' }))
+      if (method === 'POST') statuses[route].push(await ask({ origin: world().url }))
+    }
+    const refused = Array(6).fill(403)
+    expect(statuses).toEqual({
+      'POST /admin/providers/openai/probe': [...refused, 200, 200],
+      'POST /admin/balancer/simulate': [...refused, 200, 200],
+      [`DELETE /admin/keys/${owner.keyId}`]: [...refused, 204],
+      'POST /v1/users': [...refused, 200, 200],
+      [`DELETE /v1/users/${owner.id}`]: [...refused, 204],
     })
   })
 

@@ -23,7 +23,10 @@ afterAll(() => world.kill())
 
 /** A good request of each route with a JSON body, of both documents. */
 function routesWithBody(): Record<string, Sent> {
-  const gateway: Record<string, Sent> = { 'POST /v1/users': { path: '/v1/users', body: {} } }
+  const gateway: Record<string, Sent> = {
+    'POST /v1/users': { path: '/v1/users', body: {} },
+    'POST /admin/balancer/simulate': { path: '/admin/balancer/simulate', body: requestOf('chat') },
+  }
   for (const name of endpoints.filter((name): name is Endpoint => name !== 'transcription'))
     gateway[`POST ${paths[name]}`] = { path: paths[name], body: requestOf(name) }
   const all = { ...gateway, ...requestsOf(owner) }

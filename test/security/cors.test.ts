@@ -80,7 +80,8 @@ describe(`threat 20: CORS, on ${runtime}`, () => {
         {
           vary: varyOf(path),
           'access-control-allow-origin': ORIGIN,
-          'access-control-expose-headers': 'x-request-id, retry-after, x-should-retry, x-gateway-warnings',
+          'access-control-expose-headers':
+            'x-request-id, retry-after, x-should-retry, x-gateway-warnings, link, etag, x-message-id, x-reply-id',
         },
       ])
     }

@@ -3,7 +3,7 @@ import { endpoints, paths, requestOf } from '../endpoints/endpoints.js'
 import type { Owner, Sent } from '../platform/requests.js'
 import { documented, newOwner, requestsOf } from '../platform/requests.js'
 import type { World } from '../platform/world.js'
-import { startWorld } from '../platform/world.js'
+import { chat, startWorld } from '../platform/world.js'
 import { uuidv7Pattern } from '../support/patterns.js'
 import { runtime } from '../support/runtime.js'
 import { sample } from '../support/scope.js'
@@ -19,6 +19,11 @@ const requestsOfGateway = (owner: Owner): Record<string, Sent> => {
     'POST /v1/users': { path: '/v1/users', body: { name: 'Eve' } },
     'GET /v1/users/{id}': { path: `/v1/users/${owner.id}` },
     'GET /v1/users/{id}/usage': { path: `/v1/users/${owner.id}/usage` },
+    'GET /admin/usage': { path: '/admin/usage?by=user&hours=1' },
+    'GET /admin/usage/hours': { path: `/admin/usage/hours?by=user&id=${owner.id}` },
+    'POST /admin/providers/{id}/probe': { path: '/admin/providers/openai/probe' },
+    'POST /admin/balancer/simulate': { path: '/admin/balancer/simulate', body: chat },
+    'DELETE /admin/keys/{id}': { path: `/admin/keys/${owner.keyId}` },
     'DELETE /v1/users/{id}': { path: `/v1/users/${owner.id}` },
   }
 }
@@ -30,8 +35,8 @@ describe(`threat 32: a storage that fails, on ${runtime}`, () => {
   })
   afterAll(() => world.kill())
 
-  /** What ends the owner's account or sign-in comes last. */
-  const isLast = (route: string): boolean => /^DELETE .*(users|account|auth)/.test(route)
+  /** What ends the owner's account, sign-in or key comes last. */
+  const isLast = (route: string): boolean => /^DELETE .*(admin|users|account|auth)/.test(route)
 
   async function answerOf(route: string, { path, body }: Sent, owner: Owner) {
     const form = body instanceof FormData ? new Response(body) : undefined

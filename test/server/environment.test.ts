@@ -59,6 +59,8 @@ describe('the environment', () => {
     ['OPENAI_API_KEY', 'sk-x', 'sk-x'],
     ['AGENT_MODEL', 'openai/gpt-5', 'openai/gpt-5'],
     ['AGENT_MODEL_ALTERNATIVE', 'claude-sonnet-5', 'claude-sonnet-5'],
+    ['MODEL_GROUPS', 'fast=a/b,c', { fast: ['a/b', 'c'] }],
+    ['MODEL_GROUPS', 'fast=a;smart=b,c', { fast: ['a'], smart: ['b', 'c'] }],
     ['TRUSTED_HOPS', '2', 2],
     ['LOG', 'silent', 'silent'],
     ['FETCH_IMAGES', 'true', true],
@@ -107,6 +109,11 @@ describe('the environment', () => {
     ['WORKERS', '257', 'WORKERS must be at most 256'],
     ['TRUSTED_HOPS', '101', 'TRUSTED_HOPS must be at most 100'],
     ['LOG', 'verbose', 'LOG must be one of silent, error, warn, info, debug'],
+    ...['fast', 'fast=', '=a', 'fast=a,', 'fast=a;', 'fast=a=b', 'a = b'].map((text): [string, string, string] => [
+      'MODEL_GROUPS',
+      text,
+      'MODEL_GROUPS must be groups of models, such as fast=gpt-4o-mini,gemini-2.5-flash;smart=gpt-5',
+    ]),
     ['FETCH_IMAGES', 'yes', 'FETCH_IMAGES must be true or false'],
     ['GEMINI_AUDIO', '1', 'GEMINI_AUDIO must be true or false'],
     ...['mysql://x', 'fs:', 'driver:', 'driver:fs?base'].map((value): [string, string, string] => [

@@ -132,7 +132,12 @@ export async function createApp(environment: Environment, transport: Transport, 
   const prices = await openPrices(environment.PRICES, (error) => log.onError(error, { prices: pricesName }))
   const { kv, rateLimiter } = await openStorage(STORAGE)
   const { blobs, close: closeFiles } = await openFiles(environment)
-  const router = createRouter({ providers, prices, defaults: agentsOf(environment) })
+  const router = createRouter({
+    providers,
+    prices,
+    defaults: agentsOf(environment),
+    ...(environment.MODEL_GROUPS && { groups: environment.MODEL_GROUPS }),
+  })
   const gateway = createGateway({
     router,
     kv,

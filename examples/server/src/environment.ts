@@ -43,6 +43,25 @@ const flag = (name: string) =>
 const plan = (name: string, form: RegExp, what: string) =>
   v.optional(v.pipe(v.string(), v.regex(form, `${name} must be ${what}`), v.transform(Number)))
 
+/** Groups of models: `fast=gpt-4o-mini,gemini-2.5-flash;smart=gpt-5`. */
+const groups = v.optional(
+  v.pipe(
+    v.string(),
+    v.regex(
+      /^[^\s=,;]+=[^\s=,;]+(,[^\s=,;]+)*(;[^\s=,;]+=[^\s=,;]+(,[^\s=,;]+)*)*$/,
+      'MODEL_GROUPS must be groups of models, such as fast=gpt-4o-mini,gemini-2.5-flash;smart=gpt-5',
+    ),
+    v.transform((text) =>
+      Object.fromEntries(
+        text.split(';').map((group) => {
+          const [name, models] = group.split('=') as [string, string]
+          return [name, models.split(',')]
+        }),
+      ),
+    ),
+  ),
+)
+
 const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const
 
 /** The environment of the reference server; docs/server.md describes each variable. */
@@ -63,6 +82,7 @@ const Environment = v.object({
   GEMINI_BASE_URL: url('GEMINI_BASE_URL'),
   AGENT_MODEL: v.optional(v.string()),
   AGENT_MODEL_ALTERNATIVE: v.optional(v.string()),
+  MODEL_GROUPS: groups,
   FETCH_IMAGES: flag('FETCH_IMAGES'),
   GEMINI_AUDIO: flag('GEMINI_AUDIO'),
   HOLDS: flag('HOLDS'),

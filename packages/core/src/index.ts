@@ -6,7 +6,7 @@ export type { Act, AuditEntry } from './entities/audit.js'
 export { listAudit } from './entities/audit.js'
 export type { Balance, BalanceChange, BalancePolicy } from './entities/balances.js'
 export { changeBalance, getBalance } from './entities/balances.js'
-export type { GatewayKey, GatewayKeys, KeyHolder, KeyInput } from './entities/gateway-keys.js'
+export type { GatewayKey, GatewayKeys, KeyHolder, KeyInput, KeyPage } from './entities/gateway-keys.js'
 export { gatewayKeys } from './entities/gateway-keys.js'
 export type { Session } from './entities/sessions.js'
 export { createSession, getSession, listSessions } from './entities/sessions.js'
@@ -29,7 +29,7 @@ export { entriesOf, update } from './kv/kv.js'
 export type { KVLog, LogEntry, MemoryKVOptions } from './kv/memory-kv.js'
 export { memoryKV } from './kv/memory-kv.js'
 export type { Budget, BudgetOf, BudgetUse, Hold, LimitOf, TokensOf } from './ledger/holds.js'
-export type { UsageHour, UsageLedger } from './ledger/ledger.js'
+export type { UsageHour, UsageLedger, UsagePage } from './ledger/ledger.js'
 export type { PageOptions, RecordPage } from './ledger/record-pages.js'
 export type { Fields, HourOf, TotalOf, UsageTotals } from './ledger/totals.js'
 export { usageLedger } from './ledger/usage-ledger.js'
@@ -46,32 +46,36 @@ export { priceTable } from './prices/price-table.js'
 export { unitsOf } from './prices/units.js'
 export type {
   ChatStream,
-  Choice,
   ChunkChoice,
   ChunkHead,
   Completion,
-  Considered,
   EmbeddingAnswer,
   FileInput,
   ImageAnswer,
-  Need,
   Note,
   Provider,
-  ProviderHealth,
-  ProviderState,
-  RecentChoice,
-  Router,
-  RouterState,
   Signal,
   SpeechAnswer,
-  Target,
-  Task,
   TranscriptionAnswer,
   TranscriptionRequest,
   UpstreamCall,
 } from './provider.js'
 export type { RateLimit, RateLimiter } from './rate-limiter.js'
 export { memoryRateLimiter } from './rate-limiter.js'
+export type {
+  Choice,
+  Considered,
+  Need,
+  Preview,
+  Probe,
+  ProviderHealth,
+  ProviderState,
+  RecentChoice,
+  Router,
+  RouterState,
+  Target,
+  Task,
+} from './router.js'
 export {
   SpeechFormat,
   SpeechRequest,

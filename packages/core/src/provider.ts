@@ -1,5 +1,4 @@
-import type { UpstreamFailure } from './errors.js'
-import type { Price, PriceTable, Units } from './prices/price.js'
+import type { Need } from './router.js'
 import type { SpeechRequest, TranscriptionFields } from './schemas/audio.js'
 import type { ChatChunk, ChatCompletion, ChatCompletionRequest, Usage } from './schemas/chat.js'
 import type { EmbeddingRequest, EmbeddingResponse } from './schemas/embeddings.js'
@@ -117,6 +116,12 @@ export interface Provider {
   /** Whether an unlisted model id, such as `gpt-…`, belongs to this family. Absent = never. */
   owns?(model: string): boolean
   models(call: UpstreamCall): Promise<Model[]>
+  /**
+   * Asks the upstream for its list of models, which costs nothing, and resolves with the status of the answer: 404 or 405 where it
+   * has no such list. Absent = it cannot be asked.
+   * @throws UpstreamError
+   */
+  check?(call: UpstreamCall): Promise<number>
   /** Whether it supports a request of a task other than chat; absent = always. */
   fits?(need: Pick<Need, 'task' | 'request'>): boolean
   chat?: {
@@ -148,135 +153,4 @@ export interface Provider {
   speech?(request: SpeechRequest, call: UpstreamCall): Promise<SpeechAnswer>
   /** @throws UpstreamError */
   transcription?(request: TranscriptionRequest, call: UpstreamCall): Promise<TranscriptionAnswer>
-}
-
-/** A provider and the model id to request from it. */
-export interface Target {
-  provider: Provider
-  model: string
-  /** The current price; undefined if unknown. */
-  price: Price | undefined
-  /** Version of the price table. */
-  catalogue: string
-}
-
-/** A task of a provider: a method of {@link Provider}. */
-export type Task = 'chat' | 'embeddings' | 'images' | 'speech' | 'transcription'
-
-/** The requirements of a request. */
-export interface Need {
-  task: Task
-  request: { model: string; provider?: string | null | undefined }
-  /** The expected units on a target; used only to compare prices. */
-  expected(target: Target): Units
-  /** Tokens of the prompt and of one answer; used only when prices are compared. Default: not checked. */
-  size?(): { prompt: number; output: number }
-  /** Whether a target supports the request; used only when prices are compared. `listed` is its catalogue entry. Default: yes. */
-  fits?(target: Target, listed: Model | undefined): boolean
-}
-
-/** A candidate of a choice. */
-export type Considered = {
-  provider: string
-  model: string
-  /** Expected cost of the request; null if the price is unknown or was not compared. */
-  expected_nano_usd: number | null
-  /** Why it cannot serve the request; absent if it can. */
-  excluded?: 'unfit' | 'context' | 'output'
-  /** Why it was moved behind others; absent if it was not. */
-  behind?: 'unhealthy' | 'limited'
-}
-
-/** The targets chosen for a request. */
-export interface Choice {
-  /** Best first; never empty. */
-  targets: Target[]
-  /** All compared candidates, cheapest first; absent if price did not decide. */
-  considered?: Considered[]
-}
-
-/** The health of a provider. */
-export interface ProviderHealth {
-  id: string
-  /** `unhealthy` = other providers are tried first until `next_try`. */
-  status: 'healthy' | 'unhealthy'
-  /** Failures since the last success. */
-  failures: number
-  /** Kind of the last failure. */
-  last_failure: UpstreamFailure['kind'] | null
-  /** When one request may probe it. */
-  next_try: string | null
-}
-
-/** A configured provider and its current state. */
-export interface ProviderState extends ProviderHealth {
-  /** The tasks that it supports. */
-  tasks: Task[]
-  /** `open` = other providers are tried first; `half-open` = one request may probe it or is doing so. */
-  breaker: 'closed' | 'open' | 'half-open'
-  /** Rate-limited models, which are tried after others until the given time. */
-  limited: { model: string; until: string }[]
-}
-
-/** A past choice among several candidates, with its result. */
-export interface RecentChoice {
-  time: string
-  /** The requested model. */
-  model: string
-  /** The request's `provider` field; null if absent. */
-  provider: string | null
-  /** The criterion: expected cost or order of configuration. */
-  by: 'price' | 'order'
-  /** In the order in which they were to be tried, followed by excluded ones. The cost is set only if price decided. */
-  order: Considered[]
-  /** The target that accepted the request; null if none has (yet). */
-  served: { provider: string; model: string } | null
-  /** Number of calls made. */
-  attempts: number
-}
-
-/** The state of a router in this process. */
-export interface RouterState {
-  /** In the order of configuration. */
-  providers: ProviderState[]
-  /** Model groups by name. */
-  groups: Record<string, string[]>
-  /** The last 100 choices among several candidates, newest first. */
-  choices: RecentChoice[]
-  /** The prices in force. */
-  prices: PriceTable
-}
-
-/** Selects the providers for a request and tracks their health. */
-export interface Router {
-  /**
-   * Selects the targets for a request.
-   * @throws ApiError 400 for an unknown model or provider, and if no provider supports the request
-   */
-  candidates(need: Need): Choice | Promise<Choice>
-  /**
-   * Runs a call with the first target. As long as a call certainly was not accepted, it runs with the next target or is retried.
-   * After this resolves, the result of the call must be reported with `report`.
-   * @throws the error of a call that may have been accepted; otherwise the first error
-   */
-  attempt<T>(
-    targets: Target[],
-    signal: Signal,
-    run: (target: Target) => Promise<T>,
-  ): Promise<{ value: T; target: Target; attempts: number }>
-  /** Reports how an accepted call ended; without `error`, successfully. */
-  report(target: Target, error?: unknown): void
-  /** The models of all configured providers, or of one. */
-  models(filter?: { provider?: string | undefined }): Promise<Model[]>
-  /** A listed model by its id, with or without the provider prefix, including its `fidelity`. */
-  model(id: string): Promise<Model | undefined>
-  /**
-   * The models for agents, in order of preference, as values of a request's `model`: at most two, of different providers unless they are
-   * configured. Empty where no provider lists a suitable one.
-   */
-  agentModels(): Promise<string[]>
-  /** The health of the providers, in the order of configuration. */
-  health(): ProviderHealth[]
-  /** The state of the router, for operators. */
-  state(): RouterState
 }

@@ -1,9 +1,12 @@
 import type { GatewayKeys, KV, Router, UsageLedger } from '@turnpike/core'
 import { route } from '@turnpike/http'
+import { adminBalancer, adminBalancerSimulate } from './operations/admin/balancer.js'
 import { adminEvents } from './operations/admin/events.js'
+import { adminKeys, adminKeysRevoke } from './operations/admin/keys.js'
 import { adminMetrics } from './operations/admin/metrics.js'
 import { adminPricing } from './operations/admin/pricing.js'
-import { adminBalancer, adminProviders } from './operations/admin/providers.js'
+import { adminProviders, adminProvidersProbe } from './operations/admin/providers.js'
+import { adminUsage, adminUsageHours } from './operations/admin/usage.js'
 import { adminAudit, adminUsersSummary } from './operations/admin/users.js'
 import type { RequestEvents } from './request-events.js'
 import type { GatewayRoute } from './operation.js'
@@ -34,8 +37,14 @@ export const adminRoutes = ({ router, kv, ledger, now }: GatewayParts): GatewayR
   route('GET', '/admin/balancer', adminBalancer(router)),
 ]
 
-/** Routes that the specification does not have: the audit log and, if there are `events`, their stream. */
-export const conventionRoutes = ({ kv, events, stopping }: GatewayParts): GatewayRoute[] => [
+/** Routes that the specification does not have: the data of a dashboard, the audit log and, if there are `events`, their stream. */
+export const conventionRoutes = ({ router, kv, keys, ledger, events, stopping, now }: GatewayParts): GatewayRoute[] => [
+  route('POST', '/admin/providers/{id}/probe', adminProvidersProbe(router), { convention: true }),
+  route('POST', '/admin/balancer/simulate', adminBalancerSimulate(router), { convention: true }),
+  route('GET', '/admin/usage', adminUsage(kv, ledger, now), { convention: true }),
+  route('GET', '/admin/usage/hours', adminUsageHours(kv, ledger, now), { convention: true }),
+  route('GET', '/admin/keys', adminKeys(kv, keys), { convention: true }),
+  route('DELETE', '/admin/keys/{id}', adminKeysRevoke(keys, now), { status: 204, convention: true }),
   route('GET', '/admin/audit', adminAudit(kv), { convention: true }),
   ...(events ? [route('GET', '/admin/events', adminEvents(events, stopping), { convention: true })] : []),
 ]

@@ -80,6 +80,12 @@ describe('the document of a gateway', () => {
     const unmarked = [...operations].filter(([, operation]) => !('x-convention' in operation)).map(([name]) => name)
     expect(unmarked.toSorted()).toEqual(shown.toSorted())
     expect([...operations.keys()].filter((name) => !shown.includes(name))).toEqual([
+      'POST /admin/providers/{id}/probe',
+      'POST /admin/balancer/simulate',
+      'GET /admin/usage',
+      'GET /admin/usage/hours',
+      'GET /admin/keys',
+      'DELETE /admin/keys/{id}',
       'GET /admin/audit',
       'GET /admin/events',
       'GET /metrics',

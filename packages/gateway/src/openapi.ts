@@ -25,9 +25,12 @@ import type { OpenApiDocument } from '@turnpike/http/openapi'
 import { commonStatuses, openapi as documentOf, openapiRoute, ours, shown } from '@turnpike/http/openapi'
 import type { GatewayParts } from './admin-routes.js'
 import { DESCRIPTION, VERSION } from './conventions.js'
+import { BalancerResponse, SimulatedChoice } from './operations/admin/balancer.js'
+import { KeyList } from './operations/admin/keys.js'
 import { MetricsResponse, ProviderMetrics } from './operations/admin/metrics.js'
 import { PricingResponse } from './operations/admin/pricing.js'
-import { BalancerResponse, ConfiguredProviders } from './operations/admin/providers.js'
+import { ConfiguredProviders, ProviderProbe } from './operations/admin/providers.js'
+import { UsageSeries, UsageTable } from './operations/admin/usage.js'
 import { AuditLog, UsersSummary } from './operations/admin/users.js'
 import type { GatewayRoute } from './operation.js'
 import { GatewayInfo, HealthResponse, ProviderHealth, ProvidersHealth } from './operations/status.js'
@@ -97,9 +100,14 @@ const components = {
   ProviderMetrics: ours(ProviderMetrics),
   MetricsResponse: ours(MetricsResponse),
   ConfiguredProviders: ours(ConfiguredProviders),
+  ProviderProbe: ours(ProviderProbe),
   PricingResponse: ours(PricingResponse),
   UsersSummary: ours(UsersSummary),
   BalancerResponse: ours(BalancerResponse),
+  SimulatedChoice: ours(SimulatedChoice),
+  UsageTable: ours(UsageTable),
+  UsageSeries: ours(UsageSeries),
+  KeyList: ours(KeyList),
   AuditLog: ours(AuditLog),
   RequestEvent: ours(RequestEvent),
   Error: shown(GatewayError, 'error'),

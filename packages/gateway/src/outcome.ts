@@ -4,3 +4,10 @@ import { UpstreamError } from '@turnpike/core'
 /** The outcome of a stream that failed without being stopped by the gateway. */
 export const outcomeOf = (error: unknown): Outcome =>
   UpstreamError.is(error) && error.failure.kind === 'truncated' ? 'truncated' : 'upstream_error'
+
+/** The kind of a failure, for the metrics; undefined where the provider is not its cause. */
+export const kindOf = (error: unknown): string | undefined => {
+  if (!UpstreamError.is(error)) return undefined
+  const { kind, status, caller, credential } = error.failure
+  return status === 429 ? 'rate_limited' : credential ? 'credential' : caller ? 'refused' : kind
+}

@@ -17,6 +17,9 @@ export const RequestEvent = v.object({
   key_id: text,
   user_id: text,
   task: text,
+  /** The model as the caller named it, cut to 100 characters. */
+  requested_model: text,
+  /** Who served the request, and with which model. */
   provider: text,
   model: text,
   stream: v.optional(v.boolean()),
@@ -26,10 +29,14 @@ export const RequestEvent = v.object({
   error_code: text,
   /** Number of upstream calls. */
   attempts: number,
+  /** The upstream calls that failed before the answer, such as `google/gemini-2.5-pro: rate_limited 429, openai/gpt-4o: timeout`. */
+  failed_calls: text,
   prompt_tokens: number,
   completion_tokens: number,
   /** US dollars; 0 where the price is not known. */
   cost_usd: number,
+  /** True where the price is not known. */
+  unpriced: v.optional(v.boolean()),
   /** Milliseconds until the first event. */
   first_token_ms: number,
 })
@@ -50,6 +57,7 @@ export function eventOf(log: RequestLog, now: number): RequestEvent | null {
     key_id: fields.key_id,
     user_id: fields.user_id,
     task: fields.task,
+    requested_model: fields.requested_model,
     provider: fields.provider,
     model: fields.model,
     stream: fields.stream,
@@ -57,9 +65,11 @@ export function eventOf(log: RequestLog, now: number): RequestEvent | null {
     error_type: fields.error_type,
     error_code: fields.error_code,
     attempts: fields.attempts,
+    failed_calls: fields.failed_calls,
     prompt_tokens: fields.prompt_tokens,
     completion_tokens: fields.completion_tokens,
     cost_usd: fields.cost_usd,
+    unpriced: fields.unpriced,
     first_token_ms: fields.first_token_ms,
   }
 }

@@ -1,7 +1,7 @@
 import type { Considered, Note, Outcome, Target, UpstreamCall, Usage } from '@turnpike/core'
 import { toUsd, UpstreamError } from '@turnpike/core'
 import { metered } from './meter.js'
-import { outcomeOf } from './outcome.js'
+import { kindOf, outcomeOf } from './outcome.js'
 import type { Used } from './record.js'
 import { estimated, recordOf, sentOf } from './record.js'
 import type { UpstreamRequest } from './upstream-request.js'
@@ -14,12 +14,15 @@ export type Cost = { cost: number; priced: boolean }
 /** Calls one target. */
 type Run<T> = (target: Target, call: UpstreamCall) => Promise<T>
 
+/** The name of a target, without characters that separate it from others. */
+const nameOf = (provider: string, model: string): string => `${provider}/${model.replace(/[^\w./:@-]/g, '_')}`
+
 /** The compared candidates, as the header `x-gateway-considered`: `openai/gpt-4o-mini=0.00001; google/gemini-2.5-pro=0.002(unhealthy)`. */
 const comparison = (considered: Considered[]): string =>
   considered
     .map(({ provider, model, expected_nano_usd: nano, excluded, behind }) => {
       const expected = nano === null ? 'unpriced' : decimal(toUsd(nano))
-      return `${provider}/${model.replace(/[^\w./:@-]/g, '_')}=${expected}${excluded || behind ? `(${excluded ?? behind})` : ''}`
+      return `${nameOf(provider, model)}=${expected}${excluded || behind ? `(${excluded ?? behind})` : ''}`
     })
     .join('; ')
 
@@ -29,11 +32,11 @@ const decimal = (usd: number): string => usd.toFixed(9).replace(/\.?0+$/, '')
 /** The usage that a failed call reported, if any. */
 const spentOf = (error: unknown): Usage | undefined => (UpstreamError.is(error) ? error.failure.usage : undefined)
 
-/** The kind of a failure, for the metrics; undefined where the provider is not its cause. */
-const kindOf = (error: unknown): string | undefined => {
-  if (!UpstreamError.is(error)) return undefined
-  const { kind, status, caller, credential } = error.failure
-  return status === 429 ? 'rate_limited' : credential ? 'credential' : caller ? 'refused' : kind
+/** Adds a failed call to the log: `google/gemini-2.5-pro: rate_limited 429, openai/gpt-4o: timeout`. */
+function logFailure(upstream: UpstreamRequest, { provider, model }: Target, kind: string, status?: number): void {
+  const failed = `${nameOf(provider.id, model)}: ${kind}${status === undefined ? '' : ` ${status}`}`
+  upstream.failedCalls += upstream.failedCalls === '' ? failed : `, ${failed}`
+  upstream.call.log({ failed_calls: upstream.failedCalls })
 }
 
 /** The cause of a failure: where the gateway stopped the call, the reason for that and not the broken connection that followed. */
@@ -57,6 +60,7 @@ function attempt<T>(upstream: UpstreamRequest, run: Run<T>): Promise<{ value: T 
         watch.relax()
         const reason = reasonOf(upstream, error)
         const kind = kindOf(reason)
+        if (kind) logFailure(upstream, target, kind, (reason as UpstreamError).failure.status)
         // A failure with usage gets a usage record, and is counted by its outcome.
         if (kind && !spentOf(reason))
           ledger.failed({ provider: target.provider.id, kind, timestamp: new Date(now()).toISOString() })
@@ -87,6 +91,7 @@ function record(upstream: UpstreamRequest, used: Used, outcome: Outcome): Promis
   })
   const { prompt_tokens, completion_tokens, cost_nano_usd: nano } = made
   call.log({ outcome, attempts, prompt_tokens, completion_tokens, cost_usd: toUsd(nano ?? 0) })
+  if (nano === null) call.log({ unpriced: true })
   if (first_token_ms !== null) call.log({ first_token_ms })
   return options.ledger.append(made, hold).then(() => ({ cost: toUsd(nano ?? 0), priced: nano !== null }))
 }

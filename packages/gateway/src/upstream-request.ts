@@ -61,8 +61,13 @@ export interface UpstreamRequest {
   target: Target
   notes: Note[]
   attempts: number
+  /** The calls that failed before one was accepted, for the log; '' if there are none. */
+  failedCalls: string
   first_token_ms: number | null
 }
+
+/** Characters of a requested model that are logged. */
+const LOGGED_MODEL = 100
 
 /** Milliseconds since a time of `performance.now`. */
 export const elapsed = (started: number): number => Math.round(performance.now() - started)
@@ -84,8 +89,9 @@ export async function upstreamRequest(
   const payer = caller as UserCaller
   const { key, user } = payer
   const { task } = need
-  call.log({ task })
-  const choice = router.candidates(need)
+  // The caller's text, of which a model id needs no more.
+  call.log({ task, requested_model: need.request.model.slice(0, LOGGED_MODEL) })
+  const choice = router.candidates(need, call.requestId)
   // Not awaited where it is synchronous: each `await` costs a turn of the event loop.
   const { targets: able, considered } = choice instanceof Promise ? await choice : choice
   const targets = allowedTargets(payer, able)
@@ -138,6 +144,7 @@ export async function upstreamRequest(
     target,
     notes: ownNotes,
     attempts: 0,
+    failedCalls: '',
     first_token_ms: null,
   }
 }

@@ -23,7 +23,8 @@ describe('corsHeaders', () => {
     expect(headersOf('POST', { origin: 'http://localhost:3000' })).toEqual({
       vary: 'origin',
       'access-control-allow-origin': 'http://localhost:3000',
-      'access-control-expose-headers': 'x-request-id, retry-after, x-should-retry, x-gateway-warnings',
+      'access-control-expose-headers':
+        'x-request-id, retry-after, x-should-retry, x-gateway-warnings, link, etag, x-message-id, x-reply-id',
     })
   })
 

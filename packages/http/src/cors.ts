@@ -6,6 +6,18 @@ export interface CorsOptions {
   origins: readonly string[]
 }
 
+/** Headers of answers that pages may read, besides the few that browsers let them read anyway. */
+const EXPOSED = [
+  'x-request-id',
+  'retry-after',
+  'x-should-retry',
+  'x-gateway-warnings',
+  'link',
+  'etag',
+  'x-message-id',
+  'x-reply-id',
+].join(', ')
+
 /** Headers for a cross-origin call from an allowed page; none otherwise. A preflight gets the methods and headers that it asks for. */
 export function corsHeaders(
   exchange: Exchange,
@@ -16,8 +28,7 @@ export function corsHeaders(
   const origin = exchange.header('origin')
   if (origin === undefined || !origins.includes(origin)) return { vary: 'origin' }
   const headers: Record<string, string> = { vary: 'origin', 'access-control-allow-origin': origin }
-  if (exchange.method !== 'OPTIONS')
-    headers['access-control-expose-headers'] = 'x-request-id, retry-after, x-should-retry, x-gateway-warnings'
+  if (exchange.method !== 'OPTIONS') headers['access-control-expose-headers'] = EXPOSED
   else {
     const wanted = exchange.header('access-control-request-headers')
     headers['access-control-allow-methods'] = [...methods].join(', ')

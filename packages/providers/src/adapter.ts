@@ -28,7 +28,8 @@ export interface ErrorMeaning {
 export interface UpstreamRequest {
   /** Relative to the base URL. */
   path: string
-  body: object
+  /** Absent = the request is a GET. */
+  body?: object
   /** Each field that is not sent as the caller wrote it. */
   notes: Note[]
 }

@@ -27,6 +27,8 @@ interface Family extends Pick<ProviderOptions, 'owns' | 'endpoints'> {
   chat(provider: string): ProviderOptions['chat']
   /** The capabilities of each listed model by its id. */
   catalogue: Record<string, Capability[]>
+  /** Path of the upstream's own list of models. */
+  modelsPath: string
 }
 
 /** `created` of every model, in seconds: the date of the catalogues. Source: models.dev, 2026-07-02. */
@@ -53,6 +55,7 @@ export function familyProvider(family: Family, options: FamilyOptions): Provider
     chat: family.chat(id),
     endpoints: family.endpoints,
     models: listModels(family.id, id, family.catalogue),
+    modelsPath: family.modelsPath,
     owns: family.owns,
     transport,
     limits,

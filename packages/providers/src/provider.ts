@@ -7,6 +7,7 @@ import type {
   Provider,
   UpstreamCall,
 } from '@turnpike/core'
+import { UpstreamError } from '@turnpike/core'
 import { extend, unsupported, withoutNulls } from '@turnpike/core/internal'
 import type { ChatAdapter, UpstreamRequest } from './adapter.js'
 import { decodeStream } from './events.js'
@@ -27,6 +28,8 @@ export interface ProviderOptions extends Omit<Upstream, 'errors'> {
   endpoints?: ((upstream: Upstream) => Endpoints) | undefined
   /** The models that the provider lists. */
   models: Model[]
+  /** Path of the upstream's own list of models, for `check`; default none: the provider cannot be checked. */
+  modelsPath?: string
   /** Whether a model belongs to this provider. */
   owns: (model: string) => boolean
 }
@@ -46,7 +49,7 @@ export async function* toChunks(stream: ChatStream): AsyncGenerator<ChatChunk> {
  * @example createProvider({ id: 'mine', baseURL, headers, chat: myAdapter, models: [], owns: () => false, transport: fetchTransport() })
  */
 export function createProvider(options: ProviderOptions): Provider {
-  const { id: provider, chat, models, owns, limits } = options
+  const { id: provider, chat, models, modelsPath, owns, limits } = options
   // Built once, because spreading objects per request costs several microseconds.
   const headers = {
     ...options.headers,
@@ -95,10 +98,22 @@ export function createProvider(options: ProviderOptions): Provider {
     }
   }
 
+  const check = async (path: string, call: UpstreamCall): Promise<number> => {
+    try {
+      await callJson(upstream, { path, notes: [] }, call, (list) => list)
+      return 200
+    } catch (error) {
+      const status = UpstreamError.is(error) ? error.failure.status : undefined
+      if (status === 404 || status === 405) return status
+      throw error
+    }
+  }
+
   return {
     id: provider,
     owns,
     models: async () => models,
+    ...(modelsPath !== undefined && { check: (call) => check(modelsPath, call) }),
     chat: {
       oneChoice: chat.oneChoice,
       ...(chat.prepare && { prepare: chat.prepare }),

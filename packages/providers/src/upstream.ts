@@ -75,7 +75,7 @@ function readText({ header, body, text }: TransportResponse, limit: number): Pro
 
 /**
  * Reports the request's notes, sends it and resolves with a 2xx response.
- * @param request.body a stream, sent unchanged, or a value, sent as JSON
+ * @param request.body a stream, sent unchanged, or a value, sent as JSON; absent for a GET
  * @param headers default `upstream.headers`
  * @throws UpstreamError if the upstream cannot be reached or responds with another status
  * @throws the signal's reason if it is aborted
@@ -88,13 +88,18 @@ export function send(
 ): Promise<TransportResponse> {
   const { id, baseURL, errors, transport } = upstream
   if (notes.length > 0) onNotes?.(notes)
-  const sent = transport({
-    url: baseURL + path,
-    method: 'POST',
-    headers,
-    body: body instanceof ReadableStream ? body : JSON.stringify(body),
-    signal,
-  })
+  const url = baseURL + path
+  const sent = transport(
+    body === undefined
+      ? { url, method: 'GET', headers, signal }
+      : {
+          url,
+          method: 'POST',
+          headers,
+          body: body instanceof ReadableStream ? body : JSON.stringify(body),
+          signal,
+        },
+  )
   return sent.then(
     (response) => {
       const { status, header } = response

@@ -12,8 +12,11 @@ export const count = (value: number): string => (value < 100_000 ? whole : compa
 export function usd(value: number): string {
   if (value === 0) return '$0'
   const digits = value >= 1 ? 2 : Math.min(9, 2 - Math.floor(Math.log10(value)))
-  return `$${value.toLocaleString(locale, { minimumFractionDigits: value >= 1 ? 2 : 0, maximumFractionDigits: digits })}`
+  return `$${value.toLocaleString(locale, { minimumFractionDigits: 2, maximumFractionDigits: digits })}`
 }
+
+/** `1 row`, `2 rows`. */
+export const plural = (value: number, name: string): string => `${count(value)} ${name}${value === 1 ? '' : 's'}`
 
 /** A share from 0 to 1 as `3.7 %`. */
 export const percent = (share: number): string =>

@@ -4,6 +4,7 @@ import type { Commit, KV } from '../kv/kv.js'
 import { entriesOf } from '../kv/kv.js'
 import type { Budget } from '../ledger/holds.js'
 import { lastUsed } from '../ledger/last-used.js'
+import type { PageOptions } from '../ledger/record-pages.js'
 import { revocableCache } from '../revocable-cache.js'
 import { sha256 } from '../sha256.js'
 import type { Act } from './audit.js'
@@ -45,6 +46,13 @@ export interface KeyInput {
   budget?: Budget
 }
 
+/** A page of keys with the time of their last use, newest first, including revoked ones. */
+export interface KeyPage {
+  items: (GatewayKey & { last_used_at: string | null })[]
+  /** The `after` of the following page; absent on the last one. */
+  next?: string
+}
+
 /** A verified key and its owner. */
 export interface KeyHolder {
   key: GatewayKey
@@ -63,11 +71,8 @@ export interface GatewayKeys {
   get(id: string): Promise<GatewayKey | null>
   /** The key with this value and its owner; null if the key is unknown, revoked or expired, or its owner was deleted. */
   verify(value: string): Promise<KeyHolder | null> | KeyHolder | null
-  /** The user's keys with the time of their last use, newest first, including revoked ones; `next` is the `after` of the following page. */
-  list(
-    userId: string,
-    page?: { after?: string; limit?: number },
-  ): Promise<{ items: (GatewayKey & { last_used_at: string | null })[]; next?: string }>
+  /** The keys of a user, or for null of all users. */
+  list(userId: string | null, page?: PageOptions): Promise<KeyPage>
   /** Changes the rate limit of a key, in requests per minute. */
   setRateLimit(id: string, rateLimit: number, act?: Act): Promise<void>
   /**
@@ -188,16 +193,16 @@ export function gatewayKeys(kv: KV, options: { now?: () => number } = {}): Gatew
       return typeof hash === 'string' ? verifyHash(hash) : hash.then(verifyHash)
     },
     async list(userId, { after, limit = 100 } = {}) {
-      const prefix = userKeysOf(userId)
+      const prefix = userId === null ? ['gwkey'] : userKeysOf(userId)
       const page = await kv.list(prefix, {
         reverse: true,
         limit,
         ...(after !== undefined && { after: [...prefix, after] }),
       })
-      const ids = page.items.map(({ key }) => key[2]!)
+      const ids = page.items.map(({ key }) => key.at(-1)!)
       const [entries, uses] = await Promise.all([kv.getMany<GatewayKey>(ids.map(keyOf)), lastUsed(kv, 'key', ids)])
       const items = entries.flatMap((entry, i) => (entry ? { ...entry.value, last_used_at: uses[i]! } : []))
-      return page.next ? { items, next: page.next[2]! } : { items }
+      return page.next ? { items, next: page.next.at(-1)! } : { items }
     },
     async setRateLimit(id, rate_limit, act = {}) {
       await change(id, (key) => ({ ...key, rate_limit }), auditEntry('key.update', id, act))

@@ -12,6 +12,13 @@ export interface UsageHour {
   fields: Readonly<Fields>
 }
 
+/** A page of sums by id, in the order in which ids are stored. Ids without requests are left out. */
+export interface UsagePage {
+  items: { id: string; totals: UsageTotals }[]
+  /** The `after` of the next page; absent on the last one. */
+  next?: string
+}
+
 /** Stores usage records, sums them up, and holds the expected cost of running requests. */
 export interface UsageLedger {
   /**
@@ -51,6 +58,13 @@ export interface UsageLedger {
   totalsOfMany(of: TotalOf, ids: string[]): Promise<UsageTotals[]>
   /** Sums over all time per provider, including those that are no longer configured, with all counted fields: see totals.ts. */
   providers(): Promise<{ id: string; totals: UsageTotals; fields: Readonly<Fields> }[]>
+  /** Sums over all time of each id. `limit` is 100 by default. */
+  listTotals(of: Exclude<TotalOf, 'all'>, page?: PageOptions): Promise<UsagePage>
+  /**
+   * Sums of each id since the hour of `from`. `limit` is 100 by default; a page that is not the last may have fewer, or no items.
+   * It takes a read per id, and another for its hours.
+   */
+  listSince(of: HourOf, from: Date, page?: PageOptions): Promise<UsagePage>
   /** Sums per hour, oldest first, starting with the hour of `from`; hours without usage are omitted. */
   hours(of: HourOf, id: string, from: Date): Promise<UsageHour[]>
   /**

@@ -2,7 +2,7 @@ import { invalid } from '../invalid.js'
 import type { Key, KV, Page } from '../kv/kv.js'
 import type { UsageRecord } from './usage-record.js'
 
-/** Options of a page of records: `limit` default 100, at most 500; `after` is the `next` of the previous page. */
+/** Options of a page: `limit` default 100, at most 500; `after` is the `next` of the previous page. */
 export interface PageOptions {
   after?: string | undefined
   limit?: number | undefined

@@ -83,6 +83,18 @@ export function totalsOf(fields: Fields = {}): UsageTotals {
   return { requests, unpriced, prompt_tokens, completion_tokens, tokens, cost_nano_usd: nanoOf(fields, 'cost') }
 }
 
+/** Adds the fields of a counter to others. */
+export function addFields(sum: Fields, fields: Readonly<Fields>): void {
+  for (const name in fields) add(sum, name, fields[name]!)
+}
+
+/** Adds up the fields of counters. */
+export function sumOf(all: Iterable<Readonly<Fields>>): Fields {
+  const sum: Fields = {}
+  for (const fields of all) addFields(sum, fields)
+  return sum
+}
+
 /** The hour of an ISO 8601 timestamp, such as `2026-01-31-09`; sorts by time. */
 export const hourOf = (timestamp: string): string => `${timestamp.slice(0, 10)}-${timestamp.slice(11, 13)}`
 
@@ -156,8 +168,8 @@ export function addUsage(sums: Sums, records: UsageRecord[], failed: FailedCall[
     const { session_id, in_session, conversation_id, in_conversation, task_id, in_task, project_id, in_project } = first
     const count = (key: Key, more?: Fields): void => {
       const fields = sums.of(key)
-      for (const name in usage) add(fields, name, usage[name]!)
-      if (more) for (const name in more) add(fields, name, more[name]!)
+      addFields(fields, usage)
+      if (more) addFields(fields, more)
     }
     count(totalKey('all', ''))
     count(totalKey('user', user_id))

@@ -2,16 +2,16 @@ import { ApiError, StorageError } from '../errors.js'
 import { uuidv7 } from '../ids.js'
 import type { Commit, KV } from '../kv/kv.js'
 import { entriesOf } from '../kv/kv.js'
+import { afterTurn } from '../microtask.js'
 import type { Hold, Wanted } from './holds.js'
 import { dropHold, ending, holdsUntil, limitKey, makeHolds, settle, sweeping, swept, useOf, wantHold } from './holds.js'
 import { lastUses } from './last-used.js'
-import type { UsageHour, UsageLedger } from './ledger.js'
+import type { UsageLedger } from './ledger.js'
 import { pageOfRecords } from './record-pages.js'
 import type { Fields } from './totals.js'
-import { addUsage, hourKey, hourOf, Sums, totalKey, totalsOf } from './totals.js'
+import { addUsage, Sums, totalKey, totalsOf } from './totals.js'
+import { hoursOf, listSince, listTotals } from './usage-lists.js'
 import type { FailedCall, UsageRecord } from './usage-record.js'
-
-const HOUR_MS = 3_600_000
 
 /** Maximum number of attempts at a flush whose outcome is unknown. All have the same id, so that records are never counted twice. */
 const TRIES = 3
@@ -20,9 +20,6 @@ const TRIES = 3
  * user with many records faster; a higher one increases the throughput of a slow store: with 20 ms per commit, it is 6,400 records a second.
  */
 const GROUP = 128
-
-/** Runs a callback after the current turn of the event loop; as a microtask where there is no `setImmediate`, as in Workers. */
-const afterTurn: (callback: () => void) => void = globalThis.setImmediate ?? queueMicrotask
 
 /**
  * Runs a callback after the next turn, so that the records of two turns share a flush: a flush for one record costs a quarter of its
@@ -244,13 +241,9 @@ export function usageLedger(
         providers.push({ id: key[2]!, totals: totalsOf(value), fields: value })
       return providers
     },
-    async hours(of, id, from) {
-      const before = hourKey(of, id, hourOf(new Date(from.getTime() - HOUR_MS).toISOString()))
-      const hours: UsageHour[] = []
-      for await (const { key, value } of entriesOf<Fields>(kv, before.slice(0, 3), before))
-        hours.push({ hour: key[3]!, totals: totalsOf(value), fields: value })
-      return hours
-    },
+    listTotals: (of, page) => listTotals(kv, of, page),
+    listSince: (of, from, page) => listSince(kv, of, from, page),
+    hours: (of, id, from) => hoursOf(kv, of, id, from),
     records: (userId, page) => pageOfRecords(kv, userId, page),
   }
 }

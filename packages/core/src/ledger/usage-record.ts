@@ -1,5 +1,5 @@
 import type { Rates, Units } from '../prices/price.js'
-import type { Considered, Task } from '../provider.js'
+import type { Considered, Task } from '../router.js'
 
 /** How a request to an upstream ended; each stream has exactly one outcome. */
 export type Outcome = 'complete' | 'upstream_error' | 'truncated' | 'client_abort' | 'idle_timeout' | 'server_shutdown'

@@ -1,28 +1,28 @@
-/** What the routes below `/admin` answer, as far as the dashboard reads it (docs/admin.md). */
+import type { GatewaySchemas } from '@turnpike/client'
 
-export interface Quantiles {
-  p50: number | null
-  p95: number | null
-  p99: number | null
-}
+/** What the routes below `/admin` answer (docs/admin.md), by the types of the gateway's OpenAPI document. */
 
-export interface Metrics {
-  requests: number
-  errors: Record<string, number>
-  refused: number
-  error_rate: number
-  latency_ms: Quantiles
-  first_token_ms: Quantiles
-  prompt_tokens: number
-  completion_tokens: number
-  cost_usd: number
-  unpriced: number
-}
+export type MetricsAnswer = GatewaySchemas['MetricsResponse']
+export type Metrics = MetricsAnswer['total']
+export type ProvidersAnswer = GatewaySchemas['ConfiguredProviders']
+export type Probe = GatewaySchemas['ProviderProbe']
 
-export interface MetricsAnswer {
-  from: string
-  hours: number
-  total: Metrics
-  providers: (Metrics & { id: string })[]
-  series: (Metrics & { time: string; by_provider: Record<string, number> })[]
-}
+export type BalancerAnswer = GatewaySchemas['BalancerResponse']
+/** How a request chose among its candidates. */
+export type Choice = BalancerAnswer['choices'][number]
+/** A candidate for a request; they are in the order of calls. */
+export type Candidate = Choice['order'][number]
+export type Simulated = GatewaySchemas['SimulatedChoice']
+
+export type PricingAnswer = GatewaySchemas['PricingResponse']
+export type PricedModel = PricingAnswer['models'][number]
+
+export type UsageAnswer = GatewaySchemas['UsageTable']
+export type UsageRow = UsageAnswer['data'][number]
+export type UsageHours = GatewaySchemas['UsageSeries']
+
+export type KeysAnswer = GatewaySchemas['KeyList']
+export type Key = KeysAnswer['data'][number]
+
+/** A finished request; what does not apply to it is absent. */
+export type RequestEvent = GatewaySchemas['RequestEvent']

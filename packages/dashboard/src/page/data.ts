@@ -28,11 +28,16 @@ async function errorOf(response: Response): Promise<AnswerError> {
 /** Sends a request to a path relative to the place where the gateway is mounted. @throws AnswerError */
 export async function send(
   path: string,
-  { body, ...init }: { method?: string; body?: unknown; signal?: AbortSignal } = {},
-) {
+  {
+    body,
+    headers,
+    ...init
+  }: { method?: string; body?: unknown; headers?: Record<string, string>; signal?: AbortSignal } = {},
+): Promise<Response> {
   const response = await fetch(path, {
     ...init,
     headers: {
+      ...headers,
       ...(token && { authorization: `Bearer ${token}` }),
       ...(body !== undefined && { 'content-type': 'application/json' }),
     },

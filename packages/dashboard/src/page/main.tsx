@@ -5,10 +5,24 @@ import { route, Shell } from '@turnpike/ui'
 import type { ComponentType } from 'preact'
 import { render } from 'preact'
 import { refused, signOut } from './data.js'
+import { Keys } from './keys.js'
 import { Overview } from './overview.js'
+import { Pricing } from './pricing.js'
+import { Providers } from './providers.js'
+import { Requests } from './requests.js'
+import { Routing } from './routing.js'
 import { SignIn } from './sign-in.js'
+import { Usage } from './usage.js'
 
-const pages: { path: string; name: string; page: ComponentType }[] = [{ path: '/', name: 'Overview', page: Overview }]
+const pages: { path: string; name: string; page: ComponentType }[] = [
+  { path: '/', name: 'Overview', page: Overview },
+  { path: '/requests', name: 'Requests', page: Requests },
+  { path: '/usage', name: 'Usage', page: Usage },
+  { path: '/providers', name: 'Providers', page: Providers },
+  { path: '/routing', name: 'Routing', page: Routing },
+  { path: '/pricing', name: 'Pricing', page: Pricing },
+  { path: '/keys', name: 'Keys', page: Keys },
+]
 
 function App() {
   if (refused.value !== undefined) return <SignIn />

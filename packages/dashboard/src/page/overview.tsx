@@ -18,30 +18,14 @@ import {
   time,
   usd,
   useData,
-  words,
 } from '@turnpike/ui'
 import { useMemo } from 'preact/hooks'
 import type { Metrics, MetricsAnswer } from './answers.js'
 import { Chart } from './chart.js'
+import { firstCurl } from './curl.js'
 import { read } from './data.js'
-
-export const periods = [
-  ['1', '1 hour'],
-  ['24', '24 hours'],
-  ['168', '7 days'],
-  ['720', '30 days'],
-] as const
-export type Hours = (typeof periods)[number][0]
-
-/** The period of the page's address. */
-export const hoursOf = (standard: Hours): Hours => {
-  const given = route.value.query.get('hours')
-  return periods.find(([hours]) => hours === given)?.[0] ?? standard
-}
-
-const curl = () =>
-  `curl ${new URL('v1/chat/completions', location.href).href} -H "Authorization: Bearer $GATEWAY_KEY" ` +
-  `-H "Content-Type: application/json" -d '{"model":"gpt-4o-mini","messages":[{"role":"user","content":"Hello!"}]}'`
+import { hoursOf, periods } from './period.js'
+import { kindName } from './why.js'
 
 const failed = ({ requests, error_rate }: Metrics): number => Math.round(requests * error_rate)
 
@@ -61,7 +45,7 @@ const FirstRun = () => (
       <p>Send one with a gateway key. The first start of the server printed one; Keys lists all.</p>
     </Empty>
     <div class="body">
-      <Code text={curl()} label="A first request" />
+      <Code text={firstCurl()} label="A first request" />
     </div>
   </section>
 )
@@ -100,7 +84,7 @@ function Figures({ total, series }: MetricsAnswer) {
       <Figure
         name="Error rate"
         value={percent(total.error_rate)}
-        detail={worst ? `mostly ${words(worst[0])}` : 'no errors'}
+        detail={worst ? `mostly ${kindName(worst[0])}` : 'no errors'}
       >
         <Spark values={of(failed)} tone="danger" />
       </Figure>
@@ -193,7 +177,7 @@ export function Overview() {
                   <Table
                     caption="Errors by kind"
                     columns={[
-                      { name: 'Kind', cell: ([kind]) => words(kind) },
+                      { name: 'Kind', cell: ([kind]) => kindName(kind) },
                       { name: 'Calls', number: true, cell: ([, calls]) => count(calls) },
                     ]}
                     rows={kindsOf(answer.total)}

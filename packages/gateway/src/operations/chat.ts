@@ -4,6 +4,7 @@ import type {
   ChatStream,
   ChunkChoice,
   Model,
+  Need,
   Target,
   ToolDefinition,
   Usage,
@@ -25,7 +26,7 @@ import { callsUpstream, upstreamRequest } from '../upstream-request.js'
 import { operation } from '../operation.js'
 
 /** The request without fields that are `null`, also in its messages and tools but not within their JSON Schemas, and without deprecated fields. */
-function normalise(request: ChatRequest): ChatRequest {
+export function normalise(request: ChatRequest): ChatRequest {
   const tidy = (tool: ToolDefinition): ToolDefinition =>
     tool.type === 'function' ? extend(tool, { function: withoutNulls(tool.function) }) : tool
   const normal = modernise(extend(withoutNulls(request), { messages: request.messages.map(withoutNulls) }))
@@ -51,6 +52,24 @@ function fits(request: ChatRequest, { provider, model }: Target, listed: Model |
     return true
   } catch {
     return false
+  }
+}
+
+/** What the router has to find for a normalised request. */
+export function needOf(request: ChatRequest): Need {
+  const { n, max_completion_tokens, max_tokens } = request
+  const answers = n ?? 1
+  const output = max_completion_tokens ?? max_tokens ?? EXPECTED_OUTPUT_TOKENS
+  return {
+    task: 'chat',
+    request,
+    expected({ provider }) {
+      // A provider of one choice per call is called once for each, and each call pays for the prompt.
+      const prompts = provider.chat!.oneChoice ? answers : 1
+      return { input: promptTokens(request) * prompts, output: output * answers }
+    },
+    size: () => ({ prompt: promptTokens(request), output }),
+    fits: (target, listed) => fits(request, target, listed),
   }
 }
 
@@ -120,20 +139,7 @@ export function chatCompletions(options: UpstreamOptions) {
     async run(caller, { body }, call) {
       const request = normalise(body)
       call.log({ stream: request.stream === true })
-      const { n, max_completion_tokens, max_tokens } = request
-      const answers = n ?? 1
-      const output = max_completion_tokens ?? max_tokens ?? EXPECTED_OUTPUT_TOKENS
-      const upstream = await upstreamRequest(options, caller, call, {
-        task: 'chat',
-        request,
-        expected({ provider }) {
-          // A provider of one choice per call is called once for each, and each call pays for the prompt.
-          const prompts = provider.chat!.oneChoice ? answers : 1
-          return { input: promptTokens(request) * prompts, output: output * answers }
-        },
-        size: () => ({ prompt: promptTokens(request), output }),
-        fits: (target, listed) => fits(request, target, listed),
-      })
+      const upstream = await upstreamRequest(options, caller, call, needOf(request))
       /** The request with the target's model. */
       const to = ({ model }: Target): ChatRequest => (model === request.model ? request : extend(request, { model }))
       if (!request.stream) {

@@ -51,7 +51,7 @@ export const ProvidersHealth = v.object({
   providers: v.array(ProviderHealth),
 })
 
-/** GET /health/providers: the health of each provider as seen in real traffic; there are no probes. */
+/** GET /health/providers: the health of each provider as seen in real traffic, and in probes that administrators ask for. */
 export const providersHealth = (router: Router) =>
   operation({
     id: 'health.providers',

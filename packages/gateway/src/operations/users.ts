@@ -22,6 +22,9 @@ const role = v.picklist(['user', 'developer', 'admin'])
 /** The period of a budget; absent = it is never reset. */
 const per = v.optional(v.picklist(['day', 'month']))
 
+/** The maximum cost of requests of a user or a key. */
+export const Budget = v.object({ usd: v.number(), per })
+
 /** spec.md, "The gateway's own user record fields: not shown". */
 export const GatewayUser = v.object({
   id: v.string(),
@@ -29,7 +32,7 @@ export const GatewayUser = v.object({
   email: v.nullable(v.string()),
   role,
   /** Maximum cost of the user's requests; absent = no limit. */
-  budget: v.optional(v.object({ usd: v.number(), per })),
+  budget: v.optional(Budget),
   created_at: v.string(),
 })
 

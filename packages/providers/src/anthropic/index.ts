@@ -31,6 +31,7 @@ const family = {
   headers: (apiKey: string) => ({ 'x-api-key': apiKey, 'anthropic-version': '2023-06-01' }),
   chat: anthropicChat,
   catalogue: anthropicCatalogue,
+  modelsPath: '/v1/models',
   owns: isAnthropicModel,
 }
 

@@ -46,6 +46,7 @@ const family = {
   baseURL: 'https://generativelanguage.googleapis.com/v1beta',
   // The key is sent in a header and not in the query, because URLs are logged.
   headers: (apiKey: string) => ({ 'x-goog-api-key': apiKey }),
+  modelsPath: '/models',
   owns: isGoogleModel,
 }
 

@@ -11,7 +11,7 @@ const request = (fields: Partial<ChatCompletionRequest> = {}): ChatCompletionReq
 })
 
 const { request: ask } = openaiChat('openai')
-const toRequest = (given: ChatCompletionRequest): object => ask(given).body
+const toRequest = (given: ChatCompletionRequest): object => ask(given).body!
 
 describe('a request to OpenAI', () => {
   it('is sent unchanged to /chat/completions', () => {

@@ -30,6 +30,7 @@ const family = {
     transcription: transcription(upstream),
   }),
   catalogue: openaiCatalogue,
+  modelsPath: '/models',
   owns: isOpenaiModel,
 }
 

@@ -1,4 +1,4 @@
-import type { Choice, Considered, Model, Need, Target } from '@turnpike/core'
+import type { Choice, Considered, Model, Need, Preview, Target } from '@turnpike/core'
 import { cost, ratesFor } from '@turnpike/core'
 
 /** A target and its current state. */
@@ -19,11 +19,8 @@ export interface Candidate {
 /** Sort key by health: limited candidates come after healthy ones and before unhealthy ones, because a rate limit passes sooner. */
 const demerit = ({ healthy, limited }: Candidate): number => (healthy ? (limited ? 1 : 0) : 2)
 
-/** A choice with the position of each candidate. */
-export interface Ranking extends Choice {
-  /** In the order of `targets`, followed by the excluded candidates. */
-  order: Considered[]
-}
+/** A choice with the position of each candidate: `order` has them in the order of `targets`, followed by the excluded ones. */
+export type Ranking = Choice & Preview
 
 /** Describes the position of a candidate if price does not decide. */
 function standing({ target, fits, healthy, limited }: Candidate): Considered {
@@ -40,7 +37,7 @@ export function inOrder(candidates: Candidate[]): Ranking {
   // Unhealthy candidates are sorted last and not removed: if no other is left, they are tried as well.
   const asked = (able.length > 0 ? able : candidates).toSorted((a, b) => demerit(a) - demerit(b))
   const left = candidates.filter((candidate) => !asked.includes(candidate))
-  return { targets: asked.map(({ target }) => target), order: [...asked, ...left].map(standing) }
+  return { targets: asked.map(({ target }) => target), by: 'order', order: [...asked, ...left].map(standing) }
 }
 
 /** Compares by expected cost; unknown prices last. Equals keep the order of configuration. */
@@ -76,6 +73,7 @@ export function byCost(candidates: Candidate[], need: Need): Ranking & Required<
   return {
     targets: asked.map(({ candidate }) => candidate.target),
     considered: rated.map(({ considered }) => considered),
+    by: 'price',
     order: [...asked, ...rated.filter((one) => !able.includes(one))].map(({ considered }) => considered),
   }
 }

@@ -12,8 +12,9 @@ export class Choices {
   readonly #last: RecentChoice[] = []
   readonly #of = new WeakMap<Target, RecentChoice>()
 
-  made({ request }: Need, by: RecentChoice['by'], { targets, order }: Ranking, now: number): void {
+  made({ request }: Need, { targets, by, order }: Ranking, requestId: string | undefined, now: number): void {
     const choice: RecentChoice = {
+      request_id: requestId ?? null,
       time: new Date(now).toISOString(),
       model: request.model.slice(0, MODEL_LENGTH),
       provider: request.provider || null,

@@ -87,9 +87,24 @@ export class Health {
       this.#limited.set(provider, limits.set(model, this.#now() + retryAfter * 1000))
       return
     }
+    this.#fail(state, kind)
+  }
+
+  #fail(state: State, kind: UpstreamFailure['kind']): void {
     state.failures++
     state.last = kind
     if (state.failures >= this.#most) state.nextTry = this.#now() + this.#restMs
+  }
+
+  /**
+   * Takes the result of a check without a request: after a success, the next request may probe the provider. A failure counts, unless the
+   * check itself was its cause, or how often the provider was asked.
+   */
+  checked(provider: Provider, error?: UpstreamError): void {
+    const state = this.#of(provider)
+    if (!error) {
+      if (state.nextTry !== undefined) state.nextTry = Math.min(state.nextTry, this.#now())
+    } else if (!error.failure.caller && error.failure.status !== 429) this.#fail(state, error.failure.kind)
   }
 
   /** The state of the circuit breaker. */

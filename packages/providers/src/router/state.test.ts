@@ -22,9 +22,14 @@ function setUp(ids: string[]) {
   const prices = fixedPrices(priceTable({ 'a/m': { input: 3 }, 'b/m': { input: 2 }, 'poor/m': { input: 1 } }))
   const router = createRouter({ providers, prices, groups: { fast: ['a/m', 'b/m'] }, now: () => clock.now })
   /** Sends one request; `outcomes` = the errors of the providers, by id. */
-  const request = async (model: string, provider?: string, outcomes: Record<string, unknown> = {}): Promise<void> => {
+  const request = async (
+    model: string,
+    provider?: string,
+    outcomes: Record<string, unknown> = {},
+    requestId?: string,
+  ): Promise<void> => {
     const need = { task: 'chat' as const, request: { model, provider }, expected: () => ({ input: 1000 }) }
-    const { targets } = await router.candidates(need)
+    const { targets } = await router.candidates(need, requestId)
     const run = async (target: Target): Promise<void> => {
       const error = outcomes[target.provider.id]
       if (error) throw error
@@ -38,7 +43,7 @@ function setUp(ids: string[]) {
 describe('the choices of a router', () => {
   it('are those among several targets, newest first, with their result', async () => {
     const { router, clock, request } = setUp(['a', 'b', 'poor'])
-    await request('m', 'auto', { b: failed() })
+    await request('m', 'auto', { b: failed() }, 'r1')
     clock.now += 1_000
     await request('m')
     await request('a/m')
@@ -53,6 +58,7 @@ describe('the choices of a router', () => {
     expect(router.state().choices).toEqual([
       {
         time: '2026-01-02T00:00:01.000Z',
+        request_id: null,
         model: 'fast',
         provider: null,
         by: 'order',
@@ -62,6 +68,7 @@ describe('the choices of a router', () => {
       },
       {
         time: '2026-01-02T00:00:01.000Z',
+        request_id: null,
         model: 'm',
         provider: null,
         by: 'order',
@@ -71,6 +78,7 @@ describe('the choices of a router', () => {
       },
       {
         time: '2026-01-02T00:00:00.000Z',
+        request_id: 'r1',
         model: 'm',
         provider: 'auto',
         by: 'price',

@@ -1,6 +1,6 @@
 import type { FakeAnswer, FakeRequest, FakeUpstream } from './fake-upstream.js'
 import { fakeUpstream } from './fake-upstream.js'
-import { errorAnswer } from './google-answers.js'
+import { errorAnswer, json } from './google-answers.js'
 import { googleContent } from './google-content.js'
 import { googleBatchEmbedding, googleEmbedding } from './google-embeddings.js'
 
@@ -23,6 +23,11 @@ const invalidKey = {
   metadata: { service: 'generativelanguage.googleapis.com' },
 }
 
+const models = ['gemini-2.5-flash', 'gemini-2.5-pro'].map((id) => ({
+  name: `models/${id}`,
+  supportedGenerationMethods: ['generateContent', 'countTokens'],
+}))
+
 /**
  * Creates a fake of Google's Gemini API, which makes no calls and needs no key.
  * @example google({ apiKey: 'any', transport: fakeGoogle().transport })
@@ -36,6 +41,7 @@ export function fakeGoogle(options: FakeGoogleOptions = {}): FakeUpstream {
     const key = request.headers['x-goog-api-key']
     if (searchParams.has('key') || !key || (apiKey !== undefined && key !== apiKey))
       return errorAnswer(400, 'INVALID_ARGUMENT', 'API key not valid. Please pass a valid API key.', [invalidKey])
+    if (request.method === 'GET' && pathname.endsWith('/v1beta/models')) return json({ models })
     const [, model, method] = /\/v1beta\/models\/([^/:]+):(\w+)$/.exec(decodeURIComponent(pathname)) ?? []
     const { body } = request
     const events = searchParams.get('alt') === 'sse'

@@ -1,6 +1,6 @@
 import type { FakeAnswer, FakeRequest, FakeUpstream } from './fake-upstream.js'
 import { fakeUpstream } from './fake-upstream.js'
-import { refused } from './openai-answers.js'
+import { json, refused } from './openai-answers.js'
 import { openaiChat } from './openai-chat.js'
 import { openaiEmbeddings } from './openai-embeddings.js'
 import { openaiImages } from './openai-images.js'
@@ -30,6 +30,13 @@ const endpoints: [path: string, answer: (request: FakeRequest, delayMs: number) 
     ['/audio/transcriptions', openaiTranscription],
   ]
 
+const models = ['gpt-4o', 'gpt-4o-mini'].map((id) => ({
+  id,
+  object: 'model',
+  created: 1_715_367_049,
+  owned_by: 'system',
+}))
+
 /**
  * Creates a fake of the OpenAI API, which makes no calls and needs no key.
  * @example openai({ apiKey: 'any', transport: fakeOpenAI().transport })
@@ -43,6 +50,7 @@ export function fakeOpenAI(options: FakeOpenAIOptions = {}): FakeUpstream {
     const key = /^Bearer (.+)$/.exec(headers['authorization'] ?? '')?.[1]
     if (!key || (apiKey !== undefined && key !== apiKey))
       return refused(refuse(`Incorrect API key provided: ${key ?? ''}.`, null, 'invalid_api_key', 401))
+    if (method === 'GET' && path.endsWith('/models')) return json({ object: 'list', data: models })
     const [, answer] = endpoints.find(([end]) => method === 'POST' && path.endsWith(end)) ?? []
     return answer ? answer(request, delayMs) : refused(refuse(`Invalid URL (${method} ${path})`, null, null, 404))
   }, options)

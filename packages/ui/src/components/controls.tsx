@@ -203,3 +203,23 @@ export const ThemeButton = () => (
     {themeNames[theme.value]}
   </button>
 )
+
+/** Text that rows are chosen by. @param hint what it is compared with */
+export const Filter = ({
+  value,
+  hint = 'Filter',
+  onChange,
+}: {
+  value: string
+  hint?: string
+  onChange: (value: string) => void
+}) => (
+  <input
+    type="search"
+    class="filter"
+    aria-label={hint === 'Filter' ? hint : `Filter: ${hint}`}
+    placeholder={hint}
+    value={value}
+    onInput={(event) => onChange(event.currentTarget.value)}
+  />
+)

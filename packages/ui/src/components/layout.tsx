@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { Fragment } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { MARK } from '../mark.js'
 import { linkTo, route } from '../route.js'
@@ -135,16 +136,17 @@ export const Status = ({ tone, children }: { tone: 'good' | 'warn' | 'bad' | 'of
   <span class={`status ${tone}`}>{children}</span>
 )
 
-/** Names and values. */
-export const Facts = ({ facts }: { facts: readonly (readonly [string, ComponentChildren] | false | undefined)[] }) => (
+/** Names and values; those that are undefined or false are left out. */
+export const Facts = ({ facts }: { facts: readonly (readonly [string, ComponentChildren])[] }) => (
   <dl class="facts">
     {facts.map(
-      (fact) =>
-        fact && (
-          <>
-            <dt>{fact[0]}</dt>
-            <dd>{fact[1]}</dd>
-          </>
+      ([name, value]) =>
+        value !== undefined &&
+        value !== false && (
+          <Fragment key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </Fragment>
         ),
     )}
   </dl>

@@ -72,7 +72,7 @@ export function Table<Row>({
               <tr key={rowKey(row)}>
                 {columns.map(({ name, number, cell }, i) =>
                   i === 0 ? (
-                    <th key={name} scope="row" class={number ? 'number' : 'break'}>
+                    <th key={name} scope="row" class={number ? 'number' : ''}>
                       {cell(row)}
                     </th>
                   ) : (

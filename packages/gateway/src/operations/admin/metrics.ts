@@ -1,9 +1,9 @@
 import type { Fields, Router, UsageLedger } from '@turnpike/core'
 import { toUsd } from '@turnpike/core'
-import { histogramOf, quantile, totalsOf } from '@turnpike/core/internal'
-import { whole } from '@turnpike/http'
+import { histogramOf, quantile, sumOf, totalsOf } from '@turnpike/core/internal'
 import * as v from 'valibot'
 import { operation } from '../../operation.js'
+import { byHour, Hours, startOf } from './hours.js'
 
 /** Quantiles in milliseconds, accurate within a tenth; null where there are no calls. */
 const Quantiles = v.object({ p50: v.nullable(v.number()), p95: v.nullable(v.number()), p99: v.nullable(v.number()) })
@@ -55,10 +55,6 @@ export const MetricsResponse = v.object({
 })
 export type MetricsResponse = v.InferOutput<typeof MetricsResponse>
 
-const Query = v.object({ hours: v.optional(whole(1, 720)) })
-
-const HOUR_MS = 3_600_000
-
 /** Outcomes that count as errors of the provider. */
 const badOutcomes = ['upstream_error', 'truncated', 'idle_timeout']
 
@@ -99,48 +95,35 @@ function metricsOf(fields: Fields): v.InferOutput<typeof Metrics> {
   }
 }
 
-/** Adds up counters by name. */
-function merged(all: Iterable<Readonly<Fields>>): Fields {
-  const sum: Fields = {}
-  for (const fields of all) for (const [name, count] of Object.entries(fields)) sum[name] = (sum[name] ?? 0) + count
-  return sum
-}
-
-/** Converts `2026-01-31-09` to `2026-01-31T09:00:00.000Z`. */
-const timeOf = (hour: string): string => `${hour.slice(0, 10)}T${hour.slice(11)}:00:00.000Z`
-
 /** GET /admin/metrics: of all processes, including the time before their last start. */
 export const adminMetrics = (router: Router, ledger: UsageLedger, now: () => number) =>
   operation({
     id: 'admin.metrics',
     summary: 'Sums up the requests of the last hours, by provider and by hour.',
     access: 'admin',
-    query: Query,
+    query: v.object({ hours: Hours }),
     output: MetricsResponse,
     async run(_, { query: { hours = 24 } }): Promise<MetricsResponse> {
-      const first = (Math.floor(now() / HOUR_MS) - hours + 1) * HOUR_MS
+      const from = startOf(hours, now())
       const configured = new Set(router.health().map(({ id }) => id))
-      const used = (await ledger.providers()).map(({ id }) => id)
+      const counted = (await ledger.providers()).map(({ id }) => id)
       const all = await Promise.all(
-        [...new Set([...configured, ...used])].map(async (id) => ({
+        [...new Set([...configured, ...counted])].map(async (id) => ({
           id,
-          hours: await ledger.hours('provider', id, new Date(first)),
+          hours: await ledger.hours('provider', id, from),
         })),
       )
       const providers = all.filter(({ id, hours }) => configured.has(id) || hours.length > 0)
-      const byTime = new Map<string, { id: string; fields: Readonly<Fields> }[]>()
-      for (let i = 0; i < hours; i++) byTime.set(new Date(first + i * HOUR_MS).toISOString(), [])
-      for (const { id, hours } of providers)
-        for (const { hour, fields } of hours) byTime.get(timeOf(hour))?.push({ id, fields })
+      const used = providers.flatMap(({ id, hours }) => hours.map(({ hour, fields }) => ({ id, hour, fields })))
       return {
-        from: new Date(first).toISOString(),
+        from: from.toISOString(),
         hours,
-        total: metricsOf(merged(providers.flatMap(({ hours }) => hours.map(({ fields }) => fields)))),
-        providers: providers.map(({ id, hours }) => ({ id, ...metricsOf(merged(hours.map(({ fields }) => fields))) })),
-        series: [...byTime].map(([time, of]) => ({
+        total: metricsOf(sumOf(used.map(({ fields }) => fields))),
+        providers: providers.map(({ id, hours }) => ({ id, ...metricsOf(sumOf(hours.map(({ fields }) => fields))) })),
+        series: byHour(from, hours, used).map(({ time, rows }) => ({
           time,
-          ...metricsOf(merged(of.map(({ fields }) => fields))),
-          by_provider: Object.fromEntries(of.map(({ id, fields }) => [id, metricsOf(fields).requests])),
+          ...metricsOf(sumOf(rows.map(({ fields }) => fields))),
+          by_provider: Object.fromEntries(rows.map(({ id, fields }) => [id, metricsOf(fields).requests])),
         })),
       }
     },

@@ -1,9 +1,11 @@
 import type { ProviderState, Router } from '@turnpike/core'
-import { toUsd } from '@turnpike/core'
+import { ApiError } from '@turnpike/core'
 import * as v from 'valibot'
 import { operation } from '../../operation.js'
+import { kindOf } from '../../outcome.js'
 
-const health = {
+/** The state of the circuit breaker of a provider. */
+export const health = {
   id: v.string(),
   /** `open` = other providers are tried before it; `half-open` = one trial request is allowed, or is running. */
   breaker: v.picklist(['closed', 'open', 'half-open']),
@@ -17,7 +19,7 @@ const health = {
 
 type Health = Pick<ProviderState, keyof typeof health>
 
-const healthOf = ({ id, breaker, failures, last_failure, next_try }: Health): Health => ({
+export const healthOf = ({ id, breaker, failures, last_failure, next_try }: Health): Health => ({
   id,
   breaker,
   failures,
@@ -62,72 +64,32 @@ export const adminProviders = (router: Router) =>
     },
   })
 
-/** A candidate for a request. */
-const Compared = v.object({
-  provider: v.string(),
-  model: v.string(),
-  /** Estimated cost of the request; null if the price is not known, or did not decide. */
-  expected_usd: v.nullable(v.number()),
-  /** Why it could not serve the request; null if it could. */
-  excluded: v.nullable(v.picklist(['unfit', 'context', 'output'])),
-  /** Why it was placed after others; null if it was not. */
-  behind: v.nullable(v.picklist(['unhealthy', 'limited'])),
+/** What came of asking a provider for its list of models. */
+export const ProviderProbe = v.object({
+  id: v.string(),
+  /** Whether all its instances could be reached and took their credentials. */
+  ok: v.boolean(),
+  duration_ms: v.number(),
+  /** The kind of the failure, as in `/admin/metrics`; null if there is none. */
+  failure: v.nullable(v.string()),
+  /** The status of the answer; null if there was none, or an invalid one. */
+  status: v.nullable(v.number()),
 })
+export type ProviderProbe = v.InferOutput<typeof ProviderProbe>
 
-/** spec.md, "Response payloads of the … admin … endpoints: not shown". */
-export const BalancerResponse = v.object({
-  providers: v.array(
-    v.object({
-      ...health,
-      /** Its models that are rate limited now, and until when. */
-      limited: v.array(v.object({ model: v.string(), until: v.string() })),
-    }),
-  ),
-  /** Model groups: the models by the name of their group. */
-  groups: v.record(v.string(), v.array(v.string())),
-  /** The last 100 choices of this process among several candidates, newest first. */
-  choices: v.array(
-    v.object({
-      time: v.string(),
-      /** The request's `model` field. */
-      model: v.string(),
-      /** The request's `provider` field; null if it had none. */
-      provider: v.nullable(v.string()),
-      /** The criterion that decided. */
-      by: v.picklist(['price', 'order']),
-      /** The candidates in the order in which they are tried, then those that are excluded. */
-      order: v.array(Compared),
-      /** The target that accepted the request; null if none did, or not yet. */
-      served: v.nullable(v.object({ provider: v.string(), model: v.string() })),
-      /** Number of upstream calls. */
-      attempts: v.number(),
-    }),
-  ),
-})
-export type BalancerResponse = v.InferOutput<typeof BalancerResponse>
-
-/** GET /admin/balancer */
-export const adminBalancer = (router: Router) =>
+/** POST /admin/providers/{id}/probe */
+export const adminProvidersProbe = (router: Router) =>
   operation({
-    id: 'admin.balancer',
-    summary: 'Tells how providers are chosen: their breakers, groups of models, and recent choices.',
+    id: 'admin.providers.probe',
+    summary: 'Asks a provider for its list of models, which tells whether it can be reached.',
     access: 'admin',
-    output: BalancerResponse,
-    run(): BalancerResponse {
-      const { providers, groups, choices } = router.state()
-      return {
-        providers: providers.map(({ limited, ...state }) => ({ ...healthOf(state), limited })),
-        groups,
-        choices: choices.map((choice) => ({
-          ...choice,
-          order: choice.order.map(({ provider, model, expected_nano_usd: nano, excluded = null, behind = null }) => ({
-            provider,
-            model,
-            expected_usd: nano === null ? null : toUsd(nano),
-            excluded,
-            behind,
-          })),
-        })),
-      }
+    params: v.object({ id: v.string() }),
+    errors: [400, 404],
+    output: ProviderProbe,
+    async run(_, { params: { id } }): Promise<ProviderProbe> {
+      const probe = await router.probe(id)
+      if (!probe) throw new ApiError(404, 'not_found_error', 'There is no provider with this id', { code: 'not_found' })
+      const { duration_ms, status, error } = probe
+      return { id, ok: !error, duration_ms, failure: kindOf(error) ?? null, status }
     },
   })

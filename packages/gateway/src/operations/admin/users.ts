@@ -1,20 +1,10 @@
-import type { KV, UsageLedger, UsageTotals } from '@turnpike/core'
-import { countUsers, listAudit, listUsers, toUsd } from '@turnpike/core'
+import type { KV, UsageLedger } from '@turnpike/core'
+import { countUsers, listAudit, listUsers } from '@turnpike/core'
 import { Paging } from '@turnpike/http'
 import * as v from 'valibot'
 import { GatewayUser } from '../users.js'
 import { operation } from '../../operation.js'
-
-const totals = {
-  requests: v.number(),
-  /** Requests whose price is not known. */
-  unpriced: v.number(),
-  prompt_tokens: v.number(),
-  completion_tokens: v.number(),
-  tokens: v.number(),
-  /** US dollars, of requests whose price is known. */
-  cost_usd: v.number(),
-}
+import { totals, viewOf } from './usage.js'
 
 /** spec.md, "Response payloads of the … admin … endpoints: not shown". */
 export const UsersSummary = v.object({
@@ -28,8 +18,6 @@ export const UsersSummary = v.object({
   next: v.optional(v.string()),
 })
 export type UsersSummary = v.InferOutput<typeof UsersSummary>
-
-const view = ({ cost_nano_usd, ...counts }: UsageTotals) => ({ ...counts, cost_usd: toUsd(cost_nano_usd) })
 
 /** GET /admin/users/summary: from stored totals, so that its cost does not depend on the number of users and records. */
 export const adminUsersSummary = (kv: KV, ledger: UsageLedger) =>
@@ -51,14 +39,14 @@ export const adminUsersSummary = (kv: KV, ledger: UsageLedger) =>
       )
       return {
         users,
-        ...view(all),
+        ...viewOf(all),
         data: items.map(({ id, name, email, role, created_at }, i) => ({
           id,
           name,
           email,
           role,
           created_at,
-          ...view(each[i]!),
+          ...viewOf(each[i]!),
         })),
         ...(next !== undefined && { next }),
       }

@@ -1,0 +1,86 @@
+import type { Entry, KV } from '../kv/kv.js'
+import { entriesOf } from '../kv/kv.js'
+import { afterTurn } from '../microtask.js'
+import type { UsageHour, UsagePage } from './ledger.js'
+import type { PageOptions } from './record-pages.js'
+import type { Fields, HourOf, TotalOf } from './totals.js'
+import { addFields, hourKey, hourOf, totalsOf } from './totals.js'
+
+const HOUR_MS = 3_600_000
+
+/** Sorts after every hour in the key of a counter. */
+const LAST = 'z'
+
+/** The counters of an id, oldest first, starting with the hour of `from`. */
+function countersOf(kv: KV, of: HourOf, id: string, from: Date): AsyncGenerator<Entry<Fields>> {
+  const before = hourKey(of, id, hourOf(new Date(from.getTime() - HOUR_MS).toISOString()))
+  return entriesOf<Fields>(kv, before.slice(0, 3), before)
+}
+
+/** Reads the sums per hour of an id, oldest first, starting with the hour of `from`. */
+export async function hoursOf(kv: KV, of: HourOf, id: string, from: Date): Promise<UsageHour[]> {
+  const hours: UsageHour[] = []
+  for await (const { key, value } of countersOf(kv, of, id, from))
+    hours.push({ hour: key[3]!, totals: totalsOf(value), fields: value })
+  return hours
+}
+
+/** Ids whose hours are read at a time. Requests have their turn between two groups, because a store in memory never waits. */
+const AT_ONCE = 8
+
+const pageOf = (items: UsagePage['items'], next: string | undefined): UsagePage => ({
+  items: items.filter(({ totals }) => totals.requests > 0),
+  ...(next !== undefined && { next }),
+})
+
+/** Reads a page of the sums over all time, in one list. */
+export async function listTotals(
+  kv: KV,
+  of: Exclude<TotalOf, 'all'>,
+  { after, limit = 100 }: PageOptions = {},
+): Promise<UsagePage> {
+  const prefix = ['usage-total', of]
+  const { items, next } = await kv.list<Fields>(prefix, {
+    limit,
+    ...(after !== undefined && { after: [...prefix, after] }),
+  })
+  return pageOf(
+    items.map(({ key, value }) => ({ id: key[2]!, totals: totalsOf(value) })),
+    next?.[2],
+  )
+}
+
+/** Finds the ids that have sums per hour: each by one list, which starts after the hours of the one before. */
+async function idsWithHours(
+  kv: KV,
+  of: HourOf,
+  { after, limit = 100 }: PageOptions,
+): Promise<{ ids: string[]; next?: string }> {
+  const ids: string[] = []
+  for (let last = after; ; last = ids.at(-1)) {
+    const { items } = await kv.list(['usage-hour', of], {
+      limit: 1,
+      ...(last !== undefined && { after: hourKey(of, last, LAST) }),
+    })
+    const id = items[0]?.key[2]
+    if (id === undefined) return { ids }
+    if (ids.length === limit) return { ids, next: last! }
+    ids.push(id)
+  }
+}
+
+/** Reads a page of the sums since the hour of `from`; it may be shorter than `limit`, because ids without usage since then are left out. */
+export async function listSince(kv: KV, of: HourOf, from: Date, page: PageOptions = {}): Promise<UsagePage> {
+  const { ids, next } = await idsWithHours(kv, of, page)
+  const sum = async (id: string) => {
+    const fields: Fields = {}
+    for await (const { value } of countersOf(kv, of, id, from)) addFields(fields, value)
+    return { id, totals: totalsOf(fields) }
+  }
+  const items: UsagePage['items'] = []
+  while (items.length < ids.length) {
+    items.push(...(await Promise.all(ids.slice(items.length, items.length + AT_ONCE).map(sum))))
+    await new Promise<void>(afterTurn)
+  }
+  return pageOf(items, next)
+}

@@ -1,0 +1,164 @@
+import type { UpstreamError, UpstreamFailure } from './errors.js'
+import type { Price, PriceTable, Units } from './prices/price.js'
+import type { Provider, Signal } from './provider.js'
+import type { Model } from './schemas/models.js'
+
+/** A provider and the model id to request from it. */
+export interface Target {
+  provider: Provider
+  model: string
+  /** The current price; undefined if unknown. */
+  price: Price | undefined
+  /** Version of the price table. */
+  catalogue: string
+}
+
+/** A task of a provider: a method of {@link Provider}. */
+export type Task = 'chat' | 'embeddings' | 'images' | 'speech' | 'transcription'
+
+/** The requirements of a request. */
+export interface Need {
+  task: Task
+  request: { model: string; provider?: string | null | undefined }
+  /** The expected units on a target; used only to compare prices. */
+  expected(target: Target): Units
+  /** Tokens of the prompt and of one answer; used only when prices are compared. Default: not checked. */
+  size?(): { prompt: number; output: number }
+  /** Whether a target supports the request; used only when prices are compared. `listed` is its catalogue entry. Default: yes. */
+  fits?(target: Target, listed: Model | undefined): boolean
+}
+
+/** A candidate of a choice. */
+export type Considered = {
+  provider: string
+  model: string
+  /** Expected cost of the request; null if the price is unknown or was not compared. */
+  expected_nano_usd: number | null
+  /** Why it cannot serve the request; absent if it can. */
+  excluded?: 'unfit' | 'context' | 'output'
+  /** Why it was moved behind others; absent if it was not. */
+  behind?: 'unhealthy' | 'limited'
+}
+
+/** The targets chosen for a request. */
+export interface Choice {
+  /** Best first; never empty. */
+  targets: Target[]
+  /** All compared candidates, cheapest first; absent if price did not decide. */
+  considered?: Considered[]
+}
+
+/** How a router would choose for a request. */
+export interface Preview {
+  /** The criterion: expected cost or order of configuration. */
+  by: 'price' | 'order'
+  /** In the order in which they are to be tried, followed by excluded ones. The cost is set only if price decides. */
+  order: Considered[]
+}
+
+/** The health of a provider. */
+export interface ProviderHealth {
+  id: string
+  /** `unhealthy` = other providers are tried first until `next_try`. */
+  status: 'healthy' | 'unhealthy'
+  /** Failures since the last success. */
+  failures: number
+  /** Kind of the last failure. */
+  last_failure: UpstreamFailure['kind'] | null
+  /** When one request may probe it. */
+  next_try: string | null
+}
+
+/** A configured provider and its current state. */
+export interface ProviderState extends ProviderHealth {
+  /** The tasks that it supports. */
+  tasks: Task[]
+  /** `open` = other providers are tried first; `half-open` = one request may probe it or is doing so. */
+  breaker: 'closed' | 'open' | 'half-open'
+  /** Rate-limited models, which are tried after others until the given time. */
+  limited: { model: string; until: string }[]
+}
+
+/** What came of asking a provider for its list of models; of several instances, of the first that failed. */
+export interface Probe {
+  /** Until the last instance had answered. */
+  duration_ms: number
+  /** The status of the answer; null if there was none, or an invalid one. */
+  status: number | null
+  /** Absent where all instances answered well. */
+  error?: UpstreamError
+}
+
+/** A past choice among several candidates, with its result. */
+export interface RecentChoice extends Preview {
+  /** The id of the request; null if it was not given. */
+  request_id: string | null
+  time: string
+  /** The requested model. */
+  model: string
+  /** The request's `provider` field; null if absent. */
+  provider: string | null
+  /** The target that accepted the request; null if none has (yet). */
+  served: { provider: string; model: string } | null
+  /** Number of calls made. */
+  attempts: number
+}
+
+/** The state of a router in this process. */
+export interface RouterState {
+  /** In the order of configuration. */
+  providers: ProviderState[]
+  /** Model groups by name. */
+  groups: Record<string, string[]>
+  /** The last 100 choices among several candidates, newest first. */
+  choices: RecentChoice[]
+  /** The prices in force. */
+  prices: PriceTable
+}
+
+/** Selects the providers for a request and tracks their health. */
+export interface Router {
+  /**
+   * Selects the targets for a request.
+   * @param requestId kept with a choice among several candidates, for {@link RecentChoice}; default none
+   * @throws ApiError 400 for an unknown model or provider, and if no provider supports the request
+   */
+  candidates(need: Need, requestId?: string): Choice | Promise<Choice>
+  /**
+   * Tells what {@link candidates} would choose now, also where no provider supports the request. Later choices do not depend on it.
+   * @throws ApiError 400 for an unknown model or provider
+   */
+  preview(need: Need): Promise<Preview>
+  /**
+   * Runs a call with the first target. As long as a call certainly was not accepted, it runs with the next target or is retried.
+   * After this resolves, the result of the call must be reported with `report`.
+   * @throws the error of a call that may have been accepted; otherwise the first error
+   */
+  attempt<T>(
+    targets: Target[],
+    signal: Signal,
+    run: (target: Target) => Promise<T>,
+  ): Promise<{ value: T; target: Target; attempts: number }>
+  /** Reports how an accepted call ended; without `error`, successfully. */
+  report(target: Target, error?: unknown): void
+  /** The models of all configured providers, or of one. */
+  models(filter?: { provider?: string | undefined }): Promise<Model[]>
+  /** A listed model by its id, with or without the provider prefix, including its `fidelity`. */
+  model(id: string): Promise<Model | undefined>
+  /**
+   * The models for agents, in order of preference, as values of a request's `model`: at most two, of different providers unless they are
+   * configured. Empty where no provider lists a suitable one.
+   */
+  agentModels(): Promise<string[]>
+  /**
+   * Asks each instance of a provider for its list of models, for at most ten seconds. After a success, a request may try it at once where
+   * its circuit breaker is open; a failure counts as one of a request, unless it says nothing about the next request.
+   * @returns undefined if there is no such provider
+   * @throws ApiError 400 if it cannot be asked
+   */
+  probe(id: string): Promise<Probe | undefined>
+  /** The health of the providers, in the order of configuration. */
+  health(): ProviderHealth[]
+  /** The state of the router, for operators. */
+  state(): RouterState
+}

@@ -1,0 +1,152 @@
+import type { Column } from '@turnpike/ui'
+import {
+  Confirm,
+  count,
+  Empty,
+  ErrorNotice,
+  Filter,
+  linkTo,
+  Loaded,
+  NONE,
+  Page,
+  Panel,
+  plural,
+  route,
+  setQuery,
+  Status,
+  Table,
+  time,
+  usd,
+  useData,
+} from '@turnpike/ui'
+import { useState } from 'preact/hooks'
+import type { Key, KeysAnswer } from './answers.js'
+import { send } from './data.js'
+import { readPages } from './pages.js'
+
+const isExpired = ({ expires_at }: Key): boolean => expires_at !== undefined && Date.parse(expires_at) <= Date.now()
+
+/** Whether a key can be used, and what limits it. */
+const State = (key: Key) => (
+  <>
+    {key.revoked ? (
+      <Status tone="off">revoked</Status>
+    ) : isExpired(key) ? (
+      <Status tone="off">expired</Status>
+    ) : (
+      <Status tone="good">valid</Status>
+    )}
+    {key.expires_at !== undefined && <p class="small muted">until {time(key.expires_at)}</p>}
+    {key.budget && (
+      <p class="small muted">
+        {usd(key.budget.usd)} {key.budget.per ? `a ${key.budget.per}` : 'in all'}
+      </p>
+    )}
+    {key.models && <p class="small muted">{key.models.join(', ')}</p>}
+  </>
+)
+
+export function Keys() {
+  const data = useData((signal) => readPages<Key, KeysAnswer>('keys?limit=500', signal), [])
+  const [asked, ask] = useState<Key>()
+  const [error, setError] = useState<unknown>()
+  const filter = route.value.query.get('filter') ?? ''
+  const revoke = async ({ id }: Key): Promise<void> => {
+    try {
+      await send(`admin/keys/${id}`, { method: 'DELETE' })
+      setError(undefined)
+    } catch (thrown) {
+      setError(thrown)
+    }
+    data.again()
+  }
+  const columns: Column<Key>[] = [
+    {
+      name: 'Key',
+      cell: ({ id, name }) => (
+        <>
+          <a href={linkTo('/usage', { by: 'key', id })}>{name || 'without a name'}</a>
+          <p class="small muted mono">{id}</p>
+        </>
+      ),
+      sort: ({ name }) => name,
+    },
+    {
+      name: 'Owner',
+      cell: ({ user, user_id }) => <a href={linkTo('/usage', { by: 'user', id: user_id })}>{user ?? user_id}</a>,
+      sort: ({ user }) => user ?? '',
+    },
+    {
+      name: 'State',
+      cell: State,
+      sort: ({ revoked }) => Number(revoked),
+    },
+    {
+      name: 'Requests a minute',
+      number: true,
+      cell: ({ rate_limit }) => count(rate_limit),
+      sort: ({ rate_limit }) => rate_limit,
+    },
+    {
+      name: 'Last used',
+      cell: ({ last_used_at }) => (last_used_at === null ? 'never' : time(last_used_at)),
+      sort: ({ last_used_at }) => last_used_at ?? '',
+    },
+    { name: 'Made', cell: ({ created_at }) => time(created_at), sort: ({ created_at }) => created_at },
+    {
+      name: 'Revoke',
+      cell: (key) =>
+        key.revoked ? (
+          NONE
+        ) : (
+          <button type="button" class="danger" aria-label={`Revoke ${key.name}`} onClick={() => ask(key)}>
+            Revoke
+          </button>
+        ),
+    },
+  ]
+  return (
+    <Page title="Keys">
+      {error !== undefined && <ErrorNotice error={error} />}
+      <Loaded data={data}>
+        {({ rows }) => {
+          const shown = rows.filter((key) =>
+            [key.name, key.id, key.user, key.user_id].some((text) =>
+              text?.toLowerCase().includes(filter.toLowerCase()),
+            ),
+          )
+          return (
+            <>
+              <div class="spread">
+                <p class="muted">
+                  The value of a key is shown once, to whoever makes it: developers in the console, or by POST
+                  /api/keys.
+                </p>
+                <Filter value={filter} onChange={(filter) => setQuery({ filter })} />
+              </div>
+              <Panel title={plural(shown.length, 'key')}>
+                {rows.length === 0 ? (
+                  <Empty title="No key yet">
+                    <p>A developer makes one with POST /api/keys.</p>
+                  </Empty>
+                ) : (
+                  <Table caption="Gateway keys" columns={columns} rows={shown} rowKey={({ id }) => id} />
+                )}
+              </Panel>
+            </>
+          )
+        }}
+      </Loaded>
+      {asked && (
+        <Confirm
+          title={`Revoke “${asked.name}”?`}
+          action="Revoke the key"
+          onConfirm={() => void revoke(asked)}
+          onClose={() => ask(undefined)}
+        >
+          <p>Requests with this key of {asked.user ?? asked.user_id} are refused from now on. This cannot be undone.</p>
+        </Confirm>
+      )}
+    </Page>
+  )
+}

@@ -1,0 +1,185 @@
+import type { Column } from '@turnpike/ui'
+import {
+  count,
+  duration,
+  Empty,
+  Loaded,
+  Page,
+  Panel,
+  percent,
+  Segmented,
+  setQuery,
+  Status,
+  Table,
+  time,
+  useData,
+} from '@turnpike/ui'
+import { useState } from 'preact/hooks'
+import type { BalancerAnswer, MetricsAnswer, Probe, ProvidersAnswer } from './answers.js'
+import { read, send } from './data.js'
+import { hoursOf, periods } from './period.js'
+import { kindName } from './why.js'
+
+interface Row {
+  state: ProvidersAnswer['providers'][number]
+  limited: { model: string; until: string }[]
+  metrics: MetricsAnswer['providers'][number] | undefined
+}
+
+async function readRows(hours: string, signal: AbortSignal): Promise<Row[]> {
+  const [{ providers }, balancer, metrics] = await Promise.all([
+    read<ProvidersAnswer>('providers', signal),
+    read<BalancerAnswer>('balancer', signal),
+    read<MetricsAnswer>(`metrics?hours=${hours}`, signal),
+  ])
+  return providers.map((state) => ({
+    state,
+    limited: balancer.providers.find(({ id }) => id === state.id)?.limited ?? [],
+    metrics: metrics.providers.find(({ id }) => id === state.id),
+  }))
+}
+
+/** The state of a provider's circuit breaker in words. */
+function Health({ state: { breaker, failures, last_failure, next_try }, limited }: Row) {
+  return (
+    <>
+      {breaker === 'closed' ? (
+        <Status tone={limited.length > 0 ? 'warn' : 'good'}>{limited.length > 0 ? 'rate limited' : 'healthy'}</Status>
+      ) : breaker === 'open' ? (
+        <Status tone="bad">unhealthy</Status>
+      ) : (
+        <Status tone="warn">being tried again</Status>
+      )}
+      {last_failure !== null && failures > 0 && (
+        <p class="small muted">
+          {count(failures)} × {kindName(last_failure)}
+          {next_try !== null && `, next try ${time(next_try)}`}
+        </p>
+      )}
+      {limited.map(({ model, until }) => (
+        <p key={model} class="small muted">
+          {model} until {time(until)}
+        </p>
+      ))}
+    </>
+  )
+}
+
+/** Asks a provider for its list of models, which is free of charge. */
+function ProbeButton({ id, onDone }: { id: string; onDone: () => void }) {
+  const [result, setResult] = useState<Probe | Error | 'running'>()
+  const run = async (): Promise<void> => {
+    setResult('running')
+    try {
+      setResult(
+        (await (await send(`admin/providers/${encodeURIComponent(id)}/probe`, { method: 'POST' })).json()) as Probe,
+      )
+    } catch (error) {
+      setResult(error as Error)
+    }
+    onDone()
+  }
+  return (
+    <div class="stack">
+      <button type="button" disabled={result === 'running'} onClick={() => void run()} aria-label={`Probe now: ${id}`}>
+        {result === 'running' ? 'Probing…' : 'Probe now'}
+      </button>
+      <span class="small" role="status">
+        {result instanceof Error ? (
+          <Status tone="bad">{result.message}</Status>
+        ) : typeof result === 'object' ? (
+          result.ok ? (
+            <Status tone="good">answered in {duration(result.duration_ms)}</Status>
+          ) : (
+            <Status tone="bad">
+              {kindName(result.failure ?? 'failed')} {result.status}
+            </Status>
+          )
+        ) : (
+          ''
+        )}
+      </span>
+    </div>
+  )
+}
+
+const columnsOf = (again: () => void): Column<Row>[] => [
+  {
+    name: 'Provider',
+    cell: ({ state }) => (
+      <>
+        {state.id}
+        <p class="small muted">
+          {count(state.models)} models: {state.tasks.join(', ')}
+        </p>
+      </>
+    ),
+    sort: ({ state }) => state.id,
+  },
+  { name: 'Health', cell: Health, sort: ({ state }) => state.failures },
+  {
+    name: 'Requests',
+    number: true,
+    cell: ({ metrics }) => count(metrics?.requests ?? 0),
+    sort: ({ metrics }) => metrics?.requests ?? 0,
+  },
+  {
+    name: 'Errors',
+    number: true,
+    cell: ({ metrics }) => percent(metrics?.error_rate ?? 0),
+    sort: ({ metrics }) => metrics?.error_rate ?? 0,
+  },
+  {
+    name: 'p50',
+    number: true,
+    cell: ({ metrics }) => duration(metrics?.latency_ms.p50),
+    sort: ({ metrics }) => metrics?.latency_ms.p50 ?? 0,
+  },
+  {
+    name: 'p95',
+    number: true,
+    cell: ({ metrics }) => duration(metrics?.latency_ms.p95),
+    sort: ({ metrics }) => metrics?.latency_ms.p95 ?? 0,
+  },
+  {
+    name: 'First token',
+    number: true,
+    cell: ({ metrics }) => duration(metrics?.first_token_ms.p50),
+    sort: ({ metrics }) => metrics?.first_token_ms.p50 ?? 0,
+  },
+  { name: 'Probe', cell: ({ state }) => <ProbeButton id={state.id} onDone={again} /> },
+]
+
+export function Providers() {
+  const hours = hoursOf('24')
+  const data = useData((signal) => readRows(hours, signal), [hours], 5_000)
+  return (
+    <Page
+      title="Providers"
+      actions={<Segmented label="Period" options={periods} value={hours} onChange={(hours) => setQuery({ hours })} />}
+    >
+      <Loaded data={data}>
+        {(rows) => (
+          <Panel title="Configured providers">
+            {rows.length === 0 ? (
+              <Empty title="No provider is configured">
+                <p>Set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY and start the server again.</p>
+              </Empty>
+            ) : (
+              <Table
+                caption="Configured providers"
+                columns={columnsOf(data.again)}
+                rows={rows}
+                rowKey={({ state }) => state.id}
+              />
+            )}
+          </Panel>
+        )}
+      </Loaded>
+      <p class="small muted">
+        Health is that of this process. Providers that are unhealthy or limited are tried after others. A probe asks for
+        the list of models, which costs nothing.
+      </p>
+    </Page>
+  )
+}

@@ -1,0 +1,225 @@
+import type { Column } from '@turnpike/ui'
+import {
+  Check,
+  Dialog,
+  Empty,
+  ErrorNotice,
+  Field,
+  Loaded,
+  Page,
+  Panel,
+  route,
+  Table,
+  time,
+  useData,
+} from '@turnpike/ui'
+import { useState } from 'preact/hooks'
+import type { BalancerAnswer, Choice, ProvidersAnswer, Simulated } from './answers.js'
+import { Candidates, ChoiceFacts } from './choices.js'
+import { read, send } from './data.js'
+
+/** The smallest picture, for requests with one. */
+const PICTURE = 'data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA='
+/** Characters of a token, as the gateway estimates. */
+const TOKEN_LENGTH = 4
+
+interface Asked {
+  model: string
+  provider: string
+  promptTokens: number
+  maxTokens: number
+  tools: boolean
+  picture: boolean
+}
+
+/** A chat completion request as described in the form. */
+const requestOf = ({ model, provider, promptTokens, maxTokens, tools, picture }: Asked) => {
+  const text = 'word'.repeat(Math.ceil((promptTokens * TOKEN_LENGTH) / 4))
+  const parts = [
+    { type: 'text', text },
+    { type: 'image_url', image_url: { url: PICTURE } },
+  ]
+  return {
+    model,
+    ...(provider && { provider }),
+    max_tokens: maxTokens,
+    messages: [{ role: 'user', content: picture ? parts : text }],
+    ...(tools && {
+      tools: [{ type: 'function', function: { name: 'find', parameters: { type: 'object', properties: {} } } }],
+    }),
+  }
+}
+
+function Simulate({ groups, providers }: { groups: string[]; providers: string[] }) {
+  const [asked, setAsked] = useState<Asked>({
+    model: route.value.query.get('model') ?? groups[0] ?? 'gpt-4o-mini',
+    provider: 'auto',
+    promptTokens: 1000,
+    maxTokens: 500,
+    tools: false,
+    picture: false,
+  })
+  const [result, setResult] = useState<Simulated | Error>()
+  const set = (fields: Partial<Asked>): void => setAsked({ ...asked, ...fields })
+  const submit = async (event: Event): Promise<void> => {
+    event.preventDefault()
+    try {
+      const response = await send('admin/balancer/simulate', { method: 'POST', body: requestOf(asked) })
+      setResult((await response.json()) as Simulated)
+    } catch (error) {
+      setResult(error as Error)
+    }
+  }
+  return (
+    <Panel title="Simulate a request">
+      <form class="body stack" onSubmit={(event) => void submit(event)}>
+        <div class="fields">
+          <Field label="Model or group">
+            {(ids) => (
+              <input
+                {...ids}
+                value={asked.model}
+                required
+                onInput={(event) => set({ model: event.currentTarget.value })}
+              />
+            )}
+          </Field>
+          <Field label="Provider">
+            {(ids) => (
+              <select
+                {...ids}
+                value={asked.provider}
+                onChange={(event) => set({ provider: event.currentTarget.value })}
+              >
+                <option value="auto">auto: the cheapest</option>
+                <option value="">not given</option>
+                {providers.map((id) => (
+                  <option key={id}>{id}</option>
+                ))}
+              </select>
+            )}
+          </Field>
+          <Field label="Tokens of the prompt">
+            {(ids) => (
+              <input
+                {...ids}
+                type="number"
+                min="1"
+                max="4000000"
+                required
+                value={asked.promptTokens}
+                onInput={(event) => set({ promptTokens: event.currentTarget.valueAsNumber })}
+              />
+            )}
+          </Field>
+          <Field label="Most tokens of the answer">
+            {(ids) => (
+              <input
+                {...ids}
+                type="number"
+                min="1"
+                required
+                value={asked.maxTokens}
+                onInput={(event) => set({ maxTokens: event.currentTarget.valueAsNumber })}
+              />
+            )}
+          </Field>
+          <Check label="with tools" checked={asked.tools} onChange={(tools) => set({ tools })} />
+          <Check label="with a picture" checked={asked.picture} onChange={(picture) => set({ picture })} />
+        </div>
+        <div class="row">
+          <button class="primary">Show the order</button>
+          <span class="small muted">No provider is called, and nothing is charged.</span>
+        </div>
+      </form>
+      <div aria-live="polite">
+        {result instanceof Error ? (
+          <div class="body">
+            <ErrorNotice error={result} />
+          </div>
+        ) : (
+          result && <Candidates choice={result} />
+        )}
+      </div>
+    </Panel>
+  )
+}
+
+const choiceKey = ({ time, request_id }: Choice): string => `${time} ${request_id}`
+
+export function Routing() {
+  const data = useData(
+    async (signal) => {
+      const [balancer, { providers }] = await Promise.all([
+        read<BalancerAnswer>('balancer', signal),
+        read<ProvidersAnswer>('providers', signal),
+      ])
+      return { ...balancer, ids: providers.map(({ id }) => id) }
+    },
+    [],
+    10_000,
+  )
+  const [open, setOpen] = useState<Choice>()
+  const columns: Column<Choice>[] = [
+    {
+      name: 'Time',
+      cell: (one) => (
+        <button type="button" class="link nowrap" onClick={() => setOpen(one)}>
+          {time(one.time)}
+        </button>
+      ),
+    },
+    { name: 'Model', cell: ({ model }) => model },
+    { name: 'Provider', cell: ({ provider }) => provider ?? 'not given' },
+    { name: 'Decided by', cell: ({ by }) => (by === 'price' ? 'price' : 'order') },
+    { name: 'Answered', cell: ({ served }) => (served ? `${served.provider}/${served.model}` : 'no candidate') },
+    { name: 'Candidates', number: true, cell: ({ order }) => order.length },
+    { name: 'Calls', number: true, cell: ({ attempts }) => attempts },
+  ]
+  return (
+    <Page title="Routing">
+      <Loaded data={data}>
+        {({ groups, choices, ids }) => (
+          <>
+            <Simulate groups={Object.keys(groups)} providers={ids} />
+            <Panel title="Recent choices">
+              {choices.length === 0 ? (
+                <Empty title="No request had several candidates yet">
+                  <p>
+                    A choice is listed where several providers could serve a request: with{' '}
+                    <code>"provider": "auto"</code>, with a group of models, or where two providers have the same model.
+                  </p>
+                </Empty>
+              ) : (
+                <Table caption="Recent choices" columns={columns} rows={choices} rowKey={choiceKey} />
+              )}
+            </Panel>
+            <Panel title="Groups">
+              {Object.keys(groups).length === 0 ? (
+                <Empty title="No groups of models">
+                  <p>A group is one name for several models, in order of preference. It is an option of the router.</p>
+                </Empty>
+              ) : (
+                <Table
+                  caption="Groups of models"
+                  columns={[
+                    { name: 'Group', cell: ([name]) => name },
+                    { name: 'Models, in order', cell: ([, models]) => models.join(', ') },
+                  ]}
+                  rows={Object.entries(groups)}
+                  rowKey={([name]) => name}
+                />
+              )}
+            </Panel>
+          </>
+        )}
+      </Loaded>
+      {open && (
+        <Dialog title={`Why ${open.served?.provider ?? 'no provider'} answered`} onClose={() => setOpen(undefined)}>
+          <ChoiceFacts choice={open} />
+          <Candidates choice={open} served={open.served} />
+        </Dialog>
+      )}
+    </Page>
+  )
+}

@@ -1,0 +1,215 @@
+import type { Column } from '@turnpike/ui'
+import {
+  Bar,
+  count,
+  csv,
+  Dialog,
+  Empty,
+  Filter,
+  goTo,
+  Loaded,
+  Page,
+  Panel,
+  plural,
+  route,
+  Segmented,
+  setQuery,
+  Spark,
+  Table,
+  time,
+  usd,
+  useData,
+} from '@turnpike/ui'
+import { useState } from 'preact/hooks'
+import type { UsageAnswer, UsageHours, UsageRow } from './answers.js'
+import { read } from './data.js'
+import type { Rows } from './pages.js'
+import { readPages } from './pages.js'
+import { hoursOf, periods } from './period.js'
+
+const kinds = [
+  ['user', 'User'],
+  ['key', 'Key'],
+  ['model', 'Model'],
+  ['provider', 'Provider'],
+  ['session', 'Session'],
+  ['project', 'Project'],
+] as const
+type Kind = (typeof kinds)[number][0]
+
+/** Whether usage is kept by hour; that of the others is kept in all. */
+const isByHour = (by: Kind): boolean => by !== 'session' && by !== 'project'
+
+/** The totals as CSV, for a spreadsheet. */
+function download(by: Kind, rows: readonly UsageRow[]): void {
+  const text = csv([
+    [by, 'name', 'user', 'requests', 'without_price', 'prompt_tokens', 'completion_tokens', 'cost_usd'],
+    ...rows.map((one) => [
+      one.id,
+      one.name,
+      one.user_id,
+      one.requests,
+      one.unpriced,
+      one.prompt_tokens,
+      one.completion_tokens,
+      one.cost_usd,
+    ]),
+  ])
+  const url = URL.createObjectURL(new Blob([text], { type: 'text/csv;charset=utf-8' }))
+  const link = Object.assign(document.createElement('a'), { href: url, download: `usage-by-${by}.csv` })
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(url), 60_000)
+}
+
+/** One row hour by hour. */
+function Hours({ by, id, hours }: { by: Kind; id: string; hours: string }) {
+  const data = useData(
+    (signal) => read<UsageHours>(`usage/hours?by=${by}&id=${encodeURIComponent(id)}&hours=${hours}`, signal),
+    [by, id, hours],
+  )
+  return (
+    <Dialog title={data.value?.name ?? id} onClose={() => setQuery({ id: undefined })}>
+      <Segmented label="Period" options={periods} value={hoursOf('168')} onChange={(hours) => setQuery({ hours })} />
+      <Loaded data={data}>
+        {({ total, series }) => (
+          <>
+            <p>
+              <strong>{usd(total.cost_usd)}</strong> for {count(total.requests)} requests and {count(total.tokens)}{' '}
+              tokens
+              {total.unpriced > 0 && `; ${count(total.unpriced)} requests have no known price`}.
+            </p>
+            <Spark values={series.map(({ cost_usd }) => cost_usd)} tone="amber" />
+            {total.requests > 0 && (
+              <Table
+                caption="By hour"
+                columns={[
+                  { name: 'Hour', cell: (one) => time(one.time) },
+                  { name: 'Requests', number: true, cell: (one) => count(one.requests) },
+                  { name: 'Tokens', number: true, cell: (one) => count(one.tokens) },
+                  { name: 'Cost', number: true, cell: (one) => usd(one.cost_usd) },
+                ]}
+                rows={series.filter(({ requests }) => requests > 0).toReversed()}
+                rowKey={(one) => one.time}
+              />
+            )}
+          </>
+        )}
+      </Loaded>
+    </Dialog>
+  )
+}
+
+export function Usage() {
+  const { query } = route.value
+  const by = kinds.find(([kind]) => kind === query.get('by'))?.[0] ?? 'user'
+  const hours = hoursOf('168')
+  const filter = query.get('filter') ?? ''
+  const id = query.get('id')
+  const period = isByHour(by) ? hours : ''
+  const [partial, setPartial] = useState<Rows<UsageRow>>()
+  const data = useData(
+    (signal) => {
+      setPartial(undefined)
+      return readPages<UsageRow, UsageAnswer>(
+        `usage?by=${by}&limit=500${period && `&hours=${period}`}`,
+        signal,
+        setPartial,
+      )
+    },
+    [by, period],
+  )
+  const value = data.value ?? partial
+  const rows = (value?.rows ?? []).filter((one) =>
+    [one.id, one.name, one.user_id].some((text) => text?.toLowerCase().includes(filter.toLowerCase())),
+  )
+  const cost = rows.reduce((sum, one) => sum + one.cost_usd, 0)
+  const columns: Column<UsageRow>[] = [
+    {
+      name: kinds.find(([kind]) => kind === by)![1],
+      cell: (one) => (
+        <>
+          {isByHour(by) ? (
+            <button type="button" class="link" onClick={() => setQuery({ id: one.id })}>
+              {one.name ?? one.id}
+            </button>
+          ) : (
+            (one.name ?? one.id)
+          )}
+          {one.name !== null && one.name !== one.id && <p class="small muted mono">{one.id}</p>}
+        </>
+      ),
+      sort: (one) => one.name ?? one.id,
+    },
+    {
+      name: 'Cost',
+      number: true,
+      cell: (one) => (
+        <>
+          {usd(one.cost_usd)}
+          {one.unpriced > 0 && <p class="small muted">and {count(one.unpriced)} without a price</p>}
+          <Bar share={cost > 0 ? one.cost_usd / cost : 0} />
+        </>
+      ),
+      sort: (one) => one.cost_usd,
+    },
+    { name: 'Requests', number: true, cell: (one) => count(one.requests), sort: (one) => one.requests },
+    { name: 'Tokens in', number: true, cell: (one) => count(one.prompt_tokens), sort: (one) => one.prompt_tokens },
+    {
+      name: 'Tokens out',
+      number: true,
+      cell: (one) => count(one.completion_tokens),
+      sort: (one) => one.completion_tokens,
+    },
+  ]
+  return (
+    <Page
+      title="Usage"
+      actions={
+        isByHour(by) && (
+          <Segmented label="Period" options={periods} value={hours} onChange={(hours) => setQuery({ hours })} />
+        )
+      }
+    >
+      <div class="spread">
+        <Segmented label="By" options={kinds} value={by} onChange={(by) => goTo('/usage', { by, hours }, true)} />
+        <div class="row">
+          <Filter value={filter} onChange={(filter) => setQuery({ filter })} />
+          <button type="button" disabled={rows.length === 0} onClick={() => download(by, rows)}>
+            CSV
+          </button>
+        </div>
+      </div>
+      <Loaded data={{ ...data, value }}>
+        {({ rows: all, cut }) => (
+          <Panel title={`${usd(cost)} in ${plural(rows.length, 'row')}`}>
+            {all.length === 0 ? (
+              <Empty title="No usage in this period">
+                <p>
+                  {by === 'session' || by === 'project'
+                    ? `Requests count for a ${by} by their header X-${by === 'session' ? 'Session' : 'Project'}-ID.`
+                    : 'Choose a longer period, or send a first request.'}
+                </p>
+              </Empty>
+            ) : (
+              <Table
+                caption={`Usage by ${by}`}
+                columns={columns}
+                rows={rows}
+                rowKey={(one) => one.id}
+                sorted={1}
+                most={50}
+              />
+            )}
+            {cut && (
+              <p class="loading small" role="status">
+                {data.reading ? 'Reading more…' : `Only the first ${count(all.length)} were read.`}
+              </p>
+            )}
+          </Panel>
+        )}
+      </Loaded>
+      {!isByHour(by) && <p class="small muted">Usage by {by} is kept over all time, not by hour.</p>}
+      {id !== null && isByHour(by) && <Hours by={by} id={id} hours={hours} />}
+    </Page>
+  )
+}

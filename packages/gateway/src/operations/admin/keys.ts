@@ -1,0 +1,73 @@
+import type { GatewayKeys, KV } from '@turnpike/core'
+import { ApiError } from '@turnpike/core'
+import { isUuid, namesOf } from '@turnpike/core/internal'
+import { Paging } from '@turnpike/http'
+import * as v from 'valibot'
+import { actorOf } from '../../caller.js'
+import { operation } from '../../operation.js'
+import { Budget } from '../users.js'
+
+/** A page of the gateway keys of all users, without their values. */
+export const KeyList = v.object({
+  /** Newest first, including revoked ones. */
+  data: v.array(
+    v.object({
+      id: v.string(),
+      name: v.string(),
+      /** The owner. */
+      user_id: v.string(),
+      /** The owner's name or e-mail; null where there is none. */
+      user: v.nullable(v.string()),
+      /** Requests per minute. */
+      rate_limit: v.number(),
+      revoked: v.boolean(),
+      /** When the key expires; absent = never. */
+      expires_at: v.optional(v.string()),
+      /** When the key was rotated; it then expires after the overlap. Absent = not rotated. */
+      rotated_at: v.optional(v.string()),
+      /** The allowed models, each as an id or as `provider/id`; absent = all. */
+      models: v.optional(v.array(v.string())),
+      /** Limit on the cost of its requests; absent = none. */
+      budget: v.optional(Budget),
+      created_at: v.string(),
+      /** Null = never. */
+      last_used_at: v.nullable(v.string()),
+    }),
+  ),
+  /** The `after` of the next page; absent on the last one. */
+  next: v.optional(v.string()),
+})
+export type KeyList = v.InferOutput<typeof KeyList>
+
+/** GET /admin/keys */
+export const adminKeys = (kv: KV, keys: GatewayKeys) =>
+  operation({
+    id: 'admin.keys',
+    summary: 'Lists the gateway keys of all users, newest first, without their values.',
+    access: 'admin',
+    query: Paging,
+    output: KeyList,
+    async run(_, { query }) {
+      const { items, next } = await keys.list(null, query)
+      const owners = await namesOf(
+        kv,
+        'user',
+        items.map(({ user_id }) => user_id),
+      )
+      return { data: items.map((key, i) => ({ ...key, user: owners[i]!.name })), next }
+    },
+  })
+
+/** DELETE /admin/keys/{id} */
+export const adminKeysRevoke = (keys: GatewayKeys, now: () => number) =>
+  operation({
+    id: 'admin.keys.revoke',
+    summary: 'Revokes a gateway key of any user; it stays in the list.',
+    access: 'admin',
+    params: v.object({ id: v.string() }),
+    errors: [404],
+    async run(caller, { params: { id } }) {
+      if (!isUuid(id) || !(await keys.revoke(id, { by: actorOf(caller), now: now() })))
+        throw new ApiError(404, 'not_found_error', 'There is no key with this id', { code: 'not_found' })
+    },
+  })

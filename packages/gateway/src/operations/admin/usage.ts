@@ -1,0 +1,144 @@
+import type { KV, UsageLedger, UsageTotals } from '@turnpike/core'
+import { toUsd } from '@turnpike/core'
+import { invalid, namesOf, sumOf, totalsOf } from '@turnpike/core/internal'
+import type { Named } from '@turnpike/core/internal'
+import { Paging } from '@turnpike/http'
+import * as v from 'valibot'
+import { operation } from '../../operation.js'
+import { byHour, Hours, startOf } from './hours.js'
+
+/** Totals of usage. */
+export const totals = {
+  requests: v.number(),
+  /** Requests whose price is not known. */
+  unpriced: v.number(),
+  prompt_tokens: v.number(),
+  completion_tokens: v.number(),
+  tokens: v.number(),
+  /** US dollars, of requests whose price is known. */
+  cost_usd: v.number(),
+}
+
+/** The public form of totals. */
+export const viewOf = ({ cost_nano_usd, ...counts }: UsageTotals) => ({ ...counts, cost_usd: toUsd(cost_nano_usd) })
+
+/** What has sums per hour. */
+const ByHour = v.picklist(['user', 'key', 'model', 'provider'])
+/** What usage is summed up by; sessions and projects have no sums per hour, and models no others. */
+const By = v.picklist([...ByHour.options, 'session', 'project'])
+type By = v.InferOutput<typeof By>
+
+const Query = v.object({ by: By, hours: Hours, ...Paging.entries })
+
+/** Hours of models where none are asked for: all that can be. */
+const MODEL_HOURS = 720
+/** Hours of a series where none are asked for: a week. */
+const SERIES_HOURS = 168
+
+/** The names of what usage is summed up by: models and providers have none besides their ids. */
+const namesBy = (kv: KV, by: By, ids: string[]): Promise<Named[]> | Named[] =>
+  by === 'model' || by === 'provider' ? ids.map(() => ({ name: null, user_id: null })) : namesOf(kv, by, ids)
+
+/** A page of usage by user, key, model, provider, session or project. */
+export const UsageTable = v.object({
+  by: By,
+  /** Number of hours, the last of which is the current one; null = all time. */
+  hours: v.nullable(v.number()),
+  /** Start of the first hour; null = all time. */
+  from: v.nullable(v.string()),
+  /** In the order of ids. Those without usage in the period are left out, so that a page may be short or empty although there is a next one. */
+  data: v.array(
+    v.object({
+      /** Of models: `provider/model`. */
+      id: v.string(),
+      /** Of users their name or e-mail; null where there is none. */
+      name: v.nullable(v.string()),
+      /** The owner of a key, session or project. */
+      user_id: v.nullable(v.string()),
+      ...totals,
+    }),
+  ),
+  /** The `after` of the next page; absent on the last one. */
+  next: v.optional(v.string()),
+})
+export type UsageTable = v.InferOutput<typeof UsageTable>
+
+/** GET /admin/usage: from stored sums, so that its cost does not depend on the number of records. */
+export function adminUsage(kv: KV, ledger: UsageLedger, now: () => number) {
+  const read = async ({ by, hours, ...page }: v.InferOutput<typeof Query>) => {
+    if (hours === undefined && by !== 'model')
+      return { hours: null, from: null, ...(await ledger.listTotals(by, page)) }
+    if (by === 'session' || by === 'project')
+      throw invalid(`Usage by ${by} is summed up over all time only: leave out "hours"`)
+    const from = startOf(hours ?? MODEL_HOURS, now())
+    return { hours: hours ?? MODEL_HOURS, from: from.toISOString(), ...(await ledger.listSince(by, from, page)) }
+  }
+  return operation({
+    id: 'admin.usage',
+    summary: 'Sums up usage by user, key, model, provider, session or project.',
+    access: 'admin',
+    query: Query,
+    output: UsageTable,
+    async run(_, { query }): Promise<UsageTable> {
+      const { by } = query
+      const { items, ...page } = await read(query)
+      const names = await namesBy(
+        kv,
+        by,
+        items.map(({ id }) => id),
+      )
+      return { by, ...page, data: items.map(({ id, totals }, i) => ({ id, ...names[i]!, ...viewOf(totals) })) }
+    },
+  })
+}
+
+/** The usage of one user, key, model or provider by hour. */
+export const UsageSeries = v.object({
+  by: ByHour,
+  id: v.string(),
+  name: v.nullable(v.string()),
+  /** Number of hours; the last is the current one. */
+  hours: v.number(),
+  /** Start of the first hour. */
+  from: v.string(),
+  total: v.object(totals),
+  /** One entry per hour, oldest first. */
+  series: v.array(
+    v.object({
+      /** Start of the hour. */
+      time: v.string(),
+      requests: v.number(),
+      tokens: v.number(),
+      /** US dollars, of requests whose price is known. */
+      cost_usd: v.number(),
+    }),
+  ),
+})
+export type UsageSeries = v.InferOutput<typeof UsageSeries>
+
+/** GET /admin/usage/hours: zeros for what is not known, because models and providers are known by their usage only. */
+export const adminUsageHours = (kv: KV, ledger: UsageLedger, now: () => number) =>
+  operation({
+    id: 'admin.usage.hours',
+    summary: 'Tells what a user, key, model or provider used in each hour.',
+    access: 'admin',
+    query: v.object({ by: ByHour, id: v.pipe(v.string(), v.minLength(1), v.maxLength(200)), hours: Hours }),
+    output: UsageSeries,
+    async run(_, { query: { by, id, hours = SERIES_HOURS } }): Promise<UsageSeries> {
+      const from = startOf(hours, now())
+      const [used, names] = await Promise.all([ledger.hours(by, id, from), namesBy(kv, by, [id])])
+      const totalOf = (counters: typeof used) => viewOf(totalsOf(sumOf(counters.map(({ fields }) => fields))))
+      return {
+        by,
+        id,
+        name: names[0]!.name,
+        hours,
+        from: from.toISOString(),
+        total: totalOf(used),
+        series: byHour(from, hours, used).map(({ time, rows }) => {
+          const { requests, tokens, cost_usd } = totalOf(rows)
+          return { time, requests, tokens, cost_usd }
+        }),
+      }
+    },
+  })

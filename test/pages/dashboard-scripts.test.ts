@@ -1,0 +1,55 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { noBrowser, startBrowser } from '../support/browser.js'
+import type { DashboardServer } from './dashboard.js'
+import { openDashboard, startDashboard } from './dashboard.js'
+import { payloads } from './payloads.js'
+import { looks, visit } from './visitor.js'
+
+describe.skipIf(noBrowser)('threat 23: what users write is text in the dashboard', () => {
+  let server: DashboardServer
+  let browser: Browser
+  beforeAll(async () => {
+    server = await startDashboard({ LOG: 'silent' })
+    browser = await startBrowser()
+  })
+  afterAll(async () => {
+    await browser.close()
+    await server.stop()
+  })
+
+  it('in names of users and keys, in models and tags', async () => {
+    const { page, context, faults } = await visit(browser, server.url, looks[0]!)
+    const [first] = payloads
+    for (const [i, name] of payloads.entries()) {
+      await server.send('POST', '/api/users', { email: `u${i}@example.org`, password: 'a long password', name })
+      const { key } = await server.send<{ key: string }>('POST', '/api/keys', { name: name.slice(0, 200) })
+      await server.chat({ model: name })
+      await server.chat({ model: 'gpt-4o-mini' }, key)
+    }
+    await openDashboard(page, server.url)
+    for (const [name, path, shown] of [
+      ['Requests', '/requests', first],
+      ['Usage', '/usage?by=key', first],
+      ['Keys', '/keys', first],
+      ['Routing', `/routing?model=${encodeURIComponent(first!)}`, undefined],
+      ['Pricing', `/pricing?filter=${encodeURIComponent(first!)}`, undefined],
+      ['Usage', `/usage?by=user&id=${encodeURIComponent(first!)}`, undefined],
+      ['Requests', `/requests?id=${encodeURIComponent(first!)}`, undefined],
+    ] as const) {
+      await page.goto(`${server.url}/admin#${path}`)
+      await page.getByRole('heading', { level: 1, name }).waitFor()
+      if (shown !== undefined) await page.getByText(shown, { exact: true }).first().waitFor()
+    }
+    await page.keyboard.press('Escape')
+    for (const row of await page.getByRole('row', { name: 'model not found' }).all()) {
+      await row.getByRole('button').click()
+      await page.getByRole('dialog').getByLabel('The request as a curl command').waitFor()
+      await page.keyboard.press('Escape')
+    }
+    await page.waitForTimeout(300)
+    expect(faults).toEqual([])
+    expect(await page.evaluate('globalThis.hit')).toBeUndefined()
+    await context.close()
+  })
+})
