@@ -101,6 +101,13 @@ describe('docs/conventions.md', () => {
     expect(rows).toEqual(actual.map((row, i) => ({ ...row, Test: rows[i]?.['Test'] })))
   })
 
+  it('has every page of the reference server', () => {
+    const gateway = JSON.parse(read('docs/openapi/gateway.json')) as typeof document
+    const pages = Object.entries(gateway.paths).filter(([, { get }]) => get?.responses['200']?.content?.['text/html'])
+    expect(tableOf('Pages').map(({ Path }) => Path)).toEqual(pages.map(([path]) => path))
+    expect(pages.filter(([, { get }]) => !get!['x-convention'])).toEqual([])
+  })
+
   it('has every route of the document', () => {
     const described = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),

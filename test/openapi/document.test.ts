@@ -1,9 +1,16 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { Validator } from '@seriousme/openapi-schema-validator'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import formats from 'ajv-formats'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { documentFile, platformDocumentFile } from '../support/contract.js'
 import type { Server } from '../support/server.js'
 import { startServer } from '../support/server.js'
+
+interface Described {
+  operationId: string
+  requestBody?: { content: Record<string, { schema: object; example?: object }> }
+}
 
 let server: Server
 beforeAll(async () => {
@@ -43,6 +50,25 @@ describe.each([
           .reduce<unknown>((at, key) => (at as Record<string, unknown>)?.[key], document) === undefined,
     )
     expect(lost).toEqual([])
+  })
+
+  it('has examples of bodies that their schemas allow', () => {
+    const ajv = new Ajv2020({ strict: false })
+    formats.default(ajv)
+    ajv.addSchema({ $id: 'api', ...document })
+    const bodies = Object.values(document['paths'] as Record<string, Record<string, Described>>)
+      .flatMap((methods) => Object.values(methods))
+      .flatMap(({ operationId, requestBody }) =>
+        Object.entries(requestBody?.content ?? {}).map(([type, body]) => ({ operationId, type, ...body })),
+      )
+      .filter(({ example }) => example)
+    expect(bodies.length).toBeGreaterThan(5)
+    for (const { operationId, type, example, schema } of bodies) {
+      const validate = ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"api#/')) as object)
+      // The example of a form is without its file.
+      validate(type.startsWith('multipart/') ? { file: '', ...example } : example)
+      expect([operationId, validate.errors]).toEqual([operationId, null])
+    }
   })
 
   it.runIf(file === documentFile)('names every route of the root information', async () => {

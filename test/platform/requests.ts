@@ -130,14 +130,24 @@ export const requestsOf = ({
 })
 
 interface Document {
-  paths: Record<string, Record<string, { requestBody?: { content: Record<string, unknown> } }>>
+  paths: Record<
+    string,
+    Record<
+      string,
+      {
+        requestBody?: { content: Record<string, unknown> }
+        responses: Record<string, { content?: Record<string, unknown> }>
+      }
+    >
+  >
 }
 
-/** The routes of an OpenAPI document of docs/openapi, such as `GET /api/keys/{id}`. */
+/** The routes of an OpenAPI document of docs/openapi, such as `GET /api/keys/{id}`, without the pages of the reference server. */
 export function documented(name: 'gateway' | 'platform', { withJson = false } = {}): string[] {
   const text = readFileSync(new URL(`../../docs/openapi/${name}.json`, import.meta.url), 'utf8')
   return Object.entries((JSON.parse(text) as Document).paths).flatMap(([path, methods]) =>
     Object.entries(methods)
+      .filter(([, { responses }]) => !responses['200']?.content?.['text/html'])
       .filter(([, { requestBody }]) => !withJson || requestBody?.content['application/json'])
       .map(([method]) => `${method.toUpperCase()} ${path}`),
   )

@@ -25,7 +25,9 @@ const snippets = (operation: Operation): Html[] =>
       html`<div class="snippet">
         <div class="spread">
           <h4>${title}</h4>
-          <button type="button" class="link copy" aria-label="Copy ${title} of ${operation.operationId}">Copy</button>
+          <button type="button" class="link copy">
+            <span>Copy</span><span class="hidden"> ${title} of ${operation.operationId}</span>
+          </button>
         </div>
         <div class="code">
           <pre tabindex="0" aria-label="${title}"><code>${codeOf(text)}</code></pre>

@@ -44,6 +44,10 @@ describe('the page of the documents of the reference server', () => {
     expect(ids).toEqual(expect.arrayContaining(['keys.create', 'gateway.users.create', 'platform.users.create']))
   })
 
+  it('has no link that depends on where it is mounted', () => {
+    expect(attribute('href').filter((to) => !/^(#|\.\/)/.test(to))).toEqual([])
+  })
+
   it('shows the fields of a body, their bounds, and what is ours', () => {
     const section = sectionOf('keys.create').replaceAll(/\s+/g, ' ')
     expect(section).toContain('For developers and administrators.')

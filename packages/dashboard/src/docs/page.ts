@@ -2,7 +2,7 @@ import { MARK } from '@turnpike/ui/mark'
 import type { Api, ApiDocuments, Operation } from './document.js'
 import { byTag, readDocuments } from './document.js'
 import type { Html } from './html.js'
-import { html, print } from './html.js'
+import { html, print, prose } from './html.js'
 import { methodLabel, operationSection, schemaSection } from './operation.js'
 import { linkTo } from './schema.js'
 
@@ -29,25 +29,35 @@ const contents = (api: Api): Html =>
     </ul>
   </section>`
 
-const panel = (id: string, title: string, content: Html | readonly Html[]): Html =>
+const panel = (id: string, content: readonly Html[], title?: string): Html =>
   html`<section class="panel group" id="${id}">
-    <header><h3>${title}</h3></header>
-    ${content}
+    ${title !== undefined && html`<header><h3>${title}</h3></header>`}${content}
   </section>`
 
-const reference = (api: Api): Html =>
-  html`<section class="stack api" data-api="${api.name}" data-server="${api.server}">
+/** A part of the page with what it is about; the filter hides it where it contains nothing that is looked for. */
+const part = (title: string, description: string, api: Api, panels: readonly Html[]): Html =>
+  html`<section class="stack api group" data-api="${api.name}" data-server="${api.server}">
     <div>
-      <h2>${api.title}</h2>
-      <p class="muted">${api.description}</p>
+      <h2>${title}</h2>
+      <p class="muted">${description}</p>
     </div>
-    ${byTag(api).map(([tag, operations]) => panel(tagAnchor(api, tag), tag, operations.map(operationSection)))}
-    ${panel(
-      tagAnchor(api, 'schemas'),
-      'schemas',
-      Object.keys(api.schemas).map((name) => schemaSection(api, name)),
-    )}
+    ${panels}
   </section>`
+
+const operations = (api: Api): Html =>
+  part(
+    api.title,
+    api.description,
+    api,
+    byTag(api).map(([tag, all]) => panel(tagAnchor(api, tag), all.map(operationSection), tag)),
+  )
+
+const schemas = (api: Api): Html => {
+  const all = Object.keys(api.schemas).map((name) => schemaSection(api, name))
+  return part(`Schemas of ${api.title}`, 'What bodies and answers refer to by name.', api, [
+    panel(tagAnchor(api, 'schemas'), all),
+  ])
+}
 
 const sources = (apis: readonly Api[]): Html =>
   html`<span class="row"
@@ -70,17 +80,15 @@ const credentials = (apis: readonly Api[]): Html =>
       <div class="inputs">
         ${apis.map(
           ({ name, title, security }) =>
-            html`<label class="field"
-              ><span>${title}</span
-              ><input
-                type="password"
-                autocomplete="off"
-                data-token="${name}"
-                placeholder="${Object.values(security)
+            html`<label class="field">
+              <span>${title}</span>
+              <input type="password" autocomplete="off" data-token="${name}" />
+              <span class="small muted"
+                >${Object.values(security)
                   .filter(({ scheme }) => scheme === 'bearer')
-                  .map(({ description }) => description)
-                  .join(' ')}"
-            /></label>`,
+                  .map(({ description }) => html`${prose(description)} `)}</span
+              >
+            </label>`,
         )}
       </div>
     </div>
@@ -123,7 +131,8 @@ export function docsBody(documents: ApiDocuments): string {
             ><span class="hidden">Filter operations</span
             ><input type="search" placeholder="Filter operations: /" aria-keyshortcuts="/"
           /></label>
-          <p class="hidden" role="status" id="found"></p>
+          <p class="small muted" role="status" id="found"></p>
+          <p class="hidden" role="status" id="said"></p>
           <nav aria-label="Operations">${apis.map(contents)}</nav>
           <div class="side-foot scripted"><button type="button" class="quiet" id="theme">System theme</button></div>
         </header>
@@ -139,7 +148,7 @@ export function docsBody(documents: ApiDocuments): string {
                 specification leaves open and that we chose. Everything else is as the specification shows it.
               </p>
             </div>
-            ${credentials(apis)} ${apis.map(reference)}
+            ${credentials(apis)} ${apis.map(operations)} ${apis.map(schemas)}
           </div>
         </main>
       </div>

@@ -54,7 +54,7 @@ export async function showAnswer(request: Request, place: HTMLElement): Promise<
   const detail = element('span', 'muted')
   const cancel = element('button', 'quiet', 'Cancel') as HTMLButtonElement
   cancel.type = 'button'
-  cancel.onclick = () => controller.abort()
+  cancel.addEventListener('click', () => controller.abort())
   const line = element('div', 'row')
   line.setAttribute('role', 'status')
   line.append(status, detail, cancel)

@@ -16,15 +16,19 @@ const show = (): void => {
   applyTheme(theme)
   button.textContent = themeNames[theme]
 }
-button.onclick = () => {
+button.addEventListener('click', () => {
   theme = nextTheme[theme]
   show()
-}
+})
 show()
 
-/** Opens the operation, or the schema, that the address names. */
+startRequests()
+const clearFilter = startFilter()
+
+/** Opens the operation, or the schema, that the address names, also where the filter does not show it. */
 function open(): void {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)))
+  if (target?.closest('[hidden]')) clearFilter()
   const details = target?.closest('details')
   if (!details) return
   details.open = true
@@ -38,15 +42,14 @@ document.addEventListener('click', ({ target }) => {
   // A link to the place where the page is already.
   const link = target.closest<HTMLAnchorElement>('a[href^="#"]')
   if (link && link.hash === location.hash) open()
-  if (!target.matches('.copy')) return
-  const copied = (text: string) => (): void => {
-    target.textContent = text
-    setTimeout(() => (target.textContent = 'Copy'), 2_000)
+  const copy = target.closest('.copy')
+  if (!copy) return
+  const label = copy.firstElementChild!
+  const say = (text: string) => (): void => {
+    label.textContent = text
+    document.querySelector('#said')!.textContent = text
+    setTimeout(() => (label.textContent = 'Copy'), 2_000)
   }
-  navigator.clipboard
-    .writeText(target.closest('.snippet')!.querySelector('pre')!.textContent)
-    .then(copied('Copied'), copied('Not copied'))
+  const code = copy.closest('.snippet')!.querySelector('pre')!.textContent
+  navigator.clipboard.writeText(code).then(say('Copied'), say('Not copied'))
 })
-
-startFilter()
-startRequests()

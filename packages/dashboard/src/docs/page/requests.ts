@@ -53,15 +53,17 @@ function ask({ method, url }: Request, why: string): Promise<boolean> {
   line!.textContent = `${method} ${new URL(url).pathname}`
   reason!.textContent = warnings[why]!
   dialog.returnValue = ''
-  for (const button of dialog.querySelectorAll('button')) button.onclick = () => dialog.close(button.value)
   dialog.showModal()
   return new Promise((resolve) => {
-    dialog.onclose = () => resolve(dialog.returnValue !== '')
+    dialog.addEventListener('close', () => resolve(dialog.returnValue !== ''), { once: true })
   })
 }
 
 /** Sends what the forms of the operations say. */
 export function startRequests(): void {
+  const dialog = document.querySelector('dialog')!
+  for (const button of dialog.querySelectorAll('button'))
+    button.addEventListener('click', () => dialog.close(button.value))
   document.addEventListener('submit', (event) => {
     event.preventDefault()
     void send(event.target as HTMLFormElement)
@@ -85,5 +87,8 @@ async function send(form: HTMLFormElement): Promise<void> {
   }
   const { asks } = form.dataset
   if (asks !== undefined && !(await ask(request, asks))) return
+  const button = form.querySelector<HTMLButtonElement>('.primary')!
+  button.disabled = true
   await showAnswer(request, place)
+  button.disabled = false
 }
