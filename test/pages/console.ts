@@ -54,11 +54,16 @@ export async function signIn({ page }: Visitor, email: string, password = PASSWO
  * Tests of the console of a reference server in every look. Each look has a new person, who has signed in; tests of a look follow each other.
  * @param options.role the person's; default `developer`
  * @param options.env variables of the server
+ * @param options.only the looks; default all
  */
 export function consoleSuite(
   name: string,
   define: (given: () => Given) => void,
-  { role = 'developer', env = {} }: { role?: Role; env?: Record<string, string> } = {},
+  {
+    role = 'developer',
+    env = {},
+    only = looks,
+  }: { role?: Role; env?: Record<string, string>; only?: readonly Look[] } = {},
 ): void {
   describe.skipIf(noBrowser)(name, () => {
     let server: Server
@@ -80,7 +85,7 @@ export function consoleSuite(
       await server.stop()
     })
 
-    describe.each(looks)('in $theme on a $size', (look) => {
+    describe.each(only)('in $theme on a $size', (look) => {
       let given: Given
       beforeAll(async () => {
         const visitor = await visit(browser, server.url, look)

@@ -5,7 +5,7 @@ import { pageFiles, pageHeaders } from '@turnpike/ui/page-files'
 export const consoleFiles = pageFiles('/console', {
   title: 'Turnpike',
   id: 'console',
-  summary: 'The console, a page for everybody who has an account.',
+  summary: 'The web console of the platform, a page without data of its own.',
   app,
 })
 

@@ -12,19 +12,26 @@ export interface Pages<T> extends Data<Page<T>> {
   more: () => void
 }
 
-/** Reads the first page of a list, then as many as are asked for; `again` reads all of these again. */
-export function usePages<T>(read: (after: string | undefined, signal: AbortSignal) => Promise<Page<T>>): Pages<T> {
+/** Reads the first page of a list, then as many as are asked for; `again`, and every `everyMs`, reads all of these again. */
+export function usePages<T>(
+  read: (after: string | undefined, signal: AbortSignal) => Promise<Page<T>>,
+  everyMs?: number,
+): Pages<T> {
   const shown = useRef(1)
-  const data = useData(async (signal) => {
-    const all: Page<T> = { items: [], next: undefined }
-    for (let page = 0; page < shown.current; page++) {
-      const { items, next } = await read(all.next, signal)
-      all.items.push(...items)
-      all.next = next
-      if (next === undefined) break
-    }
-    return all
-  }, [])
+  const data = useData(
+    async (signal) => {
+      const all: Page<T> = { items: [], next: undefined }
+      for (let page = 0; page < shown.current; page++) {
+        const { items, next } = await read(all.next, signal)
+        all.items.push(...items)
+        all.next = next
+        if (next === undefined) break
+      }
+      return all
+    },
+    [],
+    everyMs,
+  )
   const more = (): void => {
     shown.current++
     data.again()

@@ -110,11 +110,11 @@ function filesOf(environment: Environment) {
   }
 }
 
-/** The dashboard. Its files contain no data, so that anybody may read them. */
-const dashboard = () => assetRoutes(dashboardFiles, { access: 'open' as const, headers: dashboardHeaders })
-
-/** The console, for everybody who has an account. */
-const webConsole = () => assetRoutes(consoleFiles, { access: 'open' as const, headers: consoleHeaders })
+/** The dashboard and the console. Their files contain no data, so that anybody may read them. */
+const pages = () => [
+  ...assetRoutes(dashboardFiles, { access: 'open' as const, headers: dashboardHeaders }),
+  ...assetRoutes(consoleFiles, { access: 'open' as const, headers: consoleHeaders }),
+]
 
 /** The documentation of the API, made from the routes of both. */
 const docs =
@@ -161,7 +161,7 @@ export async function createApp(environment: Environment, transport: Transport, 
     onError: log.onError,
     onRequest: log.onRequest,
     events,
-    routes: [conventionRoutes, prometheus(), openapi(), dashboard, webConsole, docs(() => platform)],
+    routes: [conventionRoutes, prometheus(), openapi(), pages, docs(() => platform)],
   })
   const identity = passwordAuth({
     kv,

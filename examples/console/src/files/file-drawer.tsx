@@ -17,7 +17,7 @@ const FileFacts = ({ file }: { file: UserFile }) => (
       ['Type', file.mime_type],
       ['Size', bytes(file.size_bytes)],
       ['Added', time(file.created_at)],
-      ...(file.deleted_at === null ? [] : [['In the trash since', time(file.deleted_at)] as const]),
+      ['In the trash since', file.deleted_at !== null && time(file.deleted_at)],
       ['Id', <span class="mono">{file.id}</span>],
     ]}
   />

@@ -1,10 +1,89 @@
-import { Empty, Page } from '@turnpike/ui'
+import './projects.css'
+import type { Column } from '@turnpike/ui'
+import { Dialog, Empty, goTo, linkTo, Loaded, Page, route, Table, time, useData } from '@turnpike/ui'
+import { useState } from 'preact/hooks'
+import { Form } from '../form.js'
+import { turnpike } from '../turnpike.js'
+import { useAction } from '../use-action.js'
+import { More, PAGE, usePages } from '../use-pages.js'
+import type { Project } from './project-fields.js'
+import { ProjectFields, projectOf, teamName } from './project-fields.js'
+import { ProjectPage } from './project.js'
+
+/** The colour of a project, beside its name. */
+const Dot = ({ color }: { color: string }) => <span class="dot" style={{ background: color }} aria-hidden="true" />
+
+const columns: Column<Project>[] = [
+  {
+    name: 'Name',
+    cell: ({ id, name, color, description }) => (
+      <>
+        <Dot color={color} />
+        <a href={linkTo(`/projects/${id}`)}>{name}</a>
+        {description !== null && <div class="small muted one-line">{description}</div>}
+      </>
+    ),
+  },
+  { name: 'Team', cell: ({ team_type }) => teamName(team_type) },
+  { name: 'Changed', number: true, cell: ({ updated_at }) => time(updated_at) },
+]
+
+function NewProject({ onClose }: { onClose: () => void }) {
+  const teams = useData((signal) => turnpike.get('/api/teams', { signal }), [])
+  const make = useAction(async (fields: FormData) => {
+    const { id } = await turnpike.post('/api/projects', { body: projectOf(fields) })
+    goTo(`/projects/${id}`)
+  })
+  return (
+    <Dialog title="New project" onClose={onClose}>
+      <Loaded data={teams}>
+        {(teams) => (
+          <Form action={make} label="Make project">
+            <ProjectFields teams={teams} />
+          </Form>
+        )}
+      </Loaded>
+    </Dialog>
+  )
+}
+
+function ProjectList() {
+  const pages = usePages((after, signal) =>
+    turnpike.list('/api/projects', { query: { limit: PAGE, ...(after !== undefined && { after }) }, signal }),
+  )
+  const [isMaking, make] = useState(false)
+  return (
+    <Page
+      title="Projects"
+      actions={
+        <button type="button" class="primary" onClick={() => make(true)}>
+          New project
+        </button>
+      }
+    >
+      <section class="panel" aria-label="Projects">
+        <Loaded data={pages}>
+          {({ items }) =>
+            items.length === 0 ? (
+              <Empty title="No projects yet">
+                <p>Make one with New project. It has a team of agents, a board of tasks, and a conversation.</p>
+              </Empty>
+            ) : (
+              <>
+                <Table caption="Projects" columns={columns} rows={items} rowKey={({ id }) => id} most={Infinity} />
+                <More pages={pages} things="projects" />
+              </>
+            )
+          }
+        </Loaded>
+      </section>
+      {isMaking && <NewProject onClose={() => make(false)} />}
+    </Page>
+  )
+}
 
 /** The projects of the user; `/projects/{id}` is one of them. */
-export const Projects = () => (
-  <Page title="Projects">
-    <section class="panel">
-      <Empty title="Projects come here" />
-    </section>
-  </Page>
-)
+export function Projects() {
+  const [, , id, part] = route.value.path.split('/')
+  return id ? <ProjectPage key={id} id={id} part={part ?? ''} /> : <ProjectList />
+}

@@ -12,7 +12,7 @@ const UserFacts = ({ user }: { user: User }) => (
     facts={[
       ['Signs in by', user.provider],
       ['Since', time(user.created_at)],
-      ...(user.deleted_at === null ? [] : [['Deleted', time(user.deleted_at)] as const]),
+      ['Deleted', user.deleted_at !== null && time(user.deleted_at)],
       ['Id', <span class="mono">{user.id}</span>],
     ]}
   />

@@ -81,9 +81,11 @@ export function Page({
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     document.title = `${title} · Turnpike`
+  }, [title])
+  useEffect(() => {
     if (opened) heading.current!.focus()
     opened = true
-  }, [title])
+  }, [])
   return (
     <div class="page">
       <div class="page-head">

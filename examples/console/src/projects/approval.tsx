@@ -1,0 +1,89 @@
+import { Empty, Panel } from '@turnpike/ui'
+import { ActionButton } from '../form.js'
+import { useAction } from '../use-action.js'
+import { DiffView } from './diff-view.js'
+import { CommentForm, commentField, DraftForm, draftField } from './draft-form.js'
+import { TaskError } from './task-error.js'
+import type { Task } from './tasks.js'
+import { changeTask } from './tasks.js'
+import { type, typed } from './typed.js'
+
+/** What a draft would change of the output; without an output, the draft. */
+function Draft({ task: { draft_output: draft, output } }: { task: Task }) {
+  if (draft === null)
+    return (
+      <Empty title="No draft yet">
+        <p>An agent puts it here, or you write one.</p>
+      </Empty>
+    )
+  if (draft === output) return <p class="body muted">It is the output.</p>
+  if (output === null) return <p class="body text">{draft}</p>
+  return (
+    <div class="body">
+      <DiffView before={output} after={draft} names={['Output now', 'Draft']} />
+    </div>
+  )
+}
+
+/**
+ * The draft of a task beside its output, and what can be done with it. Approving makes the draft that is shown the output.
+ * @param onShow called when the task is to be read again, because it was changed meanwhile
+ */
+export function Approval({
+  task,
+  onChange,
+  onShow,
+  onCancel,
+}: {
+  task: Task
+  onChange: (task: Task) => void
+  onShow: () => void
+  /** Called when a form was closed without a change. */
+  onCancel: () => void
+}) {
+  const { draft_output, status } = task
+  const approve = useAction(async () =>
+    onChange(await changeTask(task, { status: 'done', ...(draft_output !== null && { output: draft_output }) })),
+  )
+  const props = { task, onChange, onShow, onCancel }
+  if (typed(draftField(task)) !== undefined)
+    return (
+      <Panel title="Draft">
+        <div class="body">
+          <DraftForm {...props} />
+        </div>
+      </Panel>
+    )
+  const isCommenting = typed(commentField(task)) !== undefined
+  return (
+    <Panel
+      title={status === 'waiting_approval' ? 'Waiting for your approval' : 'Draft'}
+      actions={
+        <button type="button" onClick={() => type(draftField(task), draft_output ?? '')}>
+          {draft_output === null ? 'Write a draft' : 'Edit draft'}
+        </button>
+      }
+    >
+      <Draft task={task} />
+      {status === 'waiting_approval' && (
+        <div class="foot stack">
+          {isCommenting ? (
+            <CommentForm {...props} />
+          ) : (
+            <>
+              <TaskError error={approve.error} task={task} onShow={onShow} />
+              <div class="row end">
+                <button type="button" onClick={() => type(commentField(task), '')}>
+                  Request changes
+                </button>
+                <ActionButton action={approve} class="primary" onClick={approve.run}>
+                  {approve.busy ? 'Approving…' : 'Approve'}
+                </ActionButton>
+              </div>
+            </>
+          )}
+        </div>
+      )}
+    </Panel>
+  )
+}

@@ -1,0 +1,193 @@
+import type { Signal } from '@preact/signals'
+import { batch, effect, signal } from '@preact/signals'
+import type { Schemas } from '@turnpike/client'
+import { account, turnpike } from '../turnpike.js'
+import { type, typed } from './typed.js'
+
+export type Message = Schemas['Message']
+type Chunk = Schemas['ChatChunk']
+
+/** Messages of a page. */
+const PER_PAGE = 30
+
+/** A reply that is being written. */
+export interface Reply {
+  /** Undefined until the platform has accepted the request. */
+  id: string | undefined
+  text: string
+}
+
+/** How the last reply ended. */
+export interface Outcome {
+  /**
+   * `whole`; `stopped` by the user; `broken` off after its beginning; `unanswered` = none began, but the message is stored; `unsent` = the
+   * message is not stored either.
+   */
+  kind: 'whole' | 'stopped' | 'broken' | 'unanswered' | 'unsent'
+  /** What went wrong, if anything did. */
+  error?: unknown
+  /** Why the model ended, such as `length`. */
+  finish?: string | undefined
+}
+
+/** A conversation as the page shows it. It goes on when the page shows something else, until somebody signs out. */
+export interface Conversation {
+  /** Oldest first; undefined until they have been read. */
+  messages: Signal<readonly Message[] | undefined>
+  /** The `after` of the messages before those; undefined where there are none. */
+  earlier: Signal<string | undefined>
+  reply: Signal<Reply | undefined>
+  outcome: Signal<Outcome | undefined>
+  /** Reads the last messages. */
+  read(): Promise<void>
+  readEarlier(): Promise<void>
+  /** Sends what was typed, and streams the reply. */
+  send(): Promise<void>
+  /** Streams another reply to the last message of the user. */
+  ask(): Promise<void>
+  stop(): void
+  clear(): Promise<void>
+}
+
+/** What is typed as the next message, as a field of typed.ts. */
+export const messageField = (projectId: string): string => `message in ${projectId}`
+
+const stores = new Map<string, Conversation>()
+
+effect(() => {
+  if (account.value !== null) return
+  for (const { stop } of stores.values()) stop()
+  stores.clear()
+})
+
+/** The conversation of a project. */
+export function conversationOf(projectId: string): Conversation {
+  const known = stores.get(projectId)
+  if (known) return known
+  const made = createConversation(projectId)
+  stores.set(projectId, made)
+  return made
+}
+
+/** Reads a stream to its end. @returns why it did not get there */
+async function run(chunks: AsyncIterable<Chunk>, onChoice: (choice: Chunk['choices'][number]) => void) {
+  try {
+    for await (const { choices } of chunks) if (choices[0]) onChoice(choices[0])
+    return undefined
+  } catch (error) {
+    return { error }
+  }
+}
+
+function createConversation(projectId: string): Conversation {
+  const params = { id: projectId }
+  const field = messageField(projectId)
+  const messages = signal<readonly Message[] | undefined>(undefined)
+  const earlier = signal<string | undefined>(undefined)
+  const reply = signal<Reply | undefined>(undefined)
+  const outcome = signal<Outcome | undefined>(undefined)
+  let controller = new AbortController()
+
+  const begun = (): Reply => reply.value!
+  const page = (after?: string) =>
+    turnpike.list('/api/projects/{id}/conversation', {
+      params,
+      query: { limit: PER_PAGE, ...(after !== undefined && { after }) },
+    })
+  const add = (message: Message): void => {
+    messages.value = [...(messages.value ?? []).filter(({ id }) => id !== message.id), message]
+  }
+  /** Empties the field, unless something else was typed meanwhile. */
+  const sent = (text: string | undefined): void => {
+    if (typed(field) === text) type(field, undefined)
+  }
+  const read = async (): Promise<void> => {
+    const { items, next } = await page()
+    batch(() => {
+      messages.value = items
+      earlier.value = next
+    })
+  }
+
+  /** Streams a reply. @param text the message that it replies to; undefined = the last one of the user */
+  const stream = async (text: string | undefined): Promise<void> => {
+    if (reply.value) return
+    controller = new AbortController()
+    const { signal } = controller
+    let finish: string | undefined
+    batch(() => {
+      outcome.value = undefined
+      reply.value = { id: undefined, text: '' }
+    })
+    const onResponse = ({ headers }: Response): void => {
+      const timestamp = new Date().toISOString()
+      batch(() => {
+        const id = headers.get('x-message-id')
+        sent(text)
+        if (id !== null && text !== undefined) add({ id, role: 'user', text, timestamp })
+        reply.value = { id: headers.get('x-reply-id') ?? undefined, text: '' }
+      })
+    }
+    const options = { params, signal, onResponse }
+    const chunks =
+      text === undefined
+        ? turnpike.stream('/api/projects/{id}/conversation/reply', options)
+        : turnpike.stream('/api/projects/{id}/conversation/messages', { ...options, body: { text } })
+    const failed = await run(chunks, (choice) => {
+      finish = choice.finish_reason ?? finish
+      if (choice.delta.content) reply.value = { ...begun(), text: begun().text + choice.delta.content }
+    })
+    const { id, text: written } = begun()
+    const isStored = id !== undefined || (await readAfterRefusal(text))
+    const kind = !failed ? 'whole' : signal.aborted ? 'stopped' : id ? 'broken' : isStored ? 'unanswered' : 'unsent'
+    batch(() => {
+      if (id !== undefined)
+        add({
+          id,
+          role: 'assistant',
+          text: written,
+          timestamp: new Date().toISOString(),
+          ...(kind !== 'whole' && { incomplete: true as const }),
+        })
+      reply.value = undefined
+      outcome.value = { kind, finish, ...(!signal.aborted && failed) }
+    })
+  }
+
+  /** Reads again what is stored where no reply began. The text stays typed unless it was stored as a new message. @returns whether it was */
+  const readAfterRefusal = async (text: string | undefined): Promise<boolean> => {
+    const before = new Set(messages.value?.map(({ id }) => id))
+    await read().catch(() => undefined)
+    const last = messages.value?.at(-1)
+    if (text === undefined) return true
+    if (last?.role !== 'user' || last.text !== text || before.has(last.id)) return false
+    sent(text)
+    return true
+  }
+
+  return {
+    messages,
+    earlier,
+    reply,
+    outcome,
+    read,
+    async readEarlier() {
+      const { items, next } = await page(earlier.value)
+      batch(() => {
+        messages.value = [...items, ...(messages.value ?? [])]
+        earlier.value = next
+      })
+    },
+    async send() {
+      const text = typed(field) ?? ''
+      if (text.trim() !== '') await stream(text)
+    },
+    ask: () => stream(undefined),
+    stop: () => controller.abort(),
+    async clear() {
+      await turnpike.delete('/api/projects/{id}/conversation', { params })
+      outcome.value = undefined
+      await read()
+    },
+  }
+}

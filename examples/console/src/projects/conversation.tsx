@@ -1,0 +1,177 @@
+import { Confirm, Empty, ErrorNotice, Notice, useData } from '@turnpike/ui'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { ActionButton } from '../form.js'
+import { turnpike } from '../turnpike.js'
+import { useAction } from '../use-action.js'
+import { Composer } from './composer.js'
+import type { Conversation as Store, Outcome } from './conversation-store.js'
+import { conversationOf } from './conversation-store.js'
+import { Message } from './message.js'
+import { Spend } from './spend.js'
+
+/** How often a screen reader is told what a reply has so far. */
+const SAY_MS = 3_000
+
+/** Pixels from the end of the page within which it is kept at its end. */
+const NEAR = 120
+
+/** What is to be known of how a reply ended. */
+const ends = {
+  stopped: 'You stopped the answer. What came of it is kept, and billed.',
+  broken: 'The answer broke off. What came of it is kept, and may be billed.',
+  unanswered: 'Your message is stored, but no answer began. Ask again tries once more.',
+  unsent: 'Your message was not sent. It is still in the field below.',
+  length: 'The answer ends here because it reached the model’s limit.',
+  content_filter: 'The provider’s filter ended the answer.',
+}
+
+function End({ outcome: { kind, error, finish } }: { outcome: Outcome }) {
+  const end = kind === 'whole' ? finish : kind
+  return (
+    <>
+      {end !== undefined && end in ends && (
+        <Notice tone="warn">
+          <p>{ends[end as keyof typeof ends]}</p>
+        </Notice>
+      )}
+      {error !== undefined && <ErrorNotice error={error} />}
+    </>
+  )
+}
+
+/** Tells screen readers of a reply: what is new every few seconds, not every word. */
+function Told({ conversation: { messages, reply, outcome } }: { conversation: Store }) {
+  const [text, tell] = useState('')
+  const isWriting = reply.value !== undefined
+  useEffect(() => {
+    if (!isWriting) return
+    let told = 0
+    tell('The assistant is writing.')
+    const timer = setInterval(() => {
+      const written = reply.peek()?.text ?? ''
+      if (written.length > told) tell(written.slice(told))
+      told = written.length
+    }, SAY_MS)
+    return () => {
+      clearInterval(timer)
+      const last = messages.peek()?.at(-1)
+      const rest = last?.role === 'assistant' ? last.text.slice(told) : ''
+      tell(`${rest} ${outcome.peek()?.kind === 'whole' ? 'The answer is complete.' : 'The answer is not complete.'}`)
+    }
+  }, [isWriting])
+  return (
+    <p class="hidden" role="status">
+      {text}
+    </p>
+  )
+}
+
+/** Asks before something of the conversation that costs, or cannot be undone. */
+type Question = 'again' | 'clear'
+
+/** The conversation of a project. @param onReply called when a reply has ended: it cost something */
+export function Conversation({ projectId, onReply }: { projectId: string; onReply: () => void }) {
+  const conversation = conversationOf(projectId)
+  const { messages, earlier, reply, outcome, read, readEarlier, ask, clear } = conversation
+  const reading = useAction(read)
+  const readingEarlier = useAction(readEarlier)
+  const clearing = useAction(clear)
+  const [question, put] = useState<Question>()
+  const params = { id: projectId }
+  const spend = useData(
+    (signal) => turnpike.get('/api/projects/{id}/conversation/spend', { params, signal }),
+    [projectId],
+  )
+  useEffect(() => {
+    // A reply that is being written here is not whole in the store.
+    if (!reply.peek()) reading.run()
+  }, [])
+  const ended = outcome.value
+  useEffect(() => {
+    if (!ended) return
+    spend.again()
+    onReply()
+  }, [ended])
+
+  const all = messages.value
+  const lastId = all?.at(-1)?.id
+  const written = reply.value?.text
+  const wasNear = useRef(true)
+  const { scrollHeight, scrollTop, clientHeight } = document.documentElement
+  wasNear.current = scrollHeight - scrollTop - clientHeight < NEAR
+  useLayoutEffect(() => {
+    if (wasNear.current) scrollTo(0, document.documentElement.scrollHeight)
+  }, [lastId, written])
+
+  const canAsk = !reply.value && all?.some(({ role }) => role === 'user')
+  const error = reading.error ?? readingEarlier.error ?? clearing.error
+  return (
+    <section class="panel conversation" aria-label="Conversation">
+      <header>
+        <Spend data={spend} />
+        {all && all.length > 0 && !reply.value && (
+          <ActionButton action={clearing} class="danger" onClick={() => put('clear')}>
+            {clearing.busy ? 'Clearing…' : 'Clear'}
+          </ActionButton>
+        )}
+      </header>
+      {error !== undefined && (
+        <div class="body">
+          <ErrorNotice error={error} again={reading.run} />
+        </div>
+      )}
+      {!all && reading.busy && (
+        <p class="loading" role="status">
+          Loading…
+        </p>
+      )}
+      {all?.length === 0 && !reply.value && (
+        <Empty title="No messages yet">
+          <p>Ask something below. The answer is made from the last 100 messages, and costs what its tokens cost.</p>
+        </Empty>
+      )}
+      {earlier.value !== undefined && (
+        <div class="body">
+          <ActionButton action={readingEarlier} onClick={readingEarlier.run}>
+            {readingEarlier.busy ? 'Loading…' : 'Show earlier messages'}
+          </ActionButton>
+        </div>
+      )}
+      <ol class="messages" aria-label="Messages">
+        {all?.map((message) => (
+          <Message key={message.id} message={message} />
+        ))}
+        {reply.value && (
+          <li class="message assistant" aria-busy="true">
+            <b class="small muted">Assistant</b>
+            <p class="text">
+              {reply.value.text}
+              <span class="cursor" aria-hidden="true" />
+            </p>
+          </li>
+        )}
+      </ol>
+      {ended && !reply.value && (
+        <div class="body stack">
+          <End outcome={ended} />
+        </div>
+      )}
+      <Told conversation={conversation} />
+      <Composer
+        projectId={projectId}
+        conversation={conversation}
+        onAskAgain={canAsk ? () => put('again') : undefined}
+      />
+      {question === 'again' && (
+        <Confirm title="Ask again?" action="Ask again" onConfirm={() => void ask()} onClose={() => put(undefined)}>
+          <p>The assistant answers your last message once more. That is billed again, and earlier answers stay.</p>
+        </Confirm>
+      )}
+      {question === 'clear' && (
+        <Confirm title="Clear the conversation?" action="Clear" onConfirm={clearing.run} onClose={() => put(undefined)}>
+          <p>All messages are removed for good, for the assistant too. What they cost stays in your usage.</p>
+        </Confirm>
+      )}
+    </section>
+  )
+}

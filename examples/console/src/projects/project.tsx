@@ -1,0 +1,90 @@
+import { Empty, linkTo, Loaded, Page, route, setQuery, useData } from '@turnpike/ui'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { turnpike } from '../turnpike.js'
+import { Board } from './board.js'
+import { Conversation } from './conversation.js'
+import { Results } from './results.js'
+import { Settings } from './settings.js'
+import { Spend } from './spend.js'
+import { cardId } from './task-card.js'
+import { TaskDrawer } from './task-drawer.js'
+import type { Task } from './tasks.js'
+import { Team } from './team.js'
+
+/** The parts of a project's page, by the last part of its path. */
+const parts = [
+  ['', 'Board'],
+  ['conversation', 'Conversation'],
+  ['results', 'Results'],
+  ['team', 'Team'],
+  ['settings', 'Settings'],
+] as const
+
+const Tabs = ({ id, part }: { id: string; part: string }) => (
+  <nav class="tabs" aria-label="Project">
+    {parts.map(([path, name]) => (
+      <a
+        key={path}
+        href={linkTo(path === '' ? `/projects/${id}` : `/projects/${id}/${path}`)}
+        aria-current={path === part ? 'page' : undefined}
+      >
+        {name}
+      </a>
+    ))}
+  </nav>
+)
+
+/** A project. @param part of its page, `''` for the board */
+export function ProjectPage({ id, part }: { id: string; part: string }) {
+  const params = { id }
+  const project = useData((signal) => turnpike.get('/api/projects/{id}', { params, signal }), [id])
+  const team = useData(
+    (signal) => turnpike.get('/api/projects/{id}/team', { params, signal }),
+    [id, project.value?.team_type],
+  )
+  const spend = useData((signal) => turnpike.get('/api/projects/{id}/spend', { params, signal }), [id])
+  const [changed, setChanged] = useState<Readonly<Record<string, Task>>>({})
+  const taskId = route.value.query.get('task')
+  const opened = useRef(taskId)
+  useEffect(() => {
+    // The drawer gives the focus back, unless the card of the task was moved meanwhile.
+    if (!taskId && opened.current && document.activeElement === document.body)
+      document.getElementById(cardId(opened.current))?.focus()
+    opened.current = taskId
+  }, [taskId])
+  const agents = team.value?.agents ?? []
+  const onChange = (task: Task): void => setChanged((all) => ({ ...all, [task.id]: task }))
+  return (
+    <Page title={project.value?.name ?? 'Project'} actions={<Spend data={spend} />}>
+      <Tabs id={id} part={part} />
+      <Loaded data={project}>
+        {(value) =>
+          part === '' ? (
+            <Board projectId={id} agents={agents} changed={changed} onChange={onChange} />
+          ) : part === 'conversation' ? (
+            <Conversation projectId={id} onReply={spend.again} />
+          ) : part === 'results' ? (
+            <Results projectId={id} changed={changed} />
+          ) : part === 'team' ? (
+            <Team data={team} />
+          ) : part === 'settings' ? (
+            <Settings project={value} onChange={project.again} />
+          ) : (
+            <section class="panel">
+              <Empty title="There is no such part of a project" />
+            </section>
+          )
+        }
+      </Loaded>
+      {taskId && (
+        <TaskDrawer
+          key={taskId}
+          id={taskId}
+          agents={agents}
+          onChange={onChange}
+          onClose={() => setQuery({ task: undefined })}
+        />
+      )}
+    </Page>
+  )
+}

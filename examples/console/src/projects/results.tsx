@@ -1,0 +1,62 @@
+import type { Schemas } from '@turnpike/client'
+import { Empty, linkTo, Loaded, route, time } from '@turnpike/ui'
+import { useEffect, useRef } from 'preact/hooks'
+import { turnpike } from '../turnpike.js'
+import { More, PAGE, usePages } from '../use-pages.js'
+import type { Task } from './tasks.js'
+
+/** Characters of an output that the list shows. */
+const PREVIEW = 600
+
+const Result = ({ result: { task_id, title, output, created_at } }: { result: Schemas['Result'] }) => (
+  <li>
+    <div class="spread">
+      <h3>
+        <a class="break" href={linkTo(route.value.path, { task: task_id })}>
+          {title}
+        </a>
+      </h3>
+      <time class="small muted number" dateTime={created_at}>
+        {time(created_at)}
+      </time>
+    </div>
+    <p class="text clamp">{output.slice(0, PREVIEW)}</p>
+  </li>
+)
+
+/** What the agents of a project made: the tasks that have an output. @param changed reads them again when it changes */
+export function Results({ projectId, changed }: { projectId: string; changed: Readonly<Record<string, Task>> }) {
+  const pages = usePages((after, signal) =>
+    turnpike.list('/api/results', { query: { projectId, limit: PAGE, ...(after !== undefined && { after }) }, signal }),
+  )
+  const seen = useRef(changed)
+  useEffect(() => {
+    if (seen.current !== changed) pages.again()
+    seen.current = changed
+  }, [changed])
+  return (
+    <section class="panel" aria-label="Results">
+      <Loaded data={pages}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <Empty title="No results yet">
+              <p>
+                A task has a result once it has an output, such as a draft that you approve on the{' '}
+                <a href={linkTo(`/projects/${projectId}`)}>board</a>.
+              </p>
+            </Empty>
+          ) : (
+            <>
+              <ul class="results">
+                {items.map((result) => (
+                  <Result key={result.id} result={result} />
+                ))}
+              </ul>
+              <More pages={pages} things="results" />
+            </>
+          )
+        }
+      </Loaded>
+    </section>
+  )
+}

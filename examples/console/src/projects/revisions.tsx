@@ -1,0 +1,133 @@
+import type { Schemas } from '@turnpike/client'
+import type { Column } from '@turnpike/ui'
+import { count, Empty, Field, Loaded, NONE, Panel, Table, time, usd, useData } from '@turnpike/ui'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { turnpike } from '../turnpike.js'
+import { More, usePages } from '../use-pages.js'
+import { DiffView } from './diff-view.js'
+import type { Task } from './tasks.js'
+
+type Revision = Schemas['TaskRevision']
+
+/** Revisions of a page: each may have a megabyte of text. */
+const PER_PAGE = 20
+
+const Choice = ({
+  label,
+  revisions,
+  value,
+  onChange,
+}: {
+  label: string
+  revisions: readonly Revision[]
+  value: Revision
+  onChange: (id: string) => void
+}) => (
+  <Field label={label}>
+    {(ids) => (
+      <select {...ids} value={value.id} onChange={(event) => onChange(event.currentTarget.value)}>
+        {revisions.map(({ id, created_at, output }) => (
+          <option key={id} value={id}>
+            {time(created_at)} ({count(output.length)} characters)
+          </option>
+        ))}
+      </select>
+    )}
+  </Field>
+)
+
+/** How any two revisions differ; at first, the newest from the one before. */
+function Compare({ revisions }: { revisions: readonly Revision[] }) {
+  const [ids, choose] = useState<readonly (string | undefined)[]>([])
+  const pick = (id: string | undefined, standard: Revision): Revision =>
+    revisions.find((one) => one.id === id) ?? standard
+  const before = pick(ids[0], revisions[1] ?? revisions[0]!)
+  const after = pick(ids[1], revisions[0]!)
+  return (
+    <div class="body stack">
+      <div class="pair">
+        <Choice label="From" revisions={revisions} value={before} onChange={(id) => choose([id, ids[1]])} />
+        <Choice label="To" revisions={revisions} value={after} onChange={(id) => choose([ids[0], id])} />
+      </div>
+      <DiffView before={before.output} after={after.output} names={[time(before.created_at), time(after.created_at)]} />
+    </div>
+  )
+}
+
+/** What the task cost: in all, for each revision since the one before, and since the last. */
+function Cost({ spend, revisions }: { spend: Schemas['TaskSpend']; revisions: readonly Revision[] }) {
+  const times = new Map(revisions.map(({ id, created_at }) => [id, created_at]))
+  const rows = [
+    { id: 'since', name: spend.revisions.length > 0 ? 'Since the last revision' : 'So far', ...spend.since },
+    ...spend.revisions.map((one) => {
+      const made = times.get(one.id)
+      return { ...one, name: made === undefined ? 'An older revision' : `For the revision of ${time(made)}` }
+    }),
+    { id: 'all', name: 'In all', ...spend },
+  ]
+  const columns: Column<(typeof rows)[number]>[] = [
+    { name: 'What', cell: ({ name }) => name },
+    { name: 'Requests', number: true, cell: ({ requests }) => count(requests) },
+    { name: 'Tokens', number: true, cell: ({ total_tokens }) => count(total_tokens) },
+    { name: 'Cost', number: true, cell: ({ cost_usd, requests }) => (requests === 0 ? NONE : usd(cost_usd)) },
+  ]
+  return <Table caption="What the task cost" columns={columns} rows={rows} rowKey={({ id }) => id} />
+}
+
+/** The revisions of a task, and what they cost. */
+export function Revisions({ task: { id, updated_at } }: { task: Task }) {
+  const params = { id }
+  const pages = usePages((after, signal) =>
+    turnpike.list('/api/tasks/{id}/revisions', {
+      params,
+      query: { limit: PER_PAGE, ...(after !== undefined && { after }) },
+      signal,
+    }),
+  )
+  const seen = useRef(updated_at)
+  useEffect(() => {
+    if (seen.current !== updated_at) pages.again()
+    seen.current = updated_at
+  }, [updated_at])
+  const spend = useData((signal) => turnpike.get('/api/tasks/{id}/spend', { params, signal }), [id, updated_at])
+  const revisions = pages.value?.items ?? []
+  return (
+    <>
+      <Panel title="Revisions">
+        <Loaded data={pages}>
+          {({ items }) =>
+            items.length === 0 ? (
+              <Empty title="No revisions yet">
+                <p>There is one for each output that the task had.</p>
+              </Empty>
+            ) : (
+              <>
+                {items.length > 1 ? (
+                  <Compare revisions={items} />
+                ) : (
+                  <p class="body muted">It is the output. Once there is another one, you can compare them here.</p>
+                )}
+                <More pages={pages} things="revisions" />
+              </>
+            )
+          }
+        </Loaded>
+      </Panel>
+      <Panel title="Cost">
+        <Loaded data={spend}>
+          {(value) =>
+            value.requests === 0 ? (
+              <Empty title="It has cost nothing">
+                <p>
+                  Gateway requests with the header <code>X-Task-ID: {id}</code> count for it.
+                </p>
+              </Empty>
+            ) : (
+              <Cost spend={value} revisions={revisions} />
+            )
+          }
+        </Loaded>
+      </Panel>
+    </>
+  )
+}

@@ -1,0 +1,93 @@
+import { Confirm, ErrorNotice, Facts, goTo, Loaded, Panel, plural, time, useData } from '@turnpike/ui'
+import { useState } from 'preact/hooks'
+import { ActionButton, Form } from '../form.js'
+import { turnpike } from '../turnpike.js'
+import { useAction } from '../use-action.js'
+import { PAGE } from '../use-pages.js'
+import type { Project } from './project-fields.js'
+import { ProjectFields, projectOf } from './project-fields.js'
+
+const counted = (of: { items: unknown[]; next: string | undefined }, name: string): string =>
+  of.next === undefined ? plural(of.items.length, name) : `more than ${PAGE} ${name}s`
+
+/** What goes with a project that is deleted. */
+function Goes({ project }: { project: Project }) {
+  const data = useData(
+    (signal) =>
+      Promise.all([
+        turnpike.list('/api/tasks', { query: { projectId: project.id, limit: PAGE }, signal }),
+        turnpike.list('/api/projects/{id}/conversation', {
+          params: { id: project.id },
+          query: { limit: PAGE },
+          signal,
+        }),
+      ]),
+    [project.id],
+  )
+  return (
+    <>
+      <p class="break">“{project.name}” will be gone, and with it for good:</p>
+      <Loaded data={data}>
+        {([tasks, messages]) => (
+          <ul class="bullets">
+            <li>{counted(tasks, 'task')}, with their drafts, revisions and results</li>
+            <li>{counted(messages, 'message')} of the conversation</li>
+          </ul>
+        )}
+      </Loaded>
+      <p class="muted">Your files stay, and so does what it cost in your usage. Nobody can take this back.</p>
+    </>
+  )
+}
+
+/** Changes or deletes a project. */
+export function Settings({ project, onChange }: { project: Project; onChange: () => void }) {
+  const params = { id: project.id }
+  const teams = useData((signal) => turnpike.get('/api/teams', { signal }), [])
+  const [isAsking, ask] = useState(false)
+  const save = useAction(async (fields: FormData) => {
+    await turnpike.patch('/api/projects/{id}', { params, body: projectOf(fields) })
+    onChange()
+  })
+  const remove = useAction(async () => {
+    await turnpike.delete('/api/projects/{id}', { params })
+    goTo('/projects', {}, true)
+  })
+  return (
+    <div class="columns">
+      <Panel title="Project">
+        <div class="body">
+          <Loaded data={teams}>
+            {(teams) => (
+              <Form action={save} label="Save" done="Saved.">
+                <ProjectFields project={project} teams={teams} />
+              </Form>
+            )}
+          </Loaded>
+        </div>
+      </Panel>
+      <Panel title="About">
+        <div class="body stack">
+          <Facts
+            facts={[
+              ['Made', time(project.created_at)],
+              ['Changed', time(project.updated_at)],
+              ['Id', <span class="mono">{project.id}</span>],
+            ]}
+          />
+          {remove.error !== undefined && <ErrorNotice error={remove.error} />}
+          <div class="row">
+            <ActionButton action={remove} class="danger" onClick={() => ask(true)}>
+              {remove.busy ? 'Deleting…' : 'Delete project'}
+            </ActionButton>
+          </div>
+        </div>
+      </Panel>
+      {isAsking && (
+        <Confirm title="Delete the project?" action="Delete" onConfirm={remove.run} onClose={() => ask(false)}>
+          <Goes project={project} />
+        </Confirm>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest'
+import type { Block } from '../../examples/console/src/projects/diff.js'
+import { diff } from '../../examples/console/src/projects/diff.js'
+
+/** A diff with `-` and `+` lines, in which `[…]` is what changed. */
+const shown = (before: string, after: string): string[] =>
+  diff(before, after).flatMap((block) =>
+    'same' in block
+      ? block.same.map((line) => `  ${line}`)
+      : [...lines('- ', block.removed), ...lines('+ ', block.added)],
+  )
+const lines = (sign: string, of: readonly { text: string; changed: boolean }[][]): string[] =>
+  of.map((pieces) => sign + pieces.map(({ text, changed }) => (changed ? `[${text}]` : text)).join(''))
+
+/** The text that one side of a diff shows. */
+const sideOf = (blocks: Block[], side: 'removed' | 'added'): string =>
+  blocks
+    .flatMap((block) =>
+      'same' in block ? block.same : block[side].map((pieces) => pieces.map(({ text }) => text).join('')),
+    )
+    .join('\n')
+
+describe('the diff of two texts', () => {
+  it('has lines that are the same, removed and added', () => {
+    expect(shown('one\ntwo\nthree', 'one\nthree\nfour')).toEqual(['  one', '- [two]', '  three', '+ [four]'])
+  })
+
+  it('tells the words of a line that changed', () => {
+    expect(shown('A fine headline for us.', 'A bold headline for us!')).toEqual([
+      '- A [fine] headline for us[.]',
+      '+ A [bold] headline for us[!]',
+    ])
+    expect(shown('Grüße aus Köln', 'Grüße aus Bonn')).toEqual(['- Grüße aus [Köln]', '+ Grüße aus [Bonn]'])
+  })
+
+  it('tells no words of lines that have nothing to do with each other', () => {
+    expect(shown('the cat sat', 'quarterly figures, the rest')).toEqual([
+      '- [the cat sat]',
+      '+ [quarterly figures, the rest]',
+    ])
+  })
+
+  it('of empty texts, of the same and of other line ends has no changes that are none', () => {
+    expect(diff('', '')).toEqual([])
+    expect(shown('', 'new')).toEqual(['+ [new]'])
+    expect(shown('a\r\nb', 'a\nb')).toEqual(['  a', '  b'])
+  })
+
+  it('is the shortest, and has both texts whole', () => {
+    let seed = 7
+    const random = (below: number): number => (seed = (seed * 48_271) % 2_147_483_647) % below
+    for (let round = 0; round < 300; round++) {
+      const text = (): string => Array.from({ length: random(9) }, () => 'abc'[random(3)]!).join('\n')
+      const [before, after] = [text(), text()]
+      const blocks = diff(before, after)
+      expect([sideOf(blocks, 'removed'), sideOf(blocks, 'added')]).toEqual([before, after])
+      const same = blocks.reduce((sum, block) => sum + ('same' in block ? block.same.length : 0), 0)
+      expect(same).toBe(longestCommon(before, after))
+    }
+  })
+
+  it('of long texts keeps what is around the change, without comparing all pairs', () => {
+    const many = Array.from({ length: 40_000 }, (_, i) => `line ${i}`)
+    expect(shown(many.join('\n'), many.with(20_000, 'another').join('\n')).filter((line) => line[0] !== ' ')).toEqual([
+      '- [line 20000]',
+      '+ [another]',
+    ])
+    const others = many.map((line) => `${line}!`)
+    expect(diff(many.join('\n'), others.join('\n'))).toHaveLength(1)
+  })
+})
+
+/** Of lines of one letter, by trying all subsequences of the shorter text. */
+function longestCommon(before: string, after: string): number {
+  const [a, b] = [before, after].map((text) => text.split('\n').filter(Boolean)) as [string[], string[]]
+  let most = 0
+  for (let chosen = 0; chosen < 1 << a.length; chosen++) {
+    const some = a.filter((_, i) => chosen & (1 << i))
+    let at = 0
+    for (const one of b) if (one === some[at]) at++
+    if (at === some.length) most = Math.max(most, at)
+  }
+  return most
+}
