@@ -97,8 +97,9 @@ describe.skipIf(missing)('workers', () => {
     expect(await records()).toHaveLength(150)
     await server.stop()
 
-    const [listening, ...lines] = server.output().trim().split('\n')
+    const [listening, consoleAt, ...lines] = server.output().trim().split('\n')
     expect(listening).toBe(`Turnpike is listening on ${server.url}`)
+    expect(consoleAt).toBe(`Console: ${server.url}/console`)
     expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual(Array(150).fill('request'))
   })
 
