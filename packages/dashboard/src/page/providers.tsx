@@ -21,6 +21,7 @@ import { hoursOf, periods } from './period.js'
 import { kindName } from './why.js'
 
 interface Row {
+  key: string
   state: ProvidersAnswer['providers'][number]
   limited: { model: string; until: string }[]
   metrics: MetricsAnswer['providers'][number] | undefined
@@ -32,9 +33,11 @@ async function readRows(hours: string, signal: AbortSignal): Promise<Row[]> {
     read<BalancerAnswer>('balancer', signal),
     read<MetricsAnswer>(`metrics?hours=${hours}`, signal),
   ])
-  return providers.map((state) => ({
+  return providers.map((state, i) => ({
+    key: `${state.id} ${i}`,
     state,
-    limited: balancer.providers.find(({ id }) => id === state.id)?.limited ?? [],
+    // A provider with several keys is listed once for each, in the same order.
+    limited: balancer.providers[i]?.limited ?? [],
     metrics: metrics.providers.find(({ id }) => id === state.id),
   }))
 }
@@ -170,7 +173,7 @@ export function Providers() {
                 caption="Configured providers"
                 columns={columnsOf(data.again)}
                 rows={rows}
-                rowKey={({ state }) => state.id}
+                rowKey={({ key }) => key}
               />
             )}
           </Panel>

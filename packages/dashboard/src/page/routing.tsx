@@ -20,8 +20,8 @@ import { read, send } from './data.js'
 
 /** The smallest picture, for requests with one. */
 const PICTURE = 'data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA='
-/** Characters of a token, as the gateway estimates. */
-const TOKEN_LENGTH = 4
+/** A token, as the gateway estimates. */
+const TOKEN = 'word'
 
 interface Asked {
   model: string
@@ -34,7 +34,7 @@ interface Asked {
 
 /** A chat completion request as described in the form. */
 const requestOf = ({ model, provider, promptTokens, maxTokens, tools, picture }: Asked) => {
-  const text = 'word'.repeat(Math.ceil((promptTokens * TOKEN_LENGTH) / 4))
+  const text = TOKEN.repeat(promptTokens)
   const parts = [
     { type: 'text', text },
     { type: 'image_url', image_url: { url: PICTURE } },
@@ -154,7 +154,7 @@ export function Routing() {
         read<BalancerAnswer>('balancer', signal),
         read<ProvidersAnswer>('providers', signal),
       ])
-      return { ...balancer, ids: providers.map(({ id }) => id) }
+      return { ...balancer, ids: [...new Set(providers.map(({ id }) => id))] }
     },
     [],
     10_000,
