@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { pack } from './support/pack.js'
+import { pack, published } from './support/pack.js'
 import { thorough } from './support/scope.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -13,7 +13,6 @@ const require = createRequire(import.meta.url)
 
 interface Manifest {
   name: string
-  private?: true
   license: string
   type: string
   sideEffects: boolean
@@ -84,19 +83,13 @@ const packageOf = (specifier: string): string =>
     .slice(0, specifier.startsWith('@') ? 2 : 1)
     .join('/')
 
-const manifestOf = (name: string): Manifest =>
-  JSON.parse(readFileSync(join(root, 'packages', name, 'package.json'), 'utf8')) as Manifest
-
-/** The packages that are published. */
-const packages = readdirSync(join(root, 'packages')).filter((name) => !manifestOf(name).private)
-
 it('has an entry in the table for each package', () => {
-  expect(packages.toSorted()).toEqual(Object.keys(arrows).toSorted())
+  expect(published.toSorted()).toEqual(Object.keys(arrows).toSorted())
 })
 
-describe.each(packages)('package %s', (name) => {
+describe.each(published)('package %s', (name) => {
   const folder = join(root, 'packages', name)
-  const manifest = manifestOf(name)
+  const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest
   const entries = Object.entries(manifest.exports).filter(([subpath]) => subpath !== './package.json')
 
   it('declares and imports only allowed packages', () => {

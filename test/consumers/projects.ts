@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { pack, pnpm } from '../support/pack.js'
+import { pack, pnpm, published } from '../support/pack.js'
 
 const run = promisify(execFile)
 const packages = fileURLToPath(new URL('../../packages', import.meta.url))
@@ -20,8 +20,8 @@ export interface Projects {
 }
 
 /** A program that loads every entry of our packages. */
-function everyEntry(names: string[]): string {
-  const entries = names.flatMap((name) => {
+function everyEntry(): string {
+  const entries = published.flatMap((name) => {
     const manifest = JSON.parse(readFileSync(join(packages, name, 'package.json'), 'utf8')) as { exports: object }
     const paths = Object.keys(manifest.exports).filter((path) => path !== './package.json')
     return paths.map((path) => `@turnpike/${name}${path.slice(1)}`)
@@ -32,17 +32,16 @@ function everyEntry(names: string[]): string {
 /** Lays the projects of this folder out in a temporary one, with TypeScript in the versions given. */
 export async function layOut(compilers: string[]): Promise<Projects> {
   const folder = mkdtempSync(join(tmpdir(), 'turnpike-consumers-'))
-  const names = readdirSync(packages)
   const here = import.meta.dirname
   for (const entry of readdirSync(here, { withFileTypes: true }))
     if (entry.isDirectory()) cpSync(join(here, entry.name), join(folder, entry.name), { recursive: true })
   copyFileSync(join(here, 'tsconfig.json'), join(folder, 'tsconfig.json'))
   for (const host of ['bun', 'express', 'fastify', 'hattip', 'hono', 'next', 'node'])
     copyFileSync(join(here, 'gateway.ts'), join(folder, host, 'gateway.ts'))
-  writeFileSync(join(folder, 'every-entry/main.ts'), everyEntry(names))
+  writeFileSync(join(folder, 'every-entry/main.ts'), everyEntry())
   const devDependencies = Object.fromEntries(compilers.map((v) => [`typescript-${v}`, `npm:typescript@${v}`]))
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, devDependencies }))
-  const tarballs = Object.entries(await pack(names, join(folder, 'tarballs')))
+  const tarballs = Object.entries(await pack(published, join(folder, 'tarballs')))
   const overrides = Object.fromEntries(tarballs.map(([name, path]) => [name, `file:${path}`]))
 
   return {

@@ -138,6 +138,20 @@ describe.skipIf(noBrowser)('the dashboard', () => {
       await page.keyboard.press('Escape')
     })
 
+    it('why `auto` chose a provider', async () => {
+      const { page } = visitor
+      const id = await server.chat({ model: 'fast', provider: 'auto' })
+      await goTo(page, 'Requests')
+      await page.getByRole('searchbox').fill(id)
+      await page.getByRole('row', { name: 'openai/gpt-4.1-nano' }).getByRole('button').click()
+      const dialog = page.getByRole('dialog')
+      await dialog
+        .getByRole('row', { name: /1\. openai\/gpt-4\.1-nano answered/ })
+        .getByText('the cheapest for this request')
+        .waitFor()
+      await dialog.getByRole('row', { name: '2. openai/gpt-4o-mini' }).getByText('costs more').waitFor()
+    })
+
     it('what a user cost this week, and in a file', async () => {
       const { page } = visitor
       await server.chat({})

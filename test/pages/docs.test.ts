@@ -112,7 +112,7 @@ describe.skipIf(noBrowser)('the documentation of the API', () => {
       await signIn.getByLabel('Body').fill(JSON.stringify(credentials))
       // Not without being asked.
       await signIn.getByRole('button', { name: 'Send' }).click()
-      await visitor.page.getByRole('dialog').getByText('It changes something on the server.').waitFor()
+      await visitor.page.getByRole('dialog').getByText('It may change something on the server.').waitFor()
       await visitor.page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
       expect(await signIn.locator('.result').innerText()).toBe('')
       expect(await send(signIn, true)).toContain('200 OK')

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -8,13 +8,20 @@ import { npxEnvironment } from './runtime.js'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const run = promisify(execFile)
 
+const isPrivate = (name: string): boolean =>
+  (JSON.parse(readFileSync(join(root, 'packages', name, 'package.json'), 'utf8')) as { private?: true }).private ===
+  true
+
+/** The names of the packages that are published, without the scope. */
+export const published: readonly string[] = readdirSync(join(root, 'packages')).filter((name) => !isPrivate(name))
+
 /** Runs the project's pnpm. */
 export async function pnpm(cwd: string, ...words: string[]): Promise<void> {
   await run('npx', ['--yes', 'pnpm@10.34.9', ...words], { cwd, env: npxEnvironment() })
 }
 
 /** Packs packages of the workspace as they are published. @returns the tarballs' paths by package name */
-export async function pack(names: string[], folder: string): Promise<Record<string, string>> {
+export async function pack(names: readonly string[], folder: string): Promise<Record<string, string>> {
   const filters = names.flatMap((name) => ['--filter', `@turnpike/${name}`])
   await pnpm(root, '--recursive', ...filters, 'pack', '--pack-destination', folder)
   const files = readdirSync(folder)

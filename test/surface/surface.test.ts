@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript-5'
 import { describe, expect, it } from 'vitest'
+import { published } from '../support/pack.js'
 
 /**
  * What each package exports, with types, as its built declarations have it: `golden/PACKAGE.d.txt`. A change of the surface is a change
@@ -53,18 +54,13 @@ function exportsOf(program: ts.Program, file: string): Export[] {
     })
 }
 
-/** The packages that are published. */
-const names = readdirSync(packages).filter(
-  (name) => !(JSON.parse(readFileSync(join(packages, name, 'package.json'), 'utf8')) as { private?: true }).private,
-)
-
 /** One program for all: each would parse the same libraries again. */
 const program = ts.createProgram(
-  names.flatMap((name) => entriesOf(name).map(([, file]) => file)),
+  published.flatMap((name) => entriesOf(name).map(([, file]) => file)),
   { target: ts.ScriptTarget.ES2022, moduleResolution: ts.ModuleResolutionKind.Bundler, module: ts.ModuleKind.ESNext },
 )
 
-describe.each(names)('package %s', (name) => {
+describe.each(published)('package %s', (name) => {
   const surface = entriesOf(name).map(([subpath, file]) => ({ subpath, exports: exportsOf(program, file) }))
 
   it('exports what its golden file lists', () => {

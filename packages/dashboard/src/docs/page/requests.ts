@@ -42,7 +42,7 @@ function requestOf(form: HTMLFormElement): Request {
 }
 
 const warnings: Record<string, string> = {
-  change: 'It changes something on the server.',
+  change: 'It may change something on the server.',
   bill: 'A provider answers it and may charge for it.',
 }
 

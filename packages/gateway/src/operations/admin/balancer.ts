@@ -101,6 +101,7 @@ export const adminBalancerSimulate = (router: Router) =>
     summary: 'Tells which providers a chat completion would be sent to, without sending it.',
     access: 'admin',
     body: ChatCompletionRequest,
+    example: { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hello!' }] },
     output: SimulatedChoice,
     async run(_, { body }): Promise<SimulatedChoice> {
       const { by, order } = await router.preview(needOf(normalise(body)))
