@@ -1,8 +1,20 @@
-import { bytes, Confirm, ErrorNotice, Facts, Loaded, NONE, Notice, Page, Panel, time, useData } from '@turnpike/ui'
+import {
+  ActionButton,
+  bytes,
+  Confirm,
+  ErrorNotice,
+  Facts,
+  Loaded,
+  NONE,
+  Notice,
+  Page,
+  Panel,
+  time,
+  useAction,
+  useData,
+} from '@turnpike/ui'
 import { useState } from 'preact/hooks'
-import { ActionButton } from './form.js'
 import { account, turnpike } from './turnpike.js'
-import { useAction } from './use-action.js'
 
 const BYTES_PER_GB = 1e9
 

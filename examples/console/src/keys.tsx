@@ -1,6 +1,7 @@
 import type { Schemas } from '@turnpike/client'
 import type { Column } from '@turnpike/ui'
 import {
+  Announcement,
   Code,
   Confirm,
   count,
@@ -8,20 +9,20 @@ import {
   Empty,
   ErrorNotice,
   Field,
+  Form,
   Loaded,
   NONE,
   Page,
   Status,
   Table,
+  textOf,
   time,
   usd,
+  useAction,
   useData,
 } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
-import { Form, textOf } from './form.js'
-import { Said } from './said.js'
 import { turnpike } from './turnpike.js'
-import { useAction } from './use-action.js'
 import { More, PAGE, usePages } from './use-pages.js'
 
 type Key = Schemas['GatewayKey']
@@ -67,7 +68,7 @@ function NewKey({ onMade, onClose }: { onMade: (made: Key) => void; onClose: () 
 
 /** The value of a new key. The server does not know it afterwards. */
 const Made = ({ name, value, onDone }: { name: string; value: string; onDone: () => void }) => (
-  <Said tone="warn">
+  <Announcement tone="warn">
     <p>
       <strong class="break">{name}</strong> is made. Copy the key now: it is shown this once, and nobody can look it up
       later.
@@ -82,7 +83,7 @@ const Made = ({ name, value, onDone }: { name: string; value: string; onDone: ()
         I have copied it
       </button>
     </div>
-  </Said>
+  </Announcement>
 )
 
 export function Keys() {
@@ -137,9 +138,9 @@ export function Keys() {
     >
       {made && <Made key={made.id} name={made.name} value={made.key!} onDone={() => setMade(undefined)} />}
       {revoked && (
-        <Said key={revoked.id}>
+        <Announcement key={revoked.id}>
           <p class="break">{revoked.name} is revoked.</p>
-        </Said>
+        </Announcement>
       )}
       {revoke.busy && (
         <p class="muted" role="status">

@@ -1,5 +1,4 @@
-import { ErrorNotice, Field, Page, ThemeButton } from '@turnpike/ui'
-import { useAction } from './use-action.js'
+import { ErrorNotice, Field, Page, ThemeButton, useAction } from '@turnpike/ui'
 import { signIn } from './turnpike.js'
 
 /** Asks for e-mail and password. */

@@ -7,6 +7,7 @@ import {
   Empty,
   Field,
   Figure,
+  Form,
   linkTo,
   Loaded,
   NONE,
@@ -17,15 +18,15 @@ import {
   setQuery,
   shortId,
   Table,
+  textOf,
   time,
   usd,
+  useAction,
   useData,
 } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
 import { credits, tokensOf } from './credits.js'
-import { Form, textOf } from './form.js'
 import { account, turnpike } from './turnpike.js'
-import { useAction } from './use-action.js'
 import { More, PAGE, usePages } from './use-pages.js'
 
 type Session = Schemas['Session']

@@ -1,9 +1,23 @@
 import type { Schemas } from '@turnpike/client'
-import { bytes, Check, Confirm, Copy, Dialog, ErrorNotice, Facts, Field, Loaded, time, useData } from '@turnpike/ui'
+import {
+  ActionButton,
+  bytes,
+  Check,
+  Confirm,
+  Copy,
+  Dialog,
+  ErrorNotice,
+  Facts,
+  Field,
+  Form,
+  Loaded,
+  textOf,
+  time,
+  useAction,
+  useData,
+} from '@turnpike/ui'
 import { useState } from 'preact/hooks'
-import { ActionButton, Form, textOf } from '../form.js'
 import { turnpike } from '../turnpike.js'
-import { useAction } from '../use-action.js'
 
 export type UserFile = Schemas['UserFile']
 

@@ -1,7 +1,19 @@
 import type { Column } from '@turnpike/ui'
-import { Bar, bytes, Empty, Loaded, Page, Segmented, setQuery, route, Table, time, useData } from '@turnpike/ui'
+import {
+  Announcement,
+  Bar,
+  bytes,
+  Empty,
+  Loaded,
+  Page,
+  route,
+  Segmented,
+  setQuery,
+  Table,
+  time,
+  useData,
+} from '@turnpike/ui'
 import { useRef, useState } from 'preact/hooks'
-import { Said } from '../said.js'
 import { turnpike } from '../turnpike.js'
 import { More, PAGE, useAgain, usePages } from '../use-pages.js'
 import type { UserFile } from './file-drawer.js'
@@ -168,9 +180,9 @@ export function Files() {
       >
         <Space changes={changes} />
         {done && (
-          <Said key={done.at}>
+          <Announcement key={done.at}>
             <p>{done.text}</p>
-          </Said>
+          </Announcement>
         )}
         <p class="hidden" role="status">
           {lastUploaded.value && `${lastUploaded.value} is uploaded.`}

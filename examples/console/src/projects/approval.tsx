@@ -1,6 +1,4 @@
-import { Empty, Panel } from '@turnpike/ui'
-import { ActionButton } from '../form.js'
-import { useAction } from '../use-action.js'
+import { ActionButton, Empty, Panel, useAction } from '@turnpike/ui'
 import { DiffView } from './diff-view.js'
 import { CommentForm, commentField, DraftForm, draftField } from './draft-form.js'
 import { TaskError } from './task-error.js'

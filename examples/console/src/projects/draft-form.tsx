@@ -1,7 +1,5 @@
-import { Field } from '@turnpike/ui'
+import { ActionButton, Field, useAction } from '@turnpike/ui'
 import { useEffect, useRef } from 'preact/hooks'
-import { ActionButton } from '../form.js'
-import { useAction } from '../use-action.js'
 import { TaskError } from './task-error.js'
 import type { Task } from './tasks.js'
 import { changeTask } from './tasks.js'

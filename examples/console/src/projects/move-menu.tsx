@@ -1,4 +1,4 @@
-import { useAction } from '../use-action.js'
+import { useAction } from '@turnpike/ui'
 import { Menu } from './menu.js'
 import type { Task } from './tasks.js'
 import { changeTask, columns } from './tasks.js'

@@ -1,8 +1,6 @@
-import { Check, Dialog, Field } from '@turnpike/ui'
+import { Check, Dialog, Field, Form, textOf, useAction } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
-import { Form, textOf } from '../form.js'
 import { turnpike } from '../turnpike.js'
-import { useAction } from '../use-action.js'
 import type { Agent, Task } from './tasks.js'
 
 /** Makes a task. @param onMade called with it */

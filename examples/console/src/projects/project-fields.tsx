@@ -1,7 +1,6 @@
 import type { Schemas } from '@turnpike/client'
-import { Field } from '@turnpike/ui'
+import { Field, textOf } from '@turnpike/ui'
 import { useEffect, useRef } from 'preact/hooks'
-import { textOf } from '../form.js'
 
 export type Project = Schemas['Project']
 type Team = Schemas['Team']

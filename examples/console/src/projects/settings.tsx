@@ -1,8 +1,19 @@
-import { Confirm, ErrorNotice, Facts, goTo, Loaded, Panel, plural, time, useData } from '@turnpike/ui'
+import {
+  ActionButton,
+  Confirm,
+  ErrorNotice,
+  Facts,
+  Form,
+  goTo,
+  Loaded,
+  Panel,
+  plural,
+  time,
+  useAction,
+  useData,
+} from '@turnpike/ui'
 import { useState } from 'preact/hooks'
-import { ActionButton, Form } from '../form.js'
 import { turnpike } from '../turnpike.js'
-import { useAction } from '../use-action.js'
 import { PAGE } from '../use-pages.js'
 import type { Project } from './project-fields.js'
 import { ProjectFields, projectOf } from './project-fields.js'

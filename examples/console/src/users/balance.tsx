@@ -1,10 +1,8 @@
 import type { Schemas } from '@turnpike/client'
-import { count, Facts, Field, Loaded, Segmented, useData } from '@turnpike/ui'
+import { count, Facts, Field, Form, Loaded, Segmented, textOf, useAction, useData } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
 import { credits, tokensOf } from '../credits.js'
-import { Form, textOf } from '../form.js'
 import { turnpike } from '../turnpike.js'
-import { useAction } from '../use-action.js'
 
 type Amounts = Schemas['BalanceAmounts']
 

@@ -1,8 +1,6 @@
-import { Dialog, Field } from '@turnpike/ui'
-import { Form, textOf } from '../form.js'
+import { Dialog, Field, Form, textOf, useAction } from '@turnpike/ui'
 import type { User } from '../turnpike.js'
 import { turnpike } from '../turnpike.js'
-import { useAction } from '../use-action.js'
 
 const roles: readonly (readonly [User['role'], string])[] = [
   ['user', 'user'],

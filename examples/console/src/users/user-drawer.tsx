@@ -1,9 +1,20 @@
-import { Confirm, Dialog, ErrorNotice, Facts, Field, Loaded, time, useData } from '@turnpike/ui'
+import {
+  ActionButton,
+  Confirm,
+  Dialog,
+  ErrorNotice,
+  Facts,
+  Field,
+  Form,
+  Loaded,
+  textOf,
+  time,
+  useAction,
+  useData,
+} from '@turnpike/ui'
 import { useState } from 'preact/hooks'
-import { ActionButton, Form, textOf } from '../form.js'
 import type { User } from '../turnpike.js'
 import { account, turnpike } from '../turnpike.js'
-import { useAction } from '../use-action.js'
 import { Balance } from './balance.js'
 import { PersonFields, personOf } from './new-user.js'
 

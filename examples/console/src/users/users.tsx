@@ -1,8 +1,6 @@
 import type { Column } from '@turnpike/ui'
-import { Empty, Loaded, NONE, Page, route, Segmented, setQuery, Table, time } from '@turnpike/ui'
+import { Announcement, Empty, Loaded, NONE, Page, route, Segmented, setQuery, Table, textOf, time } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
-import { textOf } from '../form.js'
-import { Said } from '../said.js'
 import type { User } from '../turnpike.js'
 import { turnpike } from '../turnpike.js'
 import { More, PAGE, useAgain, usePages } from '../use-pages.js'
@@ -146,9 +144,9 @@ export function Users() {
       }
     >
       {done && (
-        <Said key={done.at}>
+        <Announcement key={done.at}>
           <p class="break">{done.text}</p>
-        </Said>
+        </Announcement>
       )}
       <UserList key={`${filter.email} ${filter.isDeleted}`} {...filter} changes={changes} onChange={change} />
       {isMaking && <NewUser onMade={change} onClose={() => setMaking(false)} />}

@@ -1,6 +1,6 @@
-import { ErrorNotice } from '@turnpike/ui'
 import type { ComponentChildren } from 'preact'
-import type { Action } from './use-action.js'
+import type { Action } from '../use-action.js'
+import { ErrorNotice } from './loaded.js'
 
 /** A button of an action. While that runs, the button says so and keeps the focus, which a disabled one would lose. */
 export const ActionButton = ({

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 
-/** What an action has done. It takes the focus, because what had it may be gone. */
-export function Said({ tone, children }: { tone?: 'warn'; children: ComponentChildren }) {
+/** A notice of what an action has done. It takes the focus, because what had it may be gone. */
+export function Announcement({ tone, children }: { tone?: 'warn'; children: ComponentChildren }) {
   const ref = useRef<HTMLDivElement>(null)
   useEffect(() => ref.current!.focus(), [])
   return (
