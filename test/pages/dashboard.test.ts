@@ -164,7 +164,7 @@ describe.skipIf(noBrowser)('the dashboard', () => {
       ])
       const text = readFileSync(await download.path(), 'utf8')
       expect(text.split('\r\n')[0]).toBe(
-        'user,name,user,requests,without_price,prompt_tokens,completion_tokens,cost_usd',
+        'id,name,owner_id,requests,without_price,prompt_tokens,completion_tokens,cost_usd',
       )
       expect(text).toContain(',Administrator,')
     })

@@ -27,6 +27,7 @@ describe.each([...durableStores])('files after kill -9, on $name', ({ missing, c
       const user: SignedIn = round === 0 ? as : await world.signIn(as.email)
       const files = await listed(world, user)
       const process = { isRunning: true }
+      let stored = 0
       /** Runs one after another until the process is gone. */
       const repeat = async (act: (i: number) => Promise<void>): Promise<void> => {
         for (let i = 0; process.isRunning; i++) await act(i).catch(() => cutOff++)
@@ -49,7 +50,9 @@ describe.each([...durableStores])('files after kill -9, on $name', ({ missing, c
           const { status, body } = await upload(world, user, bytes.subarray(0, size), {
             name: `${round}-${kind}-${i}.bin`,
           })
-          if (status === 200) told.set(body.id, body)
+          if (status !== 200) return
+          told.set(body.id, body)
+          stored++
         }),
       )
       if (files.length >= 3)
@@ -70,6 +73,7 @@ describe.each([...durableStores])('files after kill -9, on $name', ({ missing, c
           }),
         )
       await sleep(500 + round * 37)
+      await expect.poll(() => stored).toBeGreaterThan(3)
       await world.kill()
       process.isRunning = false
       await Promise.all(work)

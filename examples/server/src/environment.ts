@@ -47,18 +47,18 @@ const plan = (name: string, form: RegExp, what: string) =>
 const groups = v.optional(
   v.pipe(
     v.string(),
-    v.regex(
-      /^[^\s=,;]+=[^\s=,;]+(,[^\s=,;]+)*(;[^\s=,;]+=[^\s=,;]+(,[^\s=,;]+)*)*$/,
+    v.transform((text) =>
+      text.split(';').map((group): [name: string, models: string[]] => {
+        const [name = '', ...models] = group.split(/[=,]/)
+        // One `=`, after the name.
+        return group.indexOf('=') === name.length && group.lastIndexOf('=') === name.length ? [name, models] : ['', []]
+      }),
+    ),
+    v.check(
+      (groups) => groups.every(([name, models]) => [name, ...models].every((word) => /^\S+$/.test(word))),
       'MODEL_GROUPS must be groups of models, such as fast=gpt-4o-mini,gemini-2.5-flash;smart=gpt-5',
     ),
-    v.transform((text) =>
-      Object.fromEntries(
-        text.split(';').map((group) => {
-          const [name, models] = group.split('=') as [string, string]
-          return [name, models.split(',')]
-        }),
-      ),
-    ),
+    v.transform((groups) => Object.fromEntries(groups)),
   ),
 )
 

@@ -41,7 +41,7 @@ export function errorIn(response: Response, body: unknown): PlatformError | unde
   return new PlatformError(response, { message, details: error, ...(code !== undefined && { code }) })
 }
 
-/** The error that an answer is. */
+/** The error that an answer of the platform or the gateway is, for whoever sends requests without the client. */
 export async function errorOf(response: Response): Promise<PlatformError> {
   const body: unknown = await response.json().catch(() => undefined)
   // Not the platform's: that of a proxy, say.

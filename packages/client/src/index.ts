@@ -1,6 +1,6 @@
 export type { Client, ClientOptions, Page, Send } from './client.js'
 export { createClient } from './client.js'
-export { PlatformError } from './errors.js'
+export { errorOf, PlatformError } from './errors.js'
 export type { ServerSentEvent } from './events.js'
 export { readEvents } from './events.js'
 export type { SessionStore } from './session.js'

@@ -35,7 +35,7 @@ export type Considered = {
   /** Expected cost of the request; null if the price is unknown or was not compared. */
   expected_nano_usd: number | null
   /** Why it cannot serve the request; absent if it can. */
-  excluded?: 'unfit' | 'context' | 'output'
+  excluded?: 'unfit' | 'context' | 'output' | 'forbidden'
   /** Why it was moved behind others; absent if it was not. */
   behind?: 'unhealthy' | 'limited'
 }

@@ -83,14 +83,15 @@ describe('durableFs', () => {
     const driver = durableFs({ base: folder })
     const texts = ['a', 'b'].map((letter) => letter.repeat(200_000))
     await driver.setItem('k', texts[0]!)
-    const seen: string[] = []
-    const reader = (async () => {
-      for (let i = 0; i < 150; i++) seen.push((await driver.getItem('k')) ?? 'nothing')
+    let isRead = false
+    const writer = (async () => {
+      for (let i = 0; !isRead; i++) await driver.setItem('k', texts[i % 2]!)
     })()
-    for (let i = 0; i < 30; i++) await driver.setItem('k', texts[i % 2]!)
-    await reader
-    expect(new Set(seen).size).toBe(2)
-    expect(seen.every((text) => texts.includes(text))).toBe(true)
+    const seen = new Set<string>()
+    for (let i = 0; i < 150 || seen.size < 2; i++) seen.add((await driver.getItem('k')) ?? 'nothing')
+    isRead = true
+    await writer
+    expect(seen).toEqual(new Set(texts))
     expect(await files()).toEqual(['k.item'])
   })
 

@@ -6,8 +6,9 @@ describe('figures', () => {
     expect([0, 999, 12_345, 100_000, 1_234_567].map(count)).toEqual(['0', '999', '12,345', '100K', '1.2M'])
   })
   it('of money never show 0 for what is not', () => {
-    expect([0, 0.000000055, 0.000165, 0.4, 1, 1234.5, 12_345_678].map(usd)).toEqual([
+    expect([0, -0.5, 0.000000055, 0.000165, 0.4, 1, 1234.5, 12_345_678].map(usd)).toEqual([
       '$0',
+      '-$0.50',
       '$0.000000055',
       '$0.000165',
       '$0.40',
@@ -47,7 +48,7 @@ it('CSV quotes what has to be, and has no formulas', () => {
   expect(
     csv([
       ['a', 'b,"c"\nd', null],
-      ['=1+1', -1, '@x'],
+      ['=1+1', -1, '@x', '\n=1', '＝1'],
     ]),
-  ).toBe('a,"b,""c""\nd",\r\n\'=1+1,-1,\'@x\r\n')
+  ).toBe('a,"b,""c""\nd",\r\n\'=1+1,-1,\'@x,"\'\n=1",\'＝1\r\n')
 })

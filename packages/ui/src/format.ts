@@ -11,8 +11,10 @@ export const count = (value: number): string => (value < 100_000 ? whole : compa
 /** US dollars with three significant digits at least: `$0.000165`, `$0.42`, `$1,234.50`. */
 export function usd(value: number): string {
   if (value === 0) return '$0'
-  const digits = value >= 1 ? 2 : Math.min(9, 2 - Math.floor(Math.log10(value)))
-  return `$${value.toLocaleString(locale, { minimumFractionDigits: 2, maximumFractionDigits: digits })}`
+  const size = Math.abs(value)
+  const digits = size >= 1 ? 2 : Math.min(9, 2 - Math.floor(Math.log10(size)))
+  const text = size.toLocaleString(locale, { minimumFractionDigits: 2, maximumFractionDigits: digits })
+  return `${value < 0 ? '-' : ''}$${text}`
 }
 
 /** `1 row`, `2 rows`. */
@@ -59,7 +61,7 @@ export const shortId = (id: string): string => (id.length > 12 ? `…${id.slice(
 export function csv(rows: (string | number | null)[][]): string {
   const cell = (value: string | number | null): string => {
     if (typeof value === 'number') return String(value)
-    const text = /^[=+\-@\t\r]/.test(value ?? '') ? `'${value}` : (value ?? '')
+    const text = /^[\s=+\-@\uFF1D\uFF0B\uFF0D\uFF20]/.test(value ?? '') ? `'${value}` : (value ?? '')
     return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
   }
   return rows.map((row) => `${row.map(cell).join(',')}\r\n`).join('')

@@ -804,7 +804,7 @@ export interface components {
                     provider: string;
                     model: string;
                     expected_usd: number | null;
-                    excluded: ("unfit" | "context" | "output") | null;
+                    excluded: ("unfit" | "context" | "output" | "forbidden") | null;
                     behind: ("unhealthy" | "limited") | null;
                 }[];
                 served: {
@@ -823,7 +823,7 @@ export interface components {
                 provider: string;
                 model: string;
                 expected_usd: number | null;
-                excluded: ("unfit" | "context" | "output") | null;
+                excluded: ("unfit" | "context" | "output" | "forbidden") | null;
                 behind: ("unhealthy" | "limited") | null;
             }[];
         };

@@ -1,4 +1,4 @@
-import { theme } from '@turnpike/ui'
+import { NONE, theme } from '@turnpike/ui'
 import { useEffect, useRef } from 'preact/hooks'
 import uPlot from 'uplot'
 
@@ -31,6 +31,34 @@ function timeText(at: number, step: number): string {
     : date.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' })
 }
 
+function optionsOf(width: number, lines: Line[], format: (value: number) => string): uPlot.Options {
+  const [text, line] = [colourOf('--muted'), colourOf('--line')]
+  const axis = { stroke: text, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } }
+  return {
+    width,
+    height: HEIGHT,
+    cursor: { points: { size: 6 }, drag: { x: false, y: false } },
+    scales: { y: { range: (_, __, most) => [0, most > 0 ? most * 1.1 : 1] } },
+    axes: [
+      { ...axis, space: 70, values: (_, ticks, __, ___, step) => ticks.map((at) => timeText(at, step)) },
+      { ...axis, size: 70, values: (_, ticks) => ticks.map(format) },
+    ],
+    series: [
+      {
+        label: 'Time',
+        value: (_, at) => (at === null ? NONE : new Date(at * 1000).toLocaleString('en-GB').slice(0, -3)),
+      },
+      ...lines.map(({ name, colour }, i) => ({
+        label: name,
+        stroke: colourOf(colour),
+        width: 1.5,
+        ...(i === 0 && { fill: `color-mix(in srgb, ${colourOf(colour)} 12%, transparent)` }),
+        value: (_: uPlot, value: number | null) => (value === null ? NONE : format(value)),
+      })),
+    ],
+  }
+}
+
 /** Lines over time. Whoever cannot see it reads the table beside it. @param times Unix times in seconds */
 export function Chart({
   label,
@@ -44,51 +72,31 @@ export function Chart({
   format: (value: number) => string
 }) {
   const place = useRef<HTMLDivElement>(null)
+  const plot = useRef<uPlot | undefined>(undefined)
+  const data = [times, ...lines.map(({ values }) => values)] satisfies uPlot.AlignedData
   const { value: chosen } = theme
+  const names = lines.map(({ name }) => name).join()
+
   useEffect(() => {
     const element = place.current!
-    let plot: uPlot | undefined
     const draw = (): void => {
-      plot?.destroy()
-      const [text, line] = [colourOf('--muted'), colourOf('--line')]
-      const axis = { stroke: text, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } }
-      const options: uPlot.Options = {
-        width: element.clientWidth,
-        height: HEIGHT,
-        cursor: { points: { size: 6 }, drag: { x: false, y: false } },
-        legend: { live: true },
-        scales: { y: { range: (_, __, most) => [0, most > 0 ? most * 1.1 : 1] } },
-        axes: [
-          { ...axis, space: 70, values: (_, ticks, __, ___, step) => ticks.map((at) => timeText(at, step)) },
-          { ...axis, size: 70, values: (_, ticks) => ticks.map(format) },
-        ],
-        series: [
-          {
-            label: 'Time',
-            value: (_, at) => (at === null ? '–' : new Date(at * 1000).toLocaleString('en-GB').slice(0, -3)),
-          },
-          ...lines.map(({ name, colour }, i) => ({
-            label: name,
-            stroke: colourOf(colour),
-            width: 1.5,
-            ...(i === 0 && { fill: `color-mix(in srgb, ${colourOf(colour)} 12%, transparent)` }),
-            points: { show: times.length < 3 },
-            value: (_: uPlot, value: number | null) => (value === null ? '–' : format(value)),
-          })),
-        ],
-      }
-      plot = new uPlot(options, [times, ...lines.map(({ values }) => values)], element)
+      plot.current?.destroy()
+      plot.current = new uPlot(optionsOf(element.clientWidth, lines, format), data, element)
     }
     draw()
-    const size = new ResizeObserver(() => plot?.setSize({ width: element.clientWidth, height: HEIGHT }))
+    const size = new ResizeObserver(() => plot.current?.setSize({ width: element.clientWidth, height: HEIGHT }))
     size.observe(element)
     const system = matchMedia('(prefers-color-scheme: dark)')
     system.addEventListener('change', draw)
     return () => {
       size.disconnect()
       system.removeEventListener('change', draw)
-      plot?.destroy()
+      plot.current?.destroy()
+      plot.current = undefined
     }
-  }, [times, lines, chosen])
+  }, [names, chosen])
+
+  // New figures of the same lines leave the cursor where it is.
+  useEffect(() => plot.current?.setData(data), [times, lines])
   return <div ref={place} class="chart" role="img" aria-label={label} />
 }

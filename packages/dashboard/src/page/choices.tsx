@@ -6,30 +6,28 @@ const reasons: Record<string, string> = {
   unfit: 'cannot do what the request asks for',
   context: 'the prompt is longer than its context',
   output: 'cannot answer at that length',
+  forbidden: 'not among the models that the key may use',
   unhealthy: 'failed lately, so it is tried after others',
   limited: 'is rate limited, so it is tried after others',
 }
 
 /** Why a candidate stands where it stands. */
-function Reason({
-  candidate: { excluded, behind, expected_usd },
-  by,
-  first,
-}: {
-  candidate: Candidate
-  by: Choice['by']
-  first: boolean
-}) {
-  if (excluded !== null) return <Status tone="off">{reasons[excluded] ?? excluded}</Status>
-  if (behind !== null) return <Status tone="warn">{reasons[behind] ?? behind}</Status>
-  if (by === 'order') return first ? <>configured before the others</> : <>used if those before it fail</>
-  if (expected_usd === null) return <>its price is unknown, so it comes after those with one</>
-  return first ? <>the cheapest for this request</> : <>costs more; used if those before it fail</>
+function reasonOf(candidate: Candidate, { by, order }: Simulated): { tone?: 'off' | 'warn'; text: string } {
+  const { excluded, behind, expected_usd } = candidate
+  if (excluded !== null) return { tone: 'off', text: reasons[excluded] ?? excluded }
+  if (behind !== null) return { tone: 'warn', text: reasons[behind] ?? behind }
+  const able = order.filter((one) => one.excluded === null)
+  const isFirst = able[0] === candidate
+  if (by === 'order') return { text: isFirst ? 'configured before the others' : 'used if those before it fail' }
+  if (expected_usd === null) return { text: 'its price is unknown, so it comes after those with one' }
+  if (!isFirst) return { text: 'costs as much or more; used if those before it fail' }
+  const isCheapest = able.every((one) => one.expected_usd === null || one.expected_usd >= expected_usd)
+  return { text: isCheapest ? 'the cheapest for this request' : 'the cheapest of those that are well' }
 }
 
 /** The candidates for a request in the order in which they are called, each with why. */
-export function Candidates({ choice: { by, order }, served }: { choice: Simulated; served?: Choice['served'] }) {
-  const first = order.find(({ excluded }) => excluded === null)
+export function Candidates({ choice, served }: { choice: Simulated; served?: Choice['served'] }) {
+  const { order } = choice
   const columns: Column<Candidate>[] = [
     {
       name: 'Candidate',
@@ -43,14 +41,20 @@ export function Candidates({ choice: { by, order }, served }: { choice: Simulate
       ),
     },
     { name: 'Expected', number: true, cell: ({ expected_usd }) => (expected_usd === null ? NONE : usd(expected_usd)) },
-    { name: 'Why', cell: (candidate) => <Reason candidate={candidate} by={by} first={candidate === first} /> },
+    {
+      name: 'Why',
+      cell: (candidate) => {
+        const { tone, text } = reasonOf(candidate, choice)
+        return tone ? <Status tone={tone}>{text}</Status> : text
+      },
+    },
   ]
   return (
     <Table
       caption="Candidates in the order of calls"
       columns={columns}
       rows={order}
-      rowKey={({ provider, model }) => `${provider}/${model}/${order.length}`}
+      rowKey={(one) => String(order.indexOf(one))}
     />
   )
 }

@@ -20,7 +20,7 @@ export function curlOf({
   stream,
 }: Pick<RequestEvent, 'method' | 'route' | 'task' | 'requested_model' | 'stream'>): string {
   const parts = [
-    `curl ${quoted(new URL(route.slice(1), location.href).href)}`,
+    `curl ${quoted(new URL(route.slice(1).replace('{model}', encodeURIComponent(model ?? '')), location.href).href)}`,
     ...(method === 'GET' || method === 'POST' ? [] : [`-X ${method}`]),
     '-H "Authorization: Bearer $GATEWAY_KEY"',
   ]

@@ -1,31 +1,33 @@
 import { signal } from '@preact/signals'
+import type { PlatformError } from '@turnpike/client'
+import { errorOf } from '@turnpike/client'
 
 /** Why the user has to sign in; undefined while they are, or while it is not known yet. */
 export const refused = signal<string | undefined>(undefined)
 
 /** A gateway key or the administrators' token; '' = the cookie of a session is used. Kept for this tab only. */
-let token = sessionStorage.getItem('token') ?? ''
+let token = storedToken()
 
-/** An answer that is an error. */
-export class AnswerError extends Error {
-  constructor(
-    message: string,
-    readonly status: number,
-    readonly requestId: string | undefined,
-  ) {
-    super(message)
+function storedToken(): string {
+  try {
+    return sessionStorage.getItem('token') ?? ''
+  } catch {
+    // Storage may be forbidden; the token then lasts until the page is loaded again.
+    return ''
   }
 }
 
-/** The error that an answer says, of the gateway or of the platform. */
-async function errorOf(response: Response): Promise<AnswerError> {
-  const body = (await response.json().catch(() => ({}))) as { error?: string | { message?: string }; message?: string }
-  const text = typeof body.error === 'object' ? body.error.message : (body.message ?? body.error)
-  const requestId = response.headers.get('x-request-id') ?? undefined
-  return new AnswerError(text ?? `The server answered with ${response.status}`, response.status, requestId)
+function storeToken(given: string): void {
+  token = given
+  try {
+    if (given) sessionStorage.setItem('token', given)
+    else sessionStorage.removeItem('token')
+  } catch {
+    // As above.
+  }
 }
 
-/** Sends a request to a path relative to the place where the gateway is mounted. @throws AnswerError */
+/** Sends a request to a path relative to the place where the gateway is mounted. @throws PlatformError */
 export async function send(
   path: string,
   {
@@ -56,25 +58,31 @@ export const read = async <T>(path: string, signal?: AbortSignal): Promise<T> =>
 
 /** Signs in by a key or token. It is tried by reading. */
 export async function signInByToken(given: string): Promise<void> {
-  token = given
-  await read('providers')
-  sessionStorage.setItem('token', given)
+  storeToken(given)
+  try {
+    await read('providers')
+  } catch (error) {
+    storeToken('')
+    throw error
+  }
   refused.value = undefined
 }
 
 /** Signs in at the platform, with a cookie. */
 export async function signIn(email: string, password: string): Promise<void> {
-  token = ''
-  sessionStorage.removeItem('token')
+  storeToken('')
   await send('api/auth', { method: 'POST', body: { email, password, cookie: true } })
   await read('providers')
   refused.value = undefined
 }
 
+/** Forgets the token, or ends the session. @throws PlatformError where the session could not be ended */
 export async function signOut(): Promise<void> {
-  if (token) {
-    token = ''
-    sessionStorage.removeItem('token')
-  } else await send('api/auth', { method: 'DELETE' }).catch(() => undefined)
+  if (token) storeToken('')
+  else
+    await send('api/auth', { method: 'DELETE' }).catch((error: PlatformError) => {
+      // It was over already.
+      if (error.status !== 401) throw error
+    })
   refused.value = ''
 }

@@ -1,5 +1,6 @@
 import type { Column } from '@turnpike/ui'
 import {
+  Announcement,
   Confirm,
   count,
   Empty,
@@ -17,6 +18,7 @@ import {
   Table,
   time,
   usd,
+  useAction,
   useData,
 } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
@@ -49,17 +51,14 @@ const State = (key: Key) => (
 export function Keys() {
   const data = useData((signal) => readPages<Key, KeysAnswer>('keys?limit=500', signal), [])
   const [asked, ask] = useState<Key>()
-  const [error, setError] = useState<unknown>()
+  const [revoked, setRevoked] = useState<Key>()
   const filter = route.value.query.get('filter') ?? ''
-  const revoke = async ({ id }: Key): Promise<void> => {
-    try {
-      await send(`admin/keys/${id}`, { method: 'DELETE' })
-      setError(undefined)
-    } catch (thrown) {
-      setError(thrown)
-    }
+  const revoke = useAction(async (key: Key) => {
+    setRevoked(undefined)
+    await send(`admin/keys/${key.id}`, { method: 'DELETE' })
+    setRevoked(key)
     data.again()
-  }
+  })
   const columns: Column<Key>[] = [
     {
       name: 'Key',
@@ -107,7 +106,12 @@ export function Keys() {
   ]
   return (
     <Page title="Keys">
-      {error !== undefined && <ErrorNotice error={error} />}
+      {revoke.error !== undefined && <ErrorNotice error={revoke.error} />}
+      {revoked && (
+        <Announcement key={revoked.id}>
+          <p>The key “{revoked.name}” is revoked.</p>
+        </Announcement>
+      )}
       <Loaded data={data}>
         {({ rows }) => {
           const shown = rows.filter((key) =>
@@ -141,7 +145,7 @@ export function Keys() {
         <Confirm
           title={`Revoke “${asked.name}”?`}
           action="Revoke the key"
-          onConfirm={() => void revoke(asked)}
+          onConfirm={() => revoke.run(asked)}
           onClose={() => ask(undefined)}
         >
           <p>Requests with this key of {asked.user ?? asked.user_id} are refused from now on. This cannot be undone.</p>

@@ -43,10 +43,11 @@ async function follow(leave: AbortSignal): Promise<void> {
 /** Follows the requests that the gateway serves. @returns a function that ends it */
 export function followRequests(): () => void {
   const leave = new AbortController()
+  connection.value = 'connecting'
   const run = async (): Promise<void> => {
     while (!leave.signal.aborted) {
       // The stream ends after five minutes, to be authorised again.
-      await follow(leave.signal).catch(() => (connection.value = 'lost'))
+      await follow(leave.signal).catch(() => leave.signal.aborted || (connection.value = 'lost'))
       if (!leave.signal.aborted) await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS))
     }
   }
@@ -54,6 +55,6 @@ export function followRequests(): () => void {
   return () => {
     leave.abort()
     clearTimeout(timer)
-    timer = undefined
+    publish()
   }
 }

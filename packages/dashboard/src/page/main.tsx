@@ -1,7 +1,7 @@
 import 'uplot/dist/uPlot.min.css'
 import '@turnpike/ui/styles.css'
 import './page.css'
-import { route, Shell } from '@turnpike/ui'
+import { ActionButton, ErrorNotice, route, Shell, useAction } from '@turnpike/ui'
 import type { ComponentType } from 'preact'
 import { render } from 'preact'
 import { refused, signOut } from './data.js'
@@ -25,6 +25,7 @@ const pages: { path: string; name: string; page: ComponentType }[] = [
 ]
 
 function App() {
+  const leave = useAction(signOut)
   if (refused.value !== undefined) return <SignIn />
   const path = `/${route.value.path.split('/')[1]}`
   const { page: Current } = pages.find((one) => one.path === path) ?? pages[0]!
@@ -33,9 +34,12 @@ function App() {
       name="Turnpike"
       pages={pages}
       footer={
-        <button type="button" class="quiet" onClick={() => void signOut()}>
-          Sign out
-        </button>
+        <>
+          {leave.error !== undefined && <ErrorNotice error={leave.error} />}
+          <ActionButton action={leave} onClick={leave.run} class="quiet">
+            Sign out
+          </ActionButton>
+        </>
       }
     >
       <Current />

@@ -115,7 +115,7 @@ function Figures({ total, series }: MetricsAnswer) {
 
 function Course({ series }: MetricsAnswer) {
   const given = route.value.query.get('show') ?? ''
-  const view = given in views ? (given as View) : 'requests'
+  const view = Object.hasOwn(views, given) ? (given as View) : 'requests'
   const { name, of, format } = views[view]
   const times = useMemo(() => series.map(({ time }) => Date.parse(time) / 1000), [series])
   const lines = useMemo(

@@ -68,7 +68,7 @@ export function Pricing() {
   const data = useData((signal) => read<PricingAnswer>('pricing', signal), [])
   const filter = route.value.query.get('filter') ?? ''
   const shown = ({ models }: PricingAnswer): PricedModel[] =>
-    models.filter(({ id, provider }) => `${provider}/${id}`.includes(filter.toLowerCase()))
+    models.filter(({ id, provider }) => `${provider}/${id}`.toLowerCase().includes(filter.toLowerCase()))
   return (
     <Page title="Pricing">
       <Loaded data={data}>

@@ -1,5 +1,6 @@
 import type { Column } from '@turnpike/ui'
 import {
+  ActionButton,
   count,
   duration,
   Empty,
@@ -12,6 +13,7 @@ import {
   Status,
   Table,
   time,
+  useAction,
   useData,
 } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
@@ -21,6 +23,7 @@ import { hoursOf, periods } from './period.js'
 import { kindName } from './why.js'
 
 interface Row {
+  key: string
   state: ProvidersAnswer['providers'][number]
   limited: { model: string; until: string }[]
   metrics: MetricsAnswer['providers'][number] | undefined
@@ -32,9 +35,11 @@ async function readRows(hours: string, signal: AbortSignal): Promise<Row[]> {
     read<BalancerAnswer>('balancer', signal),
     read<MetricsAnswer>(`metrics?hours=${hours}`, signal),
   ])
-  return providers.map((state) => ({
+  return providers.map((state, i) => ({
+    key: `${state.id} ${i}`,
     state,
-    limited: balancer.providers.find(({ id }) => id === state.id)?.limited ?? [],
+    // A provider with several keys is listed once for each, in the same order.
+    limited: balancer.providers[i]?.limited ?? [],
     metrics: metrics.providers.find(({ id }) => id === state.id),
   }))
 }
@@ -67,37 +72,29 @@ function Health({ state: { breaker, failures, last_failure, next_try }, limited 
 
 /** Asks a provider for its list of models, which is free of charge. */
 function ProbeButton({ id, onDone }: { id: string; onDone: () => void }) {
-  const [result, setResult] = useState<Probe | Error | 'running'>()
-  const run = async (): Promise<void> => {
-    setResult('running')
-    try {
-      setResult(
-        (await (await send(`admin/providers/${encodeURIComponent(id)}/probe`, { method: 'POST' })).json()) as Probe,
-      )
-    } catch (error) {
-      setResult(error as Error)
-    }
+  const [result, setResult] = useState<Probe>()
+  const probe = useAction(async () => {
+    setResult(undefined)
+    const response = await send(`admin/providers/${encodeURIComponent(id)}/probe`, { method: 'POST' })
+    setResult((await response.json()) as Probe)
     onDone()
-  }
+  })
   return (
     <div class="stack">
-      <button type="button" disabled={result === 'running'} onClick={() => void run()} aria-label={`Probe now: ${id}`}>
-        {result === 'running' ? 'Probing…' : 'Probe now'}
-      </button>
+      <ActionButton action={probe} onClick={probe.run}>
+        {probe.busy ? 'Probing…' : 'Probe now'}
+        <span class="hidden">: {id}</span>
+      </ActionButton>
       <span class="small" role="status">
-        {result instanceof Error ? (
-          <Status tone="bad">{result.message}</Status>
-        ) : typeof result === 'object' ? (
-          result.ok ? (
+        {probe.error !== undefined && <Status tone="bad">{(probe.error as Error).message}</Status>}
+        {result &&
+          (result.ok ? (
             <Status tone="good">answered in {duration(result.duration_ms)}</Status>
           ) : (
             <Status tone="bad">
               {kindName(result.failure ?? 'failed')} {result.status}
             </Status>
-          )
-        ) : (
-          ''
-        )}
+          ))}
       </span>
     </div>
   )
@@ -170,7 +167,7 @@ export function Providers() {
                 caption="Configured providers"
                 columns={columnsOf(data.again)}
                 rows={rows}
-                rowKey={({ state }) => state.id}
+                rowKey={({ key }) => key}
               />
             )}
           </Panel>

@@ -24,7 +24,7 @@ import {
   useData,
   words,
 } from '@turnpike/ui'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { BalancerAnswer, RequestEvent } from './answers.js'
 import { Candidates } from './choices.js'
 import { curlOf } from './curl.js'
@@ -84,7 +84,7 @@ function Detail({ event }: { event: RequestEvent }) {
     async (signal) =>
       (await read<BalancerAnswer>('balancer', signal)).choices.find(
         ({ request_id }) => request_id === event.request_id,
-      ),
+      ) ?? null,
     [event.request_id],
   )
   return (
@@ -141,11 +141,17 @@ function Detail({ event }: { event: RequestEvent }) {
       />
       <Loaded data={choice}>
         {(found) =>
-          found && (
+          found ? (
             <section class="stack">
               <h3>Why {found.served?.provider ?? 'no provider'} answered</h3>
               <Candidates choice={found} served={found.served} />
             </section>
+          ) : (
+            event.model !== undefined && (
+              <p class="small muted">
+                No other provider could serve it, or it is not among the last 100 choices that are kept.
+              </p>
+            )
           )
         }
       </Loaded>
@@ -188,11 +194,9 @@ export function Requests() {
         ].some((text) => text?.toLowerCase().includes(filter))),
   )
   const start = Math.min(from, Math.max(0, matching.length - 1))
-  const open =
-    id === null
-      ? undefined
-      : (requests.value.find(({ request_id }) => request_id === id) ??
-        paused?.find(({ request_id }) => request_id === id))
+  // Kept while it is open, also when a thousand others have ended since.
+  const open = useRef<RequestEvent | undefined>(undefined)
+  if (open.current?.request_id !== id) open.current = all.find(({ request_id }) => request_id === id)
   return (
     <Page
       title="Requests"
@@ -208,7 +212,10 @@ export function Requests() {
           <button
             type="button"
             aria-pressed={paused !== undefined}
-            onClick={() => setPaused(paused ? undefined : requests.value)}
+            onClick={() => {
+              setFrom(0)
+              setPaused(paused ? undefined : requests.value)
+            }}
           >
             {paused ? 'Go on' : 'Pause'}
           </button>
@@ -276,8 +283,8 @@ export function Requests() {
           actions={<Copy text={id} label="Copy id" class="quiet" />}
           onClose={() => setQuery({ id: undefined })}
         >
-          {open ? (
-            <Detail event={open} />
+          {open.current ? (
+            <Detail event={open.current} />
           ) : (
             <p>This request is not among the last ones. The server’s log has it under its id.</p>
           )}

@@ -1,5 +1,6 @@
 import type { Column } from '@turnpike/ui'
 import {
+  ActionButton,
   Check,
   Dialog,
   Empty,
@@ -11,6 +12,7 @@ import {
   route,
   Table,
   time,
+  useAction,
   useData,
 } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
@@ -20,8 +22,8 @@ import { read, send } from './data.js'
 
 /** The smallest picture, for requests with one. */
 const PICTURE = 'data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA='
-/** Characters of a token, as the gateway estimates. */
-const TOKEN_LENGTH = 4
+/** A token, as the gateway estimates. */
+const TOKEN = 'word'
 
 interface Asked {
   model: string
@@ -34,7 +36,7 @@ interface Asked {
 
 /** A chat completion request as described in the form. */
 const requestOf = ({ model, provider, promptTokens, maxTokens, tools, picture }: Asked) => {
-  const text = 'word'.repeat(Math.ceil((promptTokens * TOKEN_LENGTH) / 4))
+  const text = TOKEN.repeat(promptTokens)
   const parts = [
     { type: 'text', text },
     { type: 'image_url', image_url: { url: PICTURE } },
@@ -59,20 +61,22 @@ function Simulate({ groups, providers }: { groups: string[]; providers: string[]
     tools: false,
     picture: false,
   })
-  const [result, setResult] = useState<Simulated | Error>()
+  const [result, setResult] = useState<Simulated>()
   const set = (fields: Partial<Asked>): void => setAsked({ ...asked, ...fields })
-  const submit = async (event: Event): Promise<void> => {
-    event.preventDefault()
-    try {
-      const response = await send('admin/balancer/simulate', { method: 'POST', body: requestOf(asked) })
-      setResult((await response.json()) as Simulated)
-    } catch (error) {
-      setResult(error as Error)
-    }
-  }
+  const simulate = useAction(async () => {
+    setResult(undefined)
+    const response = await send('admin/balancer/simulate', { method: 'POST', body: requestOf(asked) })
+    setResult((await response.json()) as Simulated)
+  })
   return (
     <Panel title="Simulate a request">
-      <form class="body stack" onSubmit={(event) => void submit(event)}>
+      <form
+        class="body stack"
+        onSubmit={(event) => {
+          event.preventDefault()
+          simulate.run()
+        }}
+      >
         <div class="fields">
           <Field label="Model or group">
             {(ids) => (
@@ -128,18 +132,19 @@ function Simulate({ groups, providers }: { groups: string[]; providers: string[]
           <Check label="with a picture" checked={asked.picture} onChange={(picture) => set({ picture })} />
         </div>
         <div class="row">
-          <button class="primary">Show the order</button>
+          <ActionButton action={simulate} class="primary">
+            Show the order
+          </ActionButton>
           <span class="small muted">No provider is called, and nothing is charged.</span>
         </div>
       </form>
       <div aria-live="polite">
-        {result instanceof Error ? (
+        {simulate.error !== undefined && (
           <div class="body">
-            <ErrorNotice error={result} />
+            <ErrorNotice error={simulate.error} />
           </div>
-        ) : (
-          result && <Candidates choice={result} />
         )}
+        {result && <Candidates choice={result} />}
       </div>
     </Panel>
   )
@@ -154,7 +159,7 @@ export function Routing() {
         read<BalancerAnswer>('balancer', signal),
         read<ProvidersAnswer>('providers', signal),
       ])
-      return { ...balancer, ids: providers.map(({ id }) => id) }
+      return { ...balancer, ids: [...new Set(providers.map(({ id }) => id))] }
     },
     [],
     10_000,

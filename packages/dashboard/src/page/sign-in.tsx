@@ -1,36 +1,26 @@
-import { Field, Notice, Segmented, ThemeButton } from '@turnpike/ui'
+import { Field, Form, Notice, Segmented, textOf, ThemeButton, useAction } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
 import { refused, signIn, signInByToken } from './data.js'
 
 /** Asks for the credentials of an administrator. */
 export function SignIn() {
   const [by, setBy] = useState<'password' | 'token'>('password')
-  const [error, setError] = useState('')
-  const [busy, setBusy] = useState(false)
-  const submit = async (event: SubmitEvent): Promise<void> => {
-    event.preventDefault()
-    const fields = new FormData(event.target as HTMLFormElement)
-    const field = (name: string): string => String(fields.get(name) ?? '')
-    setBusy(true)
-    try {
-      await (by === 'token' ? signInByToken(field('token').trim()) : signIn(field('email'), field('password')))
-    } catch (thrown) {
-      setError((thrown as Error).message)
-    }
-    setBusy(false)
-  }
-  const said = error || refused.value
+  const action = useAction((fields: FormData) =>
+    by === 'token'
+      ? signInByToken(textOf(fields, 'token'))
+      : signIn(textOf(fields, 'email'), String(fields.get('password'))),
+  )
   return (
     <main class="centre">
-      <form class="stack" onSubmit={(event) => void submit(event as SubmitEvent)}>
-        <h1>Turnpike administration</h1>
-        {said ? (
-          <Notice tone="bad">
-            <p>{said}</p>
-          </Notice>
-        ) : (
-          <p class="muted">For administrators of this gateway.</p>
-        )}
+      <h1>Turnpike administration</h1>
+      {refused.value ? (
+        <Notice tone="bad">
+          <p>{refused.value}</p>
+        </Notice>
+      ) : (
+        <p class="muted">For administrators of this gateway.</p>
+      )}
+      <Form action={action} label="Sign in">
         <Segmented
           label="Sign in by"
           options={[
@@ -38,10 +28,7 @@ export function SignIn() {
             ['token', 'Key or token'],
           ]}
           value={by}
-          onChange={(value) => {
-            setBy(value)
-            setError('')
-          }}
+          onChange={setBy}
         />
         {by === 'password' ? (
           <>
@@ -57,11 +44,8 @@ export function SignIn() {
             {(ids) => <input {...ids} name="token" type="password" autocomplete="off" required />}
           </Field>
         )}
-        <button class="primary" disabled={busy}>
-          {busy ? 'Signing in…' : 'Sign in'}
-        </button>
-        <ThemeButton />
-      </form>
+      </Form>
+      <ThemeButton />
     </main>
   )
 }

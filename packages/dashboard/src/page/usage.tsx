@@ -41,9 +41,9 @@ type Kind = (typeof kinds)[number][0]
 const isByHour = (by: Kind): boolean => by !== 'session' && by !== 'project'
 
 /** The totals as CSV, for a spreadsheet. */
-function download(by: Kind, rows: readonly UsageRow[]): void {
+function download(by: Kind, rows: readonly UsageRow[], isCut: boolean): void {
   const text = csv([
-    [by, 'name', 'user', 'requests', 'without_price', 'prompt_tokens', 'completion_tokens', 'cost_usd'],
+    ['id', 'name', 'owner_id', 'requests', 'without_price', 'prompt_tokens', 'completion_tokens', 'cost_usd'],
     ...rows.map((one) => [
       one.id,
       one.name,
@@ -56,7 +56,10 @@ function download(by: Kind, rows: readonly UsageRow[]): void {
     ]),
   ])
   const url = URL.createObjectURL(new Blob([text], { type: 'text/csv;charset=utf-8' }))
-  const link = Object.assign(document.createElement('a'), { href: url, download: `usage-by-${by}.csv` })
+  const link = Object.assign(document.createElement('a'), {
+    href: url,
+    download: `usage-by-${by}${isCut ? '-incomplete' : ''}.csv`,
+  })
   link.click()
   setTimeout(() => URL.revokeObjectURL(url), 60_000)
 }
@@ -174,14 +177,18 @@ export function Usage() {
         <Segmented label="By" options={kinds} value={by} onChange={(by) => goTo('/usage', { by, hours }, true)} />
         <div class="row">
           <Filter value={filter} onChange={(filter) => setQuery({ filter })} />
-          <button type="button" disabled={rows.length === 0} onClick={() => download(by, rows)}>
+          <button
+            type="button"
+            disabled={rows.length === 0 || data.reading}
+            onClick={() => download(by, rows, value!.cut)}
+          >
             CSV
           </button>
         </div>
       </div>
       <Loaded data={{ ...data, value }}>
         {({ rows: all, cut }) => (
-          <Panel title={`${usd(cost)} in ${plural(rows.length, 'row')}`}>
+          <Panel title={`${cut ? 'At least ' : ''}${usd(cost)} in ${plural(rows.length, 'row')}`}>
             {all.length === 0 ? (
               <Empty title="No usage in this period">
                 <p>

@@ -27,6 +27,13 @@ export class Choices {
     for (const target of targets) this.#of.set(target, choice)
   }
 
+  /** Notes which candidates the caller may not use: those that are not among the targets of the request. */
+  narrow({ order }: RecentChoice, targets: readonly Target[]): void {
+    for (const one of order)
+      if (!targets.some(({ provider, model }) => provider.id === one.provider && model === one.model))
+        one.excluded ??= 'forbidden'
+  }
+
   /** The choice that a target belongs to; undefined if it was the only candidate. */
   of(target: Target): RecentChoice | undefined {
     return this.#of.get(target)

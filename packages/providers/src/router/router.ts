@@ -128,6 +128,7 @@ export function createRouter(options: RouterOptions): Router {
     attempt(targets, signal, run) {
       const choice = choices.of(targets[0]!)
       if (!choice) return attempt(targets, signal, run, health, options)
+      choices.narrow(choice, targets)
       const counted: typeof run = (target) => {
         choice.attempts++
         return run(target)

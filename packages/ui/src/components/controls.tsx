@@ -84,14 +84,18 @@ export function Copy({ text, label = 'Copy', class: className }: { text: string;
     const timer = setTimeout(() => say(''), 2_000)
     return () => clearTimeout(timer)
   }, [said])
-  const copy = (): void =>
-    void navigator.clipboard.writeText(text).then(
-      () => say('Copied'),
-      () => say('Not copied'),
-    )
+  const copy = async (): Promise<void> => {
+    try {
+      // Pages over plain HTTP have no clipboard.
+      await navigator.clipboard.writeText(text)
+      say('Copied')
+    } catch {
+      say('Not copied')
+    }
+  }
   return (
     <>
-      <button type="button" class={className} onClick={copy}>
+      <button type="button" class={className} onClick={() => void copy()}>
         {said || label}
       </button>
       <span class="hidden" role="status">
@@ -131,6 +135,7 @@ export function Dialog({
   children: ComponentChildren
 }) {
   const ref = useRef<HTMLDialogElement>(null)
+  const pressedBeside = useRef(false)
   const titleId = useId()
   useEffect(() => {
     const before = document.activeElement
@@ -147,7 +152,9 @@ export function Dialog({
       class={form}
       aria-labelledby={titleId}
       onClose={onClose}
-      onClick={(event) => event.target === ref.current && ref.current!.close()}
+      // A selection of text that ends beside the dialog is no click beside it.
+      onPointerDown={(event) => (pressedBeside.current = event.target === ref.current)}
+      onClick={(event) => pressedBeside.current && event.target === ref.current && ref.current!.close()}
     >
       <header>
         <h2 id={titleId} class="break">

@@ -25,9 +25,18 @@ show()
 startRequests()
 const clearFilter = startFilter()
 
+/** The name in an address; '' where it is not well-formed. */
+function nameIn(hash: string): string {
+  try {
+    return decodeURIComponent(hash.slice(1))
+  } catch {
+    return ''
+  }
+}
+
 /** Opens the operation, or the schema, that the address names, also where the filter does not show it. */
 function open(): void {
-  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)))
+  const target = document.getElementById(nameIn(location.hash))
   if (target?.closest('[hidden]')) clearFilter()
   const details = target?.closest('details')
   if (!details) return
@@ -51,5 +60,7 @@ document.addEventListener('click', ({ target }) => {
     setTimeout(() => (label.textContent = 'Copy'), 2_000)
   }
   const code = copy.closest('.snippet')!.querySelector('pre')!.textContent
-  navigator.clipboard.writeText(code).then(say('Copied'), say('Not copied'))
+  // Pages over plain HTTP have no clipboard.
+  const copied = navigator.clipboard?.writeText(code) ?? Promise.reject(new Error('There is no clipboard'))
+  copied.then(say('Copied'), say('Not copied'))
 })

@@ -3,7 +3,7 @@ import { fakeOpenAI } from '@turnpike/providers/testing'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { adminGateway, twoProviders } from '../../../../../test/support/admin.js'
-import { errorOf } from '../../../../../test/support/gateway.js'
+import { errorOf, OWNER } from '../../../../../test/support/gateway.js'
 import { BalancerResponse, SimulatedChoice } from './balancer.js'
 
 const well = { breaker: 'closed', failures: 0, last_failure: null, next_try: null }
@@ -39,6 +39,25 @@ it('GET /admin/balancer returns breakers, groups and recent choices', async () =
         attempts: 2,
       },
     ],
+  })
+})
+
+it('GET /admin/balancer tells which candidates the key may not use', async () => {
+  const { read, chat, gateway } = await adminGateway({ router: twoProviders() })
+  const { key } = (await gateway.keys.create(OWNER, { name: 'one model', models: ['openai/gpt-4o'] }))!
+  const response = await chat(
+    { model: 'fast', provider: 'auto', max_tokens: 100 },
+    { headers: { authorization: `Bearer ${key}` } },
+  )
+  expect(response.status).toBe(200)
+  const [choice] = (await read('/admin/balancer', BalancerResponse)).choices
+  expect(choice).toMatchObject({
+    order: [
+      { provider: 'google', excluded: 'forbidden' },
+      { provider: 'openai', excluded: null },
+    ],
+    served: { provider: 'openai' },
+    attempts: 1,
   })
 })
 

@@ -12,7 +12,7 @@ const Compared = v.object({
   /** Estimated cost of the request; null if the price is not known, or did not decide. */
   expected_usd: v.nullable(v.number()),
   /** Why it could not serve the request; null if it could. */
-  excluded: v.nullable(v.picklist(['unfit', 'context', 'output'])),
+  excluded: v.nullable(v.picklist(['unfit', 'context', 'output', 'forbidden'])),
   /** Why it was placed after others; null if it was not. */
   behind: v.nullable(v.picklist(['unhealthy', 'limited'])),
 })
