@@ -62,7 +62,8 @@ consoleSuite(
         ['user', 'Hello\nthere'],
         ['assistant', 'Good morning!'],
       ])
-      await page.getByText('1 request ·').nth(1).waitFor()
+      await page.getByText('Cost of the conversation: 1 request ·').waitFor()
+      expect(await page.getByText('Cost of').count()).toBe(1)
       const { cost_usd } = await given().person.client.get('/api/projects/{id}/spend', { params: { id } })
       expect(cost_usd).toBeGreaterThan(0)
       await inspect('console-conversation')
@@ -136,6 +137,75 @@ consoleSuite(
       await composer(given()).press('Enter')
       await messages(given()).getByText('Never').waitFor()
       expect(await read()).toHaveLength(2)
+    })
+
+    it('sends what was typed before the messages were read, and keeps it in the list', async () => {
+      const { page, person, open } = given()
+      const { id } = await person.client.post('/api/projects', { body: { name: 'Website' } })
+      let answerRead!: () => void
+      const gate = new Promise<void>((resolve) => (answerRead = resolve))
+      await page.route('**/conversation?*', async (route) => {
+        const response = await route.fetch()
+        await gate
+        await route.fulfill({ response })
+      })
+      upstream.script = whole('Good morning')
+      await open(`/projects/${id}/conversation`, 'Website')
+      await say(given(), 'Hello')
+      await page.getByRole('button', { name: 'Stop' }).waitFor()
+      answerRead()
+      await messages(given()).getByText('Good morning').waitFor()
+      expect(await messages(given()).locator('.text').allTextContents()).toEqual(['Hello', 'Good morning'])
+      await page.unroute('**/conversation?*')
+    })
+
+    it('does not take an older message for one that was not sent', async () => {
+      const { page, person, open } = given()
+      const { id } = await person.client.post('/api/projects', { body: { name: 'Website' } })
+      await person.client.post('/api/projects/{id}/conversation/messages', { params: { id }, body: { text: 'Hello' } })
+      await page.route('**/conversation?*', (route) => route.abort())
+      await page.route('**/conversation/messages', (route) => route.abort())
+      await open(`/projects/${id}/conversation`, 'Website')
+      await page.getByRole('alert').first().waitFor()
+      await page.unroute('**/conversation?*')
+      await say(given(), 'Hello')
+      await page.getByText('Your message was not sent').waitFor()
+      expect(await composer(given()).inputValue()).toBe('Hello')
+      await page.unroute('**/conversation/messages')
+    })
+
+    it('says that nothing was sent where it is stopped before that', async () => {
+      const { page } = given()
+      const { read } = await conversation(given())
+      await page.getByText('No messages yet').waitFor()
+      const sent = page.waitForRequest('**/conversation/messages')
+      await page.route('**/conversation/messages', () => {})
+      await say(given(), 'Too early')
+      await sent
+      await page.getByRole('button', { name: 'Stop' }).click()
+      await page.getByText('Your message was not sent').waitFor()
+      expect(await composer(given()).inputValue()).toBe('Too early')
+      expect(await page.getByText('billed').count()).toBe(0)
+      expect(await read()).toEqual([])
+      await page.unroute('**/conversation/messages')
+    })
+
+    it('tries again what failed: earlier messages', async () => {
+      const { page, person } = given()
+      const { id } = await conversation(given())
+      for (let i = 1; i <= 31; i++)
+        await person.client.post('/api/projects/{id}/conversation/messages', {
+          params: { id },
+          body: { text: `Message ${i}.` },
+        })
+      await page.reload()
+      await page.getByRole('button', { name: 'Show earlier messages' }).waitFor()
+      await page.route('**/conversation?*', (route) => route.abort())
+      await page.getByRole('button', { name: 'Show earlier messages' }).click()
+      await page.getByRole('alert').waitFor()
+      await page.unroute('**/conversation?*')
+      await page.getByRole('button', { name: 'Try again' }).click()
+      await messages(given()).filter({ hasText: 'Message 1.' }).waitFor()
     })
 
     it('goes on while another part of the project is shown', async () => {

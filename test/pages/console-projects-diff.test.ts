@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { Block } from '../../examples/console/src/projects/diff.js'
-import { diff } from '../../examples/console/src/projects/diff.js'
+import { diff, MOST_LINES } from '../../examples/console/src/projects/diff.js'
 
 /** A diff with `-` and `+` lines, in which `[…]` is what changed. */
 const shown = (before: string, after: string): string[] =>
-  diff(before, after).flatMap((block) =>
+  diff(before, after).blocks.flatMap((block) =>
     'same' in block
       ? block.same.map((line) => `  ${line}`)
       : [...lines('- ', block.removed), ...lines('+ ', block.added)],
@@ -41,7 +41,7 @@ describe('the diff of two texts', () => {
   })
 
   it('of empty texts, of the same and of other line ends has no changes that are none', () => {
-    expect(diff('', '')).toEqual([])
+    expect(diff('', '')).toEqual({ blocks: [], removed: 0, added: 0, isCut: false })
     expect(shown('', 'new')).toEqual(['+ [new]'])
     expect(shown('a\r\nb', 'a\nb')).toEqual(['  a', '  b'])
   })
@@ -52,7 +52,7 @@ describe('the diff of two texts', () => {
     for (let round = 0; round < 300; round++) {
       const text = (): string => Array.from({ length: random(9) }, () => 'abc'[random(3)]!).join('\n')
       const [before, after] = [text(), text()]
-      const blocks = diff(before, after)
+      const { blocks } = diff(before, after)
       expect([sideOf(blocks, 'removed'), sideOf(blocks, 'added')]).toEqual([before, after])
       const same = blocks.reduce((sum, block) => sum + ('same' in block ? block.same.length : 0), 0)
       expect(same).toBe(longestCommon(before, after))
@@ -66,7 +66,31 @@ describe('the diff of two texts', () => {
       '+ [another]',
     ])
     const others = many.map((line) => `${line}!`)
-    expect(diff(many.join('\n'), others.join('\n'))).toHaveLength(1)
+    const { blocks, ...counts } = diff(many.join('\n'), others.join('\n'))
+    expect(counts).toEqual({ removed: 40_000, added: 40_000, isCut: true })
+    expect(blocks).toHaveLength(1)
+    expect(sideOf(blocks, 'removed')).toBe(many.slice(0, MOST_LINES).join('\n'))
+    expect(sideOf(blocks, 'added')).toBe(others.slice(0, MOST_LINES).join('\n'))
+  })
+
+  it('is not cut where the last line that it may have is the last that changed', () => {
+    const lines = Array.from({ length: MOST_LINES }, (_, i) => `line ${i}`)
+    const { blocks, isCut } = diff([...lines, 'end'].join('\n'), 'end')
+    expect([blocks.length, isCut]).toEqual([2, false])
+    expect(diff([...lines, 'x', 'end'].join('\n'), 'end').isCut).toBe(true)
+  })
+
+  it('compares the words of the first long lines only, so that a megabyte of text is compared at once', () => {
+    const before = Array.from({ length: 200 }, (_, line) =>
+      Array.from({ length: 990 }, (_, i) => `w${line * 990 + i}`).join(' '),
+    ).join('\n')
+    const after = before.replaceAll(/w(\d*[02468])\b/g, 'x$1')
+    const { blocks } = diff(before, after)
+    expect([sideOf(blocks, 'removed'), sideOf(blocks, 'added')]).toEqual([before, after])
+    const pieces = blocks.flatMap((block) => ('same' in block ? [] : block.removed.map((line) => line.length)))
+    expect(pieces).toHaveLength(200)
+    expect(pieces[0]).toBeGreaterThan(900)
+    expect(pieces.filter((count) => count > 1).length).toBeLessThan(20)
   })
 })
 

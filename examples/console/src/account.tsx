@@ -15,8 +15,7 @@ import {
 } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
 import { account, turnpike } from './turnpike.js'
-
-const BYTES_PER_GB = 1e9
+import { BYTES_PER_GB } from './units.js'
 
 /** What the plan and the extras of the balance allow. */
 function Limits() {
@@ -67,9 +66,9 @@ function Role() {
   )
 }
 
-/** Ends what the user has begun elsewhere, or all of it. */
-function Ends() {
-  const [isAsking, ask] = useState(false)
+/** Signs out elsewhere, and deletes the account. */
+function SignOutAndDelete() {
+  const [isConfirming, setConfirming] = useState(false)
   const others = useAction(() => turnpike.signOut({ scope: 'others' }))
   const remove = useAction(async () => {
     await turnpike.delete('/api/account')
@@ -89,17 +88,17 @@ function Ends() {
         </div>
         <div class="spread">
           <p>Delete your account. Its keys are revoked; an administrator can restore the account.</p>
-          <ActionButton action={remove} onClick={() => ask(true)} class="danger">
+          <ActionButton action={remove} onClick={() => setConfirming(true)} class="danger">
             {remove.busy ? 'Deleting…' : 'Delete account'}
           </ActionButton>
         </div>
       </div>
-      {isAsking && (
+      {isConfirming && (
         <Confirm
           title="Delete your account?"
           action="Delete account"
           onConfirm={() => remove.run()}
-          onClose={() => ask(false)}
+          onClose={() => setConfirming(false)}
         >
           <p>
             You are signed out everywhere, your keys are revoked, and your files are removed after 30 days. Until then
@@ -134,7 +133,7 @@ export function Account() {
         <Limits />
       </div>
       <Role />
-      <Ends />
+      <SignOutAndDelete />
     </Page>
   )
 }

@@ -23,7 +23,7 @@ import {
 } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
 import { turnpike } from './turnpike.js'
-import { More, PAGE, usePages } from './use-pages.js'
+import { More, usePages } from './use-pages.js'
 
 type Key = Schemas['GatewayKey']
 
@@ -67,7 +67,7 @@ function NewKey({ onMade, onClose }: { onMade: (made: Key) => void; onClose: () 
 }
 
 /** The value of a new key. The server does not know it afterwards. */
-const Made = ({ name, value, onDone }: { name: string; value: string; onDone: () => void }) => (
+const NewKeyNotice = ({ name, value, onDone }: { name: string; value: string; onDone: () => void }) => (
   <Announcement tone="warn">
     <p>
       <strong class="break">{name}</strong> is made. Copy the key now: it is shown this once, and nobody can look it up
@@ -88,11 +88,10 @@ const Made = ({ name, value, onDone }: { name: string; value: string; onDone: ()
 
 export function Keys() {
   const [isMaking, setMaking] = useState(false)
-  const [made, setMade] = useState<Key>()
-  const [asked, ask] = useState<Key>()
-  const pages = usePages((after, signal) =>
-    turnpike.list('/api/keys', { query: { limit: PAGE, ...(after !== undefined && { after }) }, signal }),
-  )
+  // Each stays until it has been copied.
+  const [newKeys, setNewKeys] = useState<readonly Key[]>([])
+  const [revoking, setRevoking] = useState<Key>()
+  const pages = usePages((page, signal) => turnpike.list('/api/keys', { query: page, signal }))
   const usage = useData((signal) => turnpike.get('/api/keys/usage', { signal }), [])
   const [revoked, setRevoked] = useState<Key>()
   const revoke = useAction(async (key: Key) => {
@@ -114,7 +113,7 @@ export function Keys() {
         ) : (
           <span class="together">
             <Status tone="good">active</Status>
-            <button type="button" class="link" onClick={() => ask(key)}>
+            <button type="button" class="link" onClick={() => setRevoking(key)}>
               Revoke<span class="hidden"> {key.name}</span>
             </button>
           </span>
@@ -136,7 +135,14 @@ export function Keys() {
         </button>
       }
     >
-      {made && <Made key={made.id} name={made.name} value={made.key!} onDone={() => setMade(undefined)} />}
+      {newKeys.map(({ id, name, key }) => (
+        <NewKeyNotice
+          key={id}
+          name={name}
+          value={key!}
+          onDone={() => setNewKeys((keys) => keys.filter((one) => one.id !== id))}
+        />
+      ))}
       {revoked && (
         <Announcement key={revoked.id}>
           <p class="break">{revoked.name} is revoked.</p>
@@ -159,7 +165,7 @@ export function Keys() {
             ) : (
               <>
                 <Table caption="Keys" columns={columns} rows={items} rowKey={({ id }) => id} most={Infinity} />
-                <More pages={pages} things="keys" />
+                <More pages={pages} name="key" />
               </>
             )
           }
@@ -169,21 +175,21 @@ export function Keys() {
         <NewKey
           onClose={() => setMaking(false)}
           onMade={(key) => {
-            setMade(key)
+            setNewKeys((keys) => [key, ...keys])
             pages.again()
           }}
         />
       )}
-      {asked && (
+      {revoking && (
         <Confirm
           title="Revoke the key?"
           action="Revoke"
-          onConfirm={() => revoke.run(asked)}
-          onClose={() => ask(undefined)}
+          onConfirm={() => revoke.run(revoking)}
+          onClose={() => setRevoking(undefined)}
         >
           <p>
-            Programs that use <strong class="break">{asked.name}</strong> are refused from then on. What it used stays
-            in the list.
+            Programs that use <strong class="break">{revoking.name}</strong> are refused from then on. What it used
+            stays in the list.
           </p>
         </Confirm>
       )}

@@ -1,6 +1,6 @@
 import '@turnpike/ui/styles.css'
 import './page.css'
-import { Empty, ErrorNotice, goTo, linkTo, Page, route, Shell, useAction } from '@turnpike/ui'
+import { ActionButton, Empty, ErrorNotice, goTo, linkTo, Page, route, Shell, useAction } from '@turnpike/ui'
 import type { ComponentType } from 'preact'
 import { render } from 'preact'
 import { useEffect } from 'preact/hooks'
@@ -45,7 +45,7 @@ const NotFound = () => (
 )
 
 function SignedIn({ user }: { user: User }) {
-  const { run, busy, error } = useAction(signOut)
+  const signingOut = useAction(signOut)
   const path = `/${route.value.path.split('/')[1]}`
   useEffect(() => {
     if (path === '/') goTo('/projects', {}, true)
@@ -59,13 +59,13 @@ function SignedIn({ user }: { user: User }) {
       footer={
         <>
           <span class="who muted small break">{user.email}</span>
-          <button type="button" class="quiet" disabled={busy} onClick={run}>
-            Sign out
-          </button>
+          <ActionButton action={signingOut} class="quiet" onClick={signingOut.run}>
+            {signingOut.busy ? 'Signing out…' : 'Sign out'}
+          </ActionButton>
         </>
       }
     >
-      {error !== undefined && <ErrorNotice error={error} again={run} />}
+      {signingOut.error !== undefined && <ErrorNotice error={signingOut.error} again={signingOut.run} />}
       {Current && <Current />}
     </Shell>
   )
@@ -74,7 +74,7 @@ function SignedIn({ user }: { user: User }) {
 function App() {
   const { run, error } = useAction(readAccount)
   useEffect(run, [])
-  if (account.value) return <SignedIn user={account.value} />
+  if (account.value) return <SignedIn key={account.value.id} user={account.value} />
   if (account.value === null) return <SignIn />
   return <main class="centre">{error !== undefined && <ErrorNotice error={error} again={run} />}</main>
 }

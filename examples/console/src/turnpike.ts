@@ -14,10 +14,22 @@ export const turnpike = createClient({
   onSignedOut: () => (account.value = null),
 })
 
-/** Asks who is signed in. */
+/** Asks who is signed in. Somebody else than before starts with nothing of theirs. */
 export async function readAccount(): Promise<void> {
-  account.value = await turnpike.get('/api/account')
+  const before = account.value
+  const user = await turnpike.get('/api/account')
+  // Meanwhile somebody has signed out, or changed the account.
+  if (account.value !== before) return
+  if (before && before.id !== user.id) account.value = null
+  account.value = user
 }
+
+/** All tabs share the session: another one may have signed in somebody else. */
+const check = (): void => {
+  if (account.value && !document.hidden) void readAccount().catch(() => undefined)
+}
+addEventListener('focus', check)
+document.addEventListener('visibilitychange', check)
 
 /** @throws PlatformError such as 401 for a wrong password */
 export async function signIn(email: string, password: string): Promise<void> {

@@ -25,9 +25,9 @@ import {
   useData,
 } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
-import { credits, tokensOf } from './credits.js'
+import { credits, tokensOf } from './units.js'
 import { account, turnpike } from './turnpike.js'
-import { More, PAGE, usePages } from './use-pages.js'
+import { More, usePages } from './use-pages.js'
 
 type Session = Schemas['Session']
 type KeyUsage = Schemas['KeysUsage']['keys'][number]
@@ -155,9 +155,7 @@ const sessionColumns: Column<Session>[] = [
 
 function Sessions() {
   const [isMaking, setMaking] = useState(false)
-  const pages = usePages((after, signal) =>
-    turnpike.list('/api/sessions', { query: { limit: PAGE, ...(after !== undefined && { after }) }, signal }),
-  )
+  const pages = usePages((page, signal) => turnpike.list('/api/sessions', { query: page, signal }))
   return (
     <Panel
       title="Sessions"
@@ -179,7 +177,7 @@ function Sessions() {
           ) : (
             <>
               <Table caption="Sessions" columns={sessionColumns} rows={items} rowKey={({ id }) => id} most={Infinity} />
-              <More pages={pages} things="sessions" />
+              <More pages={pages} name="session" />
             </>
           )
         }

@@ -1,6 +1,6 @@
 import type { Page } from '@turnpike/client'
 import type { Data } from '@turnpike/ui'
-import { useData } from '@turnpike/ui'
+import { plural, useData } from '@turnpike/ui'
 import { useEffect, useRef } from 'preact/hooks'
 
 /** How many rows a page of a list has. */
@@ -12,17 +12,26 @@ export interface Pages<T> extends Data<Page<T>> {
   more: () => void
 }
 
-/** Reads the first page of a list, then as many as are asked for; `again`, and every `everyMs`, reads all of these again. */
+/** What a page is asked for by, as the fields of a query. */
+interface PageQuery {
+  limit: number
+  after?: string
+}
+
+/**
+ * Reads the first page of a list, then as many as are asked for; `again`, and every `everyMs`, reads all of these again.
+ * @param limit rows of a page; default {@link PAGE}
+ */
 export function usePages<T>(
-  read: (after: string | undefined, signal: AbortSignal) => Promise<Page<T>>,
-  everyMs?: number,
+  read: (page: PageQuery, signal: AbortSignal) => Promise<Page<T>>,
+  { limit = PAGE, everyMs }: { limit?: number; everyMs?: number } = {},
 ): Pages<T> {
   const shown = useRef(1)
   const data = useData(
     async (signal) => {
       const all: Page<T> = { items: [], next: undefined }
       for (let page = 0; page < shown.current; page++) {
-        const { items, next } = await read(all.next, signal)
+        const { items, next } = await read({ limit, ...(all.next !== undefined && { after: all.next }) }, signal)
         all.items.push(...items)
         all.next = next
         if (next === undefined) break
@@ -39,30 +48,29 @@ export function usePages<T>(
   return { ...data, more }
 }
 
-/** Reads data again whenever something was changed. @param changes how often that was */
-export function useAgain({ again }: Pick<Data<unknown>, 'again'>, changes: number): void {
-  const known = useRef(changes)
+/** Reads data again whenever `version` is another one: what was changed, or how often. */
+export function useAgain({ again }: Pick<Data<unknown>, 'again'>, version: unknown): void {
+  const known = useRef(version)
   useEffect(() => {
-    if (changes !== known.current) again()
-    known.current = changes
-  }, [changes])
+    if (version !== known.current) again()
+    known.current = version
+  }, [version])
 }
 
-/** How many rows are shown, and the button for more. @param things such as `files` */
-export function More<T>({ pages: { value, reading, more }, things }: { pages: Pages<T>; things: string }) {
-  const said = useRef<HTMLSpanElement>(null)
-  const asked = useRef(false)
+/** How many rows are shown, and the button for more. @param name of a row, such as `file` */
+export function More<T>({ pages: { value, reading, more }, name }: { pages: Pages<T>; name: string }) {
+  const counted = useRef<HTMLSpanElement>(null)
+  const wasAsked = useRef(false)
   const isLast = value?.next === undefined
   useEffect(() => {
     // The button, which had the focus, is gone.
-    if (isLast && asked.current) said.current!.focus()
+    if (isLast && wasAsked.current) counted.current!.focus()
   }, [isLast])
-  const count = value?.items.length ?? 0
-  const counted = `${count} ${count === 1 ? things.replace(/s$/, '') : things}`
+  const rows = plural(value?.items.length ?? 0, name)
   return (
     <div class="spread foot">
-      <span ref={said} class="muted small" role="status" tabIndex={-1}>
-        {isLast ? counted : `The first ${counted}`}
+      <span ref={counted} class="muted small" role="status" tabIndex={-1}>
+        {isLast ? rows : `The first ${rows}`}
       </span>
       {!isLast && (
         <button
@@ -70,7 +78,7 @@ export function More<T>({ pages: { value, reading, more }, things }: { pages: Pa
           aria-disabled={reading}
           onClick={() => {
             if (reading) return
-            asked.current = true
+            wasAsked.current = true
             more()
           }}
         >

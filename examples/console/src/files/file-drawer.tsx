@@ -87,7 +87,7 @@ function Details({ file, onChange }: { file: UserFile; onChange: (done?: string)
 /** A file in the trash. */
 function Trashed({ file, onChange }: { file: UserFile; onChange: (done?: string) => void }) {
   const params = { id: file.id }
-  const [isAsking, ask] = useState(false)
+  const [isConfirming, setConfirming] = useState(false)
   const restore = useAction(async () => {
     await turnpike.post('/api/user-files/{id}/restore', { params })
     onChange(`${file.display_name} is back among the files.`)
@@ -103,15 +103,20 @@ function Trashed({ file, onChange }: { file: UserFile; onChange: (done?: string)
       <FileFacts file={file} />
       {error !== undefined && <ErrorNotice error={error} />}
       <div class="row end">
-        <ActionButton action={remove} onClick={() => ask(true)} class="danger">
+        <ActionButton action={remove} onClick={() => setConfirming(true)} class="danger">
           {remove.busy ? 'Removing…' : 'Remove for good'}
         </ActionButton>
         <ActionButton action={restore} onClick={restore.run} class="primary">
           {restore.busy ? 'Restoring…' : 'Restore'}
         </ActionButton>
       </div>
-      {isAsking && (
-        <Confirm title="Remove for good?" action="Remove for good" onConfirm={remove.run} onClose={() => ask(false)}>
+      {isConfirming && (
+        <Confirm
+          title="Remove for good?"
+          action="Remove for good"
+          onConfirm={remove.run}
+          onClose={() => setConfirming(false)}
+        >
           <p class="break">
             {file.display_name} ({bytes(file.size_bytes)}) will be gone. Nobody can take that back.
           </p>

@@ -15,13 +15,12 @@ import {
 } from '@turnpike/ui'
 import { useRef, useState } from 'preact/hooks'
 import { turnpike } from '../turnpike.js'
-import { More, PAGE, useAgain, usePages } from '../use-pages.js'
+import { BYTES_PER_GB } from '../units.js'
+import { More, useAgain, usePages } from '../use-pages.js'
 import type { UserFile } from './file-drawer.js'
 import { FileDrawer } from './file-drawer.js'
 import { UploadList } from './upload-list.js'
 import { ended, lastUploaded, upload } from './uploads.js'
-
-const BYTES_PER_GB = 1e9
 
 /** How much of the user's space is used. */
 function Space({ changes }: { changes: number }) {
@@ -49,19 +48,19 @@ function FileList({
   changes: number
   onChange: (done?: string) => void
 }) {
-  const pages = usePages((after, signal) =>
+  const pages = usePages((page, signal) =>
     turnpike.list('/api/user-files', {
-      query: { limit: PAGE, trashed: isTrash ? 'true' : 'false', ...(after !== undefined && { after }) },
+      query: { ...page, trashed: isTrash ? 'true' : 'false' },
       signal,
     }),
   )
   useAgain(pages, changes)
-  const [opened, open] = useState<UserFile>()
+  const [opened, setOpened] = useState<UserFile>()
   const columns: Column<UserFile>[] = [
     {
       name: 'Name',
       cell: (file) => (
-        <button type="button" class="link" onClick={() => open(file)}>
+        <button type="button" class="link" onClick={() => setOpened(file)}>
           {file.display_name}
         </button>
       ),
@@ -94,7 +93,7 @@ function FileList({
                 rowKey={({ id }) => id}
                 most={Infinity}
               />
-              <More pages={pages} things="files" />
+              <More pages={pages} name="file" />
             </>
           )
         }
@@ -103,9 +102,9 @@ function FileList({
         <FileDrawer
           id={opened.id}
           name={opened.display_name}
-          onClose={() => open(undefined)}
+          onClose={() => setOpened(undefined)}
           onChange={(done) => {
-            if (done !== undefined) open(undefined)
+            if (done !== undefined) setOpened(undefined)
             onChange(done)
           }}
         />

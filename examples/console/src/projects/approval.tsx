@@ -1,10 +1,10 @@
 import { ActionButton, Empty, Panel, useAction } from '@turnpike/ui'
 import { DiffView } from './diff-view.js'
-import { CommentForm, commentField, DraftForm, draftField } from './draft-form.js'
-import { TaskError } from './task-error.js'
+import { CommentForm, DraftForm } from './draft-form.js'
+import { draftOf, setDraft } from './drafts.js'
+import { TaskError } from './task-changed.js'
 import type { Task } from './tasks.js'
-import { changeTask } from './tasks.js'
-import { type, typed } from './typed.js'
+import { changeTask, commentField, draftField } from './tasks.js'
 
 /** What a draft would change of the output; without an output, the draft. */
 function Draft({ task: { draft_output: draft, output } }: { task: Task }) {
@@ -39,12 +39,12 @@ export function Approval({
   /** Called when a form was closed without a change. */
   onCancel: () => void
 }) {
-  const { draft_output, status } = task
+  const { id, draft_output, status, updated_at: version } = task
   const approve = useAction(async () =>
     onChange(await changeTask(task, { status: 'done', ...(draft_output !== null && { output: draft_output }) })),
   )
   const props = { task, onChange, onShow, onCancel }
-  if (typed(draftField(task)) !== undefined)
+  if (draftOf(draftField(id)) !== undefined)
     return (
       <Panel title="Draft">
         <div class="body">
@@ -52,12 +52,12 @@ export function Approval({
         </div>
       </Panel>
     )
-  const isCommenting = typed(commentField(task)) !== undefined
+  const isCommenting = draftOf(commentField(id)) !== undefined
   return (
     <Panel
       title={status === 'waiting_approval' ? 'Waiting for your approval' : 'Draft'}
       actions={
-        <button type="button" onClick={() => type(draftField(task), draft_output ?? '')}>
+        <button type="button" onClick={() => setDraft(draftField(id), { text: draft_output ?? '', version })}>
           {draft_output === null ? 'Write a draft' : 'Edit draft'}
         </button>
       }
@@ -71,7 +71,7 @@ export function Approval({
             <>
               <TaskError error={approve.error} task={task} onShow={onShow} />
               <div class="row end">
-                <button type="button" onClick={() => type(commentField(task), '')}>
+                <button type="button" onClick={() => setDraft(commentField(id), { text: '', version })}>
                   Request changes
                 </button>
                 <ActionButton action={approve} class="primary" onClick={approve.run}>

@@ -1,7 +1,7 @@
 import { Empty, Loaded, Status } from '@turnpike/ui'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { turnpike } from '../turnpike.js'
-import { More, PAGE, usePages } from '../use-pages.js'
+import { More, usePages } from '../use-pages.js'
 import { NewTask } from './new-task.js'
 import { cardId, TaskCard } from './task-card.js'
 import type { Agent, Task } from './tasks.js'
@@ -26,15 +26,15 @@ export function Board({
   onChange: (task: Task) => void
 }) {
   const pages = usePages(
-    (after, signal) =>
+    (page, signal) =>
       turnpike.list('/api/tasks', {
-        query: { projectId, limit: PAGE, ...(after !== undefined && { after }) },
+        query: { projectId, ...page },
         signal,
       }),
-    POLL_MS,
+    { everyMs: POLL_MS },
   )
-  const [isMaking, make] = useState(false)
-  const [said, say] = useState('')
+  const [isMaking, setMaking] = useState(false)
+  const [message, setMessage] = useState('')
   const moved = useRef<string | undefined>(undefined)
   useEffect(() => {
     // Its card is in another column now, as another element.
@@ -43,16 +43,16 @@ export function Board({
   }, [changed])
   const move = (task: Task): void => {
     moved.current = task.id
-    say(`“${task.title}” is moved to ${columnOf(task.status).name}.`)
+    setMessage(`“${task.title}” is moved to ${columnOf(task.status).name}.`)
     onChange(task)
   }
   return (
     <>
       <div class="spread">
         <p class="small muted" role="status">
-          {said || 'Read again every ten seconds.'}
+          {message || 'Read again every ten seconds.'}
         </p>
-        <button type="button" class="primary" onClick={() => make(true)}>
+        <button type="button" class="primary" onClick={() => setMaking(true)}>
           New task
         </button>
       </div>
@@ -92,7 +92,7 @@ export function Board({
                   )
                 })}
               </div>
-              <More pages={pages} things="tasks" />
+              <More pages={pages} name="task" />
             </div>
           )
         }}
@@ -101,10 +101,10 @@ export function Board({
         <NewTask
           projectId={projectId}
           agents={agents}
-          onClose={() => make(false)}
+          onClose={() => setMaking(false)}
           onMade={({ title }) => {
-            make(false)
-            say(`“${title}” is made.`)
+            setMaking(false)
+            setMessage(`“${title}” is made.`)
             pages.again()
           }}
         />

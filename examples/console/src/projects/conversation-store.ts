@@ -2,7 +2,7 @@ import type { Signal } from '@preact/signals'
 import { batch, effect, signal } from '@preact/signals'
 import type { Schemas } from '@turnpike/client'
 import { account, turnpike } from '../turnpike.js'
-import { type, typed } from './typed.js'
+import { draftOf, setDraft } from './drafts.js'
 
 export type Message = Schemas['Message']
 type Chunk = Schemas['ChatChunk']
@@ -20,7 +20,7 @@ export interface Reply {
 /** How the last reply ended. */
 export interface Outcome {
   /**
-   * `whole`; `stopped` by the user; `broken` off after its beginning; `unanswered` = none began, but the message is stored; `unsent` = the
+   * `whole`; `stopped` by the user or `broken` off after its beginning; `unanswered` = none began, but the message is stored; `unsent` = the
    * message is not stored either.
    */
   kind: 'whole' | 'stopped' | 'broken' | 'unanswered' | 'unsent'
@@ -38,18 +38,18 @@ export interface Conversation {
   earlier: Signal<string | undefined>
   reply: Signal<Reply | undefined>
   outcome: Signal<Outcome | undefined>
-  /** Reads the last messages. */
+  /** Reads the last messages, unless that is under way. */
   read(): Promise<void>
   readEarlier(): Promise<void>
   /** Sends what was typed, and streams the reply. */
   send(): Promise<void>
   /** Streams another reply to the last message of the user. */
-  ask(): Promise<void>
+  askAgain(): Promise<void>
   stop(): void
   clear(): Promise<void>
 }
 
-/** What is typed as the next message, as a field of typed.ts. */
+/** What is typed as the next message, as a field of drafts.ts. */
 export const messageField = (projectId: string): string => `message in ${projectId}`
 
 const stores = new Map<string, Conversation>()
@@ -67,16 +67,6 @@ export function conversationOf(projectId: string): Conversation {
   const made = createConversation(projectId)
   stores.set(projectId, made)
   return made
-}
-
-/** Reads a stream to its end. @returns why it did not get there */
-async function run(chunks: AsyncIterable<Chunk>, onChoice: (choice: Chunk['choices'][number]) => void) {
-  try {
-    for await (const { choices } of chunks) if (choices[0]) onChoice(choices[0])
-    return undefined
-  } catch (error) {
-    return { error }
-  }
 }
 
 function createConversation(projectId: string): Conversation {
@@ -99,15 +89,18 @@ function createConversation(projectId: string): Conversation {
   }
   /** Empties the field, unless something else was typed meanwhile. */
   const sent = (text: string | undefined): void => {
-    if (typed(field) === text) type(field, undefined)
+    if (draftOf(field)?.text === text) setDraft(field, undefined)
   }
-  const read = async (): Promise<void> => {
-    const { items, next } = await page()
-    batch(() => {
-      messages.value = items
-      earlier.value = next
-    })
-  }
+  let reading: Promise<void> | undefined
+  const read = (): Promise<void> =>
+    (reading ??= page()
+      .then(({ items, next }) =>
+        batch(() => {
+          messages.value = items
+          earlier.value = next
+        }),
+      )
+      .finally(() => (reading = undefined)))
 
   /** Streams a reply. @param text the message that it replies to; undefined = the last one of the user */
   const stream = async (text: string | undefined): Promise<void> => {
@@ -128,18 +121,35 @@ function createConversation(projectId: string): Conversation {
         reply.value = { id: headers.get('x-reply-id') ?? undefined, text: '' }
       })
     }
-    const options = { params, signal, onResponse }
-    const chunks =
-      text === undefined
+    const request = (): AsyncIterable<Chunk> => {
+      const options = { params, signal, onResponse }
+      return text === undefined
         ? turnpike.stream('/api/projects/{id}/conversation/reply', options)
         : turnpike.stream('/api/projects/{id}/conversation/messages', { ...options, body: { text } })
-    const failed = await run(chunks, (choice) => {
-      finish = choice.finish_reason ?? finish
-      if (choice.delta.content) reply.value = { ...begun(), text: begun().text + choice.delta.content }
-    })
+    }
+    let failed: { error: unknown } | undefined
+    try {
+      // What was there before tells whether a request that fails has stored the message; an older answer must not replace what is added.
+      await (reading ?? (messages.value ? undefined : read()))
+      signal.throwIfAborted()
+      for await (const { choices } of request()) {
+        const choice = choices[0]
+        finish = choice?.finish_reason ?? finish
+        if (choice?.delta.content) reply.value = { ...begun(), text: begun().text + choice.delta.content }
+      }
+    } catch (error) {
+      failed = { error }
+    }
     const { id, text: written } = begun()
-    const isStored = id !== undefined || (await readAfterRefusal(text))
-    const kind = !failed ? 'whole' : signal.aborted ? 'stopped' : id ? 'broken' : isStored ? 'unanswered' : 'unsent'
+    const kind = !failed
+      ? 'whole'
+      : id !== undefined
+        ? signal.aborted
+          ? 'stopped'
+          : 'broken'
+        : (await isStoredAfterRefusal(text))
+          ? 'unanswered'
+          : 'unsent'
     batch(() => {
       if (id !== undefined)
         add({
@@ -154,15 +164,17 @@ function createConversation(projectId: string): Conversation {
     })
   }
 
-  /** Reads again what is stored where no reply began. The text stays typed unless it was stored as a new message. @returns whether it was */
-  const readAfterRefusal = async (text: string | undefined): Promise<boolean> => {
-    const before = new Set(messages.value?.map(({ id }) => id))
-    await read().catch(() => undefined)
-    const last = messages.value?.at(-1)
+  /** Reads again what is stored where no reply began. The text stays typed unless it was stored as a new message. */
+  const isStoredAfterRefusal = async (text: string | undefined): Promise<boolean> => {
+    const before = messages.value
+    if (before) await read().catch(() => undefined)
     if (text === undefined) return true
-    if (last?.role !== 'user' || last.text !== text || before.has(last.id)) return false
-    sent(text)
-    return true
+    const known = new Set(before?.map(({ id }) => id))
+    const isStored =
+      before !== undefined &&
+      messages.value!.some((one) => one.role === 'user' && one.text === text && !known.has(one.id))
+    if (isStored) sent(text)
+    return isStored
   }
 
   return {
@@ -179,14 +191,15 @@ function createConversation(projectId: string): Conversation {
       })
     },
     async send() {
-      const text = typed(field) ?? ''
+      const text = draftOf(field)?.text ?? ''
       if (text.trim() !== '') await stream(text)
     },
-    ask: () => stream(undefined),
+    askAgain: () => stream(undefined),
     stop: () => controller.abort(),
     async clear() {
       await turnpike.delete('/api/projects/{id}/conversation', { params })
       outcome.value = undefined
+      await reading?.catch(() => undefined)
       await read()
     },
   }

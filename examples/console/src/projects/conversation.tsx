@@ -8,13 +8,13 @@ import { Message } from './message.js'
 import { Spend } from './spend.js'
 
 /** How often a screen reader is told what a reply has so far. */
-const SAY_MS = 3_000
+const ANNOUNCE_MS = 3_000
 
 /** Pixels from the end of the page within which it is kept at its end. */
 const NEAR = 120
 
-/** What is to be known of how a reply ended. */
-const ends = {
+/** What is to be known of how a reply ended, by its kind or by the reason of the model. */
+const outcomeTexts = {
   stopped: 'You stopped the answer. What came of it is kept, and billed.',
   broken: 'The answer broke off. What came of it is kept, and may be billed.',
   unanswered: 'Your message is stored, but no answer began. Ask again tries once more.',
@@ -23,13 +23,13 @@ const ends = {
   content_filter: 'The provider’s filter ended the answer.',
 }
 
-function End({ outcome: { kind, error, finish } }: { outcome: Outcome }) {
+function OutcomeNotice({ outcome: { kind, error, finish } }: { outcome: Outcome }) {
   const end = kind === 'whole' ? finish : kind
   return (
     <>
-      {end !== undefined && end in ends && (
+      {end !== undefined && Object.hasOwn(outcomeTexts, end) && (
         <Notice tone="warn">
-          <p>{ends[end as keyof typeof ends]}</p>
+          <p>{outcomeTexts[end as keyof typeof outcomeTexts]}</p>
         </Notice>
       )}
       {error !== undefined && <ErrorNotice error={error} />}
@@ -38,23 +38,23 @@ function End({ outcome: { kind, error, finish } }: { outcome: Outcome }) {
 }
 
 /** Tells screen readers of a reply: what is new every few seconds, not every word. */
-function Told({ conversation: { messages, reply, outcome } }: { conversation: Store }) {
-  const [text, tell] = useState('')
+function LiveRegion({ conversation: { messages, reply, outcome } }: { conversation: Store }) {
+  const [text, setText] = useState('')
   const isWriting = reply.value !== undefined
   useEffect(() => {
     if (!isWriting) return
-    let told = 0
-    tell('The assistant is writing.')
+    let announced = 0
+    setText('The assistant is writing.')
     const timer = setInterval(() => {
       const written = reply.peek()?.text ?? ''
-      if (written.length > told) tell(written.slice(told))
-      told = written.length
-    }, SAY_MS)
+      if (written.length > announced) setText(written.slice(announced))
+      announced = written.length
+    }, ANNOUNCE_MS)
     return () => {
       clearInterval(timer)
       const last = messages.peek()?.at(-1)
-      const rest = last?.role === 'assistant' ? last.text.slice(told) : ''
-      tell(`${rest} ${outcome.peek()?.kind === 'whole' ? 'The answer is complete.' : 'The answer is not complete.'}`)
+      const rest = last?.role === 'assistant' ? last.text.slice(announced) : ''
+      setText(`${rest} ${outcome.peek()?.kind === 'whole' ? 'The answer is complete.' : 'The answer is not complete.'}`)
     }
   }, [isWriting])
   return (
@@ -67,14 +67,14 @@ function Told({ conversation: { messages, reply, outcome } }: { conversation: St
 /** Asks before something of the conversation that costs, or cannot be undone. */
 type Question = 'again' | 'clear'
 
-/** The conversation of a project. @param onReply called when a reply has ended: it cost something */
-export function Conversation({ projectId, onReply }: { projectId: string; onReply: () => void }) {
+/** The conversation of a project. */
+export function Conversation({ projectId }: { projectId: string }) {
   const conversation = conversationOf(projectId)
-  const { messages, earlier, reply, outcome, read, readEarlier, ask, clear } = conversation
+  const { messages, earlier, reply, outcome, read, readEarlier, askAgain, clear } = conversation
   const reading = useAction(read)
   const readingEarlier = useAction(readEarlier)
   const clearing = useAction(clear)
-  const [question, put] = useState<Question>()
+  const [question, setQuestion] = useState<Question>()
   const params = { id: projectId }
   const spend = useData(
     (signal) => turnpike.get('/api/projects/{id}/conversation/spend', { params, signal }),
@@ -86,9 +86,7 @@ export function Conversation({ projectId, onReply }: { projectId: string; onRepl
   }, [])
   const ended = outcome.value
   useEffect(() => {
-    if (!ended) return
-    spend.again()
-    onReply()
+    if (ended) spend.again()
   }, [ended])
 
   const all = messages.value
@@ -102,21 +100,23 @@ export function Conversation({ projectId, onReply }: { projectId: string; onRepl
   }, [lastId, written])
 
   const canAsk = !reply.value && all?.some(({ role }) => role === 'user')
-  const error = reading.error ?? readingEarlier.error ?? clearing.error
   return (
     <section class="panel conversation" aria-label="Conversation">
       <header>
-        <Spend data={spend} />
+        <Spend name="Cost of the conversation" data={spend} />
         {all && all.length > 0 && !reply.value && (
-          <ActionButton action={clearing} class="danger" onClick={() => put('clear')}>
+          <ActionButton action={clearing} class="danger" onClick={() => setQuestion('clear')}>
             {clearing.busy ? 'Clearing…' : 'Clear'}
           </ActionButton>
         )}
       </header>
-      {error !== undefined && (
-        <div class="body">
-          <ErrorNotice error={error} again={reading.run} />
-        </div>
+      {[reading, readingEarlier, clearing].map(
+        ({ error, run }, i) =>
+          error !== undefined && (
+            <div key={i} class="body">
+              <ErrorNotice error={error} again={run} />
+            </div>
+          ),
       )}
       {!all && reading.busy && (
         <p class="loading" role="status">
@@ -151,22 +151,32 @@ export function Conversation({ projectId, onReply }: { projectId: string; onRepl
       </ol>
       {ended && !reply.value && (
         <div class="body stack">
-          <End outcome={ended} />
+          <OutcomeNotice outcome={ended} />
         </div>
       )}
-      <Told conversation={conversation} />
+      <LiveRegion conversation={conversation} />
       <Composer
         projectId={projectId}
         conversation={conversation}
-        onAskAgain={canAsk ? () => put('again') : undefined}
+        onAskAgain={canAsk ? () => setQuestion('again') : undefined}
       />
       {question === 'again' && (
-        <Confirm title="Ask again?" action="Ask again" onConfirm={() => void ask()} onClose={() => put(undefined)}>
+        <Confirm
+          title="Ask again?"
+          action="Ask again"
+          onConfirm={() => void askAgain()}
+          onClose={() => setQuestion(undefined)}
+        >
           <p>The assistant answers your last message once more. That is billed again, and earlier answers stay.</p>
         </Confirm>
       )}
       {question === 'clear' && (
-        <Confirm title="Clear the conversation?" action="Clear" onConfirm={clearing.run} onClose={() => put(undefined)}>
+        <Confirm
+          title="Clear the conversation?"
+          action="Clear"
+          onConfirm={clearing.run}
+          onClose={() => setQuestion(undefined)}
+        >
           <p>All messages are removed for good, for the assistant too. What they cost stays in your usage.</p>
         </Confirm>
       )}

@@ -1,6 +1,7 @@
+import { count } from '@turnpike/ui'
 import { useMemo, useState } from 'preact/hooks'
-import type { Block, Piece } from './diff.js'
-import { diff } from './diff.js'
+import type { Diff, Piece } from './diff.js'
+import { diff, MOST_LINES } from './diff.js'
 
 /** Lines around a change that are shown; those between can be opened. */
 const CONTEXT = 3
@@ -21,7 +22,7 @@ const Side = ({ kind, lines }: { kind: 'removed' | 'added'; lines: readonly Piec
 
 /** Lines that both texts have: the first and last of them, and the others when they are asked for. */
 function Same({ lines, isFirst, isLast }: { lines: readonly string[]; isFirst: boolean; isLast: boolean }) {
-  const [isOpen, open] = useState(false)
+  const [isOpen, setOpen] = useState(false)
   const head = isFirst ? 0 : CONTEXT
   const tail = isLast ? 0 : CONTEXT
   const hidden = lines.length - head - tail
@@ -29,35 +30,34 @@ function Same({ lines, isFirst, isLast }: { lines: readonly string[]; isFirst: b
   return (
     <>
       <Both lines={lines.slice(0, head)} />
-      <button type="button" class="quiet same-lines" onClick={() => open(true)}>
-        Show {hidden} lines that are the same
+      <button type="button" class="quiet same-lines" onClick={() => setOpen(true)}>
+        Show {count(hidden)} lines that are the same
       </button>
       <Both lines={lines.slice(lines.length - tail)} />
     </>
   )
 }
 
-const Both = ({ lines }: { lines: readonly string[] }) =>
-  lines.length === 0 ? null : (
+/** Lines that both texts have. There may be many, so that they are one paragraph. */
+function Both({ lines }: { lines: readonly string[] }) {
+  if (lines.length === 0) return null
+  const text = lines.map((line) => `${line}\n`).join('')
+  return (
     <>
       <div>
-        {lines.map((line) => (
-          <p>{line}</p>
-        ))}
+        <p>{text}</p>
       </div>
       <div class="twice right" aria-hidden="true">
-        {lines.map((line) => (
-          <p>{line}</p>
-        ))}
+        <p>{text}</p>
       </div>
     </>
   )
+}
 
-const counts = (blocks: readonly Block[]): string => {
-  const of = (side: 'removed' | 'added'): number =>
-    blocks.reduce((sum, block) => sum + ('same' in block ? 0 : block[side].length), 0)
-  const [removed, added] = [of('removed'), of('added')]
-  return removed + added === 0 ? 'No line differs' : `${removed} removed, ${added} added`
+const summary = ({ removed, added, isCut }: Diff): string => {
+  if (removed + added === 0) return 'No line differs.'
+  const lines = `Lines: ${count(removed)} removed, ${count(added)} added.`
+  return isCut ? `${lines} Here are the first ${count(MOST_LINES)} of them.` : lines
 }
 
 /** Two texts side by side with what differs; on a phone, one below the other. */
@@ -70,10 +70,19 @@ export function DiffView({
   after: string
   names: readonly [string, string]
 }) {
-  const blocks = useMemo(() => diff(before, after), [before, after])
+  const found = useMemo(() => diff(before, after), [before, after])
+  const [isPlain, setPlain] = useState(false)
+  const { blocks, isCut } = found
   return (
     <div class="stack">
-      <p class="small muted">Lines: {counts(blocks)}.</p>
+      <div class="spread">
+        <p class="small muted">{summary(found)}</p>
+        {isCut && (
+          <button type="button" aria-pressed={isPlain} onClick={() => setPlain(!isPlain)}>
+            Show whole texts
+          </button>
+        )}
+      </div>
       <div class="diff mono" role="group" aria-label={`${left} and ${right}`}>
         <div class="diff-name removed small">
           <p>{left}</p>
@@ -81,15 +90,26 @@ export function DiffView({
         <div class="diff-name added right small">
           <p>{right}</p>
         </div>
-        {blocks.map((block, i) =>
-          'same' in block ? (
-            <Same key={i} lines={block.same} isFirst={i === 0} isLast={i === blocks.length - 1} />
-          ) : (
-            <>
-              <Side kind="removed" lines={block.removed} />
-              <Side kind="added" lines={block.added} />
-            </>
-          ),
+        {isPlain ? (
+          <>
+            <div>
+              <p>{before}</p>
+            </div>
+            <div class="right">
+              <p>{after}</p>
+            </div>
+          </>
+        ) : (
+          blocks.map((block, i) =>
+            'same' in block ? (
+              <Same key={i} lines={block.same} isFirst={i === 0} isLast={i === blocks.length - 1} />
+            ) : (
+              <>
+                <Side kind="removed" lines={block.removed} />
+                <Side kind="added" lines={block.added} />
+              </>
+            ),
+          )
         )}
       </div>
     </div>

@@ -1,13 +1,10 @@
 import { ActionButton, Field, useAction } from '@turnpike/ui'
+import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { TaskError } from './task-error.js'
+import { draftOf, setDraft } from './drafts.js'
+import { TaskChanged, TaskError } from './task-changed.js'
 import type { Task } from './tasks.js'
-import { changeTask } from './tasks.js'
-import { type, typed } from './typed.js'
-
-/** What is typed for a task, as fields of typed.ts. */
-export const draftField = (task: Task): string => `draft of ${task.id}`
-export const commentField = (task: Task): string => `comment on ${task.id}`
+import { changeTask, commentField, draftField } from './tasks.js'
 
 interface Props {
   task: Task
@@ -21,32 +18,35 @@ interface Props {
 function TextForm({
   task,
   field,
-  initial,
   label,
   hint,
   rows,
   button,
+  current,
   save,
+  onChange,
   onShow,
   onCancel,
-}: {
-  task: Task
+}: Props & {
   field: string
-  initial: string
   label: string
   hint: string
   rows: number
   button: string
-  save: (text: string) => Promise<void>
-  onShow: () => void
-  onCancel: () => void
+  /** What is there now, in place of which the text is saved; shown where somebody else has changed it. */
+  current?: ComponentChildren
+  /** Makes the change of the task. */
+  save: (text: string) => Parameters<typeof changeTask>[1]
 }) {
   const area = useRef<HTMLTextAreaElement>(null)
   useEffect(() => area.current!.focus(), [])
-  const text = typed(field) ?? initial
+  const { text, version } = draftOf(field) ?? { text: '', version: task.updated_at }
   const action = useAction(async () => {
-    await save(text)
-    type(field, undefined)
+    onChange(await changeTask({ id: task.id, updated_at: version! }, save(text)))
+    const draft = draftOf(field)
+    if (draft?.text === text) setDraft(field, undefined)
+    // Something else was typed meanwhile.
+    else area.current?.focus()
   })
   return (
     <form
@@ -64,16 +64,30 @@ function TextForm({
             value={text}
             required
             ref={area}
-            onInput={(event) => type(field, event.currentTarget.value)}
+            onInput={(event) => setDraft(field, { text: event.currentTarget.value, version })}
           />
         )}
       </Field>
-      <TaskError error={action.error} task={task} onShow={onShow} />
+      {version! < task.updated_at ? (
+        <TaskChanged
+          task={task}
+          action="Go on with my text"
+          onAction={() => {
+            setDraft(field, { text, version: task.updated_at })
+            area.current!.focus()
+          }}
+        >
+          <p>You began to type before that.</p>
+          {current}
+        </TaskChanged>
+      ) : (
+        <TaskError error={action.error} task={task} onShow={onShow} />
+      )}
       <div class="row end">
         <button
           type="button"
           onClick={() => {
-            type(field, undefined)
+            setDraft(field, undefined)
             onCancel()
           }}
         >
@@ -88,31 +102,35 @@ function TextForm({
 }
 
 /** Changes the draft of a task. */
-export const DraftForm = ({ task, onChange, ...rest }: Props) => (
+export const DraftForm = (props: Props) => (
   <TextForm
-    task={task}
-    field={draftField(task)}
-    initial={task.draft_output ?? ''}
+    field={draftField(props.task.id)}
     label="Draft"
     hint="It is kept here, unsaved, if you close the task."
     rows={12}
     button="Save draft"
-    save={async (draft_output) => onChange(await changeTask(task, { draft_output }))}
-    {...rest}
+    current={
+      props.task.draft_output !== null && (
+        <details>
+          <summary>The draft is now</summary>
+          <p class="text">{props.task.draft_output}</p>
+        </details>
+      )
+    }
+    save={(draft_output) => ({ draft_output })}
+    {...props}
   />
 )
 
 /** Sends a task back with a comment. */
-export const CommentForm = ({ task, onChange, ...rest }: Props) => (
+export const CommentForm = (props: Props) => (
   <TextForm
-    task={task}
-    field={commentField(task)}
-    initial=""
+    field={commentField(props.task.id)}
     label="What should be different"
     hint="The task is scheduled again, with this comment."
     rows={4}
     button="Send back"
-    save={async (review_comments) => onChange(await changeTask(task, { status: 'scheduled', review_comments }))}
-    {...rest}
+    save={(review_comments) => ({ status: 'scheduled', review_comments })}
+    {...props}
   />
 )

@@ -34,15 +34,16 @@ const Tabs = ({ id, part }: { id: string; part: string }) => (
   </nav>
 )
 
+function ProjectSpend({ id }: { id: string }) {
+  const data = useData((signal) => turnpike.get('/api/projects/{id}/spend', { params: { id }, signal }), [id])
+  return <Spend name="Cost of the project" data={data} />
+}
+
 /** A project. @param part of its page, `''` for the board */
 export function ProjectPage({ id, part }: { id: string; part: string }) {
   const params = { id }
   const project = useData((signal) => turnpike.get('/api/projects/{id}', { params, signal }), [id])
-  const team = useData(
-    (signal) => turnpike.get('/api/projects/{id}/team', { params, signal }),
-    [id, project.value?.team_type],
-  )
-  const spend = useData((signal) => turnpike.get('/api/projects/{id}/spend', { params, signal }), [id])
+  const team = useData((signal) => turnpike.get('/api/projects/{id}/team', { params, signal }), [id])
   const [changed, setChanged] = useState<Readonly<Record<string, Task>>>({})
   const taskId = route.value.query.get('task')
   const opened = useRef(taskId)
@@ -55,20 +56,30 @@ export function ProjectPage({ id, part }: { id: string; part: string }) {
   const agents = team.value?.agents ?? []
   const onChange = (task: Task): void => setChanged((all) => ({ ...all, [task.id]: task }))
   return (
-    <Page title={project.value?.name ?? 'Project'} actions={<Spend data={spend} />}>
+    <Page
+      title={project.value?.name ?? 'Project'}
+      // The conversation tells its own cost.
+      actions={part !== 'conversation' && <ProjectSpend id={id} />}
+    >
       <Tabs id={id} part={part} />
       <Loaded data={project}>
         {(value) =>
           part === '' ? (
             <Board projectId={id} agents={agents} changed={changed} onChange={onChange} />
           ) : part === 'conversation' ? (
-            <Conversation projectId={id} onReply={spend.again} />
+            <Conversation projectId={id} />
           ) : part === 'results' ? (
             <Results projectId={id} changed={changed} />
           ) : part === 'team' ? (
             <Team data={team} />
           ) : part === 'settings' ? (
-            <Settings project={value} onChange={project.again} />
+            <Settings
+              project={value}
+              onChange={() => {
+                project.again()
+                team.again()
+              }}
+            />
           ) : (
             <section class="panel">
               <Empty title="There is no such part of a project" />

@@ -3,7 +3,7 @@ import type { Column } from '@turnpike/ui'
 import { Dialog, Empty, Form, goTo, linkTo, Loaded, Page, route, Table, time, useAction, useData } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
 import { turnpike } from '../turnpike.js'
-import { More, PAGE, usePages } from '../use-pages.js'
+import { More, usePages } from '../use-pages.js'
 import type { Project } from './project-fields.js'
 import { ProjectFields, projectOf, teamName } from './project-fields.js'
 import { ProjectPage } from './project.js'
@@ -46,15 +46,13 @@ function NewProject({ onClose }: { onClose: () => void }) {
 }
 
 function ProjectList() {
-  const pages = usePages((after, signal) =>
-    turnpike.list('/api/projects', { query: { limit: PAGE, ...(after !== undefined && { after }) }, signal }),
-  )
-  const [isMaking, make] = useState(false)
+  const pages = usePages((page, signal) => turnpike.list('/api/projects', { query: page, signal }))
+  const [isMaking, setMaking] = useState(false)
   return (
     <Page
       title="Projects"
       actions={
-        <button type="button" class="primary" onClick={() => make(true)}>
+        <button type="button" class="primary" onClick={() => setMaking(true)}>
           New project
         </button>
       }
@@ -69,13 +67,13 @@ function ProjectList() {
             ) : (
               <>
                 <Table caption="Projects" columns={columns} rows={items} rowKey={({ id }) => id} most={Infinity} />
-                <More pages={pages} things="projects" />
+                <More pages={pages} name="project" />
               </>
             )
           }
         </Loaded>
       </section>
-      {isMaking && <NewProject onClose={() => make(false)} />}
+      {isMaking && <NewProject onClose={() => setMaking(false)} />}
     </Page>
   )
 }

@@ -1,8 +1,7 @@
 import type { Schemas } from '@turnpike/client'
 import { Empty, linkTo, Loaded, route, time } from '@turnpike/ui'
-import { useEffect, useRef } from 'preact/hooks'
 import { turnpike } from '../turnpike.js'
-import { More, PAGE, usePages } from '../use-pages.js'
+import { More, useAgain, usePages } from '../use-pages.js'
 import type { Task } from './tasks.js'
 
 /** Characters of an output that the list shows. */
@@ -26,14 +25,8 @@ const Result = ({ result: { task_id, title, output, created_at } }: { result: Sc
 
 /** What the agents of a project made: the tasks that have an output. @param changed reads them again when it changes */
 export function Results({ projectId, changed }: { projectId: string; changed: Readonly<Record<string, Task>> }) {
-  const pages = usePages((after, signal) =>
-    turnpike.list('/api/results', { query: { projectId, limit: PAGE, ...(after !== undefined && { after }) }, signal }),
-  )
-  const seen = useRef(changed)
-  useEffect(() => {
-    if (seen.current !== changed) pages.again()
-    seen.current = changed
-  }, [changed])
+  const pages = usePages((page, signal) => turnpike.list('/api/results', { query: { projectId, ...page }, signal }))
+  useAgain(pages, changed)
   return (
     <section class="panel" aria-label="Results">
       <Loaded data={pages}>
@@ -52,7 +45,7 @@ export function Results({ projectId, changed }: { projectId: string; changed: Re
                   <Result key={result.id} result={result} />
                 ))}
               </ul>
-              <More pages={pages} things="results" />
+              <More pages={pages} name="result" />
             </>
           )
         }

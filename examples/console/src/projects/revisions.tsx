@@ -1,9 +1,9 @@
 import type { Schemas } from '@turnpike/client'
 import type { Column } from '@turnpike/ui'
 import { count, Empty, Field, Loaded, NONE, Panel, Table, time, usd, useData } from '@turnpike/ui'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { turnpike } from '../turnpike.js'
-import { More, usePages } from '../use-pages.js'
+import { More, useAgain, usePages } from '../use-pages.js'
 import { DiffView } from './diff-view.js'
 import type { Task } from './tasks.js'
 
@@ -38,7 +38,7 @@ const Choice = ({
 
 /** How any two revisions differ; at first, the newest from the one before. */
 function Compare({ revisions }: { revisions: readonly Revision[] }) {
-  const [ids, choose] = useState<readonly (string | undefined)[]>([])
+  const [ids, setIds] = useState<readonly (string | undefined)[]>([])
   const pick = (id: string | undefined, standard: Revision): Revision =>
     revisions.find((one) => one.id === id) ?? standard
   const before = pick(ids[0], revisions[1] ?? revisions[0]!)
@@ -46,8 +46,8 @@ function Compare({ revisions }: { revisions: readonly Revision[] }) {
   return (
     <div class="body stack">
       <div class="pair">
-        <Choice label="From" revisions={revisions} value={before} onChange={(id) => choose([id, ids[1]])} />
-        <Choice label="To" revisions={revisions} value={after} onChange={(id) => choose([ids[0], id])} />
+        <Choice label="From" revisions={revisions} value={before} onChange={(id) => setIds([id, ids[1]])} />
+        <Choice label="To" revisions={revisions} value={after} onChange={(id) => setIds([ids[0], id])} />
       </div>
       <DiffView before={before.output} after={after.output} names={[time(before.created_at), time(after.created_at)]} />
     </div>
@@ -77,18 +77,16 @@ function Cost({ spend, revisions }: { spend: Schemas['TaskSpend']; revisions: re
 /** The revisions of a task, and what they cost. */
 export function Revisions({ task: { id, updated_at } }: { task: Task }) {
   const params = { id }
-  const pages = usePages((after, signal) =>
-    turnpike.list('/api/tasks/{id}/revisions', {
-      params,
-      query: { limit: PER_PAGE, ...(after !== undefined && { after }) },
-      signal,
-    }),
+  const pages = usePages(
+    (page, signal) =>
+      turnpike.list('/api/tasks/{id}/revisions', {
+        params,
+        query: page,
+        signal,
+      }),
+    { limit: PER_PAGE },
   )
-  const seen = useRef(updated_at)
-  useEffect(() => {
-    if (seen.current !== updated_at) pages.again()
-    seen.current = updated_at
-  }, [updated_at])
+  useAgain(pages, updated_at)
   const spend = useData((signal) => turnpike.get('/api/tasks/{id}/spend', { params, signal }), [id, updated_at])
   const revisions = pages.value?.items ?? []
   return (
@@ -107,7 +105,7 @@ export function Revisions({ task: { id, updated_at } }: { task: Task }) {
                 ) : (
                   <p class="body muted">It is the output. Once there is another one, you can compare them here.</p>
                 )}
-                <More pages={pages} things="revisions" />
+                <More pages={pages} name="revision" />
               </>
             )
           }

@@ -22,7 +22,7 @@ const counted = (of: { items: unknown[]; next: string | undefined }, name: strin
   of.next === undefined ? plural(of.items.length, name) : `more than ${PAGE} ${name}s`
 
 /** What goes with a project that is deleted. */
-function Goes({ project }: { project: Project }) {
+function DeletionSummary({ project }: { project: Project }) {
   const data = useData(
     (signal) =>
       Promise.all([
@@ -55,7 +55,7 @@ function Goes({ project }: { project: Project }) {
 export function Settings({ project, onChange }: { project: Project; onChange: () => void }) {
   const params = { id: project.id }
   const teams = useData((signal) => turnpike.get('/api/teams', { signal }), [])
-  const [isAsking, ask] = useState(false)
+  const [isConfirming, setConfirming] = useState(false)
   const save = useAction(async (fields: FormData) => {
     await turnpike.patch('/api/projects/{id}', { params, body: projectOf(fields) })
     onChange()
@@ -88,15 +88,20 @@ export function Settings({ project, onChange }: { project: Project; onChange: ()
           />
           {remove.error !== undefined && <ErrorNotice error={remove.error} />}
           <div class="row">
-            <ActionButton action={remove} class="danger" onClick={() => ask(true)}>
+            <ActionButton action={remove} class="danger" onClick={() => setConfirming(true)}>
               {remove.busy ? 'Deleting…' : 'Delete project'}
             </ActionButton>
           </div>
         </div>
       </Panel>
-      {isAsking && (
-        <Confirm title="Delete the project?" action="Delete" onConfirm={remove.run} onClose={() => ask(false)}>
-          <Goes project={project} />
+      {isConfirming && (
+        <Confirm
+          title="Delete the project?"
+          action="Delete"
+          onConfirm={remove.run}
+          onClose={() => setConfirming(false)}
+        >
+          <DeletionSummary project={project} />
         </Confirm>
       )}
     </div>

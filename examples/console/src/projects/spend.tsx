@@ -2,13 +2,13 @@ import type { Schemas } from '@turnpike/client'
 import type { Data } from '@turnpike/ui'
 import { count, ErrorNotice, plural, usd } from '@turnpike/ui'
 
-/** What something cost, in a line: `3 requests · 1,234 tokens · $0.0012`. */
-export const Spend = ({ data: { value, error, again } }: { data: Data<Schemas['Spend']> }) => (
+/** What something cost, in a line: `Cost of the project: 3 requests · 1,234 tokens · $0.0012`. @param name such as `Cost of the project` */
+export const Spend = ({ name, data: { value, error, again } }: { name: string; data: Data<Schemas['Spend']> }) => (
   <>
     {error !== undefined && <ErrorNotice error={error} again={again} />}
     {value && (
       <span class="spend small muted number">
-        {plural(value.requests, 'request')} · {count(value.total_tokens)} tokens · <b>{usd(value.cost_usd)}</b>
+        {name}: {plural(value.requests, 'request')} · {count(value.total_tokens)} tokens · <b>{usd(value.cost_usd)}</b>
       </span>
     )}
   </>

@@ -1,7 +1,7 @@
 import { linkTo, route, time } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
 import { MoveMenu } from './move-menu.js'
-import { TaskError } from './task-error.js'
+import { TaskError } from './task-changed.js'
 import type { Agent, Task } from './tasks.js'
 import { agentOf } from './tasks.js'
 

@@ -1,10 +1,10 @@
-import { Copy, Dialog, Loaded, Notice, Panel, Status, time, useData } from '@turnpike/ui'
+import { Copy, Dialog, Loaded, Panel, Status, time, useData } from '@turnpike/ui'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { turnpike } from '../turnpike.js'
 import { Approval } from './approval.js'
 import { MoveMenu } from './move-menu.js'
 import { Revisions } from './revisions.js'
-import { TaskError } from './task-error.js'
+import { TaskChanged, TaskError } from './task-changed.js'
 import type { Agent, Task } from './tasks.js'
 import { agentOf, columnOf, newest } from './tasks.js'
 
@@ -26,18 +26,7 @@ function Watch({ task, onShow }: { task: Task; onShow: () => void }) {
     POLL_MS,
   )
   if (!state.value || state.value.updated_at <= task.updated_at) return null
-  return (
-    <Notice tone="warn">
-      <p>
-        Somebody changed this task at {time(state.value.updated_at)}; it is now “{columnOf(state.value.status).name}”.
-      </p>
-      <div>
-        <button type="button" onClick={onShow}>
-          Show it as it is now
-        </button>
-      </div>
-    </Notice>
-  )
+  return <TaskChanged task={state.value} onAction={onShow} />
 }
 
 function Content({
@@ -53,10 +42,10 @@ function Content({
 }) {
   const { name, tone } = columnOf(task.status)
   const [error, setError] = useState<unknown>()
-  const [said, say] = useState('')
+  const [message, setMessage] = useState('')
   const status = useRef<HTMLDivElement>(null)
   const changed = (next: Task): void => {
-    say(next.status === task.status ? 'Saved.' : `It is now “${columnOf(next.status).name}”.`)
+    setMessage(next.status === task.status ? 'Saved.' : `It is now “${columnOf(next.status).name}”.`)
     onChange(next)
     // What had the focus may be gone.
     status.current!.focus()
@@ -73,7 +62,7 @@ function Content({
         <div ref={status} class="row" tabIndex={-1}>
           <Status tone={tone}>{name}</Status>
           <span class="small muted" role="status">
-            {said}
+            {message}
           </span>
         </div>
         <div class="row">

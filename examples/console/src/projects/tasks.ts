@@ -1,6 +1,6 @@
 import type { Schemas } from '@turnpike/client'
-import { time } from '@turnpike/ui'
 import { turnpike } from '../turnpike.js'
+import { draftOf, setDraft } from './drafts.js'
 
 export type Task = Schemas['Task']
 export type TaskStatus = Task['status']
@@ -33,17 +33,19 @@ export function agentOf({ assigned_agent_id: id }: Task, agents: readonly Agent[
 export const newest = (a: Task, b: Task | undefined): Task =>
   b && b.id === a.id && b.updated_at > a.updated_at ? b : a
 
+/** What is typed for a task, as fields of drafts.ts. */
+export const draftField = (id: string): string => `draft of ${id}`
+export const commentField = (id: string): string => `comment on ${id}`
+
 /** A task was changed by somebody else since it was read. */
 export class ChangedMeanwhile extends Error {
   override readonly name = 'ChangedMeanwhile'
-  /** When, as the task says it. */
-  readonly at: string
+  /** What it is now. */
+  readonly task: Pick<Task, 'status' | 'updated_at'>
 
-  constructor({ status, updated_at }: Pick<Task, 'status' | 'updated_at'>) {
-    super(
-      `Somebody changed this task at ${time(updated_at)}; it is now “${columnOf(status).name}”. Nothing of yours was saved.`,
-    )
-    this.at = updated_at
+  constructor(task: Pick<Task, 'status' | 'updated_at'>) {
+    super('Somebody else has changed this task')
+    this.task = task
   }
 }
 
@@ -53,12 +55,18 @@ export class ChangedMeanwhile extends Error {
  * @throws ChangedMeanwhile, and PlatformError such as 403 where the task policy refuses it
  */
 export async function changeTask(
-  seen: Task,
+  seen: Pick<Task, 'id' | 'updated_at'>,
   change: Partial<Pick<Task, 'status' | 'output' | 'draft_output' | 'review_comments'>>,
 ): Promise<Task> {
   const params = { id: seen.id }
   // The platform has no conditional change, so that another one within these milliseconds is not noticed.
   const current = await turnpike.get('/api/tasks/{id}/status', { params })
   if (current.updated_at !== seen.updated_at) throw new ChangedMeanwhile(current)
-  return turnpike.patch('/api/tasks/{id}', { params, body: change })
+  const changed = await turnpike.patch('/api/tasks/{id}', { params, body: change })
+  // The user's own change does not make what they have typed an outdated text.
+  for (const field of [draftField(seen.id), commentField(seen.id)]) {
+    const draft = draftOf(field)
+    if (draft?.version === seen.updated_at) setDraft(field, { ...draft, version: changed.updated_at })
+  }
+  return changed
 }

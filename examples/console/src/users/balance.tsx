@@ -1,7 +1,7 @@
 import type { Schemas } from '@turnpike/client'
 import { count, Facts, Field, Form, Loaded, Segmented, textOf, useAction, useData } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
-import { credits, tokensOf } from '../credits.js'
+import { credits, tokensOf } from '../units.js'
 import { turnpike } from '../turnpike.js'
 
 type Amounts = Schemas['BalanceAmounts']

@@ -32,7 +32,7 @@ const UserFacts = ({ user }: { user: User }) => (
 /** What is done with a user and leads elsewhere in the list. @param onChange called with what was done, once it has been */
 function Details({ user, onChange }: { user: User; onChange: (done?: string) => void }) {
   const params = { id: user.id }
-  const [isAsking, ask] = useState(false)
+  const [isConfirming, setConfirming] = useState(false)
   const save = useAction(async (fields: FormData) => {
     const body = { email: textOf(fields, 'email'), ...personOf(fields) }
     const saved = await turnpike.patch('/api/users/{id}', { params, body })
@@ -57,16 +57,16 @@ function Details({ user, onChange }: { user: User; onChange: (done?: string) => 
       <UserFacts user={user} />
       {remove.error !== undefined && <ErrorNotice error={remove.error} />}
       <div class="row end">
-        <ActionButton action={remove} onClick={() => ask(true)} class="danger">
+        <ActionButton action={remove} onClick={() => setConfirming(true)} class="danger">
           {remove.busy ? 'Deleting…' : 'Delete user'}
         </ActionButton>
       </div>
-      {isAsking && (
+      {isConfirming && (
         <Confirm
           title="Delete the user?"
           action="Delete user"
           onConfirm={() => remove.run()}
-          onClose={() => ask(false)}
+          onClose={() => setConfirming(false)}
         >
           <p class="break">
             {user.email} is signed out everywhere, and the keys are revoked for good. The account can be restored; its

@@ -3,7 +3,7 @@ import { Announcement, Empty, Loaded, NONE, Page, route, Segmented, setQuery, Ta
 import { useState } from 'preact/hooks'
 import type { User } from '../turnpike.js'
 import { turnpike } from '../turnpike.js'
-import { More, PAGE, useAgain, usePages } from '../use-pages.js'
+import { More, useAgain, usePages } from '../use-pages.js'
 import { NewUser } from './new-user.js'
 import { UserDrawer } from './user-drawer.js'
 
@@ -19,24 +19,23 @@ function UserList({
   changes,
   onChange,
 }: Filter & { changes: number; onChange: (done?: string) => void }) {
-  const pages = usePages((after, signal) =>
+  const pages = usePages((page, signal) =>
     turnpike.list('/api/users', {
       query: {
-        limit: PAGE,
+        ...page,
         deleted: isDeleted ? 'true' : 'false',
         ...(email && { email }),
-        ...(after !== undefined && { after }),
       },
       signal,
     }),
   )
   useAgain(pages, changes)
-  const [opened, open] = useState<User>()
+  const [opened, setOpened] = useState<User>()
   const columns: Column<User>[] = [
     {
       name: 'E-mail',
       cell: (user) => (
-        <button type="button" class="link" onClick={() => open(user)}>
+        <button type="button" class="link" onClick={() => setOpened(user)}>
           {user.email || user.id}
         </button>
       ),
@@ -65,7 +64,7 @@ function UserList({
           ) : (
             <>
               <Table caption="Users" columns={columns} rows={items} rowKey={({ id }) => id} most={Infinity} />
-              <More pages={pages} things="users" />
+              <More pages={pages} name="user" />
             </>
           )
         }
@@ -74,9 +73,9 @@ function UserList({
         <UserDrawer
           id={opened.id}
           name={opened.email || opened.id}
-          onClose={() => open(undefined)}
+          onClose={() => setOpened(undefined)}
           onChange={(done) => {
-            if (done !== undefined) open(undefined)
+            if (done !== undefined) setOpened(undefined)
             onChange(done)
           }}
         />

@@ -3,3 +3,6 @@ export const credits = (value: number): string => value.toLocaleString('en')
 
 /** The tokens of credits, of which each is a thousand: `1,250K tokens`. */
 export const tokensOf = (value: number): string => `${credits(value)}K tokens`
+
+/** Bytes of the gigabytes that plans and balances count in. */
+export const BYTES_PER_GB = 1e9
