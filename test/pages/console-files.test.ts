@@ -98,7 +98,7 @@ consoleSuite(
       await given().inspect('console-file')
       await page.keyboard.press('Escape')
       await page.getByRole('cell', { name: 'anybody' }).waitFor()
-      expect(await page.evaluate('document.activeElement.textContent')).toBe('The gate.png')
+      await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('The gate.png')
     })
 
     it('moves a file to the trash and back, by the keyboard alone', async () => {
@@ -147,7 +147,7 @@ consoleSuite(
       await page.getByText('The first 50 files').waitFor()
       await page.getByRole('button', { name: 'Show more' }).press('Enter')
       await page.getByText('62 files').waitFor()
-      expect(await page.evaluate('document.activeElement.textContent')).toBe('62 files')
+      await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('62 files')
       expect(await page.getByRole('rowheader').count()).toBe(62)
     })
   },

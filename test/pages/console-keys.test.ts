@@ -49,9 +49,9 @@ consoleSuite('keys and usage at the console', (given) => {
     await page.evaluate(`document.querySelector('[name=name]').value = '   '`)
     await page.getByRole('button', { name: 'Make key' }).click()
     await page.getByRole('dialog').getByRole('alert').getByText('expected a name').waitFor()
-    expect(await page.evaluate('document.activeElement.textContent')).toBe('Make key')
+    await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Make key')
     await page.keyboard.press('Escape')
-    expect(await page.evaluate('document.activeElement.textContent')).toBe('New key')
+    await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('New key')
   })
 
   it('makes a session and shows what it, the keys and the credits come to', async () => {

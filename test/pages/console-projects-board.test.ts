@@ -192,7 +192,7 @@ consoleSuite('the approval of tasks in the console', (given) => {
     await page.waitForLoadState('networkidle')
     expect(await read(given(), task.id)).toMatchObject({ draft_output: 'Their draft' })
     await page.getByRole('button', { name: 'Go on with my text' }).click()
-    expect(await page.evaluate('document.activeElement.value')).toBe('My draft')
+    await expect.poll(() => page.evaluate('document.activeElement.value')).toBe('My draft')
     // A change of one's own is none to be told of.
     await page.getByRole('dialog').getByRole('button', { name: 'Move “Headline”' }).click()
     await page.getByRole('menuitem', { name: 'Running' }).click()
@@ -221,7 +221,7 @@ consoleSuite('the approval of tasks in the console', (given) => {
     await page.getByText('Saved.').waitFor()
     expect(await read(given(), task.id)).toMatchObject({ draft_output: 'First' })
     expect(await field.inputValue()).toBe('First and more')
-    expect(await page.evaluate('document.activeElement.value')).toBe('First and more')
+    await expect.poll(() => page.evaluate('document.activeElement.value')).toBe('First and more')
     await page.getByRole('button', { name: 'Save draft' }).click()
     await field.waitFor({ state: 'detached' })
     expect(await read(given(), task.id)).toMatchObject({ draft_output: 'First and more' })

@@ -78,7 +78,7 @@ consoleSuite(
       await page.getByRole('button', { name: 'Stop' }).click()
       await page.getByText('You stopped the answer').waitFor()
       await page.getByText('This answer is not whole').waitFor()
-      expect(await page.evaluate('document.activeElement.tagName')).toBe('TEXTAREA')
+      await expect.poll(() => page.evaluate('document.activeElement.tagName')).toBe('TEXTAREA')
       await expect.poll(read).toEqual([
         ['user', 'A story'],
         ['assistant', 'Once upon', 'incomplete'],

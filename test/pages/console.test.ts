@@ -11,7 +11,7 @@ consoleSuite('the console', (given) => {
     await inspect('console-sign-in')
     await signIn(given(), person.email)
     await page.getByRole('heading', { level: 1, name: 'Projects' }).waitFor()
-    expect(await page.evaluate('document.activeElement.tagName')).toBe('H1')
+    await expect.poll(() => page.evaluate('document.activeElement.tagName')).toBe('H1')
   })
 
   it('keeps no secret where scripts can read it', async () => {
