@@ -53,8 +53,10 @@ async function fill(count) {
   const started = performance.now()
   for (let done = 0; done < count; done += BATCH) {
     const records = Array.from({ length: Math.min(BATCH, count - done) }, (_, i) => {
-      const { user, id } = pick(keys, (done + i) * 7)
-      const session = `session-${(done + i) % SESSIONS}`
+      // Those that are stored together are of a few keys, as in life.
+      const few = Math.floor((done + i) / 16)
+      const { user, id } = pick(keys, few)
+      const session = `session-${few % SESSIONS}`
       return ledger.append({
         request_id: `r${done + i}`,
         user_id: user,
@@ -65,7 +67,7 @@ async function fill(count) {
         project_id: '',
         in_session: true,
         task: 'chat',
-        model: `model-${(done + i) % MODELS}`,
+        model: `model-${few % MODELS}`,
         provider: pick(['openai', 'anthropic', 'google'], done + i),
         attempts: 1,
         prompt_tokens: 900,

@@ -16,8 +16,22 @@ export interface Asset {
 
 const utf8 = new TextEncoder()
 
+async function gzip(bytes: Uint8Array): Promise<Uint8Array> {
+  const { readable, writable } = new CompressionStream('gzip')
+  const writer = writable.getWriter()
+  const [zipped] = await Promise.all([new Response(readable).arrayBuffer(), writer.write(bytes), writer.close()])
+  return new Uint8Array(zipped)
+}
+
+/** Whether a client takes gzip (RFC 9110, section 12.5.3); `gzip;q=0` refuses it. */
+const takesGzip = (accepted = ''): boolean =>
+  accepted.split(',').some((item) => {
+    const [coding, weight = 'q=1'] = item.split(';')
+    return coding!.trim().toLowerCase() === 'gzip' && Number(weight.trim().slice(2)) > 0
+  })
+
 /**
- * A GET route for each of a package's files, with an entity tag.
+ * A GET route for each of a package's files, with an entity tag. Texts are compressed, once, for clients that take gzip.
  * @param assets by path, such as `/admin/app.js`
  * @param options.access the surface's kind of access that anybody has
  * @param options.headers added to each answer, such as a Content-Security-Policy
@@ -27,10 +41,15 @@ export function assetRoutes<Access extends string>(
   { access, headers = {} }: { access: Access; headers?: Record<string, string> },
 ): Route<unknown, Access>[] {
   return Object.entries(assets).map(([path, { type, body, page, cacheControl = 'no-cache' }]) => {
+    const isText = !(body instanceof Uint8Array)
     const make = async () => {
       const made = typeof body === 'function' ? body() : body
       const bytes = typeof made === 'string' ? utf8.encode(made) : made
-      return { bytes, etag: `"${(await sha256(bytes)).slice(0, 32)}"` }
+      const tag = (await sha256(bytes)).slice(0, 32)
+      return {
+        plain: { bytes, etag: `"${tag}"` },
+        zipped: isText && { bytes: await gzip(bytes), etag: `"${tag}-gzip"` },
+      }
     }
     let made: ReturnType<typeof make> | undefined
     const serve = operation({
@@ -38,13 +57,21 @@ export function assetRoutes<Access extends string>(
       access,
       contentTypes: [type.split(';')[0]!],
       stored: true,
-      async run() {
-        const { bytes, etag } = await (made ??= make())
+      async run(_, __, call) {
+        const { plain, zipped } = await (made ??= make())
+        const isZipped = zipped && takesGzip(call.header('accept-encoding'))
+        const { bytes, etag } = isZipped ? zipped : plain
         return content({
           type,
           size: bytes.length,
           etag,
-          headers: { 'x-content-type-options': 'nosniff', 'cache-control': cacheControl, ...headers },
+          headers: {
+            'x-content-type-options': 'nosniff',
+            'cache-control': cacheControl,
+            ...(zipped && { vary: 'accept-encoding' }),
+            ...(isZipped && { 'content-encoding': 'gzip' }),
+            ...headers,
+          },
           read: (range) => (range ? bytes.subarray(range.start, range.end + 1) : bytes),
         })
       },

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { json } from 'node:stream/consumers'
+import { gunzipSync } from 'node:zlib'
 import type { AddressInfo } from 'node:net'
 import { ApiError } from '@turnpike/core'
 import * as v from 'valibot'
@@ -206,7 +207,7 @@ describe.each(hosts)('a second surface, served by %s', (_, send, post) => {
   })
 
   it('serves assets with a tag that the browser shows again', async () => {
-    const first = await send('/page/app.js')
+    const first = await send('/page/app.js', { headers: { 'accept-encoding': 'identity' } })
     expect([first.status, await first.text()]).toEqual([200, 'let ü = 1'])
     expect(Object.fromEntries(first.headers)).toMatchObject({
       'content-type': 'text/javascript; charset=utf-8',
@@ -216,6 +217,28 @@ describe.each(hosts)('a second surface, served by %s', (_, send, post) => {
       'x-content-type-options': 'nosniff',
     })
     const again = await send('/page/app.js', { headers: { 'if-none-match': first.headers.get('etag')! } })
+    expect(again.status).toBe(304)
+  })
+
+  it.each([
+    ['gzip, deflate, br', 'gzip'],
+    ['br;q=1.0, GZIP;q=0.5', 'gzip'],
+    ['gzip;q=0', null],
+    ['gzip;q=0.0, identity', null],
+    ['identity', null],
+    ['', null],
+  ])('compresses assets for clients that take it: %s', async (accepted, coding) => {
+    const response = await send('/page/app.js', { headers: { 'accept-encoding': accepted } })
+    expect(response.headers.get('content-encoding')).toBe(coding)
+    expect(response.headers.get('vary')).toContain('accept-encoding')
+    const bytes = new Uint8Array(await response.arrayBuffer())
+    // `fetch` has decoded what came by HTTP.
+    const isDecoded = bytes[0] === 'l'.charCodeAt(0)
+    const text = isDecoded ? new TextDecoder().decode(bytes) : gunzipSync(bytes).toString()
+    expect(text).toBe('let ü = 1')
+    const etag = response.headers.get('etag')!
+    expect(etag.endsWith('-gzip"')).toBe(coding !== null)
+    const again = await send('/page/app.js', { headers: { 'accept-encoding': accepted, 'if-none-match': etag } })
     expect(again.status).toBe(304)
   })
 })
