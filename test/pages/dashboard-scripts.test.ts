@@ -18,11 +18,15 @@ describe.skipIf(noBrowser)('threat 23: what users write is text in the dashboard
     await server.stop()
   })
 
-  it('in names of users and keys, in models and tags', async () => {
+  it('in names of users and keys, and in models', async () => {
     const { page, context, faults } = await visit(browser, server.url, looks[0]!)
     const [first] = payloads
     for (const [i, name] of payloads.entries()) {
-      await server.send('POST', '/api/users', { email: `u${i}@example.org`, password: 'a long password', name })
+      await server.send('POST', '/api/users', {
+        email: `u${i}@example.org`,
+        password: 'a long password',
+        firstName: name,
+      })
       const { key } = await server.send<{ key: string }>('POST', '/api/keys', { name: name.slice(0, 200) })
       await server.chat({ model: name })
       await server.chat({ model: 'gpt-4o-mini' }, key)
@@ -47,7 +51,6 @@ describe.skipIf(noBrowser)('threat 23: what users write is text in the dashboard
       await page.getByRole('dialog').getByLabel('The request as a curl command').waitFor()
       await page.keyboard.press('Escape')
     }
-    await page.waitForTimeout(300)
     expect(faults).toEqual([])
     expect(await page.evaluate('globalThis.hit')).toBeUndefined()
     await context.close()

@@ -83,13 +83,13 @@ describe('durableFs', () => {
     const driver = durableFs({ base: folder })
     const texts = ['a', 'b'].map((letter) => letter.repeat(200_000))
     await driver.setItem('k', texts[0]!)
-    let isRead = false
+    const reader = { isReading: true }
     const writer = (async () => {
-      for (let i = 0; !isRead; i++) await driver.setItem('k', texts[i % 2]!)
+      for (let i = 0; reader.isReading; i++) await driver.setItem('k', texts[i % 2]!)
     })()
     const seen = new Set<string>()
     for (let i = 0; i < 150 || seen.size < 2; i++) seen.add((await driver.getItem('k')) ?? 'nothing')
-    isRead = true
+    reader.isReading = false
     await writer
     expect(seen).toEqual(new Set(texts))
     expect(await files()).toEqual(['k.item'])

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { bytes, count, csv, duration, percent, time, usd } from './format.js'
+import { bytes, count, csv, dayAndTime, duration, percent, time, usd } from './format.js'
 
 describe('figures', () => {
   it('of counts', () => {
@@ -41,6 +41,7 @@ describe('figures', () => {
     expect(time(new Date(2026, 10, 25, 14, 3, 27).toISOString(), now)).toBe('14:03:27')
     expect(time(new Date(2026, 10, 24, 14, 3).toISOString(), now)).toBe('24 Nov, 14:03')
     expect(time(new Date(2025, 10, 24, 14, 3).toISOString(), now)).toBe('24 Nov 2025, 14:03')
+    expect(dayAndTime(new Date(2026, 10, 25, 14, 3).toISOString())).toBe('25 Nov, 14:03')
   })
 })
 

@@ -51,6 +51,9 @@ export function time(iso: string, now = new Date()): string {
   return date.toLocaleString('en-GB', { day: 'numeric', month: 'short', year, hour: '2-digit', minute: '2-digit' })
 }
 
+/** A time of ISO 8601 with its day: `25 Nov, 14:03`. */
+export const dayAndTime = (iso: string): string => time(iso, new Date(0)).replace(/ \d{4}(?=,)/, '')
+
 /** `upstream_error` as `upstream error`. */
 export const words = (code: string): string => code.replaceAll('_', ' ')
 

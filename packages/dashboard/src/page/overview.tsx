@@ -15,7 +15,7 @@ import {
   setQuery,
   Spark,
   Table,
-  time,
+  dayAndTime,
   usd,
   useData,
 } from '@turnpike/ui'
@@ -31,7 +31,7 @@ const failed = ({ requests, error_rate }: Metrics): number => Math.round(request
 
 /** What the chart can show. */
 const views = {
-  requests: { name: 'Requests', of: (one: Metrics) => one.requests, format: count },
+  requests: { name: 'Calls', of: (one: Metrics) => one.requests, format: count },
   errors: { name: 'Errors', of: failed, format: count },
   latency: { name: 'Latency, p95', of: (one: Metrics) => one.latency_ms.p95, format: duration },
   cost: { name: 'Cost', of: (one: Metrics) => one.cost_usd, format: usd },
@@ -75,14 +75,14 @@ function Figures({ total, series }: MetricsAnswer) {
   return (
     <dl class="figures">
       <Figure
-        name="Requests"
+        name="Calls of providers"
         value={count(total.requests)}
         detail={total.refused > 0 && `${count(total.refused)} refused by providers`}
       >
         <Spark values={of((one) => one.requests)} />
       </Figure>
       <Figure
-        name="Error rate"
+        name="Errors of providers"
         value={percent(total.error_rate)}
         detail={worst ? `mostly ${kindName(worst[0])}` : 'no errors'}
       >
@@ -129,7 +129,7 @@ function Course({ series }: MetricsAnswer) {
     [series, view],
   )
   const columns: Column<MetricsAnswer['series'][number]>[] = [
-    { name: 'Hour', cell: (one) => time(one.time) },
+    { name: 'Hour', cell: (one) => dayAndTime(one.time) },
     { name, number: true, cell: (one) => format(of(one) ?? 0) },
   ]
   return (
@@ -162,30 +162,29 @@ export function Overview() {
             {answer.total.requests === 0 && <FirstRun />}
             <Figures {...answer} />
             <Course {...answer} />
-            <div class="columns">
-              <Panel title="Providers">
-                <Table caption="Providers" columns={providerColumns} rows={answer.providers} rowKey={({ id }) => id} />
-              </Panel>
-              <Panel title="Upstream errors">
-                {kindsOf(answer.total).length === 0 ? (
-                  <Empty title="No upstream failed in this period">
-                    <p>
-                      Requests that the gateway itself refuses are among the <a href={linkTo('/requests')}>requests</a>.
-                    </p>
-                  </Empty>
-                ) : (
-                  <Table
-                    caption="Errors by kind"
-                    columns={[
-                      { name: 'Kind', cell: ([kind]) => kindName(kind) },
-                      { name: 'Calls', number: true, cell: ([, calls]) => count(calls) },
-                    ]}
-                    rows={kindsOf(answer.total)}
-                    rowKey={([kind]) => kind}
-                  />
-                )}
-              </Panel>
-            </div>
+            <Panel title="Providers">
+              <Table caption="Providers" columns={providerColumns} rows={answer.providers} rowKey={({ id }) => id} />
+            </Panel>
+            <Panel title="Upstream errors">
+              {kindsOf(answer.total).length === 0 ? (
+                <Empty title="No upstream failed in this period">
+                  <p>
+                    A request that the gateway refuses itself, such as one with a wrong key, calls no provider: it is
+                    among the <a href={linkTo('/requests', { show: 'failed' })}>failed requests</a>.
+                  </p>
+                </Empty>
+              ) : (
+                <Table
+                  caption="Errors by kind"
+                  columns={[
+                    { name: 'Kind', cell: ([kind]) => kindName(kind) },
+                    { name: 'Calls', number: true, cell: ([, calls]) => count(calls) },
+                  ]}
+                  rows={kindsOf(answer.total)}
+                  rowKey={([kind]) => kind}
+                />
+              )}
+            </Panel>
           </>
         )}
       </Loaded>

@@ -60,7 +60,7 @@ const columns: Column<RequestEvent>[] = [
   {
     name: 'Time',
     cell: (event) => (
-      <button type="button" class="link nowrap" onClick={() => setQuery({ id: event.request_id })}>
+      <button type="button" class="link nowrap row-link" onClick={() => setQuery({ id: event.request_id })}>
         {time(event.time)}
       </button>
     ),
@@ -225,7 +225,7 @@ export function Requests() {
       <div class="spread">
         <Segmented label="Shown" options={shows} value={show} onChange={(show) => setQuery({ show })} />
         <Filter
-          hint="X-Request-ID, model, user, error…"
+          hint="X-Request-ID, model, error…"
           value={query.get('filter') ?? ''}
           onChange={(filter) => {
             setFrom(0)
@@ -264,7 +264,7 @@ export function Requests() {
             <p>
               {all.length === 0
                 ? 'Requests appear here as they end.'
-                : `The last ${count(all.length)} requests are kept; older ones are in the server’s log.`}
+                : 'The page keeps the last 1,000 requests; older ones are in the server’s log.'}
             </p>
           </Empty>
         ) : (

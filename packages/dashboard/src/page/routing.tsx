@@ -10,6 +10,7 @@ import {
   Page,
   Panel,
   route,
+  setQuery,
   Table,
   time,
   useAction,
@@ -150,7 +151,8 @@ function Simulate({ groups, providers }: { groups: string[]; providers: string[]
   )
 }
 
-const choiceKey = ({ time, request_id }: Choice): string => `${time} ${request_id}`
+/** Tells a choice from others, in the address of the page. */
+const choiceKey = ({ time, request_id }: Choice): string => request_id ?? time
 
 export function Routing() {
   const data = useData(
@@ -164,12 +166,13 @@ export function Routing() {
     [],
     10_000,
   )
-  const [open, setOpen] = useState<Choice>()
+  const asked = route.value.query.get('choice')
+  const open = data.value?.choices.find((one) => choiceKey(one) === asked)
   const columns: Column<Choice>[] = [
     {
       name: 'Time',
       cell: (one) => (
-        <button type="button" class="link nowrap" onClick={() => setOpen(one)}>
+        <button type="button" class="link nowrap row-link" onClick={() => setQuery({ choice: choiceKey(one) })}>
           {time(one.time)}
         </button>
       ),
@@ -220,7 +223,10 @@ export function Routing() {
         )}
       </Loaded>
       {open && (
-        <Dialog title={`Why ${open.served?.provider ?? 'no provider'} answered`} onClose={() => setOpen(undefined)}>
+        <Dialog
+          title={`Why ${open.served?.provider ?? 'no provider'} answered`}
+          onClose={() => setQuery({ choice: undefined })}
+        >
           <ChoiceFacts choice={open} />
           <Candidates choice={open} served={open.served} />
         </Dialog>

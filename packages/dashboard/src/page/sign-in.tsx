@@ -13,7 +13,7 @@ export function SignIn() {
   return (
     <main class="centre">
       <h1>Turnpike administration</h1>
-      {refused.value ? (
+      {refused.value && action.error === undefined ? (
         <Notice tone="bad">
           <p>{refused.value}</p>
         </Notice>

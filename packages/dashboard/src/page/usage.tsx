@@ -16,7 +16,7 @@ import {
   setQuery,
   Spark,
   Table,
-  time,
+  dayAndTime,
   usd,
   useData,
 } from '@turnpike/ui'
@@ -86,7 +86,7 @@ function Hours({ by, id, hours }: { by: Kind; id: string; hours: string }) {
               <Table
                 caption="By hour"
                 columns={[
-                  { name: 'Hour', cell: (one) => time(one.time) },
+                  { name: 'Hour', cell: (one) => dayAndTime(one.time) },
                   { name: 'Requests', number: true, cell: (one) => count(one.requests) },
                   { name: 'Tokens', number: true, cell: (one) => count(one.tokens) },
                   { name: 'Cost', number: true, cell: (one) => usd(one.cost_usd) },
