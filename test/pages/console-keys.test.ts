@@ -111,7 +111,8 @@ consoleSuite('keys and usage at the console', (given) => {
   })
 
   it('keeps the value of a new key where another one is made', async () => {
-    const { page } = given()
+    const { page, open } = given()
+    await open('/keys', 'Keys')
     for (const name of ['first', 'second']) {
       await page.getByRole('button', { name: 'New key' }).click()
       await page.getByLabel('Name').fill(name)
