@@ -70,7 +70,9 @@ consoleSuite('the console', (given) => {
 
   it('keeps the focus on a button while its action is running', async () => {
     const { page, person } = given()
-    const focused = () => page.evaluate('document.activeElement.textContent')
+    /** What has the focus, and gets keys. */
+    const focused = () =>
+      page.evaluate('document.activeElement.disabled ? undefined : document.activeElement.textContent')
     /** Answers requests to a path once `goOn` is called. */
     const hold = async (path: string) => {
       let goOn!: () => void
