@@ -109,4 +109,21 @@ consoleSuite('keys and usage at the console', (given) => {
     await page.locator('.notice:focus').getByText('is revoked').waitFor()
     await inspect('console-keys')
   })
+
+  it('keeps the value of a new key where another one is made', async () => {
+    const { page, open } = given()
+    await open('/keys', 'Keys')
+    for (const name of ['first', 'second']) {
+      await page.getByRole('button', { name: 'New key' }).click()
+      await page.getByLabel('Name').fill(name)
+      await page.getByRole('button', { name: 'Make key' }).click()
+      await page.locator('.notice:focus').getByText(`${name} is made`).waitFor()
+    }
+    const values = await page.getByLabel('The key').allTextContents()
+    expect(new Set(values).size).toBe(2)
+    await page.getByRole('button', { name: 'I have copied it' }).first().click()
+    expect(await page.getByLabel('The key').allTextContents()).toEqual(values.slice(1))
+    await page.getByRole('button', { name: 'I have copied it' }).click()
+    await page.getByLabel('The key').waitFor({ state: 'detached' })
+  })
 })

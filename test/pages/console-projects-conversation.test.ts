@@ -62,8 +62,8 @@ consoleSuite(
         ['user', 'Hello\nthere'],
         ['assistant', 'Good morning!'],
       ])
-      await page.getByText('Cost of the conversation: 1 request ·').waitFor()
-      expect(await page.getByText('Cost of').count()).toBe(1)
+      await page.getByText('Conversation: 1 request ·').waitFor()
+      expect(await page.getByText('tokens ·').count()).toBe(1)
       const { cost_usd } = await given().person.client.get('/api/projects/{id}/spend', { params: { id } })
       expect(cost_usd).toBeGreaterThan(0)
       await inspect('console-conversation')

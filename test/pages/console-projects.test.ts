@@ -35,9 +35,13 @@ consoleSuite('the projects of the console', (given) => {
   it('are renamed, and deleted with what goes with them', async () => {
     const { page, person, open, inspect } = given()
     const { id } = await newProject(person.client, 'Web site')
+    const teams: string[] = []
+    page.on('request', (request) => request.url().endsWith(`${id}/team`) && teams.push(request.url()))
     await person.client.post('/api/tasks', { body: { projectId: id, title: 'Headline' } })
     await person.client.post('/api/projects/{id}/conversation/messages', { params: { id }, body: { text: 'Hello' } })
     await open(`/projects/${id}/settings`, 'Web site')
+    await page.waitForLoadState('networkidle')
+    expect(teams).toHaveLength(1)
     await page.getByLabel('Name').fill('Shop')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Saved.').waitFor()

@@ -39,6 +39,68 @@ consoleSuite('the console', (given) => {
     expect(await pages()).toEqual(['Projects', 'Files', 'Usage', 'Keys', 'Users', 'Account'])
   })
 
+  it('notices that another tab has signed in somebody else, and shows them nothing of whoever was before', async () => {
+    const { page, context, person, open, newPerson, server } = given()
+    const bob = await newPerson()
+    const { id } = await person.client.post('/api/projects', { body: { name: 'Ada’s project' } })
+    await open(`/projects/${id}/conversation`, 'Ada’s project')
+    const message = page.getByRole('textbox', { name: 'Message' })
+    await message.fill('For Ada only')
+    const other = await context.newPage()
+    await other.goto(`${server.url}/console#/account`)
+    await other.getByRole('button', { name: 'Sign out', exact: true }).click()
+    await signIn({ ...given(), page: other }, bob.email)
+    await other.getByRole('definition').getByText(bob.email).waitFor()
+    expect(await message.inputValue()).toBe('For Ada only')
+    await page.evaluate(`dispatchEvent(new Event('focus'))`)
+    await message.waitFor({ state: 'detached' })
+    await page.getByRole('heading', { level: 1, name: 'Project', exact: true }).waitFor()
+    await page.getByRole('link', { name: 'Account' }).click()
+    await page.getByRole('definition').getByText(bob.email).waitFor()
+
+    await other.getByRole('button', { name: 'Sign out', exact: true }).click()
+    await other.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
+    await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)
+    await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
+    await other.close()
+    await signIn(given(), person.email)
+    await open(`/projects/${id}/conversation`, 'Ada’s project')
+    expect(await message.inputValue()).toBe('')
+  })
+
+  it('keeps the focus on a button while its action is running', async () => {
+    const { page, person } = given()
+    /** What has the focus, and gets keys. */
+    const focused = () =>
+      page.evaluate('document.activeElement.disabled ? undefined : document.activeElement.textContent')
+    /** Answers requests to a path once `goOn` is called. */
+    const hold = async (path: string) => {
+      let goOn!: () => void
+      const gate = new Promise<void>((resolve) => (goOn = resolve))
+      await page.route(path, async (route) => {
+        await gate
+        await route.continue()
+      })
+      return goOn
+    }
+    const signOut = await hold('**/api/auth?*')
+    await page.getByRole('button', { name: 'Sign out' }).press('Enter')
+    await expect.poll(focused).toBe('Signing out…')
+    signOut()
+    await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
+    const answer = await hold('**/api/auth')
+    await page.getByLabel('E-mail').fill(person.email)
+    await page.getByLabel('Password').fill('wrong')
+    await page.getByRole('button', { name: 'Sign in' }).press('Enter')
+    await expect.poll(focused).toBe('Sign in…')
+    answer()
+    await page.getByRole('alert').waitFor()
+    expect(await focused()).toBe('Sign in')
+    await page.unrouteAll()
+    await signIn(given(), person.email)
+    await page.getByRole('navigation', { name: 'Pages' }).waitFor()
+  })
+
   it('asks to sign in again where the session is over, and then goes on where it was', async () => {
     const { page, person, open } = given()
     await open('/projects', 'Projects')

@@ -2,7 +2,7 @@ import { bytes, ErrorNotice, Panel } from '@turnpike/ui'
 import type { Upload } from './uploads.js'
 import { cancel, retry, uploads } from './uploads.js'
 
-const sayOf = ({ state, sent, file }: Upload): string => {
+const stateText = ({ state, sent, file }: Upload): string => {
   if (state === 'waiting') return 'Waiting'
   if (state === 'storing') return 'Sent; the server stores it'
   if (state === 'failed') return 'Failed'
@@ -20,7 +20,7 @@ export function UploadList() {
             <div class="spread">
               <span class="break">{one.file.name}</span>
               <div class="row">
-                <span class="muted small number">{sayOf(one)}</span>
+                <span class="muted small number">{stateText(one)}</span>
                 {one.state === 'failed' && (
                   <button type="button" onClick={() => retry(one.id)}>
                     Try again

@@ -103,7 +103,7 @@ export function Conversation({ projectId }: { projectId: string }) {
   return (
     <section class="panel conversation" aria-label="Conversation">
       <header>
-        <Spend name="Cost of the conversation" data={spend} />
+        <Spend name="Conversation" data={spend} />
         {all && all.length > 0 && !reply.value && (
           <ActionButton action={clearing} class="danger" onClick={() => setQuestion('clear')}>
             {clearing.busy ? 'Clearing…' : 'Clear'}

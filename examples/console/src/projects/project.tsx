@@ -36,7 +36,7 @@ const Tabs = ({ id, part }: { id: string; part: string }) => (
 
 function ProjectSpend({ id }: { id: string }) {
   const data = useData((signal) => turnpike.get('/api/projects/{id}/spend', { params: { id }, signal }), [id])
-  return <Spend name="Cost of the project" data={data} />
+  return <Spend name="Project" data={data} />
 }
 
 /** A project. @param part of its page, `''` for the board */

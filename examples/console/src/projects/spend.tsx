@@ -2,7 +2,7 @@ import type { Schemas } from '@turnpike/client'
 import type { Data } from '@turnpike/ui'
 import { count, ErrorNotice, plural, usd } from '@turnpike/ui'
 
-/** What something cost, in a line: `Cost of the project: 3 requests · 1,234 tokens · $0.0012`. @param name such as `Cost of the project` */
+/** What something cost, in a line: `Project: 3 requests · 1,234 tokens · $0.0012`. @param name of what it is */
 export const Spend = ({ name, data: { value, error, again } }: { name: string; data: Data<Schemas['Spend']> }) => (
   <>
     {error !== undefined && <ErrorNotice error={error} again={again} />}
