@@ -53,7 +53,7 @@ const FirstRun = () => (
 type Provider = MetricsAnswer['providers'][number]
 const providerColumns: Column<Provider>[] = [
   { name: 'Provider', cell: ({ id }) => <a href={linkTo('/providers')}>{id}</a>, sort: ({ id }) => id },
-  { name: 'Requests', number: true, cell: (one) => count(one.requests), sort: (one) => one.requests },
+  { name: 'Calls', number: true, cell: (one) => count(one.requests), sort: (one) => one.requests },
   { name: 'Errors', number: true, cell: (one) => percent(one.error_rate), sort: (one) => one.error_rate },
   { name: 'p50', number: true, cell: (one) => duration(one.latency_ms.p50), sort: (one) => one.latency_ms.p50 ?? 0 },
   { name: 'p95', number: true, cell: (one) => duration(one.latency_ms.p95), sort: (one) => one.latency_ms.p95 ?? 0 },

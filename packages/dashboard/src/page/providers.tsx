@@ -115,7 +115,7 @@ const columnsOf = (again: () => void): Column<Row>[] => [
   },
   { name: 'Health', cell: Health, sort: ({ state }) => state.failures },
   {
-    name: 'Requests',
+    name: 'Calls',
     number: true,
     cell: ({ metrics }) => count(metrics?.requests ?? 0),
     sort: ({ metrics }) => metrics?.requests ?? 0,
