@@ -163,6 +163,7 @@ consoleSuite('the approval of tasks in the console', (given) => {
     await page.getByText('You began to type before that.').waitFor()
     await page.getByText('The draft is now').click()
     await page.getByText('Their draft').waitFor()
+    await inspect('console-task-outdated')
     await page.getByRole('button', { name: 'Go on with my text' }).click()
     await page.getByRole('button', { name: 'Save draft' }).click()
     await page.getByText('Saved.').waitFor()
