@@ -17,12 +17,10 @@ export type Simulated = GatewaySchemas['SimulatedChoice']
 export type PricingAnswer = GatewaySchemas['PricingResponse']
 export type PricedModel = PricingAnswer['models'][number]
 
-export type UsageAnswer = GatewaySchemas['UsageTable']
-export type UsageRow = UsageAnswer['data'][number]
+export type UsageRow = GatewaySchemas['UsageTable']['data'][number]
 export type UsageHours = GatewaySchemas['UsageSeries']
 
-export type KeysAnswer = GatewaySchemas['KeyList']
-export type Key = KeysAnswer['data'][number]
+export type Key = GatewaySchemas['KeyList']['data'][number]
 
 /** A finished request; what does not apply to it is absent. */
 export type RequestEvent = GatewaySchemas['RequestEvent']

@@ -19,12 +19,11 @@ import {
   time,
   usd,
   useAction,
-  useData,
 } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
-import type { Key, KeysAnswer } from './answers.js'
+import type { Key } from './answers.js'
 import { send } from './data.js'
-import { readPages } from './pages.js'
+import { useRows } from './pages.js'
 
 const isExpired = ({ expires_at }: Key): boolean => expires_at !== undefined && Date.parse(expires_at) <= Date.now()
 
@@ -49,7 +48,7 @@ const State = (key: Key) => (
 )
 
 export function Keys() {
-  const data = useData((signal) => readPages<Key, KeysAnswer>('keys?limit=500', signal), [])
+  const data = useRows<Key>('keys')
   const [asked, ask] = useState<Key>()
   const [revoked, setRevoked] = useState<Key>()
   const filter = route.value.query.get('filter') ?? ''
@@ -113,7 +112,7 @@ export function Keys() {
         </Announcement>
       )}
       <Loaded data={data}>
-        {({ rows }) => {
+        {({ rows, cut }) => {
           const shown = rows.filter((key) =>
             [key.name, key.id, key.user, key.user_id].some((text) =>
               text?.toLowerCase().includes(filter.toLowerCase()),
@@ -128,7 +127,7 @@ export function Keys() {
                 </p>
                 <Filter value={filter} onChange={(filter) => setQuery({ filter })} />
               </div>
-              <Panel title={plural(shown.length, 'key')}>
+              <Panel title={`${cut ? 'The first ' : ''}${plural(shown.length, 'key')}`}>
                 {rows.length === 0 ? (
                   <Empty title="No key yet">
                     <p>A developer makes one with POST /api/keys.</p>

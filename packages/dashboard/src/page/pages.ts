@@ -1,3 +1,6 @@
+import type { Data } from '@turnpike/ui'
+import { useData } from '@turnpike/ui'
+import { useState } from 'preact/hooks'
 import { read } from './data.js'
 
 /** Rows that were read so far. */
@@ -10,18 +13,37 @@ export interface Rows<Row> {
 /** Most rows that the dashboard reads of a list. */
 const MOST = 10_000
 
+/** Rows of the first page, so that there is something to see soon, and of the others. */
+const [FIRST, OTHERS] = [50, 500]
+
+/** A page of a list of the gateway. */
+interface Page<Row> {
+  data: Row[]
+  next?: string
+}
+
 /** Reads a list page by page. @param onRows called with the rows so far, after each page but the last */
-export async function readPages<Row, Answer extends { data: Row[]; next?: string }>(
-  path: string,
-  signal: AbortSignal,
-  onRows?: (rows: Rows<Row>) => void,
-): Promise<Rows<Row>> {
+async function readAll<Row>(path: string, signal: AbortSignal, onRows: (rows: Rows<Row>) => void): Promise<Rows<Row>> {
   const rows: Row[] = []
-  for (let after = ''; ;) {
-    const { data, next } = await read<Answer>(after ? `${path}&after=${encodeURIComponent(after)}` : path, signal)
+  for (let after: string | undefined; ;) {
+    const page = after === undefined ? `limit=${FIRST}` : `limit=${OTHERS}&after=${encodeURIComponent(after)}`
+    const { data, next } = await read<Page<Row>>(`${path}${path.includes('?') ? '&' : '?'}${page}`, signal)
     rows.push(...data)
     if (next === undefined || rows.length >= MOST) return { rows, cut: next !== undefined }
-    onRows?.({ rows: [...rows], cut: true })
+    onRows({ rows: [...rows], cut: true })
     after = next
   }
+}
+
+/** All rows of a list, at most 10,000; while they are read, those so far. @param path below `admin/`, without `limit` and `after` */
+export function useRows<Row>(path: string): Data<Rows<Row>> {
+  const [partial, setPartial] = useState<Rows<Row>>()
+  const data = useData(
+    (signal) => {
+      setPartial(undefined)
+      return readAll<Row>(path, signal, (rows) => signal.aborted || setPartial(rows))
+    },
+    [path],
+  )
+  return { ...data, value: data.value ?? partial }
 }

@@ -20,11 +20,9 @@ import {
   usd,
   useData,
 } from '@turnpike/ui'
-import { useState } from 'preact/hooks'
-import type { UsageAnswer, UsageHours, UsageRow } from './answers.js'
+import type { UsageHours, UsageRow } from './answers.js'
 import { read } from './data.js'
-import type { Rows } from './pages.js'
-import { readPages } from './pages.js'
+import { useRows } from './pages.js'
 import { hoursOf, periods } from './period.js'
 
 const kinds = [
@@ -109,20 +107,8 @@ export function Usage() {
   const filter = query.get('filter') ?? ''
   const id = query.get('id')
   const period = isByHour(by) ? hours : ''
-  const [partial, setPartial] = useState<Rows<UsageRow>>()
-  const data = useData(
-    (signal) => {
-      setPartial(undefined)
-      return readPages<UsageRow, UsageAnswer>(
-        `usage?by=${by}&limit=500${period && `&hours=${period}`}`,
-        signal,
-        setPartial,
-      )
-    },
-    [by, period],
-  )
-  const value = data.value ?? partial
-  const rows = (value?.rows ?? []).filter((one) =>
+  const data = useRows<UsageRow>(`usage?by=${by}${period && `&hours=${period}`}`)
+  const rows = (data.value?.rows ?? []).filter((one) =>
     [one.id, one.name, one.user_id].some((text) => text?.toLowerCase().includes(filter.toLowerCase())),
   )
   const cost = rows.reduce((sum, one) => sum + one.cost_usd, 0)
@@ -180,13 +166,13 @@ export function Usage() {
           <button
             type="button"
             disabled={rows.length === 0 || data.reading}
-            onClick={() => download(by, rows, value!.cut)}
+            onClick={() => download(by, rows, data.value!.cut)}
           >
             CSV
           </button>
         </div>
       </div>
-      <Loaded data={{ ...data, value }}>
+      <Loaded data={data}>
         {({ rows: all, cut }) => (
           <Panel title={`${cut ? 'At least ' : ''}${usd(cost)} in ${plural(rows.length, 'row')}`}>
             {all.length === 0 ? (
