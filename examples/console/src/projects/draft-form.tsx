@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { draftOf, setDraft } from './drafts.js'
 import { TaskChanged, TaskError } from './task-changed.js'
 import type { Task } from './tasks.js'
-import { changeTask, commentField, draftField } from './tasks.js'
+import { ChangedMeanwhile, changeTask, commentField, draftField } from './tasks.js'
 
 interface Props {
   task: Task
@@ -68,7 +68,7 @@ function TextForm({
           />
         )}
       </Field>
-      {version! < task.updated_at ? (
+      {version! < task.updated_at && (
         <TaskChanged
           task={task}
           action="Go on with my text"
@@ -77,12 +77,14 @@ function TextForm({
             area.current!.focus()
           }}
         >
-          <p>You began to type before that.</p>
+          <p>
+            {action.error instanceof ChangedMeanwhile && 'Nothing of yours was saved. '}
+            You began to type before that.
+          </p>
           {current}
         </TaskChanged>
-      ) : (
-        <TaskError error={action.error} task={task} onShow={onShow} />
       )}
+      <TaskError error={action.error} task={task} onShow={onShow} />
       <div class="row end">
         <button
           type="button"
