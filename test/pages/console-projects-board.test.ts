@@ -56,6 +56,32 @@ consoleSuite('the task board of the console', (given) => {
     await inspect('console-board')
   })
 
+  it('finds the oldest task that waits, and says how many there are only once it has read them all', async () => {
+    const { page, person, open } = given()
+    const { id, task } = await project(person, 'Headline')
+    await change(given(), task.id, { status: 'waiting_approval' })
+    for (let i = 1; i <= 200; i++)
+      await person.client.post('/api/tasks', { body: { projectId: id, title: `Task ${i}` } })
+    let goOn!: () => void
+    const gate = new Promise<void>((resolve) => (goOn = resolve))
+    await page.route(/tasks\?.*after=/, async (route) => {
+      await gate
+      await route.continue()
+    })
+    await open(`/projects/${id}`, 'Website')
+    await column(given(), 'Scheduled').getByText('200+').waitFor()
+    await column(given(), 'Waiting for approval').getByText('0+').waitFor()
+    goOn()
+    await column(given(), 'Waiting for approval').getByRole('link', { name: 'Headline' }).waitFor()
+    await column(given(), 'Scheduled').getByText('200', { exact: true }).waitFor()
+    const cards = column(given(), 'Scheduled').getByRole('listitem')
+    expect(await cards.count()).toBe(50)
+    await column(given(), 'Scheduled').getByRole('button', { name: 'Show more' }).click()
+    await expect.poll(() => cards.count()).toBe(100)
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Task 150')
+    await page.unroute(/tasks\?.*after=/)
+  })
+
   it('does not move a task that somebody else has changed, and shows what it is now', async () => {
     const { page, person, open } = given()
     const { id, task } = await project(person, 'Headline')

@@ -1,7 +1,7 @@
 import type { Page } from '@turnpike/client'
 import type { Data } from '@turnpike/ui'
 import { useData } from '@turnpike/ui'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 
 /** How many rows a page of a list has. */
 export const PAGE = 50
@@ -12,31 +12,42 @@ export interface Pages<T> extends Data<Page<T>> {
   more: () => void
 }
 
-/** Reads the first page of a list, then as many as are asked for; `again`, and every `everyMs`, reads all of these again. */
-export function usePages<T>(
-  read: (after: string | undefined, signal: AbortSignal) => Promise<Page<T>>,
-  everyMs?: number,
-): Pages<T> {
+/** Reads a page of a list. */
+type ReadPage<T> = (after: string | undefined, signal: AbortSignal) => Promise<Page<T>>
+
+/** Reads a list from its beginning. @param most most pages @param onPage called with what was read so far */
+async function readPages<T>(
+  read: ReadPage<T>,
+  signal: AbortSignal,
+  most: number,
+  onPage?: (all: Page<T>) => void,
+): Promise<Page<T>> {
+  let all: Page<T> = { items: [], next: undefined }
+  for (let page = 0; page < most; page++) {
+    const { items, next } = await read(all.next, signal)
+    all = { items: [...all.items, ...items], next }
+    onPage?.(all)
+    if (next === undefined) break
+  }
+  return all
+}
+
+/** Reads the first page of a list, then as many as are asked for; `again` reads all of these again. */
+export function usePages<T>(read: ReadPage<T>): Pages<T> {
   const shown = useRef(1)
-  const data = useData(
-    async (signal) => {
-      const all: Page<T> = { items: [], next: undefined }
-      for (let page = 0; page < shown.current; page++) {
-        const { items, next } = await read(all.next, signal)
-        all.items.push(...items)
-        all.next = next
-        if (next === undefined) break
-      }
-      return all
-    },
-    [],
-    everyMs,
-  )
+  const data = useData((signal) => readPages(read, signal, shown.current), [])
   const more = (): void => {
     shown.current++
     data.again()
   }
   return { ...data, more }
+}
+
+/** Reads a whole list, every `everyMs` again. Until it has been read once, the value is what has come so far. */
+export function useWhole<T>(read: ReadPage<T>, everyMs: number): Data<Page<T>> {
+  const [begun, setBegun] = useState<Page<T>>()
+  const data = useData((signal) => readPages(read, signal, Infinity, setBegun), [], everyMs)
+  return { ...data, value: data.value ?? begun }
 }
 
 /** Reads data again whenever something was changed. @param changes how often that was */
