@@ -157,6 +157,35 @@ consoleSuite('the approval of tasks in the console', (given) => {
     await column(given(), 'Done').getByRole('link', { name: 'Headline' }).waitFor()
   })
 
+  it('sends a draft for approval, and asks before the approval is skipped', async () => {
+    const { page, person, open, inspect } = given()
+    const { id, task } = await project(person, 'Headline', { requiresUserApproval: true })
+    await open(`/projects/${id}?task=${task.id}`, 'Website')
+    await page.getByRole('button', { name: 'Write a draft' }).click()
+    expect(await page.getByRole('button', { name: 'Send for approval' }).count()).toBe(0)
+    await page.getByRole('textbox', { name: 'Draft' }).fill('Toll gate')
+    await page.getByRole('button', { name: 'Save draft' }).click()
+    await page.getByRole('button', { name: 'Send for approval' }).waitFor()
+    await inspect('console-task-draft')
+    await page.getByRole('button', { name: 'Send for approval' }).click()
+    await page.getByText('It is now “Waiting for approval”.').waitFor()
+    await page.getByRole('button', { name: 'Approve' }).waitFor()
+    await page.getByRole('button', { name: 'Close' }).click()
+    const moveToDone = async (): Promise<void> => {
+      await page.getByRole('button', { name: 'Move “Headline”' }).click()
+      await page.getByRole('menuitem', { name: 'Done' }).click()
+      await page.getByText('Moving it to Done skips that').waitFor()
+    }
+    await moveToDone()
+    await inspect('console-board-skip')
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    expect(await read(given(), task.id)).toMatchObject({ status: 'waiting_approval', draft_output: 'Toll gate' })
+    await moveToDone()
+    await page.getByRole('button', { name: 'Skip the approval' }).click()
+    await column(given(), 'Done').getByRole('link', { name: 'Headline' }).waitFor()
+    expect(await read(given(), task.id)).toMatchObject({ status: 'done', output: null })
+  })
+
   it('sends a task back with a comment', async () => {
     const { page, inspect } = given()
     const { task } = await waiting('Toll gate')
