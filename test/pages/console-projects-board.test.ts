@@ -56,6 +56,32 @@ consoleSuite('the task board of the console', (given) => {
     await inspect('console-board')
   })
 
+  it('finds the oldest task that waits, and says how many there are only once it has read them all', async () => {
+    const { page, person, open } = given()
+    const { id, task } = await project(person, 'Headline')
+    await change(given(), task.id, { status: 'waiting_approval' })
+    for (let i = 1; i <= 200; i++)
+      await person.client.post('/api/tasks', { body: { projectId: id, title: `Task ${i}` } })
+    let goOn!: () => void
+    const gate = new Promise<void>((resolve) => (goOn = resolve))
+    await page.route(/tasks\?.*after=/, async (route) => {
+      await gate
+      await route.continue()
+    })
+    await open(`/projects/${id}`, 'Website')
+    await column(given(), 'Scheduled').getByText('200+').waitFor()
+    await column(given(), 'Waiting for approval').getByText('0+').waitFor()
+    goOn()
+    await column(given(), 'Waiting for approval').getByRole('link', { name: 'Headline' }).waitFor()
+    await column(given(), 'Scheduled').getByText('200', { exact: true }).waitFor()
+    const cards = column(given(), 'Scheduled').getByRole('listitem')
+    expect(await cards.count()).toBe(50)
+    await column(given(), 'Scheduled').getByRole('button', { name: 'Show more' }).click()
+    await expect.poll(() => cards.count()).toBe(100)
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Task 150')
+    await page.unroute(/tasks\?.*after=/)
+  })
+
   it('does not move a task that somebody else has changed, and shows what it is now', async () => {
     const { page, person, open } = given()
     const { id, task } = await project(person, 'Headline')
@@ -129,6 +155,35 @@ consoleSuite('the approval of tasks in the console', (given) => {
     await inspect('console-task-done')
     await page.getByRole('button', { name: 'Close' }).click()
     await column(given(), 'Done').getByRole('link', { name: 'Headline' }).waitFor()
+  })
+
+  it('sends a draft for approval, and asks before the approval is skipped', async () => {
+    const { page, person, open, inspect } = given()
+    const { id, task } = await project(person, 'Headline', { requiresUserApproval: true })
+    await open(`/projects/${id}?task=${task.id}`, 'Website')
+    await page.getByRole('button', { name: 'Write a draft' }).click()
+    expect(await page.getByRole('button', { name: 'Send for approval' }).count()).toBe(0)
+    await page.getByRole('textbox', { name: 'Draft' }).fill('Toll gate')
+    await page.getByRole('button', { name: 'Save draft' }).click()
+    await page.getByRole('button', { name: 'Send for approval' }).waitFor()
+    await inspect('console-task-draft')
+    await page.getByRole('button', { name: 'Send for approval' }).click()
+    await page.getByText('It is now “Waiting for approval”.').waitFor()
+    await page.getByRole('button', { name: 'Approve' }).waitFor()
+    await page.getByRole('button', { name: 'Close' }).click()
+    const moveToDone = async (): Promise<void> => {
+      await page.getByRole('button', { name: 'Move “Headline”' }).click()
+      await page.getByRole('menuitem', { name: 'Done' }).click()
+      await page.getByText('Moving it to Done skips that').waitFor()
+    }
+    await moveToDone()
+    await inspect('console-board-skip')
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    expect(await read(given(), task.id)).toMatchObject({ status: 'waiting_approval', draft_output: 'Toll gate' })
+    await moveToDone()
+    await page.getByRole('button', { name: 'Skip the approval' }).click()
+    await column(given(), 'Done').getByRole('link', { name: 'Headline' }).waitFor()
+    expect(await read(given(), task.id)).toMatchObject({ status: 'done', output: null })
   })
 
   it('sends a task back with a comment', async () => {

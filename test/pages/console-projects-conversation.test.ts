@@ -69,6 +69,24 @@ consoleSuite(
       await inspect('console-conversation')
     })
 
+    it('shows a long answer in far fewer steps than it has tokens', async () => {
+      const { page } = given()
+      const { read } = await conversation(given())
+      const tokens = Array.from({ length: 4_000 }, (_, i) => `${i % 10 === 9 ? '🚏' : 'toll'} `)
+      await page.evaluate(`
+        globalThis.steps = 0
+        new MutationObserver(() => steps++)
+          .observe(document.querySelector('.messages'), { childList: true, subtree: true, characterData: true })`)
+      upstream.script = begun(words(...tokens))
+      await say(given(), 'Everything')
+      const text = tokens.join('')
+      await expect.poll(() => messages(given()).nth(1).locator('.text').textContent()).toBe(text)
+      await page.getByRole('button', { name: 'Stop' }).click()
+      await page.getByText('You stopped the answer').waitFor()
+      await expect.poll(async () => (await read())[1]).toEqual(['assistant', text, 'incomplete'])
+      expect(await page.evaluate<number>('steps')).toBeLessThan(tokens.length / 10)
+    })
+
     it('stops an answer, and keeps what came', async () => {
       const { page } = given()
       const { read } = await conversation(given())

@@ -1,7 +1,7 @@
 import type { Page } from '@turnpike/client'
 import type { Data } from '@turnpike/ui'
 import { plural, useData } from '@turnpike/ui'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 
 /** How many rows a page of a list has. */
 export const PAGE = 50
@@ -18,34 +18,44 @@ interface PageQuery {
   after?: string
 }
 
-/**
- * Reads the first page of a list, then as many as are asked for; `again`, and every `everyMs`, reads all of these again.
- * @param limit rows of a page; default {@link PAGE}
- */
-export function usePages<T>(
-  read: (page: PageQuery, signal: AbortSignal) => Promise<Page<T>>,
-  { limit = PAGE, everyMs }: { limit?: number; everyMs?: number } = {},
-): Pages<T> {
+/** Reads a page of a list. */
+type ReadPage<T> = (page: PageQuery, signal: AbortSignal) => Promise<Page<T>>
+
+/** Reads a list from its beginning. @param most most pages @param onPage called with what was read so far */
+async function readPages<T>(
+  read: ReadPage<T>,
+  signal: AbortSignal,
+  { limit, most, onPage }: { limit: number; most: number; onPage?: (all: Page<T>) => void },
+): Promise<Page<T>> {
+  let all: Page<T> = { items: [], next: undefined }
+  for (let page = 0; page < most; page++) {
+    const { items, next } = await read({ limit, ...(all.next !== undefined && { after: all.next }) }, signal)
+    all = { items: [...all.items, ...items], next }
+    onPage?.(all)
+    if (next === undefined) break
+  }
+  return all
+}
+
+/** Reads the first page of a list, then as many as are asked for; `again` reads all of these again. */
+export function usePages<T>(read: ReadPage<T>): Pages<T> {
   const shown = useRef(1)
-  const data = useData(
-    async (signal) => {
-      const all: Page<T> = { items: [], next: undefined }
-      for (let page = 0; page < shown.current; page++) {
-        const { items, next } = await read({ limit, ...(all.next !== undefined && { after: all.next }) }, signal)
-        all.items.push(...items)
-        all.next = next
-        if (next === undefined) break
-      }
-      return all
-    },
-    [],
-    everyMs,
-  )
+  const data = useData((signal) => readPages(read, signal, { limit: PAGE, most: shown.current }), [])
   const more = (): void => {
     shown.current++
     data.again()
   }
   return { ...data, more }
+}
+
+/**
+ * Reads a whole list, and every `everyMs` again. Until it has been read once, the value is what has come so far.
+ * @param limit rows of a page
+ */
+export function useWhole<T>(read: ReadPage<T>, { limit, everyMs }: { limit: number; everyMs: number }): Data<Page<T>> {
+  const [begun, setBegun] = useState<Page<T>>()
+  const data = useData((signal) => readPages(read, signal, { limit, most: Infinity, onPage: setBegun }), [], everyMs)
+  return { ...data, value: data.value ?? begun }
 }
 
 /** Reads data again whenever `version` is another one: what was changed, or how often. */

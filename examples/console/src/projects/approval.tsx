@@ -39,10 +39,13 @@ export function Approval({
   /** Called when a form was closed without a change. */
   onCancel: () => void
 }) {
-  const { id, draft_output, status, updated_at: version } = task
+  const { id, draft_output, output, status, updated_at: version } = task
   const approve = useAction(async () =>
     onChange(await changeTask(task, { status: 'done', ...(draft_output !== null && { output: draft_output }) })),
   )
+  const send = useAction(async () => onChange(await changeTask(task, { status: 'waiting_approval' })))
+  const isToSend =
+    task.requires_user_approval && status !== 'waiting_approval' && draft_output !== null && draft_output !== output
   const props = { task, onChange, onShow, onCancel }
   if (draftOf(draftField(id)) !== undefined)
     return (
@@ -63,6 +66,16 @@ export function Approval({
       }
     >
       <Draft task={task} />
+      {isToSend && (
+        <div class="foot stack">
+          <TaskError error={send.error} task={task} onShow={onShow} />
+          <div class="row end">
+            <ActionButton action={send} class="primary" onClick={send.run}>
+              {send.busy ? 'Sending…' : 'Send for approval'}
+            </ActionButton>
+          </div>
+        </div>
+      )}
       {status === 'waiting_approval' && (
         <div class="foot stack">
           {isCommenting ? (

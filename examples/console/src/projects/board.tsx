@@ -1,14 +1,18 @@
-import { Empty, Loaded, Status } from '@turnpike/ui'
+import { Empty, Loaded } from '@turnpike/ui'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { turnpike } from '../turnpike.js'
-import { More, usePages } from '../use-pages.js'
+import { useWhole } from '../use-pages.js'
+import { BoardColumn } from './board-column.js'
 import { NewTask } from './new-task.js'
-import { cardId, TaskCard } from './task-card.js'
+import { cardId } from './task-card.js'
 import type { Agent, Task } from './tasks.js'
 import { columnOf, columns, newest } from './tasks.js'
 
 /** How often the tasks are read again, so that changes by agents and other people are seen. */
 const POLL_MS = 10_000
+
+/** How many tasks are read at a time. All are, because a task that waits for approval may be an old one. */
+const PER_READ = 200
 
 /**
  * The tasks of a project in columns by their status.
@@ -25,20 +29,21 @@ export function Board({
   changed: Readonly<Record<string, Task>>
   onChange: (task: Task) => void
 }) {
-  const pages = usePages(
+  const data = useWhole(
     (page, signal) =>
       turnpike.list('/api/tasks', {
         query: { projectId, ...page },
         signal,
       }),
-    { everyMs: POLL_MS },
+    { limit: PER_READ, everyMs: POLL_MS },
   )
   const [isMaking, setMaking] = useState(false)
   const [message, setMessage] = useState('')
   const moved = useRef<string | undefined>(undefined)
+  const board = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    // Its card is in another column now, as another element.
-    if (moved.current !== undefined) document.getElementById(cardId(moved.current))?.focus()
+    // Its card is in another column now, as another element, or further down than that shows.
+    if (moved.current !== undefined) (document.getElementById(cardId(moved.current)) ?? board.current)?.focus()
     moved.current = undefined
   }, [changed])
   const move = (task: Task): void => {
@@ -56,8 +61,8 @@ export function Board({
           New task
         </button>
       </div>
-      <Loaded data={pages}>
-        {({ items }) => {
+      <Loaded data={data}>
+        {({ items, next }) => {
           const tasks = items.map((task) => newest(task, changed[task.id]))
           if (tasks.length === 0)
             return (
@@ -72,27 +77,19 @@ export function Board({
             )
           return (
             <div class="panel">
-              <div class="board" role="region" aria-label="Task board" tabIndex={0}>
-                {columns.map(({ status, name, tone }) => {
-                  const here = tasks.filter((task) => task.status === status)
-                  return (
-                    <section key={status} aria-label={name}>
-                      <header>
-                        <h2>
-                          <Status tone={tone}>{name}</Status>
-                        </h2>
-                        <span class="small muted number">{here.length}</span>
-                      </header>
-                      <ul>
-                        {here.map((task) => (
-                          <TaskCard key={task.id} task={task} agents={agents} onMove={move} onReload={pages.again} />
-                        ))}
-                      </ul>
-                    </section>
-                  )
-                })}
+              <div ref={board} class="board" role="region" aria-label="Task board" tabIndex={0}>
+                {columns.map((column) => (
+                  <BoardColumn
+                    key={column.status}
+                    column={column}
+                    tasks={tasks.filter(({ status }) => status === column.status)}
+                    isWhole={next === undefined}
+                    agents={agents}
+                    onMove={move}
+                    onReload={data.again}
+                  />
+                ))}
               </div>
-              <More pages={pages} name="task" />
             </div>
           )
         }}
@@ -105,7 +102,7 @@ export function Board({
           onMade={({ title }) => {
             setMaking(false)
             setMessage(`“${title}” is made.`)
-            pages.again()
+            data.again()
           }}
         />
       )}

@@ -10,6 +10,9 @@ type Chunk = Schemas['ChatChunk']
 /** Messages of a page. */
 const PER_PAGE = 30
 
+/** Milliseconds between two changes of a reply: tokens come faster than a page with a long text can be laid out. */
+const SHOW_MS = 50
+
 /** A reply that is being written. */
 export interface Reply {
   /** Undefined until the platform has accepted the request. */
@@ -108,6 +111,12 @@ function createConversation(projectId: string): Conversation {
     controller = new AbortController()
     const { signal } = controller
     let finish: string | undefined
+    let written = ''
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const show = (): void => {
+      timer = undefined
+      reply.value = { ...begun(), text: written }
+    }
     batch(() => {
       outcome.value = undefined
       reply.value = { id: undefined, text: '' }
@@ -135,12 +144,15 @@ function createConversation(projectId: string): Conversation {
       for await (const { choices } of request()) {
         const choice = choices[0]
         finish = choice?.finish_reason ?? finish
-        if (choice?.delta.content) reply.value = { ...begun(), text: begun().text + choice.delta.content }
+        if (!choice?.delta.content) continue
+        written += choice.delta.content
+        timer ??= setTimeout(show, SHOW_MS)
       }
     } catch (error) {
       failed = { error }
     }
-    const { id, text: written } = begun()
+    clearTimeout(timer)
+    const { id } = begun()
     const kind = !failed
       ? 'whole'
       : id !== undefined

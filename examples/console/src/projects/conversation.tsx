@@ -4,7 +4,7 @@ import { turnpike } from '../turnpike.js'
 import { Composer } from './composer.js'
 import type { Conversation as Store, Outcome } from './conversation-store.js'
 import { conversationOf } from './conversation-store.js'
-import { Message } from './message.js'
+import { Message, RunningText } from './message.js'
 import { Spend } from './spend.js'
 
 /** How often a screen reader is told what a reply has so far. */
@@ -143,7 +143,7 @@ export function Conversation({ projectId }: { projectId: string }) {
           <li class="message assistant" aria-busy="true">
             <b class="small muted">Assistant</b>
             <p class="text">
-              {reply.value.text}
+              <RunningText text={reply.value.text} />
               <span class="cursor" aria-hidden="true" />
             </p>
           </li>

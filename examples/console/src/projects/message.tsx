@@ -30,3 +30,10 @@ export const Message = ({
     {children}
   </li>
 )
+
+/** Up to 2,000 characters, of which none is cut in two. */
+const PIECE = /[^]{1,2000}/gu
+
+/** A text that grows at its end. It is shown in pieces, so that only the last one changes. */
+export const RunningText = ({ text }: { text: string }) =>
+  (text.match(PIECE) ?? []).map((piece, i) => <span key={i}>{piece}</span>)

@@ -7,7 +7,7 @@ export type TaskStatus = Task['status']
 export type Agent = Schemas['Agent']
 
 /** A status as the pages call it, with the tone of its shape. */
-interface Column {
+export interface Column {
   status: TaskStatus
   name: string
   tone: 'good' | 'warn' | 'bad' | 'off'
