@@ -37,10 +37,13 @@ async function readPages<T>(
   return all
 }
 
-/** Reads the first page of a list, then as many as are asked for; `again` reads all of these again. */
-export function usePages<T>(read: ReadPage<T>): Pages<T> {
+/**
+ * Reads the first page of a list, then as many as are asked for; `again` reads all of these again.
+ * @param limit rows of a page; default {@link PAGE}
+ */
+export function usePages<T>(read: ReadPage<T>, { limit = PAGE }: { limit?: number } = {}): Pages<T> {
   const shown = useRef(1)
-  const data = useData((signal) => readPages(read, signal, { limit: PAGE, most: shown.current }), [])
+  const data = useData((signal) => readPages(read, signal, { limit, most: shown.current }), [])
   const more = (): void => {
     shown.current++
     data.again()
