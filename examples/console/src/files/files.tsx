@@ -19,7 +19,7 @@ import { More, PAGE, useAgain, usePages } from '../use-pages.js'
 import type { UserFile } from './file-drawer.js'
 import { FileDrawer } from './file-drawer.js'
 import { UploadList } from './upload-list.js'
-import { ended, lastUploaded, upload } from './uploads.js'
+import { ended, isUploading, upload, uploaded } from './uploads.js'
 
 const BYTES_PER_GB = 1e9
 
@@ -114,6 +114,9 @@ function FileList({
   )
 }
 
+const sayUploaded = ([name, ...more]: readonly string[]): string | undefined =>
+  name === undefined ? undefined : more.length === 0 ? `${name} is uploaded.` : `${more.length + 1} files are uploaded.`
+
 const hasFiles = (event: DragEvent): boolean => event.dataTransfer?.types.includes('Files') ?? false
 
 export function Files() {
@@ -185,7 +188,7 @@ export function Files() {
           </Announcement>
         )}
         <p class="hidden" role="status">
-          {lastUploaded.value && `${lastUploaded.value} is uploaded.`}
+          {!isUploading.value && sayUploaded(uploaded.value)}
         </p>
         <UploadList />
         <FileList key={String(isTrash)} isTrash={isTrash} changes={changes} onChange={change} />

@@ -55,7 +55,7 @@ export function Board({
     <>
       <div class="spread">
         <p class="small muted" role="status">
-          {said || 'Read again every ten seconds.'}
+          {said || (data.error === undefined && 'Read again every ten seconds.')}
         </p>
         <button type="button" class="primary" onClick={() => make(true)}>
           New task
