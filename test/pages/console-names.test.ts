@@ -18,7 +18,7 @@ consoleSuite('long names in the console', (given) => {
       await open(path, heading)
       await page.reload()
       const table = page.getByRole('table')
-      await table.getByText(LONG.slice(0, 20)).waitFor()
+      await table.getByText(LONG.slice(0, 20)).first().waitFor()
       const { right, widest } = await table.evaluate((element) => {
         const second = element.querySelector('tbody td')!.getBoundingClientRect()
         return { right: second.right, widest: element.scrollWidth - element.parentElement!.clientWidth }

@@ -77,11 +77,11 @@ function SignedIn({ user }: { user: User }) {
         <>
           <div class="row">
             {user.role === 'admin' && (
-              <a class="button quiet small" href="./admin">
+              <a class="button quiet" href="./admin">
                 Dashboard
               </a>
             )}
-            <a class="button quiet small" href="./docs">
+            <a class="button quiet" href="./docs">
               API
             </a>
           </div>
