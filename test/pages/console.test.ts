@@ -28,15 +28,75 @@ consoleSuite('the console', (given) => {
     const pages = (): Promise<string[]> =>
       page.getByRole('navigation', { name: 'Pages' }).getByRole('link').allTextContents()
     expect(await pages()).toEqual(['Projects', 'Files', 'Usage', 'Keys', 'Account'])
-    await open('/users', 'Not found')
+    await open('/users', 'Users')
+    await page.getByText('This page is for administrators').waitFor()
+    const links = page.getByRole('banner').getByRole('link')
+    const others = async () => (await links.allTextContents()).slice(-2)
+    expect(await others()).toEqual(['Account', 'API'])
     await admin.client.patch('/api/users/{id}', { params: { id: person.id }, body: { role: 'user' } })
     await page.reload()
-    await page.getByRole('heading', { level: 1, name: 'Not found' }).waitFor()
+    await page.getByText('This page is for administrators').waitFor()
     expect(await pages()).toEqual(['Projects', 'Files', 'Usage', 'Account'])
+    await open('/keys', 'Keys')
+    await page.getByText('This page is for developers and administrators').waitFor()
+    await page.getByText('You can become a developer in').waitFor()
+    await open('/nothing', 'Not found')
+    await open('/users', 'Users')
     await admin.client.patch('/api/users/{id}', { params: { id: person.id }, body: { role: 'admin' } })
     await page.reload()
     await page.getByRole('heading', { level: 1, name: 'Users' }).waitFor()
+    await page.getByRole('button', { name: 'New user' }).waitFor()
     expect(await pages()).toEqual(['Projects', 'Files', 'Usage', 'Keys', 'Users', 'Account'])
+    expect(await others()).toEqual(['Dashboard', 'API'])
+    for (const [name, path] of [
+      ['Dashboard', '/admin'],
+      ['API', '/docs'],
+    ] as const) {
+      await page.getByRole('banner').getByRole('link', { name, exact: true }).click()
+      await page.waitForURL((url) => url.pathname === path)
+      await page.goBack()
+      await page.getByRole('heading', { level: 1, name: 'Users' }).waitFor()
+    }
+  })
+
+  it('says that the server cannot be reached, and when it read what it shows', async () => {
+    const { page, person, open } = given()
+    const { id } = await person.client.post('/api/projects', { body: { name: 'Website' } })
+    await person.client.post('/api/tasks', { body: { projectId: id, title: 'Headline' } })
+    await page.clock.install()
+    await open(`/projects/${id}`, 'Website')
+    await page.getByText('Read again every ten seconds.').waitFor()
+    await page.route('**/api/tasks?*', (route) => route.abort())
+    // The client tries three times.
+    const lost = page.getByRole('alert').getByText('The server cannot be reached.')
+    for (let i = 0; i < 3; i++) {
+      await page.clock.fastForward(10_000)
+      await page.waitForTimeout(100)
+    }
+    await lost.waitFor()
+    await page.getByText(/What is shown was read at \d\d:/).waitFor()
+    expect(await page.getByText('Read again every ten seconds.').count()).toBe(0)
+    await page.getByRole('link', { name: 'Headline' }).waitFor()
+    await page.unroute('**/api/tasks?*')
+  })
+
+  it('has one notice and no tabs for a project of somebody else', async () => {
+    const { page, newPerson, open } = given()
+    const other = await newPerson()
+    const { id } = await other.client.post('/api/projects', { body: { name: 'Theirs' } })
+    await open(`/projects/${id}`, 'Project')
+    await page.getByRole('alert').waitFor()
+    expect(await page.getByRole('alert').count()).toBe(1)
+    expect(await page.getByRole('navigation', { name: 'Project' }).count()).toBe(0)
+  })
+
+  it('says what usage covers', async () => {
+    const { page, open } = given()
+    await open('/usage', 'Usage')
+    await page.getByText('What conversations and tasks cost is in their').waitFor()
+    await page.getByText('= 0 tokens').waitFor()
+    await page.getByRole('main').getByRole('link', { name: 'project', exact: true }).click()
+    await page.getByRole('heading', { level: 1, name: 'Projects' }).waitFor()
   })
 
   it('notices that another tab has signed in somebody else, and shows them nothing of whoever was before', async () => {

@@ -37,9 +37,26 @@ const NotFound = () => (
     <section class="panel">
       <Empty title="There is no such page">
         <p>
-          It may be for another role than yours. Your work is in <a href={linkTo('/projects')}>Projects</a>.
+          Your work is in <a href={linkTo('/projects')}>Projects</a>.
         </p>
       </Empty>
+    </section>
+  </Page>
+)
+
+/** Says who has a page that the user has not. */
+const Refused = ({ entry: { name, roles } }: { entry: Entry }) => (
+  <Page title={name}>
+    <section class="panel">
+      {roles!.includes('developer') ? (
+        <Empty title="This page is for developers and administrators">
+          <p>
+            You can become a developer in <a href={linkTo('/account')}>Account</a>.
+          </p>
+        </Empty>
+      ) : (
+        <Empty title="This page is for administrators" />
+      )}
     </section>
   </Page>
 )
@@ -51,13 +68,23 @@ function SignedIn({ user }: { user: User }) {
     if (path === '/') goTo('/projects', {}, true)
   }, [path])
   const pages = entries.filter(({ roles }) => !roles || roles.includes(user.role))
-  const Current = path === '/' ? undefined : (pages.find((one) => one.path === path)?.page ?? NotFound)
+  const entry = entries.find((one) => one.path === path)
   return (
     <Shell
       name="Turnpike"
       pages={pages}
       footer={
         <>
+          <div class="row">
+            {user.role === 'admin' && (
+              <a class="button quiet" href="./admin">
+                Dashboard
+              </a>
+            )}
+            <a class="button quiet" href="./docs">
+              API
+            </a>
+          </div>
           <span class="who muted small break">{user.email}</span>
           <ActionButton action={signingOut} class="quiet" onClick={signingOut.run}>
             {signingOut.busy ? 'Signing out…' : 'Sign out'}
@@ -66,7 +93,7 @@ function SignedIn({ user }: { user: User }) {
       }
     >
       {signingOut.error !== undefined && <ErrorNotice error={signingOut.error} again={signingOut.run} />}
-      {Current && <Current />}
+      {path !== '/' && (!entry ? <NotFound /> : pages.includes(entry) ? <entry.page /> : <Refused entry={entry} />)}
     </Shell>
   )
 }

@@ -51,7 +51,7 @@ function Balance() {
           <Figure
             name="Credits"
             value={credits(left)}
-            detail={`= ${tokensOf(left)}. A credit is 1,000 tokens, of prompts and answers alike.`}
+            detail={`= ${tokensOf(left)}, of prompts and answers alike. The server takes off what your requests, conversations and tasks use, unless its administrator has turned that off; administrators add credits.`}
           />
         </dl>
       )}
@@ -188,10 +188,23 @@ function Sessions() {
 }
 
 /** What the user has left and has used. */
-export const Usage = () => (
-  <Page title="Usage">
-    <Balance />
-    {account.value!.role !== 'user' && <KeysUsage />}
-    <Sessions />
-  </Page>
-)
+export function Usage() {
+  const isDeveloper = account.value!.role !== 'user'
+  return (
+    <Page title="Usage">
+      <p class="small muted">
+        {isDeveloper ? (
+          <>
+            Requests with your <a href={linkTo('/keys')}>keys</a>, and those that name a session.
+          </>
+        ) : (
+          'Requests that name a session.'
+        )}{' '}
+        What conversations and tasks cost is in their <a href={linkTo('/projects')}>project</a>.
+      </p>
+      <Balance />
+      {isDeveloper && <KeysUsage />}
+      <Sessions />
+    </Page>
+  )
+}

@@ -20,7 +20,7 @@ import { More, useAgain, usePages } from '../use-pages.js'
 import type { UserFile } from './file-drawer.js'
 import { FileDrawer } from './file-drawer.js'
 import { UploadList } from './upload-list.js'
-import { ended, lastUploaded, upload } from './uploads.js'
+import { ended, isUploading, upload, uploaded } from './uploads.js'
 
 /** How much of the user's space is used. */
 function Space({ changes }: { changes: number }) {
@@ -113,6 +113,9 @@ function FileList({
   )
 }
 
+const sayUploaded = ([name, ...more]: readonly string[]): string | undefined =>
+  name === undefined ? undefined : more.length === 0 ? `${name} is uploaded.` : `${more.length + 1} files are uploaded.`
+
 const hasFiles = (event: DragEvent): boolean => event.dataTransfer?.types.includes('Files') ?? false
 
 export function Files() {
@@ -184,7 +187,7 @@ export function Files() {
           </Announcement>
         )}
         <p class="hidden" role="status">
-          {lastUploaded.value && `${lastUploaded.value} is uploaded.`}
+          {!isUploading.value && sayUploaded(uploaded.value)}
         </p>
         <UploadList />
         <FileList key={String(isTrash)} isTrash={isTrash} changes={changes} onChange={change} />

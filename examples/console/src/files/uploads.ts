@@ -1,4 +1,4 @@
-import { effect, signal } from '@preact/signals'
+import { computed, effect, signal } from '@preact/signals'
 import { account, turnpike } from '../turnpike.js'
 
 /** A file on its way. */
@@ -21,8 +21,11 @@ export const uploads = signal<readonly Upload[]>([])
 /** How many uploads have ended, in whatever way: one that failed or was cancelled may have been stored. */
 export const ended = signal(0)
 
-/** The name of the file that was uploaded last; '' at first. */
-export const lastUploaded = signal('')
+/** The names of the files that were uploaded since none was on its way. */
+export const uploaded = signal<readonly string[]>([])
+
+/** Whether a file is on its way. */
+export const isUploading = computed(() => uploads.value.some(({ state }) => state !== 'failed'))
 
 const running = new Map<number, AbortController>()
 let made = 0
@@ -45,7 +48,7 @@ async function send({ id, file }: Upload): Promise<void> {
         change(id, { sent: Math.min(loaded, file.size), state: loaded < total ? 'sending' : 'storing' }),
     })
     forget(id)
-    lastUploaded.value = file.name
+    uploaded.value = [...uploaded.value, file.name]
   } catch (error) {
     if (!leave.signal.aborted) change(id, { state: 'failed', error })
   }
@@ -63,6 +66,7 @@ function sendNext(): void {
 
 /** Uploads files, a few at a time. */
 export function upload(files: Iterable<File>): void {
+  if (!isUploading.value) uploaded.value = []
   const added = [...files].map((file): Upload => ({ id: ++made, file, state: 'waiting', sent: 0 }))
   uploads.value = [...uploads.value, ...added]
   sendNext()
@@ -84,11 +88,11 @@ export function retry(id: number): void {
 effect(() => {
   if (account.value !== null) return
   for (const one of uploads.peek()) cancel(one.id)
-  lastUploaded.value = ''
+  uploaded.value = []
 })
 
 const askBeforeLeaving = (event: BeforeUnloadEvent): void => event.preventDefault()
 effect(() => {
-  if (uploads.value.some(({ state }) => state !== 'failed')) addEventListener('beforeunload', askBeforeLeaving)
+  if (isUploading.value) addEventListener('beforeunload', askBeforeLeaving)
   else removeEventListener('beforeunload', askBeforeLeaving)
 })

@@ -55,7 +55,7 @@ export function Board({
     <>
       <div class="spread">
         <p class="small muted" role="status">
-          {message || 'Read again every ten seconds.'}
+          {message || (data.error === undefined && 'Read again every ten seconds.')}
         </p>
         <button type="button" class="primary" onClick={() => setMaking(true)}>
           New task

@@ -1,4 +1,4 @@
-import { Empty, linkTo, Loaded, Page, route, setQuery, useData } from '@turnpike/ui'
+import { Empty, ErrorNotice, linkTo, Loaded, Page, route, setQuery, useData } from '@turnpike/ui'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { turnpike } from '../turnpike.js'
 import { Board } from './board.js'
@@ -55,6 +55,13 @@ export function ProjectPage({ id, part }: { id: string; part: string }) {
   }, [taskId])
   const agents = team.value?.agents ?? []
   const onChange = (task: Task): void => setChanged((all) => ({ ...all, [task.id]: task }))
+  // One notice says why, such as that the project is somebody else's.
+  if (!project.value && project.error !== undefined)
+    return (
+      <Page title="Project">
+        <ErrorNotice error={project.error} again={project.again} />
+      </Page>
+    )
   return (
     <Page
       title={project.value?.name ?? 'Project'}

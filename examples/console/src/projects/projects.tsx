@@ -16,8 +16,10 @@ const columns: Column<Project>[] = [
     name: 'Name',
     cell: ({ id, name, color, description }) => (
       <>
-        <Dot color={color} />
-        <a href={linkTo(`/projects/${id}`)}>{name}</a>
+        <div class="named">
+          <Dot color={color} />
+          <a href={linkTo(`/projects/${id}`)}>{name}</a>
+        </div>
         {description !== null && <div class="small muted one-line">{description}</div>}
       </>
     ),

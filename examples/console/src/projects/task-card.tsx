@@ -27,7 +27,7 @@ export function TaskCard({
   ].filter(Boolean)
   return (
     <li class="card">
-      <a id={cardId(task.id)} class="break" href={linkTo(route.value.path, { task: task.id })}>
+      <a id={cardId(task.id)} class="break clamp" href={linkTo(route.value.path, { task: task.id })}>
         {task.title}
       </a>
       {notes.length > 0 && <span class="small muted">{notes.join(' · ')}</span>}

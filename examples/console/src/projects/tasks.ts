@@ -1,4 +1,5 @@
 import type { Schemas } from '@turnpike/client'
+import type { Tone } from '@turnpike/ui'
 import { turnpike } from '../turnpike.js'
 import { draftOf, setDraft } from './drafts.js'
 
@@ -10,13 +11,13 @@ export type Agent = Schemas['Agent']
 export interface Column {
   status: TaskStatus
   name: string
-  tone: 'good' | 'warn' | 'bad' | 'off'
+  tone: Tone
 }
 
 /** The columns of the board. */
 export const columns: readonly Column[] = [
   { status: 'scheduled', name: 'Scheduled', tone: 'off' },
-  { status: 'running', name: 'Running', tone: 'good' },
+  { status: 'running', name: 'Running', tone: 'busy' },
   { status: 'waiting_approval', name: 'Waiting for approval', tone: 'warn' },
   { status: 'done', name: 'Done', tone: 'good' },
   { status: 'failed', name: 'Failed', tone: 'bad' },

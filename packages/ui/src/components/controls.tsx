@@ -135,6 +135,7 @@ export function Dialog({
   children: ComponentChildren
 }) {
   const ref = useRef<HTMLDialogElement>(null)
+  const heading = useRef<HTMLHeadingElement>(null)
   const pressedBeside = useRef(false)
   const titleId = useId()
   useEffect(() => {
@@ -146,6 +147,11 @@ export function Dialog({
       if (isNowhere && before instanceof HTMLElement && before.isConnected) before.focus()
     }
   }, [])
+  useEffect(() => {
+    // A title that is longer than its room is scrolled by keys.
+    const { scrollHeight, clientHeight } = heading.current!
+    heading.current!.tabIndex = scrollHeight > clientHeight ? 0 : -1
+  })
   return (
     <dialog
       ref={ref}
@@ -157,7 +163,7 @@ export function Dialog({
       onClick={(event) => pressedBeside.current && event.target === ref.current && ref.current!.close()}
     >
       <header>
-        <h2 id={titleId} class="break">
+        <h2 ref={heading} id={titleId} class="break">
           {title}
         </h2>
         <div class="row">

@@ -133,8 +133,11 @@ export const Notice = ({ tone, children }: { tone?: 'warn' | 'bad'; children: Co
   </div>
 )
 
-/** A state in a word, with a shape: `good` and `off` a dot, `warn` a triangle, `bad` a cross. */
-export const Status = ({ tone, children }: { tone: 'good' | 'warn' | 'bad' | 'off'; children: ComponentChildren }) => (
+/** How a {@link Status} looks: `good` is a dot, `busy` half a dot, `off` a ring, `warn` a triangle, `bad` a cross. */
+export type Tone = 'good' | 'busy' | 'warn' | 'bad' | 'off'
+
+/** A state in a word, with a shape. */
+export const Status = ({ tone, children }: { tone: Tone; children: ComponentChildren }) => (
   <span class={`status ${tone}`}>{children}</span>
 )
 

@@ -1,13 +1,25 @@
 import type { ComponentChildren } from 'preact'
 import type { Data } from '../use-data.js'
+import { time } from '../format.js'
 import { Notice } from './layout.js'
 
-/** What an error says, with what helps to find it in the log. */
-export function ErrorNotice({ error, again }: { error: unknown; again?: () => void }) {
+/** What an error says, with what helps to find it in the log. @param children what else is to be known */
+export function ErrorNotice({
+  error,
+  again,
+  children,
+}: {
+  error: unknown
+  again?: () => void
+  children?: ComponentChildren
+}) {
   const { message, requestId } = error as { message?: string; requestId?: string }
+  // What `fetch` throws without an answer; each browser words it in its own way.
+  const text = error instanceof TypeError ? 'The server cannot be reached.' : message
   return (
     <Notice tone="bad">
-      <p>{message || 'Something went wrong.'}</p>
+      <p>{text || 'Something went wrong.'}</p>
+      {children}
       {requestId !== undefined && <p class="small muted mono break">Request {requestId}</p>}
       {again && (
         <div>
@@ -20,12 +32,16 @@ export function ErrorNotice({ error, again }: { error: unknown; again?: () => vo
   )
 }
 
-/** Shows data, or why it cannot be read. Data that was read before stays where reading it again fails. */
+/** Shows data, or why it cannot be read. Data that was read before stays where reading it again fails, and it is said when that was. */
 export function Loaded<T>({ data, children }: { data: Data<T>; children: (value: T) => ComponentChildren }) {
-  const { value, error, reading, again } = data
+  const { value, readAt, error, reading, again } = data
   return (
     <>
-      {error !== undefined && <ErrorNotice error={error} again={again} />}
+      {error !== undefined && (
+        <ErrorNotice error={error} again={again}>
+          {readAt && <p class="small muted">What is shown was read at {time(readAt)}.</p>}
+        </ErrorNotice>
+      )}
       {value !== undefined
         ? children(value)
         : reading && (
