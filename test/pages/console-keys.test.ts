@@ -73,7 +73,7 @@ consoleSuite('keys and usage at the console', (given) => {
     expect([(await ask(session!.id)).status, (await ask()).status]).toEqual([200, 200])
     await page.reload()
     await page.getByText('1,250', { exact: true }).waitFor()
-    await page.getByText('= 1,250K tokens').waitFor()
+    await page.getByText('= 1,250,000 tokens').waitFor()
     const cells = async (table: string, row: string): Promise<string[]> => {
       const found = page.getByRole('table', { name: table }).getByRole('row', { name: row })
       await found.waitFor()
