@@ -149,7 +149,7 @@ consoleSuite(
       await page.getByText('The first 50 files').waitFor()
       await page.getByRole('button', { name: 'Show more' }).press('Enter')
       await page.getByText('62 files').waitFor()
-      expect(await page.evaluate('document.activeElement.textContent')).toBe('62 files')
+      await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('62 files')
       expect(await page.getByRole('rowheader').count()).toBe(62)
     })
   },
