@@ -19,6 +19,20 @@ describe.skipIf(noBrowser)('the dashboard', () => {
     await server.stop()
   })
 
+  it('is at most 60 kB in all, compressed', async () => {
+    const html = await (await fetch(`${server.url}/admin`)).text()
+    const parts = [...html.matchAll(/(?:href|src)="(admin\/[^"]+)"/g)].map(([, path]) => `/${path}`)
+    expect(parts).toHaveLength(2)
+    const sizes = await Promise.all(
+      ['/admin', ...parts].map(async (path) => {
+        const { headers } = await fetch(server.url + path, { headers: { 'accept-encoding': 'gzip' } })
+        expect(headers.get('content-encoding')).toBe('gzip')
+        return Number(headers.get('content-length'))
+      }),
+    )
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(60_000)
+  })
+
   it('says what to do first where nothing was requested yet', async () => {
     const { page, context, inspect } = await visit(browser, server.url, looks[0]!)
     await openDashboard(page, server.url)
