@@ -1,8 +1,9 @@
 import type { Act, GatewayKey as StoredKey, KeyInput } from '@turnpike/core'
+import { getUser } from '@turnpike/core'
 import { isUuid } from '@turnpike/core/internal'
 import { jsonArray, Paging } from '@turnpike/http'
 import * as v from 'valibot'
-import { notFound } from '../errors.js'
+import { notFound, unauthenticated } from '../errors.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
 import { GatewayKey, KeysUsage } from '../schemas.js'
@@ -15,7 +16,7 @@ const PAGE = 500
 const hourOf = (time: Date): string => `${time.toISOString().slice(0, 10)}-${time.toISOString().slice(11, 13)}`
 
 /** What users can do with their gateway keys, without HTTP. */
-export function keyOperations({ keys, ledger }: Parts) {
+export function keyOperations({ kv, keys, ledger }: Parts) {
   /** All keys of a user, newest first. */
   const all = async (userId: string): Promise<StoredKey[]> => {
     const found: StoredKey[] = []
@@ -29,7 +30,15 @@ export function keyOperations({ keys, ledger }: Parts) {
   }
 
   return {
-    create: async (userId: string, input: KeyInput, act?: Act) => (await keys.create(userId, input, act))!,
+    async create(userId: string, input: KeyInput, act?: Act) {
+      try {
+        return (await keys.create(userId, input, act))!
+      } catch (error) {
+        // Deleted since the request was authenticated.
+        if (!(await getUser(kv, userId))) throw unauthenticated()
+        throw error
+      }
+    },
     list: (userId: string, page?: { after?: string; limit?: number }) => keys.list(userId, page),
     /** Revokes a key of the user; also one that is revoked already. False if the user has no key with this id. */
     async revoke(userId: string, id: string, act?: Act): Promise<boolean> {
