@@ -116,12 +116,8 @@ export interface Provider {
   /** Whether an unlisted model id, such as `gpt-…`, belongs to this family. Absent = never. */
   owns?(model: string): boolean
   models(call: UpstreamCall): Promise<Model[]>
-  /**
-   * Asks the upstream for its list of models, which costs nothing, and resolves with the status of the answer: 404 or 405 where it
-   * has no such list. Absent = it cannot be asked.
-   * @throws UpstreamError
-   */
-  check?(call: UpstreamCall): Promise<number>
+  /** Asks the upstream for its list of models, which costs nothing. Absent = it cannot be asked. @throws UpstreamError */
+  check?(call: UpstreamCall): Promise<void>
   /** Whether it supports a request of a task other than chat; absent = always. */
   fits?(need: Pick<Need, 'task' | 'request'>): boolean
   chat?: {

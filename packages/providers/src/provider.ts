@@ -7,7 +7,6 @@ import type {
   Provider,
   UpstreamCall,
 } from '@turnpike/core'
-import { UpstreamError } from '@turnpike/core'
 import { extend, unsupported, withoutNulls } from '@turnpike/core/internal'
 import type { ChatAdapter, UpstreamRequest } from './adapter.js'
 import { decodeStream } from './events.js'
@@ -98,22 +97,13 @@ export function createProvider(options: ProviderOptions): Provider {
     }
   }
 
-  const check = async (path: string, call: UpstreamCall): Promise<number> => {
-    try {
-      await callJson(upstream, { path, notes: [] }, call, (list) => list)
-      return 200
-    } catch (error) {
-      const status = UpstreamError.is(error) ? error.failure.status : undefined
-      if (status === 404 || status === 405) return status
-      throw error
-    }
-  }
-
   return {
     id: provider,
     owns,
     models: async () => models,
-    ...(modelsPath !== undefined && { check: (call) => check(modelsPath, call) }),
+    ...(modelsPath !== undefined && {
+      check: (call) => callJson(upstream, { path: modelsPath, notes: [] }, call, () => undefined),
+    }),
     chat: {
       oneChoice: chat.oneChoice,
       ...(chat.prepare && { prepare: chat.prepare }),

@@ -7,7 +7,7 @@ export interface TransportRequest {
   method: 'GET' | 'POST'
   headers: Record<string, string>
   /** A string, or a stream that is sent with backpressure. */
-  body?: string | ReadableStream<Uint8Array>
+  body?: string | ReadableStream<Uint8Array> | undefined
   /** If aborted, the connection is closed, before or during the response. */
   signal: Signal
 }

@@ -88,18 +88,13 @@ export function send(
 ): Promise<TransportResponse> {
   const { id, baseURL, errors, transport } = upstream
   if (notes.length > 0) onNotes?.(notes)
-  const url = baseURL + path
-  const sent = transport(
-    body === undefined
-      ? { url, method: 'GET', headers, signal }
-      : {
-          url,
-          method: 'POST',
-          headers,
-          body: body instanceof ReadableStream ? body : JSON.stringify(body),
-          signal,
-        },
-  )
+  const sent = transport({
+    url: baseURL + path,
+    method: body ? 'POST' : 'GET',
+    headers,
+    body: body instanceof ReadableStream ? body : body && JSON.stringify(body),
+    signal,
+  })
   return sent.then(
     (response) => {
       const { status, header } = response

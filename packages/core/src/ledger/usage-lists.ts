@@ -80,7 +80,7 @@ export async function listSince(kv: KV, of: HourOf, from: Date, page: PageOption
   const items: UsagePage['items'] = []
   while (items.length < ids.length) {
     items.push(...(await Promise.all(ids.slice(items.length, items.length + AT_ONCE).map(sum))))
-    await new Promise<void>(afterTurn)
+    await new Promise<void>((resolve) => afterTurn(resolve))
   }
   return pageOf(items, next)
 }

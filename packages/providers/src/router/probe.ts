@@ -15,13 +15,16 @@ async function check(provider: Provider, health: Health): Promise<Omit<Probe, 'd
     TIMEOUT_MS,
   )
   try {
-    const status = await provider.check({ signal: controller.signal })
+    await provider.check({ signal: controller.signal })
     health.checked(provider)
-    return { status }
+    return { status: 200 }
   } catch (error) {
     if (!UpstreamError.is(error)) throw error
-    health.checked(provider, error)
-    return { status: error.failure.status ?? null, error }
+    const { status = null } = error.failure
+    // It was reached, and has no list of models, as some servers of a single model.
+    const isWell = status === 404 || status === 405
+    health.checked(provider, isWell ? undefined : error)
+    return isWell ? { status } : { status, error }
   } finally {
     clearTimeout(timer)
   }
