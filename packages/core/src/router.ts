@@ -65,7 +65,7 @@ export interface ProviderHealth {
   failures: number
   /** Kind of the last failure. */
   last_failure: UpstreamFailure['kind'] | null
-  /** When one request may probe it. */
+  /** When one request may try it. */
   next_try: string | null
 }
 
@@ -73,7 +73,7 @@ export interface ProviderHealth {
 export interface ProviderState extends ProviderHealth {
   /** The tasks that it supports. */
   tasks: Task[]
-  /** `open` = other providers are tried first; `half-open` = one request may probe it or is doing so. */
+  /** `open` = other providers are tried first; `half-open` = one request may try it or is doing so. */
   breaker: 'closed' | 'open' | 'half-open'
   /** Rate-limited models, which are tried after others until the given time. */
   limited: { model: string; until: string }[]

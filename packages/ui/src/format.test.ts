@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { bytes, count, csv, dayAndTime, duration, percent, time, usd } from './format.js'
+import { bytes, count, csv, dayAndTime, duration, matches, percent, time, usd } from './format.js'
 
 describe('figures', () => {
   it('of counts', () => {
@@ -52,4 +52,13 @@ it('CSV quotes what has to be, and has no formulas', () => {
       ['=1+1', -1, '@x', '\n=1', '＝1'],
     ]),
   ).toBe('a,"b,""c""\nd",\r\n\'=1+1,-1,\'@x,"\'\n=1",\'＝1\r\n')
+})
+
+it('texts match in upper and lower case', () => {
+  expect(['ADA', 'love', '', 'grace'].map((wanted) => matches(wanted, ['Ada Lovelace', null, undefined]))).toEqual([
+    true,
+    true,
+    true,
+    false,
+  ])
 })

@@ -60,6 +60,12 @@ export const words = (code: string): string => code.replaceAll('_', ' ')
 /** The beginning of an id that tells it from others: ids of version 7 begin with the time. */
 export const shortId = (id: string): string => (id.length > 12 ? `…${id.slice(-8)}` : id)
 
+/** Whether one of the texts contains what is looked for, in upper or lower case. */
+export function matches(wanted: string, texts: readonly (string | null | undefined)[]): boolean {
+  const lower = wanted.toLowerCase()
+  return texts.some((text) => text?.toLowerCase().includes(lower))
+}
+
 /** CSV by RFC 4180. Text that a spreadsheet would take for a formula gets an apostrophe before it. */
 export function csv(rows: (string | number | null)[][]): string {
   const cell = (value: string | number | null): string => {

@@ -74,6 +74,9 @@ export function Chart({
   const place = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot | undefined>(undefined)
   const data = [times, ...lines.map(({ values }) => values)] satisfies uPlot.AlignedData
+  // What is drawn when the system's theme changes is what was read last.
+  const latest = useRef(data)
+  latest.current = data
   const { value: chosen } = theme
   const names = lines.map(({ name }) => name).join()
 
@@ -81,7 +84,7 @@ export function Chart({
     const element = place.current!
     const draw = (): void => {
       plot.current?.destroy()
-      plot.current = new uPlot(optionsOf(element.clientWidth, lines, format), data, element)
+      plot.current = new uPlot(optionsOf(element.clientWidth, lines, format), latest.current, element)
     }
     draw()
     const size = new ResizeObserver(() => plot.current?.setSize({ width: element.clientWidth, height: HEIGHT }))

@@ -8,7 +8,9 @@ import {
   Filter,
   linkTo,
   Loaded,
+  matches,
   NONE,
+  numberColumn,
   Page,
   Panel,
   plural,
@@ -22,8 +24,8 @@ import {
 } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
 import type { Key } from './answers.js'
-import { send } from './data.js'
-import { useRows } from './pages.js'
+import { send } from './api.js'
+import { useRows } from './rows.js'
 
 const isExpired = ({ expires_at }: Key): boolean => expires_at !== undefined && Date.parse(expires_at) <= Date.now()
 
@@ -49,7 +51,7 @@ const State = (key: Key) => (
 
 export function Keys() {
   const data = useRows<Key>('keys')
-  const [asked, ask] = useState<Key>()
+  const [asked, setAsked] = useState<Key>()
   const [revoked, setRevoked] = useState<Key>()
   const filter = route.value.query.get('filter') ?? ''
   const revoke = useAction(async (key: Key) => {
@@ -79,12 +81,7 @@ export function Keys() {
       cell: State,
       sort: ({ revoked }) => Number(revoked),
     },
-    {
-      name: 'Requests a minute',
-      number: true,
-      cell: ({ rate_limit }) => count(rate_limit),
-      sort: ({ rate_limit }) => rate_limit,
-    },
+    numberColumn('Requests a minute', ({ rate_limit }) => rate_limit, count),
     {
       name: 'Last used',
       cell: ({ last_used_at }) => (last_used_at === null ? 'never' : time(last_used_at)),
@@ -97,7 +94,7 @@ export function Keys() {
         key.revoked ? (
           NONE
         ) : (
-          <button type="button" class="danger" aria-label={`Revoke ${key.name}`} onClick={() => ask(key)}>
+          <button type="button" class="danger" aria-label={`Revoke ${key.name}`} onClick={() => setAsked(key)}>
             Revoke
           </button>
         ),
@@ -113,11 +110,7 @@ export function Keys() {
       )}
       <Loaded data={data}>
         {({ rows, cut }) => {
-          const shown = rows.filter((key) =>
-            [key.name, key.id, key.user, key.user_id].some((text) =>
-              text?.toLowerCase().includes(filter.toLowerCase()),
-            ),
-          )
+          const shown = rows.filter(({ name, id, user, user_id }) => matches(filter, [name, id, user, user_id]))
           return (
             <>
               <div class="spread">
@@ -145,7 +138,7 @@ export function Keys() {
           title={`Revoke “${asked.name}”?`}
           action="Revoke the key"
           onConfirm={() => revoke.run(asked)}
-          onClose={() => ask(undefined)}
+          onClose={() => setAsked(undefined)}
         >
           <p>Requests with this key of {asked.user ?? asked.user_id} are refused from now on. This cannot be undone.</p>
         </Confirm>

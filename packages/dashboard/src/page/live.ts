@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import { readEvents } from '@turnpike/client'
 import type { RequestEvent } from './answers.js'
-import { send } from './data.js'
+import { send } from './api.js'
 
 /** How many requests are kept. */
 const KEEP = 1_000

@@ -2,11 +2,13 @@ import type { Column } from '@turnpike/ui'
 import {
   Code,
   count,
+  dayAndTime,
   duration,
   Empty,
   Figure,
   linkTo,
   Loaded,
+  numberColumn,
   Page,
   Panel,
   percent,
@@ -15,7 +17,6 @@ import {
   setQuery,
   Spark,
   Table,
-  dayAndTime,
   usd,
   useData,
 } from '@turnpike/ui'
@@ -23,9 +24,9 @@ import { useMemo } from 'preact/hooks'
 import type { Metrics, MetricsAnswer } from './answers.js'
 import { Chart } from './chart.js'
 import { firstCurl } from './curl.js'
-import { read } from './data.js'
-import { hoursOf, periods } from './period.js'
-import { kindName } from './why.js'
+import { read } from './api.js'
+import { hoursOf, PeriodChoice } from './period.js'
+import { kindName } from './failures.js'
 
 const failed = ({ requests, error_rate }: Metrics): number => Math.round(requests * error_rate)
 
@@ -53,17 +54,12 @@ const FirstRun = () => (
 type Provider = MetricsAnswer['providers'][number]
 const providerColumns: Column<Provider>[] = [
   { name: 'Provider', cell: ({ id }) => <a href={linkTo('/providers')}>{id}</a>, sort: ({ id }) => id },
-  { name: 'Calls', number: true, cell: (one) => count(one.requests), sort: (one) => one.requests },
-  { name: 'Errors', number: true, cell: (one) => percent(one.error_rate), sort: (one) => one.error_rate },
-  { name: 'p50', number: true, cell: (one) => duration(one.latency_ms.p50), sort: (one) => one.latency_ms.p50 ?? 0 },
-  { name: 'p95', number: true, cell: (one) => duration(one.latency_ms.p95), sort: (one) => one.latency_ms.p95 ?? 0 },
-  {
-    name: 'First token',
-    number: true,
-    cell: (one) => duration(one.first_token_ms.p50),
-    sort: (one) => one.first_token_ms.p50 ?? 0,
-  },
-  { name: 'Cost', number: true, cell: (one) => usd(one.cost_usd), sort: (one) => one.cost_usd },
+  numberColumn('Calls', (one) => one.requests, count),
+  numberColumn('Errors', (one) => one.error_rate, percent),
+  numberColumn('p50', (one) => one.latency_ms.p50, duration),
+  numberColumn('p95', (one) => one.latency_ms.p95, duration),
+  numberColumn('First token', (one) => one.first_token_ms.p50, duration),
+  numberColumn('Cost', (one) => one.cost_usd, usd),
 ]
 
 /** What went wrong, most frequent first. */
@@ -113,7 +109,7 @@ function Figures({ total, series }: MetricsAnswer) {
   )
 }
 
-function Course({ series }: MetricsAnswer) {
+function HourlyChart({ series }: MetricsAnswer) {
   const given = route.value.query.get('show') ?? ''
   const view = Object.hasOwn(views, given) ? (given as View) : 'requests'
   const { name, of, format } = views[view]
@@ -152,16 +148,13 @@ export function Overview() {
   const hours = hoursOf('24')
   const data = useData((signal) => read<MetricsAnswer>(`metrics?hours=${hours}`, signal), [hours], 10_000)
   return (
-    <Page
-      title="Overview"
-      actions={<Segmented label="Period" options={periods} value={hours} onChange={(hours) => setQuery({ hours })} />}
-    >
+    <Page title="Overview" actions={<PeriodChoice value={hours} />}>
       <Loaded data={data}>
         {(answer) => (
           <>
             {answer.total.requests === 0 && <FirstRun />}
             <Figures {...answer} />
-            <Course {...answer} />
+            <HourlyChart {...answer} />
             <Panel title="Providers">
               <Table caption="Providers" columns={providerColumns} rows={answer.providers} rowKey={({ id }) => id} />
             </Panel>

@@ -3,7 +3,9 @@ import {
   count,
   Filter,
   Loaded,
+  matches,
   NONE,
+  numberColumn,
   Page,
   Panel,
   plural,
@@ -15,7 +17,7 @@ import {
   words,
 } from '@turnpike/ui'
 import type { PricedModel, PricingAnswer } from './answers.js'
-import { read } from './data.js'
+import { read } from './api.js'
 
 const rate = (value: number | null): string => (value === null ? NONE : usd(value))
 
@@ -42,20 +44,10 @@ const columns: Column<PricedModel>[] = [
     sort: ({ id }) => id,
   },
   { name: 'Provider', cell: ({ provider }) => provider, sort: ({ provider }) => provider },
-  { name: 'Input', number: true, cell: ({ input }) => rate(input), sort: ({ input }) => input ?? -1 },
-  { name: 'Output', number: true, cell: ({ output }) => rate(output), sort: ({ output }) => output ?? -1 },
-  {
-    name: 'Cache read',
-    number: true,
-    cell: ({ cache_read }) => rate(cache_read),
-    sort: ({ cache_read }) => cache_read ?? -1,
-  },
-  {
-    name: 'Cache write',
-    number: true,
-    cell: ({ cache_write }) => rate(cache_write),
-    sort: ({ cache_write }) => cache_write ?? -1,
-  },
+  numberColumn('Input', ({ input }) => input, rate),
+  numberColumn('Output', ({ output }) => output, rate),
+  numberColumn('Cache read', ({ cache_read }) => cache_read, rate),
+  numberColumn('Cache write', ({ cache_write }) => cache_write, rate),
   { name: 'Other', cell: (model) => others(model) || NONE },
   {
     name: 'Since',
@@ -68,7 +60,7 @@ export function Pricing() {
   const data = useData((signal) => read<PricingAnswer>('pricing', signal), [])
   const filter = route.value.query.get('filter') ?? ''
   const shown = ({ models }: PricingAnswer): PricedModel[] =>
-    models.filter(({ id, provider }) => `${provider}/${id}`.toLowerCase().includes(filter.toLowerCase()))
+    models.filter(({ id, provider }) => matches(filter, [`${provider}/${id}`]))
   return (
     <Page title="Pricing">
       <Loaded data={data}>

@@ -5,11 +5,10 @@ import {
   duration,
   Empty,
   Loaded,
+  numberColumn,
   Page,
   Panel,
   percent,
-  Segmented,
-  setQuery,
   Status,
   Table,
   time,
@@ -18,9 +17,9 @@ import {
 } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
 import type { BalancerAnswer, MetricsAnswer, Probe, ProvidersAnswer } from './answers.js'
-import { read, send } from './data.js'
-import { hoursOf, periods } from './period.js'
-import { kindName } from './why.js'
+import { read, send } from './api.js'
+import { hoursOf, PeriodChoice } from './period.js'
+import { kindName } from './failures.js'
 
 interface Row {
   key: string
@@ -114,36 +113,11 @@ const columnsOf = (again: () => void): Column<Row>[] => [
     sort: ({ state }) => state.id,
   },
   { name: 'Health', cell: Health, sort: ({ state }) => state.failures },
-  {
-    name: 'Calls',
-    number: true,
-    cell: ({ metrics }) => count(metrics?.requests ?? 0),
-    sort: ({ metrics }) => metrics?.requests ?? 0,
-  },
-  {
-    name: 'Errors',
-    number: true,
-    cell: ({ metrics }) => percent(metrics?.error_rate ?? 0),
-    sort: ({ metrics }) => metrics?.error_rate ?? 0,
-  },
-  {
-    name: 'p50',
-    number: true,
-    cell: ({ metrics }) => duration(metrics?.latency_ms.p50),
-    sort: ({ metrics }) => metrics?.latency_ms.p50 ?? 0,
-  },
-  {
-    name: 'p95',
-    number: true,
-    cell: ({ metrics }) => duration(metrics?.latency_ms.p95),
-    sort: ({ metrics }) => metrics?.latency_ms.p95 ?? 0,
-  },
-  {
-    name: 'First token',
-    number: true,
-    cell: ({ metrics }) => duration(metrics?.first_token_ms.p50),
-    sort: ({ metrics }) => metrics?.first_token_ms.p50 ?? 0,
-  },
+  numberColumn('Calls', ({ metrics }) => metrics?.requests ?? 0, count),
+  numberColumn('Errors', ({ metrics }) => metrics?.error_rate ?? 0, percent),
+  numberColumn('p50', ({ metrics }) => metrics?.latency_ms.p50, duration),
+  numberColumn('p95', ({ metrics }) => metrics?.latency_ms.p95, duration),
+  numberColumn('First token', ({ metrics }) => metrics?.first_token_ms.p50, duration),
   { name: 'Probe', cell: ({ state }) => <ProbeButton id={state.id} onDone={again} /> },
 ]
 
@@ -151,10 +125,7 @@ export function Providers() {
   const hours = hoursOf('24')
   const data = useData((signal) => readRows(hours, signal), [hours], 5_000)
   return (
-    <Page
-      title="Providers"
-      actions={<Segmented label="Period" options={periods} value={hours} onChange={(hours) => setQuery({ hours })} />}
-    >
+    <Page title="Providers" actions={<PeriodChoice value={hours} />}>
       <Loaded data={data}>
         {(rows) => (
           <Panel title="Configured providers">

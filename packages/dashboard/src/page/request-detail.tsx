@@ -2,8 +2,8 @@ import { Code, count, duration, Facts, linkTo, Loaded, NONE, Notice, time, usd, 
 import type { BalancerAnswer, RequestEvent } from './answers.js'
 import { Candidates } from './choices.js'
 import { curlOf } from './curl.js'
-import { read } from './data.js'
-import { isFailed, whyFailed } from './why.js'
+import { read } from './api.js'
+import { isFailed, whyFailed } from './failures.js'
 
 /** The model that answered, else the one that was asked for. */
 export const modelOf = ({ provider, model, requested_model }: RequestEvent): string =>

@@ -6,6 +6,7 @@ import {
   duration,
   Empty,
   Filter,
+  matches,
   NONE,
   Page,
   Panel,
@@ -21,7 +22,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { RequestEvent } from './answers.js'
 import { connection, followRequests, missed, requests } from './live.js'
 import { costOf, modelOf, RequestDetail } from './request-detail.js'
-import { isFailed } from './why.js'
+import { isFailed } from './failures.js'
 
 /** Rows that are shown at once: with more, the browser is busy with rows that nobody reads. */
 const SHOWN = 40
@@ -68,14 +69,14 @@ export function Requests() {
   const [paused, setPaused] = useState<readonly RequestEvent[]>()
   const [from, setFrom] = useState(0)
   const show = query.get('show') === 'failed' ? 'failed' : 'all'
-  const filter = (query.get('filter') ?? '').trim().toLowerCase()
+  const filter = (query.get('filter') ?? '').trim()
   const id = query.get('id')
   const all = paused ?? requests.value
   const matching = all.filter(
     (event) =>
       (show === 'all' || isFailed(event)) &&
       (filter === '' ||
-        [
+        matches(filter, [
           event.request_id,
           event.model,
           event.requested_model,
@@ -85,7 +86,7 @@ export function Requests() {
           event.error_code,
           event.route,
           String(event.status),
-        ].some((text) => text?.toLowerCase().includes(filter))),
+        ])),
   )
   const start = Math.min(from, Math.max(0, matching.length - 1))
   // Kept while it is open, also when a thousand others have ended since.

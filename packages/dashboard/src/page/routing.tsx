@@ -19,7 +19,7 @@ import {
 import { useState } from 'preact/hooks'
 import type { BalancerAnswer, Choice, ProvidersAnswer, Simulated } from './answers.js'
 import { Candidates, ChoiceFacts } from './choices.js'
-import { read, send } from './data.js'
+import { read, send } from './api.js'
 
 /** The smallest picture, for requests with one. */
 const PICTURE = 'data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA='

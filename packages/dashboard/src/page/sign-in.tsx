@@ -1,6 +1,6 @@
 import { Field, Form, Notice, Segmented, textOf, ThemeButton, useAction } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
-import { refused, signIn, signInByToken } from './data.js'
+import { refused, signIn, signInByToken } from './api.js'
 
 /** Asks for the credentials of an administrator. */
 export function SignIn() {

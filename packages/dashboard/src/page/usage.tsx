@@ -3,11 +3,14 @@ import {
   Bar,
   count,
   csv,
+  dayAndTime,
   Dialog,
   Empty,
   Filter,
   goTo,
   Loaded,
+  matches,
+  numberColumn,
   Page,
   Panel,
   plural,
@@ -16,14 +19,14 @@ import {
   setQuery,
   Spark,
   Table,
-  dayAndTime,
   usd,
   useData,
 } from '@turnpike/ui'
 import type { UsageHours, UsageRow } from './answers.js'
-import { read } from './data.js'
-import { useRows } from './pages.js'
-import { hoursOf, periods } from './period.js'
+import { read } from './api.js'
+import { useRows } from './rows.js'
+import type { Hours } from './period.js'
+import { hoursOf, PeriodChoice } from './period.js'
 
 const kinds = [
   ['user', 'User'],
@@ -63,14 +66,14 @@ function download(by: Kind, rows: readonly UsageRow[], isCut: boolean): void {
 }
 
 /** One row hour by hour. */
-function Hours({ by, id, hours }: { by: Kind; id: string; hours: string }) {
+function UsageByHour({ by, id, hours }: { by: Kind; id: string; hours: Hours }) {
   const data = useData(
     (signal) => read<UsageHours>(`usage/hours?by=${by}&id=${encodeURIComponent(id)}&hours=${hours}`, signal),
     [by, id, hours],
   )
   return (
     <Dialog title={data.value?.name ?? id} onClose={() => setQuery({ id: undefined })}>
-      <Segmented label="Period" options={periods} value={hoursOf('168')} onChange={(hours) => setQuery({ hours })} />
+      <PeriodChoice value={hours} />
       <Loaded data={data}>
         {({ total, series }) => (
           <>
@@ -108,9 +111,7 @@ export function Usage() {
   const id = query.get('id')
   const period = isByHour(by) ? hours : ''
   const data = useRows<UsageRow>(`usage?by=${by}${period && `&hours=${period}`}`)
-  const rows = (data.value?.rows ?? []).filter((one) =>
-    [one.id, one.name, one.user_id].some((text) => text?.toLowerCase().includes(filter.toLowerCase())),
-  )
+  const rows = (data.value?.rows ?? []).filter(({ id, name, user_id }) => matches(filter, [id, name, user_id]))
   const cost = rows.reduce((sum, one) => sum + one.cost_usd, 0)
   const columns: Column<UsageRow>[] = [
     {
@@ -141,24 +142,12 @@ export function Usage() {
       ),
       sort: (one) => one.cost_usd,
     },
-    { name: 'Requests', number: true, cell: (one) => count(one.requests), sort: (one) => one.requests },
-    { name: 'Tokens in', number: true, cell: (one) => count(one.prompt_tokens), sort: (one) => one.prompt_tokens },
-    {
-      name: 'Tokens out',
-      number: true,
-      cell: (one) => count(one.completion_tokens),
-      sort: (one) => one.completion_tokens,
-    },
+    numberColumn('Requests', (one) => one.requests, count),
+    numberColumn('Tokens in', (one) => one.prompt_tokens, count),
+    numberColumn('Tokens out', (one) => one.completion_tokens, count),
   ]
   return (
-    <Page
-      title="Usage"
-      actions={
-        isByHour(by) && (
-          <Segmented label="Period" options={periods} value={hours} onChange={(hours) => setQuery({ hours })} />
-        )
-      }
-    >
+    <Page title="Usage" actions={isByHour(by) && <PeriodChoice value={hours} />}>
       <div class="spread">
         <Segmented label="By" options={kinds} value={by} onChange={(by) => goTo('/usage', { by, hours }, true)} />
         <div class="row">
@@ -178,9 +167,9 @@ export function Usage() {
             {all.length === 0 ? (
               <Empty title="No usage in this period">
                 <p>
-                  {by === 'session' || by === 'project'
-                    ? `Requests count for a ${by} by their header X-${by === 'session' ? 'Session' : 'Project'}-ID.`
-                    : 'Choose a longer period, or send a first request.'}
+                  {isByHour(by)
+                    ? 'Choose a longer period, or send a first request.'
+                    : `Requests count for a ${by} by their header ${by === 'session' ? 'X-Session-ID' : 'X-Project-ID'}.`}
                 </p>
               </Empty>
             ) : (
@@ -202,7 +191,7 @@ export function Usage() {
         )}
       </Loaded>
       {!isByHour(by) && <p class="small muted">Usage by {by} is kept over all time, not by hour.</p>}
-      {id !== null && isByHour(by) && <Hours by={by} id={id} hours={hours} />}
+      {id !== null && isByHour(by) && <UsageByHour by={by} id={id} hours={hours} />}
     </Page>
   )
 }

@@ -4,7 +4,7 @@ import { UpstreamError } from '@turnpike/core'
 export interface HealthOptions {
   /** Consecutive failures after which a provider is tried last; default 5. */
   failures?: number
-  /** Milliseconds until one request may probe it again; default 30,000. */
+  /** Milliseconds until one request may try it again; default 30,000. */
   restMs?: number
   /** The clock, in milliseconds; default `Date.now`. */
   now?: () => number
@@ -16,10 +16,10 @@ const LIMITED_S = 1
 interface State {
   failures: number
   last: ProviderHealth['last_failure']
-  /** When it may be probed; undefined while it is healthy. */
+  /** When one request may try it; undefined while it is healthy. */
   nextTry: number | undefined
-  /** The target of the running probe. */
-  probe: Target | undefined
+  /** The target of the running trial request. */
+  trial: Target | undefined
 }
 
 /** Whether the model itself ended its answer early or unusably; `code` is then its finish reason. */
@@ -28,7 +28,7 @@ const ended = ({ kind, code }: UpstreamFailure): boolean =>
 
 /**
  * A circuit breaker per provider, driven by real traffic: after several consecutive failures the provider is tried last, until one request
- * probes it. Not counted as failures: errors caused by the caller, answers that the model itself ended (callers could provoke them),
+ * tries it. Not counted as failures: errors caused by the caller, answers that the model itself ended (callers could provoke them),
  * and rate limits, which only move the model behind others.
  */
 export class Health {
@@ -46,20 +46,20 @@ export class Health {
 
   #of(provider: Provider): State {
     let state = this.#states.get(provider)
-    if (!state) this.#states.set(provider, (state = { failures: 0, last: null, nextTry: undefined, probe: undefined }))
+    if (!state) this.#states.set(provider, (state = { failures: 0, last: null, nextTry: undefined, trial: undefined }))
     return state
   }
 
-  /** Whether a provider is healthy or may be probed; otherwise it is tried last. */
+  /** Whether a provider is healthy or may be tried; otherwise it is tried last. */
   available(provider: Provider): boolean {
-    const { nextTry, probe } = this.#of(provider)
-    return nextTry === undefined || (nextTry <= this.#now() && !probe)
+    const { nextTry, trial } = this.#of(provider)
+    return nextTry === undefined || (nextTry <= this.#now() && !trial)
   }
 
-  /** Records the start of a call, which may be the probe of its provider. Must be followed by `report` with the same target. */
+  /** Records the start of a call, which may be the trial request of its provider. Must be followed by `report` with the same target. */
   begin(target: Target): void {
     const state = this.#of(target.provider)
-    if (state.nextTry !== undefined && this.available(target.provider)) state.probe = target
+    if (state.nextTry !== undefined && this.available(target.provider)) state.trial = target
   }
 
   /** Whether a target was rate limited and its Retry-After has not passed. */
@@ -71,7 +71,7 @@ export class Health {
     const { provider, model } = target
     const state = this.#of(provider)
     // Other requests may use the provider at the same time, if it is the only one.
-    if (state.probe === target) state.probe = undefined
+    if (state.trial === target) state.trial = undefined
     // Other errors, such as a disconnected client, say nothing about the provider.
     if (error !== undefined && !UpstreamError.is(error)) return
     if (error === undefined || error.failure.caller || ended(error.failure)) {
@@ -97,7 +97,7 @@ export class Health {
   }
 
   /**
-   * Takes the result of a check without a request: after a success, the next request may probe the provider. A failure counts, unless the
+   * Takes the result of a check without a request: after a success, the next request may try the provider. A failure counts, unless the
    * check itself was its cause, or how often the provider was asked.
    */
   checked(provider: Provider, error?: UpstreamError): void {

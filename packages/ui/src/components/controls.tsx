@@ -78,28 +78,28 @@ export function Segmented<T extends string>({
 
 /** Copies a text to the clipboard, and says so. */
 export function Copy({ text, label = 'Copy', class: className }: { text: string; label?: string; class?: string }) {
-  const [said, say] = useState('')
+  const [result, setResult] = useState('')
   useEffect(() => {
-    if (said === '') return
-    const timer = setTimeout(() => say(''), 2_000)
+    if (result === '') return
+    const timer = setTimeout(() => setResult(''), 2_000)
     return () => clearTimeout(timer)
-  }, [said])
+  }, [result])
   const copy = async (): Promise<void> => {
     try {
       // Pages over plain HTTP have no clipboard.
       await navigator.clipboard.writeText(text)
-      say('Copied')
+      setResult('Copied')
     } catch {
-      say('Not copied')
+      setResult('Not copied')
     }
   }
   return (
     <>
       <button type="button" class={className} onClick={() => void copy()}>
-        {said || label}
+        {result || label}
       </button>
       <span class="hidden" role="status">
-        {said}
+        {result}
       </span>
     </>
   )

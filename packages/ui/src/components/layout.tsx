@@ -66,18 +66,19 @@ export function Shell({
   )
 }
 
+/** What a page and a panel have. */
+interface Titled {
+  title: string
+  /** What can be done, beside the title. */
+  actions?: ComponentChildren
+  children: ComponentChildren
+}
+
+/** Whether a page was shown before: the first one leaves the focus where the browser puts it. */
 let opened = false
 
 /** One page: its title, which gets the focus when the page is opened by a link, and what can be done. */
-export function Page({
-  title,
-  actions,
-  children,
-}: {
-  title: string
-  actions?: ComponentChildren
-  children: ComponentChildren
-}) {
+export function Page({ title, actions, children }: Titled) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     document.title = `${title} · Turnpike`
@@ -100,15 +101,7 @@ export function Page({
 }
 
 /** A part of a page with a heading. */
-export const Panel = ({
-  title,
-  actions,
-  children,
-}: {
-  title: string
-  actions?: ComponentChildren
-  children: ComponentChildren
-}) => (
+export const Panel = ({ title, actions, children }: Titled) => (
   <section class="panel" aria-label={title}>
     <header>
       <h2>{title}</h2>

@@ -12,6 +12,13 @@ export interface Column<Row> {
   sort?: (row: Row) => number | string
 }
 
+/** A column of figures, which it can be sorted by; what has none comes last. */
+export const numberColumn = <Row, Value extends number | null | undefined>(
+  name: string,
+  of: (row: Row) => Value,
+  format: (value: Value) => string,
+): Column<Row> => ({ name, number: true, cell: (row) => format(of(row)), sort: (row) => of(row) ?? -1 })
+
 /**
  * A table. The first column names its row.
  * @param caption what it shows, for screen readers

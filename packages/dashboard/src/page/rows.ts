@@ -1,7 +1,7 @@
 import type { Data } from '@turnpike/ui'
 import { useData } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
-import { read } from './data.js'
+import { read } from './api.js'
 
 /** Rows that were read so far. */
 export interface Rows<Row> {

@@ -1,7 +1,7 @@
-import { route } from '@turnpike/ui'
+import { route, Segmented, setQuery } from '@turnpike/ui'
 
 /** The periods that figures are shown for, in hours. */
-export const periods = [
+const periods = [
   ['1', '1 hour'],
   ['24', '24 hours'],
   ['168', '7 days'],
@@ -14,3 +14,8 @@ export const hoursOf = (standard: Hours): Hours => {
   const given = route.value.query.get('hours')
   return periods.find(([hours]) => hours === given)?.[0] ?? standard
 }
+
+/** Chooses the period in the page's address. */
+export const PeriodChoice = ({ value }: { value: Hours }) => (
+  <Segmented label="Period" options={periods} value={value} onChange={(hours) => setQuery({ hours })} />
+)
