@@ -1,8 +1,8 @@
-import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
+import { typeCheck } from './support/type-check.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const readmes = ['README.md', ...readdirSync(join(root, 'packages')).map((name) => `packages/${name}/README.md`)]
@@ -40,27 +40,8 @@ it('the TypeScript examples of the READMEs and of docs type-check', () => {
     .flatMap((page) => blocksOf(page).map((code, i) => [`${page.replaceAll('/', '-')}-${i}.ts`, code] as const))
     .filter(([, code]) => !programs.includes(code))
   expect(blocks.length).toBeGreaterThanOrEqual(readmes.length)
-  const folder = join(root, 'test', '.readme-blocks')
-  mkdirSync(folder, { recursive: true })
-  try {
-    // What other examples of its README import.
-    writeFileSync(join(folder, 'platform.ts'), platform!)
-    for (const [name, code] of blocks) writeFileSync(join(folder, name), `${code}\nexport {}\n`)
-    writeFileSync(
-      join(folder, 'tsconfig.json'),
-      JSON.stringify({
-        extends: '../../tsconfig.base.json',
-        compilerOptions: { noUnusedLocals: false },
-        // What a bundler makes of a page.
-        include: ['*.ts', '../../packages/dashboard/src/pages.d.ts'],
-      }),
-    )
-    execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', folder], { encoding: 'utf8' })
-  } catch (error) {
-    throw new Error((error as { stdout?: string }).stdout ?? String(error), { cause: error })
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
+  // What other examples of its README import.
+  typeCheck('readme-blocks', { 'platform.ts': platform!, ...Object.fromEntries(blocks) })
 })
 
 it('every file named in the READMEs and in docs/map.md exists', () => {

@@ -11,6 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { chromium } from 'playwright-core'
+import { runnerImport } from 'vite'
 import { createUser, gatewayKeys, usageLedger } from '../../packages/core/dist/index.js'
 import { openStorage } from '../../examples/server/dist/open-storage.js'
 import { chatBytes, connect } from './client.mjs'
@@ -36,6 +37,8 @@ const hold = (what, value, most, unit) => {
   if (!ok) failures.push(what)
   console.log(`${ok ? 'ok   ' : 'FAIL '} ${what}: ${value.toFixed(0)} ${unit} (at most ${most})`)
 }
+const { usageRecord } = (await runnerImport(fileURLToPath(new URL('../support/usage-record.ts', import.meta.url))))
+  .module
 const pick = (list, i) => list[i % list.length]
 
 /** Stores usage records of the last days. */
@@ -56,33 +59,20 @@ async function fill(count) {
       // Those that are stored together are of a few keys, as in life.
       const few = Math.floor((done + i) / 16)
       const { user, id } = pick(keys, few)
-      const session = `session-${few % SESSIONS}`
-      return ledger.append({
-        request_id: `r${done + i}`,
-        user_id: user,
-        key_id: id,
-        session_id: session,
-        conversation_id: '',
-        task_id: '',
-        project_id: '',
-        in_session: true,
-        task: 'chat',
-        model: `model-${few % MODELS}`,
-        provider: pick(['openai', 'anthropic', 'google'], done + i),
-        attempts: 1,
-        prompt_tokens: 900,
-        completion_tokens: 120,
-        tokens: 1_020,
-        accuracy: 'reported',
-        units: { input: 900, output: 120 },
-        rates: { input: 1, output: 2 },
-        catalogue: 'bench',
-        cost_nano_usd: 1_140_000,
-        outcome: 'complete',
-        latency_ms: 200 + ((done + i) % 900),
-        first_token_ms: 80,
-        timestamp: new Date(now - ((done + i) / count) * DAYS * 86_400_000).toISOString(),
-      })
+      return ledger.append(
+        usageRecord({
+          request_id: `r${done + i}`,
+          user_id: user,
+          key_id: id,
+          session_id: `session-${few % SESSIONS}`,
+          in_session: true,
+          model: `model-${few % MODELS}`,
+          provider: pick(['openai', 'anthropic', 'google'], done + i),
+          latency_ms: 200 + ((done + i) % 900),
+          first_token_ms: 80,
+          timestamp: new Date(now - ((done + i) / count) * DAYS * 86_400_000).toISOString(),
+        }),
+      )
     })
     await Promise.all(records)
   }

@@ -1,22 +1,8 @@
-import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { filesSuite, listed } from '../platform/files.js'
 import { PASSWORD } from '../platform/world.js'
-import { noBrowser, startBrowser } from '../support/browser.js'
-
-/** The script of the page with the client. */
-async function bundle(): Promise<string> {
-  const { outputFiles } = await build({
-    entryPoints: [fileURLToPath(new URL('page.js', import.meta.url))],
-    conditions: ['@turnpike/source'],
-    bundle: true,
-    format: 'esm',
-    write: false,
-  })
-  return outputFiles[0]!.text
-}
+import { bundlePage, noBrowser, startBrowser } from '../support/browser.js'
 
 filesSuite('the client in a browser', (world) => {
   describe.skipIf(noBrowser)('', () => {
@@ -38,7 +24,7 @@ filesSuite('the client in a browser', (world) => {
 
     beforeAll(async () => {
       browser = await startBrowser()
-      script = await bundle()
+      script = await bundlePage(new URL('page.js', import.meta.url))
     })
     afterAll(() => browser.close())
     beforeEach(async () => {

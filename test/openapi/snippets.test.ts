@@ -1,7 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ApiDocument } from '../../packages/dashboard/src/docs/document.js'
 import { readDocuments } from '../../packages/dashboard/src/docs/document.js'
@@ -9,8 +7,8 @@ import { BASE, snippetsOf } from '../../packages/dashboard/src/docs/snippets.js'
 import { documentFile, platformDocumentFile } from '../support/contract.js'
 import type { Server } from '../support/server.js'
 import { startServer } from '../support/server.js'
+import { typeCheck } from '../support/type-check.js'
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
 const read = (file: URL): ApiDocument => JSON.parse(readFileSync(file, 'utf8')) as ApiDocument
 
 const operations = readDocuments({ gateway: read(documentFile), platform: read(platformDocumentFile) }).flatMap(
@@ -31,29 +29,15 @@ const declared = `declare const ${[...new Set(required.map(({ name }) => `${name
 describe('the code of the page /docs', () => {
   it('type-checks', () => {
     expect(new Set(programs.map(({ anchor }) => anchor)).size).toBe(operations.length)
-    const folder = join(root, 'test', '.docs-snippets')
-    mkdirSync(folder, { recursive: true })
-    try {
-      for (const { anchor, title, text } of programs) {
-        const name = `${anchor}-${title === 'TypeScript' ? 'whole' : 'streamed'}.ts`
-        writeFileSync(join(folder, name), `${declared}\n${text}\nexport {}\n`)
-      }
-      writeFileSync(
-        join(folder, 'tsconfig.json'),
-        JSON.stringify({
-          extends: '../../tsconfig.base.json',
-          compilerOptions: { noUnusedLocals: false },
-          include: ['*.ts'],
-        }),
-      )
-      execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', folder], {
-        encoding: 'utf8',
-      })
-    } catch (error) {
-      throw new Error((error as { stdout?: string }).stdout ?? String(error), { cause: error })
-    } finally {
-      rmSync(folder, { recursive: true })
-    }
+    typeCheck(
+      'docs-snippets',
+      Object.fromEntries(
+        programs.map(({ anchor, title, text }) => [
+          `${anchor}-${title === 'TypeScript' ? 'whole' : 'streamed'}.ts`,
+          `${declared}\n${text}`,
+        ]),
+      ),
+    )
   })
 
   it('is what a shell can read', () => {

@@ -1,25 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { fileURLToPath } from 'node:url'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { build } from 'vite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { noBrowser, startBrowser } from '../support/browser.js'
+import { bundlePage, noBrowser, startBrowser } from '../support/browser.js'
 import { largePng } from '../support/large-png.js'
 import { filesSuite, listed } from './files.js'
 import { PASSWORD } from './world.js'
-
-/** The script of the page with the client that it uses. */
-async function bundle(): Promise<string> {
-  const entry = fileURLToPath(new URL('page/page.js', import.meta.url))
-  const built = (await build({
-    configFile: false,
-    logLevel: 'silent',
-    build: { write: false, minify: false, lib: { entry, formats: ['es'], fileName: 'page' } },
-  })) as { output: { code: string }[] }[]
-  return built[0]!.output[0]!.code
-}
 
 filesSuite('a page in a browser', (world) => {
   describe.skipIf(noBrowser)('', () => {
@@ -36,7 +23,7 @@ filesSuite('a page in a browser', (world) => {
     beforeAll(async () => {
       browser = await startBrowser()
       context = await browser.newContext({ viewport: { width: 640, height: 480 } })
-      const script = await bundle()
+      const script = await bundlePage(new URL('page/page.js', import.meta.url))
       const html = readFileSync(new URL('page/page.html', import.meta.url), 'utf8')
       // The app that embeds the platform serves the page.
       await context.route(`${world().url}/page`, (route) => route.fulfill({ contentType: 'text/html', body: html }))

@@ -1,4 +1,6 @@
 import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
 import type { Browser } from 'playwright-core'
 
 const executablePath = '/usr/bin/chromium'
@@ -14,4 +16,16 @@ if (noBrowser) {
 export async function startBrowser(): Promise<Browser> {
   const { chromium } = await import('playwright-core')
   return chromium.launch({ executablePath, args: ['--no-sandbox'] })
+}
+
+/** The script of a page in one text, with the packages that it imports. */
+export async function bundlePage(entry: URL): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [fileURLToPath(entry)],
+    conditions: ['@turnpike/source'],
+    bundle: true,
+    format: 'esm',
+    write: false,
+  })
+  return outputFiles[0]!.text
 }
