@@ -3,7 +3,6 @@ import {
   ActionButton,
   bytes,
   Check,
-  Confirm,
   Copy,
   Dialog,
   ErrorNotice,
@@ -17,6 +16,7 @@ import {
   useData,
 } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
+import { ConfirmButton } from '../confirm-button.js'
 import { turnpike } from '../turnpike.js'
 
 export type UserFile = Schemas['UserFile']
@@ -87,7 +87,6 @@ function Details({ file, onChange }: { file: UserFile; onChange: (done?: string)
 /** A file in the trash. */
 function Trashed({ file, onChange }: { file: UserFile; onChange: (done?: string) => void }) {
   const params = { id: file.id }
-  const [isConfirming, setConfirming] = useState(false)
   const restore = useAction(async () => {
     await turnpike.post('/api/user-files/{id}/restore', { params })
     onChange(`${file.display_name} is back among the files.`)
@@ -103,25 +102,15 @@ function Trashed({ file, onChange }: { file: UserFile; onChange: (done?: string)
       <FileFacts file={file} />
       {error !== undefined && <ErrorNotice error={error} />}
       <div class="row end">
-        <ActionButton action={remove} onClick={() => setConfirming(true)} class="danger">
-          {remove.busy ? 'Removing…' : 'Remove for good'}
-        </ActionButton>
+        <ConfirmButton action={remove} label="Remove for good" busy="Removing…" title="Remove for good?">
+          <p class="break">
+            {file.display_name} ({bytes(file.size_bytes)}) will be gone. Nobody can take that back.
+          </p>
+        </ConfirmButton>
         <ActionButton action={restore} onClick={restore.run} class="primary">
           {restore.busy ? 'Restoring…' : 'Restore'}
         </ActionButton>
       </div>
-      {isConfirming && (
-        <Confirm
-          title="Remove for good?"
-          action="Remove for good"
-          onConfirm={remove.run}
-          onClose={() => setConfirming(false)}
-        >
-          <p class="break">
-            {file.display_name} ({bytes(file.size_bytes)}) will be gone. Nobody can take that back.
-          </p>
-        </Confirm>
-      )}
     </>
   )
 }

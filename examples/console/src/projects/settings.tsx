@@ -1,18 +1,5 @@
-import {
-  ActionButton,
-  Confirm,
-  ErrorNotice,
-  Facts,
-  Form,
-  goTo,
-  Loaded,
-  Panel,
-  plural,
-  time,
-  useAction,
-  useData,
-} from '@turnpike/ui'
-import { useState } from 'preact/hooks'
+import { ErrorNotice, Facts, Form, goTo, Loaded, Panel, plural, time, useAction, useData } from '@turnpike/ui'
+import { ConfirmButton } from '../confirm-button.js'
 import { turnpike } from '../turnpike.js'
 import { PAGE } from '../use-pages.js'
 import type { Project } from './project-fields.js'
@@ -55,7 +42,6 @@ function DeletionSummary({ project }: { project: Project }) {
 export function Settings({ project, onChange }: { project: Project; onChange: () => void }) {
   const params = { id: project.id }
   const teams = useData((signal) => turnpike.get('/api/teams', { signal }), [])
-  const [isConfirming, setConfirming] = useState(false)
   const save = useAction(async (fields: FormData) => {
     await turnpike.patch('/api/projects/{id}', { params, body: projectOf(fields) })
     onChange()
@@ -88,22 +74,12 @@ export function Settings({ project, onChange }: { project: Project; onChange: ()
           />
           {remove.error !== undefined && <ErrorNotice error={remove.error} />}
           <div class="row">
-            <ActionButton action={remove} class="danger" onClick={() => setConfirming(true)}>
-              {remove.busy ? 'Deleting…' : 'Delete project'}
-            </ActionButton>
+            <ConfirmButton action={remove} label="Delete project" busy="Deleting…" title="Delete the project?">
+              <DeletionSummary project={project} />
+            </ConfirmButton>
           </div>
         </div>
       </Panel>
-      {isConfirming && (
-        <Confirm
-          title="Delete the project?"
-          action="Delete"
-          onConfirm={remove.run}
-          onClose={() => setConfirming(false)}
-        >
-          <DeletionSummary project={project} />
-        </Confirm>
-      )}
     </div>
   )
 }

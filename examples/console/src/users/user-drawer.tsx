@@ -1,6 +1,5 @@
 import {
   ActionButton,
-  Confirm,
   Dialog,
   ErrorNotice,
   Facts,
@@ -12,7 +11,7 @@ import {
   useAction,
   useData,
 } from '@turnpike/ui'
-import { useState } from 'preact/hooks'
+import { ConfirmButton } from '../confirm-button.js'
 import type { User } from '../turnpike.js'
 import { account, turnpike } from '../turnpike.js'
 import { Balance } from './balance.js'
@@ -32,7 +31,6 @@ const UserFacts = ({ user }: { user: User }) => (
 /** What is done with a user and leads elsewhere in the list. @param onChange called with what was done, once it has been */
 function Details({ user, onChange }: { user: User; onChange: (done?: string) => void }) {
   const params = { id: user.id }
-  const [isConfirming, setConfirming] = useState(false)
   const save = useAction(async (fields: FormData) => {
     const body = { email: textOf(fields, 'email'), ...personOf(fields) }
     const saved = await turnpike.patch('/api/users/{id}', { params, body })
@@ -57,23 +55,13 @@ function Details({ user, onChange }: { user: User; onChange: (done?: string) => 
       <UserFacts user={user} />
       {remove.error !== undefined && <ErrorNotice error={remove.error} />}
       <div class="row end">
-        <ActionButton action={remove} onClick={() => setConfirming(true)} class="danger">
-          {remove.busy ? 'Deleting…' : 'Delete user'}
-        </ActionButton>
-      </div>
-      {isConfirming && (
-        <Confirm
-          title="Delete the user?"
-          action="Delete user"
-          onConfirm={() => remove.run()}
-          onClose={() => setConfirming(false)}
-        >
+        <ConfirmButton action={remove} label="Delete user" busy="Deleting…" title="Delete the user?">
           <p class="break">
             {user.email} is signed out everywhere, and the keys are revoked for good. The account can be restored; its
             files are removed after 30 days.
           </p>
-        </Confirm>
-      )}
+        </ConfirmButton>
+      </div>
     </>
   )
 }
@@ -89,7 +77,7 @@ function Deleted({ user, onChange }: { user: User; onChange: (done?: string) => 
       <Balance userId={user.id} isDeleted />
       {restore.error !== undefined && <ErrorNotice error={restore.error} />}
       <div class="row end">
-        <ActionButton action={restore} onClick={() => restore.run()} class="primary">
+        <ActionButton action={restore} onClick={restore.run} class="primary">
           {restore.busy ? 'Restoring…' : 'Restore'}
         </ActionButton>
       </div>
