@@ -1,22 +1,9 @@
 import type { Column } from '@turnpike/ui'
-import {
-  Announcement,
-  Bar,
-  bytes,
-  Empty,
-  Loaded,
-  Page,
-  route,
-  Segmented,
-  setQuery,
-  Table,
-  time,
-  useData,
-} from '@turnpike/ui'
+import { Announcement, Bar, bytes, Empty, Loaded, Page, route, Segmented, setQuery, time, useData } from '@turnpike/ui'
 import { useRef, useState } from 'preact/hooks'
 import { turnpike } from '../turnpike.js'
 import { BYTES_PER_GB } from '../units.js'
-import { More, useAgain, usePages } from '../use-pages.js'
+import { PagedTable, useAgain, usePages } from '../use-pages.js'
 import type { UserFile } from './file-drawer.js'
 import { FileDrawer } from './file-drawer.js'
 import { UploadList } from './upload-list.js'
@@ -49,10 +36,7 @@ function FileList({
   onChange: (done?: string) => void
 }) {
   const pages = usePages((page, signal) =>
-    turnpike.list('/api/user-files', {
-      query: { ...page, trashed: isTrash ? 'true' : 'false' },
-      signal,
-    }),
+    turnpike.list('/api/user-files', { query: { ...page, trashed: isTrash ? 'true' : 'false' }, signal }),
   )
   useAgain(pages, changes)
   const [opened, setOpened] = useState<UserFile>()
@@ -72,32 +56,23 @@ function FileList({
   ]
   return (
     <section class="panel" aria-label={isTrash ? 'Trash' : 'Files'}>
-      <Loaded data={pages}>
-        {({ items }) =>
-          items.length === 0 ? (
-            isTrash ? (
-              <Empty title="The trash is empty">
-                <p>Files that you move here can be restored for 30 days.</p>
-              </Empty>
-            ) : (
-              <Empty title="No files yet">
-                <p>Drop files here, or choose them with Upload. Nobody else can read them until you share a link.</p>
-              </Empty>
-            )
+      <PagedTable
+        caption={isTrash ? 'Files in the trash' : 'Files'}
+        columns={columns}
+        pages={pages}
+        name="file"
+        empty={
+          isTrash ? (
+            <Empty title="The trash is empty">
+              <p>Files that you move here can be restored for 30 days.</p>
+            </Empty>
           ) : (
-            <>
-              <Table
-                caption={isTrash ? 'Files in the trash' : 'Files'}
-                columns={columns}
-                rows={items}
-                rowKey={({ id }) => id}
-                most={Infinity}
-              />
-              <More pages={pages} name="file" />
-            </>
+            <Empty title="No files yet">
+              <p>Drop files here, or choose them with Upload. Nobody else can read them until you share a link.</p>
+            </Empty>
           )
         }
-      </Loaded>
+      />
       {opened && (
         <FileDrawer
           id={opened.id}

@@ -1,9 +1,9 @@
 import './projects.css'
 import type { Column } from '@turnpike/ui'
-import { Dialog, Empty, Form, goTo, linkTo, Loaded, Page, route, Table, time, useAction, useData } from '@turnpike/ui'
+import { Dialog, Empty, Form, goTo, linkTo, Loaded, Page, route, time, useAction, useData } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
 import { turnpike } from '../turnpike.js'
-import { More, usePages } from '../use-pages.js'
+import { PagedTable, usePages } from '../use-pages.js'
 import type { Project } from './project-fields.js'
 import { ProjectFields, projectOf, teamName } from './project-fields.js'
 import { ProjectPage } from './project.js'
@@ -60,20 +60,17 @@ function ProjectList() {
       }
     >
       <section class="panel" aria-label="Projects">
-        <Loaded data={pages}>
-          {({ items }) =>
-            items.length === 0 ? (
-              <Empty title="No projects yet">
-                <p>Make one with New project. It has a team of agents, a board of tasks, and a conversation.</p>
-              </Empty>
-            ) : (
-              <>
-                <Table caption="Projects" columns={columns} rows={items} rowKey={({ id }) => id} most={Infinity} />
-                <More pages={pages} name="project" />
-              </>
-            )
+        <PagedTable
+          caption="Projects"
+          columns={columns}
+          pages={pages}
+          name="project"
+          empty={
+            <Empty title="No projects yet">
+              <p>Make one with New project. It has a team of agents, a board of tasks, and a conversation.</p>
+            </Empty>
           }
-        </Loaded>
+        />
       </section>
       {isMaking && <NewProject onClose={() => setMaking(false)} />}
     </Page>

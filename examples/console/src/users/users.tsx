@@ -1,9 +1,9 @@
 import type { Column } from '@turnpike/ui'
-import { Announcement, Empty, Loaded, NONE, Page, route, Segmented, setQuery, Table, textOf, time } from '@turnpike/ui'
+import { Announcement, Empty, NONE, Page, route, Segmented, setQuery, textOf, time } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
 import type { User } from '../turnpike.js'
 import { turnpike } from '../turnpike.js'
-import { More, useAgain, usePages } from '../use-pages.js'
+import { PagedTable, useAgain, usePages } from '../use-pages.js'
 import { NewUser } from './new-user.js'
 import { UserDrawer } from './user-drawer.js'
 
@@ -21,11 +21,7 @@ function UserList({
 }: Filter & { changes: number; onChange: (done?: string) => void }) {
   const pages = usePages((page, signal) =>
     turnpike.list('/api/users', {
-      query: {
-        ...page,
-        deleted: isDeleted ? 'true' : 'false',
-        ...(email && { email }),
-      },
+      query: { ...page, deleted: isDeleted ? 'true' : 'false', ...(email && { email }) },
       signal,
     }),
   )
@@ -51,24 +47,21 @@ function UserList({
   ]
   return (
     <section class="panel" aria-label="Users">
-      <Loaded data={pages}>
-        {({ items }) =>
-          items.length === 0 ? (
-            <Empty title={email ? `Nobody has the e-mail ${email}` : 'Nobody is deleted'}>
-              <p>
-                {email
-                  ? 'An e-mail is found by all of its letters, in whatever case.'
-                  : 'Users whom you delete can be restored here.'}
-              </p>
-            </Empty>
-          ) : (
-            <>
-              <Table caption="Users" columns={columns} rows={items} rowKey={({ id }) => id} most={Infinity} />
-              <More pages={pages} name="user" />
-            </>
-          )
+      <PagedTable
+        caption="Users"
+        columns={columns}
+        pages={pages}
+        name="user"
+        empty={
+          <Empty title={email ? `Nobody has the e-mail ${email}` : 'Nobody is deleted'}>
+            <p>
+              {email
+                ? 'An e-mail is found by all of its letters, in whatever case.'
+                : 'Users whom you delete can be restored here.'}
+            </p>
+          </Empty>
         }
-      </Loaded>
+      />
       {opened && (
         <UserDrawer
           id={opened.id}
