@@ -4,18 +4,18 @@ import {
   bytes,
   Check,
   Copy,
-  Dialog,
   ErrorNotice,
   Facts,
   Field,
   Form,
-  Loaded,
   textOf,
   time,
   useAction,
   useData,
 } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
+import type { OnChange } from '../changes.js'
+import { RowDrawer } from '../changes.js'
 import { ConfirmButton } from '../confirm-button.js'
 import { turnpike } from '../turnpike.js'
 
@@ -38,7 +38,7 @@ const FileFacts = ({ file }: { file: UserFile }) => (
 )
 
 /** A file that is not in the trash. */
-function Details({ file, onChange }: { file: UserFile; onChange: (done?: string) => void }) {
+function Details({ file, onChange }: { file: UserFile; onChange: OnChange }) {
   const params = { id: file.id }
   const [isPublic, setPublic] = useState(file.is_public)
   const save = useAction(async (fields: FormData) => {
@@ -85,7 +85,7 @@ function Details({ file, onChange }: { file: UserFile; onChange: (done?: string)
 }
 
 /** A file in the trash. */
-function Trashed({ file, onChange }: { file: UserFile; onChange: (done?: string) => void }) {
+function Trashed({ file, onChange }: { file: UserFile; onChange: OnChange }) {
   const params = { id: file.id }
   const restore = useAction(async () => {
     await turnpike.post('/api/user-files/{id}/restore', { params })
@@ -115,7 +115,7 @@ function Trashed({ file, onChange }: { file: UserFile; onChange: (done?: string)
   )
 }
 
-/** A file with what can be done with it. @param onChange called when it has been changed; with a text if it is not in its list any more */
+/** A file with what can be done with it. */
 export function FileDrawer({
   id,
   name,
@@ -124,26 +124,20 @@ export function FileDrawer({
 }: {
   id: string
   name: string
-  onChange: (done?: string) => void
+  onChange: OnChange
   onClose: () => void
 }) {
   // Read when it is opened: the URL of a private file is good for an hour only.
   const data = useData((signal) => turnpike.get('/api/user-files/{id}', { params: { id }, signal }), [id])
-  const changed = (done?: string): void => {
-    if (done === undefined) data.again()
-    onChange(done)
-  }
   return (
-    <Dialog title={data.value?.display_name ?? name} onClose={onClose}>
-      <Loaded data={data}>
-        {(file) =>
-          file.deleted_at === null ? (
-            <Details file={file} onChange={changed} />
-          ) : (
-            <Trashed file={file} onChange={changed} />
-          )
-        }
-      </Loaded>
-    </Dialog>
+    <RowDrawer title={data.value?.display_name ?? name} data={data} onChange={onChange} onClose={onClose}>
+      {(file, onChange) =>
+        file.deleted_at === null ? (
+          <Details file={file} onChange={onChange} />
+        ) : (
+          <Trashed file={file} onChange={onChange} />
+        )
+      }
+    </RowDrawer>
   )
 }

@@ -1,6 +1,8 @@
 import type { Column } from '@turnpike/ui'
-import { Announcement, Bar, bytes, Empty, Loaded, Page, route, Segmented, setQuery, time, useData } from '@turnpike/ui'
+import { Bar, bytes, Empty, Loaded, Page, route, Segmented, setQuery, time, useData } from '@turnpike/ui'
 import { useRef, useState } from 'preact/hooks'
+import type { OnChange } from '../changes.js'
+import { useChanges } from '../changes.js'
 import { turnpike } from '../turnpike.js'
 import { BYTES_PER_GB } from '../units.js'
 import { PagedTable, useAgain, usePages } from '../use-pages.js'
@@ -26,15 +28,7 @@ function Space({ changes }: { changes: number }) {
 }
 
 /** The files of the user, or those in the trash. */
-function FileList({
-  isTrash,
-  onChange,
-  changes,
-}: {
-  isTrash: boolean
-  changes: number
-  onChange: (done?: string) => void
-}) {
+function FileList({ isTrash, changes, onChange }: { isTrash: boolean; changes: number; onChange: OnChange }) {
   const pages = usePages((page, signal) =>
     turnpike.list('/api/user-files', { query: { ...page, trashed: isTrash ? 'true' : 'false' }, signal }),
   )
@@ -78,10 +72,7 @@ function FileList({
           id={opened.id}
           name={opened.display_name}
           onClose={() => setOpened(undefined)}
-          onChange={(done) => {
-            if (done !== undefined) setOpened(undefined)
-            onChange(done)
-          }}
+          onChange={onChange}
         />
       )}
     </section>
@@ -97,13 +88,8 @@ export function Files() {
   const isTrash = route.value.query.get('show') === 'trash'
   const input = useRef<HTMLInputElement>(null)
   const [isOver, setOver] = useState(false)
-  const [done, setDone] = useState<{ text: string; at: number }>()
-  const [changed, setChanged] = useState(0)
-  const changes = changed + ended.value
-  const change = (text?: string): void => {
-    setChanged((count) => count + 1)
-    setDone(text === undefined ? undefined : { text, at: Date.now() })
-  }
+  const { count, notice, onChange, clearNotice } = useChanges()
+  const changes = count + ended.value
   return (
     <div
       class={isOver ? 'over' : ''}
@@ -134,7 +120,7 @@ export function Files() {
               ]}
               value={isTrash ? 'trash' : ''}
               onChange={(show) => {
-                setDone(undefined)
+                clearNotice()
                 setQuery({ show })
               }}
             />
@@ -156,16 +142,12 @@ export function Files() {
         }
       >
         <Space changes={changes} />
-        {done && (
-          <Announcement key={done.at}>
-            <p>{done.text}</p>
-          </Announcement>
-        )}
+        {notice}
         <p class="hidden" role="status">
           {!isUploading.value && sayUploaded(uploaded.value)}
         </p>
         <UploadList />
-        <FileList key={String(isTrash)} isTrash={isTrash} changes={changes} onChange={change} />
+        <FileList key={String(isTrash)} isTrash={isTrash} changes={changes} onChange={onChange} />
       </Page>
     </div>
   )

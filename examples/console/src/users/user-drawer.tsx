@@ -1,16 +1,6 @@
-import {
-  ActionButton,
-  Dialog,
-  ErrorNotice,
-  Facts,
-  Field,
-  Form,
-  Loaded,
-  textOf,
-  time,
-  useAction,
-  useData,
-} from '@turnpike/ui'
+import { ActionButton, ErrorNotice, Facts, Field, Form, textOf, time, useAction, useData } from '@turnpike/ui'
+import type { OnChange } from '../changes.js'
+import { RowDrawer } from '../changes.js'
 import { ConfirmButton } from '../confirm-button.js'
 import type { User } from '../turnpike.js'
 import { account, turnpike } from '../turnpike.js'
@@ -28,8 +18,8 @@ const UserFacts = ({ user }: { user: User }) => (
   />
 )
 
-/** What is done with a user and leads elsewhere in the list. @param onChange called with what was done, once it has been */
-function Details({ user, onChange }: { user: User; onChange: (done?: string) => void }) {
+/** A user who is not deleted. */
+function Details({ user, onChange }: { user: User; onChange: OnChange }) {
   const params = { id: user.id }
   const save = useAction(async (fields: FormData) => {
     const body = { email: textOf(fields, 'email'), ...personOf(fields) }
@@ -66,7 +56,8 @@ function Details({ user, onChange }: { user: User; onChange: (done?: string) => 
   )
 }
 
-function Deleted({ user, onChange }: { user: User; onChange: (done?: string) => void }) {
+/** A user who can be restored. */
+function Deleted({ user, onChange }: { user: User; onChange: OnChange }) {
   const restore = useAction(async () => {
     await turnpike.post('/api/users/{id}/restore', { params: { id: user.id } })
     onChange(`${user.email} is restored, without the keys that there were.`)
@@ -85,7 +76,7 @@ function Deleted({ user, onChange }: { user: User; onChange: (done?: string) => 
   )
 }
 
-/** A user with what administrators can do. @param onChange called when it has been changed; with a text if it is not in its list any more */
+/** A user with what administrators can do. */
 export function UserDrawer({
   id,
   name,
@@ -94,25 +85,19 @@ export function UserDrawer({
 }: {
   id: string
   name: string
-  onChange: (done?: string) => void
+  onChange: OnChange
   onClose: () => void
 }) {
   const data = useData((signal) => turnpike.get('/api/users/{id}', { params: { id }, signal }), [id])
-  const changed = (done?: string): void => {
-    if (done === undefined) data.again()
-    onChange(done)
-  }
   return (
-    <Dialog title={name} onClose={onClose}>
-      <Loaded data={data}>
-        {(user) =>
-          user.deleted_at === null ? (
-            <Details user={user} onChange={changed} />
-          ) : (
-            <Deleted user={user} onChange={changed} />
-          )
-        }
-      </Loaded>
-    </Dialog>
+    <RowDrawer title={name} data={data} onChange={onChange} onClose={onClose}>
+      {(user, onChange) =>
+        user.deleted_at === null ? (
+          <Details user={user} onChange={onChange} />
+        ) : (
+          <Deleted user={user} onChange={onChange} />
+        )
+      }
+    </RowDrawer>
   )
 }

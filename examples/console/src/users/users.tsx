@@ -1,6 +1,8 @@
 import type { Column } from '@turnpike/ui'
-import { Announcement, Empty, NONE, Page, route, Segmented, setQuery, textOf, time } from '@turnpike/ui'
+import { Empty, NONE, Page, route, Segmented, setQuery, textOf, time } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
+import type { OnChange } from '../changes.js'
+import { useChanges } from '../changes.js'
 import type { User } from '../turnpike.js'
 import { turnpike } from '../turnpike.js'
 import { PagedTable, useAgain, usePages } from '../use-pages.js'
@@ -13,12 +15,7 @@ interface Filter {
   isDeleted: boolean
 }
 
-function UserList({
-  email,
-  isDeleted,
-  changes,
-  onChange,
-}: Filter & { changes: number; onChange: (done?: string) => void }) {
+function UserList({ email, isDeleted, changes, onChange }: Filter & { changes: number; onChange: OnChange }) {
   const pages = usePages((page, signal) =>
     turnpike.list('/api/users', {
       query: { ...page, deleted: isDeleted ? 'true' : 'false', ...(email && { email }) },
@@ -67,10 +64,7 @@ function UserList({
           id={opened.id}
           name={opened.email || opened.id}
           onClose={() => setOpened(undefined)}
-          onChange={(done) => {
-            if (done !== undefined) setOpened(undefined)
-            onChange(done)
-          }}
+          onChange={onChange}
         />
       )}
     </section>
@@ -81,14 +75,9 @@ export function Users() {
   const { query } = route.value
   const filter: Filter = { email: query.get('email') ?? '', isDeleted: query.get('show') === 'deleted' }
   const [isMaking, setMaking] = useState(false)
-  const [done, setDone] = useState<{ text: string; at: number }>()
-  const [changes, setChanges] = useState(0)
-  const change = (text?: string): void => {
-    setChanges((count) => count + 1)
-    setDone(text === undefined ? undefined : { text, at: Date.now() })
-  }
+  const { count, notice, onChange, clearNotice } = useChanges()
   const show = (fields: { email?: string; show?: string }): void => {
-    setDone(undefined)
+    clearNotice()
     setQuery(fields)
   }
   return (
@@ -135,13 +124,9 @@ export function Users() {
         </>
       }
     >
-      {done && (
-        <Announcement key={done.at}>
-          <p class="break">{done.text}</p>
-        </Announcement>
-      )}
-      <UserList key={`${filter.email} ${filter.isDeleted}`} {...filter} changes={changes} onChange={change} />
-      {isMaking && <NewUser onMade={change} onClose={() => setMaking(false)} />}
+      {notice}
+      <UserList key={`${filter.email} ${filter.isDeleted}`} {...filter} changes={count} onChange={onChange} />
+      {isMaking && <NewUser onMade={onChange} onClose={() => setMaking(false)} />}
     </Page>
   )
 }
