@@ -96,7 +96,6 @@ export function Board({
           agents={agents}
           onClose={() => setMaking(false)}
           onMade={({ title }) => {
-            setMaking(false)
             setMessage(`“${title}” is made.`)
             data.again()
           }}

@@ -5,7 +5,7 @@ import { turnpike } from '../turnpike.js'
 import { Composer } from './composer.js'
 import type { Conversation as Store, Outcome } from './conversation-store.js'
 import { conversationOf } from './conversation-store.js'
-import { Message, RunningText } from './message.js'
+import { Message, MessageBeingWritten } from './message.js'
 import { Spend } from './spend.js'
 
 /** How often a screen reader is told what a reply has so far. */
@@ -137,15 +137,7 @@ export function Conversation({ projectId }: { projectId: string }) {
         {all?.map((message) => (
           <Message key={message.id} message={message} />
         ))}
-        {reply.value && (
-          <li class="message assistant" aria-busy="true">
-            <b class="small muted">Assistant</b>
-            <p class="text">
-              <RunningText text={reply.value.text} />
-              <span class="cursor" aria-hidden="true" />
-            </p>
-          </li>
-        )}
+        {reply.value && <MessageBeingWritten text={reply.value.text} />}
       </ol>
       {ended && !reply.value && (
         <div class="body stack">
