@@ -4,7 +4,6 @@ import {
   ErrorNotice,
   Facts,
   Loaded,
-  NONE,
   Notice,
   Page,
   Panel,
@@ -13,7 +12,7 @@ import {
   useData,
 } from '@turnpike/ui'
 import { ConfirmButton } from './confirm-button.js'
-import { account, turnpike } from './turnpike.js'
+import { account, fullName, turnpike } from './turnpike.js'
 import { BYTES_PER_GB } from './units.js'
 
 /** What the plan and the extras of the balance allow. */
@@ -100,7 +99,7 @@ function SignOutAndDelete() {
 
 /** Who is signed in, and what they may have. */
 export function Account() {
-  const { email, first_name, last_name, role, provider, created_at, id } = account.value!
+  const { email, role, provider, created_at, id } = account.value!
   return (
     <Page title="Account">
       <div class="columns">
@@ -109,7 +108,7 @@ export function Account() {
             <Facts
               facts={[
                 ['E-mail', email],
-                ['Name', `${first_name} ${last_name}`.trim() || NONE],
+                ['Name', fullName(account.value!)],
                 ['Role', role],
                 ['Signs in by', provider],
                 ['Since', time(created_at)],

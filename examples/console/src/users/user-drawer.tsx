@@ -5,7 +5,7 @@ import { ConfirmButton } from '../confirm-button.js'
 import type { User } from '../turnpike.js'
 import { account, turnpike } from '../turnpike.js'
 import { Balance } from './balance.js'
-import { PersonFields, personOf } from './new-user.js'
+import { UserFields, userOf } from './user-fields.js'
 
 const UserFacts = ({ user }: { user: User }) => (
   <Facts
@@ -22,7 +22,7 @@ const UserFacts = ({ user }: { user: User }) => (
 function Details({ user, onChange }: { user: User; onChange: OnChange }) {
   const params = { id: user.id }
   const save = useAction(async (fields: FormData) => {
-    const body = { email: textOf(fields, 'email'), ...personOf(fields) }
+    const body = { email: textOf(fields, 'email'), ...userOf(fields) }
     const saved = await turnpike.patch('/api/users/{id}', { params, body })
     if (saved.id === account.value?.id) account.value = saved
     onChange()
@@ -39,7 +39,7 @@ function Details({ user, onChange }: { user: User; onChange: OnChange }) {
             <input {...ids} name="email" type="email" maxLength={254} defaultValue={user.email} autocomplete="off" />
           )}
         </Field>
-        <PersonFields user={user} />
+        <UserFields user={user} />
       </Form>
       <Balance userId={user.id} isDeleted={false} />
       <UserFacts user={user} />

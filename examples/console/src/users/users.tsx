@@ -1,10 +1,10 @@
 import type { Column } from '@turnpike/ui'
-import { Empty, NONE, Page, route, Segmented, setQuery, textOf, time } from '@turnpike/ui'
+import { Empty, Page, route, Segmented, setQuery, textOf, time } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
 import type { OnChange } from '../changes.js'
 import { useChanges } from '../changes.js'
 import type { User } from '../turnpike.js'
-import { turnpike } from '../turnpike.js'
+import { fullName, turnpike } from '../turnpike.js'
 import { PagedTable, useAgain, usePages } from '../use-pages.js'
 import { NewUser } from './new-user.js'
 import { UserDrawer } from './user-drawer.js'
@@ -33,7 +33,7 @@ function UserList({ email, isDeleted, changes, onChange }: Filter & { changes: n
         </button>
       ),
     },
-    { name: 'Name', cell: ({ first_name, last_name }) => `${first_name} ${last_name}`.trim() || NONE },
+    { name: 'Name', cell: fullName },
     { name: 'Role', cell: ({ role }) => <span class={`badge ${role === 'admin' ? 'accent' : ''}`}>{role}</span> },
     { name: 'Signs in by', cell: ({ provider }) => provider },
     {
