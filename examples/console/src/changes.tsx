@@ -22,6 +22,15 @@ export function useChanges() {
   }
 }
 
+/** What opens a row of a list in a drawer. */
+export interface RowDrawerProps {
+  id: string
+  /** What the list calls it. */
+  name: string
+  onChange: OnChange
+  onClose: () => void
+}
+
 /** A row of a list in a drawer, which is read again when it was changed, and closed when it is not in the list any more. */
 export function RowDrawer<Row>({
   title,
@@ -29,11 +38,9 @@ export function RowDrawer<Row>({
   onChange,
   onClose,
   children,
-}: {
+}: Pick<RowDrawerProps, 'onChange' | 'onClose'> & {
   title: string
   data: Data<Row>
-  onChange: OnChange
-  onClose: () => void
   children: (row: Row, onChange: OnChange) => ComponentChildren
 }) {
   const changed: OnChange = (done) => {

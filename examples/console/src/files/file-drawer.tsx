@@ -14,7 +14,7 @@ import {
   useData,
 } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
-import type { OnChange } from '../changes.js'
+import type { OnChange, RowDrawerProps } from '../changes.js'
 import { RowDrawer } from '../changes.js'
 import { ConfirmButton } from '../confirm-button.js'
 import { turnpike } from '../turnpike.js'
@@ -116,21 +116,11 @@ function Trashed({ file, onChange }: { file: UserFile; onChange: OnChange }) {
 }
 
 /** A file with what can be done with it. */
-export function FileDrawer({
-  id,
-  name,
-  onChange,
-  onClose,
-}: {
-  id: string
-  name: string
-  onChange: OnChange
-  onClose: () => void
-}) {
+export function FileDrawer({ id, name, ...drawer }: RowDrawerProps) {
   // Read when it is opened: the URL of a private file is good for an hour only.
   const data = useData((signal) => turnpike.get('/api/user-files/{id}', { params: { id }, signal }), [id])
   return (
-    <RowDrawer title={data.value?.display_name ?? name} data={data} onChange={onChange} onClose={onClose}>
+    <RowDrawer title={data.value?.display_name ?? name} data={data} {...drawer}>
       {(file, onChange) =>
         file.deleted_at === null ? (
           <Details file={file} onChange={onChange} />

@@ -1,5 +1,5 @@
 import { ActionButton, ErrorNotice, Facts, Field, Form, textOf, time, useAction, useData } from '@turnpike/ui'
-import type { OnChange } from '../changes.js'
+import type { OnChange, RowDrawerProps } from '../changes.js'
 import { RowDrawer } from '../changes.js'
 import { ConfirmButton } from '../confirm-button.js'
 import type { User } from '../turnpike.js'
@@ -77,20 +77,10 @@ function Deleted({ user, onChange }: { user: User; onChange: OnChange }) {
 }
 
 /** A user with what administrators can do. */
-export function UserDrawer({
-  id,
-  name,
-  onChange,
-  onClose,
-}: {
-  id: string
-  name: string
-  onChange: OnChange
-  onClose: () => void
-}) {
+export function UserDrawer({ id, name, ...drawer }: RowDrawerProps) {
   const data = useData((signal) => turnpike.get('/api/users/{id}', { params: { id }, signal }), [id])
   return (
-    <RowDrawer title={name} data={data} onChange={onChange} onClose={onClose}>
+    <RowDrawer title={name} data={data} {...drawer}>
       {(user, onChange) =>
         user.deleted_at === null ? (
           <Details user={user} onChange={onChange} />
