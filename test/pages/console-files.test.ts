@@ -103,10 +103,7 @@ consoleSuite(
 
     it('moves a file to the trash and back, by the keyboard alone', async () => {
       const { page } = given()
-      const press = async (name: string): Promise<void> => {
-        await page.getByRole('button', { name, exact: true }).focus()
-        await page.keyboard.press('Enter')
-      }
+      const press = (name: string): Promise<void> => page.getByRole('button', { name, exact: true }).press('Enter')
       await press('notes.txt')
       await page.getByRole('dialog').getByRole('button', { name: 'Move to trash' }).waitFor()
       await press('Move to trash')

@@ -1,7 +1,7 @@
 import type { Client } from '@turnpike/client'
 import { createClient } from '@turnpike/client'
 import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe } from 'vitest'
 import { noBrowser, startBrowser } from '../support/browser.js'
 import type { Server } from '../support/server.js'
 import { startServer } from '../support/server.js'
@@ -116,6 +116,9 @@ export function consoleSuite(
             await page.getByRole('heading', { level: 1, name: heading }).waitFor()
           },
         }
+      })
+      afterEach(async ({ task }) => {
+        if (task.result?.state === 'fail') console.log(await given.page.locator('body').ariaSnapshot())
       })
       afterAll(() => given.context.close())
       define(() => given)
