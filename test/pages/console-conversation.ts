@@ -1,15 +1,10 @@
-import { afterAll } from 'vitest'
 import { chunksOf, done, stream } from '../faults/wire.js'
-import { rawUpstream } from '../support/raw-upstream.js'
+import type { RawUpstream } from '../support/raw-upstream.js'
 import type { Given } from './console.js'
 import { consoleSuite } from './console.js'
 
-/** The upstream of the model that replies. */
-export const upstream = await rawUpstream()
-afterAll(() => upstream.close())
-
-/** Tests of conversations, whose replies are what `upstream.script` says. */
-export const conversationSuite = (name: string, define: (given: () => Given) => void): void =>
+/** Tests of conversations, whose replies come from `upstream`. */
+export const conversationSuite = (name: string, upstream: RawUpstream, define: (given: () => Given) => void): void =>
   consoleSuite(name, define, { env: { OPENAI_API_KEY: 'sk-upstream', OPENAI_BASE_URL: `${upstream.url}/v1` } })
 
 const chunk = chunksOf('chatcmpl-1', 'gpt-4o-mini')

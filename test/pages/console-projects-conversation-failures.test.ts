@@ -1,18 +1,12 @@
-import { expect, it } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
 import { answer, begun } from '../faults/wire.js'
-import { reset } from '../support/raw-upstream.js'
-import {
-  composer,
-  conversation,
-  conversationSuite,
-  messages,
-  say,
-  upstream,
-  whole,
-  words,
-} from './console-conversation.js'
+import { rawUpstream, reset } from '../support/raw-upstream.js'
+import { composer, conversation, conversationSuite, messages, say, whole, words } from './console-conversation.js'
 
-conversationSuite('what fails or is stopped in the conversation of the console', (given) => {
+const upstream = await rawUpstream()
+afterAll(() => upstream.close())
+
+conversationSuite('what fails or is stopped in the conversation of the console', upstream, (given) => {
   it('stops an answer, and keeps what came', async () => {
     const { page } = given()
     const { read } = await conversation(given())

@@ -1,19 +1,13 @@
-import { expect, it } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
 import { begun } from '../faults/wire.js'
+import { rawUpstream } from '../support/raw-upstream.js'
 import { gate } from './console.js'
-import {
-  composer,
-  conversation,
-  conversationSuite,
-  messages,
-  rest,
-  say,
-  upstream,
-  whole,
-  words,
-} from './console-conversation.js'
+import { composer, conversation, conversationSuite, messages, rest, say, whole, words } from './console-conversation.js'
 
-conversationSuite('the conversation of the console', (given) => {
+const upstream = await rawUpstream()
+afterAll(() => upstream.close())
+
+conversationSuite('the conversation of the console', upstream, (given) => {
   it('streams an answer and tells what it cost', async () => {
     const { page, inspect } = given()
     const { id, read } = await conversation(given())
