@@ -26,8 +26,6 @@ consoleSuite(
       await heading.dispatchEvent('dragover', { dataTransfer })
       await heading.dispatchEvent('drop', { dataTransfer })
     }
-    /** What an action said, which has the focus. */
-    const said = (words: string): Promise<void> => given().page.locator('.notice:focus').getByText(words).waitFor()
 
     it('says what to do where there are none', async () => {
       await given().open('/files', 'Files')
@@ -105,21 +103,18 @@ consoleSuite(
 
     it('moves a file to the trash and back, by the keyboard alone', async () => {
       const { page } = given()
-      const press = async (name: string): Promise<void> => {
-        await page.getByRole('button', { name, exact: true }).focus()
-        await page.keyboard.press('Enter')
-      }
+      const press = (name: string): Promise<void> => page.getByRole('button', { name, exact: true }).press('Enter')
       await press('notes.txt')
       await page.getByRole('dialog').getByRole('button', { name: 'Move to trash' }).waitFor()
       await press('Move to trash')
-      await said('notes.txt is in the trash.')
+      await given().said('notes.txt is in the trash.')
       expect(await names()).not.toContain('notes.txt')
       await press('Trash')
       await press('notes.txt')
       await page.getByRole('dialog').getByText('its links do not work').waitFor()
       await given().inspect('console-trash')
       await press('Restore')
-      await said('back among the files')
+      await given().said('back among the files')
       await page.getByText('The trash is empty').waitFor()
       expect(await names()).toContain('notes.txt')
     })
@@ -137,7 +132,7 @@ consoleSuite(
       expect(await names('true')).toEqual(['notes.txt'])
       await open('Remove for good')
       await confirm.getByRole('button', { name: 'Remove for good' }).click()
-      await said('removed for good')
+      await given().said('removed for good')
       expect(await names('true')).toEqual([])
     })
 

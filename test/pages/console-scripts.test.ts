@@ -1,9 +1,39 @@
+import type { Client } from '@turnpike/client'
 import { expect, it } from 'vitest'
 import { consoleSuite, PASSWORD } from './console.js'
 import { payloads } from './payloads.js'
 
+/** A long text, and a name. */
+const all = payloads.join('\n')
+const name = payloads.slice(0, 10).join(' ')
+
+/** Everything that people and models can write. */
+async function fill(client: Client) {
+  const { id } = await client.post('/api/projects', { body: { name, description: all } })
+  const tasks: string[] = []
+  for (const [i, payload] of payloads.entries()) {
+    const { id: task } = await client.post('/api/tasks', {
+      body: { projectId: id, title: payload, description: all, requiresUserApproval: true },
+    })
+    tasks.push(task)
+    const { choices } = await client.post('/api/gateway/v1/chat/completions', {
+      headers: { 'X-Task-ID': task },
+      body: { model: 'gpt-4o-mini', messages: [{ role: 'user', content: payload }] },
+    })
+    const output = choices[0]!.message.content as string
+    expect(output).toContain(payload)
+    const change = (body: object) => client.patch('/api/tasks/{id}', { params: { id: task }, body })
+    await change({ output: `${output}\n${all}` })
+    await change({ output, draft_output: `${all}\n${output}`, review_comments: payload })
+    await change({ status: (['waiting_approval', 'running', 'failed', 'done'] as const)[i % 4] })
+    const sent = client.stream('/api/projects/{id}/conversation/messages', { params: { id }, body: { text: payload } })
+    for await (const _ of sent);
+  }
+  return { id, tasks }
+}
+
 consoleSuite(
-  'threat 23: what users write is text in the console',
+  'threat 23: what users and models write is text in the console',
   (given) => {
     it('in names of files, keys, sessions and users', async () => {
       const { page, person, open, faults } = given()
@@ -45,6 +75,41 @@ consoleSuite(
       await page.reload()
       await page.getByRole('definition').getByText(payloads[0]!).waitFor()
       await page.waitForTimeout(300)
+      expect(faults).toEqual([])
+      expect(await page.evaluate('globalThis.hit')).toBeUndefined()
+    })
+
+    it('in projects, tasks, drafts, revisions, results and conversations', async () => {
+      const { page, person, faults, open } = given()
+      const { id, tasks } = await fill(person.client)
+
+      await open('/projects', 'Projects')
+      await page.reload()
+      await page.getByRole('link', { name }).waitFor()
+      for (const part of ['', '/conversation', '/results', '/team', '/settings']) {
+        await open(`/projects/${id}${part}`, name)
+        await page.waitForLoadState('networkidle')
+      }
+      await page.getByRole('button', { name: 'Delete project' }).click()
+      await page.getByText(payloads[0]!).first().waitFor()
+      await page.keyboard.press('Escape')
+      await open(`/projects/${id}`, name)
+      for (const payload of payloads) await page.getByRole('link', { name: payload, exact: true }).waitFor()
+      for (const task of tasks) {
+        await open(`/projects/${id}?task=${task}`, name)
+        await page.getByLabel('From').waitFor()
+        await page.keyboard.press('Escape')
+        await page.locator('dialog').waitFor({ state: 'detached' })
+      }
+      await open(`/projects/${id}/conversation`, name)
+      await page.getByRole('textbox', { name: 'Message' }).fill(all)
+      await page.getByRole('textbox', { name: 'Message' }).press('Enter')
+      await page.getByText(`You said: ${payloads[0]!}`).last().waitFor()
+      await page.getByRole('button', { name: 'Send' }).waitFor()
+      await open(`/projects/${encodeURIComponent(all)}`, 'Project')
+      await page.getByRole('alert').first().waitFor()
+      expect(await page.evaluate('document.querySelectorAll("script").length')).toBe(1)
+      expect(await page.evaluate('document.querySelectorAll("iframe, base, style, math").length')).toBe(0)
       expect(faults).toEqual([])
       expect(await page.evaluate('globalThis.hit')).toBeUndefined()
     })

@@ -12,7 +12,6 @@ consoleSuite(
         role: string
       }[]
     const openUser = (): Promise<void> => given().page.getByRole('button', { name: email() }).press('Enter')
-    const said = (words: string): Promise<void> => given().page.locator('.notice:focus').getByText(words).waitFor()
 
     it('makes one, and says why it cannot', async () => {
       const { page, open, inspect, server } = given()
@@ -29,7 +28,7 @@ consoleSuite(
       await page.getByLabel('Password').fill(PASSWORD)
       await page.getByLabel('First name').fill('<b>Grace</b>')
       await page.getByRole('button', { name: 'Make user' }).click()
-      await said(`${email()} can use Turnpike now.`)
+      await given().said(`${email()} can use Turnpike now.`)
       expect(await users()).toMatchObject([{ role: 'user', first_name: '<b>Grace</b>' }])
       await page.getByRole('row', { name: email() }).getByRole('cell', { name: '<b>Grace</b>' }).waitFor()
       const signedIn = await fetch(`${server.url}/api/auth`, {
@@ -95,14 +94,14 @@ consoleSuite(
         .getByRole('dialog', { name: 'Delete the user?' })
         .getByRole('button', { name: 'Delete user' })
         .press('Enter')
-      await said('is deleted')
+      await given().said('is deleted')
       expect([(await users()).length, (await users('true')).length]).toEqual([0, 1])
       await page.getByRole('button', { name: 'Deleted', exact: true }).click()
       await openUser()
       await dialog.getByText('70 = 70,000 tokens').waitFor()
       await inspect('console-deleted-user')
       await dialog.getByRole('button', { name: 'Restore' }).press('Enter')
-      await said('is restored')
+      await given().said('is restored')
       expect([(await users()).length, (await users('true')).length]).toEqual([1, 0])
       await page.getByRole('button', { name: 'Show all' }).click()
       await page.getByText('Nobody is deleted').waitFor()

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { consoleSuite, signIn } from './console.js'
+import { consoleSuite, gate, signIn } from './console.js'
 
 consoleSuite('the console', (given) => {
   it('signs out, says why somebody cannot sign in, and signs in', async () => {
@@ -133,15 +133,14 @@ consoleSuite('the console', (given) => {
     /** What has the focus, and gets keys. */
     const focused = () =>
       page.evaluate('document.activeElement.disabled ? undefined : document.activeElement.textContent')
-    /** Answers requests to a path once `goOn` is called. */
+    /** Answers requests to a path once the function that is returned is called. */
     const hold = async (path: string) => {
-      let goOn!: () => void
-      const gate = new Promise<void>((resolve) => (goOn = resolve))
+      const { opened, open } = gate()
       await page.route(path, async (route) => {
-        await gate
+        await opened
         await route.continue()
       })
-      return goOn
+      return open
     }
     const signOut = await hold('**/api/auth?*')
     await page.getByRole('button', { name: 'Sign out' }).press('Enter')

@@ -1,7 +1,7 @@
 import type { Client } from '@turnpike/client'
 import { createClient } from '@turnpike/client'
 import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe } from 'vitest'
 import { noBrowser, startBrowser } from '../support/browser.js'
 import type { Server } from '../support/server.js'
 import { startServer } from '../support/server.js'
@@ -29,8 +29,17 @@ export interface Given extends Visitor {
   admin: Person
   /** Makes somebody else. */
   newPerson(role?: Role): Promise<Person>
+  /** Waits for what an action said, which has the focus. */
+  said(words: string): Promise<void>
   /** Goes to a page of the console, such as `/files`, and waits for its heading. */
   open(path: string, heading: string): Promise<void>
+}
+
+/** Something to wait for until it is opened. */
+export function gate(): { opened: Promise<void>; open: () => void } {
+  let open!: () => void
+  const opened = new Promise<void>((resolve) => (open = resolve))
+  return { opened, open }
 }
 
 type Role = 'user' | 'developer' | 'admin'
@@ -101,11 +110,15 @@ export function consoleSuite(
           person,
           admin,
           newPerson: (role = 'user') => newPerson(role),
+          said: (words) => page.locator('.notice:focus').getByText(words).waitFor(),
           async open(path, heading) {
             await page.goto(`${server.url}/console#${path}`)
             await page.getByRole('heading', { level: 1, name: heading }).waitFor()
           },
         }
+      })
+      afterEach(async ({ task }) => {
+        if (task.result?.state === 'fail') console.log(await given.page.locator('body').ariaSnapshot())
       })
       afterAll(() => given.context.close())
       define(() => given)

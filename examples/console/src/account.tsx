@@ -1,11 +1,9 @@
 import {
   ActionButton,
   bytes,
-  Confirm,
   ErrorNotice,
   Facts,
   Loaded,
-  NONE,
   Notice,
   Page,
   Panel,
@@ -13,8 +11,8 @@ import {
   useAction,
   useData,
 } from '@turnpike/ui'
-import { useState } from 'preact/hooks'
-import { account, turnpike } from './turnpike.js'
+import { ConfirmButton } from './confirm-button.js'
+import { account, fullName, turnpike } from './turnpike.js'
 import { BYTES_PER_GB } from './units.js'
 
 /** What the plan and the extras of the balance allow. */
@@ -57,7 +55,7 @@ function Role() {
         </p>
         {change.error !== undefined && <ErrorNotice error={change.error} />}
         <div>
-          <ActionButton action={change} onClick={() => change.run()}>
+          <ActionButton action={change} onClick={change.run}>
             {change.busy ? 'Changing…' : role === 'user' ? 'Become a developer' : 'Become a user'}
           </ActionButton>
         </div>
@@ -68,7 +66,6 @@ function Role() {
 
 /** Signs out elsewhere, and deletes the account. */
 function SignOutAndDelete() {
-  const [isConfirming, setConfirming] = useState(false)
   const others = useAction(() => turnpike.signOut({ scope: 'others' }))
   const remove = useAction(async () => {
     await turnpike.delete('/api/account')
@@ -82,37 +79,27 @@ function SignOutAndDelete() {
         {others.done && <Notice>You are signed in here only.</Notice>}
         <div class="spread">
           <p>Sign out everywhere but here, if you left a browser open somewhere.</p>
-          <ActionButton action={others} onClick={() => others.run()}>
+          <ActionButton action={others} onClick={others.run}>
             {others.busy ? 'Signing out…' : 'Sign out elsewhere'}
           </ActionButton>
         </div>
         <div class="spread">
           <p>Delete your account. Its keys are revoked; an administrator can restore the account.</p>
-          <ActionButton action={remove} onClick={() => setConfirming(true)} class="danger">
-            {remove.busy ? 'Deleting…' : 'Delete account'}
-          </ActionButton>
+          <ConfirmButton action={remove} label="Delete account" busy="Deleting…" title="Delete your account?">
+            <p>
+              You are signed out everywhere, your keys are revoked, and your files are removed after 30 days. Until then
+              an administrator can restore the account, but not the keys.
+            </p>
+          </ConfirmButton>
         </div>
       </div>
-      {isConfirming && (
-        <Confirm
-          title="Delete your account?"
-          action="Delete account"
-          onConfirm={() => remove.run()}
-          onClose={() => setConfirming(false)}
-        >
-          <p>
-            You are signed out everywhere, your keys are revoked, and your files are removed after 30 days. Until then
-            an administrator can restore the account, but not the keys.
-          </p>
-        </Confirm>
-      )}
     </Panel>
   )
 }
 
 /** Who is signed in, and what they may have. */
 export function Account() {
-  const { email, first_name, last_name, role, provider, created_at, id } = account.value!
+  const { email, role, provider, created_at, id } = account.value!
   return (
     <Page title="Account">
       <div class="columns">
@@ -121,7 +108,7 @@ export function Account() {
             <Facts
               facts={[
                 ['E-mail', email],
-                ['Name', `${first_name} ${last_name}`.trim() || NONE],
+                ['Name', fullName(account.value!)],
                 ['Role', role],
                 ['Signs in by', provider],
                 ['Since', time(created_at)],

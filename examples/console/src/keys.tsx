@@ -10,11 +10,9 @@ import {
   ErrorNotice,
   Field,
   Form,
-  Loaded,
   NONE,
   Page,
   Status,
-  Table,
   textOf,
   time,
   usd,
@@ -23,7 +21,7 @@ import {
 } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
 import { turnpike } from './turnpike.js'
-import { More, usePages } from './use-pages.js'
+import { PagedTable, usePages } from './use-pages.js'
 
 type Key = Schemas['GatewayKey']
 
@@ -156,20 +154,17 @@ export function Keys() {
       {revoke.error !== undefined && <ErrorNotice error={revoke.error} />}
       {usage.error !== undefined && <ErrorNotice error={usage.error} again={usage.again} />}
       <section class="panel" aria-label="Keys">
-        <Loaded data={pages}>
-          {({ items }) =>
-            items.length === 0 ? (
-              <Empty title="No key yet">
-                <p>A program needs one to ask models at /v1 of this server. What it uses is taken off your credits.</p>
-              </Empty>
-            ) : (
-              <>
-                <Table caption="Keys" columns={columns} rows={items} rowKey={({ id }) => id} most={Infinity} />
-                <More pages={pages} name="key" />
-              </>
-            )
+        <PagedTable
+          caption="Keys"
+          columns={columns}
+          pages={pages}
+          name="key"
+          empty={
+            <Empty title="No key yet">
+              <p>A program needs one to ask models at /v1 of this server. What it uses is taken off your credits.</p>
+            </Empty>
           }
-        </Loaded>
+        />
       </section>
       {isMaking && (
         <NewKey

@@ -1,9 +1,12 @@
-import { signal } from '@preact/signals'
+import { effect, signal, untracked } from '@preact/signals'
 import type { Schemas } from '@turnpike/client'
 import { createClient } from '@turnpike/client'
+import { NONE } from '@turnpike/ui'
 
 /** Somebody who uses the platform. */
 export type User = Schemas['User']
+
+export const fullName = ({ first_name, last_name }: User): string => `${first_name} ${last_name}`.trim() || NONE
 
 /** Who is signed in; null = nobody. Undefined until it has been asked. */
 export const account = signal<User | null | undefined>(undefined)
@@ -13,6 +16,13 @@ export const turnpike = createClient({
   baseUrl: new URL('.', location.href).href,
   onSignedOut: () => (account.value = null),
 })
+
+/** Calls `forget` when nobody is signed in, so that the next user does not see what this one has begun. */
+export function whenSignedOut(forget: () => void): void {
+  effect(() => {
+    if (account.value === null) untracked(forget)
+  })
+}
 
 /** Asks who is signed in. Somebody else than before starts with nothing of theirs. */
 export async function readAccount(): Promise<void> {

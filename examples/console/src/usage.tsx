@@ -27,7 +27,7 @@ import {
 import { useState } from 'preact/hooks'
 import { credits, tokensOf } from './units.js'
 import { account, turnpike } from './turnpike.js'
-import { More, usePages } from './use-pages.js'
+import { PagedTable, usePages } from './use-pages.js'
 
 type Session = Schemas['Session']
 type KeyUsage = Schemas['KeysUsage']['keys'][number]
@@ -165,23 +165,20 @@ function Sessions() {
         </button>
       }
     >
-      <Loaded data={pages}>
-        {({ items }) =>
-          items.length === 0 ? (
-            <Empty title="No session yet">
-              <p>
-                A session sums up what requests used together. Make one, and send its id as the header{' '}
-                <code>X-Session-ID</code>.
-              </p>
-            </Empty>
-          ) : (
-            <>
-              <Table caption="Sessions" columns={sessionColumns} rows={items} rowKey={({ id }) => id} most={Infinity} />
-              <More pages={pages} name="session" />
-            </>
-          )
+      <PagedTable
+        caption="Sessions"
+        columns={sessionColumns}
+        pages={pages}
+        name="session"
+        empty={
+          <Empty title="No session yet">
+            <p>
+              A session sums up what requests used together. Make one, and send its id as the header{' '}
+              <code>X-Session-ID</code>.
+            </p>
+          </Empty>
         }
-      </Loaded>
+      />
       {isMaking && <NewSession onClose={() => setMaking(false)} onMade={pages.again} />}
     </Panel>
   )

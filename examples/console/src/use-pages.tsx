@@ -1,6 +1,7 @@
 import type { Page } from '@turnpike/client'
-import type { Data } from '@turnpike/ui'
-import { plural, useData } from '@turnpike/ui'
+import type { Column, Data } from '@turnpike/ui'
+import { Loaded, plural, Table, useData } from '@turnpike/ui'
+import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 
 /** How many rows a page of a list has. */
@@ -70,8 +71,8 @@ export function useAgain({ again }: Pick<Data<unknown>, 'again'>, version: unkno
   }, [version])
 }
 
-/** How many rows are shown, and the button for more. @param name of a row, such as `file` */
-export function More<T>({ pages: { value, reading, more }, name }: { pages: Pages<T>; name: string }) {
+/** How many rows are shown, and the button for more. */
+function More<T>({ pages: { value, reading, more }, name }: { pages: Pages<T>; name: string }) {
   const counted = useRef<HTMLSpanElement>(null)
   const wasAsked = useRef(false)
   const isLast = value?.next === undefined
@@ -101,3 +102,43 @@ export function More<T>({ pages: { value, reading, more }, name }: { pages: Page
     </div>
   )
 }
+
+interface PagedListProps<T> {
+  pages: Pages<T>
+  /** Of a row, such as `file`. */
+  name: string
+  /** What is shown where there is no row. */
+  empty: ComponentChildren
+}
+
+/** The pages of a list that are shown, and the button for more. */
+export const PagedList = <T,>({
+  pages,
+  name,
+  empty,
+  children,
+}: PagedListProps<T> & { children: (rows: readonly T[]) => ComponentChildren }) => (
+  <Loaded data={pages}>
+    {({ items }) =>
+      items.length === 0 ? (
+        empty
+      ) : (
+        <>
+          {children(items)}
+          <More pages={pages} name={name} />
+        </>
+      )
+    }
+  </Loaded>
+)
+
+/** A {@link PagedList} as a table. @param caption what it shows, for screen readers */
+export const PagedTable = <Row extends { id: string }>({
+  caption,
+  columns,
+  ...list
+}: PagedListProps<Row> & { caption: string; columns: readonly Column<Row>[] }) => (
+  <PagedList {...list}>
+    {(rows) => <Table caption={caption} columns={columns} rows={rows} rowKey={({ id }) => id} most={Infinity} />}
+  </PagedList>
+)

@@ -3,20 +3,20 @@ import {
   ActionButton,
   bytes,
   Check,
-  Confirm,
   Copy,
-  Dialog,
   ErrorNotice,
   Facts,
   Field,
   Form,
-  Loaded,
   textOf,
   time,
   useAction,
   useData,
 } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
+import type { OnChange, RowDrawerProps } from '../changes.js'
+import { RowDrawer } from '../changes.js'
+import { ConfirmButton } from '../confirm-button.js'
 import { turnpike } from '../turnpike.js'
 
 export type UserFile = Schemas['UserFile']
@@ -38,7 +38,7 @@ const FileFacts = ({ file }: { file: UserFile }) => (
 )
 
 /** A file that is not in the trash. */
-function Details({ file, onChange }: { file: UserFile; onChange: (done?: string) => void }) {
+function Details({ file, onChange }: { file: UserFile; onChange: OnChange }) {
   const params = { id: file.id }
   const [isPublic, setPublic] = useState(file.is_public)
   const save = useAction(async (fields: FormData) => {
@@ -85,9 +85,8 @@ function Details({ file, onChange }: { file: UserFile; onChange: (done?: string)
 }
 
 /** A file in the trash. */
-function Trashed({ file, onChange }: { file: UserFile; onChange: (done?: string) => void }) {
+function Trashed({ file, onChange }: { file: UserFile; onChange: OnChange }) {
   const params = { id: file.id }
-  const [isConfirming, setConfirming] = useState(false)
   const restore = useAction(async () => {
     await turnpike.post('/api/user-files/{id}/restore', { params })
     onChange(`${file.display_name} is back among the files.`)
@@ -103,58 +102,32 @@ function Trashed({ file, onChange }: { file: UserFile; onChange: (done?: string)
       <FileFacts file={file} />
       {error !== undefined && <ErrorNotice error={error} />}
       <div class="row end">
-        <ActionButton action={remove} onClick={() => setConfirming(true)} class="danger">
-          {remove.busy ? 'Removing…' : 'Remove for good'}
-        </ActionButton>
+        <ConfirmButton action={remove} label="Remove for good" busy="Removing…" title="Remove for good?">
+          <p class="break">
+            {file.display_name} ({bytes(file.size_bytes)}) will be gone. Nobody can take that back.
+          </p>
+        </ConfirmButton>
         <ActionButton action={restore} onClick={restore.run} class="primary">
           {restore.busy ? 'Restoring…' : 'Restore'}
         </ActionButton>
       </div>
-      {isConfirming && (
-        <Confirm
-          title="Remove for good?"
-          action="Remove for good"
-          onConfirm={remove.run}
-          onClose={() => setConfirming(false)}
-        >
-          <p class="break">
-            {file.display_name} ({bytes(file.size_bytes)}) will be gone. Nobody can take that back.
-          </p>
-        </Confirm>
-      )}
     </>
   )
 }
 
-/** A file with what can be done with it. @param onChange called when it has been changed; with a text if it is not in its list any more */
-export function FileDrawer({
-  id,
-  name,
-  onChange,
-  onClose,
-}: {
-  id: string
-  name: string
-  onChange: (done?: string) => void
-  onClose: () => void
-}) {
+/** A file with what can be done with it. */
+export function FileDrawer({ id, name, ...drawer }: RowDrawerProps) {
   // Read when it is opened: the URL of a private file is good for an hour only.
   const data = useData((signal) => turnpike.get('/api/user-files/{id}', { params: { id }, signal }), [id])
-  const changed = (done?: string): void => {
-    if (done === undefined) data.again()
-    onChange(done)
-  }
   return (
-    <Dialog title={data.value?.display_name ?? name} onClose={onClose}>
-      <Loaded data={data}>
-        {(file) =>
-          file.deleted_at === null ? (
-            <Details file={file} onChange={changed} />
-          ) : (
-            <Trashed file={file} onChange={changed} />
-          )
-        }
-      </Loaded>
-    </Dialog>
+    <RowDrawer title={data.value?.display_name ?? name} data={data} {...drawer}>
+      {(file, onChange) =>
+        file.deleted_at === null ? (
+          <Details file={file} onChange={onChange} />
+        ) : (
+          <Trashed file={file} onChange={onChange} />
+        )
+      }
+    </RowDrawer>
   )
 }

@@ -1,22 +1,11 @@
 import type { Column } from '@turnpike/ui'
-import {
-  Announcement,
-  Bar,
-  bytes,
-  Empty,
-  Loaded,
-  Page,
-  route,
-  Segmented,
-  setQuery,
-  Table,
-  time,
-  useData,
-} from '@turnpike/ui'
+import { Bar, bytes, Empty, Loaded, Page, route, Segmented, setQuery, time, useData } from '@turnpike/ui'
 import { useRef, useState } from 'preact/hooks'
+import type { OnChange } from '../changes.js'
+import { useChanges } from '../changes.js'
 import { turnpike } from '../turnpike.js'
 import { BYTES_PER_GB } from '../units.js'
-import { More, useAgain, usePages } from '../use-pages.js'
+import { PagedTable, useAgain, usePages } from '../use-pages.js'
 import type { UserFile } from './file-drawer.js'
 import { FileDrawer } from './file-drawer.js'
 import { UploadList } from './upload-list.js'
@@ -39,20 +28,9 @@ function Space({ changes }: { changes: number }) {
 }
 
 /** The files of the user, or those in the trash. */
-function FileList({
-  isTrash,
-  onChange,
-  changes,
-}: {
-  isTrash: boolean
-  changes: number
-  onChange: (done?: string) => void
-}) {
+function FileList({ isTrash, changes, onChange }: { isTrash: boolean; changes: number; onChange: OnChange }) {
   const pages = usePages((page, signal) =>
-    turnpike.list('/api/user-files', {
-      query: { ...page, trashed: isTrash ? 'true' : 'false' },
-      signal,
-    }),
+    turnpike.list('/api/user-files', { query: { ...page, trashed: isTrash ? 'true' : 'false' }, signal }),
   )
   useAgain(pages, changes)
   const [opened, setOpened] = useState<UserFile>()
@@ -72,41 +50,29 @@ function FileList({
   ]
   return (
     <section class="panel" aria-label={isTrash ? 'Trash' : 'Files'}>
-      <Loaded data={pages}>
-        {({ items }) =>
-          items.length === 0 ? (
-            isTrash ? (
-              <Empty title="The trash is empty">
-                <p>Files that you move here can be restored for 30 days.</p>
-              </Empty>
-            ) : (
-              <Empty title="No files yet">
-                <p>Drop files here, or choose them with Upload. Nobody else can read them until you share a link.</p>
-              </Empty>
-            )
+      <PagedTable
+        caption={isTrash ? 'Files in the trash' : 'Files'}
+        columns={columns}
+        pages={pages}
+        name="file"
+        empty={
+          isTrash ? (
+            <Empty title="The trash is empty">
+              <p>Files that you move here can be restored for 30 days.</p>
+            </Empty>
           ) : (
-            <>
-              <Table
-                caption={isTrash ? 'Files in the trash' : 'Files'}
-                columns={columns}
-                rows={items}
-                rowKey={({ id }) => id}
-                most={Infinity}
-              />
-              <More pages={pages} name="file" />
-            </>
+            <Empty title="No files yet">
+              <p>Drop files here, or choose them with Upload. Nobody else can read them until you share a link.</p>
+            </Empty>
           )
         }
-      </Loaded>
+      />
       {opened && (
         <FileDrawer
           id={opened.id}
           name={opened.display_name}
           onClose={() => setOpened(undefined)}
-          onChange={(done) => {
-            if (done !== undefined) setOpened(undefined)
-            onChange(done)
-          }}
+          onChange={onChange}
         />
       )}
     </section>
@@ -122,13 +88,8 @@ export function Files() {
   const isTrash = route.value.query.get('show') === 'trash'
   const input = useRef<HTMLInputElement>(null)
   const [isOver, setOver] = useState(false)
-  const [done, setDone] = useState<{ text: string; at: number }>()
-  const [changed, setChanged] = useState(0)
-  const changes = changed + ended.value
-  const change = (text?: string): void => {
-    setChanged((count) => count + 1)
-    setDone(text === undefined ? undefined : { text, at: Date.now() })
-  }
+  const { count, notice, onChange, clearNotice } = useChanges()
+  const changes = count + ended.value
   return (
     <div
       class={isOver ? 'over' : ''}
@@ -159,7 +120,7 @@ export function Files() {
               ]}
               value={isTrash ? 'trash' : ''}
               onChange={(show) => {
-                setDone(undefined)
+                clearNotice()
                 setQuery({ show })
               }}
             />
@@ -181,16 +142,12 @@ export function Files() {
         }
       >
         <Space changes={changes} />
-        {done && (
-          <Announcement key={done.at}>
-            <p>{done.text}</p>
-          </Announcement>
-        )}
+        {notice}
         <p class="hidden" role="status">
           {!isUploading.value && sayUploaded(uploaded.value)}
         </p>
         <UploadList />
-        <FileList key={String(isTrash)} isTrash={isTrash} changes={changes} onChange={change} />
+        <FileList key={String(isTrash)} isTrash={isTrash} changes={changes} onChange={onChange} />
       </Page>
     </div>
   )

@@ -1,5 +1,5 @@
 import { computed, effect, signal } from '@preact/signals'
-import { account, turnpike } from '../turnpike.js'
+import { turnpike, whenSignedOut } from '../turnpike.js'
 
 /** A file on its way. */
 export interface Upload {
@@ -84,10 +84,8 @@ export function retry(id: number): void {
   sendNext()
 }
 
-// What one user has begun is not shown to the next.
-effect(() => {
-  if (account.value !== null) return
-  for (const one of uploads.peek()) cancel(one.id)
+whenSignedOut(() => {
+  for (const one of uploads.value) cancel(one.id)
   uploaded.value = []
 })
 

@@ -1,5 +1,6 @@
 import { ActionButton, Empty, Panel, useAction } from '@turnpike/ui'
 import { DiffView } from './diff-view.js'
+import type { TaskFormProps } from './draft-form.js'
 import { CommentForm, DraftForm } from './draft-form.js'
 import { draftOf, setDraft } from './drafts.js'
 import { TaskError } from './task-changed.js'
@@ -23,22 +24,9 @@ function Draft({ task: { draft_output: draft, output } }: { task: Task }) {
   )
 }
 
-/**
- * The draft of a task beside its output, and what can be done with it. Approving makes the draft that is shown the output.
- * @param onShow called when the task is to be read again, because it was changed meanwhile
- */
-export function Approval({
-  task,
-  onChange,
-  onShow,
-  onCancel,
-}: {
-  task: Task
-  onChange: (task: Task) => void
-  onShow: () => void
-  /** Called when a form was closed without a change. */
-  onCancel: () => void
-}) {
+/** The draft of a task beside its output, and what can be done with it. Approving makes the draft that is shown the output. */
+export function Approval(props: TaskFormProps) {
+  const { task, onChange, onShow } = props
   const { id, draft_output, output, status, updated_at: version } = task
   const approve = useAction(async () =>
     onChange(await changeTask(task, { status: 'done', ...(draft_output !== null && { output: draft_output }) })),
@@ -46,7 +34,6 @@ export function Approval({
   const send = useAction(async () => onChange(await changeTask(task, { status: 'waiting_approval' })))
   const isToSend =
     task.requires_user_approval && status !== 'waiting_approval' && draft_output !== null && draft_output !== output
-  const props = { task, onChange, onShow, onCancel }
   if (draftOf(draftField(id)) !== undefined)
     return (
       <Panel title="Draft">

@@ -29,14 +29,10 @@ export function Board({
   changed: Readonly<Record<string, Task>>
   onChange: (task: Task) => void
 }) {
-  const data = useWhole(
-    (page, signal) =>
-      turnpike.list('/api/tasks', {
-        query: { projectId, ...page },
-        signal,
-      }),
-    { limit: PER_READ, everyMs: POLL_MS },
-  )
+  const data = useWhole((page, signal) => turnpike.list('/api/tasks', { query: { projectId, ...page }, signal }), {
+    limit: PER_READ,
+    everyMs: POLL_MS,
+  })
   const [isMaking, setMaking] = useState(false)
   const [message, setMessage] = useState('')
   const moved = useRef<string | undefined>(undefined)
@@ -100,7 +96,6 @@ export function Board({
           agents={agents}
           onClose={() => setMaking(false)}
           onMade={({ title }) => {
-            setMaking(false)
             setMessage(`“${title}” is made.`)
             data.again()
           }}

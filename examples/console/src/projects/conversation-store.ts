@@ -1,7 +1,7 @@
 import type { Signal } from '@preact/signals'
-import { batch, effect, signal } from '@preact/signals'
+import { batch, signal } from '@preact/signals'
 import type { Schemas } from '@turnpike/client'
-import { account, turnpike } from '../turnpike.js'
+import { turnpike, whenSignedOut } from '../turnpike.js'
 import { draftOf, setDraft } from './drafts.js'
 
 export type Message = Schemas['Message']
@@ -57,8 +57,7 @@ export const messageField = (projectId: string): string => `message in ${project
 
 const stores = new Map<string, Conversation>()
 
-effect(() => {
-  if (account.value !== null) return
+whenSignedOut(() => {
   for (const { stop } of stores.values()) stop()
   stores.clear()
 })

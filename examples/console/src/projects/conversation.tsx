@@ -1,10 +1,11 @@
 import { ActionButton, Confirm, Empty, ErrorNotice, Notice, useAction, useData } from '@turnpike/ui'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { ConfirmButton } from '../confirm-button.js'
 import { turnpike } from '../turnpike.js'
 import { Composer } from './composer.js'
 import type { Conversation as Store, Outcome } from './conversation-store.js'
 import { conversationOf } from './conversation-store.js'
-import { Message, RunningText } from './message.js'
+import { Message, MessageBeingWritten } from './message.js'
 import { Spend } from './spend.js'
 
 /** How often a screen reader is told what a reply has so far. */
@@ -64,9 +65,6 @@ function LiveRegion({ conversation: { messages, reply, outcome } }: { conversati
   )
 }
 
-/** Asks before something of the conversation that costs, or cannot be undone. */
-type Question = 'again' | 'clear'
-
 /** The conversation of a project. */
 export function Conversation({ projectId }: { projectId: string }) {
   const conversation = conversationOf(projectId)
@@ -74,7 +72,7 @@ export function Conversation({ projectId }: { projectId: string }) {
   const reading = useAction(read)
   const readingEarlier = useAction(readEarlier)
   const clearing = useAction(clear)
-  const [question, setQuestion] = useState<Question>()
+  const [isAsking, ask] = useState(false)
   const params = { id: projectId }
   const spend = useData(
     (signal) => turnpike.get('/api/projects/{id}/conversation/spend', { params, signal }),
@@ -105,9 +103,9 @@ export function Conversation({ projectId }: { projectId: string }) {
       <header>
         <Spend name="Conversation" data={spend} />
         {all && all.length > 0 && !reply.value && (
-          <ActionButton action={clearing} class="danger" onClick={() => setQuestion('clear')}>
-            {clearing.busy ? 'Clearing…' : 'Clear'}
-          </ActionButton>
+          <ConfirmButton action={clearing} label="Clear" busy="Clearing…" title="Clear the conversation?">
+            <p>All messages are removed for good, for the assistant too. What they cost stays in your usage.</p>
+          </ConfirmButton>
         )}
       </header>
       {[reading, readingEarlier, clearing].map(
@@ -139,15 +137,7 @@ export function Conversation({ projectId }: { projectId: string }) {
         {all?.map((message) => (
           <Message key={message.id} message={message} />
         ))}
-        {reply.value && (
-          <li class="message assistant" aria-busy="true">
-            <b class="small muted">Assistant</b>
-            <p class="text">
-              <RunningText text={reply.value.text} />
-              <span class="cursor" aria-hidden="true" />
-            </p>
-          </li>
-        )}
+        {reply.value && <MessageBeingWritten text={reply.value.text} />}
       </ol>
       {ended && !reply.value && (
         <div class="body stack">
@@ -155,29 +145,10 @@ export function Conversation({ projectId }: { projectId: string }) {
         </div>
       )}
       <LiveRegion conversation={conversation} />
-      <Composer
-        projectId={projectId}
-        conversation={conversation}
-        onAskAgain={canAsk ? () => setQuestion('again') : undefined}
-      />
-      {question === 'again' && (
-        <Confirm
-          title="Ask again?"
-          action="Ask again"
-          onConfirm={() => void askAgain()}
-          onClose={() => setQuestion(undefined)}
-        >
+      <Composer projectId={projectId} conversation={conversation} onAskAgain={canAsk ? () => ask(true) : undefined} />
+      {isAsking && (
+        <Confirm title="Ask again?" action="Ask again" onConfirm={() => void askAgain()} onClose={() => ask(false)}>
           <p>The assistant answers your last message once more. That is billed again, and earlier answers stay.</p>
-        </Confirm>
-      )}
-      {question === 'clear' && (
-        <Confirm
-          title="Clear the conversation?"
-          action="Clear"
-          onConfirm={clearing.run}
-          onClose={() => setQuestion(undefined)}
-        >
-          <p>All messages are removed for good, for the assistant too. What they cost stays in your usage.</p>
         </Confirm>
       )}
     </section>

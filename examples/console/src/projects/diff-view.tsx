@@ -1,3 +1,4 @@
+import './diff.css'
 import { count } from '@turnpike/ui'
 import { useMemo, useState } from 'preact/hooks'
 import type { Diff, Piece } from './diff.js'

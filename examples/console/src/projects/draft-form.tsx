@@ -6,11 +6,13 @@ import { TaskChanged, TaskError } from './task-changed.js'
 import type { Task } from './tasks.js'
 import { ChangedMeanwhile, changeTask, commentField, draftField } from './tasks.js'
 
-interface Props {
+/** What forms that change a task need. */
+export interface TaskFormProps {
   task: Task
   onChange: (task: Task) => void
   /** Called when the task is to be read again, because it was changed meanwhile. */
   onShow: () => void
+  /** Called when the form was closed without a change. */
   onCancel: () => void
 }
 
@@ -27,7 +29,7 @@ function TextForm({
   onChange,
   onShow,
   onCancel,
-}: Props & {
+}: TaskFormProps & {
   field: string
   label: string
   hint: string
@@ -104,7 +106,7 @@ function TextForm({
 }
 
 /** Changes the draft of a task. */
-export const DraftForm = (props: Props) => (
+export const DraftForm = (props: TaskFormProps) => (
   <TextForm
     field={draftField(props.task.id)}
     label="Draft"
@@ -125,7 +127,7 @@ export const DraftForm = (props: Props) => (
 )
 
 /** Sends a task back with a comment. */
-export const CommentForm = (props: Props) => (
+export const CommentForm = (props: TaskFormProps) => (
   <TextForm
     field={commentField(props.task.id)}
     label="What should be different"

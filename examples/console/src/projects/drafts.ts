@@ -1,5 +1,5 @@
-import { effect, signal } from '@preact/signals'
-import { account } from '../turnpike.js'
+import { signal } from '@preact/signals'
+import { whenSignedOut } from '../turnpike.js'
 
 /** What was typed into a field and not sent yet. */
 export interface Draft {
@@ -10,9 +10,7 @@ export interface Draft {
 
 const drafts = signal<Readonly<Record<string, Draft>>>({})
 
-effect(() => {
-  if (account.value === null) drafts.value = {}
-})
+whenSignedOut(() => (drafts.value = {}))
 
 /** The draft of a field. It stays when the page changes, until it is sent, or the tab is closed. */
 export const draftOf = (field: string): Draft | undefined => drafts.value[field]

@@ -1,17 +1,10 @@
 import { time } from '@turnpike/ui'
-import type { ComponentChildren } from 'preact'
 import type { Message as MessageOf } from './conversation-store.js'
 
 const names: Record<MessageOf['role'], string> = { user: 'You', assistant: 'Assistant', system: 'System' }
 
 /** A message of a conversation, as text. */
-export const Message = ({
-  message: { role, text, timestamp, incomplete },
-  children,
-}: {
-  message: Omit<MessageOf, 'id'>
-  children?: ComponentChildren
-}) => (
+export const Message = ({ message: { role, text, timestamp, incomplete } }: { message: MessageOf }) => (
   <li class={`message ${role}`}>
     <div class="spread small muted">
       <b>{names[role]}</b>
@@ -27,13 +20,21 @@ export const Message = ({
           : 'This answer is not whole: it broke off here.'}
       </p>
     )}
-    {children}
   </li>
 )
 
 /** Up to 2,000 characters, of which none is cut in two. */
 const PIECE = /[^]{1,2000}/gu
 
-/** A text that grows at its end. It is shown in pieces, so that only the last one changes. */
-export const RunningText = ({ text }: { text: string }) =>
-  (text.match(PIECE) ?? []).map((piece, i) => <span key={i}>{piece}</span>)
+/** A message that is being written. Its text is shown in pieces, so that only the last one changes. */
+export const MessageBeingWritten = ({ text }: { text: string }) => (
+  <li class="message assistant" aria-busy="true">
+    <b class="small muted">{names.assistant}</b>
+    <p class="text">
+      {text.match(PIECE)?.map((piece, i) => (
+        <span key={i}>{piece}</span>
+      ))}
+      <span class="cursor" aria-hidden="true" />
+    </p>
+  </li>
+)

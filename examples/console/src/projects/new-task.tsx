@@ -27,6 +27,7 @@ export function NewTask({
       ...(agent !== '' && { assignedAgentId: Number(agent) }),
     }
     onMade(await turnpike.post('/api/tasks', { body }))
+    onClose()
   })
   return (
     <Dialog title="New task" onClose={onClose}>

@@ -1,11 +1,11 @@
 import './projects.css'
 import type { Column } from '@turnpike/ui'
-import { Dialog, Empty, Form, goTo, linkTo, Loaded, Page, route, Table, time, useAction, useData } from '@turnpike/ui'
+import { Dialog, Empty, goTo, linkTo, Page, route, time } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
 import { turnpike } from '../turnpike.js'
-import { More, usePages } from '../use-pages.js'
-import type { Project } from './project-fields.js'
-import { ProjectFields, projectOf, teamName } from './project-fields.js'
+import { PagedTable, usePages } from '../use-pages.js'
+import type { Project } from './project-form.js'
+import { ProjectForm, teamName } from './project-form.js'
 import { ProjectPage } from './project.js'
 
 /** The colour of a project, beside its name. */
@@ -28,24 +28,17 @@ const columns: Column<Project>[] = [
   { name: 'Changed', number: true, cell: ({ updated_at }) => time(updated_at) },
 ]
 
-function NewProject({ onClose }: { onClose: () => void }) {
-  const teams = useData((signal) => turnpike.get('/api/teams', { signal }), [])
-  const make = useAction(async (fields: FormData) => {
-    const { id } = await turnpike.post('/api/projects', { body: projectOf(fields) })
-    goTo(`/projects/${id}`)
-  })
-  return (
-    <Dialog title="New project" onClose={onClose}>
-      <Loaded data={teams}>
-        {(teams) => (
-          <Form action={make} label="Make project">
-            <ProjectFields teams={teams} />
-          </Form>
-        )}
-      </Loaded>
-    </Dialog>
-  )
-}
+const NewProject = ({ onClose }: { onClose: () => void }) => (
+  <Dialog title="New project" onClose={onClose}>
+    <ProjectForm
+      label="Make project"
+      save={async (body) => {
+        const { id } = await turnpike.post('/api/projects', { body })
+        goTo(`/projects/${id}`)
+      }}
+    />
+  </Dialog>
+)
 
 function ProjectList() {
   const pages = usePages((page, signal) => turnpike.list('/api/projects', { query: page, signal }))
@@ -60,20 +53,17 @@ function ProjectList() {
       }
     >
       <section class="panel" aria-label="Projects">
-        <Loaded data={pages}>
-          {({ items }) =>
-            items.length === 0 ? (
-              <Empty title="No projects yet">
-                <p>Make one with New project. It has a team of agents, a board of tasks, and a conversation.</p>
-              </Empty>
-            ) : (
-              <>
-                <Table caption="Projects" columns={columns} rows={items} rowKey={({ id }) => id} most={Infinity} />
-                <More pages={pages} name="project" />
-              </>
-            )
+        <PagedTable
+          caption="Projects"
+          columns={columns}
+          pages={pages}
+          name="project"
+          empty={
+            <Empty title="No projects yet">
+              <p>Make one with New project. It has a team of agents, a board of tasks, and a conversation.</p>
+            </Empty>
           }
-        </Loaded>
+        />
       </section>
       {isMaking && <NewProject onClose={() => setMaking(false)} />}
     </Page>

@@ -1,7 +1,7 @@
 import type { Schemas } from '@turnpike/client'
-import { Empty, linkTo, Loaded, route, time } from '@turnpike/ui'
+import { Empty, linkTo, route, time } from '@turnpike/ui'
 import { turnpike } from '../turnpike.js'
-import { More, useAgain, usePages } from '../use-pages.js'
+import { PagedList, useAgain, usePages } from '../use-pages.js'
 import type { Task } from './tasks.js'
 
 /** Characters of an output that the list shows. */
@@ -29,27 +29,26 @@ export function Results({ projectId, changed }: { projectId: string; changed: Re
   useAgain(pages, changed)
   return (
     <section class="panel" aria-label="Results">
-      <Loaded data={pages}>
-        {({ items }) =>
-          items.length === 0 ? (
-            <Empty title="No results yet">
-              <p>
-                A task has a result once it has an output, such as a draft that you approve on the{' '}
-                <a href={linkTo(`/projects/${projectId}`)}>board</a>.
-              </p>
-            </Empty>
-          ) : (
-            <>
-              <ul class="results">
-                {items.map((result) => (
-                  <Result key={result.id} result={result} />
-                ))}
-              </ul>
-              <More pages={pages} name="result" />
-            </>
-          )
+      <PagedList
+        pages={pages}
+        name="result"
+        empty={
+          <Empty title="No results yet">
+            <p>
+              A task has a result once it has an output, such as a draft that you approve on the{' '}
+              <a href={linkTo(`/projects/${projectId}`)}>board</a>.
+            </p>
+          </Empty>
         }
-      </Loaded>
+      >
+        {(results) => (
+          <ul class="results">
+            {results.map((result) => (
+              <Result key={result.id} result={result} />
+            ))}
+          </ul>
+        )}
+      </PagedList>
     </section>
   )
 }

@@ -3,7 +3,7 @@ import type { Column } from '@turnpike/ui'
 import { count, Empty, Field, Loaded, NONE, Panel, Table, time, usd, useData } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
 import { turnpike } from '../turnpike.js'
-import { More, useAgain, usePages } from '../use-pages.js'
+import { PagedList, useAgain, usePages } from '../use-pages.js'
 import { DiffView } from './diff-view.js'
 import type { Task } from './tasks.js'
 
@@ -78,38 +78,31 @@ function Cost({ spend, revisions }: { spend: Schemas['TaskSpend']; revisions: re
 export function Revisions({ task: { id, updated_at } }: { task: Task }) {
   const params = { id }
   const pages = usePages(
-    (page, signal) =>
-      turnpike.list('/api/tasks/{id}/revisions', {
-        params,
-        query: page,
-        signal,
-      }),
+    (page, signal) => turnpike.list('/api/tasks/{id}/revisions', { params, query: page, signal }),
     { limit: PER_PAGE },
   )
   useAgain(pages, updated_at)
   const spend = useData((signal) => turnpike.get('/api/tasks/{id}/spend', { params, signal }), [id, updated_at])
-  const revisions = pages.value?.items ?? []
   return (
     <>
       <Panel title="Revisions">
-        <Loaded data={pages}>
-          {({ items }) =>
-            items.length === 0 ? (
-              <Empty title="No revisions yet">
-                <p>There is one for each output that the task had.</p>
-              </Empty>
+        <PagedList
+          pages={pages}
+          name="revision"
+          empty={
+            <Empty title="No revisions yet">
+              <p>There is one for each output that the task had.</p>
+            </Empty>
+          }
+        >
+          {(revisions) =>
+            revisions.length > 1 ? (
+              <Compare revisions={revisions} />
             ) : (
-              <>
-                {items.length > 1 ? (
-                  <Compare revisions={items} />
-                ) : (
-                  <p class="body muted">It is the output. Once there is another one, you can compare them here.</p>
-                )}
-                <More pages={pages} name="revision" />
-              </>
+              <p class="body muted">It is the output. Once there is another one, you can compare them here.</p>
             )
           }
-        </Loaded>
+        </PagedList>
       </Panel>
       <Panel title="Cost">
         <Loaded data={spend}>
@@ -121,7 +114,7 @@ export function Revisions({ task: { id, updated_at } }: { task: Task }) {
                 </p>
               </Empty>
             ) : (
-              <Cost spend={value} revisions={revisions} />
+              <Cost spend={value} revisions={pages.value?.items ?? []} />
             )
           }
         </Loaded>

@@ -1,22 +1,9 @@
-import {
-  ActionButton,
-  Confirm,
-  ErrorNotice,
-  Facts,
-  Form,
-  goTo,
-  Loaded,
-  Panel,
-  plural,
-  time,
-  useAction,
-  useData,
-} from '@turnpike/ui'
-import { useState } from 'preact/hooks'
+import { ErrorNotice, Facts, goTo, Loaded, Panel, plural, time, useAction, useData } from '@turnpike/ui'
+import { ConfirmButton } from '../confirm-button.js'
 import { turnpike } from '../turnpike.js'
 import { PAGE } from '../use-pages.js'
-import type { Project } from './project-fields.js'
-import { ProjectFields, projectOf } from './project-fields.js'
+import type { Project } from './project-form.js'
+import { ProjectForm } from './project-form.js'
 
 const counted = (of: { items: unknown[]; next: string | undefined }, name: string): string =>
   of.next === undefined ? plural(of.items.length, name) : `more than ${PAGE} ${name}s`
@@ -54,12 +41,6 @@ function DeletionSummary({ project }: { project: Project }) {
 /** Changes or deletes a project. */
 export function Settings({ project, onChange }: { project: Project; onChange: () => void }) {
   const params = { id: project.id }
-  const teams = useData((signal) => turnpike.get('/api/teams', { signal }), [])
-  const [isConfirming, setConfirming] = useState(false)
-  const save = useAction(async (fields: FormData) => {
-    await turnpike.patch('/api/projects/{id}', { params, body: projectOf(fields) })
-    onChange()
-  })
   const remove = useAction(async () => {
     await turnpike.delete('/api/projects/{id}', { params })
     goTo('/projects', {}, true)
@@ -68,13 +49,15 @@ export function Settings({ project, onChange }: { project: Project; onChange: ()
     <div class="columns">
       <Panel title="Project">
         <div class="body">
-          <Loaded data={teams}>
-            {(teams) => (
-              <Form action={save} label="Save" done="Saved.">
-                <ProjectFields project={project} teams={teams} />
-              </Form>
-            )}
-          </Loaded>
+          <ProjectForm
+            project={project}
+            label="Save"
+            done="Saved."
+            save={async (body) => {
+              await turnpike.patch('/api/projects/{id}', { params, body })
+              onChange()
+            }}
+          />
         </div>
       </Panel>
       <Panel title="About">
@@ -88,22 +71,12 @@ export function Settings({ project, onChange }: { project: Project; onChange: ()
           />
           {remove.error !== undefined && <ErrorNotice error={remove.error} />}
           <div class="row">
-            <ActionButton action={remove} class="danger" onClick={() => setConfirming(true)}>
-              {remove.busy ? 'Deleting…' : 'Delete project'}
-            </ActionButton>
+            <ConfirmButton action={remove} label="Delete project" busy="Deleting…" title="Delete the project?">
+              <DeletionSummary project={project} />
+            </ConfirmButton>
           </div>
         </div>
       </Panel>
-      {isConfirming && (
-        <Confirm
-          title="Delete the project?"
-          action="Delete"
-          onConfirm={remove.run}
-          onClose={() => setConfirming(false)}
-        >
-          <DeletionSummary project={project} />
-        </Confirm>
-      )}
     </div>
   )
 }

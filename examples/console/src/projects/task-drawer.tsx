@@ -103,16 +103,16 @@ export function TaskDrawer({
   const data = useData((signal) => turnpike.get('/api/tasks/{id}', { params: { id }, signal }), [id])
   const [own, setOwn] = useState<Task>()
   const { value } = data
-  const task = value && newest(value, own)
+  const shown = value && newest(value, own)
   useEffect(() => {
     if (value) onChange(value)
   }, [value])
   return (
-    <Dialog title={task?.title ?? 'Task'} form="drawer wide" onClose={onClose}>
-      <Loaded data={data}>
-        {(value) => (
+    <Dialog title={shown?.title ?? 'Task'} form="drawer wide" onClose={onClose}>
+      <Loaded data={{ ...data, value: shown }}>
+        {(task) => (
           <Content
-            task={newest(value, own)}
+            task={task}
             agents={agents}
             onChange={(next) => {
               setOwn(next)

@@ -1,7 +1,7 @@
 import type { Schemas } from '@turnpike/client'
 import type { Column, Data } from '@turnpike/ui'
 import { Loaded, Panel, Table } from '@turnpike/ui'
-import { teamName } from './project-fields.js'
+import { teamName } from './project-form.js'
 import type { Agent } from './tasks.js'
 
 const columns: Column<Agent>[] = [

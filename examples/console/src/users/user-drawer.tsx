@@ -1,22 +1,11 @@
-import {
-  ActionButton,
-  Confirm,
-  Dialog,
-  ErrorNotice,
-  Facts,
-  Field,
-  Form,
-  Loaded,
-  textOf,
-  time,
-  useAction,
-  useData,
-} from '@turnpike/ui'
-import { useState } from 'preact/hooks'
+import { ActionButton, ErrorNotice, Facts, Field, Form, textOf, time, useAction, useData } from '@turnpike/ui'
+import type { OnChange, RowDrawerProps } from '../changes.js'
+import { RowDrawer } from '../changes.js'
+import { ConfirmButton } from '../confirm-button.js'
 import type { User } from '../turnpike.js'
 import { account, turnpike } from '../turnpike.js'
 import { Balance } from './balance.js'
-import { PersonFields, personOf } from './new-user.js'
+import { UserFields, userOf } from './user-fields.js'
 
 const UserFacts = ({ user }: { user: User }) => (
   <Facts
@@ -29,12 +18,11 @@ const UserFacts = ({ user }: { user: User }) => (
   />
 )
 
-/** What is done with a user and leads elsewhere in the list. @param onChange called with what was done, once it has been */
-function Details({ user, onChange }: { user: User; onChange: (done?: string) => void }) {
+/** A user who is not deleted. */
+function Details({ user, onChange }: { user: User; onChange: OnChange }) {
   const params = { id: user.id }
-  const [isConfirming, setConfirming] = useState(false)
   const save = useAction(async (fields: FormData) => {
-    const body = { email: textOf(fields, 'email'), ...personOf(fields) }
+    const body = { email: textOf(fields, 'email'), ...userOf(fields) }
     const saved = await turnpike.patch('/api/users/{id}', { params, body })
     if (saved.id === account.value?.id) account.value = saved
     onChange()
@@ -51,34 +39,25 @@ function Details({ user, onChange }: { user: User; onChange: (done?: string) => 
             <input {...ids} name="email" type="email" maxLength={254} defaultValue={user.email} autocomplete="off" />
           )}
         </Field>
-        <PersonFields user={user} />
+        <UserFields user={user} />
       </Form>
       <Balance userId={user.id} isDeleted={false} />
       <UserFacts user={user} />
       {remove.error !== undefined && <ErrorNotice error={remove.error} />}
       <div class="row end">
-        <ActionButton action={remove} onClick={() => setConfirming(true)} class="danger">
-          {remove.busy ? 'Deleting…' : 'Delete user'}
-        </ActionButton>
-      </div>
-      {isConfirming && (
-        <Confirm
-          title="Delete the user?"
-          action="Delete user"
-          onConfirm={() => remove.run()}
-          onClose={() => setConfirming(false)}
-        >
+        <ConfirmButton action={remove} label="Delete user" busy="Deleting…" title="Delete the user?">
           <p class="break">
             {user.email} is signed out everywhere, and the keys are revoked for good. The account can be restored; its
             files are removed after 30 days.
           </p>
-        </Confirm>
-      )}
+        </ConfirmButton>
+      </div>
     </>
   )
 }
 
-function Deleted({ user, onChange }: { user: User; onChange: (done?: string) => void }) {
+/** A user who can be restored. */
+function Deleted({ user, onChange }: { user: User; onChange: OnChange }) {
   const restore = useAction(async () => {
     await turnpike.post('/api/users/{id}/restore', { params: { id: user.id } })
     onChange(`${user.email} is restored, without the keys that there were.`)
@@ -89,7 +68,7 @@ function Deleted({ user, onChange }: { user: User; onChange: (done?: string) => 
       <Balance userId={user.id} isDeleted />
       {restore.error !== undefined && <ErrorNotice error={restore.error} />}
       <div class="row end">
-        <ActionButton action={restore} onClick={() => restore.run()} class="primary">
+        <ActionButton action={restore} onClick={restore.run} class="primary">
           {restore.busy ? 'Restoring…' : 'Restore'}
         </ActionButton>
       </div>
@@ -97,34 +76,18 @@ function Deleted({ user, onChange }: { user: User; onChange: (done?: string) => 
   )
 }
 
-/** A user with what administrators can do. @param onChange called when it has been changed; with a text if it is not in its list any more */
-export function UserDrawer({
-  id,
-  name,
-  onChange,
-  onClose,
-}: {
-  id: string
-  name: string
-  onChange: (done?: string) => void
-  onClose: () => void
-}) {
+/** A user with what administrators can do. */
+export function UserDrawer({ id, name, ...drawer }: RowDrawerProps) {
   const data = useData((signal) => turnpike.get('/api/users/{id}', { params: { id }, signal }), [id])
-  const changed = (done?: string): void => {
-    if (done === undefined) data.again()
-    onChange(done)
-  }
   return (
-    <Dialog title={name} onClose={onClose}>
-      <Loaded data={data}>
-        {(user) =>
-          user.deleted_at === null ? (
-            <Details user={user} onChange={changed} />
-          ) : (
-            <Deleted user={user} onChange={changed} />
-          )
-        }
-      </Loaded>
-    </Dialog>
+    <RowDrawer title={name} data={data} {...drawer}>
+      {(user, onChange) =>
+        user.deleted_at === null ? (
+          <Details user={user} onChange={onChange} />
+        ) : (
+          <Deleted user={user} onChange={onChange} />
+        )
+      }
+    </RowDrawer>
   )
 }

@@ -1,9 +1,11 @@
 import type { Column } from '@turnpike/ui'
-import { Announcement, Empty, Loaded, NONE, Page, route, Segmented, setQuery, Table, textOf, time } from '@turnpike/ui'
+import { Empty, Page, route, Segmented, setQuery, textOf, time } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
+import type { OnChange } from '../changes.js'
+import { useChanges } from '../changes.js'
 import type { User } from '../turnpike.js'
-import { turnpike } from '../turnpike.js'
-import { More, useAgain, usePages } from '../use-pages.js'
+import { fullName, turnpike } from '../turnpike.js'
+import { PagedTable, useAgain, usePages } from '../use-pages.js'
 import { NewUser } from './new-user.js'
 import { UserDrawer } from './user-drawer.js'
 
@@ -13,19 +15,10 @@ interface Filter {
   isDeleted: boolean
 }
 
-function UserList({
-  email,
-  isDeleted,
-  changes,
-  onChange,
-}: Filter & { changes: number; onChange: (done?: string) => void }) {
+function UserList({ email, isDeleted, changes, onChange }: Filter & { changes: number; onChange: OnChange }) {
   const pages = usePages((page, signal) =>
     turnpike.list('/api/users', {
-      query: {
-        ...page,
-        deleted: isDeleted ? 'true' : 'false',
-        ...(email && { email }),
-      },
+      query: { ...page, deleted: isDeleted ? 'true' : 'false', ...(email && { email }) },
       signal,
     }),
   )
@@ -40,7 +33,7 @@ function UserList({
         </button>
       ),
     },
-    { name: 'Name', cell: ({ first_name, last_name }) => `${first_name} ${last_name}`.trim() || NONE },
+    { name: 'Name', cell: fullName },
     { name: 'Role', cell: ({ role }) => <span class={`badge ${role === 'admin' ? 'accent' : ''}`}>{role}</span> },
     { name: 'Signs in by', cell: ({ provider }) => provider },
     {
@@ -51,33 +44,27 @@ function UserList({
   ]
   return (
     <section class="panel" aria-label="Users">
-      <Loaded data={pages}>
-        {({ items }) =>
-          items.length === 0 ? (
-            <Empty title={email ? `Nobody has the e-mail ${email}` : 'Nobody is deleted'}>
-              <p>
-                {email
-                  ? 'An e-mail is found by all of its letters, in whatever case.'
-                  : 'Users whom you delete can be restored here.'}
-              </p>
-            </Empty>
-          ) : (
-            <>
-              <Table caption="Users" columns={columns} rows={items} rowKey={({ id }) => id} most={Infinity} />
-              <More pages={pages} name="user" />
-            </>
-          )
+      <PagedTable
+        caption="Users"
+        columns={columns}
+        pages={pages}
+        name="user"
+        empty={
+          <Empty title={email ? `Nobody has the e-mail ${email}` : 'Nobody is deleted'}>
+            <p>
+              {email
+                ? 'An e-mail is found by all of its letters, in whatever case.'
+                : 'Users whom you delete can be restored here.'}
+            </p>
+          </Empty>
         }
-      </Loaded>
+      />
       {opened && (
         <UserDrawer
           id={opened.id}
           name={opened.email || opened.id}
           onClose={() => setOpened(undefined)}
-          onChange={(done) => {
-            if (done !== undefined) setOpened(undefined)
-            onChange(done)
-          }}
+          onChange={onChange}
         />
       )}
     </section>
@@ -88,14 +75,9 @@ export function Users() {
   const { query } = route.value
   const filter: Filter = { email: query.get('email') ?? '', isDeleted: query.get('show') === 'deleted' }
   const [isMaking, setMaking] = useState(false)
-  const [done, setDone] = useState<{ text: string; at: number }>()
-  const [changes, setChanges] = useState(0)
-  const change = (text?: string): void => {
-    setChanges((count) => count + 1)
-    setDone(text === undefined ? undefined : { text, at: Date.now() })
-  }
+  const { count, notice, onChange, clearNotice } = useChanges()
   const show = (fields: { email?: string; show?: string }): void => {
-    setDone(undefined)
+    clearNotice()
     setQuery(fields)
   }
   return (
@@ -142,13 +124,9 @@ export function Users() {
         </>
       }
     >
-      {done && (
-        <Announcement key={done.at}>
-          <p class="break">{done.text}</p>
-        </Announcement>
-      )}
-      <UserList key={`${filter.email} ${filter.isDeleted}`} {...filter} changes={changes} onChange={change} />
-      {isMaking && <NewUser onMade={change} onClose={() => setMaking(false)} />}
+      {notice}
+      <UserList key={`${filter.email} ${filter.isDeleted}`} {...filter} changes={count} onChange={onChange} />
+      {isMaking && <NewUser onMade={onChange} onClose={() => setMaking(false)} />}
     </Page>
   )
 }

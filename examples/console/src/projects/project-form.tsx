@@ -1,6 +1,7 @@
 import type { Schemas } from '@turnpike/client'
-import { Field, textOf } from '@turnpike/ui'
+import { Field, Form, Loaded, textOf, useAction, useData } from '@turnpike/ui'
 import { useEffect, useRef } from 'preact/hooks'
+import { turnpike } from '../turnpike.js'
 
 export type Project = Schemas['Project']
 type Team = Schemas['Team']
@@ -8,8 +9,7 @@ type Team = Schemas['Team']
 /** A type of team as a label: `Software development`. */
 export const teamName = (type: string): string => (type[0]!.toUpperCase() + type.slice(1)).replaceAll('-', ' ')
 
-/** The fields of a project that users can change. @param project absent for a new one */
-export function ProjectFields({ project, teams }: { project?: Project; teams: readonly Team[] }) {
+function ProjectFields({ project, teams }: { project: Project | undefined; teams: readonly Team[] }) {
   const name = useRef<HTMLInputElement>(null)
   useEffect(() => {
     if (!project) name.current!.focus()
@@ -40,10 +40,38 @@ export function ProjectFields({ project, teams }: { project?: Project; teams: re
   )
 }
 
-/** What was given for a project. */
-export const projectOf = (fields: FormData) => ({
+const projectOf = (fields: FormData) => ({
   name: textOf(fields, 'name'),
   teamType: textOf(fields, 'teamType') as Project['team_type'],
   description: textOf(fields, 'description') || null,
   color: textOf(fields, 'color'),
 })
+
+/**
+ * A form of what users can change of a project.
+ * @param project absent for a new one
+ * @param label what the button says
+ * @param done what is said once it has been saved, where the form stays
+ */
+export function ProjectForm({
+  project,
+  save,
+  ...form
+}: {
+  project?: Project
+  label: string
+  done?: string
+  save: (fields: ReturnType<typeof projectOf>) => Promise<void>
+}) {
+  const teams = useData((signal) => turnpike.get('/api/teams', { signal }), [])
+  const action = useAction((fields: FormData) => save(projectOf(fields)))
+  return (
+    <Loaded data={teams}>
+      {(teams) => (
+        <Form action={action} {...form}>
+          <ProjectFields project={project} teams={teams} />
+        </Form>
+      )}
+    </Loaded>
+  )
+}

@@ -1,0 +1,38 @@
+import type { Action } from '@turnpike/ui'
+import { ActionButton, Confirm } from '@turnpike/ui'
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+
+/**
+ * A button that asks before it runs an action that cannot be undone.
+ * @param label what it says, and the button of the question
+ * @param busy what it says while the action is running
+ * @param title the question; `children` say what follows
+ */
+export function ConfirmButton({
+  action,
+  label,
+  busy,
+  title,
+  children,
+}: {
+  action: Action<[]>
+  label: string
+  busy: string
+  title: string
+  children: ComponentChildren
+}) {
+  const [isAsking, ask] = useState(false)
+  return (
+    <>
+      <ActionButton action={action} class="danger" onClick={() => ask(true)}>
+        {action.busy ? busy : label}
+      </ActionButton>
+      {isAsking && (
+        <Confirm title={title} action={label} onConfirm={action.run} onClose={() => ask(false)}>
+          {children}
+        </Confirm>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,21 @@
+import type { Given, Person } from './console.js'
+
+/** Makes a project with a task in it. */
+export async function project({ client }: Person, title: string, body: { requiresUserApproval?: boolean } = {}) {
+  const { id } = await client.post('/api/projects', { body: { name: 'Website', teamType: 'content-creation' } })
+  const task = await client.post('/api/tasks', { body: { projectId: id, title, assignedAgentId: 2, ...body } })
+  return { id, task }
+}
+
+/** Changes a task as somebody else would, who is not at the page. */
+export const change = (
+  { person }: Given,
+  id: string,
+  body: { status?: 'running' | 'waiting_approval' | 'done'; output?: string; draft_output?: string },
+) => person.client.patch('/api/tasks/{id}', { params: { id }, body })
+
+/** A task as the platform has it. */
+export const read = ({ person }: Given, id: string) => person.client.get('/api/tasks/{id}', { params: { id } })
+
+/** A column of the board. */
+export const column = ({ page }: Given, name: string) => page.getByRole('region', { name, exact: true })
