@@ -96,7 +96,7 @@ conversationSuite('the conversation of the console', upstream, (given) => {
     await page.evaluate(`
       globalThis.told = []
       new MutationObserver(() => {
-        const { textContent } = document.querySelector('.conversation .hidden[role=status]')
+        const { textContent } = document.querySelector('.conversation .visually-hidden[role=status]')
         if (told.at(-1) !== textContent) told.push(textContent)
       }).observe(document.querySelector('.conversation'), { childList: true, subtree: true, characterData: true })`)
     const { opened, open: goOn } = gate()

@@ -112,7 +112,7 @@ export function Keys() {
           <span class="together">
             <Status tone="good">active</Status>
             <button type="button" class="link" onClick={() => setRevoking(key)}>
-              Revoke<span class="hidden"> {key.name}</span>
+              Revoke<span class="visually-hidden"> {key.name}</span>
             </button>
           </span>
         ),

@@ -143,7 +143,7 @@ export function Files() {
       >
         <Space changes={changes} />
         {notice}
-        <p class="hidden" role="status">
+        <p class="visually-hidden" role="status">
           {!isUploading.value && sayUploaded(uploaded.value)}
         </p>
         <UploadList />

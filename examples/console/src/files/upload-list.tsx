@@ -28,7 +28,7 @@ export function UploadList() {
                 )}
                 <button type="button" class="quiet" onClick={() => cancel(one.id)}>
                   {one.state === 'failed' ? 'Dismiss' : 'Cancel'}
-                  <span class="hidden"> {one.file.name}</span>
+                  <span class="visually-hidden"> {one.file.name}</span>
                 </button>
               </div>
             </div>

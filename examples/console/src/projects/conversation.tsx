@@ -59,7 +59,7 @@ function LiveRegion({ conversation: { messages, reply, outcome } }: { conversati
     }
   }, [isWriting])
   return (
-    <p class="hidden" role="status">
+    <p class="visually-hidden" role="status">
       {text}
     </p>
   )

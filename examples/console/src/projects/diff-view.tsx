@@ -14,7 +14,7 @@ const Line = ({ pieces, as: Changed }: { pieces: readonly Piece[]; as: 'del' | '
 /** Lines of one side that the other one does not have. */
 const Side = ({ kind, lines }: { kind: 'removed' | 'added'; lines: readonly Piece[][] }) => (
   <div class={`${lines.length > 0 ? kind : 'nothing'} ${kind === 'added' ? 'right' : ''}`}>
-    {lines.length > 0 && <span class="hidden">{kind === 'removed' ? 'Removed:' : 'Added:'}</span>}
+    {lines.length > 0 && <span class="visually-hidden">{kind === 'removed' ? 'Removed:' : 'Added:'}</span>}
     {lines.map((pieces) => (
       <Line pieces={pieces} as={kind === 'removed' ? 'del' : 'ins'} />
     ))}

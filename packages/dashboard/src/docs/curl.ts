@@ -1,8 +1,7 @@
+import { inShell } from '../in-shell.js'
 import type { Operation } from './document.js'
 import { answerTypes, fillPath, isStream, resolve, tokenOf, upper } from './document.js'
 import { bodyOf, isFile } from './example.js'
-
-const inShell = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
 /** The parts of a form, its files last. */
 function formParts(operation: Operation, example: object, schema: object): string[] {

@@ -26,7 +26,7 @@ const snippets = (operation: Operation): Html[] =>
         <div class="spread">
           <h4>${title}</h4>
           <button type="button" class="link copy">
-            <span>Copy</span><span class="hidden"> ${title} of ${operation.operationId}</span>
+            <span>Copy</span><span class="visually-hidden"> ${title} of ${operation.operationId}</span>
           </button>
         </div>
         <div class="code">

@@ -128,11 +128,11 @@ export function docsBody(documents: ApiDocuments): string {
             >Turnpike
           </div>
           <label class="field scripted filter"
-            ><span class="hidden">Filter operations</span
+            ><span class="visually-hidden">Filter operations</span
             ><input type="search" placeholder="Filter operations: /" aria-keyshortcuts="/"
           /></label>
           <p class="small muted" role="status" id="found"></p>
-          <p class="hidden" role="status" id="said"></p>
+          <p class="visually-hidden" role="status" id="said"></p>
           <nav aria-label="Operations">${apis.map(contents)}</nav>
           <div class="side-foot scripted"><button type="button" class="quiet" id="theme">System theme</button></div>
         </header>

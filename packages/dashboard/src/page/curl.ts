@@ -1,3 +1,4 @@
+import { inShell } from '../in-shell.js'
 import type { RequestEvent } from './answers.js'
 
 /** What stands for the content of a request, which the gateway does not keep. */
@@ -8,9 +9,6 @@ const contents: Record<string, object> = {
   speech: { input: 'Hello!', voice: 'alloy' },
 }
 
-/** A text in single quotes for a shell. */
-const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
-
 /** A command that sends a request like this one, with content of its own. */
 export function curlOf({
   method,
@@ -20,11 +18,11 @@ export function curlOf({
   stream,
 }: Pick<RequestEvent, 'method' | 'route' | 'task' | 'requested_model' | 'stream'>): string {
   const parts = [
-    `curl ${quoted(new URL(route.slice(1).replace('{model}', encodeURIComponent(model ?? '')), location.href).href)}`,
+    `curl ${inShell(new URL(route.slice(1).replace('{model}', encodeURIComponent(model ?? '')), location.href).href)}`,
     ...(method === 'GET' || method === 'POST' ? [] : [`-X ${method}`]),
     '-H "Authorization: Bearer $GATEWAY_KEY"',
   ]
-  if (task === 'transcription') parts.push(`-F model=${quoted(model ?? '')}`, '-F file=@audio.mp3')
+  if (task === 'transcription') parts.push(`-F model=${inShell(model ?? '')}`, '-F file=@audio.mp3')
   else if (method === 'POST') {
     const content = contents[task ?? ''] ?? {}
     const body = {
@@ -32,7 +30,7 @@ export function curlOf({
       ...(stream && { stream }),
       ...content,
     }
-    parts.push("-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(body))}`)
+    parts.push("-H 'Content-Type: application/json'", `-d ${inShell(JSON.stringify(body))}`)
   }
   return parts.join(' \\\n  ')
 }

@@ -82,7 +82,7 @@ function ProbeButton({ id, onDone }: { id: string; onDone: () => void }) {
     <div class="stack">
       <ActionButton action={probe} onClick={probe.run}>
         {probe.busy ? 'Probing…' : 'Probe now'}
-        <span class="hidden"> {id}</span>
+        <span class="visually-hidden"> {id}</span>
       </ActionButton>
       <span class="small" role="status">
         {probe.error !== undefined && <Status tone="bad">{(probe.error as Error).message}</Status>}

@@ -98,7 +98,7 @@ export function Copy({ text, label = 'Copy', class: className }: { text: string;
       <button type="button" class={className} onClick={() => void copy()}>
         {result || label}
       </button>
-      <span class="hidden" role="status">
+      <span class="visually-hidden" role="status">
         {result}
       </span>
     </>

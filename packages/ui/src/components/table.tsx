@@ -54,7 +54,7 @@ export function Table<Row>({
     <>
       <div class="scroll" tabIndex={0} role="region" aria-label={caption}>
         <table>
-          <caption class="hidden">{caption}</caption>
+          <caption class="visually-hidden">{caption}</caption>
           <thead>
             <tr>
               {columns.map(({ name, number, sort }, i) => (

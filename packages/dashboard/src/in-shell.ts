@@ -1,0 +1,2 @@
+/** A text as one word of a shell, in single quotes. */
+export const inShell = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
