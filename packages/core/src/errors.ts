@@ -10,6 +10,8 @@ export class ApiError extends Error {
   readonly turnpike = 'ApiError'
   override readonly name = 'ApiError'
   readonly code: ErrorCode
+  /** The field of the request that is wrong, such as `messages[3]`, for the log; absent where none is known. */
+  readonly field: string | undefined
   /** Seconds for the `Retry-After` header; absent = no such header. */
   readonly retryAfter: number | undefined
   /** `false` sends `x-should-retry: false`, which keeps the OpenAI clients from paying for the same generation again. */
@@ -23,6 +25,7 @@ export class ApiError extends Error {
     message: string,
     options: {
       code: ErrorCode
+      field?: string | undefined
       retryAfter?: number | undefined
       shouldRetry?: boolean | undefined
       headers?: Record<string, string>
@@ -31,6 +34,7 @@ export class ApiError extends Error {
   ) {
     super(message, { cause: options.cause })
     this.code = options.code
+    this.field = options.field
     this.retryAfter = options.retryAfter
     this.shouldRetry = options.shouldRetry
     this.headers = options.headers ?? {}

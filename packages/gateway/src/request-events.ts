@@ -27,6 +27,8 @@ export const RequestEvent = v.object({
   outcome: text,
   error_type: text,
   error_code: text,
+  /** The field of the request that is wrong, such as `messages[3]`. */
+  error_field: text,
   /** Number of upstream calls. */
   attempts: number,
   /** The upstream calls that failed before the answer, such as `google/gemini-2.5-pro: rate_limited 429, openai/gpt-4o: timeout`. */
@@ -64,6 +66,7 @@ export function eventOf(log: RequestLog, now: number): RequestEvent | null {
     outcome: fields.outcome,
     error_type: fields.error_type,
     error_code: fields.error_code,
+    error_field: fields.error_field,
     attempts: fields.attempts,
     failed_calls: fields.failed_calls,
     prompt_tokens: fields.prompt_tokens,

@@ -226,6 +226,20 @@ describe('the request log', () => {
   })
 
   it.each([
+    ['{"list":[{"n":1},{"SECRET":"x"}]}', 'list[1]'],
+    ['{}', 'list'],
+    ['{"list":[],"more":1}', 'more'],
+    ['{"list":[],"a SECRET":1}', undefined],
+    ['"SECRET"', undefined],
+  ])('names the field of a body that is refused: %s', async (body, field) => {
+    const list = v.array(v.record(v.string(), v.number()))
+    const { send, logs } = setUp(() => null, { body: v.strictObject({ list }) })
+    expect((await send('POST', '/things', { body, headers: json })).status).toBe(400)
+    expect(logs[0]!['error_field']).toBe(field)
+    expect(JSON.stringify(logs)).not.toContain('SECRET')
+  })
+
+  it.each([
     ['00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', true],
     ['00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01', false],
     ['ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', false],

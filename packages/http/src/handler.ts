@@ -1,13 +1,12 @@
 import { ApiError } from '@turnpike/core'
 import { extend, uuidv7 } from '@turnpike/core/internal'
-import type { BaseIssue, GenericSchema } from 'valibot'
-import { getDotPath, safeParse } from 'valibot'
 import { parseJson, requireJson } from './body.js'
 import { contentReply } from './content.js'
 import { BODY_LIMIT, CLIENT_LEFT, HEARTBEAT_MS, JSON_DEPTH } from './conventions.js'
 import type { CorsOptions } from './cors.js'
 import { corsHeaders } from './cors.js'
 import type { Exchange, Handler, Reply, Servable } from './exchange.js'
+import { checkBody, parse } from './input.js'
 import { matcher } from './match.js'
 import type { Form } from './multipart.js'
 import type { Call, Route } from './operation.js'
@@ -15,6 +14,7 @@ import { isAnswer } from './operation.js'
 import type { LogLine, RequestLog } from './request-log.js'
 import { callHook, openLog } from './request-log.js'
 import { sseBody, sseHeaders } from './sse.js'
+import { watched } from './watched.js'
 
 /** Options of {@link createHandler}. */
 export interface HandlerOptions<Actor, Access extends string = string> {
@@ -54,43 +54,6 @@ export const toApiError = (error: unknown): ApiError =>
 
 const parseQuery = (query: string): unknown => Object.fromEntries(new URLSearchParams(query))
 
-const MAX_MESSAGE = 300
-
-const invalidInput = (what: string, reason: string): ApiError => {
-  const message = `Invalid ${what}: ${reason}`
-  return new ApiError(
-    400,
-    'invalid_request_error',
-    message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}…` : message,
-    { code: 'invalid_body' },
-  )
-}
-
-/** Parses with a schema. @throws ApiError 400 that names the field and what was expected there */
-function parse(schema: GenericSchema, input: unknown, what: string): unknown {
-  // valibot takes an array for an object.
-  if (Array.isArray(input) && schema.type.endsWith('object'))
-    throw invalidInput(what, `${what}: Invalid type: Expected Object but received Array`)
-  const result = safeParse(schema, input, { abortEarly: true })
-  if (result.success) return result.output
-  const [issue] = result.issues as [BaseIssue<unknown>]
-  throw invalidInput(what, `${getDotPath(issue) ?? what}: ${issue.message}`)
-}
-
-/** Gives fields of a body the names of `aliases`, where there is no field of that name. */
-function rename(body: unknown, aliases: Readonly<Record<string, string>>): void {
-  if (typeof body !== 'object' || body === null) return
-  const fields = body as Record<string, unknown>
-  for (const [alias, name] of Object.entries(aliases))
-    if (Object.hasOwn(fields, alias) && !Object.hasOwn(fields, name)) fields[name] = fields[alias]
-}
-
-/** Gives the fields of a body or form their names, and validates them. @throws ApiError 400 */
-function checkBody({ aliases, body, form }: Route['operation'], input: unknown): void {
-  if (aliases) rename(input, aliases)
-  if (body) parse(body, input, form ? 'form' : 'request body')
-}
-
 const json = (status: number, value: unknown): Reply => ({
   status,
   headers: { 'content-type': 'application/json; charset=utf-8' },
@@ -98,6 +61,13 @@ const json = (status: number, value: unknown): Reply => ({
 })
 
 const ignore = (): void => undefined
+
+/** What the log record has of an error. */
+const errorFields = ({ type, code, field }: ApiError) => ({
+  error_type: type,
+  error_code: code,
+  ...(field !== undefined && { error_field: field }),
+})
 
 /** Whether a body comes chunk by chunk. */
 const isStream = <T extends object>(body: string | Uint8Array | T | undefined): body is T =>
@@ -142,7 +112,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
 
   const report = (error: unknown, requestId: string, log: LogLine | undefined): ApiError => {
     const described = describe(error)
-    if (described.status !== CLIENT_LEFT) log?.add({ error_type: described.type, error_code: described.code })
+    if (described.status !== CLIENT_LEFT) log?.add(errorFields(described))
     if (described.status >= 500) callHook(() => onError?.(error, { request_id: requestId }))
     return described
   }
@@ -158,45 +128,14 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     })
   }
 
-  async function* reported(
-    body: AsyncIterable<string | Uint8Array>,
-    requestId: string,
-    log: LogLine | undefined,
-    onEnd: () => void,
-  ): AsyncGenerator<string | Uint8Array> {
-    try {
-      yield* body
-    } catch (error) {
-      report(error, requestId, log)
-      throw error
-    } finally {
-      onEnd()
-    }
-  }
-
-  /** A streamed body whose errors are reported and whose end finishes the log record. */
-  const watched = (...parameters: Parameters<typeof reported>): AsyncIterable<string | Uint8Array> => ({
-    [Symbol.asyncIterator]() {
-      const iterator = reported(...parameters)
-      let begun = false
-      return {
-        next() {
-          begun = true
-          return iterator.next()
-        },
-        async return() {
-          // `return()` on a generator that has not started skips its `finally`, and with it the clean-up and the usage record.
-          if (!begun) await iterator.next().catch(() => undefined)
-          return iterator.return(undefined)
-        },
-      }
-    },
-  })
-
   /** A reply whose body, where it is streamed, finishes the request at its end. */
   const watch = (reply: Reply, requestId: string, stay: Stay): Reply => {
     const { body } = reply
-    if (isStream(body)) reply.body = watched(body, requestId, stay.log, () => end(stay, reply.status))
+    if (isStream(body))
+      reply.body = watched(body, {
+        onError: (error) => report(error, requestId, stay.log),
+        onEnd: () => end(stay, reply.status),
+      })
     return reply
   }
 

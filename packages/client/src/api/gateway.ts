@@ -915,6 +915,7 @@ export interface components {
             outcome?: string;
             error_type?: string;
             error_code?: string;
+            error_field?: string;
             attempts?: number;
             failed_calls?: string;
             prompt_tokens?: number;

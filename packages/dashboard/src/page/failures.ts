@@ -51,5 +51,7 @@ export const isFailed = ({ status, outcome }: RequestEvent): boolean =>
   status >= 400 || (outcome !== undefined && outcome !== 'complete')
 
 /** Why a request failed, in a sentence or two. */
-export const whyFailed = ({ status, outcome, error_code }: RequestEvent): string =>
-  codes[error_code ?? ''] ?? outcomes[outcome ?? ''] ?? `The answer had the status ${status}.`
+export const whyFailed = ({ status, outcome, error_code, error_field }: RequestEvent): string =>
+  error_code === 'invalid_body' && error_field !== undefined
+    ? `The field ${error_field} of the request is missing or wrong; the answer said what was expected there.`
+    : (codes[error_code ?? ''] ?? outcomes[outcome ?? ''] ?? `The answer had the status ${status}.`)

@@ -116,7 +116,7 @@ describe('GET /admin/events', () => {
         error_type: 'upstream_error',
         error_code: 'upstream_error',
       },
-      { ...common(2), status: 400, error_type: 'invalid_request_error', error_code: 'invalid_body' },
+      { ...common(2), status: 400, error_type: 'invalid_request_error', error_code: 'invalid_body', error_field: 'n' },
       expect.objectContaining({ route: '/v1/models', status: 200, key_id: keyId }),
       expect.objectContaining({ route: '/v1/models', status: 401, error_code: 'invalid_api_key' }),
     ])

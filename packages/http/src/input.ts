@@ -1,0 +1,49 @@
+import { ApiError } from '@turnpike/core'
+import type { BaseIssue, GenericSchema } from 'valibot'
+import { getDotPath, safeParse } from 'valibot'
+import type { Route } from './operation.js'
+
+/** Most characters of the message of an error. */
+const MAX_MESSAGE = 300
+
+const invalidInput = (what: string, reason: string, field?: string): ApiError => {
+  const message = `Invalid ${what}: ${reason}`
+  return new ApiError(
+    400,
+    'invalid_request_error',
+    message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}…` : message,
+    { code: 'invalid_body', field },
+  )
+}
+
+/** The field of the input that an issue is in, such as `messages[3]`. What is deeper, or is no word, may be content. */
+function fieldOf({ path }: BaseIssue<unknown>): string | undefined {
+  const [field, index] = path ?? []
+  if (typeof field?.key !== 'string' || !/^\w{1,40}$/.test(field.key)) return undefined
+  return typeof index?.key === 'number' ? `${field.key}[${index.key}]` : field.key
+}
+
+/** Parses with a schema. @throws ApiError 400 that names the field and what was expected there */
+export function parse(schema: GenericSchema, input: unknown, what: string): unknown {
+  // valibot takes an array for an object.
+  if (Array.isArray(input) && schema.type.endsWith('object'))
+    throw invalidInput(what, `${what}: Invalid type: Expected Object but received Array`)
+  const result = safeParse(schema, input, { abortEarly: true })
+  if (result.success) return result.output
+  const [issue] = result.issues as [BaseIssue<unknown>]
+  throw invalidInput(what, `${getDotPath(issue) ?? what}: ${issue.message}`, fieldOf(issue))
+}
+
+/** Gives fields of a body the names of `aliases`, where there is no field of that name. */
+function rename(body: unknown, aliases: Readonly<Record<string, string>>): void {
+  if (typeof body !== 'object' || body === null) return
+  const fields = body as Record<string, unknown>
+  for (const [alias, name] of Object.entries(aliases))
+    if (Object.hasOwn(fields, alias) && !Object.hasOwn(fields, name)) fields[name] = fields[alias]
+}
+
+/** Gives the fields of a body or form their names, and validates them. @throws ApiError 400 */
+export function checkBody({ aliases, body, form }: Route['operation'], input: unknown): void {
+  if (aliases) rename(input, aliases)
+  if (body) parse(body, input, form ? 'form' : 'request body')
+}
