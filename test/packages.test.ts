@@ -54,6 +54,7 @@ const nodeFiles = [
   'storage/src/kv-contract.ts',
   'storage/src/rate-limiter-contract.ts',
   'storage/src/kv-contract-lists.ts',
+  'storage/src/kv-contract-sums.ts',
   'storage/src/upgrade.ts',
   'providers/src/content-encoding.ts',
   'providers/src/remote-content.ts',

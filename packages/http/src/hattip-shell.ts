@@ -1,7 +1,8 @@
 import type { AdapterRequestContext, HattipHandler } from '@hattip/core'
 import type { Handler, ShellOptions } from './exchange.js'
 import { fetchShell } from './fetch-shell.js'
-import type { NodeRequest, NodeResponse } from './node-shell.js'
+import type { NodeRequest } from './node-shell.js'
+import type { NodeResponse } from './node-stream.js'
 import { nodeShell } from './node-shell.js'
 
 export type { HattipHandler }

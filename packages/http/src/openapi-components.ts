@@ -1,5 +1,5 @@
 import type { GenericSchema } from 'valibot'
-import type { Component } from './openapi.js'
+import type { Component } from './openapi-schemas.js'
 
 /** A schema of the specification, with the fields that it defines, separated by spaces; all others are marked as ours. */
 export const shown = (schema: GenericSchema, fields?: string): Component => ({

@@ -1,18 +1,11 @@
 /** Generates OpenAPI 3.1 documents from route tables. @module */
-import type { ConversionConfig, JsonSchema } from '@valibot/to-json-schema'
-import { toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema'
-import type { GenericSchema } from 'valibot'
+import type { Component } from './openapi-schemas.js'
+import { namedSchemas, OURS, parameterSchemas, schemaConverter } from './openapi-schemas.js'
 import type { Operation, Route } from './operation.js'
 
 export { commonStatuses, ours, shown } from './openapi-components.js'
+export type { Component } from './openapi-schemas.js'
 export { openapiRoute } from './openapi-route.js'
-
-/** A schema that the document lists by name under `components`. */
-export interface Component {
-  schema: GenericSchema
-  /** The fields that the specification defines; all others are marked `x-convention`. Absent: the whole schema is marked. */
-  shown?: readonly string[]
-}
 
 /** Options of {@link openapi}. `Access` is the union of the API's access levels. */
 export interface OpenApiOptions<Access extends string = string> {
@@ -42,70 +35,6 @@ export interface OpenApiDocument {
   servers?: OpenApiOptions['servers']
   paths: Record<string, Record<string, object>>
   components: Record<'schemas' | 'responses' | 'headers' | 'securitySchemes', Record<string, object>>
-}
-
-/** Marks what the specification does not define. */
-const OURS = { 'x-convention': true }
-
-/** `custom` schemas and function checks have no JSON Schema equivalent; `metadata` in the same pipe describes them. */
-const config: ConversionConfig = {
-  target: 'draft-2020-12',
-  // Query parameters are described by their parsed type. Schemas of bodies do not transform, so for them input and output are the same.
-  typeMode: 'output',
-  ignoreActions: ['check'],
-  overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
-  overrideAction({ valibotAction, jsonSchema }) {
-    // JSON Schema patterns always use the `u` flag.
-    const { type, requirement } = valibotAction as { type: string; requirement?: unknown }
-    return type === 'regex' && requirement instanceof RegExp && requirement.flags === 'u'
-      ? { ...jsonSchema, pattern: requirement.source }
-      : undefined
-  },
-  overrideSchema({ valibotSchema: { type }, jsonSchema }) {
-    if (type === 'custom') return {}
-    if (type === 'loose_object') return { ...jsonSchema, additionalProperties: true }
-    return undefined
-  },
-}
-
-type Components = OpenApiOptions['components']
-
-const schemasOf = (components: Components) =>
-  Object.fromEntries(Object.entries(components).map(([name, { schema }]) => [name, schema]))
-
-/** The named schemas as JSON Schema. @throws if a schema lacks a field that the specification defines */
-function namedSchemas(components: Components): Record<string, JsonSchema> {
-  const schemas = toJsonSchemaDefs(schemasOf(components), config)
-  for (const [name, { shown }] of Object.entries(components)) {
-    const schema = schemas[name]!
-    if (!shown) {
-      Object.assign(schema, OURS)
-      continue
-    }
-    const { properties = {} } = schema
-    const missing = shown.find((field) => !(field in properties))
-    if (missing !== undefined) throw new Error(`The schema ${name} has no field ${missing}`)
-    for (const [field, part] of Object.entries(properties)) if (!shown.includes(field)) Object.assign(part, OURS)
-  }
-  return schemas
-}
-
-/** Creates a converter for the schemas of routes: named schemas become a `$ref`, all others are inlined and marked `x-convention`. */
-function schemaConverter(components: Components) {
-  const definitions = schemasOf(components)
-  const names = new Map(Object.entries(definitions).map(([name, schema]) => [schema, name]))
-  return (schema: GenericSchema): JsonSchema => {
-    const name = names.get(schema)
-    if (name !== undefined) return { $ref: `#/components/schemas/${name}` }
-    const { $defs: _, $schema: __, ...converted } = toJsonSchema(schema, { ...config, definitions })
-    return { ...converted, ...OURS }
-  }
-}
-
-/** The schemas of path or query parameters, by name. */
-function parameterSchemas(schema: GenericSchema | undefined): [name: string, schema: object, required: boolean][] {
-  const { properties = {}, required = [] } = schema ? toJsonSchema(schema, config) : {}
-  return Object.entries(properties).map(([name, value]) => [name, value as object, required.includes(name)])
 }
 
 /** What may go wrong besides the check of access: while input is read, in the operation itself, and while stored bytes are sent. */

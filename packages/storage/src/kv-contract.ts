@@ -5,6 +5,7 @@ import { encodeKey } from '@turnpike/core/internal'
 import type { ContractCase } from './contract-case.js'
 import { fresh, values } from './contract-case.js'
 import { listContract } from './kv-contract-lists.js'
+import { sumContract } from './kv-contract-sums.js'
 
 const strange = ['a/b', 'a:b', 'a?b=1', 'a$', '..', '.', '~', '', 'ü€😀', 'A', 'a', 'x'.repeat(90), ' ', '\0', '%2F']
 
@@ -108,29 +109,6 @@ export const kvContract: ContractCase[] = [
     },
   },
   {
-    name: 'sums without losing an addition',
-    async run(kv) {
-      const p = fresh()
-      const key: Key = [p, 'n']
-      await Promise.all(Array.from({ length: 200 }, (_, i) => kv.commit({ sum: [{ key, add: { one: 1, i } }] })))
-      assert.deepEqual((await kv.get(key))?.value, { one: 200, i: 19_900 })
-      await kv.commit({ sum: [{ key, add: { one: -200, big: Number.MAX_SAFE_INTEGER } }] })
-      assert.deepEqual((await kv.get(key))?.value, { one: 0, i: 19_900, big: Number.MAX_SAFE_INTEGER })
-      await assert.rejects(kv.commit({ sum: [{ key, add: { big: 1 } }] }))
-      await assert.rejects(kv.commit({ set: [{ key, value: 1 }] }))
-    },
-  },
-  {
-    name: 'checks a counter by its version',
-    async run(kv) {
-      const key: Key = [fresh(), 'n']
-      await kv.commit({ sum: [{ key, add: { x: 1 } }] })
-      const { version } = (await kv.get(key))!
-      await kv.commit({ sum: [{ key, add: { x: 1 } }] })
-      assert.equal(await kv.commit({ check: [{ key, version }], del: [key] }), false)
-    },
-  },
-  {
     name: 'expires a value at its time',
     async run(kv) {
       const p = fresh()
@@ -213,18 +191,6 @@ export const kvContract: ContractCase[] = [
     },
   },
   {
-    name: 'starts a counter again after a delete, and after an expired value',
-    async run(kv) {
-      const p = fresh()
-      await kv.commit({ sum: [{ key: [p, 'n'], add: { x: 1 } }] })
-      await kv.commit({ del: [[p, 'n']], sum: [{ key: [p, 'n'], add: { y: 1 } }] })
-      assert.deepEqual((await kv.get([p, 'n']))?.value, { y: 1 })
-      await kv.commit({ set: [{ key: [p, 'ended'], value: 1, expiresAt: Date.now() - 1 }] })
-      await kv.commit({ sum: [{ key: [p, 'ended'], add: { x: 1 } }] })
-      assert.deepEqual((await kv.get([p, 'ended']))?.value, { x: 1 })
-    },
-  },
-  {
     name: 'accepts an empty commit',
     async run(kv) {
       const key: Key = [fresh()]
@@ -232,15 +198,6 @@ export const kvContract: ContractCase[] = [
       assert.equal(await kv.commit({ sum: [{ key, add: {} }] }), true)
       assert.deepEqual((await kv.get(key))?.value, {})
       assert.deepEqual(await kv.getMany([]), [])
-    },
-  },
-  {
-    name: 'sums several additions of one commit to one key',
-    async run(kv) {
-      const key: Key = [fresh()]
-      const sum = [1, 2].map((x) => ({ key, add: { x } }))
-      await kv.commit({ sum })
-      assert.deepEqual((await kv.get(key))?.value, { x: 3 })
     },
   },
   {
@@ -270,5 +227,6 @@ export const kvContract: ContractCase[] = [
       await assert.rejects(kv.commit({ set: [{ key: [], value: 1 }] }))
     },
   },
+  ...sumContract,
   ...listContract,
 ]

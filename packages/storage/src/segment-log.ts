@@ -1,36 +1,14 @@
 import type { KVLog, LogEntry } from '@turnpike/core'
 import { StorageError } from '@turnpike/core'
 import { isDelete } from '@turnpike/core/internal'
+import type { Segment } from './live-entries.js'
+import { attach, detach, neededEntries, segmentOf } from './live-entries.js'
 import type { Owner } from './ownership.js'
 import { parseFence, validNames } from './ownership.js'
 import type { Content, Name } from './segments.js'
 import { chain, jsonOf, nameOf, parseName, seal, sizeOf, storedForm, unseal, valueIn } from './segments.js'
 import type { Items } from './storage-like.js'
 import { valueCache } from './value-cache.js'
-
-/** An item of the log and its live entries. */
-interface Segment extends Name {
-  /** The entries that are not obsolete, with their sizes. */
-  live: Map<LogEntry, number>
-  /** The sum of the sizes in `live`. */
-  weight: number
-  /** The value of `weight` when the item was written. */
-  size: number
-}
-
-const segmentOf = (name: Name): Segment => ({ ...name, live: new Map(), weight: 0, size: 0 })
-
-const attach = (segment: Segment, entry: LogEntry, size = sizeOf(entry)): void => {
-  entry.at = segment
-  segment.live.set(entry, size)
-  segment.weight += size
-}
-
-const detach = (entry: LogEntry): void => {
-  const segment = entry.at as Segment
-  segment.weight -= segment.live.get(entry) ?? 0
-  segment.live.delete(entry)
-}
 
 export interface SegmentLogOptions {
   /** Size of the value cache in characters. */
@@ -165,15 +143,7 @@ export function segmentLog(items: Items, owner: Owner, options: SegmentLogOption
 
   /** Replaces consecutive items by one without their obsolete entries. */
   const replace = async (at: number, run: Segment[], withoutDeletes: boolean): Promise<void> => {
-    const list: LogEntry[] = []
-    const later = new Set<string>()
-    for (const segment of run.toReversed())
-      for (const entry of [...segment.live.keys()].toReversed()) {
-        const isObsolete = isDelete(entry) && (withoutDeletes || later.has(entry.k))
-        later.add(entry.k)
-        if (!isObsolete) list.push(entry)
-      }
-    list.reverse()
+    const list = neededEntries(run, withoutDeletes)
     const copies: LogEntry[] = []
     for (const entry of list) {
       // A copy, because the cache may drop the value while others are read.

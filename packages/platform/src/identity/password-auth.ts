@@ -1,4 +1,4 @@
-import type { KV, RateLimiter, User } from '@turnpike/core'
+import type { User } from '@turnpike/core'
 import { getUser, memoryRateLimiter } from '@turnpike/core'
 import { revocableCache, sha256 } from '@turnpike/core/internal'
 import type { CryptoKey } from 'jose'
@@ -20,46 +20,16 @@ import { unauthenticated } from '../errors.js'
 import { accessTokens } from './access-tokens.js'
 import type { AuthSession, Identified, Identity, SessionIssuer } from './identity.js'
 import { bearer } from './identity.js'
-import type { PasswordHasher } from './passwords.js'
+import type { PasswordAuthOptions } from './password-auth-options.js'
 import { scryptHasher } from './passwords.js'
 import { refreshTokens } from './refresh-tokens.js'
 import { masterSecret } from './secrets.js'
 import { sessionCookie } from './session-cookie.js'
-import type { SignIn, SignInLimits } from './sign-ins.js'
+import type { SignIn } from './sign-ins.js'
 import { signIns } from './sign-ins.js'
 import { signingKeys } from './signing-keys.js'
 import { storedPasswords } from './stored-passwords.js'
 import { networkOf, throttle } from './throttle.js'
-
-/** Options of {@link passwordAuth}. */
-export interface PasswordAuthOptions {
-  kv: KV
-  /** What all keys are derived from, at least 32 characters or bytes; default one that is made and kept in the store. */
-  secret?: string | Uint8Array
-  /** Counts failed sign-ins; default {@link memoryRateLimiter}, which counts within one process. */
-  rateLimiter?: RateLimiter
-  /** Default {@link scryptHasher}. */
-  hasher?: PasswordHasher
-  /** Where browsers find the platform. Over plain HTTP on another host than this machine, the cookie is without TLS and `__Host-`. */
-  baseUrl?: string
-  /** Origins besides that of the platform whose pages may sign in with a cookie; default none. */
-  trustedOrigins?: readonly string[]
-  /** `iss` and `aud` of access tokens; default `turnpike`. */
-  issuer?: string
-  audience?: string
-  /** Seconds that an access token is valid; default 900. */
-  accessTokenS?: number
-  /** Failed sign-ins a minute with one e-mail and from one address; default 5 and 30. */
-  failures?: { perEmail?: number; perAddress?: number }
-  /** How long sign-ins last, and how many a user has. */
-  signIns?: Partial<SignInLimits>
-  /** Characters of a password; default 8 to 256. */
-  passwordLength?: { min: number; max: number }
-  /** Passwords that are hashed at a time, and that wait for it, in this process; default 2 and 32. 503 beyond. */
-  hashing?: { running: number; waiting: number }
-  /** The clock, in milliseconds; default `Date.now`. */
-  now?: () => number
-}
 
 /** Users with passwords, and their sign-ins. */
 export interface PasswordAuth extends Identity {

@@ -4,7 +4,7 @@ import { malformed } from '../failures.js'
 import type { UpstreamUsage } from './answer.js'
 import { toFinishReason, toUsage } from './answer.js'
 import { toldError } from './errors.js'
-import { jsonTool } from './request.js'
+import { jsonTool } from './tools.js'
 
 /** A content block of an answer. Types without an equivalent in OpenAI's form are ignored. */
 export interface AnswerBlock {

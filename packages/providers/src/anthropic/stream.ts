@@ -6,7 +6,7 @@ import { parseJson } from '../json.js'
 import type { UpstreamUsage } from './answer.js'
 import { toFinishReason, toUsage } from './answer.js'
 import { toldError } from './errors.js'
-import { jsonTool } from './request.js'
+import { jsonTool } from './tools.js'
 import type { AnswerBlock, Message } from './response.js'
 
 /** A stream event. Unknown types are ignored. */

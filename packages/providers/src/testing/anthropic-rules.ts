@@ -1,4 +1,5 @@
-import { checkCacheControl, checkContent, checkPattern, extra, namePattern } from './anthropic-blocks.js'
+import { checkCacheControl, checkContent, extra } from './anthropic-blocks.js'
+import { checkSchema, checkToolChoice, checkTools } from './anthropic-tool-rules.js'
 import type { Json, Problem } from './rules.js'
 import { first, isObject, words } from './rules.js'
 
@@ -63,80 +64,6 @@ function checkPrefill(messages: Json[], version: number): Problem {
   return typeof text === 'string' && /\s$/.test(text)
     ? 'messages: final assistant content cannot end with trailing whitespace'
     : undefined
-}
-
-const unsupportedKeywords = words(
-  `oneOf not minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength pattern minItems maxItems uniqueItems minProperties
-  maxProperties`,
-)
-const formats = words('date-time time date duration email hostname uri ipv4 ipv6 uuid')
-
-/** Validates a schema for structured outputs, recursively. */
-function checkSchema(schema: unknown, at: string): Problem {
-  if (!isObject(schema)) return undefined
-  const { type, format, properties, items, additionalProperties } = schema
-  const keyword = Object.keys(schema).find((name) => unsupportedKeywords.includes(name))
-  if (keyword) return `${at}: For '${String(type)}' type, property '${keyword}' is not supported`
-  if (format !== undefined && !formats.includes(format as string))
-    return `${at}: For 'string' type, format '${String(format)}' is not supported`
-  if ((type === 'object' || (Array.isArray(type) && type.includes('object'))) && additionalProperties !== false)
-    return `${at}: For 'object' type, 'additionalProperties' must be explicitly set to false`
-  const named = [properties, schema['$defs'], schema['definitions']].flatMap((group) =>
-    isObject(group) ? Object.values(group) : [],
-  )
-  const listed = [schema['anyOf'], schema['allOf']].flatMap((group) => (Array.isArray(group) ? group : []))
-  return first([items, ...named, ...listed], (inner) => checkSchema(inner, at))
-}
-
-const toolFields = words(
-  'type name description input_schema cache_control strict eager_input_streaming defer_loading allowed_callers input_examples',
-)
-
-function checkTools(tools: unknown, version: number): Problem {
-  if (!Array.isArray(tools)) return tools === undefined ? undefined : 'tools: Input should be a valid list'
-  if (!tools.every(isObject)) return 'tools: Input should be a valid dictionary'
-  const names = tools.map((tool) => tool['name'])
-  return (
-    first(tools, (tool, i) => {
-      const at = `tools.${i}.custom`
-      const { type = 'custom', name, input_schema, cache_control, strict } = tool
-      if (type !== 'custom') return `tools.${i}: Input tag '${String(type)}' does not match any of the expected tags`
-      if (strict === true && version < 4.5) return `${at}.strict: strict tools are not supported by this model`
-      return (
-        extra(tool, toolFields, `${at}.`) ??
-        checkPattern(name, namePattern, `${at}.name`) ??
-        checkCacheControl(cache_control, `${at}.cache_control`) ??
-        (isObject(input_schema) ? undefined : `${at}.input_schema: Field required`) ??
-        ((input_schema as Json)['type'] === 'object'
-          ? undefined
-          : `${at}.input_schema.type: Input should be 'object'`) ??
-        (strict === true ? checkSchema(input_schema, `${at}.input_schema`) : undefined)
-      )
-    }) ??
-    (new Set(names).size < names.length ? 'tools: Tool names must be unique.' : undefined) ??
-    (tools.filter(({ strict }) => strict === true).length > 20
-      ? 'Too many strict tools; at most 20 are supported.'
-      : undefined)
-  )
-}
-
-const choiceFields: Record<string, string[]> = {
-  auto: ['type', 'disable_parallel_tool_use'],
-  any: ['type', 'disable_parallel_tool_use'],
-  tool: ['type', 'name', 'disable_parallel_tool_use'],
-  none: ['type'],
-}
-
-function checkToolChoice({ tool_choice, tools }: Json): Problem {
-  if (tool_choice === undefined) return undefined
-  const { type, name } = isObject(tool_choice) ? tool_choice : {}
-  const fields = choiceFields[type as string]
-  if (!isObject(tool_choice) || !fields)
-    return "tool_choice: Input tag does not match any of the expected tags: 'auto', 'any', 'tool', 'none'"
-  if (!Array.isArray(tools) || tools.length === 0) return 'tool_choice may only be specified while providing tools.'
-  if (type === 'tool' && !(tools as Json[]).some((tool) => tool['name'] === name))
-    return `Tool '${String(name)}' not found in provided tools`
-  return extra(tool_choice, fields, `tool_choice.${type as string}.`)
 }
 
 const ranges: [name: string, min: number, max: number, integer: boolean][] = [

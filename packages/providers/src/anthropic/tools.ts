@@ -1,0 +1,91 @@
+import type { ChatCompletionRequest, ToolDefinition } from '@turnpike/core'
+import { invalid } from '@turnpike/core/internal'
+import type { NoteDown } from '../request-fields.js'
+import { allowedTools, formatOf } from '../request-fields.js'
+import { cached, refused } from './content.js'
+import type { Traits } from './models.js'
+import { traitsOf } from './models.js'
+import { strictSchema } from './schema.js'
+
+export interface Tool {
+  name: string
+  description?: string | undefined
+  input_schema: object
+  strict?: true | undefined
+  cache_control?: unknown
+}
+
+export type Choice = { type: 'auto' | 'any' | 'tool' | 'none'; name?: string; disable_parallel_tool_use?: true }
+
+/**
+ * The name of the tool that emulates `json_schema` on models without structured outputs: its input is the answer. Undefined if not needed.
+ * It depends only on the request, so that the decoder of the answer gets the same result.
+ */
+export function jsonTool(request: ChatCompletionRequest): string | undefined {
+  const { tool_choice } = request
+  if (formatOf(request).type !== 'json_schema' || traitsOf(request.model).schemas) return undefined
+  const demanded =
+    typeof tool_choice === 'object'
+      ? tool_choice?.type === 'function' || allowedTools(tool_choice).required
+      : tool_choice === 'required'
+  // With a forced tool call there is no text for `response_format` to apply to.
+  if (demanded) return undefined
+  const isTaken = JSON.stringify([request.tools, request.messages]).includes('"name":"json"')
+  return isTaken ? 'json_answer' : 'json'
+}
+
+/** Maximum number of strict tools in a request. */
+const MOST_STRICT = 20
+
+function toTool(tool: ToolDefinition, isHeld: (strict: unknown) => boolean, note: NoteDown): Tool {
+  if (tool.type === 'custom') throw refused('custom tools')
+  const { name, description, parameters, strict } = tool.function
+  const held = isHeld(strict)
+  if (strict && !held) note('tools.function.strict', 'dropped')
+  const schema = parameters?.['type'] ? parameters : { type: 'object', properties: {}, ...parameters }
+  return {
+    name,
+    description: description || undefined,
+    input_schema: held ? (strictSchema(schema) as object) : schema,
+    strict: held || undefined,
+    ...cached(tool),
+  }
+}
+
+/** Translates `tools`, `tool_choice` and `parallel_tool_calls`. */
+export function toTools(
+  request: ChatCompletionRequest,
+  called: Set<string>,
+  traits: Traits,
+  note: NoteDown,
+): { tools: Tool[]; choice: Choice | undefined } {
+  const { tool_choice } = request
+  let left = traits.schemas ? MOST_STRICT : 0
+  const isHeld = (strict: unknown): boolean => strict === true && left-- > 0
+  let tools = (request.tools ?? []).map((tool) => toTool(tool, isHeld, note))
+  if (tools.length === 0) {
+    if (typeof tool_choice === 'object' || tool_choice === 'required') throw invalid('tool_choice needs tools')
+    if (request['parallel_tool_calls'] === false) note('parallel_tool_calls', 'dropped')
+    if (called.size === 0) return { tools, choice: undefined }
+    // The API rejects tool calls in the history if no tools are declared.
+    note('tools', 'emulated')
+    tools = [...called].map((name) => ({ name, input_schema: { type: 'object', properties: {} } }))
+    return { tools, choice: { type: 'none' } }
+  }
+  let choice: Choice | undefined
+  if (tool_choice === 'required') choice = { type: 'any' }
+  else if (tool_choice === 'auto' || tool_choice === 'none') choice = { type: tool_choice }
+  else if (tool_choice?.type === 'function') {
+    const { name } = tool_choice.function as { name: string }
+    if (!tools.some((tool) => tool.name === name)) throw invalid(`tool_choice names "${name}", which is no tool`)
+    choice = { type: 'tool', name }
+  } else if (tool_choice?.type === 'allowed_tools') {
+    const { names, required } = allowedTools(tool_choice)
+    tools = tools.filter(({ name }) => names.includes(name))
+    if (tools.length === 0) throw invalid('tool_choice allows none of the tools')
+    choice = { type: required ? 'any' : 'auto' }
+  } else if (tool_choice) throw refused('custom tools')
+  if (request['parallel_tool_calls'] === false && choice?.type !== 'none')
+    choice = { type: 'auto', ...choice, disable_parallel_tool_use: true }
+  return { tools, choice }
+}
