@@ -71,16 +71,19 @@ export function fileOperations(
     return content
   }
 
-  /** Removes a file for good: its record first, so that there never is one without bytes. */
-  const remove = async (find: () => Promise<Found>): Promise<boolean> => {
+  /** Removes the record of a file for good, and leaves its bytes loose, so that there never is a record without bytes. @returns its id */
+  const unlink = async (find: () => Promise<Found>): Promise<string | null> => {
     for (;;) {
       const found = await find()
-      if (!found) return false
+      if (!found) return null
       const [file, ...others] = found
-      if (!(await unlinkFile(kv, file, now(), others))) continue
-      await removeLoose(file.value.id)
-      return true
+      if (await unlinkFile(kv, file, now(), others)) return file.value.id
     }
+  }
+  const remove = async (find: () => Promise<Found>): Promise<boolean> => {
+    const id = await unlink(find)
+    if (id !== null) await removeLoose(id)
+    return id !== null
   }
 
   const change = (userId: string, id: string, to: (file: StoredFile) => StoredFile): Promise<StoredFile> =>
@@ -150,8 +153,11 @@ export function fileOperations(
     /** Takes a file out of the trash. @throws ApiError 404 */
     restore: (userId: string, id: string) =>
       change(userId, id, (file) => (file.deleted_at ? { ...file, deleted_at: null } : file)),
-    /** Removes a file for good, in the trash or not. @throws ApiError 404 */
-    remove: (userId: string, id: string) => remove(async () => [await ownFile(kv, userId, id)]),
+    /** Removes a file for good, in the trash or not. Where its bytes cannot be removed now, `verify` does it later. @throws ApiError 404 */
+    async remove(userId: string, id: string): Promise<void> {
+      const unlinked = await unlink(async () => [await ownFile(kv, userId, id)])
+      await removeLoose(unlinked!).catch(() => undefined)
+    },
     /** Lets others have a file that the upload check held back. @throws ApiError 404 */
     release: (userId: string, id: string) =>
       change(userId, id, (file) => {
