@@ -76,15 +76,20 @@ worldSuite('models and usage of the gateway', (world) => {
       expect(model).toMatchObject({
         id: expect.any(String) as string,
         object: 'model',
-        provider: 'openai',
+        provider: expect.any(String) as string,
         capabilities: expect.arrayContaining([expect.any(String)]) as string[],
       })
   })
 
   it('#48 lists the models of a provider', async () => {
     const { key } = await reader()
-    const all = await ask<{ data: object[] }>('GET', '/v1/models', { as: key })
-    expect((await ask('GET', '/v1/models?provider=openai', { as: key })).body).toEqual(all.body)
+    const { data } = (await ask<{ data: { provider: string }[] }>('GET', '/v1/models', { as: key })).body
+    const ofOpenai = data.filter(({ provider }) => provider === 'openai')
+    expect(ofOpenai.length).toBeGreaterThan(5)
+    expect((await ask('GET', '/v1/models?provider=openai', { as: key })).body).toEqual({
+      object: 'list',
+      data: ofOpenai,
+    })
   })
 
   it('#49 lists nothing for an unknown provider', async () => {
