@@ -1,0 +1,33 @@
+import type { Family } from './families/family.js'
+import type { Passed } from './passed.js'
+import type { Play } from './play.js'
+
+export const suites = ['translation', 'streams', 'faults', 'specification'] as const
+
+export type Suite = (typeof suites)[number]
+
+/** A request to the gateway, what its upstream does with it, and what both sides must have got in the end. */
+export interface Case {
+  /** Unique within its suite and family. */
+  name: string
+  suite: Suite
+  family: Family
+  /** Where the rule comes from, in a line. */
+  source: string
+  /** The body of the request, to which the runner adds the family's model; a text is sent as it is. */
+  request: object | string
+  /** The path below `/v1`; default `/chat/completions`. */
+  path?: string
+  /** Default `POST`. */
+  method?: 'GET' | 'POST'
+  /** How the request is authorised, if not with the gateway's key; `wrong` = with one that nobody was given. */
+  key?: 'none' | 'wrong'
+  /** What the upstream does with each request that its vendor would accept. */
+  play: Play
+  /** Disconnects the client: once a part of the answer has been received, or once the upstream has the request. */
+  leaves?: 'in the answer' | 'before the answer'
+  /** The client's request is invalid, so that the gateway may pass on the vendor's refusal, or refuse itself. Default false. */
+  invalid?: boolean
+  /** Throws if one side did not get what the rule demands. */
+  check(passed: Passed): void
+}

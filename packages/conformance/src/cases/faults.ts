@@ -1,0 +1,137 @@
+import { expectEqual, expectThat } from '../expect.js'
+import type { Family, Reply } from '../families/family.js'
+import { begins, breaks, fails, replies } from '../families/index.js'
+import type { Answer, Play } from '../play.js'
+import { cut, stream, untilClosed, untilRead, whole } from '../play.js'
+import { choiceOf, expectBroken, expectError } from '../passed.js'
+import type { Draft } from './define.js'
+import { casesOfEach, hi, weather } from './define.js'
+
+const errorSource = 'OpenAI API reference, errors'
+const endSource = 'OpenAI API reference, create chat completion: a stream is terminated by [DONE]'
+const retrySource = "OpenAI's SDKs retry 408, 409, 429 and 5xx, after Retry-After"
+
+const streamed = { ...hi, stream: true }
+const hello: Reply = { texts: ['Hel', 'lo', ' wor'] }
+
+const wholeCut =
+  (family: Family): Play =>
+  (sent) => {
+    const text = JSON.stringify(family.body(hello, sent))
+    const headers = { 'content-type': 'application/json', 'content-length': String(text.length) }
+    return { headers, steps: [text.slice(0, text.length / 2), cut] }
+  }
+
+const html = (): Answer => whole('<html><body>Bad gateway</body></html>', 502, { 'content-type': 'text/html' })
+
+const is5xx = (status: number): boolean => status >= 500
+const isRetried = (status: number): boolean => status === 429 || status >= 500
+/** A gateway may say so as a fault of its own, where the credential is not the client's. */
+const isCredential = (status: number): boolean => status === 401 || status === 403 || status >= 500
+const isClient = (status: number): boolean => status === 400 || status === 404
+
+/** What the client is told of upstreams that fail. */
+export const faultCases = casesOfEach('faults', (family) => {
+  const error = (
+    name: string,
+    play: Play,
+    what: string,
+    statuses: (status: number) => boolean,
+    source = errorSource,
+  ): Draft[] => [
+    { name, source, play, check: (passed) => expectError(passed, what, statuses) },
+    {
+      name: `${name}, for a stream`,
+      source,
+      request: streamed,
+      play,
+      check: (passed) => expectError(passed, what, statuses),
+    },
+  ]
+  const broken = (name: string, play: Play, request: object = streamed): Draft => ({
+    name,
+    source: endSource,
+    request,
+    play,
+    check: expectBroken,
+  })
+  const call: Reply = { calls: [{ name: 'weather', args: { city: 'Paris' } }] }
+  return [
+    ...error('429 is 429', fails(family, 429, 'Slow down'), '429', (status) => status === 429, retrySource),
+    ...error('500 is 5xx', fails(family, 500, 'Internal error'), '5xx', is5xx, retrySource),
+    ...error('503 is retried', fails(family, 503, 'Overloaded'), '429 or 5xx', isRetried, retrySource),
+    ...error('529 is retried', fails(family, 529, 'Overloaded'), '429 or 5xx', isRetried, retrySource),
+    ...error('400 is 400', fails(family, 400, 'Too many images'), '400', (status) => status === 400),
+    ...error('404 is the client’s', fails(family, 404, 'No such model'), '400 or 404', isClient),
+    ...error('a wrong key is an error', fails(family, 401, 'Invalid key'), '401, 403 or 5xx', isCredential),
+    ...error("a proxy's page in HTML is an error in JSON", html, '5xx', is5xx),
+    ...error('a connection that breaks before the answer is 5xx', breaks, '5xx', is5xx),
+    {
+      name: "the vendor's reason of a 400 reaches the client",
+      source: errorSource,
+      play: fails(family, 400, 'prompt is too long: 250000 tokens > 200000 maximum'),
+      check: ({ text }) => expectThat('the body', text.includes('prompt is too long'), 'prompt is too long', text),
+    },
+    {
+      name: 'Retry-After reaches the client',
+      source: retrySource,
+      play: fails(family, 429, 'Slow down', { 'retry-after': '7' }),
+      check: ({ headers }) => expectEqual('Retry-After', headers.get('retry-after'), '7'),
+    },
+    {
+      name: 'a whole answer that is cut off is an error',
+      source: errorSource,
+      play: wholeCut(family),
+      check: (passed) => expectError(passed, '5xx', is5xx),
+    },
+    {
+      name: 'an answer that is no JSON is an error',
+      source: errorSource,
+      play: () => whole('{"id": "half'),
+      check: (passed) => expectError(passed, '5xx', is5xx),
+    },
+    {
+      name: 'an empty answer is an error',
+      source: errorSource,
+      play: () => whole(''),
+      check: (passed) => expectError(passed, '5xx', is5xx),
+    },
+    broken('a stream that is cut before its first event is not completed', () => stream(cut)),
+    broken('a stream that ends before its first event is not completed', () => stream()),
+    broken('a stream that is cut is not completed', begins(family, hello, cut)),
+    broken('a stream that ends without a finish reason is not completed', begins(family, hello)),
+    broken('a stream that is cut in an event is not completed', begins(family, hello, 'data: {"choi', cut)),
+    broken('a tool call that is cut is not completed', begins(family, call, cut), { ...streamed, tools: [weather] }),
+    broken('an error in a stream is one for the client', begins(family, hello, family.errorEvent(503, 'Overloaded'))),
+    broken('an error as the first event is one for the client', () => stream(family.errorEvent(503, 'Overloaded'))),
+    {
+      name: 'what came before a stream was cut reaches the client',
+      source: endSource,
+      request: streamed,
+      play: begins(family, hello, untilRead, cut),
+      check: ({ text, early }) =>
+        expectThat('the content', 'Hello wor'.startsWith(early) && early !== '', 'Hello wor', text),
+    },
+    {
+      name: 'the next request succeeds after a stream that was cut',
+      source: errorSource,
+      play: replies(family, { texts: ['Hello'] }),
+      check: (passed) => expectEqual('the content', choiceOf(passed).content, 'Hello'),
+    },
+    {
+      name: 'a client that leaves a stream ends the call of the upstream',
+      source: 'The client stops reading; what nobody reads must not be generated and billed',
+      request: streamed,
+      play: begins(family, hello, untilClosed),
+      leaves: 'in the answer',
+      check: ({ closed }) => expectEqual('the connection to the upstream is closed', closed, true),
+    },
+    {
+      name: 'a client that leaves before the answer ends the call of the upstream',
+      source: 'The client stops reading; what nobody reads must not be generated and billed',
+      play: () => ({ headers: { 'content-type': 'application/json' }, steps: [untilClosed] }),
+      leaves: 'before the answer',
+      check: ({ closed }) => expectEqual('the connection to the upstream is closed', closed, true),
+    },
+  ]
+})

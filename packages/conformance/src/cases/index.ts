@@ -1,0 +1,22 @@
+import type { Case } from '../case.js'
+import { suites } from '../case.js'
+import { faultCases } from './faults.js'
+import { specificationCases } from './specification.js'
+import { streamCases } from './streams.js'
+import { vendorStreamCases } from './streams-vendor.js'
+import { answerCases } from './translation-answers.js'
+import { messageCases } from './translation-messages.js'
+import { parameterCases } from './translation-parameters.js'
+import { toolCases } from './translation-tools.js'
+
+/** All cases, suite by suite. */
+export const cases: readonly Case[] = [
+  ...messageCases,
+  ...parameterCases,
+  ...toolCases,
+  ...answerCases,
+  ...streamCases,
+  ...vendorStreamCases,
+  ...faultCases,
+  ...specificationCases,
+].toSorted((a, b) => suites.indexOf(a.suite) - suites.indexOf(b.suite))

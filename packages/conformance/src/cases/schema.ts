@@ -1,0 +1,35 @@
+import type { Json } from '../families/family.js'
+
+/** What a model must learn from a JSON Schema: the dialect of the vendor, such as types in capitals or references, does not matter. */
+export interface Meaning {
+  type?: string
+  description?: string
+  enum?: unknown[]
+  required?: string[]
+  items?: Meaning
+  properties?: Record<string, Meaning>
+}
+
+/** Reads the meaning of a schema; references into `root` are resolved. */
+export function meaningOf(schema: unknown, root: unknown = schema): Meaning {
+  const { $ref, type, description, enum: allowed, required, items, properties } = (schema ?? {}) as Json
+  if (typeof $ref === 'string') {
+    const path = $ref.split('/').slice(1)
+    return meaningOf(
+      path.reduce((at: unknown, name) => (at as Json | undefined)?.[name], root),
+      root,
+    )
+  }
+  return {
+    ...(typeof type === 'string' && { type: type.toLowerCase() }),
+    ...(typeof description === 'string' && { description }),
+    ...(Array.isArray(allowed) && { enum: allowed }),
+    ...(Array.isArray(required) && required.length > 0 && { required: required as string[] }),
+    ...(items !== undefined && { items: meaningOf(items, root) }),
+    ...(typeof properties === 'object' && {
+      properties: Object.fromEntries(
+        Object.entries(properties as Json).map(([name, inner]) => [name, meaningOf(inner, root)]),
+      ),
+    }),
+  }
+}

@@ -1,0 +1,161 @@
+import { expectEqual, expectThat } from '../expect.js'
+import type { Reply } from '../families/family.js'
+import { replies } from '../families/index.js'
+import type { Play } from '../play.js'
+import { stream, untilRead } from '../play.js'
+import { argsOf, choiceOf } from '../passed.js'
+import type { Draft } from './define.js'
+import { casesOfEach, hi, time, tool, weather } from './define.js'
+import { expectUsage } from './translation-answers.js'
+
+const source = 'OpenAI API reference, chat completion chunk object'
+const sse = 'HTML standard, server-sent events: parsing an event stream'
+
+const streamed = { ...hi, stream: true }
+const withTools = { ...streamed, tools: [weather, time, tool('now')] }
+const hello: Reply = { texts: ['Hel', 'lo', ' wor', 'ld'] }
+
+/** Plays a stream whose bytes are changed on their way. */
+const changed =
+  (play: Play, change: (text: string) => (string | Uint8Array)[]): Play =>
+  (sent) => {
+    const { steps } = play(sent)
+    return stream(...change(steps.join('')))
+  }
+
+/** Pieces that end within events, lines and characters. */
+const inPieces = (size: number) => (text: string) => {
+  const bytes = Buffer.from(text)
+  const count = Math.ceil(bytes.length / size)
+  return Array.from({ length: count }, (_, i) => bytes.subarray(i * size, (i + 1) * size))
+}
+
+const manyTexts = Array.from({ length: 300 }, (_, i) => `${i} `)
+
+/** How streamed answers reach the client. */
+export const streamCases = casesOfEach('streams', (family) => {
+  const says = (name: string, rule: string, play: Play, content: string): Draft => ({
+    name,
+    source: rule,
+    request: streamed,
+    play,
+    check: (passed) => expectEqual('the content', choiceOf(passed).content, content),
+  })
+  const ends = (name: string, reply: Reply, finish: string): Draft => ({
+    name,
+    source: `${source}: finish_reason`,
+    request: withTools,
+    play: replies(family, reply),
+    check: (passed) => expectEqual('finish_reason', choiceOf(passed).finish, finish),
+  })
+  const calls = (name: string, reply: Reply, more: Draft['check'] = () => undefined): Draft => ({
+    name,
+    source: `${source}: delta.tool_calls`,
+    request: withTools,
+    play: replies(family, reply),
+    check(passed) {
+      const { calls, finish } = choiceOf(passed)
+      expectEqual(
+        'the calls',
+        calls.map((call) => ({ name: call.name, args: argsOf(call) })),
+        reply.calls,
+      )
+      expectThat(
+        'the ids',
+        calls.every(({ id }) => id),
+        'one for each call',
+        calls,
+      )
+      expectEqual('the number of ids', new Set(calls.map(({ id }) => id)).size, calls.length)
+      expectEqual('finish_reason', finish, 'tool_calls')
+      more(passed)
+    },
+  })
+  const paris = { name: 'weather', args: { city: 'Paris', days: [1, 2] } }
+  const rome = { name: 'time', args: { city: 'Rome' } }
+  return [
+    says('the text arrives in order', source, replies(family, hello), 'Hello world'),
+    says('300 pieces arrive in order', source, replies(family, { texts: manyTexts }), manyTexts.join('')),
+    {
+      name: 'the first piece arrives before the last is sent',
+      source: 'OpenAI API reference, create chat completion: stream',
+      request: streamed,
+      play: (sent) => {
+        const { begin, end } = family.events({ texts: ['Hel', 'lo'] }, sent)
+        return stream(...begin.slice(0, -1), untilRead, ...begin.slice(-1), ...end)
+      },
+      check(passed) {
+        expectEqual('the content by then', passed.early, 'Hel')
+        expectEqual('the content', choiceOf(passed).content, 'Hello')
+      },
+    },
+    says('events in pieces of 7 bytes', sse, changed(replies(family, hello), inPieces(7)), 'Hello world'),
+    says(
+      'characters of several bytes in pieces',
+      sse,
+      changed(replies(family, { texts: ['Grüße ', '👩‍🚀'] }), inPieces(3)),
+      'Grüße 👩‍🚀',
+    ),
+    says(
+      'all events in one piece',
+      sse,
+      changed(replies(family, hello), (text) => [text]),
+      'Hello world',
+    ),
+    says(
+      'lines that end with CRLF',
+      sse,
+      changed(replies(family, hello), (text) => [text.replaceAll('\n', '\r\n')]),
+      'Hello world',
+    ),
+    says(
+      'comments are ignored',
+      sse,
+      changed(replies(family, hello), (text) => [`: ping\n\n${text.replaceAll('\n\n', '\n\n: ping\n\n')}`]),
+      'Hello world',
+    ),
+    says(
+      'text that looks like the end of a stream',
+      source,
+      replies(family, { texts: ['data: [DONE]\n\n', '{"error":1}'] }),
+      'data: [DONE]\n\n{"error":1}',
+    ),
+    ends('a complete answer ends with stop', hello, 'stop'),
+    ends('an answer at its limit ends with length', { ...hello, finish: 'length' }, 'length'),
+    ends('a withheld answer ends with content_filter', { ...hello, finish: 'content_filter' }, 'content_filter'),
+    calls('a tool call', { calls: [paris] }),
+    calls('parallel tool calls have indices of their own', { calls: [paris, rome] }),
+    calls('a tool call without arguments has an empty object', { calls: [{ name: 'now', args: {} }] }),
+    calls('text, then a tool call', { texts: ['Let me ', 'look.'], calls: [paris] }, (passed) =>
+      expectEqual('the content', choiceOf(passed).content, 'Let me look.'),
+    ),
+    {
+      name: 'a tool call after text has index 0',
+      source: `${source}: delta.tool_calls[].index counts tool calls`,
+      request: withTools,
+      play: replies(family, { texts: ['Let me look.'], calls: [paris] }),
+      check(passed) {
+        const deltas = (passed.stream?.chunks ?? []).flatMap(({ choices = [] }) => choices.map(({ delta }) => delta))
+        const indices = deltas.flatMap((delta) => (delta?.tool_calls ?? []).map(({ index }) => index))
+        expectEqual('the indices', [...new Set(indices)], [0])
+      },
+    },
+    {
+      name: 'the usage comes where include_usage asks for it',
+      source: 'OpenAI API reference, create chat completion: stream_options.include_usage',
+      request: { ...streamed, stream_options: { include_usage: true } },
+      play: replies(family, { ...hello, usage: { prompt: 21, completion: 8 } }),
+      check: (passed) => expectUsage(passed, 21, 8),
+    },
+    ...(family.name === 'openai'
+      ? []
+      : [
+          says(
+            'thinking is no content',
+            `${family.title} API reference: thoughts`,
+            replies(family, { ...hello, thinking: 'Hmm, secret.' }),
+            'Hello world',
+          ),
+        ]),
+  ]
+})

@@ -1,0 +1,122 @@
+#!/usr/bin/env node
+import { writeFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import type { FamilyName } from './families/family.js'
+import { familyNames } from './families/family.js'
+import { ConformanceError, DEFAULT_UPSTREAM_PORT, runConformance, selected } from './run.js'
+import { scorecard } from './scorecard.js'
+
+const usage = `Usage: turnpike-conformance URL [options]
+
+Tests the OpenAI-compatible gateway at URL, in front of upstreams that this program starts:
+http://127.0.0.1:${DEFAULT_UPSTREAM_PORT}/openai/v1, /anthropic and /google/v1beta.
+
+  --key KEY                  the gateway's key
+  --header 'NAME: VALUE'     a header of every request; may be repeated
+  --openai-header, --anthropic-header, --google-header 'NAME: VALUE'
+                             a header of the requests for that family; may be repeated
+  --openai-model, --anthropic-model, --google-model MODEL
+                             the model to ask for
+  --upstream-port PORT       port of the upstreams, default ${DEFAULT_UPSTREAM_PORT}
+  --only TEXT                only cases of that suite or family, or with that text in their names; may be repeated, to match all
+  --json FILE                writes the report to a file as well
+  --list                     lists the cases and ends
+
+Exit code: 0 = all cases passed, 1 = some failed, 2 = nothing could be tested.
+`
+
+const texts = { type: 'string', multiple: true, default: [] as string[] } as const
+const text = { type: 'string' } as const
+
+const parse = () =>
+  parseArgs({
+    allowPositionals: true,
+    options: {
+      key: text,
+      header: texts,
+      'openai-header': texts,
+      'anthropic-header': texts,
+      'google-header': texts,
+      'openai-model': text,
+      'anthropic-model': text,
+      'google-model': text,
+      'upstream-port': text,
+      only: texts,
+      json: text,
+      list: { type: 'boolean' },
+      help: { type: 'boolean', short: 'h' },
+    },
+  })
+
+class UsageError extends Error {}
+
+const headersOf = (lines: string[]): Record<string, string> =>
+  Object.fromEntries(
+    lines.map((line) => {
+      const [, name, value] = /^([^\s:]+):\s*(.*)$/.exec(line) ?? []
+      if (name === undefined || value === undefined) throw new UsageError(`A header is NAME: VALUE, not ${line}`)
+      return [name, value]
+    }),
+  )
+
+function portOf(text = String(DEFAULT_UPSTREAM_PORT)): number {
+  const port = Number(text)
+  if (!Number.isInteger(port) || port < 1 || port > 65535) throw new UsageError(`--upstream-port: no port: ${text}`)
+  return port
+}
+
+function read() {
+  let parsed: ReturnType<typeof parse>
+  try {
+    parsed = parse()
+  } catch (error) {
+    throw new UsageError((error as Error).message)
+  }
+  const { values, positionals } = parsed
+  const [url, ...more] = positionals
+  const byFamily = <T>(of: (family: FamilyName) => T | undefined): Partial<Record<FamilyName, T>> =>
+    Object.fromEntries(familyNames.flatMap((family) => (of(family) === undefined ? [] : [[family, of(family)]])))
+  if (!values.help && !values.list) {
+    if (url === undefined || more.length > 0) throw new UsageError('Exactly one URL is needed')
+    if (!/^https?:\/\//.test(url) || !URL.canParse(url)) throw new UsageError(`No URL: ${url}`)
+  }
+  const options = {
+    url: url ?? '',
+    ...(values.key !== undefined && { key: values.key }),
+    headers: headersOf(values.header),
+    familyHeaders: byFamily((family) => headersOf(values[`${family}-header`])),
+    models: byFamily((family) => values[`${family}-model`]),
+    only: values.only,
+    upstreamPort: portOf(values['upstream-port']),
+  }
+  return { options, values }
+}
+
+async function main(): Promise<number> {
+  const { options, values } = read()
+  if (values.help) {
+    process.stdout.write(usage)
+    return 0
+  }
+  if (values.list) {
+    for (const { suite, family, name } of selected(options.only)) console.log(`${suite}, ${family.name}: ${name}`)
+    return 0
+  }
+  const report = await runConformance({
+    ...options,
+    onResult: ({ suite, family, name, passed }) =>
+      console.error(`${passed ? 'passed' : 'FAILED'}  ${suite}, ${family}: ${name}`),
+  })
+  console.log(scorecard(report))
+  if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(report, null, 2)}\n`)
+  return report.results.every(({ passed }) => passed) ? 0 : 1
+}
+
+try {
+  process.exitCode = await main()
+} catch (error) {
+  if (!(error instanceof UsageError || error instanceof ConformanceError)) throw error
+  console.error(error.message)
+  if (error instanceof UsageError) console.error(`\n${usage}`)
+  process.exitCode = 2
+}

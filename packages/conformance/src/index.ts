@@ -1,0 +1,6 @@
+/** Tests any OpenAI-compatible gateway against scripted upstreams. @module */
+export type { Suite } from './case.js'
+export type { FamilyName } from './families/family.js'
+export type { Options, Report, Result } from './run.js'
+export { ConformanceError, runConformance } from './run.js'
+export { scorecard } from './scorecard.js'

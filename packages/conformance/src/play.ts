@@ -1,0 +1,33 @@
+import type { Sent } from './families/family.js'
+
+/** Breaks the connection. */
+export const cut = Symbol('cut')
+/** Waits until the client has received a part of the answer. */
+export const untilRead = Symbol('until the client has read')
+/** Waits until the gateway has closed the connection. */
+export const untilClosed = Symbol('until the connection is closed')
+
+/** Bytes for one write, or an event. */
+export type Step = string | Uint8Array | typeof cut | typeof untilRead | typeof untilClosed
+
+/** An upstream's answer, step by step; a {@link cut} at its beginning leaves out the head as well. */
+export interface Answer {
+  /** Default 200. */
+  status?: number
+  /** Default `content-type: application/json`. */
+  headers?: Record<string, string>
+  steps: Step[]
+}
+
+/** An upstream's behaviour. */
+export type Play = (sent: Sent) => Answer
+
+/** A whole body. */
+export const whole = (body: object | string, status = 200, headers: Record<string, string> = {}): Answer => ({
+  status,
+  headers: { 'content-type': 'application/json', ...headers },
+  steps: [typeof body === 'string' ? body : JSON.stringify(body)],
+})
+
+/** A stream of events. */
+export const stream = (...steps: Step[]): Answer => ({ headers: { 'content-type': 'text/event-stream' }, steps })

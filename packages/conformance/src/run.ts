@@ -1,0 +1,190 @@
+import { cases } from './cases/index.js'
+import type { Case, Suite } from './case.js'
+import { send } from './client.js'
+import { expectThat } from './expect.js'
+import type { Family, FamilyName } from './families/family.js'
+import { replies } from './families/index.js'
+import type { Passed } from './passed.js'
+import { joinedChoices } from './passed.js'
+import { readStream } from './sse.js'
+import type { Scene, Upstreams } from './upstream.js'
+import { startUpstreams } from './upstream.js'
+
+export const DEFAULT_UPSTREAM_PORT = 9797
+
+const CASE_MS = 30_000
+
+/** What {@link runConformance} tests, and how its requests are made. */
+export interface Options {
+  /** The gateway's base URL, with or without `/v1` at its end. */
+  url: string
+  /** Sent as `Authorization: Bearer …`; default none. */
+  key?: string
+  /** Headers of every request. */
+  headers?: Record<string, string>
+  /** Headers of the requests for one family, over those of every request. */
+  familyHeaders?: Partial<Record<FamilyName, Record<string, string>>>
+  /** The models to ask for; default `gpt-4o`, `claude-sonnet-4-5` and `gemini-2.5-flash`. */
+  models?: Partial<Record<FamilyName, string>>
+  /** Selects the cases that match all of these: a suite, a family, or a part of the name. Default all cases. */
+  only?: string[]
+  /** Port of the upstreams on the loopback interface; default 9797. */
+  upstreamPort?: number
+  /** Called after each case. */
+  onResult?: (result: Result) => void
+}
+
+/** The result of a case. */
+export interface Result {
+  suite: Suite
+  family: FamilyName
+  name: string
+  passed: boolean
+  /** What was expected and what came, where it failed. */
+  reason?: string
+  /** Where the rule comes from. */
+  source: string
+}
+
+/** The results of a run, in the order of the cases. */
+export interface Report {
+  url: string
+  results: Result[]
+}
+
+/** Nothing could be tested: the message says why. */
+export class ConformanceError extends Error {
+  override name = 'ConformanceError'
+}
+
+/** The cases that match every one of `only`. */
+export const selected = (only: readonly string[]): Case[] =>
+  cases.filter(({ suite, family, name }) =>
+    only.every((word) => word === suite || word === family.name || name.toLowerCase().includes(word.toLowerCase())),
+  )
+
+const contentOf = (text: string): string => joinedChoices(readStream(text))[0]?.content ?? ''
+
+/** How a request to the gateway is made. */
+type Request = Pick<Options, 'key' | 'headers' | 'familyHeaders' | 'models'> & { base: string }
+
+function requestOf({ base, ...options }: Request, { family, request, path, method = 'POST', key }: Case) {
+  const headers: Record<string, string> = {
+    ...(options.key !== undefined && { authorization: `Bearer ${options.key}` }),
+    ...lowerCase(options.headers),
+    ...lowerCase(options.familyHeaders?.[family.name]),
+  }
+  if (key === 'none') delete headers['authorization']
+  if (key === 'wrong') headers['authorization'] = 'Bearer sk-nobody-was-given-this-key'
+  const model = options.models?.[family.name] ?? family.model
+  const body = typeof request === 'string' ? request : JSON.stringify({ model, ...request })
+  return {
+    url: `${base}${path ?? '/chat/completions'}`,
+    init: { method, headers, ...(method === 'POST' && { body }) },
+  }
+}
+
+const lowerCase = (headers: Record<string, string> = {}): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+
+/** Plays a case and returns what came of it on both sides. */
+async function play(request: Request, upstreams: Upstreams, one: Case): Promise<Passed & { refusal?: string }> {
+  const left = new AbortController()
+  const late = AbortSignal.timeout(CASE_MS)
+  let received = ''
+  let early = ''
+  let closed = false
+  let onRead!: () => void
+  const scene: Scene = {
+    family: one.family,
+    play: one.play,
+    sent: [],
+    onRequest: () => one.leaves === 'before the answer' && left.abort(),
+    read: new Promise((resolve) => (onRead = resolve)),
+    onReadEnd: () => (early = contentOf(received)),
+    onClosed: () => (closed = true),
+  }
+  upstreams.scene = scene
+  let read = false
+  const { url, init } = requestOf(request, one)
+  init.headers['content-type'] ??= 'application/json'
+  const answer = await send(url, { ...init, signal: AbortSignal.any([left.signal, late]) }, (text) => {
+    received = text
+    if (read || contentOf(text) === '') return
+    read = true
+    onRead()
+    if (one.leaves === 'in the answer') left.abort()
+  })
+  await upstreams.idle()
+  upstreams.scene = undefined
+  if (late.aborted) throw new Error(`the answer: expected an end within ${CASE_MS / 1000} s, got none`)
+  return { ...answer, early, closed, sent: scene.sent, ...(scene.refusal !== undefined && { refusal: scene.refusal }) }
+}
+
+async function resultOf(request: Request, upstreams: Upstreams, one: Case): Promise<Result> {
+  const { suite, family, name, source, invalid = false } = one
+  const about = { suite, family: family.name, name, source }
+  try {
+    const { refusal, ...passed } = await play(request, upstreams, one)
+    if (!invalid && refusal !== undefined)
+      throw new Error(`the upstream: ${family.title} would refuse this: ${refusal}`)
+    one.check(passed)
+    return { ...about, passed: true }
+  } catch (error) {
+    return { ...about, passed: false, reason: (error as Error).message }
+  }
+}
+
+/** Asks each family's upstream for a word, and throws if none of them is reached. */
+async function tryOut(request: Request, upstreams: Upstreams, families: Family[], port: number): Promise<void> {
+  const reasons: string[] = []
+  for (const family of families) {
+    const attempt: Case = {
+      name: 'is reached',
+      suite: 'specification',
+      family,
+      source: '',
+      request: { messages: [{ role: 'user', content: 'Hi' }] },
+      play: replies(family, { texts: ['Hello'] }),
+      check: ({ status, text, sent }) =>
+        expectThat('the upstream', sent.length > 0, 'a request', `none; the gateway answered ${status}: ${text}`),
+    }
+    const { passed, reason } = await resultOf(request, upstreams, attempt)
+    if (passed) return
+    reasons.push(`${family.name}: ${reason}`)
+  }
+  throw new ConformanceError(
+    [
+      'No request reached the upstreams.',
+      ...reasons,
+      `The gateway must send its requests to http://127.0.0.1:${port}/openai/v1, /anthropic and /google/v1beta.`,
+    ].join('\n'),
+  )
+}
+
+/**
+ * Starts upstreams of three vendors, sends requests to a gateway in front of them, and judges what each side got.
+ * @throws ConformanceError if the gateway cannot be reached, or reaches none of the upstreams, or no case is selected
+ */
+export async function runConformance(options: Options): Promise<Report> {
+  const { url, only = [], upstreamPort = DEFAULT_UPSTREAM_PORT, onResult } = options
+  const chosen = selected(only)
+  if (chosen.length === 0) throw new ConformanceError(`No case matches ${only.join(' and ')}`)
+  const base = url.replace(/\/+$/, '').replace(/(?<!\/v1)$/, '/v1')
+  const request = { ...options, base }
+  const upstreams = await startUpstreams(upstreamPort).catch((error: unknown) => {
+    throw new ConformanceError(`The upstreams cannot listen on port ${upstreamPort}: ${(error as Error).message}`)
+  })
+  try {
+    await tryOut(request, upstreams, [...new Set(chosen.map(({ family }) => family))], upstreamPort)
+    const results: Result[] = []
+    for (const one of chosen) {
+      const result = await resultOf(request, upstreams, one)
+      results.push(result)
+      onResult?.(result)
+    }
+    return { url, results }
+  } finally {
+    await upstreams.close()
+  }
+}

@@ -1,0 +1,26 @@
+import { suites } from './case.js'
+import type { FamilyName } from './families/family.js'
+import { familyNames } from './families/family.js'
+import type { Report, Result } from './run.js'
+
+const count = (results: Result[]): string =>
+  results.length === 0 ? '–' : `${results.filter(({ passed }) => passed).length}/${results.length}`
+
+/** A report as text: a Markdown table of the passed cases by suite and family, and a line for each failure. */
+export function scorecard({ results }: Report): string {
+  const of = (suite: string | undefined, family: FamilyName | undefined): string =>
+    count(results.filter((it) => (!suite || it.suite === suite) && (!family || it.family === family)))
+  const row = (title: string, suite?: string): string[] => [
+    title,
+    ...familyNames.map((family) => of(suite, family)),
+    of(suite, undefined),
+  ]
+  const rows = [['', ...familyNames, 'all'], ...suites.map((suite) => row(suite, suite)), row('all')]
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((cells) => cells[column]!.length), 3))
+  const lines = rows.map((cells) => `| ${cells.map((cell, i) => cell.padEnd(widths[i]!)).join(' | ')} |`)
+  lines.splice(1, 0, `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`)
+  const failures = results
+    .filter(({ passed }) => !passed)
+    .map(({ suite, family, name, reason, source }) => `- ${suite}, ${family}: ${name}: ${reason} (${source})`)
+  return [...lines, ...(failures.length > 0 ? ['', ...failures] : [])].join('\n')
+}
