@@ -1,14 +1,18 @@
 import { createHash } from 'node:crypto'
 import { build } from 'esbuild'
+import { writeLicenses } from './licenses.js'
 
 /**
  * An esbuild plugin: `import files from 'page:./page/main.tsx'` is the script and the styles of a page, each bundled into one text whose name
- * changes with its bytes: `{ script: { name, text }, styles: { name, text } }`.
+ * changes with its bytes: `{ script: { name, text }, styles: { name, text } }`. The licences of what pages contain are written beside the output.
  * @returns {import('esbuild').Plugin}
  */
 export const bundledPages = () => ({
   name: 'bundled pages',
   setup(outer) {
+    /** @type {string[]} */
+    const inputs = []
+    outer.onEnd(() => writeLicenses(inputs, outer.initialOptions.outdir))
     outer.onResolve({ filter: /^page:/ }, async ({ path, resolveDir }) => {
       const { path: entry, errors } = await outer.resolve(path.slice('page:'.length), {
         kind: 'entry-point',
@@ -30,6 +34,7 @@ export const bundledPages = () => ({
         jsxImportSource: 'preact',
         legalComments: 'none',
       })
+      inputs.push(...Object.keys(metafile.inputs))
       const file = (extension) => {
         const found = outputFiles.find((one) => one.path.endsWith(extension))
         if (!found) return undefined

@@ -1,19 +1,7 @@
+import type { ItemResult, PlatformTarget } from '../src/platform.js'
 import type { Suite, Test } from './vitest.js'
 import { NotTried, root } from './vitest.js'
-import type { Target } from './world.js'
 import { useTarget } from './world.js'
-
-/** What became of an item of the checklist. */
-export interface ItemResult {
-  number: number
-  /** What the platform is to do. */
-  title: string
-  /** The title of its suite, such as `tasks`. */
-  suite: string
-  outcome: 'passed' | 'failed' | 'not tried'
-  /** Why it failed or was not tried. */
-  reason?: string
-}
 
 const itemOf = (name: string): { number: number; title: string } | undefined => {
   const [, number, title] = /^#(\d+) ([^]*)/.exec(name) ?? []
@@ -44,7 +32,7 @@ const errorOf = (run: () => unknown): Promise<unknown> =>
   )
 
 /** Runs the numbered tests of test/platform against a platform, one after another. @param onItem called with each result */
-export async function runItems(target: Target, onItem: (result: ItemResult) => void): Promise<void> {
+export async function runItems(target: PlatformTarget, onItem: (result: ItemResult) => void): Promise<void> {
   await useTarget(target)
   const runTest = async ({ name, run }: Test, suite: string, broken: unknown): Promise<void> => {
     const item = itemOf(name)

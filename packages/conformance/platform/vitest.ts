@@ -1,13 +1,13 @@
 // What the tests of test/platform import as `vitest` when they run outside of it: suites, tests and `expect`.
 import {
   ASYMMETRIC_MATCHERS_OBJECT,
+  chai,
   getState,
   JestAsymmetricMatchers,
   JestChaiExpect,
   JestExtend,
   setState,
 } from '@vitest/expect'
-import * as chai from 'chai'
 
 type Run = () => unknown
 
@@ -63,7 +63,7 @@ const eachOf =
   }
 
 export const describe = Object.assign(describeSuite, {
-  skipIf: (isSkipped: boolean) => (isSkipped ? (_: string, _body: Run) => undefined : describeSuite),
+  skipIf: (isSkipped: boolean) => (isSkipped ? () => undefined : describeSuite),
   each: eachOf(describeSuite),
 })
 

@@ -1,16 +1,10 @@
 // What the tests of test/platform import as `./world.js` when they run against a platform somewhere else: an administrator makes the people.
+import type { PlatformTarget } from '../src/platform.js'
 import { platformClient } from '../../../test/platform/client.js'
 import type { World } from '../../../test/platform/world.js'
 import { beforeAll, describe, NotTried } from './vitest.js'
 
 export * from '../../../test/platform/client.js'
-
-/** The platform that is tested, and an administrator of it. */
-export interface Target {
-  url: string
-  email: string
-  password: string
-}
 
 /** Milliseconds after which the administrator signs in again: access tokens are valid for a quarter of an hour. */
 const SIGN_IN_MS = 600_000
@@ -18,7 +12,7 @@ const SIGN_IN_MS = 600_000
 let target: World | undefined
 
 /** Signs in at the platform that the tests are to run against. @throws Error if that fails */
-export async function useTarget({ url, email, password }: Target): Promise<void> {
+export async function useTarget({ url, email, password }: PlatformTarget): Promise<void> {
   const post = async <T>(path: string, body: object, token?: string): Promise<T> => {
     const response = await fetch(url + path, {
       method: 'POST',

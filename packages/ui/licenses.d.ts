@@ -1,0 +1,2 @@
+/** See `licenses.js`. */
+export const writeLicenses: (inputs: string[], outdir: string) => void
