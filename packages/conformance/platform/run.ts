@@ -31,19 +31,30 @@ const errorOf = (run: () => unknown): Promise<unknown> =>
     (error: unknown) => error,
   )
 
+/** The first error of a suite's tests; undefined where they all pass. @param broken why none of them can be run */
+async function errorOfSuite({ before, after, parts }: Suite, broken: unknown): Promise<unknown> {
+  for (const run of before) broken ??= await errorOf(run)
+  if (broken !== undefined) return broken
+  let first: unknown
+  for (const part of parts) first ??= await ('parts' in part ? errorOfSuite(part, undefined) : errorOf(part.run))
+  for (const run of after) await errorOf(run)
+  return first
+}
+
 /** Runs the numbered tests of test/platform against a platform, one after another. @param onItem called with each result */
 export async function runItems(target: PlatformTarget, onItem: (result: ItemResult) => void): Promise<void> {
   await useTarget(target)
-  const runTest = async ({ name, run }: Test, suite: string, broken: unknown): Promise<void> => {
-    const item = itemOf(name)
-    if (item) onItem({ ...item, suite, ...resultOf(broken ?? (await errorOf(run))) })
-  }
   /** @param broken why none of its tests can be run */
-  const runSuite = async ({ name, before, after, parts }: Suite, parent: string, broken?: unknown): Promise<void> => {
-    const suite = name || parent
-    for (const run of before) broken ??= await errorOf(run)
-    for (const part of parts) await ('parts' in part ? runSuite(part, suite, broken) : runTest(part, suite, broken))
-    if (broken === undefined) for (const run of after) await errorOf(run)
+  const run = async (part: Suite | Test, suite: string, broken: unknown): Promise<void> => {
+    const item = itemOf(part.name)
+    if (item) {
+      const error = 'parts' in part ? await errorOfSuite(part, broken) : (broken ?? (await errorOf(part.run)))
+      onItem({ ...item, suite, ...resultOf(error) })
+    } else if ('parts' in part) {
+      for (const before of part.before) broken ??= await errorOf(before)
+      for (const one of part.parts) await run(one, part.name || suite, broken)
+      if (broken === undefined) for (const after of part.after) await errorOf(after)
+    }
   }
-  await runSuite(root, '')
+  await run(root, '', undefined)
 }

@@ -3,10 +3,12 @@ import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import type { FamilyName } from './families/family.js'
 import { familyNames } from './families/family.js'
+import { runChecklist } from './platform.js'
 import { ConformanceError, DEFAULT_UPSTREAM_PORT, runConformance, selected } from './run.js'
-import { scorecard } from './scorecard.js'
+import { checklistScorecard, scorecard } from './scorecard.js'
 
 const usage = `Usage: turnpike-conformance URL [options]
+       turnpike-conformance URL --platform --email EMAIL [--json FILE]
 
 Tests the OpenAI-compatible gateway at URL, in front of upstreams that this program starts:
 http://127.0.0.1:${DEFAULT_UPSTREAM_PORT}/openai/v1, /anthropic and /google/v1beta.
@@ -21,8 +23,10 @@ http://127.0.0.1:${DEFAULT_UPSTREAM_PORT}/openai/v1, /anthropic and /google/v1be
   --only TEXT                only cases of that suite or family, or with that text in their names; may be repeated, to match all
   --json FILE                writes the report to a file as well
   --list                     lists the cases and ends
+  --platform                 tries the checklist of the platform at URL instead. It makes people, projects and files there
+  --email EMAIL              an administrator of the platform; their password is in the variable PASSWORD of the environment
 
-Exit code: 0 = all cases passed, 1 = some failed, 2 = nothing could be tested.
+Exit code: 0 = nothing failed, 1 = something did, 2 = nothing could be tested.
 `
 
 const texts = { type: 'string', multiple: true, default: [] as string[] } as const
@@ -44,6 +48,8 @@ const parse = () =>
       only: texts,
       json: text,
       list: { type: 'boolean' },
+      platform: { type: 'boolean' },
+      email: text,
       help: { type: 'boolean', short: 'h' },
     },
   })
@@ -92,6 +98,27 @@ function read() {
   return { options, values }
 }
 
+/** The platform of `--platform`. */
+function targetOf(url: string, email: string | undefined) {
+  const password = process.env['PASSWORD']
+  if (email === undefined || !password)
+    throw new UsageError('--platform needs --email, and the password in the variable PASSWORD')
+  return { url: url.replace(/\/+$/, ''), email, password }
+}
+
+async function testPlatform(url: string, email: string | undefined, json: string | undefined): Promise<number> {
+  const results = await runChecklist(targetOf(url, email), ({ number, title, outcome }) =>
+    console.error(`${outcome === 'failed' ? 'FAILED' : outcome}  #${number} ${title}`),
+  )
+  console.log(checklistScorecard(results))
+  save(json, { url, results })
+  return results.some(({ outcome }) => outcome === 'failed') ? 1 : 0
+}
+
+const save = (file: string | undefined, report: object): void => {
+  if (file !== undefined) writeFileSync(file, `${JSON.stringify(report, null, 2)}\n`)
+}
+
 async function main(): Promise<number> {
   const { options, values } = read()
   if (values.help) {
@@ -102,13 +129,14 @@ async function main(): Promise<number> {
     for (const { suite, family, name } of selected(options.only)) console.log(`${suite}, ${family.name}: ${name}`)
     return 0
   }
+  if (values.platform) return testPlatform(options.url, values.email, values.json)
   const report = await runConformance({
     ...options,
     onResult: ({ suite, family, name, passed }) =>
       console.error(`${passed ? 'passed' : 'FAILED'}  ${suite}, ${family}: ${name}`),
   })
   console.log(scorecard(report))
-  if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(report, null, 2)}\n`)
+  save(values.json, report)
   return report.results.every(({ passed }) => passed) ? 0 : 1
 }
 

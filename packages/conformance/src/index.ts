@@ -1,6 +1,8 @@
 /** Tests any OpenAI-compatible gateway against scripted upstreams. @module */
 export type { Suite } from './case.js'
 export type { FamilyName } from './families/family.js'
+export type { ItemResult, PlatformTarget } from './platform.js'
+export { runChecklist } from './platform.js'
 export type { Options, Report, Result } from './run.js'
 export { ConformanceError, runConformance } from './run.js'
-export { scorecard } from './scorecard.js'
+export { checklistScorecard, scorecard } from './scorecard.js'

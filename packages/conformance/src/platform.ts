@@ -1,3 +1,5 @@
+import { ConformanceError } from './run.js'
+
 /** A platform, and an administrator of it, who makes the people of the tests. */
 export interface PlatformTarget {
   /** Its base URL, without `/api`. */
@@ -23,7 +25,7 @@ type RunItems = (target: PlatformTarget, onItem: (result: ItemResult) => void) =
 /**
  * Tries the numbered checklist of the platform on one that runs. It makes people, projects, tasks and files there, so the platform should be one for tests.
  * @param onItem called with each result
- * @throws Error if the administrator cannot sign in
+ * @throws ConformanceError if the administrator cannot sign in
  */
 export async function runChecklist(
   target: PlatformTarget,
@@ -32,9 +34,12 @@ export async function runChecklist(
   // The numbered tests of this repository's test/platform, which tsup.config.ts bundles.
   const { runItems } = (await import(new URL('platform-items.js', import.meta.url).href)) as { runItems: RunItems }
   const results: ItemResult[] = []
-  await runItems(target, (result) => {
+  const onResult = (result: ItemResult): void => {
     results.push(result)
     onItem(result)
+  }
+  await runItems(target, onResult).catch((error: Error) => {
+    throw new ConformanceError(`The administrator cannot sign in at ${target.url}: ${error.message}`)
   })
   return results
 }

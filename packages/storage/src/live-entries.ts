@@ -37,5 +37,5 @@ export function neededEntries(run: readonly Segment[], withoutDeletes: boolean):
       later.add(entry.k)
       if (!isObsolete) needed.push(entry)
     }
-  return needed.reverse()
+  return needed.toReversed()
 }
