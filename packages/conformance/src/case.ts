@@ -14,7 +14,7 @@ export interface Case {
   family: Family
   /** Where the rule comes from, in a line. */
   source: string
-  /** The body of the request, to which the runner adds the family's model; a text is sent as it is. */
+  /** The body of the request, to which the runner adds the family's model and `max_tokens`; a text is sent as it is. */
   request: object | string
   /** The path below `/v1`; default `/chat/completions`. */
   path?: string
@@ -26,8 +26,10 @@ export interface Case {
   play: Play
   /** Disconnects the client: once a part of the answer has been received, or once the upstream has the request. */
   leaves?: 'in the answer' | 'before the answer'
-  /** The client's request is invalid, so that the gateway may pass on the vendor's refusal, or refuse itself. Default false. */
+  /** The request is one to refuse: the gateway may do so by itself, or pass on the vendor's refusal. Default false. */
   invalid?: boolean
+  /** Not every vendor can do what is asked, so that the gateway may refuse it, without {@link check}. Default false. */
+  unsupported?: boolean
   /** Throws if one side did not get what the rule demands. */
   check(passed: Passed): void
 }

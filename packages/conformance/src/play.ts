@@ -17,6 +17,8 @@ export interface Answer {
   /** Default `content-type: application/json`. */
   headers?: Record<string, string>
   steps: Step[]
+  /** Changes the text of all steps on its way, and says in which pieces it is sent. */
+  change?: (text: string) => (string | Uint8Array)[]
 }
 
 /** An upstream's behaviour. */

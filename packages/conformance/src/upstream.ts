@@ -43,7 +43,8 @@ const within = (ms: number, promise: Promise<unknown>): Promise<unknown> => {
 }
 
 async function perform(response: ServerResponse, answer: Answer, scene: Scene): Promise<void> {
-  const { status = 200, headers, steps } = answer
+  const { status = 200, headers, change } = answer
+  const steps = change ? change(answer.steps.join('')) : answer.steps
   if (steps[0] === cut) return void response.destroy()
   const closed = once(response, 'close').then(() => {
     if (!response.writableFinished) scene.onClosed()
@@ -87,7 +88,8 @@ function answerTo(family: Family, request: Omit<Sent, 'asked'>, scene: Scene, ke
   if (known && refusal === undefined) {
     const sent = { ...request, asked: family.read(request) }
     scene.sent.push(sent)
-    return scene.play(sent)
+    const answer = scene.play(sent)
+    return family.asAsked?.(answer, sent) ?? answer
   }
   if (known) scene.refusal ??= refusal!
   return known ? whole(family.error(400, refusal!), 400) : whole(family.error(401, 'Invalid key'), 401)

@@ -37,16 +37,18 @@ export const faultCases = casesOfEach('faults', (family) => {
     play: Play,
     what: string,
     statuses: (status: number) => boolean,
-    source = errorSource,
-  ): Draft[] => [
-    { name, source, play, check: (passed) => expectError(passed, what, statuses) },
-    {
-      name: `${name}, for a stream`,
-      source,
-      request: streamed,
-      play,
-      check: (passed) => expectError(passed, what, statuses),
-    },
+    more: Partial<Draft> = {},
+  ): Draft => ({
+    name,
+    source: errorSource,
+    play,
+    check: (passed) => expectError(passed, what, statuses),
+    ...more,
+  })
+  /** Before a stream begins, an error is a status as well. */
+  const errors = (name: string, play: Play, what: string, statuses: (status: number) => boolean): Draft[] => [
+    error(name, play, what, statuses),
+    error(`${name}, for a stream`, play, what, statuses, { request: streamed }),
   ]
   const broken = (name: string, play: Play, request: object = streamed): Draft => ({
     name,
@@ -55,17 +57,19 @@ export const faultCases = casesOfEach('faults', (family) => {
     play,
     check: expectBroken,
   })
+  const overloaded = family.name === 'anthropic' ? 529 : 503
   const call: Reply = { calls: [{ name: 'weather', args: { city: 'Paris' } }] }
   return [
-    ...error('429 is 429', fails(family, 429, 'Slow down'), '429', (status) => status === 429, retrySource),
-    ...error('500 is 5xx', fails(family, 500, 'Internal error'), '5xx', is5xx, retrySource),
-    ...error('503 is retried', fails(family, 503, 'Overloaded'), '429 or 5xx', isRetried, retrySource),
-    ...error('529 is retried', fails(family, 529, 'Overloaded'), '429 or 5xx', isRetried, retrySource),
-    ...error('400 is 400', fails(family, 400, 'Too many images'), '400', (status) => status === 400),
-    ...error('404 is the client’s', fails(family, 404, 'No such model'), '400 or 404', isClient),
-    ...error('a wrong key is an error', fails(family, 401, 'Invalid key'), '401, 403 or 5xx', isCredential),
-    ...error("a proxy's page in HTML is an error in JSON", html, '5xx', is5xx),
-    ...error('a connection that breaks before the answer is 5xx', breaks, '5xx', is5xx),
+    ...errors('429 is 429', fails(family, 429, 'Slow down'), '429', (status) => status === 429),
+    ...errors('500 is 5xx', fails(family, 500, 'Internal error'), '5xx', is5xx),
+    ...errors('400 is 400', fails(family, 400, 'Too many images'), '400', (status) => status === 400),
+    ...errors('a connection that breaks before the answer is 5xx', breaks, '5xx', is5xx),
+    error('an overloaded upstream is retried', fails(family, overloaded, 'Overloaded'), '429 or 5xx', isRetried, {
+      source: retrySource,
+    }),
+    error('404 is 400 or 404', fails(family, 404, 'No such model'), '400 or 404', isClient),
+    error('a wrong key is an error', fails(family, 401, 'Invalid key'), '401, 403 or 5xx', isCredential),
+    error("a proxy's page in HTML is an error in JSON", html, '5xx', is5xx),
     {
       name: "the vendor's reason of a 400 reaches the client",
       source: errorSource,
@@ -76,26 +80,14 @@ export const faultCases = casesOfEach('faults', (family) => {
       name: 'Retry-After reaches the client',
       source: retrySource,
       play: fails(family, 429, 'Slow down', { 'retry-after': '7' }),
-      check: ({ headers }) => expectEqual('Retry-After', headers.get('retry-after'), '7'),
+      check({ headers }) {
+        const seconds = headers.get('retry-after')
+        expectThat('Retry-After', Number(seconds) >= 7, '7 seconds', seconds)
+      },
     },
-    {
-      name: 'a whole answer that is cut off is an error',
-      source: errorSource,
-      play: wholeCut(family),
-      check: (passed) => expectError(passed, '5xx', is5xx),
-    },
-    {
-      name: 'an answer that is no JSON is an error',
-      source: errorSource,
-      play: () => whole('{"id": "half'),
-      check: (passed) => expectError(passed, '5xx', is5xx),
-    },
-    {
-      name: 'an empty answer is an error',
-      source: errorSource,
-      play: () => whole(''),
-      check: (passed) => expectError(passed, '5xx', is5xx),
-    },
+    error('a whole answer that is cut off is an error', wholeCut(family), '5xx', is5xx),
+    error('an answer that is no JSON is an error', () => whole('{"id": "half'), '5xx', is5xx),
+    error('an empty answer is an error', () => whole(''), '5xx', is5xx),
     broken('a stream that is cut before its first event is not completed', () => stream(cut)),
     broken('a stream that ends before its first event is not completed', () => stream()),
     broken('a stream that is cut is not completed', begins(family, hello, cut)),

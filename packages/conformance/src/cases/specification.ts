@@ -190,11 +190,11 @@ const ofOpenAI: Draft[] = [
   refused('a text for a number is refused', { ...hi, max_tokens: 'many' }),
   refused('n: 0 is refused', { ...hi, n: 0 }),
   refused('a role that does not exist is refused', { messages: [{ role: 'robot', content: 'Hi' }] }),
-  refused('a request without a model is refused', JSON.stringify(hi)),
   {
     name: 'a model that does not exist is refused',
     source: `${errors}: model_not_found`,
     request: { ...hi, model: 'no-such-model' },
+    invalid: true,
     play: fails(families[0]!, 404, 'The model `no-such-model` does not exist'),
     check: (passed) => expectError(passed, '400 or 404', (status) => status === 400 || status === 404),
   },

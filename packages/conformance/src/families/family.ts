@@ -1,4 +1,4 @@
-import type { Step } from '../play.js'
+import type { Answer, Step } from '../play.js'
 
 export const familyNames = ['openai', 'anthropic', 'google'] as const
 
@@ -112,6 +112,8 @@ export interface Family {
   /** The body of an answer that is not streamed. */
   body(reply: Reply, sent: Sent): Json
   events(reply: Reply, sent: Sent): Events
+  /** A stream of events in the form that was asked for, where that is another one. */
+  asAsked?(answer: Answer, sent: Sent): Answer
   /** The vendor's body of an error. */
   error(status: number, message: string): Json
   /** The same in the middle of a stream. */
