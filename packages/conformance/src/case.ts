@@ -2,9 +2,10 @@ import type { Family } from './families/family.js'
 import type { Passed } from './passed.js'
 import type { Play } from './play.js'
 
-export const suites = ['translation', 'streams', 'faults', 'specification'] as const
+/** A group of cases. */
+export type Suite = 'translation' | 'streams' | 'faults' | 'specification'
 
-export type Suite = (typeof suites)[number]
+export const suites: readonly Suite[] = ['translation', 'streams', 'faults', 'specification']
 
 /** A request to the gateway, what its upstream does with it, and what both sides must have got in the end. */
 export interface Case {

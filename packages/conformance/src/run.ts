@@ -148,7 +148,9 @@ async function judge(request: Request, upstreams: Upstreams, one: Case): Promise
   const { status, text } = passed
   if (unsupported && !reached && status >= 400 && status < 500) return expectError(passed, '4xx', () => true)
   if (!reached && !invalid && key === undefined && path === undefined)
-    throw new Error(`the upstream: expected a request, got none; the gateway answered ${status}: ${show(text)}`)
+    throw new Error(
+      `the upstream: expected a request, got none; ${status === 0 ? `the gateway did not answer: ${text}` : `the gateway answered ${status}: ${show(text)}`}`,
+    )
   if (!invalid && refusal !== undefined) throw new Error(`the upstream: ${family.title} would refuse this: ${refusal}`)
   one.check(passed)
 }

@@ -56,10 +56,10 @@ const ofEach = (family: Family): Draft[] => [
     source: object,
     check(passed) {
       choiceOf(passed)
-      const [choice] = passed.json?.['choices'] as { index: unknown; message: Json }[]
+      const [choice] = (passed.json?.['choices'] ?? []) as { index: unknown; message?: Json }[]
       expectEqual('index', choice?.index, 0)
-      expectEqual('role', choice?.message['role'], 'assistant')
-      expectEqual('content', choice?.message['content'], 'Hello')
+      expectEqual('role', choice?.message?.['role'], 'assistant')
+      expectEqual('content', choice?.message?.['content'], 'Hello')
     },
   },
   {

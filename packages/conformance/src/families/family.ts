@@ -1,8 +1,9 @@
 import type { Answer, Step } from '../play.js'
 
-export const familyNames = ['openai', 'anthropic', 'google'] as const
+/** A vendor's API, and every one that is like it. */
+export type FamilyName = 'openai' | 'anthropic' | 'google'
 
-export type FamilyName = (typeof familyNames)[number]
+export const familyNames: readonly FamilyName[] = ['openai', 'anthropic', 'google']
 
 export type Json = Record<string, unknown>
 
