@@ -1,6 +1,6 @@
 import type { Family } from './families/family.js'
 import type { Passed } from './passed.js'
-import type { Play } from './play.js'
+import type { Script } from './script.js'
 
 /** A group of cases. */
 export type Suite = 'translation' | 'streams' | 'faults' | 'specification'
@@ -24,7 +24,7 @@ export interface Case {
   /** How the request is authorised, if not with the gateway's key; `wrong` = with one that nobody was given. */
   key?: 'none' | 'wrong'
   /** What the upstream does with each request that its vendor would accept. */
-  play: Play
+  script: Script
   /** Disconnects the client: once a part of the answer has been received, or once the upstream has the request. */
   leaves?: 'in the answer' | 'before the answer'
   /** The request is one to refuse: the gateway may do so by itself, or pass on the vendor's refusal. Default false. */

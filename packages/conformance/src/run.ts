@@ -7,7 +7,7 @@ import { replies } from './families/index.js'
 import type { Passed } from './passed.js'
 import { expectError, joinedChoices } from './passed.js'
 import { readStream } from './sse.js'
-import type { Scene, Upstreams } from './upstream.js'
+import type { CurrentCase, Upstreams } from './upstream.js'
 import { startUpstreams } from './upstream.js'
 
 export const DEFAULT_UPSTREAM_PORT = 9797
@@ -88,7 +88,7 @@ const lowerCase = (headers: Record<string, string> = {}): Record<string, string>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 
 /** Plays a case and returns what came of it on both sides. */
-async function play(
+async function runCase(
   request: Request,
   upstreams: Upstreams,
   one: Case,
@@ -104,9 +104,9 @@ async function play(
   let closed = false
   let reached = false
   let onRead!: () => void
-  const scene: Scene = {
+  const current: CurrentCase = {
     family: one.family,
-    play: one.play,
+    script: one.script,
     sent: [],
     onRequest() {
       reached = true
@@ -116,7 +116,7 @@ async function play(
     onReadEnd: () => (early = contentOf(received)),
     onClosed: () => (closed = true),
   }
-  upstreams.scene = scene
+  upstreams.current = current
   let read = false
   const { url, init } = requestOf(request, one)
   init.headers['content-type'] ??= 'application/json'
@@ -129,28 +129,28 @@ async function play(
   })
   clearTimeout(timer)
   await upstreams.idle()
-  upstreams.scene = undefined
+  upstreams.current = undefined
   if (late) throw new Error(`the answer: expected an end within ${CASE_MS / 1000} s, got none`)
   return {
     ...answer,
     early,
     closed,
     reached,
-    sent: scene.sent,
-    ...(scene.refusal !== undefined && { refusal: scene.refusal }),
+    sent: current.sent,
+    ...(current.refusal !== undefined && { refusal: current.refusal }),
   }
 }
 
 /** Throws if a case fails. */
 async function judge(request: Request, upstreams: Upstreams, one: Case): Promise<void> {
   const { family, invalid = false, unsupported = false, key, path } = one
-  const { refusal, reached, ...passed } = await play(request, upstreams, one)
+  const { refusal, reached, ...passed } = await runCase(request, upstreams, one)
   const { status, text } = passed
   if (unsupported && !reached && status >= 400 && status < 500) return expectError(passed, '4xx', () => true)
-  if (!reached && !invalid && key === undefined && path === undefined)
-    throw new Error(
-      `the upstream: expected a request, got none; ${status === 0 ? `the gateway did not answer: ${text}` : `the gateway answered ${status}: ${show(text)}`}`,
-    )
+  if (!reached && !invalid && key === undefined && path === undefined) {
+    const answered = status === 0 ? `did not answer: ${text}` : `answered ${status}: ${show(text)}`
+    throw new Error(`the upstream: expected a request, got none; the gateway ${answered}`)
+  }
   if (!invalid && refusal !== undefined) throw new Error(`the upstream: ${family.title} would refuse this: ${refusal}`)
   one.check(passed)
 }
@@ -175,7 +175,7 @@ async function tryOut(request: Request, upstreams: Upstreams, families: Family[]
       family,
       source: '',
       request: { messages: [{ role: 'user', content: 'Hi' }] },
-      play: replies(family, { texts: ['Hello'] }),
+      script: replies(family, { texts: ['Hello'] }),
       check: () => undefined,
     }
     const { passed, reason } = await resultOf(request, upstreams, attempt)

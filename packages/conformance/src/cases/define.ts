@@ -12,7 +12,7 @@ export const hi = { messages: [user('Hi')] }
 
 /** Completes the cases of one family. */
 export const casesOf = (suite: Suite, family: Family, drafts: Draft[]): Case[] =>
-  drafts.map((draft) => ({ suite, family, request: hi, play: replies(family, { texts: ['Hello'] }), ...draft }))
+  drafts.map((draft) => ({ suite, family, request: hi, script: replies(family, { texts: ['Hello'] }), ...draft }))
 
 /** Completes the cases that are the same in each family. */
 export const casesOfEach = (suite: Suite, draft: (family: Family) => Draft[]): Case[] =>

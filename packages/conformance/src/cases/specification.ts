@@ -139,7 +139,7 @@ const ofEach = (family: Family): Draft[] => [
     name: 'exactly one chunk has a finish_reason, the last with a choice',
     source: `${chunkObject}: finish_reason`,
     request: streamed,
-    play: replies(family, { texts: ['Hel', 'lo'] }),
+    script: replies(family, { texts: ['Hel', 'lo'] }),
     check(passed) {
       const finishes = chunksOf(passed).flatMap(({ choices = [] }) =>
         choices.map(({ finish_reason }) => finish_reason ?? null),
@@ -195,7 +195,7 @@ const ofOpenAI: Draft[] = [
     source: `${errors}: model_not_found`,
     request: { ...hi, model: 'no-such-model' },
     invalid: true,
-    play: fails(families[0]!, 404, 'The model `no-such-model` does not exist'),
+    script: fails(families[0]!, 404, 'The model `no-such-model` does not exist'),
     check: (passed) => expectError(passed, '400 or 404', (status) => status === 400 || status === 404),
   },
   {

@@ -5,7 +5,7 @@ import { anthropicEvent } from '../families/anthropic.js'
 import { googleEvent } from '../families/google.js'
 import { families } from '../families/index.js'
 import { openaiChunk } from '../families/openai.js'
-import { stream } from '../play.js'
+import { stream } from '../script.js'
 import { argsOf, choiceOf } from '../passed.js'
 import type { Draft } from './define.js'
 import { casesOf, hi, time, weather } from './define.js'
@@ -16,7 +16,7 @@ const plays = (name: string, source: string, events: string[], check: Draft['che
   name,
   source,
   request: { ...hi, stream: true, stream_options: { include_usage: true }, tools: [weather, time] },
-  play: () => stream(...events),
+  script: () => stream(...events),
   check,
 })
 

@@ -11,7 +11,7 @@ export const callCases = casesOfEach('translation', (family) => [
     name: 'a call in the answer has name, JSON arguments, an id and its finish_reason',
     source: 'OpenAI API reference, chat completion object: tool_calls',
     request: { ...hi, tools },
-    play: replies(family, { calls: [{ name: 'weather', args: { city: 'Paris', days: [1, 2] } }] }),
+    script: replies(family, { calls: [{ name: 'weather', args: { city: 'Paris', days: [1, 2] } }] }),
     check(passed) {
       const { calls, finish, content } = choiceOf(passed)
       expectEqual(
@@ -29,7 +29,7 @@ export const callCases = casesOfEach('translation', (family) => [
     name: 'calls of one tool in the answer have ids of their own',
     source: 'OpenAI API reference, chat completion object: tool_calls',
     request: { ...hi, tools },
-    play: replies(family, {
+    script: replies(family, {
       calls: ['Paris', 'Rome', 'Oslo'].map((name) => ({ name: 'weather', args: { city: name } })),
     }),
     check(passed) {
@@ -42,7 +42,7 @@ export const callCases = casesOfEach('translation', (family) => [
     name: 'an answer of text and a call has both',
     source: 'OpenAI API reference, chat completion object: content, tool_calls',
     request: { ...hi, tools },
-    play: replies(family, { texts: ['Let me look.'], calls: [{ name: 'weather', args: { city: 'Paris' } }] }),
+    script: replies(family, { texts: ['Let me look.'], calls: [{ name: 'weather', args: { city: 'Paris' } }] }),
     check(passed) {
       const { calls, content, finish } = choiceOf(passed)
       expectEqual('the content', content, 'Let me look.')
@@ -54,7 +54,7 @@ export const callCases = casesOfEach('translation', (family) => [
     name: 'a call without arguments has an empty object',
     source: 'OpenAI API specification, ChatCompletionMessageToolCall: arguments are JSON',
     request: { ...hi, tools: [tool('now')] },
-    play: replies(family, { calls: [{ name: 'now', args: {} }] }),
+    script: replies(family, { calls: [{ name: 'now', args: {} }] }),
     check: (passed) => expectEqual('the arguments', choiceOf(passed).calls.map(argsOf), [{}]),
   },
 ])

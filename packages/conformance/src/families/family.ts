@@ -1,4 +1,4 @@
-import type { Answer, Step } from '../play.js'
+import type { Answer, Step } from '../script.js'
 
 /** A vendor's API, and every one that is like it. */
 export type FamilyName = 'openai' | 'anthropic' | 'google'

@@ -1,6 +1,6 @@
 import { googleRefusal } from '@turnpike/providers/testing'
 import type { Asked, Events, Family, Json, Part, Reply, Tool } from './family.js'
-import type { Answer } from '../play.js'
+import type { Answer, Step } from '../script.js'
 import { event, finishOf, joinTurns, usageOf } from './family.js'
 
 interface Body {
@@ -160,17 +160,20 @@ function events(reply: Reply): Events {
   }
 }
 
-/** Without `?alt=sse`, a stream is a list in JSON, whose elements come one by one. */
-function asList({ headers, steps, ...answer }: Answer): Answer {
-  if (headers?.['content-type'] !== 'text/event-stream') return { ...answer, steps, ...(headers && { headers }) }
-  const last = steps.findLastIndex((step) => typeof step === 'string')
+const isEvent = (step: Step): step is string => typeof step === 'string' && step !== ''
+
+/** A stream as it is without `?alt=sse`: a list in JSON, whose elements come one by one. */
+function asList(answer: Answer): Answer {
+  if (answer.headers?.['content-type'] !== 'text/event-stream') return answer
+  const first = answer.steps.findIndex(isEvent)
+  const last = answer.steps.findLastIndex(isEvent)
   return {
     ...answer,
     headers: { 'content-type': 'application/json' },
-    steps: steps.map((step, i) => {
-      if (typeof step !== 'string') return step
+    steps: answer.steps.map((step, i) => {
+      if (!isEvent(step)) return step
       const element = step.replace(/^data: /, '').trimEnd()
-      return `${i === 0 ? '[' : ''}${element}${i === last ? '\n]\n' : '\n,\r\n'}`
+      return `${i === first ? '[' : ''}${element}${i === last ? '\n]\n' : '\n,\r\n'}`
     }),
   }
 }
