@@ -17,6 +17,7 @@ interface Manifest {
   type: string
   sideEffects: boolean
   files: string[]
+  bin?: Record<string, string>
   exports: Record<string, string | Record<string, string>>
   publishConfig: { exports: Record<string, string | Record<string, string>> }
   dependencies?: Record<string, string>
@@ -26,6 +27,7 @@ interface Manifest {
 /** What each package may import at run time (docs/design.md, section 2). */
 const arrows: Record<string, string[]> = {
   client: [],
+  conformance: ['@turnpike/providers'],
   core: ['valibot'],
   http: ['@turnpike/core', '@fastify/busboy', '@hattip/core', '@valibot/to-json-schema', 'valibot'],
   providers: ['@turnpike/core', 'undici'],
@@ -44,6 +46,9 @@ const sourceOf = (target: unknown): string => (target as Record<string, string>)
 
 /** The files that know of Node; everything else runs wherever `fetch` does. */
 const nodeFiles = [
+  'conformance/src/cli.ts',
+  'conformance/src/expect.ts',
+  'conformance/src/upstream.ts',
   'http/src/node.ts',
   'storage/src/folder-lock.ts',
   'storage/src/fs.ts',
@@ -121,9 +126,13 @@ describe.each(published)('package %s', (name) => {
     const { default: build } = (await import(join(folder, 'tsup.config.ts'))) as {
       default: { entry: string[]; bundle?: boolean }
     }
+    const commands = Object.values(manifest.bin ?? {})
+    for (const command of commands)
+      expect(readFileSync(join(folder, command), 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/)
+    const programs = commands.map((command) => command.replace(/^\.\/dist\/(.*)\.js$/, 'src/$1.ts'))
     // Without a bundle, each source is a file.
     if (build.bundle !== false)
-      expect(build.entry.toSorted()).toEqual(entries.map(([, target]) => sourceOf(target)).toSorted())
+      expect(build.entry.toSorted()).toEqual([...entries.map(([, target]) => sourceOf(target)), ...programs].toSorted())
     const published: Record<string, unknown> = { './package.json': './package.json' }
     for (const [subpath, target] of entries) {
       const { '@turnpike/source': source, ...rest } = target as Record<string, string>

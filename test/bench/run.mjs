@@ -2,12 +2,13 @@
  * The benchmark: `npm run bench -- [--check] [--rounds N] [--quick] [--profile] [--only NAME,NAME]`. README.md tells how it measures.
  */
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { cpus, loadavg } from 'node:os'
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 
+import { install } from './install.mjs'
 import { checkBars, tables } from './report.mjs'
 import { measure, quick, scenarios, tally } from './scenarios.mjs'
 import { servers, startMock, startServer } from './servers.mjs'
@@ -42,19 +43,6 @@ const scenarioNames = chosen(Object.keys(scenarios))
 const unknown = only.filter((name) => !(name in servers) && !(name in scenarios))
 if (unknown.length > 0) stop(`--only: ${unknown} is none of ${[...Object.keys(servers), ...Object.keys(scenarios)]}`)
 const roundCount = Number(flags.rounds ?? (flags.quick || flags.profile ? 1 : 3))
-
-/** Installs the peers; they are no part of the workspace, so that `npm start` does not fetch them. */
-function install() {
-  const wanted = JSON.parse(readFileSync(`${here}package.json`, 'utf8')).dependencies
-  const versionOf = (name) => {
-    const path = `${here}node_modules/${name}/package.json`
-    return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')).version : undefined
-  }
-  if (Object.entries(wanted).every(([name, version]) => versionOf(name) === version)) return
-  console.log('Installing the peers into test/bench/node_modules …')
-  const options = ['--no-audit', '--no-fund', '--no-package-lock', '--ignore-scripts', '--loglevel=error']
-  execFileSync('npm', ['install', ...options], { cwd: here, stdio: 'inherit' })
-}
 
 if (process.platform !== 'linux' || cpus().length < 2) stop('The benchmark needs Linux and two cores.')
 if (!existsSync(`${here}../../packages/gateway/dist/index.js`)) stop('Build first: npm run build')

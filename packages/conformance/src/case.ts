@@ -1,10 +1,11 @@
 import type { Family } from './families/family.js'
 import type { Passed } from './passed.js'
-import type { Play } from './play.js'
+import type { Script } from './script.js'
 
-export const suites = ['translation', 'streams', 'faults', 'specification'] as const
+/** A group of cases. */
+export type Suite = 'translation' | 'streams' | 'faults' | 'specification'
 
-export type Suite = (typeof suites)[number]
+export const suites: readonly Suite[] = ['translation', 'streams', 'faults', 'specification']
 
 /** A request to the gateway, what its upstream does with it, and what both sides must have got in the end. */
 export interface Case {
@@ -14,7 +15,7 @@ export interface Case {
   family: Family
   /** Where the rule comes from, in a line. */
   source: string
-  /** The body of the request, to which the runner adds the family's model; a text is sent as it is. */
+  /** The body of the request, to which the runner adds the family's model and `max_tokens`; a text is sent as it is. */
   request: object | string
   /** The path below `/v1`; default `/chat/completions`. */
   path?: string
@@ -23,11 +24,13 @@ export interface Case {
   /** How the request is authorised, if not with the gateway's key; `wrong` = with one that nobody was given. */
   key?: 'none' | 'wrong'
   /** What the upstream does with each request that its vendor would accept. */
-  play: Play
+  script: Script
   /** Disconnects the client: once a part of the answer has been received, or once the upstream has the request. */
   leaves?: 'in the answer' | 'before the answer'
-  /** The client's request is invalid, so that the gateway may pass on the vendor's refusal, or refuse itself. Default false. */
+  /** The request is one to refuse: the gateway may do so by itself, or pass on the vendor's refusal. Default false. */
   invalid?: boolean
+  /** Not every vendor can do what is asked, so that the gateway may refuse it, without {@link check}. Default false. */
+  unsupported?: boolean
   /** Throws if one side did not get what the rule demands. */
   check(passed: Passed): void
 }

@@ -17,14 +17,16 @@ function table(rows: string[][]): string {
 
 /** A report as text: a Markdown table of the passed cases by suite and family, and a line for each failure. */
 export function scorecard({ results }: Report): string {
+  const families = familyNames.filter((family) => results.some((result) => result.family === family))
+  const ran = suites.filter((suite) => results.some((result) => result.suite === suite))
   const of = (suite: string | undefined, family: FamilyName | undefined): string =>
     count(results.filter((it) => (!suite || it.suite === suite) && (!family || it.family === family)))
   const row = (title: string, suite?: string): string[] => [
     title,
-    ...familyNames.map((family) => of(suite, family)),
+    ...families.map((family) => of(suite, family)),
     of(suite, undefined),
   ]
-  const rows = [['', ...familyNames, 'all'], ...suites.map((suite) => row(suite, suite)), row('all')]
+  const rows = [['', ...families, 'all'], ...ran.map((suite) => row(suite, suite)), row('all')]
   const failures = results
     .filter(({ passed }) => !passed)
     .map(({ suite, family, name, reason, source }) => `- ${suite}, ${family}: ${name}: ${reason} (${source})`)

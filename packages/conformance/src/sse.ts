@@ -32,7 +32,7 @@ export interface Stream {
 export function readStream(text: string): Stream {
   const stream: Stream = { chunks: [], errors: [], done: 0, late: 0, invalid: [] }
   // The last block ends with the body, and not with an empty line.
-  for (const block of text.split(/\r\n\r\n|\n\n|\r\r/)) {
+  for (const block of text.split(/(?:\r\n|\n|\r(?!\n)){2}/)) {
     const lines = block.split(/\r\n|\n|\r/).filter((line) => line !== '' && !line.startsWith(':'))
     const data = lines.filter((line) => line.startsWith('data:')).map((line) => line.slice('data:'.length).trimStart())
     const unknown = lines.filter((line) => !/^(data|event|id|retry):/.test(line))

@@ -4,13 +4,13 @@ import { createServer } from 'node:http'
 import { setImmediate } from 'node:timers/promises'
 import { families } from './families/index.js'
 import type { Family, Json, Sent } from './families/family.js'
-import type { Answer, Play } from './play.js'
-import { cut, untilClosed, untilRead, whole } from './play.js'
+import type { Answer, Script } from './script.js'
+import { cut, untilClosed, untilRead, whole } from './script.js'
 
-/** What the upstreams do at present, and what came of it. */
-export interface Scene {
+/** The case that is run at present, as the upstreams see it. */
+export interface CurrentCase {
   family: Family
-  play: Play
+  script: Script
   /** The requests that reached the family's upstream, oldest first. */
   sent: Sent[]
   /** Why the vendor would refuse the first one that it would refuse. */
@@ -26,8 +26,8 @@ export interface Scene {
 }
 
 export interface Upstreams {
-  /** Sets the stage for the requests that come next. */
-  scene: Scene | undefined
+  /** The case that the requests which come next belong to. */
+  current: CurrentCase | undefined
   /** Resolves once they have ended all their answers. */
   idle(): Promise<void>
   close(): Promise<void>
@@ -42,23 +42,21 @@ const within = (ms: number, promise: Promise<unknown>): Promise<unknown> => {
   return Promise.race([promise, late]).finally(() => clearTimeout(timer))
 }
 
-async function perform(response: ServerResponse, answer: Answer, scene: Scene): Promise<void> {
-  const { status = 200, headers, steps } = answer
-  if (steps[0] === cut) return void response.destroy()
+async function sendAnswer(response: ServerResponse, answer: Answer, current: CurrentCase): Promise<void> {
+  const { status = 200, headers, change } = answer
   const closed = once(response, 'close').then(() => {
-    if (!response.writableFinished) scene.onClosed()
+    if (!response.writableFinished) current.onClosed()
   })
-  response.writeHead(status, headers)
-  response.flushHeaders()
-  for (const step of steps) {
+  for (const step of change ? change(answer.steps.join('')) : answer.steps) {
     if (response.destroyed) return
     if (step === cut) return void response.destroy()
     if (step === untilRead) {
-      await within(PATIENCE_MS, scene.read)
-      scene.onReadEnd()
+      await within(PATIENCE_MS, current.read)
+      current.onReadEnd()
     } else if (step === untilClosed) await within(PATIENCE_MS, closed)
     else {
-      await within(PATIENCE_MS, new Promise((resolve) => response.write(step, resolve)))
+      if (!response.headersSent) response.writeHead(status, headers).flushHeaders()
+      if (step !== '') await within(PATIENCE_MS, new Promise((resolve) => response.write(step, resolve)))
       // Each step has a packet of its own.
       await setImmediate()
     }
@@ -74,8 +72,13 @@ const parse = (text: string): Json => {
   }
 }
 
-/** What an upstream answers to a request; it performs the scene where that is of its family. */
-function answerTo(family: Family, request: Omit<Sent, 'asked'>, scene: Scene, keys: Map<Family, string>): Answer {
+/** What an upstream answers to a request: by the script of the current case where the vendor would accept the request. */
+function answerTo(
+  family: Family,
+  request: Omit<Sent, 'asked'>,
+  current: CurrentCase,
+  keys: Map<Family, string>,
+): Answer {
   const pathname = decodeURIComponent(request.path.split('?')[0]!)
   if (pathname.endsWith('/models')) return whole(family.models)
   if (!family.path.test(pathname)) return whole(family.error(404, `Unknown path ${pathname}`), 404)
@@ -86,10 +89,11 @@ function answerTo(family: Family, request: Omit<Sent, 'asked'>, scene: Scene, ke
   const refusal = family.refusal(request)
   if (known && refusal === undefined) {
     const sent = { ...request, asked: family.read(request) }
-    scene.sent.push(sent)
-    return scene.play(sent)
+    current.sent.push(sent)
+    const answer = current.script(sent)
+    return family.asAsked?.(answer, sent) ?? answer
   }
-  if (known) scene.refusal ??= refusal!
+  if (known) current.refusal ??= refusal!
   return known ? whole(family.error(400, refusal!), 400) : whole(family.error(401, 'Invalid key'), 401)
 }
 
@@ -103,11 +107,11 @@ export async function startUpstreams(port: number): Promise<Upstreams> {
     for await (const piece of message.setEncoding('utf8')) text += piece as string
     const { url: path = '/', headers } = message
     const family = families.find(({ name }) => path.startsWith(`/${name}/`))
-    const { scene } = upstreams
-    if (!family || family !== scene?.family) return void response.writeHead(404).end()
-    scene.onRequest()
+    const { current } = upstreams
+    if (!family || family !== current?.family) return void response.writeHead(404).end()
+    current.onRequest()
     const request = { path, headers: headers as Record<string, string>, body: parse(text) }
-    await perform(response, answerTo(family, request, scene, keys), scene)
+    await sendAnswer(response, answerTo(family, request, current, keys), current)
   }
 
   const server = createServer((message, response) => {
@@ -117,7 +121,7 @@ export async function startUpstreams(port: number): Promise<Upstreams> {
   })
   await once(server.listen(port, '127.0.0.1'), 'listening')
   const upstreams: Upstreams = {
-    scene: undefined,
+    current: undefined,
     async idle() {
       await Promise.all(answers)
     },

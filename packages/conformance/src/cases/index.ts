@@ -5,6 +5,7 @@ import { specificationCases } from './specification.js'
 import { streamCases } from './streams.js'
 import { vendorStreamCases } from './streams-vendor.js'
 import { answerCases } from './translation-answers.js'
+import { callCases } from './translation-calls.js'
 import { messageCases } from './translation-messages.js'
 import { parameterCases } from './translation-parameters.js'
 import { toolCases } from './translation-tools.js'
@@ -14,6 +15,7 @@ export const cases: readonly Case[] = [
   ...messageCases,
   ...parameterCases,
   ...toolCases,
+  ...callCases,
   ...answerCases,
   ...streamCases,
   ...vendorStreamCases,

@@ -5,7 +5,7 @@ import { anthropicEvent } from '../families/anthropic.js'
 import { googleEvent } from '../families/google.js'
 import { families } from '../families/index.js'
 import { openaiChunk } from '../families/openai.js'
-import { stream } from '../play.js'
+import { stream } from '../script.js'
 import { argsOf, choiceOf } from '../passed.js'
 import type { Draft } from './define.js'
 import { casesOf, hi, time, weather } from './define.js'
@@ -16,7 +16,7 @@ const plays = (name: string, source: string, events: string[], check: Draft['che
   name,
   source,
   request: { ...hi, stream: true, stream_options: { include_usage: true }, tools: [weather, time] },
-  play: () => stream(...events),
+  script: () => stream(...events),
   check,
 })
 
@@ -40,7 +40,11 @@ const hasCalls: Draft['check'] = (passed) => {
   expectEqual('finish_reason', finish, 'tool_calls')
 }
 
+const crlf = (event: string): string => event.replaceAll('\n', '\r\n')
+const sse = 'HTML standard, server-sent events: parsing an event stream'
+
 const done = 'data: [DONE]\n\n'
+const ping = ': ping\n\n'
 const begin = openaiChunk({ role: 'assistant', content: '' })
 const stop = openaiChunk({}, 'stop')
 const toolCall = (index: number, name: string, args: string) => ({
@@ -50,7 +54,16 @@ const toolCall = (index: number, name: string, args: string) => ({
   function: { name, arguments: args },
 })
 
+const answer = [begin, openaiChunk({ content: 'Hello' }), stop, done]
+
 const ofOpenAI: Draft[] = [
+  plays('lines that end with CRLF', sse, answer.map(crlf), hasContent),
+  plays(
+    'comments are ignored',
+    sse,
+    answer.flatMap((event) => [ping, event]),
+    hasContent,
+  ),
   plays(
     'a first chunk without choices is no end',
     "Azure OpenAI's content filtering: the first chunk has prompt_filter_results and no choices",
@@ -167,6 +180,12 @@ const rome = { functionCall: { name: 'time', args: { city: 'Rome' } } }
 const googleSource = 'Gemini API reference, streamGenerateContent'
 
 const ofGoogle: Draft[] = [
+  plays(
+    'lines that end with CRLF',
+    sse,
+    [googleEvent([{ text: 'Hello' }]), finish('STOP', total)].map(crlf),
+    hasContent,
+  ),
   plays('calls in one event', googleSource, [googleEvent([paris, rome]), finish('STOP', total)], hasCalls),
   plays(
     'the last event has content, finish reason and usage',

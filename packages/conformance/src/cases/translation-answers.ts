@@ -3,7 +3,7 @@ import type { Reply } from '../families/family.js'
 import { families, replies } from '../families/index.js'
 import type { Passed } from '../passed.js'
 import { choiceOf, usageIn } from '../passed.js'
-import { whole } from '../play.js'
+import { whole } from '../script.js'
 import type { Draft } from './define.js'
 import { casesOf, casesOfEach } from './define.js'
 
@@ -24,7 +24,7 @@ const detail = (passed: Passed, group: string, name: string): unknown =>
 const oddly = (name: string, rule: string, body: object, check: Draft['check']): Draft => ({
   name,
   source: rule,
-  play: () => whole(body),
+  script: () => whole(body),
   check,
 })
 
@@ -55,7 +55,7 @@ export const answerCases = [
     const ends = (name: string, reply: Reply, finish: string): Draft => ({
       name,
       source,
-      play: replies(family, reply),
+      script: replies(family, reply),
       check: (passed) => expectEqual('finish_reason', choiceOf(passed).finish, finish),
     })
     return [
@@ -65,13 +65,13 @@ export const answerCases = [
       {
         name: 'the usage is that of the vendor',
         source: usageSource,
-        play: replies(family, { texts: ['Hello'], usage: { prompt: 21, completion: 8 } }),
+        script: replies(family, { texts: ['Hello'], usage: { prompt: 21, completion: 8 } }),
         check: (passed) => expectUsage(passed, 21, 8),
       },
       {
         name: 'cached tokens are part of the prompt',
         source: `${usageSource}: prompt_tokens_details.cached_tokens`,
-        play: replies(family, { texts: ['Hello'], usage: { prompt: 1200, completion: 8, cached: 1000 } }),
+        script: replies(family, { texts: ['Hello'], usage: { prompt: 1200, completion: 8, cached: 1000 } }),
         check(passed) {
           expectUsage(passed, 1200, 8)
           expectEqual('cached_tokens', detail(passed, 'prompt_tokens_details', 'cached_tokens'), 1000)
@@ -83,7 +83,7 @@ export const answerCases = [
     {
       name: 'reasoning tokens are part of the completion',
       source: `${usageSource}: completion_tokens_details.reasoning_tokens`,
-      play: replies(families[0]!, { texts: ['Hello'], usage: { completion: 60, reasoning: 50 } }),
+      script: replies(families[0]!, { texts: ['Hello'], usage: { completion: 60, reasoning: 50 } }),
       check(passed) {
         expectUsage(passed, 9, 60)
         expectEqual('reasoning_tokens', detail(passed, 'completion_tokens_details', 'reasoning_tokens'), 50)
@@ -94,7 +94,7 @@ export const answerCases = [
     {
       name: 'thinking is no content',
       source: 'Anthropic API reference, messages: thinking blocks',
-      play: replies(anthropic!, { thinking: 'Hmm, secret.', texts: ['Hello'] }),
+      script: replies(anthropic!, { thinking: 'Hmm, secret.', texts: ['Hello'] }),
       check: (passed) => expectEqual('the content', choiceOf(passed).content, 'Hello'),
     },
     oddly(
@@ -159,7 +159,7 @@ export const answerCases = [
     {
       name: 'reasoning tokens are part of the completion',
       source: `${usageSource}: completion_tokens_details.reasoning_tokens`,
-      play: replies(google!, { texts: ['Hello'], usage: { completion: 60, reasoning: 50 } }),
+      script: replies(google!, { texts: ['Hello'], usage: { completion: 60, reasoning: 50 } }),
       check(passed) {
         expectUsage(passed, 9, 60)
         expectEqual('reasoning_tokens', detail(passed, 'completion_tokens_details', 'reasoning_tokens'), 50)
@@ -168,7 +168,7 @@ export const answerCases = [
     {
       name: 'thoughts are no content',
       source: 'Gemini API reference, Part: thought',
-      play: replies(google!, { thinking: 'Hmm, secret.', texts: ['Hello'] }),
+      script: replies(google!, { thinking: 'Hmm, secret.', texts: ['Hello'] }),
       check: (passed) => expectEqual('the content', choiceOf(passed).content, 'Hello'),
     },
     oddly(

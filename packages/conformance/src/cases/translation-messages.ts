@@ -1,9 +1,12 @@
 import { expectEqual, expectThat } from '../expect.js'
 import type { Part } from '../families/family.js'
+import type { Passed } from '../passed.js'
 import { askedBy, choiceOf } from '../passed.js'
-import { casesOfEach, expectDoneOrRefused, expectInOrder, hi, textOf, user } from './define.js'
+import { casesOfEach, expectInOrder, hi, textOf, user } from './define.js'
 
 const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+const pdf = 'data:application/pdf;base64,JVBERi0xLjQKJcOkw7zDtsOfCg=='
+const wav = 'UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA='
 const imageUrl = 'https://images.example/cat.png'
 
 const source = 'OpenAI API reference, create chat completion: messages'
@@ -12,6 +15,14 @@ const images = (parts: Part[]): unknown[] => parts.flatMap((part) => ('image' in
 
 const system = (content: string | object[], role = 'system') => ({ role, content })
 const text = (content: string) => ({ type: 'text', text: content })
+
+/** Checks that the base64 of a file reached the upstream. */
+const sends =
+  (file: string) =>
+  ({ sent: [first] }: Passed): void => {
+    const body = JSON.stringify(first?.body ?? null)
+    expectThat('the request', body.includes(file.replace(/^.*,/, '')), 'the file', first?.body)
+  }
 
 /** How messages reach the model. */
 export const messageCases = casesOfEach('translation', () => [
@@ -110,11 +121,25 @@ export const messageCases = casesOfEach('translation', () => [
     name: 'an image at a URL is sent or refused, not dropped',
     source: `${source}: image_url`,
     request: { messages: [user([text('What?'), { type: 'image_url', image_url: { url: imageUrl } }])] },
-    check: (it) =>
-      expectDoneOrRefused(it, (passed) => {
-        const sent = images(askedBy(passed).turns.flatMap(({ parts }) => parts))
-        expectEqual('the images', sent, [{ url: imageUrl }])
-      }),
+    unsupported: true,
+    check(passed) {
+      const sent = images(askedBy(passed).turns.flatMap(({ parts }) => parts))
+      expectEqual('the images', sent, [{ url: imageUrl }])
+    },
+  },
+  {
+    name: 'a PDF is sent or refused, not dropped',
+    source: `${source}: file`,
+    request: { messages: [user([text('What?'), { type: 'file', file: { filename: 'a.pdf', file_data: pdf } }])] },
+    unsupported: true,
+    check: sends(pdf),
+  },
+  {
+    name: 'a recording is sent or refused, not dropped',
+    source: `${source}: input_audio`,
+    request: { messages: [user([text('What?'), { type: 'input_audio', input_audio: { data: wav, format: 'wav' } }])] },
+    unsupported: true,
+    check: sends(wav),
   },
   {
     name: 'optional fields that are null count as absent',

@@ -1,7 +1,7 @@
 import { expectEqual, expectThat } from '../expect.js'
 import { replies } from '../families/index.js'
 import { askedBy, choiceOf, choicesOf } from '../passed.js'
-import { casesOf, casesOfEach, expectDoneOrRefused, hi, user } from './define.js'
+import { casesOf, casesOfEach, hi, user } from './define.js'
 import { families } from '../families/index.js'
 
 const source = (field: string): string => `OpenAI API reference, create chat completion: ${field}`
@@ -26,11 +26,11 @@ export const parameterCases = [
     {
       name: 'max_completion_tokens is the limit',
       source: source('max_completion_tokens'),
-      request: { ...hi, max_completion_tokens: 77 },
+      request: { ...hi, max_tokens: undefined, max_completion_tokens: 77 },
       check: (passed) => expectEqual('the limit', askedBy(passed).maxTokens, 77),
     },
     {
-      name: 'temperature and top_p are kept',
+      name: 'temperature is kept',
       source: source('temperature'),
       request: { ...hi, temperature: 0.3 },
       check: (passed) => expectEqual('the temperature', askedBy(passed).temperature, 0.3),
@@ -40,12 +40,6 @@ export const parameterCases = [
       source: source('temperature'),
       request: { ...hi, temperature: 0 },
       check: (passed) => expectEqual('the temperature', askedBy(passed).temperature, 0),
-    },
-    {
-      name: 'a temperature of 1.5 does not fail',
-      source: `${source('temperature')}: between 0 and 2`,
-      request: { ...hi, temperature: 1.5 },
-      check: (passed) => expectEqual('the content', choiceOf(passed).content, 'Hello'),
     },
     {
       name: 'top_p is kept',
@@ -69,22 +63,19 @@ export const parameterCases = [
       name: 'n: 2 gives two choices or is refused',
       source: source('n'),
       request: { ...hi, n: 2 },
-      check: (it) =>
-        expectDoneOrRefused(it, (passed) => {
-          expectEqual(
-            'the contents',
-            choicesOf(passed).map(({ content }) => content),
-            ['Hello', 'Hello'],
-          )
-          const asked = passed.sent.reduce((sum, sent) => sum + sent.asked.n, 0)
-          expectEqual('the number of answers that were asked for', asked, 2)
-        }),
+      unsupported: true,
+      check(passed) {
+        const contents = choicesOf(passed).map(({ content }) => content)
+        expectEqual('the contents', contents, ['Hello', 'Hello'])
+        const asked = passed.sent.reduce((sum, sent) => sum + sent.asked.n, 0)
+        expectEqual('the number of answers that were asked for', asked, 2)
+      },
     },
     {
       name: 'response_format json_object gives JSON',
       source: source('response_format'),
       request: { messages: [user('Answer in JSON.')], response_format: { type: 'json_object' } },
-      play: replies(family, { texts: [JSON.stringify(json)] }),
+      script: replies(family, { texts: [JSON.stringify(json)] }),
       check: (passed) => expectEqual('the content', JSON.parse(choiceOf(passed).content), json),
     },
     {
@@ -95,7 +86,7 @@ export const parameterCases = [
         response_format: { type: 'json_schema', json_schema: { name: 'place', strict: true, schema } },
       },
       // A gateway may ask for the object by a tool, for models that know of no schema.
-      play: (sent) => {
+      script: (sent) => {
         const [tool] = sent.asked.tools
         const reply = tool ? { calls: [{ name: tool.name, args: json }] } : { texts: [JSON.stringify(json)] }
         return replies(family, reply)(sent)
@@ -109,9 +100,10 @@ export const parameterCases = [
       },
     },
     {
-      name: 'parameters that the vendor may not have do not fail',
+      name: 'parameters that the vendor does not have are dropped or refused',
       source: source('seed, user, frequency_penalty, presence_penalty'),
       request: { ...hi, seed: 7, user: 'user-1', frequency_penalty: 0, presence_penalty: 0 },
+      unsupported: true,
       check: (passed) => expectEqual('the content', choiceOf(passed).content, 'Hello'),
     },
   ]),
@@ -119,6 +111,7 @@ export const parameterCases = [
     {
       name: 'a request without max_tokens has one for Claude, which demands it',
       source: 'Anthropic API reference, messages: max_tokens is required',
+      request: { ...hi, max_tokens: undefined },
       check: (passed) =>
         expectThat('the limit', Number(askedBy(passed).maxTokens) > 0, 'a number', passed.sent[0]?.body),
     },

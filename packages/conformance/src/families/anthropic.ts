@@ -162,6 +162,14 @@ const error = (status: number, words: string): Json => ({
   request_id: 'req_scripted',
 })
 
+/** A body with the stable spelling of a field that had another one while it was a beta, which the vendor still takes with its header. */
+function withoutBetas(headers: Record<string, string>, body: Json): Json {
+  const { output_format, ...rest } = body
+  return output_format !== undefined && headers['anthropic-beta']?.includes('structured-outputs')
+    ? { ...rest, output_config: { ...(rest['output_config'] as Json | undefined), format: output_format } }
+    : body
+}
+
 export const anthropic: Family = {
   name: 'anthropic',
   title: 'Claude',
@@ -169,7 +177,9 @@ export const anthropic: Family = {
   path: /\/v1\/messages$/,
   credential: ({ headers }) => headers['x-api-key'] ?? /^Bearer (\S+)$/i.exec(headers['authorization'] ?? '')?.[1],
   refusal: ({ headers, body }) =>
-    headers['anthropic-version'] === undefined ? 'anthropic-version: header is required' : anthropicRefusal(body),
+    headers['anthropic-version'] === undefined
+      ? 'anthropic-version: header is required'
+      : anthropicRefusal(withoutBetas(headers, body)),
   read: ({ body }) => read(body as unknown as Body),
   body: (reply) =>
     message(blocksOf(reply), stopReasons[finishOf(reply)], {

@@ -1,8 +1,9 @@
-import type { Step } from '../play.js'
+import type { Answer, Step } from '../script.js'
 
-export const familyNames = ['openai', 'anthropic', 'google'] as const
+/** A vendor's API, and every one that is like it. */
+export type FamilyName = 'openai' | 'anthropic' | 'google'
 
-export type FamilyName = (typeof familyNames)[number]
+export const familyNames: readonly FamilyName[] = ['openai', 'anthropic', 'google']
 
 export type Json = Record<string, unknown>
 
@@ -112,6 +113,8 @@ export interface Family {
   /** The body of an answer that is not streamed. */
   body(reply: Reply, sent: Sent): Json
   events(reply: Reply, sent: Sent): Events
+  /** A stream of events in the form that was asked for, where that is another one. */
+  asAsked?(answer: Answer, sent: Sent): Answer
   /** The vendor's body of an error. */
   error(status: number, message: string): Json
   /** The same in the middle of a stream. */

@@ -1,5 +1,6 @@
 import { googleRefusal } from '@turnpike/providers/testing'
 import type { Asked, Events, Family, Json, Part, Reply, Tool } from './family.js'
+import type { Answer, Step } from '../script.js'
 import { event, finishOf, joinTurns, usageOf } from './family.js'
 
 interface Body {
@@ -22,7 +23,15 @@ const opaque = new Set([
   'responseJsonSchema',
 ])
 
-/** A message with its fields in lower camel case: the vendor takes both spellings. */
+/** A body as the vendor understands it: it takes fields in snake_case as well, and `function` as the role of results. */
+function normalised(body: Json): Body & Json {
+  const { contents, ...rest } = camelCase(body) as Json
+  const list = Array.isArray(contents)
+    ? contents.map((content: Json) => (content['role'] === 'function' ? { ...content, role: 'user' } : content))
+    : contents
+  return { ...rest, ...(list !== undefined && { contents: list }) } as Body & Json
+}
+
 function camelCase(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(camelCase)
   if (typeof value !== 'object' || value === null) return value
@@ -32,6 +41,28 @@ function camelCase(value: unknown): unknown {
       return [camel, opaque.has(camel) ? inner : camelCase(inner)]
     }),
   )
+}
+
+const partsIn = (content: Body['contents'][number] | undefined): Json[] =>
+  Array.isArray(content?.parts) ? content.parts : []
+
+/** A body whose results are named like their calls. Whether the vendor compares the names is not documented: a case judges them. */
+function withNames(body: Body & Json): Json {
+  if (!Array.isArray(body.contents)) return body
+  const contents = body.contents.map((content, i) => {
+    const calls = partsIn(body.contents[i - 1]).flatMap((part) =>
+      part['functionCall'] ? [part['functionCall'] as Json] : [],
+    )
+    return {
+      ...content,
+      parts: partsIn(content).map((part) => {
+        const { functionResponse } = part as { functionResponse?: Json }
+        const call: Json | undefined = functionResponse && calls.shift()
+        return call ? { ...part, functionResponse: { ...functionResponse, name: call['name'] } } : part
+      }),
+    }
+  })
+  return { ...body, contents }
 }
 
 function partOf(part: Json): Part {
@@ -129,6 +160,24 @@ function events(reply: Reply): Events {
   }
 }
 
+const isEvent = (step: Step): step is string => typeof step === 'string' && step !== ''
+
+/** A stream as it is without `?alt=sse`: a list in JSON, whose elements come one by one. */
+function asList(answer: Answer): Answer {
+  if (answer.headers?.['content-type'] !== 'text/event-stream') return answer
+  const first = answer.steps.findIndex(isEvent)
+  const last = answer.steps.findLastIndex(isEvent)
+  return {
+    ...answer,
+    headers: { 'content-type': 'application/json' },
+    steps: answer.steps.map((step, i) => {
+      if (!isEvent(step)) return step
+      const element = step.replace(/^data: /, '').trimEnd()
+      return `${i === first ? '[' : ''}${element}${i === last ? '\n]\n' : '\n,\r\n'}`
+    }),
+  }
+}
+
 const statuses: Record<number, string> = {
   400: 'INVALID_ARGUMENT',
   401: 'UNAUTHENTICATED',
@@ -151,15 +200,14 @@ export const google: Family = {
   path: PATH,
   credential: ({ path, headers }) => headers['x-goog-api-key'] ?? url(path).searchParams.get('key') ?? undefined,
   refusal({ path, body }) {
-    const { pathname, searchParams } = url(path)
-    const [, model = '', method] = PATH.exec(decodeURIComponent(pathname)) ?? []
-    return method === 'streamGenerateContent' && searchParams.get('alt') !== 'sse'
-      ? 'Only ?alt=sse makes the answer a stream of events'
-      : googleRefusal(model, camelCase(body))
+    const [, model = ''] = PATH.exec(decodeURIComponent(url(path).pathname)) ?? []
+    return googleRefusal(model, withNames(normalised(body)))
   },
-  read: ({ path, body }) => read(camelCase(body) as Body, path.includes(':streamGenerateContent')),
+  read: ({ path, body }) => read(normalised(body), path.includes(':streamGenerateContent')),
   body: (reply, { asked }) => body(reply, asked.n),
   events,
+  asAsked: (answer, { asked, path }) =>
+    asked.stream && url(path).searchParams.get('alt') !== 'sse' ? asList(answer) : answer,
   error,
   // In the middle of a stream, Gemini sends its errors as a bare body, without `data:`.
   errorEvent: (status, message) => JSON.stringify(error(status, message), null, 2),

@@ -1,0 +1,100 @@
+/** Runs the conformance kit against the reference server and against Portkey, and writes their scorecards into docs/conformance.md. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { runConformance, scorecard } from '../../packages/conformance/dist/index.js'
+import { install } from '../bench/install.mjs'
+
+const START_MS = 20_000
+const KEY = 'gw-conformance-0123456789'
+const upstreamPort = 9797
+const upstream = `http://127.0.0.1:${upstreamPort}`
+
+const file = (path) => fileURLToPath(new URL(path, import.meta.url))
+const portkey = file('../bench/node_modules/@portkey-ai/gateway/')
+const page = file('../../docs/conformance.md')
+
+/** The headers by which Portkey selects its provider; it adds the paths of the vendors. */
+const selects = (provider, path) => ({
+  'x-portkey-provider': provider,
+  'x-portkey-custom-host': `${upstream}/${path}`,
+})
+
+const gateways = [
+  {
+    name: 'turnpike',
+    port: 9798,
+    words: [file('../../examples/server/dist/node.js')],
+    env: {
+      PORT: '9798',
+      STORAGE: 'memory',
+      LOG: 'silent',
+      BOOTSTRAP_GATEWAY_KEY: KEY,
+      OPENAI_API_KEY: 'sk-upstream',
+      OPENAI_BASE_URL: `${upstream}/openai/v1`,
+      ANTHROPIC_API_KEY: 'sk-ant-upstream',
+      ANTHROPIC_BASE_URL: `${upstream}/anthropic`,
+      GEMINI_API_KEY: 'AIza-upstream',
+      GEMINI_BASE_URL: `${upstream}/google/v1beta`,
+    },
+    options: { key: KEY },
+  },
+  {
+    name: 'portkey',
+    port: 9799,
+    words: [`${portkey}build/start-server.js`, '--headless', '--port=9799'],
+    env: { NODE_ENV: 'production' },
+    options: {
+      key: 'sk-upstream',
+      familyHeaders: {
+        openai: selects('openai', 'openai/v1'),
+        anthropic: selects('anthropic', 'anthropic/v1'),
+        google: selects('google', 'google'),
+      },
+    },
+  },
+]
+
+async function accepts(port) {
+  const socket = connect(port, '127.0.0.1')
+  try {
+    await once(socket, 'connect')
+    return true
+  } catch {
+    return false
+  } finally {
+    socket.destroy()
+  }
+}
+
+async function scorecardOf({ name, port, words, env, options }) {
+  const child = spawn(process.execPath, words, { env: { ...process.env, ...env }, stdio: 'ignore' })
+  try {
+    const until = performance.now() + START_MS
+    while (!(await accepts(port))) {
+      if (child.exitCode !== null || performance.now() > until) throw new Error(`${name} does not start`)
+      await delay(50)
+    }
+    console.error(`Testing ${name} …`)
+    return scorecard(await runConformance({ url: `http://127.0.0.1:${port}`, upstreamPort, ...options }))
+  } finally {
+    child.kill()
+  }
+}
+
+/** What stands on the page between the marks of a gateway. */
+const between = (name) => new RegExp(`(?<=<!-- ${name} -->\n)[^]*?(?=<!-- end -->)`)
+
+install()
+for (const gateway of gateways) {
+  const [table, failures] = (await scorecardOf(gateway)).split('\n\n')
+  const list = failures === undefined ? '' : `\n\`\`\`text\n${failures}\n\`\`\`\n`
+  const text = readFileSync(page, 'utf8')
+  writeFileSync(
+    page,
+    text.replace(between(gateway.name), () => `\n${table}\n${list}\n`),
+  )
+}
