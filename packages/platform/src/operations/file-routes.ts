@@ -73,7 +73,7 @@ export const FilePatch = v.object({ displayName: v.nullish(DisplayName), isPubli
 const isTrue = v.optional(v.picklist(['true', 'false']))
 
 /** GET /api/user-files */
-export const filesList = (parts: FileRouteParts) =>
+const filesList = (parts: FileRouteParts) =>
   operation({
     id: 'files.list',
     summary: "The caller's files, newest first, or those in the trash.",
@@ -89,7 +89,7 @@ export const filesList = (parts: FileRouteParts) =>
   })
 
 /** POST /api/user-files */
-export const filesUpload = (parts: FileRouteParts) =>
+const filesUpload = (parts: FileRouteParts) =>
   operation({
     id: 'files.upload',
     summary: 'Stores a file, as it comes.',
@@ -121,7 +121,7 @@ export const filesUpload = (parts: FileRouteParts) =>
   })
 
 /** GET /api/user-files/{id} */
-export const filesGet = (parts: FileRouteParts) =>
+const filesGet = (parts: FileRouteParts) =>
   operation({
     id: 'files.get',
     summary: 'One file, also in the trash.',
@@ -133,7 +133,7 @@ export const filesGet = (parts: FileRouteParts) =>
   })
 
 /** PATCH /api/user-files/{id} */
-export const filesUpdate = (parts: FileRouteParts) =>
+const filesUpdate = (parts: FileRouteParts) =>
   operation({
     id: 'files.update',
     summary: 'Changes the display name of a file, or who may read it.',
@@ -155,7 +155,7 @@ export const filesUpdate = (parts: FileRouteParts) =>
   })
 
 /** DELETE /api/user-files/{id} */
-export const filesRemove = ({ files }: FileRouteParts) =>
+const filesRemove = ({ files }: FileRouteParts) =>
   operation({
     id: 'files.remove',
     summary: 'Puts a file into the trash, or with permanent=true removes it for good.',
@@ -169,7 +169,7 @@ export const filesRemove = ({ files }: FileRouteParts) =>
   })
 
 /** POST /api/user-files/{id}/restore */
-export const filesRestore = (parts: FileRouteParts) =>
+const filesRestore = (parts: FileRouteParts) =>
   operation({
     id: 'files.restore',
     summary: 'Takes a file out of the trash.',
@@ -185,7 +185,7 @@ export const filesRestore = (parts: FileRouteParts) =>
 const CSP = "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; sandbox"
 
 /** GET /api/user-files/{id}/content: for anybody if the file is public, else by a signed URL. */
-export const filesContent = ({ files, signer }: FileRouteParts) =>
+const filesContent = ({ files, signer }: FileRouteParts) =>
   operation({
     id: 'files.content',
     summary:
