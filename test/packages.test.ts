@@ -1,15 +1,11 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { pack, published } from './support/pack.js'
-import { thorough } from './support/scope.js'
+import { published } from './support/pack.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const require = createRequire(import.meta.url)
 
 interface Manifest {
   name: string
@@ -132,19 +128,6 @@ describe.each(published)('package %s', (name) => {
     expect(manifest.publishConfig.exports).toEqual(published)
     expect(manifest).toMatchObject({ license: 'MIT', type: 'module', sideEffects: false, files: ['dist'] })
     expect(existsSync(join(folder, 'README.md'))).toBe(true)
-  })
-
-  it.runIf(thorough)('passes publint and attw as a tarball', { timeout: 120_000 }, async () => {
-    const target = mkdtempSync(join(tmpdir(), 'turnpike-pack-'))
-    const tarball = (await pack([name], target))[manifest.name]!
-    const { publint } = await import('publint')
-    const { messages } = await publint({
-      pack: { tarball: new Uint8Array(readFileSync(tarball)).buffer },
-      strict: true,
-    })
-    expect(messages).toEqual([])
-    const attw = join(require.resolve('@arethetypeswrong/cli/package.json'), '../dist/index.js')
-    execFileSync(process.execPath, [attw, tarball, '--profile', 'esm-only'], { stdio: 'pipe' })
   })
 })
 
