@@ -9,6 +9,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 
 interface Manifest {
   name: string
+  version: string
   license: string
   type: string
   sideEffects: boolean
@@ -81,6 +82,18 @@ const packageOf = (specifier: string): string =>
 
 it('has an entry in the table for each package', () => {
   expect(published.toSorted()).toEqual(Object.keys(arrows).toSorted())
+})
+
+it('has a changeset for each package that was not released yet', () => {
+  const folder = join(root, '.changeset')
+  const changesets = readdirSync(folder)
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => readFileSync(join(folder, file), 'utf8'))
+  const missing = published.filter((name) => {
+    const { version } = JSON.parse(readFileSync(join(root, 'packages', name, 'package.json'), 'utf8')) as Manifest
+    return version === '0.0.0' && !changesets.some((text) => text.includes(`'@turnpike/${name}':`))
+  })
+  expect(missing).toEqual([])
 })
 
 describe.each(published)('package %s', (name) => {
