@@ -117,6 +117,29 @@ describe.each(published)('package %s', (name) => {
     expect(wrong).toEqual([])
   })
 
+  it('has a README that says how to install it, how to begin, and what it needs', () => {
+    const readme = readFileSync(join(folder, 'README.md'), 'utf8')
+    const parts = [
+      `# ${manifest.name}\n`,
+      `\`\`\`sh\nnpm install ${manifest.name}`,
+      '```ts\n',
+      '| Entry | Content |',
+      '| Dependencies | ',
+      '| Size | ',
+      '| Runtimes | Node ≥ 20.19, Bun',
+      '| Licence | MIT |',
+    ]
+    const places = parts.map((part) => readme.indexOf(part))
+    expect(places).not.toContain(-1)
+    expect(places).toEqual(places.toSorted((a, b) => a - b))
+
+    const shown = [...readme.matchAll(/^\| `(@turnpike\/[^`]+)` \|/gm)].map(([, entry]) => entry)
+    expect(shown.toSorted()).toEqual(entries.map(([subpath]) => manifest.name + subpath.slice(1)).toSorted())
+    const [, dependencies] = /^\| Dependencies \| ([^;]*?)(?:; | \|)/m.exec(readme)!
+    const declared = Object.keys(manifest.dependencies ?? {}).map((dependency) => `\`${dependency}\``)
+    expect(dependencies!.split(', ').toSorted()).toEqual(declared.length > 0 ? declared.toSorted() : ['none'])
+  })
+
   it.runIf(name in bundled)('imports nothing once it is built', () => {
     const built = readdirSync(join(folder, 'dist')).filter((file) => file.endsWith('.js'))
     // The texts of pages are one line each, so that what begins a line is the module's own.
