@@ -4,9 +4,8 @@
  * has in an SBOM, and checks it all with test/packages. With `--publish` it then publishes. Without, or with `--dry-run`, nothing leaves this
  * machine, and the version is the one that the pending changesets lead to. Other options are those of vitest.
  */
-import { execFileSync, spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -17,16 +16,23 @@ const words = process.argv.slice(2)
 const publish = words.includes('--publish') && !words.includes('--dry-run')
 const testOptions = words.filter((word) => !modes.includes(word))
 
-const run = (cwd, command, ...words) => execFileSync(command, words, { cwd, stdio: ['ignore', 'ignore', 'inherit'] })
-const read = (cwd, command, ...words) => execFileSync(command, words, { cwd, encoding: 'utf8', maxBuffer: 2 ** 26 })
 const json = (path) => JSON.parse(readFileSync(path, 'utf8'))
 const pnpm = ['--yes', '--package', 'pnpm@10.34.9', '--']
 const changeset = join(root, 'node_modules/@changesets/cli/bin.js')
 
+/** Runs a command. @returns what it writes; where it fails, this process shows that and ends */
+function run(cwd, command, ...args) {
+  const stdio = ['ignore', 'pipe', 'inherit']
+  const { status, stdout, error } = spawnSync(command, args, { cwd, encoding: 'utf8', maxBuffer: 2 ** 26, stdio })
+  if (status === 0) return stdout
+  console.error(error ?? stdout)
+  process.exit(1)
+}
+
 /** Runs a command in view; this process ends where it fails. */
-function show(command, ...words) {
+function show(command, ...args) {
   const env = { ...process.env, RELEASE: folder }
-  const { status } = spawnSync(command, words, { cwd: root, stdio: 'inherit', env })
+  const { status } = spawnSync(command, args, { cwd: root, stdio: 'inherit', env })
   if (status !== 0) process.exit(status ?? 1)
 }
 
@@ -34,12 +40,12 @@ function show(command, ...words) {
 function obstacle() {
   if (readdirSync(join(root, '.changeset')).some((name) => name.endsWith('.md')))
     return 'There are changesets. Run `npx changeset version`, and commit what it changes.'
-  if (read(root, 'git', 'status', '--porcelain') !== '') return 'There are changes that are not committed.'
+  if (run(root, 'git', 'status', '--porcelain') !== '') return 'There are changes that are not committed.'
 }
 
 /** A copy of the packages with the version and change logs of the next release. @returns its folder */
 function nextVersion() {
-  const copy = mkdtempSync(join(tmpdir(), 'turnpike-release-'))
+  const copy = join(folder, 'next')
   for (const name of ['packages', '.changeset', 'package.json', 'pnpm-workspace.yaml', 'LICENSE'])
     cpSync(join(root, name), join(copy, name), { recursive: true, verbatimSymlinks: true })
   run(copy, process.execPath, changeset, 'version')
@@ -48,12 +54,13 @@ function nextVersion() {
 
 /** Packs the published packages of a workspace. @returns the paths of the tarballs */
 function pack(workspace) {
-  const names = readdirSync(join(workspace, 'packages')).map((name) =>
-    json(join(workspace, 'packages', name, 'package.json')),
-  )
-  const filters = names.filter((manifest) => !manifest.private).flatMap(({ name }) => ['--filter', name])
+  const packages = join(workspace, 'packages')
+  const manifests = readdirSync(packages).map((name) => json(join(packages, name, 'package.json')))
+  const filters = manifests.filter((manifest) => !manifest.private).flatMap(({ name }) => ['--filter', name])
   run(workspace, 'npx', ...pnpm, 'pnpm', '--recursive', ...filters, 'pack', '--pack-destination', folder)
-  return readdirSync(folder).map((name) => join(folder, name))
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.tgz'))
+    .map((name) => join(folder, name))
 }
 
 /** Installs the tarballs in an empty project, as somebody does who uses all of them. @returns its folder */
@@ -71,7 +78,7 @@ const licences = { '@hattip/core': 'MIT' }
 
 /** Writes the SBOM (CycloneDX) of what is installed, without the places of this machine or of its registry. */
 function writeSbom(project) {
-  const sbom = JSON.parse(read(project, 'npm', 'sbom', '--sbom-format', 'cyclonedx', '--sbom-type', 'library'))
+  const sbom = JSON.parse(run(project, 'npm', 'sbom', '--sbom-format', 'cyclonedx', '--sbom-type', 'library'))
   const { version } = json(join(project, 'node_modules/@turnpike/core/package.json'))
   Object.assign(sbom.metadata.component, { name: 'turnpike', version, purl: `pkg:npm/turnpike@${version}` })
   for (const component of sbom.components) {
@@ -89,10 +96,7 @@ if (reason) {
 }
 rmSync(folder, { recursive: true, force: true })
 mkdirSync(folder)
-const workspace = publish ? root : nextVersion()
-const tarballs = pack(workspace)
-if (workspace !== root) rmSync(workspace, { recursive: true })
-writeSbom(install(tarballs))
+writeSbom(install(pack(publish ? root : nextVersion())))
 show(
   process.execPath,
   'node_modules/vitest/vitest.mjs',
