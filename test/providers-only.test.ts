@@ -3,8 +3,6 @@ import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { gzipSync } from 'node:zlib'
-import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { pack } from './support/pack.js'
 import { npxEnvironment, runtimePath } from './support/runtime.js'
@@ -79,42 +77,5 @@ describe.runIf(thorough)('the example in a plain project', () => {
 
   it('does not install undici', () => {
     expect(existsSync(join(project, 'node_modules/undici'))).toBe(false)
-  })
-})
-
-describe.runIf(thorough)('an adapter bundled with its dependencies', () => {
-  const sizes: Record<string, { minified: number; gzip: number }> = {}
-  const modules: string[] = []
-
-  beforeAll(async () => {
-    for (const family of ['anthropic', 'google', 'openai']) {
-      // Neutral: a module of Node would fail the build.
-      const { outputFiles, metafile } = await build({
-        stdin: { contents: `export { ${family} } from '@turnpike/providers/${family}'`, resolveDir: project },
-        bundle: true,
-        minify: true,
-        format: 'esm',
-        platform: 'neutral',
-        mainFields: ['module', 'main'],
-        metafile: true,
-        write: false,
-      })
-      const { contents } = outputFiles[0]!
-      sizes[family] = { minified: contents.length, gzip: gzipSync(contents, { level: 9 }).length }
-      modules.push(...Object.keys(metafile.inputs))
-    }
-    console.table(sizes)
-  })
-
-  it('does not contain undici', () => {
-    expect(modules).not.toEqual([])
-    expect(modules.filter((path) => path.includes('/undici'))).toEqual([])
-  })
-
-  it.each([
-    ['anthropic', 10_700],
-    ['google', 12_600],
-  ])('%s takes at most %i bytes', (family, most) => {
-    expect(sizes[family]!.gzip).toBeLessThanOrEqual(most)
   })
 })

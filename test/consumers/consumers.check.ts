@@ -196,6 +196,16 @@ describe('runs', () => {
     }
   })
 
+  it('platform: serves the client, the dashboard and the documentation', async () => {
+    const { stdout } = await run(process.execPath, ['main.js'], { cwd: join(projects.folder, 'platform') })
+    expect(JSON.parse(stdout)).toEqual({
+      projects: ['Website'],
+      reply: 'This is a simulated answer. You said: Hello',
+      admin: { title: 'Turnpike', statuses: [200, 200, 200] },
+      docs: { title: 'API · Turnpike', statuses: [200, 200, 200] },
+    })
+  })
+
   it('every entry: loads', async () => {
     const cwd = join(projects.folder, 'every-entry')
     const { stdout } = await run(process.execPath, ['main.js'], { cwd })

@@ -57,7 +57,7 @@ export const taken = (at: Endpoint, rows: object[]): Row[] =>
     calls: 1,
   }))
 
-export const brief = (fields: object): string =>
+const brief = (fields: object): string =>
   Object.entries(fields)
     .map(([name, value]) => `${name} ${value === undefined ? 'missing' : (JSON.stringify(value) ?? '').slice(0, 30)}`)
     .join(', ')

@@ -12,7 +12,7 @@ export class Known {
 }
 
 /** JSON as it is written, such as a number that JavaScript has not. */
-export class Raw {
+class Raw {
   constructor(readonly text: string) {}
 }
 

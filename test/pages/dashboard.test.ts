@@ -1,6 +1,4 @@
 import { readFileSync } from 'node:fs'
-import { gzipSync } from 'node:zlib'
-import type * as Dashboard from '@turnpike/dashboard'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { noBrowser, startBrowser } from '../support/browser.js'
@@ -8,16 +6,6 @@ import type { DashboardServer } from './dashboard.js'
 import { EMAIL, goTo, openDashboard, PASSWORD, startDashboard } from './dashboard.js'
 import type { Visitor } from './visitor.js'
 import { looks, visit } from './visitor.js'
-
-it('is at most 60 kB in all, compressed', async () => {
-  const built = new URL('../../packages/dashboard/dist/index.js', import.meta.url).href
-  const { dashboardFiles } = (await import(/* @vite-ignore */ built)) as typeof Dashboard
-  const sizes = Object.values(dashboardFiles).map(
-    ({ body }) => gzipSync(typeof body === 'function' ? body() : body).length,
-  )
-  expect(sizes).toHaveLength(3)
-  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(60_000)
-})
 
 describe.skipIf(noBrowser)('the dashboard', () => {
   let server: DashboardServer

@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core'
 import type { Server } from '../support/server.js'
 import { startServer } from '../support/server.js'
 
-export const TOKEN = 'token-of-administrators'
+const TOKEN = 'token-of-administrators'
 export const EMAIL = 'ada@example.org'
 export const PASSWORD = 'the password of the tests'
 

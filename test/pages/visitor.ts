@@ -9,7 +9,8 @@ import { thorough } from '../support/scope.js'
 /** Where the screenshots of all pages are kept. */
 const pictures = fileURLToPath(new URL('../../.ci/out/pages/', import.meta.url))
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const require = createRequire(import.meta.url)
+const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8')
 
 const sizes = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } } as const
 

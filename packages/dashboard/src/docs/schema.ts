@@ -105,7 +105,7 @@ const list = (fields: Html[], first?: Html | false, last?: Html | false): Html |
     : undefined
 
 /** The fields of an object, and those of the objects in it. @param first what stands before them */
-export function fieldsOf(api: Api, schema: Schema, direction: Direction, first?: Html | false): Html | undefined {
+function fieldsOf(api: Api, schema: Schema, direction: Direction, first?: Html | false): Html | undefined {
   const { properties = {}, required = [], additionalProperties } = schema
   return list(
     Object.entries(properties).map(([name, part]) => {

@@ -71,7 +71,7 @@ export const FilePatch = v.object({ displayName: v.nullish(DisplayName), isPubli
 const isTrue = v.optional(v.picklist(['true', 'false']))
 
 /** GET /api/user-files */
-export const filesList = (parts: FileRouteParts) =>
+const filesList = (parts: FileRouteParts) =>
   operation({
     id: 'files.list',
     summary: "The caller's files, newest first, or those in the trash.",
@@ -87,7 +87,7 @@ export const filesList = (parts: FileRouteParts) =>
   })
 
 /** POST /api/user-files */
-export const filesUpload = (parts: FileRouteParts) =>
+const filesUpload = (parts: FileRouteParts) =>
   operation({
     id: 'files.upload',
     summary: 'Stores a file, as it comes.',
@@ -119,7 +119,7 @@ export const filesUpload = (parts: FileRouteParts) =>
   })
 
 /** GET /api/user-files/{id} */
-export const filesGet = (parts: FileRouteParts) =>
+const filesGet = (parts: FileRouteParts) =>
   operation({
     id: 'files.get',
     summary: 'One file, also in the trash.',
@@ -131,7 +131,7 @@ export const filesGet = (parts: FileRouteParts) =>
   })
 
 /** PATCH /api/user-files/{id} */
-export const filesUpdate = (parts: FileRouteParts) =>
+const filesUpdate = (parts: FileRouteParts) =>
   operation({
     id: 'files.update',
     summary: 'Changes the display name of a file, or who may read it.',
@@ -153,7 +153,7 @@ export const filesUpdate = (parts: FileRouteParts) =>
   })
 
 /** DELETE /api/user-files/{id} */
-export const filesRemove = ({ files }: FileRouteParts) =>
+const filesRemove = ({ files }: FileRouteParts) =>
   operation({
     id: 'files.remove',
     summary: 'Puts a file into the trash, or with permanent=true removes it for good.',
@@ -167,7 +167,7 @@ export const filesRemove = ({ files }: FileRouteParts) =>
   })
 
 /** POST /api/user-files/{id}/restore */
-export const filesRestore = (parts: FileRouteParts) =>
+const filesRestore = (parts: FileRouteParts) =>
   operation({
     id: 'files.restore',
     summary: 'Takes a file out of the trash.',

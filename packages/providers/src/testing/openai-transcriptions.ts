@@ -106,7 +106,7 @@ function verbose(form: FormData, text: string, duration: number): object {
 }
 
 /** The simulated transcript of an audio file. */
-export const transcriptOf = (name: string): string => `This is a simulated transcription of ${name}.`
+const transcriptOf = (name: string): string => `This is a simulated transcription of ${name}.`
 
 /** The response to a valid form. The duration is computed from the file size at 128 kbit/s. */
 function transcribed(form: FormData): FakeAnswer {

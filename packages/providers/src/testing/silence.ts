@@ -1,7 +1,7 @@
 /** A second of silence in each speech format, as complete, playable files. @module */
 
 /** Sample rate in Hz, the same for OpenAI and Google. */
-export const SAMPLE_RATE = 24_000
+const SAMPLE_RATE = 24_000
 
 const fromHex = (hex: string): number[] => Array.from(hex.match(/\w\w/g)!, (byte) => Number.parseInt(byte, 16))
 

@@ -16,7 +16,7 @@ const FOLLOW_MS = 300_000
 const OPENING = 'retry: 2000\n\n'
 
 /** The data of the event `dropped`: how many events were dropped before the next. */
-export const Dropped = v.object({ dropped: v.number() })
+const Dropped = v.object({ dropped: v.number() })
 
 const Query = v.object({ replay: v.optional(whole(0, 1_000_000)) })
 
