@@ -29,11 +29,12 @@ async function killPrimary({ primary, replicas }: ReplicatedRedis, load: Load): 
 }
 
 describe.runIf(thorough && !missing)(`Redis, with a replica in each commit, on ${runtime}`, () => {
-  it('loses nothing when Sentinel promotes one of two replicas', { timeout: 180_000 }, async () => {
+  it('loses nothing when Sentinel promotes one of two replicas', { timeout: 90_000 }, async () => {
     redis = await startSentinel(2)
     load = await startLoad(`${redis.url}&replicas=1`)
     await load.answers(200)
     await killPrimary(redis, load)
+    await redis.promoted()
     await load.answers(200)
     const books = await load.finish()
     console.log(`Sentinel: ${books.text}`)
@@ -42,13 +43,13 @@ describe.runIf(thorough && !missing)(`Redis, with a replica in each commit, on $
 
   it(
     'loses nothing when a Cluster promotes a replica, and the primary returns as one',
-    { timeout: 180_000 },
+    { timeout: 90_000 },
     async () => {
       redis = await startCluster()
       load = await startLoad(`${redis.url}&replicas=1`)
       await load.answers(200)
       await killPrimary(redis, load)
-      await sleep(5_000)
+      await redis.promoted()
       await redis.primary.restart()
       await load.answers(200)
       const books = await load.finish()

@@ -15,6 +15,8 @@ export interface ReplicatedRedis {
   primary: RedisServer
   /** The replicas of the primary. */
   replicas: RedisServer[]
+  /** Waits until one of the replicas is the primary. */
+  promoted(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -35,6 +37,15 @@ async function ask(port: number, ...[name, ...args]: [string, ...string[]]): Pro
 async function inSync(replicas: RedisServer[]): Promise<void> {
   for (const { port } of replicas)
     while (!(await ask(port, 'INFO', 'replication')).includes('master_link_status:up')) await sleep(50)
+}
+
+/** Waits until one of them is a primary. */
+async function promotionOf(replicas: RedisServer[]): Promise<void> {
+  for (;;) {
+    const roles = await Promise.all(replicas.map(({ port }) => ask(port, 'INFO', 'replication')))
+    if (roles.some((role) => role.includes('role:master'))) return
+    await sleep(50)
+  }
 }
 
 /** Starts a primary, replicas and one Sentinel. */
@@ -62,6 +73,7 @@ sentinel failover-timeout main 10000
     url: `redis://127.0.0.1:${port}?sentinel=main`,
     primary,
     replicas,
+    promoted: () => promotionOf(replicas),
     async stop() {
       sentinel.kill('SIGKILL')
       await once(sentinel, 'exit')
@@ -87,9 +99,14 @@ export async function startCluster(): Promise<ReplicatedRedis> {
   execFileSync('redis-cli', ['--cluster', 'create', ...addresses, '--cluster-replicas', '1', '--cluster-yes'])
   const slot = Number(await ask(nodes[0]!.port, 'CLUSTER', 'KEYSLOT', '{turnpike}'))
   const client = new Redis(nodes[0]!.port, '127.0.0.1')
-  const slots = (await client.call('CLUSTER', 'SLOTS')) as [number, number, ...[string, number][]][]
+  let owners: [string, number][] = []
+  // Nodes learn from each other who replicates whom.
+  while (owners.length < 2) {
+    await sleep(50)
+    const ranges = (await client.call('CLUSTER', 'SLOTS')) as [number, number, ...[string, number][]][]
+    owners = ranges.find(([from, to]) => from <= slot && slot <= to)!.slice(2) as [string, number][]
+  }
   client.disconnect()
-  const [, , ...owners] = slots.find(([from, to]) => from <= slot && slot <= to)!
   const [primary, ...replicas] = owners.map(([, port]) => nodes.find((node) => node.port === port)!)
   await inSync(replicas)
   for (const { port } of nodes)
@@ -98,6 +115,7 @@ export async function startCluster(): Promise<ReplicatedRedis> {
     url: `redis://${addresses.slice(0, 3).join()}?cluster`,
     primary: primary!,
     replicas,
+    promoted: () => promotionOf(replicas),
     async stop() {
       await Promise.all(nodes.map((node) => node.stop()))
     },

@@ -61,9 +61,12 @@ export async function redisConnection(
   }
   const close = (): void => {
     client.off('close', onClose)
+    client.off('-node', onClose)
     client.off('error', onError)
   }
   client.on('close', onClose)
+  // Of a Cluster: a connection to one of its nodes ended.
+  client.on('-node', onClose)
   client.on('error', onError)
 
   const withTimeout = (ms: number, reply: () => Promise<unknown>): Promise<unknown> =>
