@@ -3,7 +3,7 @@ import { Redis } from 'ioredis'
 import { afterEach, describe, expect, it } from 'vitest'
 import { missing } from '../support/redis.js'
 import type { ReplicatedRedis } from '../support/redis-failover.js'
-import { startCluster, startSentinel } from '../support/redis-failover.js'
+import { askRedis, promotion, startCluster, startSentinel } from '../support/redis-failover.js'
 import { runtime } from '../support/runtime.js'
 import { thorough } from '../support/scope.js'
 import type { Load } from './failover.js'
@@ -34,7 +34,7 @@ describe.runIf(thorough && !missing)(`Redis, with a replica in each commit, on $
     load = await startLoad(`${redis.url}&replicas=1`)
     await load.answers(200)
     await killPrimary(redis, load)
-    await redis.promoted()
+    await promotion(redis.replicas)
     await load.answers(200)
     const books = await load.finish()
     console.log(`Sentinel: ${books.text}`)
@@ -49,8 +49,13 @@ describe.runIf(thorough && !missing)(`Redis, with a replica in each commit, on $
       load = await startLoad(`${redis.url}&replicas=1`)
       await load.answers(200)
       await killPrimary(redis, load)
-      await redis.promoted()
+      await promotion(redis.replicas)
       await redis.primary.restart()
+      await load.answers(200)
+      // Planned, as for an update: the servers change places, and connections stay open.
+      while (!(await askRedis(redis.primary, 'INFO', 'replication')).includes('master_link_status:up')) await sleep(50)
+      await askRedis(redis.primary, 'CLUSTER', 'FAILOVER')
+      await promotion([redis.primary])
       await load.answers(200)
       const books = await load.finish()
       console.log(`Cluster: ${books.text}`)

@@ -15,16 +15,14 @@ export interface ReplicatedRedis {
   primary: RedisServer
   /** The replicas of the primary. */
   replicas: RedisServer[]
-  /** Waits until one of the replicas is the primary. */
-  promoted(): Promise<void>
   stop(): Promise<void>
 }
 
 /** How long a primary may be silent before a replica takes its place, in milliseconds. */
 const SILENCE = 2_000
 
-/** What one server answers to a command, as lines. */
-async function ask(port: number, ...[name, ...args]: [string, ...string[]]): Promise<string> {
+/** What one server answers to a command. */
+export async function askRedis({ port }: { port: number }, ...[name, ...args]: [string, ...string[]]): Promise<string> {
   const client = new Redis(port, '127.0.0.1')
   try {
     return String(await client.call(name, ...args))
@@ -36,13 +34,13 @@ async function ask(port: number, ...[name, ...args]: [string, ...string[]]): Pro
 /** Waits until all of them have copied the data of their primary. */
 async function inSync(replicas: RedisServer[]): Promise<void> {
   for (const { port } of replicas)
-    while (!(await ask(port, 'INFO', 'replication')).includes('master_link_status:up')) await sleep(50)
+    while (!(await askRedis({ port }, 'INFO', 'replication')).includes('master_link_status:up')) await sleep(50)
 }
 
 /** Waits until one of them is a primary. */
-async function promotionOf(replicas: RedisServer[]): Promise<void> {
+export async function promotion(replicas: RedisServer[]): Promise<void> {
   for (;;) {
-    const roles = await Promise.all(replicas.map(({ port }) => ask(port, 'INFO', 'replication')))
+    const roles = await Promise.all(replicas.map(({ port }) => askRedis({ port }, 'INFO', 'replication')))
     if (roles.some((role) => role.includes('role:master'))) return
     await sleep(50)
   }
@@ -68,12 +66,12 @@ sentinel failover-timeout main 10000
 `,
   )
   const sentinel = await spawnRedis([file, '--sentinel'], '+monitor master main')
-  while (!(await ask(port, 'SENTINEL', 'MASTER', 'main')).includes(`num-slaves,${replicaCount}`)) await sleep(50)
+  while (!(await askRedis({ port }, 'SENTINEL', 'MASTER', 'main')).includes(`num-slaves,${replicaCount}`))
+    await sleep(50)
   return {
     url: `redis://127.0.0.1:${port}?sentinel=main`,
     primary,
     replicas,
-    promoted: () => promotionOf(replicas),
     async stop() {
       sentinel.kill('SIGKILL')
       await once(sentinel, 'exit')
@@ -97,7 +95,7 @@ export async function startCluster(): Promise<ReplicatedRedis> {
   )
   const addresses = nodes.map(({ port }) => `127.0.0.1:${port}`)
   execFileSync('redis-cli', ['--cluster', 'create', ...addresses, '--cluster-replicas', '1', '--cluster-yes'])
-  const slot = Number(await ask(nodes[0]!.port, 'CLUSTER', 'KEYSLOT', '{turnpike}'))
+  const slot = Number(await askRedis(nodes[0]!, 'CLUSTER', 'KEYSLOT', '{turnpike}'))
   const client = new Redis(nodes[0]!.port, '127.0.0.1')
   let owners: [string, number][] = []
   // Nodes learn from each other who replicates whom.
@@ -110,12 +108,11 @@ export async function startCluster(): Promise<ReplicatedRedis> {
   const [primary, ...replicas] = owners.map(([, port]) => nodes.find((node) => node.port === port)!)
   await inSync(replicas)
   for (const { port } of nodes)
-    while (!(await ask(port, 'CLUSTER', 'INFO')).includes('cluster_state:ok')) await sleep(50)
+    while (!(await askRedis({ port }, 'CLUSTER', 'INFO')).includes('cluster_state:ok')) await sleep(50)
   return {
     url: `redis://${addresses.slice(0, 3).join()}?cluster`,
     primary: primary!,
     replicas,
-    promoted: () => promotionOf(replicas),
     async stop() {
       await Promise.all(nodes.map((node) => node.stop()))
     },

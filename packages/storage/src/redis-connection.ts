@@ -30,8 +30,8 @@ type Command = [name: string, ...args: string[]]
 /** How long Redis waits for replicas in milliseconds. Later commands of the connection wait too. */
 const REPLICATION_TIMEOUT = 1_000
 
-/** Errors of a primary that has become a replica, or has fewer replicas than `min-replicas-to-write`. Nothing was written. */
-const FAILOVER = /\b(READONLY|NOREPLICAS)\b/
+/** Errors of a server that does not have the keys or may not write them at the moment. Nothing was written. */
+const FAILOVER = /\b(READONLY|NOREPLICAS|CLUSTERDOWN|MOVED|ASK|TRYAGAIN)\b/
 
 /** The polling interval while the client is not connected. */
 const pause = (): Promise<void> =>
@@ -152,6 +152,8 @@ export async function redisConnection(
           else {
             lastError = error as Error
             await pause()
+            // Of keys that have moved, ioredis finds the new node by single commands, but not by a pipeline.
+            if (client.isCluster) await withTimeout(timeout, () => client.call('EXISTS', key)).catch(() => undefined)
           }
         }
       }
