@@ -1,13 +1,19 @@
 /** A pool of connections to PostgreSQL, which follows the primary. @module */
 import { EventEmitter } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { PgPool } from '@turnpike/storage'
 import type { ClientBase, PoolClient } from 'pg'
 import { urlsOfHosts } from './hosts.js'
 
 export type Pool = PgPool & { end(): Promise<unknown> }
 
-/** Time-outs in milliseconds: of connecting, and of a statement, which waits for a standby where replication is synchronous. */
-const CONNECTION_TIMEOUT = 10_000
+/** How long a connection is tried to be made in milliseconds; of several hosts, until one is the primary. */
+const CONNECT_TIMEOUT = 10_000
+/** How long one of several hosts has to answer. */
+const HOST_TIMEOUT = 2_000
+/** The pause after no host was the primary. */
+const PAUSE = 100
+/** Time-out of a statement in milliseconds. A COMMIT waits for the standby where replication is synchronous. */
 const QUERY_TIMEOUT = 10_000
 
 async function assertPrimary(client: ClientBase): Promise<void> {
@@ -18,27 +24,33 @@ async function assertPrimary(client: ClientBase): Promise<void> {
 /** Connects to the PostgreSQL of a URL; of several hosts, to the one that is the primary. */
 export async function connectPostgres(url: string): Promise<Pool> {
   const { default: pg } = await import('pg')
-  const settings = { connectionTimeoutMillis: CONNECTION_TIMEOUT, query_timeout: QUERY_TIMEOUT }
   const urls = urlsOfHosts(url)
-  if (urls.length === 1) return new pg.Pool({ ...settings, connectionString: url })
-  const pools = urls.map((connectionString) => new pg.Pool({ ...settings, connectionString, onConnect: assertPrimary }))
+  const poolOf = (connectionString: string, connectionTimeoutMillis: number, onConnect?: typeof assertPrimary) =>
+    new pg.Pool({
+      connectionString,
+      connectionTimeoutMillis,
+      query_timeout: QUERY_TIMEOUT,
+      ...(onConnect && { onConnect }),
+    })
+  if (urls.length === 1) return poolOf(url, CONNECT_TIMEOUT)
+
+  const pools = urls.map((it) => poolOf(it, HOST_TIMEOUT, assertPrimary))
   let primary = 0
-  /** Tries the host that was the primary last, then the others. */
   const connect = async (): Promise<PoolClient> => {
-    const from = primary
-    let failure: unknown
-    for (let i = 0; i < pools.length; i++) {
-      const at = (from + i) % pools.length
+    const deadline = Date.now() + CONNECT_TIMEOUT
+    for (let failures = 0; ; failures++) {
+      const at = primary
       try {
-        const client = await pools[at]!.connect()
-        primary = at
-        return client
+        return await pools[at]!.connect()
       } catch (error) {
-        failure = error
+        if (Date.now() > deadline) throw error
+        // Others may have found that out at the same time.
+        if (primary === at) primary = (at + 1) % pools.length
+        if (failures % pools.length === pools.length - 1) await sleep(PAUSE)
       }
     }
-    throw failure
   }
+
   const events = new EventEmitter()
   for (const pool of pools) {
     pool.on('error', (error) => events.emit('error', error))
