@@ -111,7 +111,8 @@ export async function startLoad(STORAGE: string): Promise<Load> {
   }
 }
 
-async function recordsOf(STORAGE: string): Promise<UsageRecord[]> {
+/** The records of the administrator. @throws if indexes or totals differ from them */
+export async function recordsOf(STORAGE: string): Promise<UsageRecord[]> {
   const { kv } = await openStorage(STORAGE)
   try {
     const ledger = usageLedger(kv)
