@@ -39,6 +39,10 @@ export interface Postgres {
   url: string
   /** Ends the back ends of all clients. @returns how many there were */
   killBackends(): Promise<number>
+  /** Runs a statement. */
+  ask(text: string): Promise<QueryResult>
+  /** Signals the server and all that belongs to it, such as SIGSTOP, and SIGCONT to go on. */
+  signal(name: NodeJS.Signals): void
   /** Kills the server and all that belongs to it, as it stands. */
   crash(): Promise<void>
   /** Starts it again after a crash. */
@@ -46,13 +50,18 @@ export interface Postgres {
   stop(): Promise<void>
 }
 
-/** @param settings of postgresql.conf, such as `{ fsync: 'off' }` */
-export async function startPostgres(settings: Record<string, string> = {}): Promise<Postgres> {
+/**
+ * @param settings of postgresql.conf, such as `{ fsync: 'off' }`
+ * @param primary what it is to be a standby of; default none
+ */
+export async function startPostgres(settings: Record<string, string> = {}, primary?: Postgres): Promise<Postgres> {
   const folder = mkdtempSync(join(tmpdir(), 'turnpike-postgres-'))
   if (user.uid !== undefined && user.gid !== undefined) chownSync(folder, user.uid, user.gid)
   const options = { ...user, cwd: folder, env: { LC_ALL: 'C', PATH: process.env['PATH'] } }
-  const initdb = ['-D', 'data', '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync']
-  execFileSync(join(bin!, 'initdb'), initdb, { ...options, stdio: 'ignore' })
+  const [program, ...words] = primary
+    ? ['pg_basebackup', '-d', primary.url, '-D', 'data', '--write-recovery-conf', '--checkpoint=fast', '--no-sync']
+    : ['initdb', '-D', 'data', '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync']
+  execFileSync(join(bin!, program!), words, { ...options, stdio: 'ignore' })
 
   const port = await freePort()
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`
@@ -90,12 +99,18 @@ export async function startPostgres(settings: Record<string, string> = {}): Prom
     }
   }
 
-  const kill = (pid: number): void => {
-    try {
-      process.kill(pid, 'SIGKILL')
-    } catch {
-      // It was faster.
-    }
+  const signal = (name: NodeJS.Signals): void => {
+    const children = execFileSync('ps', ['-e', '-o', 'pid=,ppid='], { encoding: 'utf8' })
+      .split('\n')
+      .map((line) => line.trim().split(/\s+/).map(Number))
+      .filter(([, parent]) => parent === child.pid)
+      .map(([pid]) => pid!)
+    for (const pid of [child.pid!, ...children])
+      try {
+        process.kill(pid, name)
+      } catch {
+        // It was faster.
+      }
   }
 
   await start()
@@ -106,14 +121,10 @@ export async function startPostgres(settings: Record<string, string> = {}): Prom
         where backend_type = 'client backend' and pid <> pg_backend_pid()`)
       return rowCount!
     },
+    ask,
+    signal,
     async crash() {
-      const children = execFileSync('ps', ['-e', '-o', 'pid=,ppid='], { encoding: 'utf8' })
-        .split('\n')
-        .map((line) => line.trim().split(/\s+/).map(Number))
-        .filter(([, parent]) => parent === child.pid)
-        .map(([pid]) => pid!)
-      kill(child.pid!)
-      children.forEach(kill)
+      signal('SIGKILL')
       await exited
     },
     restart: start,

@@ -23,10 +23,26 @@ export interface RedisServer {
   folder: string
   /** SIGKILL. */
   kill(): Promise<void>
+  /** Such as SIGSTOP, and SIGCONT to go on. */
+  signal(name: NodeJS.Signals): void
   /** Starts it again on the same port and folder. */
   restart(): Promise<void>
   /** Ends it and removes its folder. */
   stop(): Promise<void>
+}
+
+/** Starts redis-server, and waits until it prints `ready`. */
+export async function spawnRedis(args: string[], ready: string): Promise<ChildProcess> {
+  const child = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  let log = ''
+  for await (const piece of child.stdout.iterator({ destroyOnReturn: false })) {
+    log += String(piece)
+    if (log.includes(ready)) {
+      child.stdout.resume()
+      return child
+    }
+  }
+  throw new Error(`redis-server did not start: ${log}`)
 }
 
 /**
@@ -45,23 +61,11 @@ export async function startRedis(config: Record<string, string[]> = {}): Promise
     save: [''],
     ...config,
   }
+  const args = Object.entries(options).flatMap(([name, words]) => [`--${name}`, ...words])
   let child: ChildProcess
 
   const start = async (): Promise<void> => {
-    child = spawn(
-      'redis-server',
-      Object.entries(options).flatMap(([name, words]) => [`--${name}`, ...words]),
-      { stdio: ['ignore', 'pipe', 'inherit'] },
-    )
-    let log = ''
-    for await (const piece of child.stdout!.iterator({ destroyOnReturn: false })) {
-      log += String(piece)
-      if (log.includes('Ready to accept connections')) {
-        child.stdout!.resume()
-        return
-      }
-    }
-    throw new Error(`redis-server did not start: ${log}`)
+    child = await spawnRedis(args, 'Ready to accept connections')
   }
   const kill = async (): Promise<void> => {
     if (child.exitCode !== null || child.signalCode !== null) return
@@ -75,6 +79,7 @@ export async function startRedis(config: Record<string, string[]> = {}): Promise
     folder,
     url: `redis://127.0.0.1:${port}`,
     kill,
+    signal: (name) => void child.kill(name),
     restart: start,
     async stop() {
       await kill()

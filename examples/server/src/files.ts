@@ -4,6 +4,7 @@ import { openDriver } from './driver.js'
 import type { Environment } from './environment.js'
 import type { Opener } from './open-by-prefix.js'
 import { openByPrefix } from './open-by-prefix.js'
+import { connectRedis } from './redis.js'
 
 /** Where the bytes of files are kept. */
 export interface Files {
@@ -20,8 +21,7 @@ async function onDriver(text: string): Promise<Files> {
 }
 
 async function redis(_: string, url: string): Promise<Files> {
-  const { Redis } = await import('ioredis')
-  const client = new Redis(url)
+  const client = await connectRedis(url)
   // Small chunks: ioredis needs several times the memory of a value.
   return {
     blobs: unstorageBlobs(redisItems(client), { chunkBytes: 2 ** 16, parallel: 8 }),

@@ -14,6 +14,8 @@ import {
 import { openDriver } from './driver.js'
 import type { Opener } from './open-by-prefix.js'
 import { openByPrefix } from './open-by-prefix.js'
+import { connectPostgres } from './postgres.js'
+import { connectRedis, replicasOf } from './redis.js'
 
 export interface Storage {
   /** Its `close` also closes the rate limiter and the connection. */
@@ -41,10 +43,10 @@ const shared = (kv: KV, rateLimiter: SharedRateLimiter, end?: () => unknown): St
 })
 
 async function redis(url: string): Promise<Storage> {
-  const { Redis } = await import('ioredis')
-  const client = new Redis(url)
+  const replicas = replicasOf(url)
+  const client = await connectRedis(url)
   try {
-    return shared(await redisKV(client), await redisRateLimiter(client), () => client.quit())
+    return shared(await redisKV(client, { replicas }), await redisRateLimiter(client), () => client.quit())
   } catch (error) {
     client.disconnect()
     throw error
@@ -52,8 +54,7 @@ async function redis(url: string): Promise<Storage> {
 }
 
 async function postgres(url: string): Promise<Storage> {
-  const { default: pg } = await import('pg')
-  const pool = new pg.Pool({ connectionString: url, connectionTimeoutMillis: 10_000 })
+  const pool = await connectPostgres(url)
   try {
     return shared(await postgresKV(pool), await postgresRateLimiter(pool), () => pool.end())
   } catch (error) {

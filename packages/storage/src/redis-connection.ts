@@ -7,6 +7,7 @@ export interface RedisClient {
   readonly isCluster?: boolean
   connect(): Promise<unknown>
   call(command: string, ...args: string[]): Promise<unknown>
+  pipeline(commands: string[][]): { exec(): Promise<[error: Error | null, reply: unknown][] | null> }
   on(event: string, listener: (error: Error) => void): unknown
   off(event: string, listener: (error: Error) => void): unknown
 }
@@ -14,14 +15,23 @@ export interface RedisClient {
 /** Runs scripts on a client. ioredis pipelines commands by itself: an explicit pipeline was measured to be no faster. */
 export interface Connection {
   /**
-   * Runs an idempotent script, and runs it again if the connection broke before the reply.
+   * Runs an idempotent script, and runs it again if the connection broke before the reply, or Redis is being failed over.
+   * @param replicas how many replicas must have what the script wrote; default 0
    * @throws StorageError with `outcome: 'none'` if it certainly did not write
    */
-  run(script: Script, keys: string[], args: string[]): Promise<unknown>
-  /** Sends a command once, with a time-out of `ms` milliseconds. */
-  call(ms: number, ...command: [name: string, ...args: string[]]): Promise<unknown>
+  run(script: Script, keys: string[], args: string[], replicas?: number): Promise<unknown>
+  /** Sends a command once, with a time-out of `ms` milliseconds. On a Cluster, it goes to the node of the store's keys. */
+  call(ms: number, ...command: Command): Promise<unknown>
   close(): void
 }
+
+type Command = [name: string, ...args: string[]]
+
+/** How long Redis waits for replicas in milliseconds. Later commands of the connection wait too. */
+const REPLICATION_TIMEOUT = 1_000
+
+/** Errors of a server that does not have the keys or may not write them at the moment. Nothing was written. */
+const FAILOVER = /\b(READONLY|NOREPLICAS|CLUSTERDOWN|MOVED|ASK|TRYAGAIN)\b/
 
 /** The polling interval while the client is not connected. */
 const pause = (): Promise<void> =>
@@ -29,7 +39,13 @@ const pause = (): Promise<void> =>
     setTimeout(resolve, 20)
   })
 
-export async function redisConnection(client: RedisClient, timeout: number, scripts: Script[]): Promise<Connection> {
+/** @param key any key of the store */
+export async function redisConnection(
+  client: RedisClient,
+  timeout: number,
+  scripts: Script[],
+  key: string,
+): Promise<Connection> {
   let breaks = 0
   let lastError: Error | undefined
   const inFlight = new Set<(error: Error) => void>()
@@ -45,12 +61,15 @@ export async function redisConnection(client: RedisClient, timeout: number, scri
   }
   const close = (): void => {
     client.off('close', onClose)
+    client.off('-node', onClose)
     client.off('error', onError)
   }
   client.on('close', onClose)
+  // Of a Cluster: a connection to one of its nodes ended.
+  client.on('-node', onClose)
   client.on('error', onError)
 
-  const send = (ms: number, [name, ...args]: [string, ...string[]]): Promise<unknown> =>
+  const withTimeout = (ms: number, reply: () => Promise<unknown>): Promise<unknown> =>
     new Promise((resolve, reject) => {
       const timer = setTimeout(() => reject(new StorageError(`Redis did not answer within ${ms} ms`, 'unknown')), ms)
       inFlight.add(reject)
@@ -58,11 +77,30 @@ export async function redisConnection(client: RedisClient, timeout: number, scri
         clearTimeout(timer)
         inFlight.delete(reject)
       }
-      client
-        .call(name, ...args)
-        .then(resolve, reject)
-        .finally(settled)
+      reply().then(resolve, reject).finally(settled)
     })
+
+  /** Sends two commands on one connection; on a Cluster, to the node of the first key. */
+  const both = async (...commands: [Command, Command]) =>
+    (await client.pipeline(commands.map((command) => ['call', ...command])).exec())!
+
+  const call = (ms: number, command: Command): Promise<unknown> =>
+    withTimeout(ms, async () => {
+      const [, [error, reply]] = (await both(['EXISTS', key], command)) as [unknown, [Error | null, unknown]]
+      if (error) throw error
+      return reply
+    })
+
+  /** WAIT concerns the writes of its own connection, so it has to be sent on the same one. */
+  const callReplicated = async (command: Command, replicas: number): Promise<unknown> => {
+    const [first, second] = await both(command, ['WAIT', String(replicas), String(REPLICATION_TIMEOUT)])
+    const [error, reply] = first!
+    if (error) throw error
+    const [waitError, reached] = second!
+    if (waitError) throw new Error(`Waiting for replicas failed: ${waitError.message}`, { cause: waitError })
+    if (Number(reached) < replicas) throw new Error(`${String(reached)} of ${replicas} replicas have the commit`)
+    return reply
+  }
 
   /** Waits until the client is connected; false if it was ended or the deadline has passed. */
   const ready = async (deadline: number): Promise<boolean> => {
@@ -80,30 +118,32 @@ export async function redisConnection(client: RedisClient, timeout: number, scri
   try {
     if (client.status === 'wait') client.connect().catch(onError)
     if (!(await ready(Date.now() + timeout))) throw unreachable('none')
-    for (const script of scripts) hashes.set(script, String(await send(timeout, ['SCRIPT', 'LOAD', script.lua])))
+    for (const script of scripts) hashes.set(script, String(await call(timeout, ['SCRIPT', 'LOAD', script.lua])))
   } catch (error) {
     close()
     throw error
   }
 
   return {
-    call: (ms, ...command) => send(ms, command),
+    call: (ms, ...command) => call(ms, command),
     close,
-    async run(script, keys, args) {
+    async run(script, keys, args, replicas = 0) {
       const rest = [String(keys.length), ...keys, ...args]
       const deadline = Date.now() + timeout
-      let command: [string, ...string[]] = ['EVALSHA', hashes.get(script)!, ...rest]
+      let command: Command = ['EVALSHA', hashes.get(script)!, ...rest]
       let breaksBefore: number | undefined
       while (await ready(deadline)) {
         breaksBefore ??= breaks
         try {
-          return await send(timeout, command)
+          return await withTimeout(timeout, () =>
+            replicas > 0 ? callReplicated(command, replicas) : client.call(...command),
+          )
         } catch (error) {
           if (StorageError.is(error)) throw error
           const { name, message } = error as Error
           if (message.startsWith('NOSCRIPT')) command = ['EVAL', script.lua, ...rest]
           // If the command may have been sent before (ioredis resends too), this reply says nothing about the first attempt.
-          else if (name === 'ReplyError')
+          else if (name === 'ReplyError' && !FAILOVER.test(message))
             throw new StorageError(
               `Redis refused: ${message}`,
               breaks === breaksBefore && !client.isCluster ? 'none' : 'unknown',
@@ -112,6 +152,8 @@ export async function redisConnection(client: RedisClient, timeout: number, scri
           else {
             lastError = error as Error
             await pause()
+            // Of keys that have moved, ioredis finds the new node by single commands, but not by a pipeline.
+            if (client.isCluster) await withTimeout(timeout, () => client.call('EXISTS', key)).catch(() => undefined)
           }
         }
       }

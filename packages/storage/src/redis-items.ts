@@ -9,14 +9,19 @@ export interface RedisItemsClient {
   scan(cursor: string, match: 'MATCH', pattern: string, count: 'COUNT', number: number): Promise<[string, string[]]>
 }
 
+/** The part of an ioredis `Cluster` that {@link redisItems} uses. */
+export interface RedisItemsCluster extends Omit<RedisItemsClient, 'scan'> {
+  nodes(role: 'master'): RedisItemsClient[]
+}
+
 /**
  * Items in Redis for {@link unstorageBlobs}, with bytes as they are: the driver of unstorage stores them as base64 text, which takes a third more space
- * and several times the memory on the way. Not for a Cluster, whose keys one node does not list.
+ * and several times the memory on the way. On a Cluster, the items are spread over all nodes.
  * @param options.base prefix of the keys; default `turnpike-files`
  * @example const blobs = unstorageBlobs(redisItems(new Redis('redis://localhost')))
  */
 export function redisItems(
-  client: RedisItemsClient,
+  client: RedisItemsClient | RedisItemsCluster,
   { base = 'turnpike-files' }: { base?: string } = {},
 ): StorageLike & Driver {
   const keyOf = (key: string): string => `${base}:${key}`
@@ -30,14 +35,18 @@ export function redisItems(
     setItemRaw: (key, { buffer, byteOffset, byteLength }) =>
       client.set(keyOf(key), Buffer.from(buffer, byteOffset, byteLength)),
     async getKeys() {
-      const keys: string[] = []
+      // A set, because SCAN may return a key twice.
+      const keys = new Set<string>()
       const pattern = `${keyOf('').replace(/[\\*?[\]]/g, '\\$&')}*`
-      for (let cursor = '0'; ;) {
-        const [next, found] = await client.scan(cursor, 'MATCH', pattern, 'COUNT', 1_000)
-        for (const key of found) keys.push(key.slice(base.length + 1))
-        if (next === '0') return keys
-        cursor = next
+      for (const node of 'nodes' in client ? client.nodes('master') : [client]) {
+        let cursor = '0'
+        do {
+          const [next, found] = await node.scan(cursor, 'MATCH', pattern, 'COUNT', 1_000)
+          for (const key of found) keys.add(key.slice(base.length + 1))
+          cursor = next
+        } while (cursor !== '0')
       }
+      return [...keys]
     },
   }
 }

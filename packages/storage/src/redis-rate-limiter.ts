@@ -47,7 +47,7 @@ export async function redisRateLimiter(
   options: RedisRateLimiterOptions = {},
 ): Promise<SharedRateLimiter> {
   const { base = '{turnpike}', timeout = 10_000, window = WINDOW } = options
-  const connection = await redisConnection(client, timeout, [TAKE])
+  const connection = await redisConnection(client, timeout, [TAKE], `${base}:rate`)
   return sharedRateLimiter({
     async take(wants) {
       const taken = await connection.run(

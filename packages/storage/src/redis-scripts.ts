@@ -58,10 +58,14 @@ local meta, index, ends, session, prefix = KEYS[1], KEYS[2], KEYS[3], KEYS[4], K
 -- the number plus a half if not. So a commit that is sent again, or arrives late on another connection, has no effect.
 local number = tonumber(ARGV[2])
 local last = tonumber(redis.call('HGET', session, ARGV[1]) or 0)
-if last >= number then return last == number and 1 or 0 end
 local function remember(outcome)
   redis.call('HSET', session, ARGV[1], outcome)
   if redis.call('PTTL', session) < 43200000 then redis.call('PEXPIRE', session, 86400000) end
+end
+if last >= number then
+  -- A write, so that a WAIT after it covers the first one, which another connection may have sent.
+  remember(last)
+  return last == number and 1 or 0
 end
 local function refuse(answer)
   remember(number + 0.5)

@@ -8,7 +8,7 @@ import { redisConnection } from './redis-connection.js'
 import { COMMIT, GET, LIST } from './redis-scripts.js'
 
 export type { RedisClient } from './redis-connection.js'
-export type { RedisItemsClient } from './redis-items.js'
+export type { RedisItemsClient, RedisItemsCluster } from './redis-items.js'
 export { redisItems } from './redis-items.js'
 export * from './redis-rate-limiter.js'
 
@@ -18,6 +18,11 @@ export interface RedisKVOptions {
   base?: string
   /** Time-out of a call in milliseconds, including reconnects; default 10,000. */
   timeout?: number
+  /**
+   * How many replicas must have a commit before it is acknowledged, so that a failover to one of them does not lose it (`WAIT`); default 0.
+   * A commit that they do not get within the time-out is of unknown outcome.
+   */
+  replicas?: number
 }
 
 /** The format of the stored data; a store of another format is refused. */
@@ -117,13 +122,13 @@ function argumentsOf({ check, set, del, sum }: PreparedCommit, prefix: string): 
  * @example const kv = await redisKV(new Redis('redis://localhost'))
  */
 export async function redisKV(client: RedisClient, options: RedisKVOptions = {}): Promise<KV> {
-  const { base = '{turnpike}', timeout = 10_000 } = options
+  const { base = '{turnpike}', timeout = 10_000, replicas = 0 } = options
   const [meta, index, ends] = [`${base}:meta`, `${base}:index`, `${base}:ends`]
   const session = `${base}:session:${crypto.randomUUID()}`
   const keyPrefix = `${base}:key:`
   const keyOf = (key: Key): string => keyPrefix + encodeKey(key)
 
-  const connection = await redisConnection(client, timeout, [GET, LIST, COMMIT])
+  const connection = await redisConnection(client, timeout, [GET, LIST, COMMIT], meta)
   let durability: KVCapabilities['durability']
   try {
     durability = await durabilityOf(connection, timeout)
@@ -137,6 +142,8 @@ export async function redisKV(client: RedisClient, options: RedisKVOptions = {})
   // Errors are ignored: not every Redis allows the command, and one fails if a rewrite is under way already.
   const onReady = (): void => void rewriteLog(connection, timeout, meta).catch(() => undefined)
   client.on('ready', onReady)
+  // Of a Cluster: one of its nodes is connected again.
+  client.on('+node', onReady)
   onReady()
 
   let closed = false
@@ -145,9 +152,9 @@ export async function redisKV(client: RedisClient, options: RedisKVOptions = {})
   const freeSlots: number[] = []
   const running = new Set<Promise<unknown>>()
 
-  const run = async (...[script, keys, args]: Parameters<Connection['run']>): Promise<unknown> => {
+  const run = async (...call: Parameters<Connection['run']>): Promise<unknown> => {
     if (closed) throw new StorageError('The store is closed', 'none')
-    const reply = connection.run(script, keys, args)
+    const reply = connection.run(...call)
     running.add(reply)
     return reply.finally(() => running.delete(reply))
   }
@@ -190,6 +197,7 @@ export async function redisKV(client: RedisClient, options: RedisKVOptions = {})
           COMMIT,
           [meta, index, ends, session, keyPrefix, ...keys],
           [String(slot), String(++number), ...args],
+          replicas,
         )
         if (!Array.isArray(reply)) return reply === 1
         const [fault, key] = reply as string[]
@@ -213,6 +221,7 @@ export async function redisKV(client: RedisClient, options: RedisKVOptions = {})
       closed = true
       await Promise.allSettled(running)
       client.off('ready', onReady)
+      client.off('+node', onReady)
       connection.close()
     },
   }

@@ -1,0 +1,127 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { copyFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { createUser } from '@turnpike/core'
+import { createPlatform } from '@turnpike/platform'
+import { Client } from 'pg'
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { readEnvironment } from '../../examples/server/src/environment.js'
+import { openFiles } from '../../examples/server/src/files.js'
+import { openStorage } from '../../examples/server/src/storage.js'
+import { openSqlite } from '../../packages/storage/src/sqlite-file.js'
+import type { Load } from '../faults/failover.js'
+import { recordsOf, startLoad } from '../faults/failover.js'
+import { endEngines, engines, newFolder, untilEnd } from '../support/engines.js'
+import { hasPostgres, startPostgres } from '../support/postgres.js'
+import { startCluster } from '../support/redis-failover.js'
+import { missing as noRedis, startRedis } from '../support/redis.js'
+import { runtime, runtimePath } from '../support/runtime.js'
+import { sample, thorough } from '../support/scope.js'
+
+const script = fileURLToPath(new URL('../../examples/server/dist/storage.js', import.meta.url))
+const { PATH, HOME } = process.env
+// Not all of the environment, in which vitest has a BASE_URL.
+const run = (...args: string[]) =>
+  spawnSync(runtimePath(), [script, ...args], { encoding: 'utf8', env: { PATH, HOME } })
+
+afterAll(endEngines)
+
+/** Stores a user with two files. */
+async function fill(STORAGE: string, FILES: string): Promise<void> {
+  const { kv } = await openStorage(STORAGE)
+  const files = await openFiles(readEnvironment({ STORAGE, FILES }))
+  const { operations } = createPlatform({ kv, identity: { authenticate: () => null }, files })
+  const { id } = (await createUser(kv, { email: 'ada@example.org' }))!
+  async function* body() {
+    yield new Uint8Array(200_000)
+  }
+  for (const name of ['a', 'b']) await operations.files!.upload(id, { name, body: body() })
+  await files.close()
+  await kv.close()
+}
+
+/** Exports a store, imports it into an empty one, and verifies that one and the files. */
+async function expectCopied(from: string, to: string, files: string): Promise<void> {
+  const file = join(await newFolder(), 'backup.jsonl')
+  await fill(from, files)
+  expect(run('export', from, file)).toMatchObject({ status: 0 })
+  expect(run('import', to, file)).toMatchObject({ status: 0 })
+  expect(run('verify', to, files)).toMatchObject({
+    status: 0,
+    stdout: expect.stringContaining(' 0 problems') as string,
+  })
+  expect(run('export', to).stdout).toBe(run('export', from).stdout)
+}
+
+describe(`an export, on ${runtime}`, () => {
+  const own = engines.filter(({ name, missing }) => !missing && (runtime === 'node' || name !== 'sqlite'))
+  it.each(sample(own))('is a copy of a store on $name', { timeout: 120_000 }, async ({ create }) => {
+    await expectCopied(await create(), await create(), `fs:${await newFolder()}`)
+  })
+
+  it.runIf(thorough && !noRedis)('is a copy of a Cluster, with files in one', { timeout: 120_000 }, async () => {
+    const cluster = await startCluster()
+    untilEnd(cluster.stop)
+    await expectCopied(cluster.url, `fs:${await newFolder()}`, cluster.url)
+  })
+})
+
+// The commands are those of docs/scale.md.
+describe.runIf(thorough)(`a copy that is made while the server of ${runtime} runs`, () => {
+  let load: Load
+  afterEach(() => load.stop())
+
+  /** Lets `copy` run under load. @returns the records of the copy, whose totals are right */
+  const copied = async (from: string, copy: () => unknown, to: string): Promise<number> => {
+    load = await startLoad(from)
+    await load.answers(300)
+    const before = load.count()
+    await copy()
+    await load.answers(100)
+    expect((await load.finish()).lost).toBe(0)
+    const { length } = await recordsOf(to)
+    expect(length).toBeGreaterThanOrEqual(before)
+    return length
+  }
+
+  it.skipIf(noRedis)('of Redis is consistent', async () => {
+    const [server, other] = await Promise.all([startRedis(), startRedis({ appendonly: ['no'] })])
+    for (const { stop } of [server, other]) untilEnd(stop)
+    const file = join(await newFolder(), 'backup.rdb')
+    const copy = async () => {
+      execFileSync('redis-cli', ['-p', String(server.port), '--rdb', file], { stdio: 'ignore' })
+      await other.kill()
+      await copyFile(file, join(other.folder, 'dump.rdb'))
+      await other.restart()
+    }
+    console.log(`Redis: ${await copied(server.url, copy, other.url)} records`)
+  })
+
+  it.skipIf(!hasPostgres)('of PostgreSQL is consistent', async () => {
+    const server = await startPostgres()
+    untilEnd(server.stop)
+    const client = new Client({ connectionString: server.url })
+    await client.connect()
+    await client.query('create database copy')
+    await client.end()
+    const to = server.url.replace(/postgres$/, 'copy')
+    const copy = () =>
+      execFileSync('psql', ['-q', to], {
+        input: execFileSync('pg_dump', [server.url]),
+        stdio: ['pipe', 'ignore', 'inherit'],
+      })
+    console.log(`PostgreSQL: ${await copied(server.url, copy, to)} records`)
+  })
+
+  it.skipIf(!process.getBuiltinModule('node:sqlite'))('of SQLite is consistent', async () => {
+    const folder = await newFolder()
+    const [from, to] = [join(folder, 'kv.db'), join(folder, 'copy.db')]
+    const copy = async () => {
+      const { db } = await openSqlite(from, 'power-loss', () => undefined)
+      db.exec(`vacuum into '${to}'`)
+      db.close()
+    }
+    console.log(`SQLite: ${await copied(`sqlite:${from}`, copy, `sqlite:${to}`)} records`)
+  })
+})
