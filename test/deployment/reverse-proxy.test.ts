@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { filePart, formBytes, formType, noise } from '../support/forms.js'
 import type { RawUpstream } from '../support/raw-upstream.js'
 import { end, rawUpstream } from '../support/raw-upstream.js'
+import { sample } from '../support/scope.js'
 import type { Server } from '../support/server.js'
 import { startServer } from '../support/server.js'
 import type { ReverseProxy } from './reverse-proxy.js'
@@ -24,7 +25,7 @@ const piece = (content: string, finish_reason: string | null = null): string =>
     choices: [{ index: 0, delta: { content }, finish_reason }],
   })}\n\n`
 
-for (const kind of kinds)
+for (const kind of sample(kinds))
   describe.skipIf(isMissing(kind))(`the server behind ${kind.name}, as docs/deployment.md configures it`, () => {
     let upstream: RawUpstream
     let server: Server

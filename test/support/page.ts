@@ -38,6 +38,7 @@ export async function runExample(code: string): Promise<void> {
     expect(expected).not.toEqual([])
     expect(printed.mock.calls.map(([value]) => JSON.stringify(value))).toEqual(expected)
   } finally {
+    printed.mockRestore()
     rmSync(folder, { recursive: true })
   }
 }
