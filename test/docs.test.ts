@@ -83,7 +83,7 @@ const checks: Record<string, (code: string, page: string) => string[]> = {
   // The addresses of ours in pages of others.
   html(code) {
     const { paths } = JSON.parse(readFileSync(documentFile, 'utf8')) as { paths: object }
-    return [...code.matchAll(/["'](\/v1\/[^"']*)["']/g)].flatMap(([, path]) => (path! in paths ? [] : [path!]))
+    return [...code.matchAll(/["'](\/v1\/[^"']*)["']/g)].map(([, path = '']) => path).filter((path) => !(path in paths))
   },
 }
 

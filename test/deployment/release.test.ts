@@ -80,13 +80,13 @@ describe('the unit of systemd of docs/deployment.md', () => {
 })
 
 /** The instructions of a stage of the Containerfile, such as `['RUN', 'npm run build']`. */
-const instructionsOf = (stage: number): [name: string, rest: string][] =>
-  containerfile
-    .replaceAll(/^#.*\n/gm, '')
-    .replaceAll('\\\n', '')
-    .split(/^(?=FROM )/m)
-    [stage]!.split('\n')
-    .flatMap((line) => (line === '' ? [] : [[/^\w+/.exec(line)![0], line.replace(/^\w+ +/, '')]]))
+function instructionsOf(stage: number): [name: string, rest: string][] {
+  const lines = containerfile.replaceAll(/^#.*\n/gm, '').replaceAll('\\\n', '')
+  return [...(lines.split(/^FROM .*\n/m)[stage + 1] ?? '').matchAll(/^(\w+) +(.*)$/gm)].map(([, name, rest]) => [
+    name!,
+    rest!,
+  ])
+}
 
 describe('a release', () => {
   it('is built by the same commands on a host and in the container', () => {

@@ -1,7 +1,9 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { blocksOf, readPage } from '../support/page.js'
 import { freePort } from '../support/free-port.js'
 import { listens } from '../support/server.js'
@@ -86,12 +88,11 @@ export async function startProxy(kind: Kind, url: string): Promise<ReverseProxy>
   })
   let log = ''
   child.stderr.on('data', (data: Buffer) => (log += data.toString()))
-  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
-  let isRunning = true
-  void ended.then(() => (isRunning = false))
-  while (isRunning && !(await listens(`http://127.0.0.1:${port}`)))
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  if (!isRunning) throw new Error(`${kind.name} ended:\n${log}`)
+  const ended = once(child, 'exit')
+  while (!(await listens(`http://127.0.0.1:${port}`))) {
+    if (child.exitCode !== null) throw new Error(`${kind.name} ended:\n${log}`)
+    await sleep(20)
+  }
   return {
     port,
     async stop() {
