@@ -1,19 +1,108 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { documentFile } from './support/contract.js'
+import { blocksOf, readPage } from './support/page.js'
 import { typeCheck } from './support/type-check.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const readmes = ['README.md', ...readdirSync(join(root, 'packages')).map((name) => `packages/${name}/README.md`)]
 
-/** The TypeScript blocks of a page. */
-const blocksOf = (page: string): string[] =>
-  [...readFileSync(join(root, page), 'utf8').matchAll(/^```ts\n([^]*?)^```/gm)].map((match) => match[1]!)
+const readmesIn = (folder: string): string[] =>
+  readdirSync(join(root, folder))
+    .map((name) => `${folder}/${name}/README.md`)
+    .filter((path) => existsSync(join(root, path)))
+const readmes = ['README.md', ...readmesIn('packages')]
+const pages = [
+  ...readmes,
+  ...readmesIn('examples'),
+  'test/bench/README.md',
+  ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+]
 
-// These have their own tests: provider-page.test.ts, openapi/client.test.ts.
-const others = ['providers.md', 'openapi.md']
-const pages = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md') && !others.includes(name))
+/** Tests that check blocks of a page and a language further than this file does, or instead of it. */
+const elsewhere: Record<string, string> = {
+  'README.md sh': '.ci/readme.mjs',
+  'README.md js': '.ci/readme.mjs',
+  'docs/admin.md json': 'test/docs-admin.test.ts',
+  'docs/admin.md text': 'test/docs-admin.test.ts',
+  'docs/deployment.md caddy': 'test/deployment/reverse-proxy.ts',
+  'docs/deployment.md ini': 'test/deployment/release.test.ts',
+  'docs/deployment.md nginx': 'test/deployment/reverse-proxy.ts',
+  'docs/moving-from-litellm.md sh': 'test/docs-moving.test.ts',
+  'docs/moving-from-litellm.md yaml': 'test/docs-moving.test.ts',
+  'docs/moving-from-portkey.md sh': 'test/docs-moving.test.ts',
+  'docs/openapi.md ts': 'test/openapi/client.test.ts',
+  'docs/platform.md sh': 'test/docs-platform.test.ts',
+  'docs/pricing.md ts': 'test/docs-pricing.test.ts',
+  'docs/providers.md ts': 'test/provider-page.test.ts',
+  'docs/routing.md ts': 'test/docs-routing.test.ts',
+}
+/** All fenced blocks. */
+const blocks = pages.flatMap((page) =>
+  [...readPage(page).matchAll(/^ *```(\S*)[^\n]*\n([^]*?)^ *```$/gm)].map(([, language, code], i) => ({
+    page,
+    name: `${page}, block ${i + 1} (${language})`,
+    language: language!,
+    code: code!,
+  })),
+)
+
+const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> }
+
+/** What a shell cannot read, or names a script or a program that does not exist. */
+function faultsOf(code: string, page: string): string[] {
+  execFileSync('bash', ['-n'], { input: code, stdio: ['pipe', 'ignore', 'pipe'] })
+  const named = [...code.matchAll(/\bnpm (?:run (?:-s )?([\w:]+)|(start|test)\b)/g)].map(
+    ([, script, own]) => script ?? own!,
+  )
+  const programs = [...code.matchAll(/\bnode ([\w./-]+\.m?js)\b/g)].map(([, file]) => file!)
+  return [
+    ...named.filter((script) => !(script in scripts)).map((script) => `npm run ${script}`),
+    ...programs.filter((file) => ![root, join(root, dirname(page))].some((folder) => existsSync(join(folder, file)))),
+  ]
+}
+
+/** The checks of the blocks of a language, wherever they are. They return what is wrong, or throw. */
+const checks: Record<string, (code: string, page: string) => string[]> = {
+  // All at once, below.
+  ts: () => [],
+  sh: faultsOf,
+  json(code) {
+    JSON.parse(code)
+    return []
+  },
+  yaml(code) {
+    parse(code)
+    return []
+  },
+  // The addresses of ours in pages of others.
+  html(code) {
+    const { paths } = JSON.parse(readFileSync(documentFile, 'utf8')) as { paths: object }
+    return [...code.matchAll(/["'](\/v1\/[^"']*)["']/g)].map(([, path = '']) => path).filter((path) => !(path in paths))
+  },
+}
+
+it.each(blocks.filter(({ page, language }) => !(`${page} ${language}` in elsewhere)))(
+  'has a check for $name',
+  ({ page, language, code }) => {
+    // Another language needs a check above, or a test of its own.
+    expect(Object.keys(checks)).toContain(language)
+    expect(checks[language]!(code, page)).toEqual([])
+  },
+)
+
+it('the tests that check blocks elsewhere name their page', () => {
+  for (const [block, test] of Object.entries(elsewhere)) {
+    const [page = '', language] = block.split(' ')
+    expect(blocks.filter((one) => one.page === page && one.language === language)).not.toEqual([])
+    expect(readPage(test)).toContain(page.replace('docs/', ''))
+  }
+})
 
 /** Programs of the READMEs for hosts that have packages of their own: test/consumers compiles and runs them. */
 const programs = [
@@ -27,21 +116,23 @@ const programs = [
   'node/main.ts',
   'node-server/main.ts',
   'node-server/tls.ts',
-].map((path) => readFileSync(join(root, 'test/consumers', path), 'utf8'))
+].map((path) => readPage(`test/consumers/${path}`))
 
 it('the READMEs show the program of each host as test/consumers compiles it', () => {
-  const shown = readmes.flatMap(blocksOf)
+  const shown = readmes.flatMap((page) => blocksOf(readPage(page), 'ts'))
   expect(programs.filter((program) => !shown.includes(program))).toEqual([])
 })
 
-it('the TypeScript examples of the READMEs and of docs type-check', () => {
-  const [platform] = blocksOf('packages/platform/README.md')
-  const blocks = [...readmes, ...pages.map((name) => `docs/${name}`)]
-    .flatMap((page) => blocksOf(page).map((code, i) => [`${page.replaceAll('/', '-')}-${i}.ts`, code] as const))
-    .filter(([, code]) => !programs.includes(code))
-  expect(blocks.length).toBeGreaterThanOrEqual(readmes.length)
+it('the TypeScript examples type-check', () => {
+  // These have types or compilers of their own.
+  const apart = ['docs/openapi.md', 'docs/providers.md']
+  const examples = blocks
+    .filter(({ page, language, code }) => language === 'ts' && !apart.includes(page) && !programs.includes(code))
+    .map(({ name, code }) => [`${name.replaceAll(/[^\w.]+/g, '-')}.ts`, code] as const)
+  expect(examples.length).toBeGreaterThanOrEqual(readmes.length)
   // What other examples of its README import.
-  typeCheck('readme-blocks', { 'platform.ts': platform!, ...Object.fromEntries(blocks) })
+  const [platform] = blocksOf(readPage('packages/platform/README.md'), 'ts')
+  typeCheck('readme-blocks', { 'platform.ts': platform!, ...Object.fromEntries(examples) })
 })
 
 it('every file named in the READMEs and in docs/map.md exists', () => {
@@ -49,7 +140,7 @@ it('every file named in the READMEs and in docs/map.md exists', () => {
     const isRoot = !page.startsWith('packages/')
     const folder = isRoot ? root : join(root, page, '../src')
     return (
-      [...readFileSync(join(root, page), 'utf8').matchAll(/`([a-z\d-]+(?:\/[a-z\d-]+)*(?:\.ts|\/))`/g)]
+      [...readPage(page).matchAll(/`([a-z\d-]+(?:\/[a-z\d-]+)*(?:\.ts|\/))`/g)]
         .map((match) => match[1]!)
         // Pages of the root name a file without its folder only beside one that has it.
         .filter((path) => !isRoot || path.includes('/'))
@@ -58,4 +149,26 @@ it('every file named in the READMEs and in docs/map.md exists', () => {
     )
   })
   expect(missing).toEqual([])
+})
+
+it('every link between pages leads to a file, and to a heading of it', () => {
+  const anchorOf = (heading: string): string =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\d _-]/gu, '')
+      .replaceAll(' ', '-')
+  const broken = pages.flatMap((page) =>
+    [...readPage(page).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)]*))?\)/g)].flatMap(([link, path, anchor]) => {
+      const target = path === '' ? page : join(dirname(page), path!)
+      if (!existsSync(join(root, target))) return [`${page}: ${link}`]
+      if (anchor === undefined) return []
+      const headings = [...readPage(target).matchAll(/^#+ (.*)$/gm)].map(([, heading]) => anchorOf(heading!))
+      return headings.includes(anchor) ? [] : [`${page}: ${link}`]
+    }),
+  )
+  expect(broken).toEqual([])
+})
+
+it('README.md has at most 110 lines', () => {
+  expect(readPage('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(110)
 })

@@ -17,14 +17,19 @@ export interface Server {
   stop(): Promise<number | null>
 }
 
+const ownScript = fileURLToPath(new URL(`../../examples/server/dist/${runtime}.js`, import.meta.url))
+
 const KEY = 'gw-end-to-end-test-key-0123456789'
 
 /**
  * Starts the built reference server on a free port, with storage in memory and the variables of `env`. An empty variable counts as unset.
  * @param cwd the folder that it runs in; default that of the tests
+ * @param script the built program; default that of this clone
  */
-export async function startServer(env: Record<string, string> = {}, { cwd }: { cwd?: string } = {}): Promise<Server> {
-  const script = fileURLToPath(new URL(`../../examples/server/dist/${runtime}.js`, import.meta.url))
+export async function startServer(
+  env: Record<string, string> = {},
+  { cwd, script = ownScript }: { cwd?: string; script?: string } = {},
+): Promise<Server> {
   const child = spawn(runtimePath(), [script], {
     env: {
       PATH: process.env['PATH'],
