@@ -30,6 +30,7 @@ const elsewhere: Record<string, string> = {
   'README.md js': '.ci/readme.mjs',
   'docs/admin.md json': 'test/docs-admin.test.ts',
   'docs/admin.md text': 'test/docs-admin.test.ts',
+  'docs/conformance.md text': 'test/conformance/kit.test.ts',
   'docs/deployment.md caddy': 'test/deployment/reverse-proxy.ts',
   'docs/deployment.md ini': 'test/deployment/release.test.ts',
   'docs/deployment.md nginx': 'test/deployment/reverse-proxy.ts',

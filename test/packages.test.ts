@@ -155,16 +155,19 @@ describe.each(published)('package %s', (name) => {
   })
 
   it('exports existing files, built and published alike', async () => {
-    const { default: build } = (await import(join(folder, 'tsup.config.ts'))) as {
-      default: { entry: string[]; bundle?: boolean }
+    const { default: builds } = (await import(join(folder, 'tsup.config.ts'))) as {
+      default: { entry: string[]; bundle?: boolean } | [{ entry: string[]; bundle?: boolean }]
     }
+    const [build] = [builds].flat()
     const commands = Object.values(manifest.bin ?? {})
     for (const command of commands)
       expect(readFileSync(join(folder, command), 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/)
     const programs = commands.map((command) => command.replace(/^\.\/dist\/(.*)\.js$/, 'src/$1.ts'))
     // Without a bundle, each source is a file.
-    if (build.bundle !== false)
-      expect(build.entry.toSorted()).toEqual([...entries.map(([, target]) => sourceOf(target)), ...programs].toSorted())
+    if (build!.bundle !== false)
+      expect(build!.entry.toSorted()).toEqual(
+        [...entries.map(([, target]) => sourceOf(target)), ...programs].toSorted(),
+      )
     const published: Record<string, unknown> = { './package.json': './package.json' }
     for (const [subpath, target] of entries) {
       const { '@turnpike/source': source, ...rest } = target as Record<string, string>
