@@ -43,6 +43,7 @@ const sourceOf = (target: unknown): string => (target as Record<string, string>)
 
 /** The files that know of Node; everything else runs wherever `fetch` does. */
 const nodeFiles = [
+  'conformance/src/cases/translation-answers.ts',
   'conformance/src/cli.ts',
   'conformance/src/expect.ts',
   'conformance/src/upstream.ts',

@@ -5,6 +5,7 @@ import { specificationCases } from './specification.js'
 import { streamCases } from './streams.js'
 import { vendorStreamCases } from './streams-vendor.js'
 import { answerCases } from './translation-answers.js'
+import { vendorAnswerCases } from './translation-answers-vendor.js'
 import { callCases } from './translation-calls.js'
 import { messageCases } from './translation-messages.js'
 import { parameterCases } from './translation-parameters.js'
@@ -17,6 +18,7 @@ export const cases: readonly Case[] = [
   ...toolCases,
   ...callCases,
   ...answerCases,
+  ...vendorAnswerCases,
   ...streamCases,
   ...vendorStreamCases,
   ...faultCases,

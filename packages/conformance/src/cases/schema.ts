@@ -1,5 +1,39 @@
 import type { Json } from '../families/family.js'
 
+/** A schema of what most tools have. */
+export const forecast = {
+  type: 'object',
+  properties: {
+    city: { type: 'string', description: 'Name of the city' },
+    unit: { type: 'string', enum: ['celsius', 'fahrenheit'] },
+    days: { type: 'array', items: { type: 'integer' } },
+    place: { type: 'object', properties: { lat: { type: 'number' } }, required: ['lat'] },
+  },
+  required: ['city', 'unit'],
+  additionalProperties: false,
+}
+
+/** A schema with references, each to {@link place}. */
+export const withReference = {
+  type: 'object',
+  properties: { from: { $ref: '#/$defs/place' }, to: { $ref: '#/$defs/place' } },
+  required: ['from', 'to'],
+  $defs: { place: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } },
+}
+
+/** A schema as generators make it of optional fields. */
+export const withAlternatives = {
+  type: 'object',
+  properties: {
+    query: { type: 'string', default: '' },
+    limit: { anyOf: [{ type: 'integer' }, { type: 'null' }] },
+    by: { type: ['string', 'null'] },
+  },
+  required: ['query'],
+}
+
+export const place = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }
+
 /** What a model must learn from a JSON Schema: the dialect of the vendor, such as types in capitals or references, does not matter. */
 export interface Meaning {
   type?: string

@@ -16,6 +16,12 @@ const images = (parts: Part[]): unknown[] => parts.flatMap((part) => ('image' in
 const system = (content: string | object[], role = 'system') => ({ role, content })
 const text = (content: string) => ({ type: 'text', text: content })
 
+const lastText = (passed: Passed): string =>
+  askedBy(passed)
+    .turns.flatMap(({ parts }) => parts)
+    .flatMap((part) => ('text' in part ? [part.text] : []))
+    .at(-1) ?? ''
+
 /** Checks that the base64 of a file reached the upstream. */
 const sends =
   (file: string) =>
@@ -84,6 +90,18 @@ export const messageCases = casesOfEach('translation', () => [
       expectEqual('the number of further turns', more.length, 0)
       expectInOrder('the turn', textOf(turn), ['One', 'Two', 'Three'])
     },
+  },
+  {
+    name: 'an empty answer in the history does not fail',
+    source,
+    request: { messages: [user('One'), { role: 'assistant', content: '' }, user('Two')] },
+    check: (passed) => expectThat('the turns', lastText(passed) === 'Two', 'Two at the end', passed.sent[0]?.body),
+  },
+  {
+    name: 'the name of a participant does not fail',
+    source: `${source}: name`,
+    request: { messages: [{ ...user('Hi'), name: 'ada' }] },
+    check: (passed) => expectEqual('the text', lastText(passed), 'Hi'),
   },
   {
     name: 'a message in parts is whole',

@@ -5,31 +5,12 @@ import type { Passed } from '../passed.js'
 import { askedBy } from '../passed.js'
 import type { Draft } from './define.js'
 import { call, casesOf, casesOfEach, city, hi, textOf, time, tool, user, weather } from './define.js'
-import { meaningOf } from './schema.js'
+import { forecast, meaningOf, place, withAlternatives, withReference } from './schema.js'
 
 const source = 'OpenAI API reference, create chat completion: tools'
 const choiceSource = 'OpenAI API reference, create chat completion: tool_choice'
 const roundSource = 'OpenAI guide to function calling: handling function calls'
 
-const forecast = {
-  type: 'object',
-  properties: {
-    city: { type: 'string', description: 'Name of the city' },
-    unit: { type: 'string', enum: ['celsius', 'fahrenheit'] },
-    days: { type: 'array', items: { type: 'integer' } },
-    place: { type: 'object', properties: { lat: { type: 'number' } }, required: ['lat'] },
-  },
-  required: ['city', 'unit'],
-  additionalProperties: false,
-}
-
-const withReference = {
-  type: 'object',
-  properties: { from: { $ref: '#/$defs/place' }, to: { $ref: '#/$defs/place' } },
-  required: ['from', 'to'],
-  $defs: { place: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } },
-}
-const place = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }
 const tools = [weather, time]
 
 type Kind<K extends string> = Extract<Part, Record<K, unknown>>
@@ -105,6 +86,16 @@ export const toolCases = [
         }),
     },
     {
+      name: 'a schema with alternatives and nullable fields reaches the model',
+      source: `${source}: parameters are JSON Schema`,
+      request: { ...hi, tools: [tool('search', withAlternatives)] },
+      check(passed) {
+        const [sent] = askedBy(passed).tools
+        const fields = Object.keys((sent?.schema as { properties?: object } | undefined)?.properties ?? {})
+        expectEqual('the properties', fields.toSorted(), ['by', 'limit', 'query'])
+      },
+    },
+    {
       name: 'a tool without parameters',
       source: `${source}: omitting parameters defines an empty list`,
       request: { ...hi, tools: [tool('now')] },
@@ -178,6 +169,12 @@ export const toolCases = [
         expectEqual('the last part', parts.at(-1), { text: 'And tomorrow?' })
         expectResult(passed, 'Sunny')
       },
+    },
+    {
+      name: 'an empty result does not fail',
+      source: roundSource,
+      request: round(asks(null, paris), answers('call_a', '')),
+      check: (passed) => expectResult(passed, ''),
     },
     {
       name: 'a result in parts is whole',
