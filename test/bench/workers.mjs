@@ -49,6 +49,9 @@ const stores = {
   }),
 }
 
+let running
+process.on('exit', () => running?.kill('SIGKILL'))
+
 async function startServer(STORAGE, workers, upstream) {
   const child = spawn(process.execPath, [file('../../examples/server/dist/node.js')], {
     cwd: folder,
@@ -56,6 +59,7 @@ async function startServer(STORAGE, workers, upstream) {
       PATH: process.env.PATH,
       NODE_ENV: 'production',
       PORT: '0',
+      NODE_NO_WARNINGS: '1',
       LOG: 'silent',
       STORAGE,
       WORKERS: String(workers),
@@ -67,7 +71,7 @@ async function startServer(STORAGE, workers, upstream) {
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  process.on('exit', () => child.kill('SIGKILL'))
+  running = child
   let output = ''
   for await (const piece of child.stdout.iterator({ destroyOnReturn: false })) {
     output += piece
