@@ -139,6 +139,35 @@ describe.skipIf(missing)('a lost answer', () => {
   })
 })
 
+describe.skipIf(missing)('a commit that needs a replica', () => {
+  it('is unknown without one, and counts once when there is one', async () => {
+    const primary = await start({ 'repl-diskless-sync-delay': ['0'] })
+    const client = new Redis(primary.port)
+    cleanUp.push(() => client.disconnect())
+    const kv = await redisKV(client, { replicas: 1, timeout: 1_500 })
+    expect(await outcome(kv.commit(addOne))).toBe('unknown')
+    const later = (await redisKV(client, { replicas: 1, timeout: 30_000 })).commit(addOne)
+    const replica = await start({ replicaof: ['127.0.0.1', String(primary.port)] })
+    expect(await later).toBe(true)
+    await primary.kill()
+    const other = new Redis(replica.port)
+    cleanUp.push(() => other.disconnect())
+    await other.replicaof('NO', 'ONE')
+    expect((await (await redisKV(other)).get(['n']))?.value).toEqual({ x: 2 })
+  })
+
+  it('is not written by a primary that refuses it, and waits for it to change its mind', async () => {
+    const server = await start()
+    const { client, kv } = await open(server.port, {}, 1_000)
+    await client.config('SET', 'min-replicas-to-write', '1')
+    expect(await outcome(kv.commit(addOne))).toBe('unknown')
+    const later = kv.commit(addOne)
+    await client.config('SET', 'min-replicas-to-write', '0')
+    expect(await later).toBe(true)
+    expect((await kv.get(['n']))?.value).toEqual({ x: 1 })
+  })
+})
+
 describe.skipIf(missing)('a server that', () => {
   it('does not answer is reported, and the commit is unknown', async () => {
     const server = await start()

@@ -1,15 +1,14 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { createUser } from '@turnpike/core'
 import { createPlatform } from '@turnpike/platform'
-import { Client } from 'pg'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { readEnvironment } from '../../examples/server/src/environment.js'
 import { openFiles } from '../../examples/server/src/files.js'
 import { openStorage } from '../../examples/server/src/storage.js'
-import { openSqlite } from '../../packages/storage/src/sqlite-file.js'
 import type { Load } from '../faults/failover.js'
 import { recordsOf, startLoad } from '../faults/failover.js'
 import { endEngines, engines, newFolder, untilEnd } from '../support/engines.js'
@@ -67,15 +66,19 @@ describe(`an export, on ${runtime}`, () => {
   })
 })
 
+/** Runs a command beside the load, which is in this process. */
+const beside = promisify(execFile)
+
 // The commands are those of docs/scale.md.
 describe.runIf(thorough)(`a copy that is made while the server of ${runtime} runs`, () => {
   let load: Load
   afterEach(() => load.stop())
 
   /** Lets `copy` run under load. @returns the records of the copy, whose totals are right */
-  const copied = async (from: string, copy: () => unknown, to: string): Promise<number> => {
+  const copied = async (from: string, copy: () => Promise<unknown>, to: string): Promise<number> => {
     load = await startLoad(from)
-    await load.answers(300)
+    // More than a page, so that a copy that is read page by page would differ from its totals.
+    await load.answers(1_500)
     const before = load.count()
     await copy()
     await load.answers(100)
@@ -90,7 +93,7 @@ describe.runIf(thorough)(`a copy that is made while the server of ${runtime} run
     for (const { stop } of [server, other]) untilEnd(stop)
     const file = join(await newFolder(), 'backup.rdb')
     const copy = async () => {
-      execFileSync('redis-cli', ['-p', String(server.port), '--rdb', file], { stdio: 'ignore' })
+      await beside('redis-cli', ['-p', String(server.port), '--rdb', file])
       await other.kill()
       await copyFile(file, join(other.folder, 'dump.rdb'))
       await other.restart()
@@ -101,27 +104,17 @@ describe.runIf(thorough)(`a copy that is made while the server of ${runtime} run
   it.skipIf(!hasPostgres)('of PostgreSQL is consistent', async () => {
     const server = await startPostgres()
     untilEnd(server.stop)
-    const client = new Client({ connectionString: server.url })
-    await client.connect()
-    await client.query('create database copy')
-    await client.end()
+    await server.ask('create database copy')
     const to = server.url.replace(/postgres$/, 'copy')
-    const copy = () =>
-      execFileSync('psql', ['-q', to], {
-        input: execFileSync('pg_dump', [server.url]),
-        stdio: ['pipe', 'ignore', 'inherit'],
-      })
+    const copy = () => beside('sh', ['-c', `pg_dump ${server.url} | psql -q ${to}`])
     console.log(`PostgreSQL: ${await copied(server.url, copy, to)} records`)
   })
 
   it.skipIf(!process.getBuiltinModule('node:sqlite'))('of SQLite is consistent', async () => {
     const folder = await newFolder()
     const [from, to] = [join(folder, 'kv.db'), join(folder, 'copy.db')]
-    const copy = async () => {
-      const { db } = await openSqlite(from, 'power-loss', () => undefined)
-      db.exec(`vacuum into '${to}'`)
-      db.close()
-    }
+    const open = `new (require('node:sqlite').DatabaseSync)('${from}')`
+    const copy = () => beside(process.execPath, ['-e', `${open}.exec("vacuum into '${to}'")`])
     console.log(`SQLite: ${await copied(`sqlite:${from}`, copy, `sqlite:${to}`)} records`)
   })
 })

@@ -21,6 +21,9 @@ export interface ReplicatedRedis {
 /** How long a primary may be silent before a replica takes its place, in milliseconds. */
 const SILENCE = 2_000
 
+/** A replica that comes back is copied to at once, and not after 5 seconds, in which more of them may come. */
+const config = { 'repl-diskless-sync-delay': ['0'] }
+
 /** What one server answers to a command. */
 export async function askRedis({ port }: { port: number }, ...[name, ...args]: [string, ...string[]]): Promise<string> {
   const client = new Redis(port, '127.0.0.1')
@@ -48,9 +51,9 @@ export async function promotion(replicas: RedisServer[]): Promise<void> {
 
 /** Starts a primary, replicas and one Sentinel. */
 export async function startSentinel(replicaCount: number): Promise<ReplicatedRedis> {
-  const primary = await startRedis()
+  const primary = await startRedis(config)
   const replicaof = ['127.0.0.1', String(primary.port)]
-  const replicas = await Promise.all(Array.from({ length: replicaCount }, () => startRedis({ replicaof })))
+  const replicas = await Promise.all(Array.from({ length: replicaCount }, () => startRedis({ ...config, replicaof })))
   await inSync(replicas)
   const port = await freePort()
   // A Sentinel writes to its configuration.
@@ -85,6 +88,7 @@ export async function startCluster(): Promise<ReplicatedRedis> {
   const nodes = await Promise.all(
     Array.from({ length: 6 }, async () =>
       startRedis({
+        ...config,
         'cluster-enabled': ['yes'],
         'cluster-announce-ip': ['127.0.0.1'],
         // Its own default, the port and 10,000, may be in use.
