@@ -47,8 +47,6 @@ const actionOf = ([, language, code]) =>
   language === 'sh' ? code : `cat > ${/^\/\/ (\S+)\n/.exec(code)[1]} <<'END'\n${code}END\n`
 
 const tell = (name, at, from) => console.log(`README: ${(at - from).toFixed(1).padStart(6)} s  ${name}`)
-const nameOf = ([, , code]) => code.trimEnd().split('\n').at(-1).trim().slice(0, 60).replaceAll("'", '')
-
 let server
 try {
   // The first terminal, in which the server stays in the foreground.
@@ -60,7 +58,7 @@ try {
   tell('npm start', seconds(), 0)
   const [, key] = /^ {2}(gw-\S+)$/m.exec(server.output)
 
-  const lines = rest.flatMap((block) => [actionOf(block), stamp(nameOf(block))]).join('\n')
+  const lines = rest.flatMap((block, i) => [actionOf(block), stamp(`block ${i + 2} (${block[1]})`)]).join('\n')
   const printed = /^ *(curl .*)$/m.exec(server.output)[1]
   let from = seconds()
   const second = bash(`${lines.replace('gw-…', key)}\n${printed}\n${stamp('the curl command that npm start printed')}`)

@@ -24,7 +24,7 @@ const pages = [
     .map((name) => `docs/${name}`),
 ]
 
-/** Tests that check blocks of a page and a language further than this file does, or instead of it. */
+/** The tests that run the blocks of a page in one language. */
 const elsewhere: Record<string, string> = {
   'README.md sh': '.ci/readme.mjs',
   'README.md js': '.ci/readme.mjs',
@@ -43,6 +43,7 @@ const elsewhere: Record<string, string> = {
   'docs/providers.md ts': 'test/provider-page.test.ts',
   'docs/routing.md ts': 'test/docs-routing.test.ts',
 }
+
 /** All fenced blocks. */
 const blocks = pages.flatMap((page) =>
   [...readPage(page).matchAll(/^ *```(\S*)[^\n]*\n([^]*?)^ *```$/gm)].map(([, language, code], i) => ({
@@ -53,18 +54,25 @@ const blocks = pages.flatMap((page) =>
   })),
 )
 
-const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> }
+/** The scripts of the package in a folder. */
+function scriptsIn(folder: string): string[] {
+  const file = join(folder, 'package.json')
+  if (!existsSync(file)) return []
+  return Object.keys((JSON.parse(readFileSync(file, 'utf8')) as { scripts?: object }).scripts ?? {})
+}
 
-/** What a shell cannot read, or names a script or a program that does not exist. */
-function faultsOf(code: string, page: string): string[] {
+/** The scripts and programs that shell lines name and that are neither in the root nor beside the page. Throws where a shell cannot read them. */
+function missingIn(code: string, page: string): string[] {
   execFileSync('bash', ['-n'], { input: code, stdio: ['pipe', 'ignore', 'pipe'] })
+  const folders = [root, join(root, dirname(page))]
+  const scripts = folders.flatMap(scriptsIn)
   const named = [...code.matchAll(/\bnpm (?:run (?:-s )?([\w:]+)|(start|test)\b)/g)].map(
     ([, script, own]) => script ?? own!,
   )
   const programs = [...code.matchAll(/\bnode ([\w./-]+\.m?js)\b/g)].map(([, file]) => file!)
   return [
-    ...named.filter((script) => !(script in scripts)).map((script) => `npm run ${script}`),
-    ...programs.filter((file) => ![root, join(root, dirname(page))].some((folder) => existsSync(join(folder, file)))),
+    ...named.filter((script) => !scripts.includes(script)),
+    ...programs.filter((file) => !folders.some((folder) => existsSync(join(folder, file)))),
   ]
 }
 
@@ -72,7 +80,7 @@ function faultsOf(code: string, page: string): string[] {
 const checks: Record<string, (code: string, page: string) => string[]> = {
   // All at once, below.
   ts: () => [],
-  sh: faultsOf,
+  sh: missingIn,
   json(code) {
     JSON.parse(code)
     return []
@@ -97,7 +105,7 @@ it.each(blocks.filter(({ page, language }) => !(`${page} ${language}` in elsewhe
   },
 )
 
-it('the tests that check blocks elsewhere name their page', () => {
+it('the tests that run blocks elsewhere name their page', () => {
   for (const [block, test] of Object.entries(elsewhere)) {
     const [page = '', language] = block.split(' ')
     expect(blocks.filter((one) => one.page === page && one.language === language)).not.toEqual([])

@@ -11,7 +11,7 @@ import { parse } from 'yaml'
 import { readEnvironment } from '../../examples/server/src/environment.js'
 import { blocksOf, readPage, sectionOf } from '../support/page.js'
 import { missing as noRedis, startRedis } from '../support/redis.js'
-import { npxEnvironment } from '../support/runtime.js'
+import { npxEnvironment, runtime } from '../support/runtime.js'
 import { thorough } from '../support/scope.js'
 import { startServer } from '../support/server.js'
 
@@ -99,34 +99,37 @@ describe('a release', () => {
   })
 
   // Ten seconds, and it reads the registry where the packages are not cached.
-  it.runIf(thorough)('runs on its own, without what builds it, and passes the health check', async () => {
-    const release = join(folder, 'release')
-    await run('npm', ['run', 'deploy', '--', release], { cwd: root, env: npxEnvironment() })
-    expect(
-      (await readdir(join(release, 'node_modules/.pnpm'))).filter((name) => /^(typescript|tsup|esbuild)@/.test(name)),
-    ).toEqual([])
+  it.runIf(thorough && runtime === 'node')(
+    'runs on its own, without what builds it, and passes the health check',
+    async () => {
+      const release = join(folder, 'release')
+      await run('npm', ['run', 'deploy', '--', release], { cwd: root, env: npxEnvironment() })
+      expect(
+        (await readdir(join(release, 'node_modules/.pnpm'))).filter((name) => /^(typescript|tsup|esbuild)@/.test(name)),
+      ).toEqual([])
 
-    const instructions = instructionsOf(1)
-    const command = (name: string): string[] =>
-      JSON.parse(/\[.*\]/.exec(instructions.find(([it]) => it === name)![1])![0]) as string[]
-    const [node, script] = command('CMD')
-    expect([node, existsSync(join(release, script!))]).toEqual(['node', true])
-    const check = (url: string): string[] =>
-      command('HEALTHCHECK')
-        .slice(1)
-        .map((word) => word.replace('http://127.0.0.1:8787', url))
-    const server = await startServer({}, { cwd: folder, script: join(release, script!) })
-    try {
-      await run(process.execPath, check(server.url))
-    } finally {
-      await server.stop()
-    }
-    await expect(run(process.execPath, check(server.url))).rejects.toMatchObject({ code: 1 })
-    const { PATH, HOME } = process.env
-    const env = { PATH, HOME, STORAGE: `fs:${join(folder, 'store')}`, PASSWORD_COST: '8' }
-    const added = await run(process.execPath, [join(release, 'dist/users.js'), 'add', 'ada@example.org'], { env })
-    expect(added.stdout).toMatch(/^ada@example\.org {2}\S+\n$/)
-  })
+      const instructions = instructionsOf(1)
+      const command = (name: string): string[] =>
+        JSON.parse(/\[.*\]/.exec(instructions.find(([it]) => it === name)![1])![0]) as string[]
+      const [node, script] = command('CMD')
+      expect([node, existsSync(join(release, script!))]).toEqual(['node', true])
+      const check = (url: string): string[] =>
+        command('HEALTHCHECK')
+          .slice(1)
+          .map((word) => word.replace('http://127.0.0.1:8787', url))
+      const server = await startServer({}, { cwd: folder, script: join(release, script!) })
+      try {
+        await run(process.execPath, check(server.url))
+      } finally {
+        await server.stop()
+      }
+      await expect(run(process.execPath, check(server.url))).rejects.toMatchObject({ code: 1 })
+      const { PATH, HOME } = process.env
+      const env = { PATH, HOME, STORAGE: `fs:${join(folder, 'store')}`, PASSWORD_COST: '8' }
+      const added = await run(process.execPath, [join(release, 'dist/users.js'), 'add', 'ada@example.org'], { env })
+      expect(added.stdout).toMatch(/^ada@example\.org {2}\S+\n$/)
+    },
+  )
 
   it('runs as a user without rights, on a port and in a folder that the page names', () => {
     const final = instructionsOf(1)

@@ -50,6 +50,19 @@ it('the password of the first administrator is shown once, and one that was give
   expect(given.output()).not.toMatch(/administrator|correct horse/)
 })
 
+it('a first start that fails because its port is in use shows nothing once, so the next one does', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'turnpike-first-'))
+  const other = await startServer()
+  const env = { STORAGE: `fs:${folder}`, ADMIN_PASSWORD: '', BOOTSTRAP_GATEWAY_KEY: '' }
+  await expect(startServer({ ...env, PORT: new URL(other.url).port })).rejects.toThrow('in use')
+  await other.stop()
+
+  const server = await startServer(env)
+  await expect.poll(server.output).toMatch(/^ {2}admin@localhost {2}\S+$[^]*^ {2}gw-\S+$/m)
+  await server.stop()
+  await rm(folder, { recursive: true })
+})
+
 it('the server does not start where its first administrator cannot be made, and says why', async () => {
   const start = startServer({ ADMIN_PASSWORD: 'x'.repeat(257) })
   await expect(start).rejects.toThrow(
