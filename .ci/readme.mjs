@@ -1,8 +1,10 @@
 // Follows README.md as a newcomer does, in the working directory: pastes its blocks in order, up to "Work on it", whose commands have their own
 // steps in .ci/run. Usage: REPOSITORY=<checkout> node readme.mjs
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 /** The seconds that the page may take, on a busy machine too. */
 const WHOLE_S = 300
@@ -15,27 +17,23 @@ const fail = (text) => {
 }
 
 const listener = createServer().listen(0, '127.0.0.1')
-await new Promise((resolve) => listener.once('listening', resolve))
+await once(listener, 'listening')
 const port = String(listener.address().port)
 await new Promise((resolve) => listener.close(resolve))
 
 const page = readFileSync(`${process.env.REPOSITORY}/README.md`, 'utf8').replaceAll('8787', port)
 const [start, ...rest] = [...page.slice(0, page.indexOf('## Work on it')).matchAll(/^```(sh|js)\n([^]*?)^```/gm)]
 
-/** Starts bash in a process group of its own. @returns the process, and what it has printed */
-function bash(lines, { onData } = {}) {
+/** Starts bash in a process group of its own. @returns what it has printed so far, and whether it has ended */
+function bash(lines) {
   const shell = spawn('bash', ['-euo', 'pipefail', '-c', lines], {
-    env: { ...process.env, PORT: port },
+    env: { ...process.env, PORT: port, LC_ALL: 'C' },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   })
-  const terminal = { pid: shell.pid, output: '', ended: new Promise((resolve) => shell.once('close', resolve)) }
-  const read = (data) => {
-    terminal.output += data
-    onData?.(terminal.output)
-  }
-  shell.stdout.on('data', read)
-  shell.stderr.on('data', read)
+  const terminal = { pid: shell.pid, output: '', code: undefined, ended: once(shell, 'close') }
+  for (const stream of [shell.stdout, shell.stderr]) stream.on('data', (data) => (terminal.output += data))
+  shell.once('close', (code) => (terminal.code = code))
   return terminal
 }
 
@@ -47,14 +45,14 @@ const actionOf = ([, language, code]) =>
   language === 'sh' ? code : `cat > ${/^\/\/ (\S+)\n/.exec(code)[1]} <<'END'\n${code}END\n`
 
 const tell = (name, at, from) => console.log(`README: ${(at - from).toFixed(1).padStart(6)} s  ${name}`)
-let server
+
+// The first terminal, in which the server stays in the foreground.
+const server = bash(start[2])
 try {
-  // The first terminal, in which the server stays in the foreground.
-  server = await new Promise((resolve, reject) => {
-    const terminal = bash(start[2], { onData: (output) => /^ *curl /m.test(output) && resolve(terminal) })
-    void terminal.ended.then(() => reject(new Error(`npm start ended:\n${terminal.output}`)))
-    setTimeout(() => reject(new Error(`npm start:\n${terminal.output}`)), WHOLE_S * 1_000).unref()
-  })
+  while (!/^ *curl .*\n/m.test(server.output)) {
+    if (server.code !== undefined || seconds() > WHOLE_S) throw new Error(`npm start:\n${server.output}`)
+    await sleep(100)
+  }
   tell('npm start', seconds(), 0)
   const [, key] = /^ {2}(gw-\S+)$/m.exec(server.output)
 
@@ -62,13 +60,13 @@ try {
   const printed = /^ *(curl .*)$/m.exec(server.output)[1]
   let from = seconds()
   const second = bash(`${lines.replace('gw-…', key)}\n${printed}\n${stamp('the curl command that npm start printed')}`)
-  const code = await second.ended
+  await second.ended
   for (const [, name, at] of second.output.matchAll(/^== (.*) ([\d.]+)$/gm)) {
     tell(name, Number(at) - begin / 1_000, from)
     from = Number(at) - begin / 1_000
   }
   const [streamed = '', ...others] = second.output.split('== ')
-  if (code !== 0) fail(`a block failed with ${code}:\n${second.output}`)
+  if (second.code !== 0) fail(`a block failed with ${second.code}:\n${second.output}`)
   else if ((streamed.match(/^data: \{/gm) ?? []).length < 3 || !streamed.includes('\ndata: [DONE]\n'))
     fail(`curl did not print a stream:\n${streamed}`)
   else if (!others.some((text) => text.includes('\nThis is a simulated answer. You said: Hello!')))
@@ -80,8 +78,6 @@ try {
 } catch (error) {
   fail(error.message)
 } finally {
-  if (server) {
-    process.kill(-server.pid, 'SIGTERM')
-    await server.ended
-  }
+  if (server.code === undefined) process.kill(-server.pid, 'SIGTERM')
+  await server.ended
 }
