@@ -131,7 +131,7 @@ export function expectError({ status, json, text }: Passed, what: string, status
 /** Checks that a stream which the upstream did not complete is not completed for the client either, and that the client learns of it. */
 export function expectBroken(passed: Passed): void {
   const { stream, broken, status, text } = passed
-  if (!stream) return expectError(passed, 'an error (500 or above)', (it) => it >= 500)
+  if (!stream) return expectError(passed, '429 or 5xx', (it) => it === 429 || it >= 500)
   expectEqual('the status', status, 200)
   expectThat('the end', stream.done === 0, 'no [DONE]', text.slice(-80))
   expectThat('the end', stream.errors.length > 0 || broken, 'an event with an `error`', text.slice(-80))

@@ -94,8 +94,13 @@ export const faultCases = casesOfEach('faults', (family) => {
     broken('a stream that ends without a finish reason is not completed', begins(family, hello)),
     broken('a stream that is cut in an event is not completed', begins(family, hello, 'data: {"choi', cut)),
     broken('a tool call that is cut is not completed', begins(family, call, cut), { ...streamed, tools: [weather] }),
-    broken('an error in a stream is one for the client', begins(family, hello, family.errorEvent(503, 'Overloaded'))),
-    broken('an error as the first event is one for the client', () => stream(family.errorEvent(503, 'Overloaded'))),
+    broken(
+      'an error in a stream is one for the client',
+      begins(family, hello, family.errorEvent(overloaded, 'Overloaded')),
+    ),
+    broken('an error as the first event is one for the client', () =>
+      stream(family.errorEvent(overloaded, 'Overloaded')),
+    ),
     {
       name: 'what came before a stream was cut reaches the client',
       source: endSource,
