@@ -7,9 +7,10 @@ import { typeCheck } from './support/type-check.js'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const readmes = ['README.md', ...readdirSync(join(root, 'packages')).map((name) => `packages/${name}/README.md`)]
 
+const read = (path: string): string => readFileSync(join(root, path), 'utf8')
+
 /** The TypeScript blocks of a page. */
-const blocksOf = (page: string): string[] =>
-  [...readFileSync(join(root, page), 'utf8').matchAll(/^```ts\n([^]*?)^```/gm)].map((match) => match[1]!)
+const blocksOf = (page: string): string[] => [...read(page).matchAll(/^```ts\n([^]*?)^```/gm)].map((match) => match[1]!)
 
 // These have their own tests: provider-page.test.ts, openapi/client.test.ts.
 const others = ['providers.md', 'openapi.md']
@@ -17,21 +18,26 @@ const pages = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.m
 
 /** Programs of the READMEs for hosts that have packages of their own: test/consumers compiles and runs them. */
 const programs = [
-  'gateway.ts',
-  'bun/main.ts',
-  'express/main.ts',
-  'fastify/main.ts',
-  'hattip/main.ts',
-  'hono/main.ts',
-  'next/app/v1/[...path]/route.ts',
-  'node/main.ts',
-  'node-server/main.ts',
-  'node-server/tls.ts',
-].map((path) => readFileSync(join(root, 'test/consumers', path), 'utf8'))
+  'examples/embed-express/gateway.ts',
+  'examples/embed-express/main.ts',
+  'examples/embed-hono/main.ts',
+  'examples/embed-next/app/v1/[...path]/route.ts',
+  'test/consumers/bun/main.ts',
+  'test/consumers/fastify/main.ts',
+  'test/consumers/hattip/main.ts',
+  'test/consumers/node/main.ts',
+  'test/consumers/node-server/main.ts',
+  'test/consumers/node-server/tls.ts',
+].map(read)
 
 it('the READMEs show the program of each host as test/consumers compiles it', () => {
   const shown = readmes.flatMap(blocksOf)
   expect(programs.filter((program) => !shown.includes(program))).toEqual([])
+})
+
+it('the examples for Express and Hono have the same gateway and platform', () => {
+  for (const file of ['gateway.ts', 'platform.ts'])
+    expect(read(`examples/embed-hono/${file}`)).toBe(read(`examples/embed-express/${file}`))
 })
 
 it('the TypeScript examples of the READMEs and of docs type-check', () => {
@@ -49,7 +55,7 @@ it('every file named in the READMEs and in docs/map.md exists', () => {
     const isRoot = !page.startsWith('packages/')
     const folder = isRoot ? root : join(root, page, '../src')
     return (
-      [...readFileSync(join(root, page), 'utf8').matchAll(/`([a-z\d-]+(?:\/[a-z\d-]+)*(?:\.ts|\/))`/g)]
+      [...read(page).matchAll(/`([a-z\d-]+(?:\/[a-z\d-]+)*(?:\.ts|\/))`/g)]
         .map((match) => match[1]!)
         // Pages of the root name a file without its folder only beside one that has it.
         .filter((path) => !isRoot || path.includes('/'))
