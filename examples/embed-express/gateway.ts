@@ -9,7 +9,7 @@ const provider = apiKey
   ? openai({ apiKey, baseURL })
   : openai({ apiKey: 'simulated', transport: fakeOpenAI({ delayMs: 50, remember: 0 }).transport })
 export const kv = await memoryKV()
-export const gateway = createGateway({ router: createRouter({ providers: [provider] }), kv })
+export const gateway = createGateway({ router: createRouter({ providers: [provider] }), kv, simulated: !apiKey })
 
 const user = (await createUser(kv, { name: 'my app' }))!
 const { key } = (await gateway.keys.create(user.id, { name: 'production' }))!

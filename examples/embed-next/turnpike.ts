@@ -19,7 +19,7 @@ async function create(): Promise<Turnpike> {
     ? openai({ apiKey, baseURL })
     : openai({ apiKey: 'simulated', transport: fakeOpenAI({ delayMs: 50, remember: 0 }).transport })
   const kv = await memoryKV()
-  const gateway = createGateway({ router: createRouter({ providers: [provider] }), kv })
+  const gateway = createGateway({ router: createRouter({ providers: [provider] }), kv, simulated: !apiKey })
   const user = (await createUser(kv, { name: 'my app' }))!
   const { key } = (await gateway.keys.create(user.id, { name: 'production' }))!
   console.log(`Gateway key: ${key}`)

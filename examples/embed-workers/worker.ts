@@ -27,7 +27,7 @@ async function start(storage: DurableObjectStorage, env: Env): Promise<Gateway> 
     removeItem: (key) => storage.delete(key),
     getKeys: async () => [...(await storage.list()).keys()],
   })
-  const gateway = createGateway({ router: createRouter({ providers: [provider] }), kv })
+  const gateway = createGateway({ router: createRouter({ providers: [provider] }), kv, simulated: !apiKey })
   // Both are made at the first start only.
   await createUser(kv, { id: USER, name: 'my app' })
   await gateway.keys.create(USER, { name: 'production', key: env.GATEWAY_KEY })

@@ -26,7 +26,7 @@ const identity = jwksIdentity({
 
 const kv = await memoryKV()
 const provider = openai({ apiKey: 'simulated', transport: fakeOpenAI({ delayMs: 50, remember: 0 }).transport })
-const gateway = createGateway({ router: createRouter({ providers: [provider] }), kv })
+const gateway = createGateway({ router: createRouter({ providers: [provider] }), kv, simulated: true })
 const platform = createPlatform({ kv, gateway, identity })
 createServer(platform).listen(process.env.PORT ?? 8787)
 
