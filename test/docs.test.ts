@@ -115,21 +115,26 @@ it('the tests that run blocks elsewhere name their page', () => {
 
 /** Programs of the READMEs for hosts that have packages of their own: test/consumers compiles and runs them. */
 const programs = [
-  'gateway.ts',
-  'bun/main.ts',
-  'express/main.ts',
-  'fastify/main.ts',
-  'hattip/main.ts',
-  'hono/main.ts',
-  'next/app/v1/[...path]/route.ts',
-  'node/main.ts',
-  'node-server/main.ts',
-  'node-server/tls.ts',
-].map((path) => readPage(`test/consumers/${path}`))
+  'examples/embed-express/gateway.ts',
+  'examples/embed-express/main.ts',
+  'examples/embed-hono/main.ts',
+  'examples/embed-next/app/v1/[...path]/route.ts',
+  'test/consumers/bun/main.ts',
+  'test/consumers/fastify/main.ts',
+  'test/consumers/hattip/main.ts',
+  'test/consumers/node/main.ts',
+  'test/consumers/node-server/main.ts',
+  'test/consumers/node-server/tls.ts',
+].map(readPage)
 
 it('the READMEs show the program of each host as test/consumers compiles it', () => {
   const shown = readmes.flatMap((page) => blocksOf(readPage(page), 'ts'))
   expect(programs.filter((program) => !shown.includes(program))).toEqual([])
+})
+
+it('the examples for Express and Hono have the same gateway and platform', () => {
+  for (const file of ['gateway.ts', 'platform.ts'])
+    expect(readPage(`examples/embed-hono/${file}`)).toBe(readPage(`examples/embed-express/${file}`))
 })
 
 it('the TypeScript examples type-check', () => {

@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { builtinModules } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
 import { describe, expect, it } from 'vitest'
 import { published } from './support/pack.js'
 
@@ -155,6 +157,16 @@ describe.each(published)('package %s', (name) => {
     expect(imported.map(([, specifier]) => specifier!).filter((specifier) => !specifier.startsWith('.'))).toEqual([])
   })
 
+  it('names the modules of Node by node: once it is built, as Workers and Deno do', () => {
+    const built = readdirSync(join(folder, 'dist'), { recursive: true, encoding: 'utf8' })
+    const bare = built
+      .filter((file) => file.endsWith('.js'))
+      .flatMap((file) => [...readFileSync(join(folder, 'dist', file), 'utf8').matchAll(/(?:from |import\()"([^"]+)"/g)])
+      .map(([, specifier]) => specifier!)
+      .filter((specifier) => builtinModules.includes(specifier))
+    expect(bare).toEqual([])
+  })
+
   it('exports existing files, built and published alike', async () => {
     const { default: builds } = (await import(join(folder, 'tsup.config.ts'))) as {
       default: { entry: string[]; bundle?: boolean } | [{ entry: string[]; bundle?: boolean }]
@@ -179,6 +191,26 @@ describe.each(published)('package %s', (name) => {
     expect(manifest).toMatchObject({ license: 'MIT', type: 'module', sideEffects: false, files: ['dist'] })
     expect(existsSync(join(folder, 'README.md'))).toBe(true)
   })
+})
+
+it('what a worker takes of the packages imports no module of Node when it is loaded', async () => {
+  const entries = ['gateway', 'platform', 'providers', 'providers/testing', 'storage/open-kv', 'client']
+  const { metafile } = await build({
+    stdin: {
+      contents: entries.map((name) => `export * from '@turnpike/${name}'`).join('\n'),
+      resolveDir: import.meta.dirname,
+    },
+    bundle: true,
+    format: 'esm',
+    platform: 'neutral',
+    mainFields: ['module', 'main'],
+    external: ['node:*'],
+    metafile: true,
+    write: false,
+    logLevel: 'error',
+  })
+  const [{ imports }] = Object.values(metafile.outputs) as [(typeof metafile.outputs)[string]]
+  expect(imports.filter(({ kind }) => kind === 'import-statement')).toEqual([])
 })
 
 it('keeps every file under 400 lines', () => {

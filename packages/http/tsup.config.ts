@@ -8,4 +8,7 @@ export default defineConfig({
   sourcemap: true,
   target: 'node20',
   platform: 'neutral',
+  // Bundlers of Workers and Deno know the modules of Node by `node:` only.
+  removeNodeProtocol: false,
+  external: [/^node:/],
 })

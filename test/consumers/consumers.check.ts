@@ -1,15 +1,13 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { fakeAnthropic, fakeGoogle, fakeOpenAI } from '@turnpike/providers/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { bunPath } from '../support/runtime.js'
+import { freePort } from '../support/free-port.js'
+import { bunPath, nodePath } from '../support/runtime.js'
 import { startServer } from '../support/server.js'
 import { joinText, parseStream } from '../support/sse.js'
 import type { Projects } from './projects.js'
@@ -40,7 +38,12 @@ describe.each(nodeTypes)('@types/node %s', (types) => {
   beforeAll(() => projects.install(types))
 
   const cells = [...withNodeTypes, ...(types === newest ? withoutNodeTypes : [])].flatMap((project) =>
-    compilers.flatMap((compiler) => resolutions.map((resolution) => [project, compiler, resolution] as const)),
+    compilers.flatMap((compiler) =>
+      resolutions
+        // Next has no other.
+        .filter((resolution) => project !== 'next' || resolution === 'bundler')
+        .map((resolution) => [project, compiler, resolution] as const),
+    ),
   )
 
   it.concurrent.each(cells)('%s type-checks with TypeScript %s, %s', async (project, compiler, resolution) => {
@@ -52,33 +55,35 @@ describe.each(nodeTypes)('@types/node %s', (types) => {
   })
 })
 
-/** Serves a worker as its platform would. */
-const workerd = `
-import { serve } from ${JSON.stringify(createRequire(import.meta.url).resolve('@hono/node-server'))}
-import worker from './main.js'
-serve({ fetch: (request) => worker.fetch(request, process.env), port: Number(process.env.PORT) })`
-
 const script = ['--input-type=module', '--eval']
-const compiled = { command: [process.execPath, 'main.js'], prefix: '' }
-const servers = {
-  bun: { command: [bunPath(), 'main.ts'], prefix: '' },
-  express: { ...compiled, prefix: '/ai' },
-  fastify: { ...compiled, prefix: '/ai' },
-  hattip: compiled,
-  hono: compiled,
-  next: { command: [process.execPath, 'node_modules/next/dist/bin/next', 'start'], prefix: '' },
-  node: compiled,
-  'node-server': compiled,
-  workers: { command: [process.execPath, ...script, workerd], prefix: '' },
+
+/** What the programs are run by. */
+const runtimes = {
+  [`Node ${process.versions.node}`]: process.execPath,
+  'Node 22': nodePath('22.23.3'),
+  'Node 24': nodePath('24.21.0'),
+  Bun: bunPath(),
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  await once(server.close(), 'close')
-  return port
+/** What is started of each host, by default on all runtimes. */
+const hosts: Record<string, { args: string[]; prefix?: string; only?: 'Node' | 'Bun' }> = {
+  bun: { args: ['main.ts'], only: 'Bun' },
+  express: { args: ['main.js'], prefix: '/ai' },
+  fastify: { args: ['main.js'], prefix: '/ai' },
+  hattip: { args: ['main.js'] },
+  hono: { args: ['main.js'] },
+  next: { args: ['node_modules/next/dist/bin/next', 'start'], only: 'Node' },
+  node: { args: ['main.js'] },
+  // Its transport, undici, is for Node.
+  'node-server': { args: ['main.js'], only: 'Node' },
+  workers: { args: ['start.mjs'], only: 'Node' },
 }
+
+const servers = Object.entries(hosts).flatMap(([host, { args, prefix = '', only = '' }]) =>
+  Object.entries(runtimes)
+    .filter(([runtime]) => runtime.startsWith(only))
+    .map(([runtime, path]) => [host, runtime, { command: [path, ...args], prefix }] as const),
+)
 
 const question = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'What is 6 times 7?' }], stream: true }
 
@@ -103,12 +108,14 @@ describe('runs', () => {
   beforeAll(async () => {
     listening = await upstream.listen()
     await projects.install(newest)
-    for (const project of ['.', 'adapters', 'client', 'every-entry', 'workers'])
-      await projects.compile(project, '7.0.2')
-  })
+    for (const project of ['.', 'adapters', 'client', 'every-entry']) await projects.compile(project, '7.0.2')
+    const { PATH, HOME } = process.env
+    const env = { PATH, HOME, NEXT_TELEMETRY_DISABLED: '1' }
+    await run(process.execPath, [hosts['next']!.args[0]!, 'build'], { cwd: join(projects.folder, 'next'), env })
+  }, 600_000)
   afterAll(() => listening.close())
 
-  it.each(Object.entries(servers))('%s: streams an answer piece by piece', async (host, { command, prefix }) => {
+  it.each(servers)('%s on %s: streams an answer piece by piece', async (host, _, { command, prefix }) => {
     const cwd = join(projects.folder, host)
     const port = await freePort()
     const { PATH, HOME } = process.env
@@ -120,8 +127,8 @@ describe('runs', () => {
       OPENAI_BASE_URL: `${listening.url}/v1`,
       NEXT_TELEMETRY_DISABLED: '1',
     }
-    if (host === 'next') await run(command[0]!, [command[1]!, 'build'], { cwd, env })
-    const server = spawn(command[0]!, command.slice(1), { cwd, env })
+    // A group of its own, with what it starts itself: Next and workerd.
+    const server = spawn(command[0]!, command.slice(1), { cwd, env, detached: true })
     let output = ''
     for (const stream of [server.stdout, server.stderr]) stream.on('data', (text) => (output += text))
     try {
@@ -131,7 +138,6 @@ describe('runs', () => {
       while (!refusal || !key) {
         if (server.exitCode !== null) throw new Error(`${host} has ended:\n${output}`)
         await delay(50)
-        // A worker and a Next application load their gateway, which prints the key, with the first request.
         refusal = await fetch(`${base}/models`).catch(() => undefined)
         key = /Gateway key: (\S+)/.exec(output)?.[1]
       }
@@ -154,7 +160,7 @@ describe('runs', () => {
       expect(joinText(events)).toBe('Forty-two')
       expect(events.at(-1)).toEqual({ type: 'done' })
     } finally {
-      server.kill('SIGKILL')
+      if (server.exitCode === null) process.kill(-server.pid!, 'SIGKILL')
       if (server.exitCode === null && server.signalCode === null) await once(server, 'exit')
     }
   })
@@ -174,10 +180,7 @@ describe('runs', () => {
     expect(stdout).toBe('This is a simulated answer. You said: Hello')
   })
 
-  it.each([
-    ['Node', process.execPath],
-    ['Bun', bunPath()],
-  ])('client: uses a platform from %s', async (_, command) => {
+  it.each(Object.entries(runtimes))('client: uses a platform from %s', async (_, command) => {
     const server = await startServer()
     const call = [server.url, { email: 'admin@localhost', password: 'the password of the tests' }]
     const program = `import { use } from './main.js'
@@ -206,9 +209,9 @@ describe('runs', () => {
     })
   })
 
-  it('every entry: loads', async () => {
+  it.each(Object.entries(runtimes))('every entry: loads on %s', async (_, command) => {
     const cwd = join(projects.folder, 'every-entry')
-    const { stdout } = await run(process.execPath, ['main.js'], { cwd })
+    const { stdout } = await run(command, ['main.js'], { cwd })
     expect(stdout).not.toBe('')
   })
 })

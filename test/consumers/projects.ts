@@ -9,6 +9,12 @@ import { pack, pnpm, published } from '../support/pack.js'
 
 const run = promisify(execFile)
 const packages = fileURLToPath(new URL('../../packages', import.meta.url))
+const examples = fileURLToPath(new URL('../../examples', import.meta.url))
+
+/** The hosts whose programs are examples. */
+const embedded = ['express', 'hono', 'next', 'workers']
+/** The hosts with a program here, which have the gateway of the examples. */
+const others = ['bun', 'fastify', 'hattip', 'node']
 
 /** Where the projects are: outside of the repository, with our packages as tarballs. */
 export interface Projects {
@@ -29,15 +35,17 @@ function everyEntry(): string {
   return entries.map((entry, i) => `import * as entry${i} from '${entry}'\nconsole.log(entry${i})\n`).join('')
 }
 
-/** Lays the projects of this folder out in a temporary one, with TypeScript in the versions given. */
+/** Lays the projects of this folder, and the examples, out in a temporary one, with TypeScript in the versions given. */
 export async function layOut(compilers: string[]): Promise<Projects> {
   const folder = mkdtempSync(join(tmpdir(), 'turnpike-consumers-'))
   const here = import.meta.dirname
   for (const entry of readdirSync(here, { withFileTypes: true }))
     if (entry.isDirectory()) cpSync(join(here, entry.name), join(folder, entry.name), { recursive: true })
   copyFileSync(join(here, 'tsconfig.json'), join(folder, 'tsconfig.json'))
-  for (const host of ['bun', 'express', 'fastify', 'hattip', 'hono', 'next', 'node'])
-    copyFileSync(join(here, 'gateway.ts'), join(folder, host, 'gateway.ts'))
+  const isSource = (path: string): boolean => !/\/(node_modules|\.next|next-env\.d\.ts)$/.test(path)
+  for (const host of embedded)
+    cpSync(join(examples, `embed-${host}`), join(folder, host), { recursive: true, filter: isSource })
+  for (const host of others) copyFileSync(join(examples, 'embed-express/gateway.ts'), join(folder, host, 'gateway.ts'))
   writeFileSync(join(folder, 'every-entry/main.ts'), everyEntry())
   const devDependencies = Object.fromEntries(compilers.map((v) => [`typescript-${v}`, `npm:typescript@${v}`]))
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, devDependencies }))

@@ -1,6 +1,8 @@
-import { link, mkdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { StorageError } from '@turnpike/core'
+
+// Not imported, so that `openKV` can be bundled for workers, which have no folders to lock.
+const { link, mkdir, readFile, realpath, rename, rm, writeFile } = process.getBuiltinModule('node:fs/promises')
+const { join } = process.getBuiltinModule('node:path')
 
 const isAlive = (pid: number): boolean => {
   try {

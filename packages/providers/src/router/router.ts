@@ -34,8 +34,6 @@ export interface RouterOptions extends AttemptOptions, HealthOptions {
 
 const tasks: Task[] = ['chat', 'embeddings', 'images', 'speech', 'transcription']
 
-const never = new AbortController().signal
-
 /** A model id without the prefix `models/` of Google's own ids. */
 const plainId = (model: string): string => (model.startsWith('models/') ? model.slice('models/'.length) : model)
 
@@ -60,8 +58,11 @@ export function createRouter(options: RouterOptions): Router {
 
   const { idOf, prefixOf, ownersOf, placesOf, rotate } = directory(byId, groups)
 
-  const listed = async (): Promise<Model[]> =>
-    (await Promise.all([...byId.values()].map(([provider]) => provider!.models({ signal: never })))).flat()
+  const listed = async (): Promise<Model[]> => {
+    // Nothing aborts it. Made here, because Workers allow no signal before the first request.
+    const { signal } = new AbortController()
+    return (await Promise.all([...byId.values()].map(([provider]) => provider!.models({ signal })))).flat()
+  }
 
   /** The listed models by model id, then by provider id. */
   let catalogue: Catalogue | undefined

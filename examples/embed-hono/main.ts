@@ -1,7 +1,11 @@
 import { serve } from '@hono/node-server'
 import { Hono } from 'hono'
 import { gateway } from './gateway.js'
+import { platform } from './platform.js'
 
 const app = new Hono()
 app.all('/v1/*', (c) => gateway.fetch(c.req.raw))
+app.all('/api/*', (c) => platform.fetch(c.req.raw))
+app.get('/.well-known/jwks.json', (c) => platform.fetch(c.req.raw))
+app.get('/', (c) => c.text('My app'))
 serve({ fetch: app.fetch, port: Number(process.env.PORT ?? 8787) })

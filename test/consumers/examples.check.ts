@@ -1,0 +1,130 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { createClient } from '@turnpike/client'
+import { decodeJwt, decodeProtectedHeader, generateKeyPair, SignJWT } from 'jose'
+import OpenAI, { AuthenticationError } from 'openai'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import type { Started } from './started-example.js'
+import { startExample } from './started-example.js'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const folder = mkdtempSync(join(tmpdir(), 'turnpike-examples-'))
+const clone = join(folder, 'main')
+let example: Started
+
+beforeAll(() => {
+  execFileSync('git', ['clone', '--quiet', root, clone])
+})
+afterEach(() => example.stop())
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** Lists the models and asks for a whole and a streamed answer, as OpenAI's client does; then with a wrong key. */
+async function drive(baseURL: string, apiKey: string): Promise<void> {
+  /** How many pieces the body of the last answer came in. */
+  let pieces = 0
+  const counting: typeof fetch = async (url, init) => {
+    const response = await fetch(url, init)
+    pieces = 0
+    const count = new TransformStream<Uint8Array, Uint8Array>({
+      transform(piece, controller) {
+        pieces++
+        controller.enqueue(piece)
+      },
+    })
+    return new Response(response.body!.pipeThrough(count), response)
+  }
+  const client = new OpenAI({ baseURL, apiKey, fetch: counting, maxRetries: 0 })
+  const ask = { model: 'gpt-4o-mini', messages: [{ role: 'user' as const, content: 'Hello' }] }
+  const answer = 'This is a simulated answer. You said: Hello'
+
+  const ids = (await client.models.list()).data.map(({ id }) => id)
+  expect(ids).toContain('gpt-4o-mini')
+  const { choices } = await client.chat.completions.create(ask)
+  expect(choices[0]!.message.content).toBe(answer)
+
+  let text = ''
+  for await (const chunk of await client.chat.completions.create({ ...ask, stream: true }))
+    text += chunk.choices[0]?.delta.content ?? ''
+  expect(text).toBe(answer)
+  // Between two words of the simulated answer are 50 ms.
+  expect(pieces).toBeGreaterThan(2)
+
+  const wrong = await client
+    .withOptions({ apiKey: 'gw-wrong' })
+    .models.list()
+    .catch((error: unknown) => error)
+  expect(wrong).toBeInstanceOf(AuthenticationError)
+  expect(wrong).toMatchObject({ status: 401, type: 'authentication_error', code: 'invalid_api_key' })
+}
+
+it.each([
+  ['embed-express', '/ai/v1'],
+  ['embed-hono', '/v1'],
+  ['embed-next', '/v1'],
+  ['embed-workers', '/v1'],
+])('%s: serves the gateway', async (name, path) => {
+  example = await startExample(clone, name, `${path}/models`, 'Gateway key: ')
+  await drive(example.url + path, example.printed('Gateway key: '))
+
+  if (name === 'embed-workers') {
+    // In a plain Worker, which shares no signals between requests, this fails.
+    const health: unknown = await (await fetch(`${example.url}/health`)).json()
+    expect(health).toMatchObject({ status: 'ok', simulated: true })
+    return
+  }
+  // The platform, and the application's own pages.
+  const platform = createClient({ baseUrl: example.url })
+  await platform.signIn({ email: 'admin@localhost', password: example.printed('password ') })
+  expect(await platform.get('/api/account')).toMatchObject({ email: 'admin@localhost', role: 'admin' })
+  expect((await platform.get('/.well-known/jwks.json')).keys).not.toEqual([])
+  expect(await (await fetch(example.url)).text()).toContain('My app')
+})
+
+it('own-identity: accepts the tokens of the identity provider, and no others', async () => {
+  example = await startExample(clone, 'own-identity', '/api/account', 'Access token: ')
+  const token = example.printed('Access token: ')
+  const account = (credential: string): Promise<Response> =>
+    fetch(`${example.url}/api/account`, { headers: { authorization: `Bearer ${credential}` } })
+  const accepted = await account(token)
+  expect(accepted.status).toBe(200)
+  expect(await accepted.json()).toMatchObject({ id: 'auth0|ada', email: 'ada@example.org', role: 'developer' })
+
+  // Everything is right but the key.
+  const { privateKey } = await generateKeyPair('RS256')
+  const forged = await new SignJWT(decodeJwt(token))
+    .setProtectedHeader({ ...decodeProtectedHeader(token), alg: 'RS256' })
+    .sign(privateKey)
+  for (const wrong of [forged, 'none']) {
+    const refused = await account(wrong)
+    expect(refused.status).toBe(401)
+    expect(await refused.json()).toEqual({ error: expect.stringContaining('Sign in first') as string })
+  }
+
+  const client = new OpenAI({ baseURL: `${example.url}/api/gateway/v1`, apiKey: token, maxRetries: 0 })
+  const { choices } = await client.chat.completions.create({
+    model: 'gpt-4o-mini',
+    messages: [{ role: 'user', content: 'Hello' }],
+  })
+  expect(choices[0]!.message.content).toBe('This is a simulated answer. You said: Hello')
+})
+
+it('task-policy: refuses the changes that it forbids', async () => {
+  example = await startExample(clone, 'task-policy', '/api/account', 'password ')
+  const platform = createClient({ baseUrl: example.url })
+  await platform.signIn({ email: 'admin@localhost', password: example.printed('password ') })
+  const { id: projectId } = await platform.post('/api/projects', { body: { name: 'Website' } })
+  const { id } = await platform.post('/api/tasks', {
+    body: { projectId, title: 'Headline', requiresUserApproval: true },
+  })
+  const change = (body: object) => platform.patch('/api/tasks/{id}', { params: { id }, body })
+
+  const early = 'This task has to wait for approval first'
+  await expect(change({ status: 'done' })).rejects.toMatchObject({ status: 403, message: early })
+  expect(await change({ status: 'waiting_approval', draft_output: 'A headline' })).toMatchObject({ output: null })
+  expect(await change({ status: 'done', output: 'A headline' })).toMatchObject({ status: 'done' })
+  const late = 'A task that is done cannot be changed'
+  await expect(change({ output: 'Another' })).rejects.toMatchObject({ status: 403, message: late })
+})
