@@ -24,7 +24,7 @@ const { startRedis } = (await runnerImport(file('../support/redis.ts'))).module
 const { startPostgres } = (await runnerImport(file('../support/postgres.ts'))).module
 
 const WORKERS = [1, 2, 4]
-const WARM_UP_S = 3
+const WARM_UP_S = 2
 const KEY = 'gw-bench-0123456789abcdef0123456789'
 const ADMIN_ID = '00000000-0000-7000-8000-000000000001'
 
@@ -143,7 +143,9 @@ for (const round of rounds)
     round[name] = []
     for (const workers of WORKERS) {
       loads.push(loadavg()[0])
-      round[name].push(await measure(start, workers, upstream))
+      const perSecond = await measure(start, workers, upstream)
+      round[name].push(perSecond)
+      console.error(`${name}, ${workers}: ${Math.round(perSecond)}/s`)
     }
   }
 
