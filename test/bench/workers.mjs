@@ -1,11 +1,11 @@
 /**
- * What more workers carry on each store that they can share: `npm run bench:workers [-- --rounds N] [--seconds N] [--connections N]`.
+ * What more workers carry on each store that they can share: `npm run bench:workers [-- --rounds N] [--seconds N] [--connections N] [STORE …]`.
  *
  * The reference server, the store, the load and the mock upstream share the machine: the figure is what a host with everything on it carries.
  * Each round starts the server with 1, 2 and 4 workers on every store in turn, so that ratios are of one round. Each connection asks for
  * whole answers without a pause. SQLite needs Node 22.13. Exits 1 where answers are broken or usage records are missing.
  */
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, loadavg, tmpdir } from 'node:os'
@@ -17,18 +17,20 @@ import { runnerImport } from 'vite'
 import { openStorage } from '../../examples/server/dist/open-storage.js'
 import { chatBytes, connect } from './client.mjs'
 import { bodyCheck, chatRequest } from './payload.mjs'
-import { startMock } from './servers.mjs'
+import { cpuSeconds, startMock } from './servers.mjs'
 
 const file = (name) => fileURLToPath(new URL(name, import.meta.url))
 const { startRedis } = (await runnerImport(file('../support/redis.ts'))).module
 const { startPostgres } = (await runnerImport(file('../support/postgres.ts'))).module
 
 const WORKERS = [1, 2, 4]
-const WARM_UP_S = 3
+/** Answers of each worker before it is measured: V8 takes some thousands to reach its pace. */
+const WARM_UP = 3_000
 const KEY = 'gw-bench-0123456789abcdef0123456789'
 const ADMIN_ID = '00000000-0000-7000-8000-000000000001'
 
-const { values: flags } = parseArgs({
+const { values: flags, positionals: only } = parseArgs({
+  allowPositionals: true,
   options: {
     rounds: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '5' },
@@ -40,7 +42,7 @@ const folder = mkdtempSync(join(tmpdir(), 'turnpike-bench-'))
 process.on('exit', () => rmSync(folder, { recursive: true }))
 let files = 0
 /** By name: how a store is started; `url` is its `STORAGE`. */
-const stores = {
+const all = {
   'redis everysec': () => startRedis({ appendfsync: ['everysec'] }),
   'redis always': () => startRedis({ appendfsync: ['always'] }),
   postgres: () => startPostgres(),
@@ -48,6 +50,8 @@ const stores = {
     sqlite: async () => ({ url: `sqlite:${join(folder, String(files++))}`, stop() {} }),
   }),
 }
+
+const stores = Object.fromEntries(Object.entries(all).filter(([name]) => only.length === 0 || only.includes(name)))
 
 let running
 process.on('exit', () => running?.kill('SIGKILL'))
@@ -78,8 +82,11 @@ async function startServer(STORAGE, workers, upstream) {
     const port = /listening on http:\/\/[^:]+:(\d+)/.exec(output)?.[1]
     if (port === undefined) continue
     child.stdout.resume()
+    const workerIds = () => execFileSync('pgrep', ['-P', child.pid], { encoding: 'utf8' }).trim().split('\n')
+    const pids = [child.pid, ...(workers > 1 ? workerIds() : [])]
     return {
       port,
+      cpu: () => pids.reduce((sum, pid) => sum + cpuSeconds(pid), 0),
       async stop() {
         child.kill('SIGTERM')
         await once(child, 'exit')
@@ -89,18 +96,18 @@ async function startServer(STORAGE, workers, upstream) {
   throw new Error(`The server does not start: ${output}`)
 }
 
-/** Asks over all connections for some seconds. @returns whole answers, and how many a second */
-async function load(port, seconds) {
+/** Asks over all connections while `more`, which gets the answers so far and the seconds. @returns both */
+async function load(port, more) {
   const bytes = chatBytes({ port, headers: { authorization: `Bearer ${KEY}` } }, chatRequest())
   const check = bodyCheck()
   let answers = 0
   const begun = performance.now()
-  const until = begun + seconds * 1_000
+  const seconds = () => (performance.now() - begun) / 1_000
   await Promise.all(
     Array.from({ length: Number(flags.connections) }, async () => {
       const connection = connect(port)
       await connection.ready
-      while (performance.now() < until) {
+      while (more(answers, seconds())) {
         const { status, body } = await connection.send(bytes)
         if (status !== 200 || !check(body)) throw new Error(`status ${status}: ${body.slice(-200)}`)
         answers++
@@ -108,7 +115,7 @@ async function load(port, seconds) {
       connection.close()
     }),
   )
-  return { answers, perSecond: (answers * 1_000) / (performance.now() - begun) }
+  return { answers, seconds: seconds() }
 }
 
 async function recordsIn(STORAGE) {
@@ -118,17 +125,19 @@ async function recordsIn(STORAGE) {
   return requests
 }
 
-/** @returns answers a second */
+/** @returns answers a second, and CPU milliseconds of the server's processes per answer */
 async function measure(start, workers, upstream) {
   const store = await start()
   const server = await startServer(store.url, workers, upstream)
-  const warm = await load(server.port, WARM_UP_S)
-  const measured = await load(server.port, Number(flags.seconds))
+  const warm = await load(server.port, (answers) => answers < WARM_UP * workers)
+  const cpuBefore = server.cpu()
+  const measured = await load(server.port, (_, seconds) => seconds < Number(flags.seconds))
+  const cpu = server.cpu() - cpuBefore
   await server.stop()
   const missing = warm.answers + measured.answers - (await recordsIn(store.url))
   await store.stop()
   if (missing !== 0) throw new Error(`${missing} answers without a record`)
-  return measured.perSecond
+  return { perSecond: measured.answers / measured.seconds, cpuMs: (cpu * 1_000) / measured.answers }
 }
 
 const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]
@@ -143,7 +152,9 @@ for (const round of rounds)
     round[name] = []
     for (const workers of WORKERS) {
       loads.push(loadavg()[0])
-      round[name].push(await measure(start, workers, upstream))
+      const figures = await measure(start, workers, upstream)
+      round[name].push(figures)
+      console.error(`${name}, ${workers}: ${Math.round(figures.perSecond)}/s, ${figures.cpuMs.toFixed(2)} ms`)
     }
   }
 
@@ -152,15 +163,26 @@ console.log(
     `${flags.connections} connections, ${rounds.length} rounds, load before each ${Math.min(...loads).toFixed(1)} to ${Math.max(...loads).toFixed(1)}\n`,
 )
 const print = (...cells) => console.log(`| ${cells.join(' | ')} |`)
-print(
-  'store',
-  ...WORKERS.map((workers) => `${workers} worker${workers === 1 ? ', answers a second' : 's, × 1 worker'}`),
-)
-print(...['', ...WORKERS].map(() => '---'))
-for (const name of Object.keys(stores)) {
-  const columns = WORKERS.map((_, i) =>
-    rounds.map((round) => (i === 0 ? round[name][0] : round[name][i] / round[name][0])),
-  )
-  print(name, ...columns.map((values, i) => range(values, i === 0 ? 0 : 2)))
-}
+print('store', 'workers', 'answers a second', '× 1 worker', 'CPU of the server per answer, ms')
+print(...Array(5).fill('---'))
+for (const name of Object.keys(stores))
+  for (const [i, workers] of WORKERS.entries()) {
+    const figures = rounds.map((round) => round[name][i])
+    print(
+      name,
+      workers,
+      range(
+        figures.map(({ perSecond }) => perSecond),
+        0,
+      ),
+      range(
+        figures.map(({ perSecond }, r) => perSecond / rounds[r][name][0].perSecond),
+        2,
+      ),
+      range(
+        figures.map(({ cpuMs }) => cpuMs),
+        2,
+      ),
+    )
+  }
 process.exit()

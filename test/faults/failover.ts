@@ -34,15 +34,13 @@ export interface Load {
 }
 
 export interface Books {
-  answers: number
   /** Whole answers without a record. */
   lost: number
   /** Records of a request that has another one. */
   double: number
-  /** Longest time between two whole answers, in milliseconds. */
-  gap: number
-  longest: number
-  /** All of the above, and how many answers had each status. */
+  /** Requests without an end. */
+  hung: number
+  /** All of the above, the longest time between two whole answers, and how many other answers had each status. */
   text: string
 }
 
@@ -80,11 +78,11 @@ export async function startLoad(STORAGE: string): Promise<Load> {
   const stack = await startStack({ STORAGE, WORKERS: '2', LOG: 'silent', BOOTSTRAP_GATEWAY_RATE_LIMIT: '1000000000' })
   const agent = new Agent({ keepAlive: true })
   const outcomes: Outcome[] = []
-  let done = false
+  const ending = new AbortController()
   let whole = 0
   const calling = Promise.all(
     Array.from({ length: CALLERS }, async (_, i) => {
-      while (!done) {
+      while (!ending.signal.aborted) {
         const outcome = await ask(stack, agent, i % 2 === 0)
         outcomes.push(outcome)
         if (outcome.whole) whole++
@@ -92,7 +90,7 @@ export async function startLoad(STORAGE: string): Promise<Load> {
     }),
   )
   const stop = async (): Promise<void> => {
-    done = true
+    ending.abort()
     await calling
     agent.destroy()
     await stack.stop()
@@ -144,11 +142,9 @@ async function booksOf(outcomes: Outcome[], STORAGE: string): Promise<Books> {
   for (const { whole, status } of outcomes) if (!whole) others[status] = (others[status] ?? 0) + 1
   const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`
   return {
-    answers: whole.length,
     lost,
     double,
-    gap,
-    longest,
+    hung: outcomes.filter(({ ms }) => ms >= HANGS).length,
     text:
       `${whole.length} whole answers, ${records.length} records, ${lost} lost, ${double} double; ` +
       `no answer for ${seconds(gap)}, longest request ${seconds(longest)}; others by status: ${JSON.stringify(others)}`,

@@ -5,7 +5,7 @@ import type { PgPool } from '@turnpike/storage'
 import type { ClientBase, PoolClient } from 'pg'
 import { urlsOfHosts } from './hosts.js'
 
-export type Pool = PgPool & { end(): Promise<unknown> }
+type Pool = PgPool & { end(): Promise<unknown> }
 
 /** How long a connection is tried to be made in milliseconds; of several hosts, until one is the primary. */
 const CONNECT_TIMEOUT = 10_000

@@ -117,7 +117,8 @@ function argumentsOf({ check, set, del, sum }: PreparedCommit, prefix: string): 
 
 /**
  * Opens the store in Redis, through an ioredis client that the caller closes.
- * Each commit is one script, numbered so that Redis applies it once however often it is sent.
+ * Each commit is one script, numbered so that Redis applies it once however often it is sent. Where an address may lead to another server after a
+ * failover, give the client a `reconnectOnError` that is true of `READONLY` errors.
  * @throws StorageError if Redis cannot be reached, is a replica, evicts keys, or holds a store of another format
  * @example const kv = await redisKV(new Redis('redis://localhost'))
  */
