@@ -19,7 +19,13 @@ const itemsPlugin: NonNullable<Options['esbuildPlugins']>[number] = {
   },
 }
 
-const common: Options = { format: 'esm', dts: false, target: 'node20', platform: 'node' }
+const common: Options = {
+  format: 'esm',
+  dts: false,
+  target: 'node20',
+  platform: 'node',
+  removeNodeProtocol: false,
+}
 
 export default defineConfig([
   { ...common, entry: ['src/index.ts', 'src/cli.ts'], clean: true, sourcemap: true },

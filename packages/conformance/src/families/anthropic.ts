@@ -1,6 +1,6 @@
 import { anthropicRefusal } from '@turnpike/providers/testing'
 import type { Asked, Events, Family, Json, Part, Reply, Turn } from './family.js'
-import { event, finishOf, joinTurns, usageOf } from './family.js'
+import { event, finishOf, fragmentsOf, joinTurns, usageOf } from './family.js'
 
 interface Block extends Json {
   type: string
@@ -100,8 +100,6 @@ export const anthropicEvent = (type: string, more: object = {}): string => event
 
 const delta = (index: number, fields: object): string => anthropicEvent('content_block_delta', { index, delta: fields })
 
-const FRAGMENT = 5
-
 /** The deltas of a block. */
 function deltasOf(block: Block, index: number, texts: string[]): string[] {
   switch (block.type) {
@@ -115,7 +113,7 @@ function deltasOf(block: Block, index: number, texts: string[]): string[] {
     default: {
       // Claude sends an empty fragment first, and no other one for an empty object.
       const json = JSON.stringify(block['input'])
-      const fragments = json === '{}' ? [] : (json.match(new RegExp(`.{1,${FRAGMENT}}`, 'gs')) ?? [])
+      const fragments = json === '{}' ? [] : fragmentsOf(json)
       return ['', ...fragments].map((partial_json) => delta(index, { type: 'input_json_delta', partial_json }))
     }
   }

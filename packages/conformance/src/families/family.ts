@@ -143,3 +143,6 @@ export function imageOf(url: string): Part {
   const [, type, data] = /^data:([^;,]+);base64,(.*)$/s.exec(url) ?? []
   return { image: type !== undefined && data !== undefined ? { type, data } : { url } }
 }
+
+/** The pieces in which a stream has the arguments of a call. */
+export const fragmentsOf = (text: string): string[] => text.match(/.{1,5}/gs) ?? []

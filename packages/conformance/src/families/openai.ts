@@ -1,6 +1,6 @@
 import { openaiRefusal } from '@turnpike/providers/testing'
 import type { Asked, Call, Events, Family, Json, Part, Reply, Turn } from './family.js'
-import { event, finishOf, imageOf, joinTurns, usageOf } from './family.js'
+import { event, finishOf, fragmentsOf, imageOf, joinTurns, usageOf } from './family.js'
 
 const head = { id: 'chatcmpl-scripted', created: 1_770_000_000, model: 'gpt-4o-2024-08-06' }
 
@@ -126,14 +126,12 @@ function body(reply: Reply, n: number): Json {
 export const openaiChunk = (delta: object, finish_reason: string | null = null): string =>
   event({ ...head, object: 'chat.completion.chunk', choices: [{ index: 0, delta, logprobs: null, finish_reason }] })
 
-const FRAGMENT = 5
-
 function events(reply: Reply, withUsage: boolean): Events {
   const { texts = [], calls = [] } = reply
   const ofCalls = calls.flatMap((call, index) => {
     const start = { index, id: idOf(call, index), type: 'function', function: { name: call.name, arguments: '' } }
     const text = JSON.stringify(call.args)
-    const fragments = text.match(new RegExp(`.{1,${FRAGMENT}}`, 'gs')) ?? []
+    const fragments = fragmentsOf(text)
     return [
       openaiChunk({ tool_calls: [start] }),
       ...fragments.map((fragment) => openaiChunk({ tool_calls: [{ index, function: { arguments: fragment } }] })),
