@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 const folderOf = (path) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(resolve(path))?.[0]
 
 /**
- * Writes `THIRD-PARTY-LICENSES.txt`: name, version and licence of each package of others that a bundle contains, as their licences demand.
+ * Writes `THIRD-PARTY-NOTICES.txt`: name, version and licence of each package of others that a bundle contains, as their licences demand.
  * @param {string[]} inputs the files of the bundle, as esbuild's metafile lists them
  * @param {string} outdir where it is written
  */
@@ -17,5 +17,5 @@ export function writeLicenses(inputs, outdir) {
     const text = file === undefined ? `Licence: ${license}` : readFileSync(join(folder, file), 'utf8').trim()
     return `${name} ${version}\n\n${text}\n`
   })
-  writeFileSync(join(outdir, 'THIRD-PARTY-LICENSES.txt'), texts.toSorted().join(`\n${'-'.repeat(78)}\n\n`))
+  writeFileSync(join(outdir, 'THIRD-PARTY-NOTICES.txt'), texts.toSorted().join(`\n${'-'.repeat(78)}\n\n`))
 }

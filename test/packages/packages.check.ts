@@ -16,6 +16,13 @@ const attw = join(require.resolve('@arethetypeswrong/cli/package.json'), '../dis
 const rows: Record<string, object> = {}
 afterAll(() => console.table(rows))
 
+/** Packages of others that are part of a package of ours. */
+const bundled: Record<string, string[]> = {
+  conformance: ['@vitest/expect', 'chai'],
+  dashboard: ['@preact/signals', 'preact', 'uplot'],
+}
+const NOTICES = 'dist/THIRD-PARTY-NOTICES.txt'
+
 it('has one version for all, and each wants exactly that of the others', () => {
   const manifests = packages.map(({ installed }) => manifestOf(installed))
   const { version } = manifests[0]!
@@ -49,9 +56,15 @@ describe.each(packages)('$name', ({ name, tarball, installed }) => {
         .filter((file) => !/(?<!\.test)\.(js|js\.map|d\.ts)$/.test(file))
         .map((file) => file.slice(installed.length + 1))
         .toSorted(),
-    ).toEqual(['LICENSE', 'README.md', 'package.json'])
+    ).toEqual(['LICENSE', 'README.md', ...(name in bundled ? [NOTICES] : []), 'package.json'])
     const [readme] = readFileSync(join(installed, 'README.md'), 'utf8').split('\n')
     expect(readme).toBe(`# @turnpike/${name}`)
+  })
+
+  it.runIf(name in bundled)('has the licences of the packages that it contains', () => {
+    const notices = readFileSync(join(installed, NOTICES), 'utf8')
+    for (const other of bundled[name]!)
+      expect(notices).toMatch(new RegExp(`^${other} \\d+\\..*\\n\\n[^]*?Copyright`, 'm'))
   })
 
   it('has source maps with their sources', () => {
