@@ -252,6 +252,11 @@ describe.skipIf(missing)('redisKV', () => {
     await expect(redisKV(client, { base: '{taken}' })).rejects.toThrow('WRONGTYPE')
   })
 
+  it('refuses a database that the server does not have', async () => {
+    await expect(redisKV(connect(server, { db: 99 }))).rejects.toThrow('DB index is out of range')
+    expect(await connect(server).dbsize()).toBe(0)
+  })
+
   it('refuses an invalid expiry time, and amounts that are no safe integers, before anything is sent', async () => {
     const kv = await redisKV(connect(server))
     for (const expiresAt of [NaN, Infinity, 1e300])

@@ -5,6 +5,7 @@ import type { Script } from './redis-scripts.js'
 export interface RedisClient {
   readonly status: string
   readonly isCluster?: boolean
+  readonly options?: object
   connect(): Promise<unknown>
   call(command: string, ...args: string[]): Promise<unknown>
   pipeline(commands: string[][]): { exec(): Promise<[error: Error | null, reply: unknown][] | null> }
@@ -118,6 +119,9 @@ export async function redisConnection(
   try {
     if (client.status === 'wait') client.connect().catch(onError)
     if (!(await ready(Date.now() + timeout))) throw unreachable('none')
+    // Where the server does not have the database, ioredis goes on in database 0.
+    const { db = 0 } = (client.options ?? {}) as { db?: number }
+    if (db !== 0) await call(timeout, ['SELECT', String(db)])
     for (const script of scripts) hashes.set(script, String(await call(timeout, ['SCRIPT', 'LOAD', script.lua])))
   } catch (error) {
     close()
