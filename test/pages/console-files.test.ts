@@ -97,6 +97,7 @@ consoleSuite(
       expect((await fetch(link)).headers.get('content-type')).toBe('image/png')
       await given().inspect('console-file')
       await page.keyboard.press('Escape')
+      await renamed.waitFor({ state: 'detached' })
       await page.getByRole('cell', { name: 'anybody' }).waitFor()
       await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('The gate.png')
     })

@@ -69,6 +69,7 @@ function FileList({ isTrash, changes, onChange }: { isTrash: boolean; changes: n
       />
       {opened && (
         <FileDrawer
+          key={opened.id}
           id={opened.id}
           name={opened.display_name}
           onClose={() => setOpened(undefined)}

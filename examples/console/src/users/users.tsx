@@ -61,6 +61,7 @@ function UserList({ email, isDeleted, changes, onChange }: Filter & { changes: n
       />
       {opened && (
         <UserDrawer
+          key={opened.id}
           id={opened.id}
           name={opened.email || opened.id}
           onClose={() => setOpened(undefined)}

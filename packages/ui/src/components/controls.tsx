@@ -157,7 +157,8 @@ export function Dialog({
       ref={ref}
       class={form}
       aria-labelledby={titleId}
-      onClose={onClose}
+      // The event comes some time after the dialog was closed, when another one may have taken its place.
+      onClose={() => ref.current && onClose()}
       // A selection of text that ends beside the dialog is no click beside it.
       onPointerDown={(event) => (pressedBeside.current = event.target === ref.current)}
       onClick={(event) => pressedBeside.current && event.target === ref.current && ref.current!.close()}
