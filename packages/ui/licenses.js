@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
 /** The folder of the package that a bundled file is of; undefined for our own. */
@@ -17,5 +17,7 @@ export function writeLicenses(inputs, outdir) {
     const text = file === undefined ? `Licence: ${license}` : readFileSync(join(folder, file), 'utf8').trim()
     return `${name} ${version}\n\n${text}\n`
   })
+  // tsup makes the folder after the plugins have run.
+  mkdirSync(outdir, { recursive: true })
   writeFileSync(join(outdir, 'THIRD-PARTY-NOTICES.txt'), texts.toSorted().join(`\n${'-'.repeat(78)}\n\n`))
 }
