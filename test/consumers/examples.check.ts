@@ -13,12 +13,12 @@ import { startExample } from './started-example.js'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'turnpike-examples-'))
 const clone = join(folder, 'main')
-let example: Started
+let example: Started | undefined
 
 beforeAll(() => {
   execFileSync('git', ['clone', '--quiet', root, clone])
 })
-afterEach(() => example.stop())
+afterEach(() => example?.stop())
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** Lists the models and asks for a whole and a streamed answer, as OpenAI's client does; then with a wrong key. */

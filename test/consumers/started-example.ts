@@ -38,14 +38,15 @@ export async function startExample(clone: string, name: string, path: string, wo
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += text))
   const printed = (before: string): string => new RegExp(`${before}(\\S+)`).exec(output)?.[1] ?? ''
+  const hasEnded = (): boolean => child.exitCode !== null || child.signalCode !== null
   const stop = async (): Promise<void> => {
-    if (child.exitCode === null) process.kill(-child.pid!, 'SIGKILL')
+    if (!hasEnded()) process.kill(-child.pid!, 'SIGKILL')
     await closed
   }
   const url = `http://127.0.0.1:${port}`
   try {
     while (!printed(words) || !(await fetch(url + path).catch(() => undefined))) {
-      if (child.exitCode !== null) throw new Error(`${name} has ended:\n${output}`)
+      if (hasEnded()) throw new Error(`${name} has ended:\n${output}`)
       await delay(50)
     }
   } catch (error) {

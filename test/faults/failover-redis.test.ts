@@ -9,11 +9,9 @@ import { thorough } from '../support/scope.js'
 import type { Load } from './failover.js'
 import { startLoad } from './failover.js'
 
-let redis: ReplicatedRedis
-let load: Load | undefined
+const cleanUp: { stop(): Promise<unknown> }[] = []
 afterEach(async () => {
-  await load?.stop()
-  await redis.stop()
+  for (const each of cleanUp.splice(0).toReversed()) await each.stop()
 })
 
 /** Kills the primary while its replicas lag behind: they are cut off, and commits continue if they need no replica. */
@@ -30,8 +28,10 @@ async function killPrimary({ primary, replicas }: ReplicatedRedis, load: Load): 
 
 describe.runIf(thorough && !missing)(`Redis, with a replica in each commit, on ${runtime}`, () => {
   it('loses nothing when Sentinel promotes one of two replicas', { timeout: 90_000 }, async () => {
-    redis = await startSentinel(2)
-    load = await startLoad(`${redis.url}&replicas=1`)
+    const redis = await startSentinel(2)
+    cleanUp.push(redis)
+    const load = await startLoad(`${redis.url}&replicas=1`)
+    cleanUp.push(load)
     await load.answers(200)
     await killPrimary(redis, load)
     await promotion(redis.replicas)
@@ -45,8 +45,10 @@ describe.runIf(thorough && !missing)(`Redis, with a replica in each commit, on $
     'loses nothing when a Cluster promotes a replica, and the primary returns as one',
     { timeout: 90_000 },
     async () => {
-      redis = await startCluster()
-      load = await startLoad(`${redis.url}&replicas=1`)
+      const redis = await startCluster()
+      cleanUp.push(redis)
+      const load = await startLoad(`${redis.url}&replicas=1`)
+      cleanUp.push(load)
       await load.answers(200)
       await killPrimary(redis, load)
       await promotion(redis.replicas)

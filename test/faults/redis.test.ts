@@ -156,12 +156,22 @@ describe.skipIf(missing)('a commit that needs a replica', () => {
     expect((await (await redisKV(other)).get(['n']))?.value).toEqual({ x: 2 })
   })
 
+  it('is unknown where Redis refuses it after it was written without one', async () => {
+    const server = await start()
+    const { client, kv } = await open(server.port)
+    const waiting = (await redisKV((await open(server.port)).client, { replicas: 1 })).commit(addOne)
+    await expect.poll(async () => (await kv.get(['n']))?.value).toEqual({ x: 1 })
+    await client.config('SET', 'maxmemory', '1')
+    expect(await outcome(waiting)).toBe('unknown')
+  })
+
   it('is not written by a primary that refuses it, and waits for it to change its mind', async () => {
     const server = await start()
     const { client, kv } = await open(server.port, {}, 1_000)
+    const patient = await open(server.port)
     await client.config('SET', 'min-replicas-to-write', '1')
     expect(await outcome(kv.commit(addOne))).toBe('unknown')
-    const later = kv.commit(addOne)
+    const later = patient.kv.commit(addOne)
     await client.config('SET', 'min-replicas-to-write', '0')
     expect(await later).toBe(true)
     expect((await kv.get(['n']))?.value).toEqual({ x: 1 })

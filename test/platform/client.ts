@@ -55,7 +55,8 @@ export interface AskOptions {
   headers?: Record<string, string>
 }
 
-export const PASSWORD = 'correct horse battery staple'
+/** Of all people, another one in each process: those that `turnpike-conformance` makes stay on the platform, administrators among them. */
+export const PASSWORD = `correct horse ${crypto.randomUUID()}`
 
 /** A time and an id as answers have them, and an id that nobody has. */
 export const aTime: unknown = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
@@ -70,7 +71,8 @@ export const withCookie = (cookie: string | undefined, headers: Record<string, s
 /** A chat request. */
 export const chat = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hi' }] }
 
-/** How many there are, in all processes. */
+/** A part of all e-mails, so that a platform can be tried again. */
+const run = crypto.randomUUID().slice(0, 8)
 let people = 0
 
 /** A client of the platform at a URL. @param createUser makes a user, as an administrator can */
@@ -105,7 +107,7 @@ export function platformClient(
   }
 
   const person: PlatformClient['person'] = async (role = 'user') => {
-    const email = `person-${process.pid}-${++people}@example.org`
+    const email = `person-${run}-${++people}@example.org`
     const { id } = await createUser({ email, password: PASSWORD, role })
     return { id, email }
   }

@@ -1,6 +1,16 @@
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Redis } from 'ioredis'
 import { expect, it } from 'vitest'
 import { urlsOfHosts } from '../../examples/server/src/hosts.js'
+import { connectRedis } from '../../examples/server/src/redis.js'
 import { openStorage } from '../../examples/server/src/storage.js'
+import { freePort } from '../support/free-port.js'
+import { missing, spawnRedis } from '../support/redis.js'
 
 it.each([
   ['redis://a', ['redis://a']],
@@ -15,4 +25,43 @@ it.each([
   ['redis://a?replicas=some', 'The replicas of a redis:// URL must be a whole number'],
 ])('%s is refused', async (url, message) => {
   await expect(openStorage(url)).rejects.toThrow(message)
+})
+
+it('Sentinels may have IPv6 addresses', async () => {
+  const client = (await connectRedis('redis://[::1]:1,b?sentinel=main')) as Redis
+  client.disconnect()
+  expect(client.options.sentinels).toEqual([
+    { host: '::1', port: 1 },
+    { host: 'b', port: 26379 },
+  ])
+})
+
+it.skipIf(missing)('rediss:// uses TLS to the server that a Sentinel names', async () => {
+  /** The first byte of each connection: 22 begins the handshake of TLS. The Sentinel makes connections too. */
+  const begun: number[] = []
+  const primary = createServer((socket) => {
+    socket.on('error', () => undefined)
+    socket.once('data', (data) => {
+      begun.push(data[0]!)
+      socket.destroy()
+    })
+  }).listen(0, '127.0.0.1')
+  await once(primary, 'listening')
+  const folder = await mkdtemp(join(tmpdir(), 'turnpike-sentinel-'))
+  const file = join(folder, 'sentinel.conf')
+  const port = await freePort()
+  const monitor = `sentinel monitor main 127.0.0.1 ${(primary.address() as AddressInfo).port} 1`
+  await writeFile(file, `bind 127.0.0.1\nport ${port}\ndir ${folder}\n${monitor}\n`)
+  const sentinel = await spawnRedis([file, '--sentinel'], '+monitor master main')
+  const client = await connectRedis(`rediss://:secret@127.0.0.1:${port}?sentinel=main`)
+  client.on('error', () => undefined)
+  try {
+    await expect.poll(() => begun, { timeout: 30_000 }).toContain(22)
+  } finally {
+    client.disconnect()
+    sentinel.kill('SIGKILL')
+    await once(sentinel, 'exit')
+    primary.close()
+    await rm(folder, { recursive: true })
+  }
 })

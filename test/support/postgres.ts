@@ -131,6 +131,8 @@ export async function startPostgres(settings: Record<string, string> = {}, prima
     async stop() {
       // "Immediate", without the clients' leave.
       child.kill('SIGQUIT')
+      // A test that failed may have left it stopped.
+      child.kill('SIGCONT')
       await exited
       rmSync(folder, { recursive: true, force: true })
     },

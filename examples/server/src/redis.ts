@@ -13,12 +13,15 @@ export async function connectRedis(url: string): Promise<Redis | Cluster> {
   const { Cluster, Redis } = await import('ioredis')
   const urls = urlsOfHosts(url).map((text) => new URL(text))
   const { protocol, username, password, pathname, searchParams } = urls[0]!
-  const nodes = (port: number) => urls.map((it) => ({ host: it.hostname, port: Number(it.port || port) }))
+  // ioredis takes IPv6 addresses without their brackets.
+  const nodes = (port: number) =>
+    urls.map((it) => ({ host: it.hostname.replaceAll(/[[\]]/g, ''), port: Number(it.port || port) }))
   const options = {
     reconnectOnError,
     ...(username && { username: decodeURIComponent(username) }),
     ...(password && { password: decodeURIComponent(password) }),
-    ...(protocol === 'rediss:' && { tls: {} }),
+    // Without the second, ioredis ignores the first where Sentinels name the server.
+    ...(protocol === 'rediss:' && { tls: {}, enableTLSForSentinelMode: true }),
   }
   if (searchParams.has('cluster')) return new Cluster(nodes(6379), { redisOptions: options })
   const name = searchParams.get('sentinel')

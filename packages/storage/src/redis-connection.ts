@@ -136,6 +136,8 @@ export async function redisConnection(
       const deadline = Date.now() + timeout
       let command: Command = ['EVALSHA', hashes.get(script)!, ...rest]
       let breaksBefore: number | undefined
+      // Whether an earlier attempt may have written; a Cluster client sends again by itself.
+      let mayHaveWritten = client.isCluster ?? false
       while (await ready(deadline)) {
         breaksBefore ??= breaks
         try {
@@ -146,14 +148,15 @@ export async function redisConnection(
           if (StorageError.is(error)) throw error
           const { name, message } = error as Error
           if (message.startsWith('NOSCRIPT')) command = ['EVAL', script.lua, ...rest]
-          // If the command may have been sent before (ioredis resends too), this reply says nothing about the first attempt.
+          // This reply says nothing about an earlier attempt.
           else if (name === 'ReplyError' && !FAILOVER.test(message))
             throw new StorageError(
               `Redis refused: ${message}`,
-              breaks === breaksBefore && !client.isCluster ? 'none' : 'unknown',
+              breaks === breaksBefore && !mayHaveWritten ? 'none' : 'unknown',
               { cause: error },
             )
           else {
+            mayHaveWritten ||= name !== 'ReplyError'
             lastError = error as Error
             await pause()
             // Of keys that have moved, ioredis finds the new node by single commands, but not by a pipeline.
