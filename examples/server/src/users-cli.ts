@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import type { Role } from '@turnpike/core'
-import { EMAIL } from '@turnpike/core'
+import { EMAIL, ROLES } from '@turnpike/core'
 import { createPlatform, passwordAuth, scryptHasher } from '@turnpike/platform'
 import { readEnvironment } from './environment.js'
 import { openStorage } from './storage.js'
 
 const USAGE = `Usage: npm run -s users -- COMMAND EMAIL [OPTIONS]
-  add EMAIL [--role user|developer|admin] [--password PASSWORD]   makes a user
+  add EMAIL [--role ${ROLES.join('|')}] [--password PASSWORD]   makes a user
   password EMAIL [--password PASSWORD]                            gives a user another password, and ends all sign-ins
 Without --password, one is made and printed. STORAGE, SESSION_SECRET and PASSWORD_COST are read from the environment, as by the server. Where only one
 process can open the store, as with fs:, stop the server first, or use POST /api/users.`
@@ -19,7 +19,7 @@ function readCommand() {
     const { positionals, values } = parseArgs({ allowPositionals: true, options })
     const [command, email, ...more] = positionals
     const { role = 'user', password } = values
-    if (email === undefined || more.length > 0 || !['user', 'developer', 'admin'].includes(role)) return null
+    if (email === undefined || more.length > 0 || !ROLES.includes(role as Role)) return null
     if (command !== 'add' && (command !== 'password' || values.role !== undefined)) return null
     return { command, email, role: role as Role, password }
   } catch {

@@ -20,6 +20,7 @@ export {
   getUser,
   listUsers,
   restoreUser,
+  ROLES,
   updateUser,
 } from './entities/users.js'
 export type { UpstreamFailure } from './errors.js'

@@ -1,4 +1,4 @@
-import { EMAIL } from '@turnpike/core'
+import { EMAIL, ROLES } from '@turnpike/core'
 import * as v from 'valibot'
 import { taskStatuses } from './entities/tasks.js'
 import { teamTypes } from './entities/projects.js'
@@ -11,7 +11,7 @@ const time = v.pipe(v.string(), v.isoTimestamp())
 const nullableTime = v.nullable(time)
 
 /** The three roles. */
-export const Role = v.picklist(['user', 'developer', 'admin'])
+export const Role = v.picklist(ROLES)
 
 export const Email = v.pipe(v.string(), v.maxLength(254), v.regex(EMAIL, 'expected an e-mail address'))
 

@@ -6,8 +6,10 @@ import type { Budget } from '../ledger/holds.js'
 import type { Act } from './audit.js'
 import { audit } from './audit.js'
 
-/** Roles of spec.md, "User (platform)". */
-export type Role = 'user' | 'developer' | 'admin'
+/** The roles of spec.md, "User (platform)". */
+export const ROLES = ['user', 'developer', 'admin'] as const
+/** One of {@link ROLES}. */
+export type Role = (typeof ROLES)[number]
 
 /** The one user entity of gateway and platform, as stored under `user/<id>`. */
 export type User = {

@@ -6,6 +6,7 @@ import {
   EMAIL,
   getUser,
   listUsers,
+  ROLES,
   toUsd,
   UsageEntry,
   UserUsage,
@@ -17,7 +18,7 @@ import type { Caller } from '../caller.js'
 import { actorOf, hasUser, isAdmin } from '../caller.js'
 import { operation } from '../operation.js'
 
-const role = v.picklist(['user', 'developer', 'admin'])
+const role = v.picklist(ROLES)
 
 /** The period of a budget; absent = it is never reset. */
 const per = v.optional(v.picklist(['day', 'month']))
