@@ -84,10 +84,10 @@ it.each([
 })
 
 it('own-identity: accepts the tokens of the identity provider, and no others', async () => {
-  example = await startExample(clone, 'own-identity', '/api/account', 'Access token: ')
-  const token = example.printed('Access token: ')
+  const { url, printed } = (example = await startExample(clone, 'own-identity', '/api/account', 'Access token: '))
+  const token = printed('Access token: ')
   const account = (credential: string): Promise<Response> =>
-    fetch(`${example.url}/api/account`, { headers: { authorization: `Bearer ${credential}` } })
+    fetch(`${url}/api/account`, { headers: { authorization: `Bearer ${credential}` } })
   const accepted = await account(token)
   expect(accepted.status).toBe(200)
   expect(await accepted.json()).toMatchObject({ id: 'auth0|ada', email: 'ada@example.org', role: 'developer' })
@@ -103,7 +103,7 @@ it('own-identity: accepts the tokens of the identity provider, and no others', a
     expect(await refused.json()).toEqual({ error: expect.stringContaining('Sign in first') as string })
   }
 
-  const client = new OpenAI({ baseURL: `${example.url}/api/gateway/v1`, apiKey: token, maxRetries: 0 })
+  const client = new OpenAI({ baseURL: `${url}/api/gateway/v1`, apiKey: token, maxRetries: 0 })
   const { choices } = await client.chat.completions.create({
     model: 'gpt-4o-mini',
     messages: [{ role: 'user', content: 'Hello' }],
