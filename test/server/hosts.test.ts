@@ -36,27 +36,48 @@ it('Sentinels may have IPv6 addresses', async () => {
   ])
 })
 
-it.skipIf(missing)('rediss:// uses TLS to the server that a Sentinel names', async () => {
-  /** The first byte of each connection: 22 begins the handshake of TLS. The Sentinel makes connections too. */
-  const begun: number[] = []
-  const primary = createServer((socket) => {
+/** A server that keeps what comes first on each connection, and closes it. */
+async function listener() {
+  const received: Buffer[] = []
+  const server = createServer((socket) => {
     socket.on('error', () => undefined)
     socket.once('data', (data) => {
-      begun.push(data[0]!)
+      received.push(data)
       socket.destroy()
     })
   }).listen(0, '127.0.0.1')
-  await once(primary, 'listening')
+  await once(server, 'listening')
+  return { received, port: (server.address() as AddressInfo).port, close: () => server.close() }
+}
+
+it('the nodes of a Cluster keep their names, which their certificates are for', async () => {
+  const node = await listener()
+  const client = await connectRedis(`rediss://localhost:${node.port}?cluster`)
+  const hosts: unknown[] = []
+  client.on('+node', ({ options }: Redis) => hosts.push(options.host))
+  client.on('error', () => undefined)
+  try {
+    await expect.poll(() => hosts).not.toEqual([])
+    expect(new Set(hosts)).toEqual(new Set(['localhost']))
+  } finally {
+    client.disconnect()
+    node.close()
+  }
+})
+
+it.skipIf(missing)('rediss:// uses TLS to the server that a Sentinel names', async () => {
+  const primary = await listener()
   const folder = await mkdtemp(join(tmpdir(), 'turnpike-sentinel-'))
   const file = join(folder, 'sentinel.conf')
   const port = await freePort()
-  const monitor = `sentinel monitor main 127.0.0.1 ${(primary.address() as AddressInfo).port} 1`
+  const monitor = `sentinel monitor main 127.0.0.1 ${primary.port} 1`
   await writeFile(file, `bind 127.0.0.1\nport ${port}\ndir ${folder}\n${monitor}\n`)
   const sentinel = await spawnRedis([file, '--sentinel'], '+monitor master main')
   const client = await connectRedis(`rediss://:secret@127.0.0.1:${port}?sentinel=main`)
   client.on('error', () => undefined)
   try {
-    await expect.poll(() => begun, { timeout: 30_000 }).toContain(22)
+    // 22 begins the handshake of TLS. The Sentinel connects too, without.
+    await expect.poll(() => primary.received.map(([first]) => first)).toContain(22)
   } finally {
     client.disconnect()
     sentinel.kill('SIGKILL')

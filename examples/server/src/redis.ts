@@ -23,7 +23,12 @@ export async function connectRedis(url: string): Promise<Redis | Cluster> {
     // Without the second, ioredis ignores the first where Sentinels name the server.
     ...(protocol === 'rediss:' && { tls: {}, enableTLSForSentinelMode: true }),
   }
-  if (searchParams.has('cluster')) return new Cluster(nodes(6379), { redisOptions: options })
+  if (searchParams.has('cluster'))
+    return new Cluster(nodes(6379), {
+      redisOptions: options,
+      // Not resolved before the connection is made: certificates are for names.
+      dnsLookup: (name, callback) => callback(null, name),
+    })
   const name = searchParams.get('sentinel')
   if (name !== null) return new Redis({ ...options, db: Number(pathname.slice(1)), sentinels: nodes(26379), name })
   if (urls.length > 1) throw new Error('Several hosts of Redis need ?cluster or ?sentinel=NAME')
