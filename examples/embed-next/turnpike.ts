@@ -34,4 +34,9 @@ async function create(): Promise<Turnpike> {
 // Next bundles each route by itself, with a copy of this module: only globals are shared.
 const shared = globalThis as { turnpike?: Promise<Turnpike> }
 
-export const turnpike = (): Promise<Turnpike> => (shared.turnpike ??= create())
+export const turnpike = (): Promise<Turnpike> =>
+  (shared.turnpike ??= create().catch((error: unknown) => {
+    // The next request tries again.
+    delete shared.turnpike
+    throw error
+  }))

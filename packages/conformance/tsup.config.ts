@@ -28,7 +28,7 @@ const common: Options = {
 }
 
 export default defineConfig([
-  { ...common, entry: ['src/index.ts', 'src/cli.ts'], clean: true, sourcemap: true },
+  { ...common, entry: ['src/index.ts', 'src/cli.ts'], sourcemap: true },
   {
     ...common,
     entry: { 'platform-items': 'platform/items.ts' },

@@ -2,7 +2,7 @@
 import { EventEmitter } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PgPool } from '@turnpike/storage'
-import type { ClientBase, PoolClient } from 'pg'
+import type { ClientBase, ClientConfig, PoolClient } from 'pg'
 import { urlsOfHosts } from './hosts.js'
 
 type Pool = PgPool & { end(): Promise<unknown> }
@@ -25,16 +25,18 @@ async function assertPrimary(client: ClientBase): Promise<void> {
 export async function connectPostgres(url: string): Promise<Pool> {
   const { default: pg } = await import('pg')
   const urls = urlsOfHosts(url)
-  const poolOf = (connectionString: string, connectionTimeoutMillis: number, onConnect?: typeof assertPrimary) =>
-    new pg.Pool({
-      connectionString,
-      connectionTimeoutMillis,
-      query_timeout: QUERY_TIMEOUT,
-      ...(onConnect && { onConnect }),
-    })
-  if (urls.length === 1) return poolOf(url, CONNECT_TIMEOUT)
+  const options = { connectionTimeoutMillis: CONNECT_TIMEOUT, query_timeout: QUERY_TIMEOUT }
+  if (urls.length === 1) return new pg.Pool({ ...options, connectionString: url })
 
-  const pools = urls.map((it) => poolOf(it, HOST_TIMEOUT, assertPrimary))
+  /** Gives up a host sooner than the pool gives up waiting for a connection that is in use. */
+  class HostClient extends pg.Client {
+    constructor(config?: ClientConfig) {
+      super({ ...config, connectionTimeoutMillis: HOST_TIMEOUT })
+    }
+  }
+  const pools = urls.map(
+    (connectionString) => new pg.Pool({ ...options, connectionString, Client: HostClient, onConnect: assertPrimary }),
+  )
   let primary = 0
   const connect = async (): Promise<PoolClient> => {
     const deadline = Date.now() + CONNECT_TIMEOUT

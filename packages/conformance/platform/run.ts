@@ -43,7 +43,9 @@ async function errorOfSuite({ before, after, parts }: Suite, broken: unknown): P
 
 /** Runs the numbered tests of test/platform against a platform, one after another. @param onItem called with each result */
 export async function runItems(target: PlatformTarget, onItem: (result: ItemResult) => void): Promise<void> {
-  await useTarget(target)
+  await useTarget(target).catch((error: Error) => {
+    throw new Error(`The administrator cannot sign in at ${target.url}: ${error.message}`)
+  })
   /** @param broken why none of its tests can be run */
   const run = async (part: Suite | Test, suite: string, broken: unknown): Promise<void> => {
     const item = itemOf(part.name)

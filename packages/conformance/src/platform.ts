@@ -39,7 +39,7 @@ export async function runChecklist(
     onItem(result)
   }
   await runItems(target, onResult).catch((error: Error) => {
-    throw new ConformanceError(`The administrator cannot sign in at ${target.url}: ${error.message}`)
+    throw new ConformanceError(error.message, { cause: error })
   })
   return results
 }

@@ -228,8 +228,7 @@ describe('the request log', () => {
   it.each([
     ['{"list":[{"n":1},{"SECRET":"x"}]}', 'list[1]'],
     ['{}', 'list'],
-    ['{"list":[],"more":1}', 'more'],
-    ['{"list":[],"a SECRET":1}', undefined],
+    ['{"list":[],"SECRET":1}', undefined],
     ['"SECRET"', undefined],
   ])('names the field of a body that is refused: %s', async (body, field) => {
     const list = v.array(v.record(v.string(), v.number()))

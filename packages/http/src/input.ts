@@ -16,10 +16,11 @@ const invalidInput = (what: string, reason: string, field?: string): ApiError =>
   )
 }
 
-/** The field of the input that an issue is in, such as `messages[3]`. What is deeper, or is no word, may be content. */
-function fieldOf({ path }: BaseIssue<unknown>): string | undefined {
+/** The field of the schema that an issue is in, such as `messages[3]`. Names that are deeper, or that the schema does not have, may be content. */
+function fieldOf(schema: GenericSchema, { path }: BaseIssue<unknown>): string | undefined {
+  const { entries = {} } = schema as GenericSchema & { entries?: object }
   const [field, index] = path ?? []
-  if (typeof field?.key !== 'string' || !/^\w{1,40}$/.test(field.key)) return undefined
+  if (typeof field?.key !== 'string' || !Object.hasOwn(entries, field.key)) return undefined
   return typeof index?.key === 'number' ? `${field.key}[${index.key}]` : field.key
 }
 
@@ -31,7 +32,7 @@ export function parse(schema: GenericSchema, input: unknown, what: string): unkn
   const result = safeParse(schema, input, { abortEarly: true })
   if (result.success) return result.output
   const [issue] = result.issues as [BaseIssue<unknown>]
-  throw invalidInput(what, `${getDotPath(issue) ?? what}: ${issue.message}`, fieldOf(issue))
+  throw invalidInput(what, `${getDotPath(issue) ?? what}: ${issue.message}`, fieldOf(schema, issue))
 }
 
 /** Gives fields of a body the names of `aliases`, where there is no field of that name. */
