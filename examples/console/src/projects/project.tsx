@@ -65,8 +65,8 @@ export function ProjectPage({ id, part }: { id: string; part: string }) {
   return (
     <Page
       title={project.value?.name ?? 'Project'}
-      // The conversation tells its own cost.
-      actions={part !== 'conversation' && <ProjectSpend id={id} />}
+      // The conversation tells its own cost. Nothing but the project tells that there is none.
+      actions={project.value && part !== 'conversation' && <ProjectSpend id={id} />}
     >
       <Tabs id={id} part={part} />
       <Loaded data={project}>
