@@ -165,7 +165,7 @@ const plain = (value: unknown): unknown =>
       .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'id')
       .replaceAll(/20(?!00)\d\d-[\dT:.-]+Z/g, 'time')
       .replaceAll(/(?<=[:[])1[78]\d{8,11}(?=[,}\]])/g, '1')
-      .replaceAll(/(person|made)-[\d-]+@/g, 'somebody@')
+      .replaceAll(/(person|made)-[\w-]+@/g, 'somebody@')
       .replaceAll(/\$scrypt\$[^"]*|gw-[\w-]{43}|[\w-]+\.[\w-]+\.[\w-]{86}|\b[\w-]{50}\b|\b[0-9a-f]{64}\b/g, 'secret'),
   )
 
