@@ -1,9 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { chat } from '../support/raw-client.js'
-import { startServer } from '../support/server.js'
+import { freePort } from '../support/free-port.js'
+import { KEY, listens, startServer } from '../support/server.js'
 
 const ADMIN_ID = '00000000-0000-7000-8000-000000000001'
 const ADMIN_TOKEN = 'admin-token-0123456789'
@@ -50,22 +52,18 @@ it('the password of the first administrator is shown once, and one that was give
   expect(given.output()).not.toMatch(/administrator|correct horse/)
 })
 
-it('a first start that fails because its port is in use shows nothing once, so the next one does', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'turnpike-first-'))
-  const other = await startServer()
-  const env = { STORAGE: `fs:${folder}`, ADMIN_PASSWORD: '', BOOTSTRAP_GATEWAY_KEY: '' }
-  await expect(startServer({ ...env, PORT: new URL(other.url).port })).rejects.toThrow('in use')
-  await other.stop()
-
-  const server = await startServer(env)
-  await expect.poll(server.output).toMatch(/^ {2}admin@localhost {2}\S+$[^]*^ {2}gw-\S+$/m)
-  await server.stop()
-  await rm(folder, { recursive: true })
-})
-
 it('the server does not start where its first administrator cannot be made, and says why', async () => {
   const start = startServer({ ADMIN_PASSWORD: 'x'.repeat(257) })
   await expect(start).rejects.toThrow(
     'The first administrator, admin@localhost, cannot be made: A password has 8 to 256',
   )
+})
+
+it('the first request after the port has opened finds the first key', async () => {
+  const port = await freePort()
+  const starting = startServer({ PORT: String(port), PASSWORD_COST: '15' })
+  while (!(await listens(`http://127.0.0.1:${port}`))) await setTimeout(5)
+  const headers = { authorization: `Bearer ${KEY}` }
+  expect((await fetch(`http://127.0.0.1:${port}/v1/models`, { headers })).status).toBe(200)
+  await (await starting).stop()
 })

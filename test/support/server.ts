@@ -19,7 +19,8 @@ export interface Server {
 
 const ownScript = fileURLToPath(new URL(`../../examples/server/dist/${runtime}.js`, import.meta.url))
 
-const KEY = 'gw-end-to-end-test-key-0123456789'
+/** The first gateway key of servers of tests. */
+export const KEY = 'gw-end-to-end-test-key-0123456789'
 
 /**
  * Starts the built reference server on a free port, with storage in memory and the variables of `env`. An empty variable counts as unset.

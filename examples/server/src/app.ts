@@ -190,6 +190,7 @@ export async function createApp(environment: Environment, transport: Transport, 
     refuse: (error) => gateway.refuse(error),
   }
   const { node, hattip } = shells(servable.handle, { trustedHops })
+  const made = await bootstrap(kv, gateway, platform, environment)
   const leftovers = await finishLeftovers(
     { kv, blobs, ledger: gateway.ledger, operations: platform.operations },
     log.onError,
@@ -206,10 +207,8 @@ export async function createApp(environment: Environment, transport: Transport, 
     handler: hattip,
     /** What adapters take for the server's own address. */
     origin: BASE_URL ?? 'http://localhost',
-    /** At the first start, makes the administrator and the first key. Call it once the server listens: what it returns cannot be made again. */
-    bootstrap: () => bootstrap(kv, gateway, platform, environment),
     /** Says where the server listens and, at the first start, how to call it. */
-    announce(address: string, { key, administrator }: Made, say: (text: string) => void): void {
+    announce(address: string, say: (text: string) => void): void {
       const url = BASE_URL ?? address
       const lines = [`Turnpike is listening on ${address}`, `Console: ${url}/console`]
       if (simulated)
@@ -217,6 +216,7 @@ export async function createApp(environment: Environment, transport: Transport, 
           'No provider key is set, so answers come from simulated upstreams.',
           'Set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY for real ones.',
         )
+      const { key, administrator } = made
       if (administrator?.password !== undefined)
         lines.push(
           '',

@@ -28,7 +28,6 @@ async function serveHere(
 ): Promise<void> {
   const app = await createApp(environment, transport, events)
   const { address, stop, end } = await serve(app, environment)
-  const made = await app.bootstrap()
   onShutdown(async () => {
     await stop()
     await app.close()
@@ -36,7 +35,7 @@ async function serveHere(
     process.exit(0)
   })
   // After `onShutdown`, because a supervisor may send SIGTERM as soon as it reads the message.
-  app.announce(address, made, say)
+  app.announce(address, say)
 }
 
 /** Starts the server, and shuts it down gracefully on SIGTERM or SIGINT. */
