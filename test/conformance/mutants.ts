@@ -1,7 +1,5 @@
-import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { serve as listen } from '../embed/setup.js'
 
 export interface Answer {
   status: number
@@ -99,14 +97,5 @@ export async function startMutant(gateway: string, { request, answer }: Mutant) 
     const { status, type, text } = answer ? answer(given) : given
     response.writeHead(status, { 'content-type': type }).end(text)
   }
-  const server = createServer((message, response) => void serve(message, response).catch(() => response.destroy()))
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async close() {
-      server.close()
-      server.closeAllConnections()
-      await once(server, 'close')
-    },
-  }
+  return listen((message, response) => void serve(message, response).catch(() => response.destroy()))
 }

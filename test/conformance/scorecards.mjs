@@ -1,11 +1,10 @@
 /** Runs the conformance kit against the reference server and against Portkey, and writes their scorecards into docs/conformance.md. */
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { runConformance, scorecard } from '../../packages/conformance/dist/index.js'
+import { accepts } from '../bench/accepts.mjs'
 import { install } from '../bench/install.mjs'
 
 const START_MS = 20_000
@@ -57,18 +56,6 @@ const gateways = [
     },
   },
 ]
-
-async function accepts(port) {
-  const socket = connect(port, '127.0.0.1')
-  try {
-    await once(socket, 'connect')
-    return true
-  } catch {
-    return false
-  } finally {
-    socket.destroy()
-  }
-}
 
 async function scorecardOf({ name, port, words, env, options }) {
   const child = spawn(process.execPath, words, { env: { ...process.env, ...env }, stdio: 'ignore' })

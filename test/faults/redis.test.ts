@@ -1,88 +1,17 @@
-import { once } from 'node:events'
 import { readdir, stat, truncate } from 'node:fs/promises'
-import type { AddressInfo, Socket } from 'node:net'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Commit, Key, KV, Page } from '@turnpike/core'
-import { StorageError } from '@turnpike/core'
 import { redisKV } from '@turnpike/storage'
 import type { RedisOptions } from 'ioredis'
 import { Redis } from 'ioredis'
-import { afterEach, describe, expect, it } from 'vitest'
-import type { RedisServer } from '../support/redis.js'
-import { missing, startRedis } from '../support/redis.js'
+import { describe, expect, it } from 'vitest'
+import { missing } from '../support/redis.js'
 import { thorough } from '../support/scope.js'
+import { addOne, outcome, redisParts } from './redis-parts.js'
 
-const cleanUp: (() => unknown)[] = []
-afterEach(async () => {
-  for (const end of cleanUp.splice(0).toReversed()) await end()
-})
-
-async function start(config?: Record<string, string[]>): Promise<RedisServer> {
-  const server = await startRedis(config)
-  cleanUp.push(() => server.stop())
-  return server
-}
-
-/** A client, and a store through it. */
-async function open(port: number, options: RedisOptions = {}, timeout = 10_000): Promise<{ client: Redis; kv: KV }> {
-  const client = new Redis(port, '127.0.0.1', { retryStrategy: () => 50, ...options })
-  cleanUp.push(() => client.disconnect())
-  return { client, kv: await redisKV(client, { timeout }) }
-}
-
-/** A connection between client and server that breaks on demand. */
-async function proxy(port: number) {
-  const sockets = new Set<Socket>()
-  const state = {
-    port: 0,
-    /** Answers to swallow; with the first of them the connection breaks. */
-    swallow: 0,
-    /** Whether new connections are refused. */
-    down: false,
-    /** All that the client sent. */
-    sent: [] as Buffer[],
-  }
-  const server = createServer((near) => {
-    if (state.down) {
-      near.resetAndDestroy()
-      return
-    }
-    const far = connect(port, '127.0.0.1')
-    for (const socket of [near, far]) {
-      sockets.add(socket)
-      socket.on('error', () => undefined)
-      socket.on('close', () => {
-        sockets.delete(socket)
-        near.destroy()
-        far.destroy()
-      })
-    }
-    near.on('data', (piece) => {
-      state.sent.push(piece)
-      far.write(piece)
-    })
-    far.on('data', (piece) => {
-      if (state.swallow === 0) near.write(piece)
-      else {
-        state.swallow--
-        near.resetAndDestroy()
-      }
-    })
-  })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  state.port = (server.address() as AddressInfo).port
-  cleanUp.push(() => {
-    server.close()
-    for (const socket of sockets) socket.destroy()
-  })
-  return state
-}
-
-const addOne: Commit = { set: [{ key: ['a'], value: 1 }], sum: [{ key: ['n'], add: { x: 1 } }] }
-const outcome = (commit: Promise<boolean>): Promise<unknown> =>
-  commit.catch((error: unknown) => (StorageError.is(error) ? error.outcome : error))
+const { start, open, proxy, cleanUp } = redisParts()
 
 describe.skipIf(missing)('a lost answer', () => {
   it.each<[name: string, options: RedisOptions]>([
@@ -136,45 +65,6 @@ describe.skipIf(missing)('a lost answer', () => {
     for await (const piece of late) answers += String(piece)
     expect(answers).toContain('late')
     expect(await other.kv.getMany([['a'], ['n']])).toEqual([null, null])
-  })
-})
-
-describe.skipIf(missing)('a commit that needs a replica', () => {
-  it('is unknown without one, and counts once when there is one', async () => {
-    const primary = await start({ 'repl-diskless-sync-delay': ['0'] })
-    const client = new Redis(primary.port)
-    cleanUp.push(() => client.disconnect())
-    const kv = await redisKV(client, { replicas: 1, timeout: 1_500 })
-    expect(await outcome(kv.commit(addOne))).toBe('unknown')
-    const later = (await redisKV(client, { replicas: 1, timeout: 30_000 })).commit(addOne)
-    const replica = await start({ replicaof: ['127.0.0.1', String(primary.port)] })
-    expect(await later).toBe(true)
-    await primary.kill()
-    const other = new Redis(replica.port)
-    cleanUp.push(() => other.disconnect())
-    await other.replicaof('NO', 'ONE')
-    expect((await (await redisKV(other)).get(['n']))?.value).toEqual({ x: 2 })
-  })
-
-  it('is unknown where Redis refuses it after it was written without one', async () => {
-    const server = await start()
-    const { client, kv } = await open(server.port)
-    const waiting = (await redisKV((await open(server.port)).client, { replicas: 1 })).commit(addOne)
-    await expect.poll(async () => (await kv.get(['n']))?.value).toEqual({ x: 1 })
-    await client.config('SET', 'maxmemory', '1')
-    expect(await outcome(waiting)).toBe('unknown')
-  })
-
-  it('is not written by a primary that refuses it, and waits for it to change its mind', async () => {
-    const server = await start()
-    const { client, kv } = await open(server.port, {}, 1_000)
-    const patient = await open(server.port)
-    await client.config('SET', 'min-replicas-to-write', '1')
-    expect(await outcome(kv.commit(addOne))).toBe('unknown')
-    const later = patient.kv.commit(addOne)
-    await client.config('SET', 'min-replicas-to-write', '0')
-    expect(await later).toBe(true)
-    expect((await kv.get(['n']))?.value).toEqual({ x: 1 })
   })
 })
 
