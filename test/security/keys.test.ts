@@ -36,6 +36,7 @@ const tricky = [
   '\u0000',
   '\r\n',
   'ｅ／．．',
+  '\ufeffx',
   'x'.repeat(300),
 ]
 const anyId = fc.oneof(

@@ -11,6 +11,7 @@ describe('encodeKey', () => {
     [['a/b', '..', ''], '~612f62/~2e2e/~'],
     [['é', '😀'], '~c3a9/~f09f9880'],
     [['~'], '~7e'],
+    [['\ufeffa', '\ufeff'], '~efbbbf61/~efbbbf'],
   ])('encodes %j as %s, and decodes it', (key, text) => {
     expect(encodeKey(key)).toBe(text)
     expect(decodeKey(text)).toEqual(key)

@@ -90,6 +90,8 @@ const MAX_PAGE = 500
 const plain = /^[a-z0-9_-]+$/
 
 const utf8 = new TextEncoder()
+/** U+FEFF at the beginning of a segment belongs to it: without `ignoreBOM` it would be dropped as a byte-order mark. */
+const fromUtf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 /** Cache of encoded segments: the same ones recur often. */
 const encoded = new Map<string, string>()
 const ENCODED = 1_000
@@ -109,7 +111,7 @@ const encodeSegment = (segment: string): string => {
 
 const decodeSegment = (text: string): string =>
   text[0] === '~'
-    ? new TextDecoder().decode(Uint8Array.from(text.slice(1).match(/../g) ?? [], (hex) => parseInt(hex, 16)))
+    ? fromUtf8.decode(Uint8Array.from(text.slice(1).match(/../g) ?? [], (hex) => parseInt(hex, 16)))
     : text
 
 /** Maximum length of an encoded key in characters, chosen so that the index of every engine can hold it. */
