@@ -19,8 +19,7 @@ import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
 import { noModel } from '../errors.js'
 import type { ReplyChunk, ReplyRequest, Responder } from '../responder.js'
-import { Conversation, Message, MessageRole } from '../schemas.js'
-import { params } from './projects.js'
+import { Conversation, IdParams, Message, MessageRole } from '../schemas.js'
 
 /** The message that was stored, if one was given, and the reply as it is written. */
 export interface Replying {
@@ -153,7 +152,7 @@ export const conversationGet = (conversations: ConversationOperations) =>
     summary:
       'The conversation of a project with all messages, oldest first; with `limit`, with the last ones, and a link to those before.',
     access: 'user',
-    params,
+    params: IdParams,
     query: Paging,
     output: Conversation,
     errors: [404],
@@ -174,7 +173,7 @@ export const conversationClear = (conversations: ConversationOperations) =>
     id: 'conversations.clear',
     summary: 'Removes all messages of the conversation of a project.',
     access: 'user',
-    params,
+    params: IdParams,
     errors: [404],
     run: (caller, { params: { id } }) => conversations.clear(caller!.user.id, id),
   })
@@ -213,7 +212,7 @@ export const conversationSend = (conversations: ConversationOperations) =>
     summary:
       'Adds a message to the conversation of a project. With Accept: text/event-stream, the reply of the assistant is streamed and stored.',
     access: 'user',
-    params,
+    params: IdParams,
     body: NewMessage,
     example: { text: 'What is a good headline?' },
     output: Message,
@@ -237,7 +236,7 @@ export const conversationReply = (conversations: ConversationOperations) =>
     summary:
       'Streams and stores a reply to the last message of the user: another try, which costs as much as the first.',
     access: 'user',
-    params,
+    params: IdParams,
     events: ChatChunk,
     errors: [400, 404, 429, 502, 503],
     answerHeaders: ['X-Reply-ID'],

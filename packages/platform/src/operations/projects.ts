@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { jsonArray, Paging } from '@turnpike/http'
-import { NAME_LENGTH, NEW_PROJECT, TEXT_LENGTH } from '../conventions.js'
+import { NEW_PROJECT } from '../conventions.js'
 import type { Paging as PagingInput } from '../entities/pages.js'
 import type { ProjectFields } from '../entities/projects.js'
 import {
@@ -14,7 +14,7 @@ import {
 import { finishPurges } from '../entities/purges.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
-import { Project, TeamType } from '../schemas.js'
+import { IdParams, Name, Project, TeamType, Text } from '../schemas.js'
 import type { BalanceOperations } from './balances.js'
 
 /** What users can do with their projects, without HTTP. Each is of the user whose id is given. */
@@ -51,11 +51,6 @@ export function projectOperations({ kv, teams, now }: Parts, { limits }: Balance
 
 export type ProjectOperations = ReturnType<typeof projectOperations>
 
-export const params = v.object({ id: v.string() })
-/** A name or a title. */
-export const Name = v.pipe(v.string(), v.regex(/\S/, 'expected a text'), v.maxLength(NAME_LENGTH))
-/** A longer text. */
-export const Text = v.pipe(v.string(), v.maxLength(TEXT_LENGTH))
 const color = v.pipe(v.string(), v.hexColor())
 
 /** The body of POST /api/projects. */
@@ -114,7 +109,7 @@ export const projectsGet = (projects: ProjectOperations) =>
     id: 'projects.get',
     summary: 'One project.',
     access: 'user',
-    params,
+    params: IdParams,
     output: Project,
     errors: [404],
     run: (caller, { params: { id } }) => projects.get(caller!.user.id, id),
@@ -126,7 +121,7 @@ export const projectsUpdate = (projects: ProjectOperations) =>
     id: 'projects.update',
     summary: 'Changes the given fields of a project.',
     access: 'user',
-    params,
+    params: IdParams,
     aliases,
     body: ProjectPatch,
     example: { color: '#0a6b60' },
@@ -148,7 +143,7 @@ export const projectsRemove = (projects: ProjectOperations) =>
     id: 'projects.remove',
     summary: 'Deletes a project for good, with its tasks, their revisions and results, and its conversation.',
     access: 'user',
-    params,
+    params: IdParams,
     errors: [403, 404],
     run: (caller, { params: { id } }) => projects.remove(caller!.user.id, id),
   })
