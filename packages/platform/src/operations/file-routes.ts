@@ -186,15 +186,20 @@ export function fileRoutes(
   { blobs, secrets = [], baseUrl, publicBase, maxBytes = FILE_LIMIT, ...options }: FilesOptions,
 ): PlatformRoute[] {
   const { urlSeconds: seconds = FILE_URL_S } = options
+  const directUrls = options.directUrls && blobs.signedUrl
+  // Otherwise every answer with such a URL would fail.
+  if (directUrls && seconds > (blobs.maxExpiresIn ?? Infinity))
+    throw new TypeError(
+      `urlSeconds is ${seconds}, and this blob store signs URLs for ${blobs.maxExpiresIn} seconds at most`,
+    )
   const parts: FileRouteParts = {
     files,
     signer: fileSigner(kv, { secrets, seconds, now }),
     baseUrl,
     publicBase,
-    directUrl:
-      options.directUrls && blobs.signedUrl
-        ? ({ storage_key, display_name: filename }) => blobs.signedUrl!(storage_key, { expiresIn: seconds, filename })
-        : undefined,
+    directUrl: directUrls
+      ? ({ storage_key, display_name: filename }) => blobs.signedUrl!(storage_key, { expiresIn: seconds, filename })
+      : undefined,
     maxBytes,
   }
   const ours = { convention: true }
