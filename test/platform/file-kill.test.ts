@@ -94,9 +94,7 @@ describe.each([...durableStores])('files after kill -9, on $name', ({ missing, c
     for (const { url, size_bytes, deleted_at } of all)
       if (deleted_at === null) expect((await download(url)).bytes.equals(bytes.subarray(0, size_bytes))).toBe(true)
     const limits = await world.ask<object>('GET', '/api/account/limits', { as: user })
-    expect(limits.body).toMatchObject({
-      storage_bytes_used: all.reduce((sum, { size_bytes }) => sum + Math.max(size_bytes, 1_024), 0),
-    })
+    expect(limits.body).toMatchObject({ storage_bytes_used: all.reduce((sum, { size_bytes }) => sum + size_bytes, 0) })
     // Without any file, nothing is left of the bytes.
     for (const { id } of all) await world.ask('DELETE', `/api/user-files/${id}?permanent=true`, { as: user })
     expect(await pieces!()).toEqual([])

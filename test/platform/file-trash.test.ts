@@ -65,7 +65,7 @@ filesSuite('the trash', (world) => {
     expect(await listed(world(), as, true)).toEqual([])
     expect((await listed(world(), as)).map(({ id }) => id)).toEqual([kept.id])
     const { body } = await world().ask<object>('GET', '/api/account/limits', { as })
-    expect(body).toMatchObject({ storage_bytes_used: 1_024 })
+    expect(body).toMatchObject({ storage_bytes_used: 4 })
     expect(await world().call('verify')).toEqual([])
   })
 

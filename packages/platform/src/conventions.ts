@@ -90,9 +90,6 @@ export const FILE_LIMIT = 1_000_000_000
 /** Not shown: bytes of the display name of a file, in UTF-8. */
 export const FILE_NAME_BYTES = 255
 
-/** Not shown: bytes of its user's space that a file takes at least, about those of its record, so that empty files are not unlimited. */
-export const FILE_SPACE = 1_024
-
 /** Not shown: bytes that are reserved at a time for an upload whose length is not announced. */
 export const FILE_STEP = 8 * 1024 * 1024
 

@@ -2,7 +2,6 @@ import type { BlobStore, KV } from '@turnpike/core'
 import { entriesOf } from '@turnpike/core'
 import type { LooseBytes } from './entities/file-space.js'
 import type { StoredFile } from './entities/files.js'
-import { spaceOf } from './entities/file-space.js'
 import { indexOf } from './entities/files.js'
 import { miscounted } from './verify-counters.js'
 
@@ -25,7 +24,7 @@ async function* verifyLists(kv: KV): AsyncGenerator<string> {
 async function* verifySpace(kv: KV): AsyncGenerator<string> {
   const taken = async function* (): AsyncGenerator<[string, { bytes: number }]> {
     for await (const { value } of entriesOf<StoredFile>(kv, ['file']))
-      yield [value.user_id, { bytes: spaceOf(value.size_bytes) }]
+      yield [value.user_id, { bytes: value.size_bytes }]
     for await (const { value } of entriesOf<LooseBytes>(kv, ['file-bytes']))
       yield [value.user_id, { bytes: value.bytes }]
   }

@@ -1,6 +1,5 @@
 import type { Commit, Entry, Key, KV } from '@turnpike/core'
 import { update } from '@turnpike/core'
-import { FILE_SPACE } from '../conventions.js'
 import { forbidden } from '../errors.js'
 
 /**
@@ -16,9 +15,6 @@ export type LooseBytes = {
   reason: 'upload' | 'deletion'
 }
 
-/** The bytes of a user's space that a file takes. */
-export const spaceOf = (sizeBytes: number): number => Math.max(sizeBytes, FILE_SPACE)
-
 /** The counter of the bytes that a user has: of all files, also those in the trash, and of loose bytes. */
 const spaceKey = (userId: string): Key => ['file-space', userId]
 export const looseKey = (fileId: string): Key => ['file-bytes', fileId]
@@ -28,7 +24,7 @@ export const addSpace = (userId: string, bytes: number): Required<Pick<Commit, '
   sum: [{ key: spaceKey(userId), add: { bytes } }],
 })
 
-/** The bytes that the files of a user take, those in the trash included. */
+/** The bytes of all files of a user, those in the trash included. */
 export const usedSpace = async (kv: KV, userId: string): Promise<number> =>
   (await kv.get<{ bytes?: number }>(spaceKey(userId)))?.value.bytes ?? 0
 

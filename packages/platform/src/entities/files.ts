@@ -2,7 +2,7 @@ import type { Commit, Entry, Key, KV } from '@turnpike/core'
 import { entriesOf } from '@turnpike/core'
 import { notFound } from '../errors.js'
 import type { LooseBytes } from './file-space.js'
-import { addSpace, looseKey, spaceOf, uploadEntry } from './file-space.js'
+import { addSpace, looseKey, uploadEntry } from './file-space.js'
 import type { Page, Paging } from './pages.js'
 import { newestOfIndex } from './pages.js'
 import { idOf } from './projects.js'
@@ -75,7 +75,7 @@ export async function createFile(kv: KV, file: StoredFile): Promise<boolean> {
     check: [{ key, version }],
     del: [key],
     set: [{ key: fileKey(file.id), value: file }, ...indexOf(file).map((index) => ({ key: index, value: file.id }))],
-    ...addSpace(file.user_id, spaceOf(file.size_bytes) - value.bytes),
+    ...addSpace(file.user_id, file.size_bytes - value.bytes),
   })
 }
 
@@ -114,7 +114,7 @@ export const unlinkFile = (
   const loose: LooseBytes = {
     user_id,
     storage_key,
-    bytes: spaceOf(size_bytes),
+    bytes: size_bytes,
     since: new Date(now).toISOString(),
     reason: 'deletion',
   }

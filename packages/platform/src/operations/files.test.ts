@@ -4,7 +4,6 @@ import { localExchange } from '@turnpike/http'
 import { unstorageBlobs } from '@turnpike/storage/blobs'
 import { describe, expect, it } from 'vitest'
 import { mapDriver } from '../../../../test/support/map-driver.js'
-import { FILE_SPACE } from '../conventions.js'
 import type { CheckedUpload, FilesOptions } from '../files/options.js'
 import { createPlatform } from '../platform.js'
 import { verifyPlatform } from '../verify.js'
@@ -74,17 +73,7 @@ describe('an upload', () => {
     const file = await files.upload(user.id, { name: 'a.txt', type: 'text/plain', body: chunks(10, 20), most: 500 })
     expect(journal).toEqual(['+file-bytes', 'put', '+file +user-files -file-bytes'])
     expect(file).toMatchObject({ size_bytes: 30, display_name: 'a.txt', is_public: false, inline: true })
-    expect([await used(), await problems()]).toEqual([FILE_SPACE, []])
-  })
-
-  it('takes space where it is empty or small too', async () => {
-    const { files, user, problems, used } = await setUp({ storageGb: (2 * FILE_SPACE + 1) / 1e9 })
-    const empty = await files.upload(user.id, { name: 'empty', body: chunks() })
-    await files.upload(user.id, { name: 'small', body: chunks(5), least: 5, most: 5 })
-    await expect(files.upload(user.id, { name: 'third', body: chunks() })).rejects.toMatchObject({ status: 403 })
-    expect([await used(), await problems()]).toEqual([2 * FILE_SPACE, []])
-    await files.remove(user.id, empty.id)
-    expect([await used(), await problems()]).toEqual([FILE_SPACE, []])
+    expect([await used(), await problems()]).toEqual([30, []])
   })
 
   it('reserves space as its bytes come, where their number is not announced', async () => {
@@ -176,7 +165,7 @@ describe('an upload', () => {
         ? kv.commit(commit).then(() => Promise.reject(new StorageError('No answer', 'unknown')))
         : undefined
     await expect(files.upload(user.id, { name: 'a', body: chunks(5) })).rejects.toThrow('No answer')
-    expect([await used(), await problems()]).toEqual([FILE_SPACE, []])
+    expect([await used(), await problems()]).toEqual([5, []])
     expect(await files.verify(0)).toBe(0)
     expect((await files.list(user.id)).items).toHaveLength(1)
   })
@@ -199,7 +188,7 @@ describe('bytes without a record', () => {
     faults.delete = new StorageError('The blob could not be deleted', 'none')
     await files.remove(user.id, id)
     await expect(files.get(user.id, id)).rejects.toThrow('no such file')
-    expect([await used(), await problems(), (await files.list(user.id)).items]).toEqual([FILE_SPACE, [], []])
+    expect([await used(), await problems(), (await files.list(user.id)).items]).toEqual([5, [], []])
     delete faults.delete
     // A deletion is finished at once, whatever its age.
     expect(await files.verify()).toBe(1)
@@ -236,7 +225,7 @@ describe('bytes without a record', () => {
     const remove = blobs.delete
     blobs.delete = (key) => (key === all[0]!.storage_key ? Promise.reject(new Error('AccessDenied')) : remove(key))
     await expect(files.verify()).rejects.toThrow('AccessDenied')
-    expect(await used()).toBe(FILE_SPACE)
+    expect(await used()).toBe(5)
   })
 
   it('are not made where an unknown error hides that the record was', async () => {
@@ -246,7 +235,7 @@ describe('bytes without a record', () => {
         ? kv.commit(commit).then(() => Promise.reject(new Error('socket closed')))
         : undefined
     await expect(files.upload(user.id, { name: 'a', body: chunks(5) })).rejects.toThrow('socket closed')
-    expect([await used(), await problems()]).toEqual([FILE_SPACE, []])
+    expect([await used(), await problems()]).toEqual([5, []])
   })
 })
 

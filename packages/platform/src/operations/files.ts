@@ -4,7 +4,7 @@ import { invalid, userEntry, uuidv7 } from '@turnpike/core/internal'
 import type { Range } from '@turnpike/http'
 import { FILE_LIMIT, FILE_STEP, TRASH_DAYS } from '../conventions.js'
 import type { LooseBytes } from '../entities/file-space.js'
-import { giveUp, releaseSpace, reserveSpace, spaceOf } from '../entities/file-space.js'
+import { giveUp, releaseSpace, reserveSpace } from '../entities/file-space.js'
 import type { FileFields, StoredFile } from '../entities/files.js'
 import {
   changeFile,
@@ -105,7 +105,7 @@ export function fileOperations(
         if (bytes === null) throw new StorageError('The upload was given up, as it took too long', 'none')
         upload.bytes = bytes
       }
-      await reserve({ least: spaceOf(least), most: spaceOf(Math.min(most ?? FILE_STEP, maxBytes)) })
+      await reserve({ least, most: Math.min(most ?? FILE_STEP, maxBytes) })
 
       let size = 0
       const head = new Uint8Array(HEAD_BYTES)
