@@ -1,3 +1,4 @@
+// Longer than 250 lines: one visit: a browser and a server with what was asked of it.
 import { readFileSync } from 'node:fs'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'

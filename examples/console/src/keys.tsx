@@ -188,8 +188,8 @@ export function Keys() {
           Revoking…
         </p>
       )}
-      {revoke.error !== undefined && <ErrorNotice error={revoke.error} />}
-      {usage.error !== undefined && <ErrorNotice error={usage.error} again={usage.again} />}
+      <ErrorNotice error={revoke.error} />
+      <ErrorNotice error={usage.error} again={usage.again} />
       <section class="panel" aria-label="Keys">
         <PagedTable
           caption="Keys"

@@ -79,7 +79,7 @@ export function Keys() {
   ]
   return (
     <Page title="Keys">
-      {revoke.error !== undefined && <ErrorNotice error={revoke.error} />}
+      <ErrorNotice error={revoke.error} />
       {revoked && (
         <Announcement key={revoked.id}>
           <p>The key “{revoked.name}” is revoked.</p>

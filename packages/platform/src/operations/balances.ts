@@ -4,6 +4,7 @@ import { invalid } from '@turnpike/core/internal'
 import * as v from 'valibot'
 import { usedSpace } from '../entities/file-space.js'
 import { found } from '../errors.js'
+import { present } from '../fields.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
 import { AccountLimits, IdParams, UserBalance } from '../schemas.js'
@@ -90,12 +91,13 @@ const aliases = {
   extra_agents: 'extraAgents',
 }
 
-const changeOf = ({ creditCoins, storageGb, extraProjects, extraAgents }: v.InferOutput<typeof BalanceAmounts>) => ({
-  ...(creditCoins != null && { credit_coins: creditCoins }),
-  ...(storageGb != null && { storage_gb: storageGb }),
-  ...(extraProjects != null && { extra_projects: extraProjects }),
-  ...(extraAgents != null && { extra_agents: extraAgents }),
-})
+const changeOf = (amounts: v.InferOutput<typeof BalanceAmounts>) =>
+  present({
+    credit_coins: amounts.creditCoins,
+    storage_gb: amounts.storageGb,
+    extra_projects: amounts.extraProjects,
+    extra_agents: amounts.extraAgents,
+  })
 
 /** GET /api/users/{id}/balance */
 export const balancesGet = (balances: BalanceOperations) =>

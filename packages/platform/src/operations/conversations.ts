@@ -15,6 +15,7 @@ import {
   replaceMessage,
 } from '../entities/conversations.js'
 import type { Paging as PagingInput } from '../entities/pages.js'
+import { present } from '../fields.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
 import { noModel } from '../errors.js'
@@ -223,8 +224,7 @@ export const conversationSend = (conversations: ConversationOperations) =>
     async run(caller, { params: { id }, body: { text, role } }, call) {
       const { user } = caller!
       const wantsReply = (role ?? 'user') === 'user' && /\btext\/event-stream\b/i.test(call.header('accept') ?? '')
-      if (!wantsReply || !conversations.canReply)
-        return conversations.send(user.id, id, { text, ...(role != null && { role }) })
+      if (!wantsReply || !conversations.canReply) return conversations.send(user.id, id, { text, ...present({ role }) })
       return streamed(conversations, user, id, text, call)
     },
   })

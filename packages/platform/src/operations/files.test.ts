@@ -1,3 +1,4 @@
+// Longer than 250 lines: one store whose commits and bytes all cases watch.
 import type { BlobBody, BlobStore, Commit, KV } from '@turnpike/core'
 import { createUser, deleteUser, memoryKV, restoreUser, StorageError } from '@turnpike/core'
 import { localExchange } from '@turnpike/http'

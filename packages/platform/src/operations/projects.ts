@@ -12,6 +12,7 @@ import {
   updateProject,
 } from '../entities/projects.js'
 import { finishPurges } from '../entities/purges.js'
+import { defined, present } from '../fields.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
 import { IdParams, Name, Project, TeamType, Text } from '../schemas.js'
@@ -95,12 +96,7 @@ export const projectsCreate = (projects: ProjectOperations) =>
     output: Project,
     errors: [403],
     run: (caller, { body: { name, teamType, color, description } }) =>
-      projects.create(caller!.user.id, {
-        name,
-        ...(teamType != null && { team_type: teamType }),
-        ...(color != null && { color }),
-        ...(description != null && { description }),
-      }),
+      projects.create(caller!.user.id, { name, ...present({ team_type: teamType, color, description }) }),
   })
 
 /** GET /api/projects/{id} */
@@ -129,12 +125,7 @@ export const projectsUpdate = (projects: ProjectOperations) =>
     errors: [403, 404],
     permit: async (caller, { id }) => void (await projects.get(caller!.user.id, id, 403)),
     run: (caller, { params: { id }, body: { name, teamType, color, description } }) =>
-      projects.update(caller!.user.id, id, {
-        ...(name !== undefined && { name }),
-        ...(teamType !== undefined && { team_type: teamType }),
-        ...(color !== undefined && { color }),
-        ...(description !== undefined && { description }),
-      }),
+      projects.update(caller!.user.id, id, defined({ name, team_type: teamType, color, description })),
   })
 
 /** DELETE /api/projects/{id} */

@@ -12,6 +12,7 @@ import {
   updateTask,
 } from '../entities/tasks.js'
 import { forbidden } from '../errors.js'
+import { defined } from '../fields.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
 import { IdParams, Name, Task, TaskRevision, TaskState, TaskStatus, Text } from '../schemas.js'
@@ -160,12 +161,7 @@ export const tasksUpdate = (tasks: TaskOperations) =>
     errors: [403, 404],
     permit: (caller, { id }) => tasks.requireOwn(caller!.user.id, id),
     run: (caller, { params: { id }, body: { status, output, draft_output, review_comments } }) =>
-      tasks.update(caller!.user.id, id, () => ({
-        ...(status !== undefined && { status }),
-        ...(output !== undefined && { output }),
-        ...(draft_output !== undefined && { draft_output }),
-        ...(review_comments !== undefined && { review_comments }),
-      })),
+      tasks.update(caller!.user.id, id, () => defined({ status, output, draft_output, review_comments })),
   })
 
 /** GET /api/tasks/{id}/revisions */

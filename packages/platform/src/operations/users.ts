@@ -14,6 +14,7 @@ import { invalid, uuidv7 } from '@turnpike/core/internal'
 import { jsonArray, Paging } from '@turnpike/http'
 import * as v from 'valibot'
 import { found, notFound } from '../errors.js'
+import { present } from '../fields.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
 import { Email, Flag, IdParams, Role, User } from '../schemas.js'
@@ -92,13 +93,8 @@ const names = { firstName: name, lastName: name, username: name }
 const aliases = { first_name: 'firstName', last_name: 'lastName' }
 
 /** The fields of a user from a body. */
-const fieldsOf = ({ email, firstName, lastName, username, role }: v.InferOutput<typeof UserPatch>) => ({
-  ...(email != null && { email }),
-  ...(firstName != null && { first_name: firstName }),
-  ...(lastName != null && { last_name: lastName }),
-  ...(username != null && { username }),
-  ...(role != null && { role }),
-})
+const fieldsOf = ({ email, firstName, lastName, username, role }: v.InferOutput<typeof UserPatch>) =>
+  present({ email, first_name: firstName, last_name: lastName, username, role })
 
 /** The body of POST /api/users. */
 export const NewUser = v.object({
@@ -127,8 +123,7 @@ export const usersCreate = (users: UserOperations) =>
     output: User,
     errors: [503],
     async run(caller, { body }) {
-      const { password } = body
-      const input = { ...fieldsOf(body), ...(password != null && { password }) }
+      const input = { ...fieldsOf(body), ...present({ password: body.password }) }
       return userView(await users.create(input, { by: caller!.user.id }))
     },
   })
