@@ -1,4 +1,4 @@
-import { createUser, GatewayError, UserUsage } from '@turnpike/core'
+import { createUser, GatewayError, getUser, UsageEntry, UserUsage } from '@turnpike/core'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { errorOf, OWNER, testGateway } from '../../../../test/support/gateway.js'
@@ -132,6 +132,15 @@ describe('the users of the gateway', () => {
     expect(new Set(data.map(({ id }) => id)).size).toBe(1_205)
   })
 
+  it('are found by their whole ids only', async () => {
+    const { send, admin, kv } = await setUp()
+    const id = 'x'.repeat(200)
+    await createUser(kv, { id })
+    for (const method of ['GET', 'DELETE'])
+      expect((await send(method, `/v1/users/${id}x`, undefined, admin)).status).toBe(404)
+    expect(await getUser(kv, id)).not.toBeNull()
+  })
+
   it('lose their keys on deletion', async () => {
     const { send, admin, gateway, keyId, kv } = await setUp()
     expect((await send('GET', '/v1/models')).status).toBe(200)
@@ -202,6 +211,14 @@ describe('the usage of a user', () => {
     expect(usage.total_cost).toBe(record!.cost_usd)
     expect(record).not.toHaveProperty('cost_nano_usd')
     expect(record).not.toHaveProperty('user_id')
+  })
+
+  it('has no field of a record that the schema of the answer does not have', async () => {
+    const { send, gateway } = await setUp()
+    const record = usageRecord({ user_id: OWNER, in_session: true, considered: [], service_tier: 'flex' })
+    await gateway.ledger.append(Object.assign(record, { internal: 'for the ledger' }))
+    const { records } = await json<{ records: object[] }>(await send('GET', `/v1/users/${OWNER}/usage`))
+    expect(Object.keys(records[0]!)).toEqual(Object.keys(UsageEntry.entries))
   })
 
   it('counts requests without a price separately', async () => {
