@@ -3,6 +3,7 @@
  * @internal
  * @module
  */
+export * from './base64.js'
 export * from './bytes.js'
 export * from './content-disposition.js'
 export { CALLS_AT_ONCE, ID_LENGTH, MAX_PAGE_SIZE, PAGE_SIZE } from './conventions.js'
@@ -16,6 +17,7 @@ export { scrub } from './errors.js'
 export * from './extend.js'
 export * from './ids.js'
 export * from './invalid.js'
+export * from './is-object.js'
 export * from './kv/commit.js'
 export type { KeyRange } from './kv/kv.js'
 export { decodeKey, encodeKey, rangeOf } from './kv/kv.js'

@@ -1,6 +1,5 @@
 import type { Provider, SpeechRequest } from '@turnpike/core'
-import { concat, unsupported } from '@turnpike/core/internal'
-import { fromBase64 } from '../base64.js'
+import { concat, fromBase64, unsupported } from '@turnpike/core/internal'
 import { takeNotes } from '../request-fields.js'
 import type { Upstream } from '../upstream.js'
 import { callJson } from '../upstream.js'

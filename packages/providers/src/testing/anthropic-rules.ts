@@ -1,7 +1,8 @@
+import { isObject } from '@turnpike/core/internal'
 import { checkCacheControl, checkContent, extra } from './anthropic-blocks.js'
 import { checkSchema, checkToolChoice, checkTools } from './anthropic-tool-rules.js'
 import type { Json, Problem } from './rules.js'
-import { first, isObject, words } from './rules.js'
+import { first, words } from './rules.js'
 
 /** The version in a Claude model id: 4.5 for `claude-haiku-4-5-20251001`; NaN for other ids, so that all comparisons fail. */
 const versionOf = (model: string): number => {

@@ -1,8 +1,9 @@
+import { isObject } from '@turnpike/core/internal'
 import { known } from './google-fields.js'
 import { checkMedia } from './google-media-rules.js'
 import { checkSchema, checkToolConfig, checkTools, declared } from './google-tool-rules.js'
 import type { Json, Problem } from './rules.js'
-import { first, isObject, words } from './rules.js'
+import { first, words } from './rules.js'
 
 /** Models with thinking levels and signed calls. */
 export const isGemini3 = (model: string): boolean => /^gemini-([3-9]|[1-9]\d|.*latest$)/.test(model)

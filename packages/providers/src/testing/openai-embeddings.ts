@@ -1,4 +1,4 @@
-import { toBase64 } from '../base64.js'
+import { isObject, toBase64 } from '@turnpike/core/internal'
 import type { FakeAnswer, FakeRequest } from './fake-upstream.js'
 import { json, refused, tokens } from './openai-answers.js'
 import type { Refusal } from './openai-refusals.js'
@@ -11,7 +11,6 @@ import {
   refuse,
   unknownParameter,
 } from './openai-refusals.js'
-import { isObject } from './rules.js'
 import { toUnit, vectorOf } from './vectors.js'
 
 interface EmbeddingBody {

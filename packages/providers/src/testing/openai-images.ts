@@ -1,3 +1,4 @@
+import { isObject } from '@turnpike/core/internal'
 import { secondsNow } from '../chunk-builder.js'
 import type { FakeAnswer, FakeRequest } from './fake-upstream.js'
 import { json, refused, tokens } from './openai-answers.js'
@@ -13,7 +14,7 @@ import {
 } from './openai-refusals.js'
 import { grayJpeg, grayWebp, pngOf } from './pictures.js'
 import type { Json } from './rules.js'
-import { isObject, words } from './rules.js'
+import { words } from './rules.js'
 
 interface ImageBody {
   prompt: string

@@ -1,8 +1,9 @@
+import { isObject } from '@turnpike/core/internal'
 import { isReasoningModel } from '../openai/models.js'
 import type { NumberRange, Refusal } from './openai-refusals.js'
 import { checkNumbers, refuse, unknownParameter } from './openai-refusals.js'
 import type { Json } from './rules.js'
-import { isObject, words } from './rules.js'
+import { words } from './rules.js'
 
 /** All parameters of the vendor's CreateChatCompletionRequest; others are rejected. */
 const parameters = words(

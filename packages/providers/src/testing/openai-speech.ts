@@ -1,3 +1,4 @@
+import { isObject } from '@turnpike/core/internal'
 import type { FakeAnswer, FakeRequest } from './fake-upstream.js'
 import { refused, requestId } from './openai-answers.js'
 import type { Refusal } from './openai-refusals.js'
@@ -10,7 +11,7 @@ import {
   notJson,
   unknownParameter,
 } from './openai-refusals.js'
-import { isObject, words } from './rules.js'
+import { words } from './rules.js'
 import { silence } from './silence.js'
 
 const voices = words('alloy ash coral echo fable onyx nova sage shimmer')
