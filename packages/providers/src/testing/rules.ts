@@ -2,6 +2,9 @@
 
 export type Json = Record<string, unknown>
 
+/** A numeric parameter with its range. */
+export type NumberRange = [name: string, min: number, max: number, integer: boolean]
+
 /** The vendor's error for an invalid request; undefined if valid. */
 export type Problem = string | undefined
 
