@@ -1,5 +1,5 @@
-import type { GatewayKeys, KV, PageOptions, UsageLedger, UsageRecord, User } from '@turnpike/core'
-import { createUser, deleteUser, EMAIL, getUser, listUsers, ROLES, toUsd, UsageEntry, UserUsage } from '@turnpike/core'
+import type { GatewayKeys, KV, PageOptions, UsageEntry, UsageLedger, UsageRecord, User } from '@turnpike/core'
+import { createUser, deleteUser, EMAIL, getUser, listUsers, ROLES, toUsd, UserUsage } from '@turnpike/core'
 import { invalid } from '@turnpike/core/internal'
 import { asksForPage, jsonList, Paging } from '@turnpike/http'
 import * as v from 'valibot'
@@ -143,14 +143,33 @@ export const usersDelete = (kv: KV, keys: GatewayKeys, now: () => number) =>
     },
   })
 
-const entryFields = Object.keys(UsageEntry.entries) as (keyof UsageEntry)[]
-
-/** The public form of a usage record: the fields that the schema of the answer has, and no others. */
-function entry(record: UsageRecord): UsageEntry {
-  const { cost_nano_usd } = record
-  const known = { ...record, cost_usd: toUsd(cost_nano_usd ?? 0), priced: cost_nano_usd !== null }
-  return Object.fromEntries(entryFields.map((name) => [name, known[name]])) as UsageEntry
-}
+/** The public form of a usage record, field by field, so that a new field of the ledger is not told by itself. */
+const entry = (record: UsageRecord): UsageEntry => ({
+  session_id: record.session_id,
+  model: record.model,
+  provider: record.provider,
+  tokens: record.tokens,
+  prompt_tokens: record.prompt_tokens,
+  completion_tokens: record.completion_tokens,
+  cost_usd: toUsd(record.cost_nano_usd ?? 0),
+  priced: record.cost_nano_usd !== null,
+  timestamp: record.timestamp,
+  request_id: record.request_id,
+  key_id: record.key_id,
+  conversation_id: record.conversation_id,
+  task_id: record.task_id,
+  project_id: record.project_id,
+  task: record.task,
+  outcome: record.outcome,
+  accuracy: record.accuracy,
+  service_tier: record.service_tier,
+  units: record.units,
+  rates: record.rates,
+  catalogue: record.catalogue,
+  attempts: record.attempts,
+  latency_ms: record.latency_ms,
+  first_token_ms: record.first_token_ms,
+})
 
 /** GET /v1/users/{id}/usage: all records, or with `limit` or `after` a page of them. */
 export const usersUsage = (kv: KV, ledger: UsageLedger) =>
