@@ -3,8 +3,10 @@
  * @internal
  * @module
  */
+export * from './base64.js'
 export * from './bytes.js'
 export * from './content-disposition.js'
+export { CALLS_AT_ONCE, ID_LENGTH, MAX_PAGE_SIZE, PAGE_SIZE } from './conventions.js'
 export { audit } from './entities/audit.js'
 export { tokenLimit } from './entities/balances.js'
 export * from './entities/names.js'
@@ -15,9 +17,11 @@ export { scrub } from './errors.js'
 export * from './extend.js'
 export * from './ids.js'
 export * from './invalid.js'
+export * from './is-object.js'
 export * from './kv/commit.js'
 export type { KeyRange } from './kv/kv.js'
 export { decodeKey, encodeKey, rangeOf } from './kv/kv.js'
+export { pageBelow } from './kv/pages.js'
 export { isDelete } from './kv/memory-kv.js'
 export * from './ledger/histogram.js'
 export { lastUsed } from './ledger/last-used.js'
