@@ -59,7 +59,9 @@ async function sendAnswer(response: ServerResponse, answer: Answer, current: Cur
     } else if (step === untilClosed) await within(PATIENCE_MS, closed)
     else {
       if (!response.headersSent) response.writeHead(status, headers).flushHeaders()
-      if (step !== '') await within(PATIENCE_MS, new Promise((resolve) => response.write(step, resolve)))
+      // A write may have no end where the gateway leaves meanwhile.
+      const write = () => Promise.race([closed, new Promise((resolve) => response.write(step, resolve))])
+      if (step !== '') await within(PATIENCE_MS, write())
       // Each step has a packet of its own.
       await setImmediate()
     }
