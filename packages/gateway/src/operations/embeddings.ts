@@ -1,6 +1,5 @@
 import { EmbeddingRequest, EmbeddingResponse } from '@turnpike/core'
 import { extend, withoutNulls } from '@turnpike/core/internal'
-import { EMBEDDING } from '../conventions.js'
 import { metered, reported, tokens } from '../meter.js'
 import { whole } from '../upstream-answer.js'
 import type { UpstreamOptions } from '../upstream-request.js'
@@ -17,7 +16,7 @@ function inputTokens(input: EmbeddingRequest['input']): number {
 }
 
 /** POST /v1/embeddings. */
-export function createEmbeddings(options: UpstreamOptions, preset: typeof EMBEDDING = EMBEDDING) {
+export function createEmbeddings(options: UpstreamOptions) {
   return operation({
     id: 'embeddings',
     summary: 'Turns texts into vectors.',
@@ -36,11 +35,7 @@ export function createEmbeddings(options: UpstreamOptions, preset: typeof EMBEDD
       })
       const { answer, used, cost } = await whole(
         upstream,
-        ({ provider, model }, call) => {
-          const dimensions =
-            request.dimensions ?? (model.replace(/^models\//, '') === preset.model ? preset.dimensions : undefined)
-          return provider.embeddings!(extend(request, { model, dimensions }), call)
-        },
+        ({ provider, model }, call) => provider.embeddings!(extend(request, { model }), call),
         (answer) => {
           const usage = reported(answer.usage)
           if (usage) return metered(usage, 'reported')
