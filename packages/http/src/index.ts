@@ -1,4 +1,5 @@
 /** Exchange and reply, routes, shells for Node, fetch and HatTip, bodies, SSE. @module */
+export * from './accept.js'
 export * from './assets.js'
 export type { Content, Range } from './content.js'
 export { BODY_IDLE_MS, BODY_LIMIT, CLIENT_LEFT, HEARTBEAT_MS, JSON_DEPTH } from './conventions.js'
