@@ -42,8 +42,8 @@ export type UserFields = Pick<
   'email' | 'role' | 'name' | 'first_name' | 'last_name' | 'username' | 'provider' | 'budget'
 >
 
-/** A valid e-mail address: an @ between two strings without spaces, control characters, lone surrogates and what is not seen, such as U+202E. */
-export const EMAIL = /^[^@\s\p{Cc}\p{Cs}\p{DI}]+@[^@\s\p{Cc}\p{Cs}\p{DI}]+$/u
+/** A valid e-mail address: an @ between two strings without spaces, control characters, lone surrogates and format characters such as U+202E. */
+export const EMAIL = /^[^@\s\p{Cc}\p{Cs}\p{Cf}]+@[^@\s\p{Cc}\p{Cs}\p{Cf}]+$/u
 
 /** A name of a user, which may be empty: no control characters. */
 export const USER_NAME = /^\P{Cc}*$/u
