@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { noBrowser, startBrowser } from '../support/browser.js'
+import { thorough } from '../support/scope.js'
 import type { DashboardServer } from './dashboard.js'
 import { EMAIL, goTo, openDashboard, PASSWORD, startDashboard } from './dashboard.js'
 import type { Visitor } from './visitor.js'
@@ -124,7 +125,7 @@ describe.skipIf(noBrowser)('the dashboard', () => {
       await page.keyboard.press('Escape')
     })
 
-    it('that another answered after a failure', async () => {
+    it.runIf(thorough)('that another answered after a failure', async () => {
       const { page } = visitor
       const id = await server.chat({ model: 'unsteady' })
       await goTo(page, 'Requests')
@@ -139,7 +140,7 @@ describe.skipIf(noBrowser)('the dashboard', () => {
       await page.keyboard.press('Escape')
     })
 
-    it('why `auto` chose a provider', async () => {
+    it.runIf(thorough)('why `auto` chose a provider', async () => {
       const { page } = visitor
       const id = await server.chat({ model: 'fast', provider: 'auto' })
       await goTo(page, 'Requests')
@@ -192,7 +193,7 @@ describe.skipIf(noBrowser)('the dashboard', () => {
       await page.getByText(/answered in \d+ ms/).waitFor()
     })
 
-    it('stands still while it is paused', async () => {
+    it.runIf(thorough)('stands still while it is paused', async () => {
       const { page } = visitor
       await goTo(page, 'Requests')
       await page.getByRole('button', { name: 'Pause' }).click()

@@ -117,7 +117,10 @@ describe.skipIf(!hasPostgres)('postgresKV', () => {
     const busy = open({ max: 1 })
     const store = await postgresKV(busy)
     const client = await busy.connect()
-    expect(await store.health()).toEqual({ ok: false, reason: 'No answer within 2 s' })
+    expect(await store.health()).toEqual({
+      ok: false,
+      reason: 'The storage has not answered a health check for 2000 ms',
+    })
     client.release()
     expect(await store.health()).toEqual({ ok: true })
   })

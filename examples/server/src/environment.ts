@@ -1,4 +1,4 @@
-import { EMAIL } from '@turnpike/core'
+import { EMAIL, KEY_PREFIX } from '@turnpike/core'
 import { MAX_IN_FLIGHT } from '@turnpike/gateway'
 import * as v from 'valibot'
 
@@ -126,7 +126,10 @@ const Environment = v.object({
   BOOTSTRAP_GATEWAY_KEY: v.optional(
     v.pipe(
       v.string(),
-      v.regex(/^gw-\S{16,}$/, 'BOOTSTRAP_GATEWAY_KEY must be "gw-" and at least 16 characters without spaces'),
+      v.regex(
+        new RegExp(`^${KEY_PREFIX}\\S{16,}$`),
+        `BOOTSTRAP_GATEWAY_KEY must be "${KEY_PREFIX}" and at least 16 characters without spaces`,
+      ),
     ),
   ),
   BOOTSTRAP_GATEWAY_RATE_LIMIT: integer('BOOTSTRAP_GATEWAY_RATE_LIMIT', 1, 1_000_000_000, 6000),

@@ -1,4 +1,4 @@
-/** Values that spec.md leaves open. Above each is the sentence of spec.md that it completes; each is the default of an option. */
+/** Values that spec.md leaves open. Above each is the sentence of spec.md that it completes, where there is one. */
 
 /** "Allowed values of the `type` and `code` fields of the gateway error body: not shown." */
 export const errorCodes = {
@@ -26,5 +26,32 @@ export type ErrorCode = (typeof errorCodes)[ErrorType][number]
 /** "Default rate_limit value … not shown": requests per minute of a key made without one. */
 export const DEFAULT_RATE_LIMIT = 60
 
+/** "gw-<key>": what the value of a gateway key begins with. */
+export const KEY_PREFIX = 'gw-'
+
 /** "gw-<key>": the part after the prefix is not specified; it is 32 random bytes in base64url. */
 export const KEY_BYTES = 32
+
+/** Not shown: milliseconds for which a rotated key stays valid. */
+export const KEY_OVERLAP_MS = 86_400_000
+
+/** Ruling 31: a revocation in another process takes effect within 5 s. Milliseconds for which what was verified stays in memory. */
+export const VERIFIED_MS = 4_000
+
+/** Not shown: entries of a page of a list where no `limit` is given. */
+export const PAGE_SIZE = 100
+
+/** Not shown: entries of a page of a list at most. */
+export const MAX_PAGE_SIZE = 500
+
+/** Not shown: characters of the id of a user at most, because it is a part of storage keys. Longer ids of models are cut. */
+export const ID_LENGTH = 200
+
+/** Not shown: upstream calls that one request makes at a time. */
+export const CALLS_AT_ONCE = 8
+
+/** Not shown: milliseconds for which a hold that its request did not end is remembered, longer than any request or commit takes. */
+export const HOLD_END_MS = 86_400_000
+
+/** Not shown: milliseconds between two loads of live prices. */
+export const PRICES_MS = 6 * 60 * 60 * 1000

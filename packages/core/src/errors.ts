@@ -1,4 +1,5 @@
 import type { ErrorCode, ErrorType } from './conventions.js'
+import { KEY_PREFIX } from './conventions.js'
 import type { Usage } from './schemas/chat.js'
 
 /** Whether an error carries this mark. Unlike `instanceof`, this also works for another copy of this package. */
@@ -108,8 +109,16 @@ export class StorageError extends Error {
   }
 }
 
-const secrets =
-  /\b(?:sk|pk|rk|gw|xai|gsk)-[\w*.-]{6,}|\bAIza[\w-]{10,}|\b(?:org|proj)[-_][\w-]{6,}|\bBearer\s+\S+|\bhttps?:\/\/\S+/gi
+const secrets = new RegExp(
+  [
+    String.raw`\b(?:sk-|pk-|rk-|${KEY_PREFIX}|xai-|gsk-)[\w*.-]{6,}`,
+    String.raw`\bAIza[\w-]{10,}`,
+    String.raw`\b(?:org|proj)[-_][\w-]{6,}`,
+    String.raw`\bBearer\s+\S+`,
+    String.raw`\bhttps?://\S+`,
+  ].join('|'),
+  'gi',
+)
 
 /** Replaces keys, organisation ids and URLs in upstream text by `[redacted]`. */
 export const scrub = (text: string): string => text.replace(secrets, '[redacted]')

@@ -1,9 +1,11 @@
+import type { ErrorCode } from './conventions.js'
 import { ApiError } from './errors.js'
 
-/** 400 for an invalid request. */
-export const invalid = (message: string): ApiError =>
-  new ApiError(400, 'invalid_request_error', message, { code: 'invalid_body' })
+/** 400 for an invalid request. @param options.code default `invalid_body` @param options.field the field that is wrong, for the log */
+export const invalid = (
+  message: string,
+  options: { code?: ErrorCode; field?: string | undefined; cause?: unknown } = {},
+): ApiError => new ApiError(400, 'invalid_request_error', message, { code: 'invalid_body', ...options })
 
 /** 400 for a request that uses a feature which the gateway, or the provider it is sent to, does not support. */
-export const unsupported = (message: string): ApiError =>
-  new ApiError(400, 'invalid_request_error', message, { code: 'unsupported_parameter' })
+export const unsupported = (message: string): ApiError => invalid(message, { code: 'unsupported_parameter' })

@@ -1,6 +1,4 @@
-/** How long what was verified stays in memory, in milliseconds (ruling 31: a revocation in another process takes effect within 5 s). */
-const CACHE_MS = 4_000
-const CACHE_SIZE = 10_000
+import { VERIFIED_MS } from './conventions.js'
 
 /** A short cache of what was looked up, from which what is revoked in this process disappears at once. */
 export interface RevocableCache<T> {
@@ -12,8 +10,8 @@ export interface RevocableCache<T> {
   revoke(which: (value: T) => boolean): void
 }
 
-/** A {@link RevocableCache}, by default of 10,000 values for four seconds each. */
-export function revocableCache<T>(now: () => number, { ms = CACHE_MS, size = CACHE_SIZE } = {}): RevocableCache<T> {
+/** A {@link RevocableCache}, by default of 10,000 values, for {@link VERIFIED_MS} each. */
+export function revocableCache<T>(now: () => number, { size = 10_000 } = {}): RevocableCache<T> {
   const cache = new Map<string, { value: T; until: number }>()
   let revocations = 0
   return {
@@ -27,7 +25,7 @@ export function revocableCache<T>(now: () => number, { ms = CACHE_MS, size = CAC
       // It may have been revoked while it was being read: do not cache a stale value.
       if (value === null || before !== revocations) return value
       if (cache.size >= size) cache.clear()
-      cache.set(name, { value, until: now() + ms })
+      cache.set(name, { value, until: now() + VERIFIED_MS })
       return value
     },
     revoke(which) {

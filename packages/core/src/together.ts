@@ -1,9 +1,7 @@
+import { CALLS_AT_ONCE } from './conventions.js'
 import { UpstreamError } from './errors.js'
 import { extend } from './extend.js'
 import type { Signal } from './provider.js'
-
-/** Maximum number of concurrent upstream calls of one request. */
-export const AT_ONCE = 8
 
 /** A controller that is aborted with `signal`, until `dispose` removes its listener from that. */
 export function follow(signal: Signal): { controller: AbortController; dispose(): void } {
@@ -55,7 +53,7 @@ export async function together<T>(
     }
   }
   try {
-    await Promise.all(Array.from({ length: Math.min(count, AT_ONCE) }, work))
+    await Promise.all(Array.from({ length: Math.min(count, CALLS_AT_ONCE) }, work))
   } catch (error) {
     controller.abort()
     throw accepted.toError(error)

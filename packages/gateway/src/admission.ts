@@ -1,6 +1,6 @@
 import { ApiError } from '@turnpike/core'
 import type { Caller, UserCaller } from './caller.js'
-import { COMMON_PART, FULL_RETRY_AFTER_S, LONGEST_RETRY_AFTER_S, MAX_IN_FLIGHT, RETRIES_PER_S } from './conventions.js'
+import { COMMON_PART, KEY_RETRY_AFTER_S, LONGEST_RETRY_AFTER_S, MAX_IN_FLIGHT, RETRIES_PER_S } from './conventions.js'
 import type { Access } from './operation.js'
 
 export interface AdmissionOptions {
@@ -59,7 +59,7 @@ function retryAfterSpread(): () => number {
   return () => {
     const now = performance.now()
     last = Math.min(Math.max(last, now) + 1_000 / RETRIES_PER_S, now + LONGEST_RETRY_AFTER_S * 1_000)
-    return Math.max(FULL_RETRY_AFTER_S, Math.ceil((last - now) / 1_000))
+    return Math.ceil((last - now) / 1_000)
   }
 }
 
@@ -89,7 +89,7 @@ export function admission(options: AdmissionOptions): (caller: Caller, access: A
         `This ${key ? 'key' : 'user'} is limited to ${maxConcurrentPerKey} requests at a time`,
         {
           code: 'rate_limit_exceeded',
-          retryAfter: FULL_RETRY_AFTER_S,
+          retryAfter: KEY_RETRY_AFTER_S,
         },
       )
     // One share more than there are keys and users, so that the next one finds room.

@@ -1,11 +1,8 @@
-import type { KV, LimitOf, Target, TokensOf, UsageLedger } from '@turnpike/core'
-import { ApiError } from '@turnpike/core'
+import type { ApiError, KV, LimitOf, Target, TokensOf, UsageLedger } from '@turnpike/core'
 import { tokenLimit } from '@turnpike/core/internal'
 import type { Caller, UserCaller } from './caller.js'
 import { hasUser } from './caller.js'
-
-const forbidden = (code: 'forbidden' | 'budget_exceeded' | 'insufficient_credits', message: string): ApiError =>
-  new ApiError(403, 'permission_error', message, { code })
+import { forbidden } from './errors.js'
 
 /** Whether a caller may use a model. */
 export function mayUse(caller: Caller, provider: string, model: string): boolean {
@@ -17,7 +14,7 @@ export function mayUse(caller: Caller, provider: string, model: string): boolean
 export function allowedTargets(caller: UserCaller, targets: Target[]): Target[] {
   if (!caller.key?.models) return targets
   const allowed = targets.filter(({ provider, model }) => mayUse(caller, provider.id, model))
-  if (allowed.length === 0) throw forbidden('forbidden', 'This key may not be used for this model')
+  if (allowed.length === 0) throw forbidden('This key may not be used for this model')
   return allowed
 }
 
@@ -43,11 +40,10 @@ export async function overLimit(limits: LimitOf[], ledger: UsageLedger): Promise
     const { spent, held } = await ledger.used(credits)
     // Held tokens may have been released meanwhile. Without a budget, it was the credits nevertheless.
     if (limits.length === 1 || spent + held >= credits.tokens)
-      return forbidden('insufficient_credits', 'The credits are used up, or held by requests that are running')
+      return forbidden('The credits are used up, or held by requests that are running', 'insufficient_credits')
   }
-  return forbidden('budget_exceeded', 'The budget for this is used up')
+  return forbidden('The budget for this is used up', 'budget_exceeded')
 }
 
 /** 403 for a request under a budget whose price is not known. */
-export const unpriced = (): ApiError =>
-  forbidden('forbidden', 'The price of this model is not known, and there is a budget to keep')
+export const unpriced = (): ApiError => forbidden('The price of this model is not known, and there is a budget to keep')

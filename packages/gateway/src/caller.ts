@@ -1,7 +1,8 @@
 import type { GatewayKeys, KeyHolder, RateLimiter, User } from '@turnpike/core'
-import { ApiError } from '@turnpike/core'
+import { ApiError, KEY_PREFIX } from '@turnpike/core'
 import { sha256 } from '@turnpike/core/internal'
 import type { Call, Exchange } from '@turnpike/http'
+import { forbidden } from './errors.js'
 import type { Access } from './operation.js'
 
 /** An administrator who was authenticated by another credential than a gateway key. */
@@ -36,8 +37,6 @@ export const isAdmin = (caller: Caller): boolean => (hasUser(caller) ? caller.us
 
 export const hasUser = (caller: Caller): caller is UserCaller => caller !== null && 'user' in caller
 
-const forbidden = (message: string): ApiError => new ApiError(403, 'permission_error', message, { code: 'forbidden' })
-
 const bearer = (exchange: Exchange): string | undefined =>
   /^bearer +(\S+)$/i.exec(exchange.header('authorization') ?? '')?.[1]
 
@@ -69,10 +68,15 @@ export function callerOf(
     if (!holder) {
       const admin = access !== 'key' && (await authenticateAdmin?.(exchange))
       if (admin) return admin
-      throw new ApiError(401, 'authentication_error', 'A valid gateway key is needed: Authorization: Bearer gw-…', {
-        code: 'invalid_api_key',
-        headers: { 'www-authenticate': 'Bearer' },
-      })
+      throw new ApiError(
+        401,
+        'authentication_error',
+        `A valid gateway key is needed: Authorization: Bearer ${KEY_PREFIX}…`,
+        {
+          code: 'invalid_api_key',
+          headers: { 'www-authenticate': 'Bearer' },
+        },
+      )
     }
     const { id, rate_limit } = holder.key
     log({ key_id: id, user_id: holder.user.id })

@@ -1,4 +1,4 @@
-/** What spec.md leaves open and the gateway decides. Each value answers the sentence above it and is an option of `createGateway`. */
+/** What spec.md leaves open and the gateway decides. Each value answers the sentence above it. */
 
 /** "the gateway information object also reports version 1.0.0" is shown; its name and description are not. */
 export const NAME = 'turnpike'
@@ -23,10 +23,10 @@ export const MAX_IN_FLIGHT = 4_096
 /** Not shown: the part of them that is served first come, first served; the rest is reserved for keys below their fair share. */
 export const COMMON_PART = 0.8
 
-/** Not shown: seconds for Retry-After where a key has reached its limit in the process; the minimum where the process is full. */
-export const FULL_RETRY_AFTER_S = 1
+/** Not shown: seconds for Retry-After where a key has as many requests at a time as it may. */
+export const KEY_RETRY_AFTER_S = 1
 
-/** Not shown: the maximum for Retry-After, in seconds, where the process is full. */
+/** Not shown: the maximum for Retry-After, in seconds, where the process is full. The minimum is 1. */
 export const LONGEST_RETRY_AFTER_S = 30
 
 /** Not shown: how many refused requests get the same Retry-After from a full process. */
@@ -58,3 +58,24 @@ export const TRANSCRIPTION_MODELS = ['whisper-1']
 
 /** "25 MB": taken as 25 · 1024² bytes, as OpenAI does. */
 export const AUDIO_LIMIT = 25 * 1024 * 1024
+
+/** Not shown: characters of the requested model that are logged, because it is the caller's text. */
+export const LOGGED_MODEL = 100
+
+/** Not shown: hours that the paths of administrators sum up at most. */
+export const MAX_HOURS = 720
+
+/** Not shown: hours of GET /admin/metrics where none are asked for. */
+export const METRICS_HOURS = 24
+
+/** Not shown: hours of GET /admin/usage/hours where none are asked for: a week. */
+export const SERIES_HOURS = 168
+
+/** Not shown: events that are kept for readers who come later. */
+export const EVENTS_KEPT = 1_000
+
+/** Not shown: events that wait for a slow reader; older ones are dropped, and the event `dropped` has their number. */
+export const EVENTS_WAITING = 1_000
+
+/** Not shown: milliseconds after which a stream of events ends, so that its reader must authenticate again when it reconnects, as `EventSource` does. */
+export const EVENTS_MS = 300_000

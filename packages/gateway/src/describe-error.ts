@@ -1,6 +1,6 @@
 import type { UpstreamFailure } from '@turnpike/core'
 import { ApiError, UpstreamError } from '@turnpike/core'
-import { scrub } from '@turnpike/core/internal'
+import { invalid, scrub } from '@turnpike/core/internal'
 import { toApiError } from '@turnpike/http'
 import { RETRY_AFTER_S } from './conventions.js'
 
@@ -24,7 +24,7 @@ function describeUpstream(error: UpstreamError): ApiError {
       cause: error,
     })
   if (kind === 'status' && caller)
-    return new ApiError(400, 'invalid_request_error', scrub(error.message), {
+    return invalid(scrub(error.message), {
       code:
         status === 404
           ? 'model_not_found'

@@ -9,7 +9,7 @@ import type {
   Usage,
 } from '@turnpike/core'
 import { UpstreamError } from '@turnpike/core'
-import { acceptance, AT_ONCE, extend, follow, together } from '@turnpike/core/internal'
+import { acceptance, CALLS_AT_ONCE, extend, follow, together } from '@turnpike/core/internal'
 
 /** Sums all counts, including those of the details. */
 function addUsage(a: Usage, b: Usage): Usage {
@@ -68,7 +68,7 @@ export async function fanOutStream(
     streams[index] = stream
     return stream.batches[Symbol.asyncIterator]()
   }
-  const first = Math.min(n, AT_ONCE)
+  const first = Math.min(n, CALLS_AT_ONCE)
   let begun: AsyncIterator<ChunkChoice[]>[]
   try {
     begun = await Promise.all(Array.from({ length: first }, (_, index) => start(index)))

@@ -3,7 +3,22 @@ export type { GatewayParts } from './admin-routes.js'
 export { conventionRoutes } from './admin-routes.js'
 export type { Administrator, AuthenticateAdmin, AuthenticateUser, Caller, SignedIn, UserCaller } from './caller.js'
 export { tokenAdmin } from './caller.js'
-export * from './conventions.js'
+export {
+  ABANDONED_MS,
+  AUDIO_LIMIT,
+  BETWEEN_EVENTS_MS,
+  DESCRIPTION,
+  DRAIN_MS,
+  EMBEDDING,
+  FIRST_EVENT_MS,
+  IMAGE_MODELS,
+  MAX_IN_FLIGHT,
+  NAME,
+  SPEECH_MODELS,
+  TRANSCRIPTION_MODELS,
+  VERSION,
+  VOICES,
+} from './conventions.js'
 export * from './gateway.js'
 export type { OnRequest } from './on-request.js'
 export { BalancerResponse, SimulatedChoice } from './operations/admin/balancer.js'

@@ -10,6 +10,7 @@ import {
   GatewayError,
   ImageRequest,
   ImageResponse,
+  KEY_PREFIX,
   Model,
   ModelList,
   SpeechRequest,
@@ -142,7 +143,7 @@ export const gatewayDocument = (
       admin: { who: 'For administrators.', ...administered },
     },
     securitySchemes: {
-      gatewayKey: { ...bearer, description: 'A gateway key, gw-…' },
+      gatewayKey: { ...bearer, description: `A gateway key, ${KEY_PREFIX}…` },
       administrator: {
         ...bearer,
         description: 'What administrators may show in place of a key.',

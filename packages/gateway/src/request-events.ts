@@ -1,5 +1,6 @@
 import type { RequestLog } from '@turnpike/http'
 import * as v from 'valibot'
+import { EVENTS_KEPT } from './conventions.js'
 
 const text = v.optional(v.string())
 const number = v.optional(v.number())
@@ -87,7 +88,7 @@ export interface RequestEvents {
 }
 
 /** The events of this process, with a ring buffer of the last ones. @param options.keep size of the buffer; default 1,000 */
-export function requestEvents({ keep = 1_000 }: { keep?: number } = {}): RequestEvents {
+export function requestEvents({ keep = EVENTS_KEPT }: { keep?: number } = {}): RequestEvents {
   const ring: RequestEvent[] = []
   /** Position of the oldest event once the buffer is full. */
   let oldest = 0

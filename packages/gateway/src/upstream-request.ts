@@ -3,6 +3,7 @@ import type { Attribute } from '@turnpike/core/internal'
 import type { Call } from '@turnpike/http'
 import { allowedTargets, budgetsOf, creditsOf, overLimit, unpriced } from './admit.js'
 import type { Caller, UserCaller } from './caller.js'
+import { LOGGED_MODEL } from './conventions.js'
 import type { RecordHead } from './record.js'
 import { estimated, recordOf, tag } from './record.js'
 import type { UpstreamWatch, UpstreamWatches } from './upstream-watch.js'
@@ -65,9 +66,6 @@ export interface UpstreamRequest {
   failedCalls: string
   first_token_ms: number | null
 }
-
-/** Characters of a requested model that are logged. */
-const LOGGED_MODEL = 100
 
 /** Milliseconds since a time of `performance.now`. */
 export const elapsed = (started: number): number => Math.round(performance.now() - started)

@@ -1,5 +1,5 @@
 import { ApiError } from '@turnpike/core'
-import { concat } from '@turnpike/core/internal'
+import { concat, invalid } from '@turnpike/core/internal'
 
 /** 413 for a body over the limit. */
 export const tooLarge = (limit: number): ApiError =>
@@ -8,8 +8,7 @@ export const tooLarge = (limit: number): ApiError =>
   })
 
 /** 400 for a body that the client did not finish sending. */
-export const cutShort = (cause?: unknown): ApiError =>
-  new ApiError(400, 'invalid_request_error', 'The request body was cut short', { code: 'invalid_body', cause })
+export const cutShort = (cause?: unknown): ApiError => invalid('The request body was cut short', { cause })
 
 /** 408 for a request that does not arrive in time. */
 export const tooSlow = (): ApiError =>
@@ -36,10 +35,6 @@ export async function* unstalled(body: AsyncIterable<Uint8Array>, idleMs: number
     void chunks.return?.().catch(() => undefined)
   }
 }
-
-/** 400 for a body that is not what it should be. */
-export const invalid = (message: string, code: 'invalid_json' | 'invalid_body'): ApiError =>
-  new ApiError(400, 'invalid_request_error', message, { code })
 
 /** Reads a whole body chunk by chunk and stops at the limit. */
 export async function collect(body: AsyncIterable<Uint8Array>, limit: number): Promise<Uint8Array> {
@@ -74,6 +69,8 @@ function tooDeep(text: string, limit: number): boolean {
   return false
 }
 
+const invalidJson = (message: string): ApiError => invalid(message, { code: 'invalid_json' })
+
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
@@ -81,30 +78,30 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
  * @throws ApiError 400 `invalid_json` for what is not UTF-8, not JSON or nested deeper than `depth`
  */
 export function parseJson(bytes: Uint8Array, depth: number): unknown {
-  if (bytes.length === 0) throw invalid('The request body is empty; a JSON object is expected', 'invalid_json')
+  if (bytes.length === 0) throw invalidJson('The request body is empty; a JSON object is expected')
   let text: string
   try {
     text = utf8.decode(bytes)
   } catch {
-    throw invalid('The request body is not valid UTF-8', 'invalid_json')
+    throw invalidJson('The request body is not valid UTF-8')
   }
-  if (tooDeep(text, depth)) throw invalid(`The request body nests deeper than ${depth} levels`, 'invalid_json')
+  if (tooDeep(text, depth)) throw invalidJson(`The request body nests deeper than ${depth} levels`)
   try {
     return JSON.parse(text)
   } catch {
-    throw invalid('The request body is not valid JSON', 'invalid_json')
+    throw invalidJson('The request body is not valid JSON')
   }
 }
 
 /** @throws ApiError 400 for a compressed body */
 export function requireIdentity(contentEncoding: string | undefined): void {
   if (contentEncoding !== undefined && contentEncoding.toLowerCase() !== 'identity')
-    throw invalid(`Content-Encoding "${contentEncoding}" is not supported; send the body uncompressed`, 'invalid_body')
+    throw invalid(`Content-Encoding "${contentEncoding}" is not supported; send the body uncompressed`)
 }
 
 /** @throws ApiError 400 where the headers announce a body that is not plain JSON */
 export function requireJson(contentType: string | undefined, contentEncoding: string | undefined): void {
   requireIdentity(contentEncoding)
   if (contentType !== undefined && !/^\s*application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType))
-    throw invalid('Content-Type must be application/json', 'invalid_body')
+    throw invalid('Content-Type must be application/json')
 }

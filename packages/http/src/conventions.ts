@@ -1,4 +1,4 @@
-/** What spec.md leaves open and http decides. Each value answers the sentence above it and is an option where it is used. */
+/** What spec.md leaves open and http decides. Each value answers the sentence above it. */
 
 /** "Maximum request body size … not shown": bytes of a JSON body. */
 export const BODY_LIMIT = 20 * 1024 * 1024
@@ -14,3 +14,33 @@ export const BODY_IDLE_MS = 30_000
 
 /** Not shown: silence after which a stream carries a comment, in milliseconds, so that proxies do not time it out. */
 export const HEARTBEAT_MS = 15_000
+
+/** Not shown: bytes of a request's head. */
+export const HEADER_LIMIT = 16_384
+
+/** Not shown: milliseconds in which a request's head has to arrive. */
+export const HEADERS_MS = 20_000
+
+/**
+ * Not shown: milliseconds for which a connection is kept open between two requests. Longer than common proxies do (60 s), so that they do not
+ * reuse a connection that the server is closing; Node's default is 5 s.
+ */
+export const KEEP_ALIVE_MS = 65_000
+
+/** Not shown: bytes of a form besides its file, which are other fields, part headers and boundaries. */
+export const FORM_OVERHEAD = 1024 * 1024
+
+/** Not shown: fields of a form besides its file. */
+export const FORM_FIELDS = 64
+
+/** Not shown: bytes of one field of a form. */
+export const FORM_FIELD_BYTES = 64 * 1024
+
+/** Not shown: entries per read of a list that is sent whole. */
+export const ENTRIES_PER_READ = 400
+
+/** Not shown: characters of the message for an invalid input. */
+export const MESSAGE_LENGTH = 300
+
+/** Not shown: seconds for which browsers keep the answer to a preflight. */
+export const PREFLIGHT_S = 600

@@ -1,3 +1,4 @@
+import { PREFLIGHT_S } from './conventions.js'
 import type { Exchange } from './exchange.js'
 
 /** Cross-origin requests of browsers. */
@@ -33,7 +34,7 @@ export function corsHeaders(
     const wanted = exchange.header('access-control-request-headers')
     headers['access-control-allow-methods'] = [...methods].join(', ')
     if (wanted !== undefined) headers['access-control-allow-headers'] = wanted
-    headers['access-control-max-age'] = '600'
+    headers['access-control-max-age'] = String(PREFLIGHT_S)
   }
   return headers
 }

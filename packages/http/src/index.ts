@@ -1,7 +1,7 @@
 /** Exchange and reply, routes, shells for Node, fetch and HatTip, bodies, SSE. @module */
 export * from './assets.js'
 export type { Content, Range } from './content.js'
-export * from './conventions.js'
+export { BODY_IDLE_MS, BODY_LIMIT, CLIENT_LEFT, HEARTBEAT_MS, JSON_DEPTH } from './conventions.js'
 export * from './cookies.js'
 export type { CorsOptions } from './cors.js'
 export type { Exchange, Handler, Reply, Servable, ShellOptions } from './exchange.js'

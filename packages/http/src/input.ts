@@ -1,19 +1,13 @@
-import { ApiError } from '@turnpike/core'
+import type { ApiError } from '@turnpike/core'
+import { invalid } from '@turnpike/core/internal'
 import type { BaseIssue, GenericSchema } from 'valibot'
 import { getDotPath, safeParse } from 'valibot'
+import { MESSAGE_LENGTH } from './conventions.js'
 import type { Route } from './operation.js'
-
-/** Most characters of the message of an error. */
-const MAX_MESSAGE = 300
 
 const invalidInput = (what: string, reason: string, field?: string): ApiError => {
   const message = `Invalid ${what}: ${reason}`
-  return new ApiError(
-    400,
-    'invalid_request_error',
-    message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}…` : message,
-    { code: 'invalid_body', field },
-  )
+  return invalid(message.length > MESSAGE_LENGTH ? `${message.slice(0, MESSAGE_LENGTH)}…` : message, { field })
 }
 
 /** The field of the schema that an issue is in, such as `messages[3]`. Names that are deeper, or that the schema does not have, may be content. */

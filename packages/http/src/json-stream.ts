@@ -1,22 +1,19 @@
+import type { ListPage, PageOptions } from '@turnpike/core'
+import { ENTRIES_PER_READ } from './conventions.js'
 import type { Answer, Call } from './operation.js'
 import { bytes } from './operation.js'
 
 const encoder = new TextEncoder()
 
-/** A page of a list. */
-export interface ListPage<T> {
-  items: T[]
-  /** The `after` of the next page; absent on the last one. */
-  next?: string | undefined
-}
-
-/** Entries per read of a list that is sent whole, where an operation says no other number. */
-const WHOLE_PAGE = 400
-
-type ReadPage<T> = (page: { limit?: number | undefined; after?: string | undefined }) => Promise<ListPage<T>>
+type ReadPage<T> = (page: PageOptions) => Promise<ListPage<T>>
 
 /** A list as JSON, sent page by page as the client reads, between two texts. The first page is read before the answer begins. */
-async function listed<T>(begin: string, read: ReadPage<T>, end: () => string, limit = WHOLE_PAGE): Promise<Answer> {
+async function listed<T>(
+  begin: string,
+  read: ReadPage<T>,
+  end: () => string,
+  limit = ENTRIES_PER_READ,
+): Promise<Answer> {
   const first = await read({ limit })
 
   async function* chunks(): AsyncGenerator<Uint8Array> {
@@ -58,11 +55,7 @@ export const jsonList = <T>(
   )
 
 /** The query of an operation whose answer is a list: the fields of `Paging`, and further ones. */
-type ListQuery = {
-  limit?: number | undefined
-  after?: string | undefined
-  [filter: string]: string | number | undefined
-}
+type ListQuery = PageOptions & { [filter: string]: string | number | undefined }
 
 /** Whether a query asks for a page of a list, and not for the whole. */
 export const asksForPage = ({ limit, after }: ListQuery): boolean => limit !== undefined || after !== undefined

@@ -1,17 +1,13 @@
 import type { BusboyFileStream } from '@fastify/busboy'
 import { Busboy } from '@fastify/busboy'
 import { ApiError } from '@turnpike/core'
-import { cutShort, invalid, requireIdentity } from './body.js'
+import { invalid } from '@turnpike/core/internal'
+import { cutShort, requireIdentity } from './body.js'
+import { FORM_FIELD_BYTES, FORM_FIELDS, FORM_OVERHEAD } from './conventions.js'
 import type { Exchange } from './exchange.js'
 import type { FileStream, FormOptions } from './operation.js'
 import type { Spooled } from './spool.js'
 import { spool } from './spool.js'
-
-/** Most bytes of a form besides its file: other fields, part headers and boundaries. */
-const OVERHEAD = 1024 * 1024
-/** Most fields besides the file, and most bytes of each. */
-const FIELDS = 64
-const FIELD_BYTES = 64 * 1024
 
 /** A received form. Its fields are not validated. */
 export interface Form {
@@ -21,7 +17,7 @@ export interface Form {
   dispose(): Promise<void>
 }
 
-const wrongType = (): ApiError => invalid('Content-Type must be multipart/form-data with a boundary', 'invalid_body')
+const wrongType = (): ApiError => invalid('Content-Type must be multipart/form-data with a boundary')
 
 /** @throws ApiError 400 if the boundary is missing or invalid */
 function parserOf(type: string, limits: object) {
@@ -41,7 +37,11 @@ async function* readBody(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
   }
 }
 
-const unnamedPart = (): ApiError => invalid('A part of the form has no name', 'invalid_body')
+/** What browsers write in a name in place of quotation marks and line breaks (WHATWG HTML, multipart/form-data). The parser leaves it. */
+const ESCAPES: Record<string, string> = { '%22': '"', '%0D': '\r', '%0A': '\n' }
+const decodeName = (name: string): string => name.replace(/%22|%0D|%0A/g, (escape) => ESCAPES[escape]!)
+
+const unnamedPart = (): ApiError => invalid('A part of the form has no name')
 
 /** Streams the file as it arrives; ends once the rest of the form has been received. */
 async function* streamFile(
@@ -80,7 +80,7 @@ export async function readForm(
       code: 'request_too_large',
     })
   const length = Number(exchange.header('content-length') ?? NaN)
-  if (length > limit + OVERHEAD) throw tooLarge()
+  if (length > limit + FORM_OVERHEAD) throw tooLarge()
 
   const texts = new Map<string, string[]>()
   let file: { name: string; type: string; stream: BusboyFileStream; spooled?: Promise<Spooled> } | undefined
@@ -90,7 +90,13 @@ export async function readForm(
   const failed = new Promise<never>((_, reject) => (fail = reject))
   failed.catch((error: Error) => file?.stream.destroy(error))
 
-  const limits = { files: 1, fields: FIELDS, fieldSize: FIELD_BYTES, fieldNameSize: 100, headerSize: 16 * 1024 }
+  const limits = {
+    files: 1,
+    fields: FORM_FIELDS,
+    fieldSize: FORM_FIELD_BYTES,
+    fieldNameSize: 100,
+    headerSize: 16 * 1024,
+  }
   const busboy = parserOf(type, limits)
   const finished = new Promise<void>((resolve) => busboy.on('finish', resolve))
   // The type declarations omit that `name` may be undefined.
@@ -100,10 +106,10 @@ export async function readForm(
       return
     }
     if (name !== fileField) {
-      fail(invalid(`The form has a file "${name.slice(0, 40)}"; only "${fileField}" is expected`, 'invalid_body'))
+      fail(invalid(`The form has a file "${name.slice(0, 40)}"; only "${fileField}" is expected`))
       return
     }
-    file = { name: filename ?? '', type: mime, stream }
+    file = { name: decodeName(filename ?? ''), type: mime, stream }
     // An error before the first read would otherwise be an uncaught exception.
     stream.on('error', () => undefined)
     if (!streamed) {
@@ -117,11 +123,11 @@ export async function readForm(
       fail(unnamedPart())
       return
     }
-    if (nameCut || valueCut) fail(invalid('A field of the form is too long', 'invalid_body'))
+    if (nameCut || valueCut) fail(invalid('A field of the form is too long'))
     texts.set(name, [...(texts.get(name) ?? []), value])
   })
-  busboy.on('filesLimit', () => fail(invalid('The form has more than one file', 'invalid_body')))
-  busboy.on('fieldsLimit', () => fail(invalid('The form has too many fields', 'invalid_body')))
+  busboy.on('filesLimit', () => fail(invalid('The form has more than one file')))
+  busboy.on('fieldsLimit', () => fail(invalid('The form has too many fields')))
   // The parser's message, such as "Unexpected end of multipart data", is kept as the cause.
   busboy.on('error', (cause) => fail(cutShort(cause)))
 
@@ -129,12 +135,12 @@ export async function readForm(
     let bytes = 0
     for await (const chunk of readBody(exchange.body())) {
       bytes += chunk.length
-      if (bytes > limit + OVERHEAD) throw tooLarge()
+      if (bytes > limit + FORM_OVERHEAD) throw tooLarge()
       await Promise.race([new Promise((taken) => busboy.write(chunk, taken)), failed])
     }
     busboy.end()
     await Promise.race([finished, failed])
-    if (!file) throw invalid(`The form has no file "${fileField}"`, 'invalid_body')
+    if (!file) throw invalid(`The form has no file "${fileField}"`)
   }
   const whole = receive()
   whole.catch(fail)
@@ -147,7 +153,7 @@ export async function readForm(
     if (!spooled) {
       const input: FileStream = {
         ...named,
-        least: Math.max(0, (length || 0) - OVERHEAD),
+        least: Math.max(0, (length || 0) - FORM_OVERHEAD),
         ...(length >= 0 && { most: length }),
         body: streamFile(stream, limit, tooLarge, whole),
         async fields() {

@@ -3,7 +3,9 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import { createServer as createHttpServer } from 'node:http'
 import type { Socket } from 'node:net'
 import { ApiError } from '@turnpike/core'
+import { invalid } from '@turnpike/core/internal'
 import { tooSlow } from './body.js'
+import { HEADER_LIMIT, HEADERS_MS, KEEP_ALIVE_MS } from './conventions.js'
 import type { Reply, Servable, ShellOptions } from './exchange.js'
 import { nodeShell } from './node-shell.js'
 
@@ -20,9 +22,6 @@ export function createListener({ handle }: Servable, options: ShellOptions = {})
   const shell = nodeShell(handle, options)
   return (request: IncomingMessage, response: ServerResponse) => void shell(request, response)
 }
-
-const badRequest = (message: string): ApiError =>
-  new ApiError(400, 'invalid_request_error', message, { code: 'invalid_body' })
 
 /** A host name or IP address with an optional port (RFC 9110, section 7.2). */
 const hostPattern = /^(\[[0-9a-f:.]+\]|[\w.~%!$&'()*+,;=-]+)(:\d*)?$/i
@@ -47,7 +46,7 @@ function describeParseError(error: NodeJS.ErrnoException): ApiError {
       code: 'request_too_large',
     })
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return tooSlow()
-  return badRequest('The request is not valid HTTP')
+  return invalid('The request is not valid HTTP')
 }
 
 const reasons: Record<number, string> = {
@@ -77,22 +76,21 @@ function writeRaw(socket: Socket, reply: Reply): void {
  * @example createServer(gateway).listen(8787)
  */
 export function createServer(servable: Servable, options: ServerOptions = {}): Server {
-  const { listener = createListener(servable, options), maxHeaderSize = 16_384 } = options
+  const { listener = createListener(servable, options), maxHeaderSize = HEADER_LIMIT } = options
   const checked: RequestListener = (request, response) => {
     if (hasHost(request)) return listener(request, response)
-    const reply = servable.refuse(badRequest('The Host header is missing, malformed or repeated'))
+    const reply = servable.refuse(invalid('The Host header is missing, malformed or repeated'))
     response.writeHead(reply.status, lastHeaders(reply)).end(reply.body)
   }
   const server = createHttpServer({
     maxHeaderSize,
     requireHostHeader: false,
-    headersTimeout: 20_000,
+    headersTimeout: HEADERS_MS,
     // Node's default checks the time-out above every 30 s only.
     connectionsCheckingInterval: 5_000,
     // Node's default ends requests after 5 minutes, which a large upload may exceed. `bodyIdleMs` ends stalled ones.
     requestTimeout: 0,
-    // Longer than the keep-alive of common proxies (60 s), so that they do not reuse a connection that the server is closing. Node's default is 5 s.
-    keepAliveTimeout: 65_000,
+    keepAliveTimeout: KEEP_ALIVE_MS,
   })
   server.on('request', checked)
   server.on('checkExpectation', checked)

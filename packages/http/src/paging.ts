@@ -1,3 +1,4 @@
+import { ID_LENGTH, MAX_PAGE_SIZE } from '@turnpike/core/internal'
 import * as v from 'valibot'
 
 /** A whole number in a query. */
@@ -14,6 +15,6 @@ export const whole = (least: number, most: number) =>
 
 /** Which part of a list: so many entries, default 100, after the `next` of the part before. */
 export const Paging = v.object({
-  limit: v.optional(whole(1, 500)),
-  after: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(200))),
+  limit: v.optional(whole(1, MAX_PAGE_SIZE)),
+  after: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(ID_LENGTH))),
 })

@@ -1,4 +1,5 @@
 import { EMAIL, ROLES } from '@turnpike/core'
+import { Budget } from '@turnpike/core/internal'
 import * as v from 'valibot'
 import { NAME_LENGTH, TEXT_LENGTH } from './conventions.js'
 
@@ -7,6 +8,12 @@ import { NAME_LENGTH, TEXT_LENGTH } from './conventions.js'
 const id = v.pipe(v.string(), v.uuid())
 const count = v.pipe(v.number(), v.integer())
 const time = v.pipe(v.string(), v.isoTimestamp())
+
+/** A time as a body has it. The pattern alone lets offsets pass that a `Date` does not take, such as `+14`. */
+export const NewTime = v.pipe(
+  time,
+  v.check((text) => !Number.isNaN(Date.parse(text)), 'expected a time such as 2030-01-31T08:00:00Z'),
+)
 const nullableTime = v.nullable(time)
 
 /** The three roles. */
@@ -108,12 +115,16 @@ export const Session = v.object({
   updated_at: time,
 })
 
-/** spec.md, "GatewayKey". `key` is shown once, when it is created; the time of the last use in lists. */
+/** spec.md, "GatewayKey". `key` is shown once, when it is created; the time of the last use in lists. Limits that a key does not have are absent. */
 export const GatewayKey = v.object({
   id,
   name: v.string(),
   key: v.optional(v.string()),
   rate_limit: count,
+  /** The allowed models, each as an id or as `provider/id`. */
+  models: v.optional(v.array(v.string())),
+  budget: v.optional(Budget),
+  expires_at: v.optional(time),
   revoked: v.boolean(),
   created_at: time,
   last_used_at: v.optional(nullableTime),

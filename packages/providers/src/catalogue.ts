@@ -1,6 +1,7 @@
 import type { Price, PriceSource, Rates } from '@turnpike/core'
 import { fixedPrices, priceTable } from '@turnpike/core'
 import { undated } from '@turnpike/core/internal'
+import { CATALOGUE_DATE } from './family.js'
 
 /** The limits and the price of a model. */
 export interface ModelFacts {
@@ -33,9 +34,6 @@ const claude = (input: number): Rates => ({
 
 /** The context size of nearly all Gemini models: 1,048,576 tokens. */
 const MI = 2 ** 20
-
-/** The date of the sources of the {@link catalogue}. */
-export const CATALOGUE_DATE = '2026-07-02'
 
 /**
  * The known models by `provider/model`. Source: models.dev at f3fc69229, 2026-07-02; `tts-…` and `whisper-1`: litellm's table of

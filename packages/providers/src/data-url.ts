@@ -1,5 +1,4 @@
-import { invalid } from '@turnpike/core/internal'
-import { toBase64 } from './base64.js'
+import { invalid, toBase64 } from '@turnpike/core/internal'
 
 /** The media of a `data:` URL. */
 export interface Media {

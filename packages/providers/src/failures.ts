@@ -1,5 +1,5 @@
 import { UpstreamError } from '@turnpike/core'
-import type { ChatAdapter, ErrorAnswer } from './adapter.js'
+import type { ChatAdapter, ErrorAnswer, ErrorMeaning } from './adapter.js'
 
 /**
  * The error for an answer that is invalid or unusable, although the upstream has accepted (and bills) the request.
@@ -11,6 +11,12 @@ export const malformed = (provider: string, message: string, cause?: unknown, co
 /** The error for an incomplete answer; `code` as in {@link malformed}. */
 export const truncated = (provider: string, message: string, cause?: unknown, code?: string): UpstreamError =>
   new UpstreamError(message, { provider, kind: 'truncated', accepted: true, cause, code })
+
+/** Whose fault an error status is. A 404 is the caller's only with the family's error message: a wrong base URL is answered with 404 as well. */
+export const faultOf = (status: number, message: string | undefined): Pick<ErrorMeaning, 'caller' | 'credential'> => ({
+  caller: [400, 409, 413, 422].includes(status) || (status === 404 && message !== undefined),
+  credential: [401, 402, 403].includes(status),
+})
 
 /** The error for an error status, either of the response itself or in its body. */
 export function statusError(

@@ -31,15 +31,15 @@ interface Family extends Pick<ProviderOptions, 'owns' | 'endpoints'> {
   modelsPath: string
 }
 
-/** `created` of every model, in seconds: the date of the catalogues. Source: models.dev, 2026-07-02. */
-const CATALOGUED = 1_782_950_400
+/** The date of the sources of the models that are listed, and of their limits and prices. */
+export const CATALOGUE_DATE = '2026-07-02'
 
 /** Lists the models of a family for a provider id. */
 export const listModels = (family: string, provider: string, catalogue: Record<string, Capability[]>): Model[] =>
   Object.entries(catalogue).map(([id, capabilities]) => ({
     id,
     object: 'model',
-    created: CATALOGUED,
+    created: Date.parse(CATALOGUE_DATE) / 1000,
     owned_by: family,
     provider,
     capabilities,

@@ -11,6 +11,7 @@ import { extend, unsupported, withoutNulls } from '@turnpike/core/internal'
 import type { ChatAdapter, UpstreamRequest } from './adapter.js'
 import { decodeStream } from './events.js'
 import { malformed } from './failures.js'
+import { dismiss } from './transport.js'
 import type { Upstream } from './upstream.js'
 import { callJson, send } from './upstream.js'
 
@@ -81,7 +82,7 @@ export function createProvider(options: ProviderOptions): Provider {
     const response = await send(upstream, await translate(request, call), call, forStream)
     const type = response.header('content-type')
     if (type !== undefined && !/^text\/event-stream/i.test(type)) {
-      void response.body[Symbol.asyncIterator]().return?.()
+      dismiss(response)
       throw malformed(provider, `The answer is not an event stream but ${type}`)
     }
     const decoder = chat.stream(request)

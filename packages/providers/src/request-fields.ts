@@ -55,6 +55,18 @@ export function effortOf(request: ChatCompletionRequest): Effort | undefined {
   return effort
 }
 
+/** `stop` as a list, reduced to what the family accepts, with a note of what is left out; undefined if nothing is left. */
+export function stopsOf(
+  { stop }: ChatCompletionRequest,
+  accepted: (given: string[]) => string[],
+  note: NoteDown,
+): string[] | undefined {
+  const given = typeof stop === 'string' ? [stop] : (stop ?? [])
+  const taken = accepted(given)
+  if (taken.length < given.length) note('stop', taken.length === 0 ? 'dropped' : 'clamped')
+  return taken.length > 0 ? taken : undefined
+}
+
 /** Parses the arguments of a tool call; empty ones and null become `{}`. @throws ApiError 400 if they are not a JSON object */
 export function parseArguments(name: string, text: string): object {
   const value = text.trim() === '' ? null : parseJson(text)

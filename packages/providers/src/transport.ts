@@ -1,5 +1,5 @@
 import type { Signal } from '@turnpike/core'
-import { Pieces } from '@turnpike/core/internal'
+import { follow, Pieces } from '@turnpike/core/internal'
 
 /** A request to a transport. Adapters never call `fetch` themselves. */
 export interface TransportRequest {
@@ -32,6 +32,9 @@ export const withoutEncoding =
   (name) =>
     /^content-(encoding|length)$/.test(name) ? undefined : header(name)
 
+/** Closes the connection of a response whose body is not read. */
+export const dismiss = ({ body }: TransportResponse): void => void body[Symbol.asyncIterator]().return?.()
+
 /** Sends one request and resolves with the head of its response. Redirects are returned and not followed. */
 export type Transport = (request: TransportRequest) => Promise<TransportResponse>
 
@@ -43,11 +46,7 @@ export function fetchTransport(options: { fetch?: typeof globalThis.fetch } = {}
   const send = options.fetch ?? globalThis.fetch
   return async ({ url, method, headers, body, signal }) => {
     // On Bun, cancelling the body leaves the socket open; aborting the request closes it on all runtimes.
-    const controller = new AbortController()
-    const abort = (): void => controller.abort(signal.reason)
-    const unsubscribe = (): void => signal.removeEventListener('abort', abort)
-    if (signal.aborted) abort()
-    else signal.addEventListener('abort', abort)
+    const { controller, dispose } = follow(signal)
     // `fetch` rejects a stream body without `duplex`.
     const init: RequestInit & { duplex: 'half' } = {
       method,
@@ -58,7 +57,7 @@ export function fetchTransport(options: { fetch?: typeof globalThis.fetch } = {}
       duplex: 'half',
     }
     const response = await send(url, init).catch((error: unknown) => {
-      unsubscribe()
+      dispose()
       throw error
     })
     const header: TransportResponse['header'] = (name) => response.headers.get(name) ?? undefined
@@ -67,18 +66,18 @@ export function fetchTransport(options: { fetch?: typeof globalThis.fetch } = {}
       status: response.status,
       // The encodings that every `fetch` decodes: Bun's does not decode combinations, and Node's other encodings depend on its version.
       header: /^((x-)?gzip|deflate|br)$/i.test(header('content-encoding') ?? '') ? withoutEncoding(header) : header,
-      text: () => response.text().finally(unsubscribe),
+      text: () => response.text().finally(dispose),
       body: new Pieces<Uint8Array>(
         (onResult, onError) => {
           reader ??= response.body?.getReader()
           void Promise.resolve(reader?.read() ?? { done: true, value: undefined }).then((result) => {
-            if (result.done) unsubscribe()
+            if (result.done) dispose()
             // Only BYOB readers end with a value.
             onResult(result as IteratorResult<Uint8Array, undefined>)
           }, onError)
         },
         () => {
-          unsubscribe()
+          dispose()
           controller.abort()
         },
       ),

@@ -6,6 +6,7 @@ import { malformed, statusError, truncated } from './failures.js'
 import { parseJson } from './json.js'
 import { neverSent } from './network-errors.js'
 import type { Transport, TransportResponse } from './transport.js'
+import { dismiss } from './transport.js'
 
 /** Size limits for responses of an upstream. */
 export interface UpstreamLimits {
@@ -101,7 +102,7 @@ export function send(
       if (status >= 200 && status <= 299) {
         const encoding = header('content-encoding')
         if (encoding === undefined || /^identity$/i.test(encoding)) return response
-        void response.body[Symbol.asyncIterator]().return?.()
+        dismiss(response)
         const message = `The content encoding of the answer is not supported: ${encoding}`
         throw new UpstreamError(message, { provider: id, kind: 'malformed', accepted: true, encoding })
       }

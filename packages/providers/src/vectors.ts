@@ -1,5 +1,5 @@
 import type { EmbeddingRequest } from '@turnpike/core'
-import { fromBase64, toBase64 } from './base64.js'
+import { fromBase64, toBase64 } from '@turnpike/core/internal'
 
 type Encoding = EmbeddingRequest['encoding_format']
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import type { BlobStore, ByteRange, StoredBlob } from '@turnpike/core'
 import { StorageError } from '@turnpike/core'
-import { uuidv7 } from '@turnpike/core/internal'
+import { timeOf, uuidv7 } from '@turnpike/core/internal'
 import { cutRange, writeChunks } from './blob-bytes.js'
 import { envelope } from './envelope.js'
 import type { Driver, Items, StorageLike } from './storage-like.js'
@@ -52,8 +52,6 @@ const { seal, unseal } = envelope('turnpike-blob', 1)
 
 const nameOf = (key: string): string => createHash('sha256').update(key).digest('hex')
 const chunkOf = (name: string, id: string, index: number): string => `chunk:${name}-${id}-${index}`
-/** The timestamp of a UUIDv7 in milliseconds. */
-const timeOf = (id: string): number => parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
 
 /** The prefix with which unstorage stores bytes as text. */
 const BASE64 = 'base64:'

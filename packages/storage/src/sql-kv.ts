@@ -4,6 +4,7 @@ import { StorageError } from '@turnpike/core'
 import { decodeKey, encodeKey, prepareCommit, rangeOf } from '@turnpike/core/internal'
 import type { Change, Outcome, Row } from './sql-commit.js'
 import { evaluate } from './sql-commit.js'
+import { boundedCalls } from './storage-like.js'
 
 /** The format of the table, stored as the value of the row with the empty key. */
 export const FORMAT = 1
@@ -39,7 +40,8 @@ const GROUP = 512
 const GROUP_SIZE = 4_000_000
 const SWEEP_EVERY = 60_000
 const SWEEP_ROWS = 500
-const HEALTH_TIMEOUT = 2_000
+/** Runs a call with the time-out of `health`. */
+const bounded = boundedCalls(2_000)
 
 const keysOf = ({ check, set, del, sum }: PreparedCommit): string[] => [
   ...[...check, ...set, ...sum].map(({ k }) => k),
@@ -151,16 +153,11 @@ export function sqlKV(engine: SqlEngine, now: () => number = Date.now): KV {
     async health() {
       if (closed) return { ok: false, reason: 'The store is closed' }
       ping ??= engine.ping().finally(() => (ping = undefined))
-      let timer: ReturnType<typeof setTimeout>
-      const late = new Promise<never>((_, reject) => {
-        timer = setTimeout(() => reject(new Error(`No answer within ${HEALTH_TIMEOUT / 1_000} s`)), HEALTH_TIMEOUT)
-      })
-      return Promise.race([ping, late])
-        .then(
-          () => ({ ok: true }),
-          (error: Error) => ({ ok: false, reason: error.message }),
-        )
-        .finally(() => clearTimeout(timer))
+      const asked = ping
+      return bounded('a health check', () => asked).then(
+        () => ({ ok: true }),
+        (error: Error) => ({ ok: false, reason: error.message }),
+      )
     },
     close() {
       closed ??= (async () => {

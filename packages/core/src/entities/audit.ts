@@ -1,5 +1,7 @@
 import { uuidv7 } from '../ids.js'
 import type { Commit, KV } from '../kv/kv.js'
+import type { ListPage, PageOptions } from '../kv/pages.js'
+import { pageBelow } from '../kv/pages.js'
 
 /** An entry of the audit log: one action of an administrator or a user. */
 export type AuditEntry = {
@@ -34,16 +36,8 @@ export function audit(
   return [{ key: ['audit', entry.id], value: entry }, ...also]
 }
 
-/** A page of the audit log, newest first; `next` is the `after` of the following page. */
-export async function listAudit(
-  kv: KV,
-  { after, limit = 100 }: { after?: string | undefined; limit?: number | undefined } = {},
-): Promise<{ items: AuditEntry[]; next?: string }> {
-  const page = await kv.list<AuditEntry>(['audit'], {
-    reverse: true,
-    limit,
-    ...(after !== undefined && { after: ['audit', after] }),
-  })
-  const items = page.items.map(({ value }) => value)
-  return page.next ? { items, next: page.next[1]! } : { items }
+/** A page of the audit log, newest first. */
+export async function listAudit(kv: KV, page?: PageOptions): Promise<ListPage<AuditEntry>> {
+  const { items, next } = await pageBelow<AuditEntry>(kv, ['audit'], { ...page, reverse: true })
+  return { items: items.map(({ value }) => value), next }
 }

@@ -1,10 +1,11 @@
-import { DEFAULT_RATE_LIMIT, KEY_BYTES } from '../conventions.js'
+import { DEFAULT_RATE_LIMIT, KEY_BYTES, KEY_OVERLAP_MS, KEY_PREFIX } from '../conventions.js'
 import { uuidv7 } from '../ids.js'
 import type { Commit, KV } from '../kv/kv.js'
 import { entriesOf } from '../kv/kv.js'
+import type { ListPage, PageOptions } from '../kv/pages.js'
+import { pageBelow } from '../kv/pages.js'
 import type { Budget } from '../ledger/holds.js'
 import { lastUsed } from '../ledger/last-used.js'
-import type { PageOptions } from '../ledger/record-pages.js'
 import { revocableCache } from '../revocable-cache.js'
 import { sha256 } from '../sha256.js'
 import type { Act } from './audit.js'
@@ -46,13 +47,6 @@ export interface KeyInput {
   budget?: Budget
 }
 
-/** A page of keys with the time of their last use, newest first, including revoked ones. */
-export interface KeyPage {
-  items: (GatewayKey & { last_used_at: string | null })[]
-  /** The `after` of the following page; absent on the last one. */
-  next?: string
-}
-
 /** A verified key and its owner. */
 export interface KeyHolder {
   key: GatewayKey
@@ -71,8 +65,8 @@ export interface GatewayKeys {
   get(id: string): Promise<GatewayKey | null>
   /** The key with this value and its owner; null if the key is unknown, revoked or expired, or its owner was deleted. */
   verify(value: string): Promise<KeyHolder | null> | KeyHolder | null
-  /** The keys of a user, or for null of all users. */
-  list(userId: string | null, page?: PageOptions): Promise<KeyPage>
+  /** The keys of a user, or for null of all users, newest first, including revoked ones, with the time of their last use. */
+  list(userId: string | null, page?: PageOptions): Promise<ListPage<GatewayKey & { last_used_at: string | null }>>
   /** Changes the rate limit of a key, in requests per minute. */
   setRateLimit(id: string, rateLimit: number, act?: Act): Promise<void>
   /**
@@ -86,13 +80,10 @@ export interface GatewayKeys {
   revokeAll(userId: string, act?: Act): Promise<void>
 }
 
-/** How long a rotated key stays valid by default, in milliseconds. */
-const OVERLAP_MS = 86_400_000
-
 /** `gw-` and 32 random bytes in base64url. */
 function newKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(KEY_BYTES))
-  return `gw-${btoa(String.fromCharCode(...bytes))
+  return `${KEY_PREFIX}${btoa(String.fromCharCode(...bytes))
     .replaceAll('+', '-')
     .replaceAll('/', '_')
     .replaceAll('=', '')}`
@@ -188,26 +179,21 @@ export function gatewayKeys(kv: KV, options: { now?: () => number } = {}): Gatew
       return created ? { ...record, key } : null
     },
     verify(value) {
-      if (!value.startsWith('gw-')) return null
+      if (!value.startsWith(KEY_PREFIX)) return null
       const hash = sha256(value)
       return typeof hash === 'string' ? verifyHash(hash) : hash.then(verifyHash)
     },
-    async list(userId, { after, limit = 100 } = {}) {
+    async list(userId, page) {
       const prefix = userId === null ? ['gwkey'] : userKeysOf(userId)
-      const page = await kv.list(prefix, {
-        reverse: true,
-        limit,
-        ...(after !== undefined && { after: [...prefix, after] }),
-      })
-      const ids = page.items.map(({ key }) => key.at(-1)!)
+      const { items, next } = await pageBelow(kv, prefix, { ...page, reverse: true })
+      const ids = items.map(({ key }) => key.at(-1)!)
       const [entries, uses] = await Promise.all([kv.getMany<GatewayKey>(ids.map(keyOf)), lastUsed(kv, 'key', ids)])
-      const items = entries.flatMap((entry, i) => (entry ? { ...entry.value, last_used_at: uses[i]! } : []))
-      return page.next ? { items, next: page.next.at(-1)! } : { items }
+      return { items: entries.flatMap((entry, i) => (entry ? { ...entry.value, last_used_at: uses[i]! } : [])), next }
     },
     async setRateLimit(id, rate_limit, act = {}) {
       await change(id, (key) => ({ ...key, rate_limit }), auditEntry('key.update', id, act))
     },
-    async rotate(id, { overlapMs = OVERLAP_MS } = {}, act = {}) {
+    async rotate(id, { overlapMs = KEY_OVERLAP_MS } = {}, act = {}) {
       for (;;) {
         const entry = await kv.get<GatewayKey>(keyOf(id))
         if (!entry || entry.value.revoked || entry.value.rotated_at !== undefined || isExpired(entry.value)) return null

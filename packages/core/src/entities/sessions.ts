@@ -1,5 +1,7 @@
 import { uuidv7 } from '../ids.js'
 import type { JsonValue, KV } from '../kv/kv.js'
+import type { ListPage, PageOptions } from '../kv/pages.js'
+import { pageBelow } from '../kv/pages.js'
 import { toUsd } from '../prices/cost.js'
 import { lastUsed } from '../ledger/last-used.js'
 import type { Fields } from '../ledger/totals.js'
@@ -79,22 +81,10 @@ export async function getSession(kv: KV, id: string): Promise<Session | null> {
   return entry ? (await withTotals(kv, [entry.value]))[0]! : null
 }
 
-/** The user's sessions, newest first; `next` is the `after` of the following page. */
-export async function listSessions(
-  kv: KV,
-  userId: string,
-  { after, limit = 100 }: { after?: string | undefined; limit?: number | undefined } = {},
-): Promise<{ items: Session[]; next?: string }> {
-  const prefix = ['user-sessions', userId]
-  const page = await kv.list(prefix, {
-    reverse: true,
-    limit,
-    ...(after !== undefined && { after: [...prefix, after] }),
-  })
-  const entries = await kv.getMany<StoredSession>(page.items.map(({ key }) => sessionKey(key[2]!)))
-  const items = await withTotals(
-    kv,
-    entries.flatMap((entry) => entry?.value ?? []),
-  )
-  return page.next ? { items, next: page.next[2]! } : { items }
+/** The user's sessions, newest first. */
+export async function listSessions(kv: KV, userId: string, page?: PageOptions): Promise<ListPage<Session>> {
+  const { items, next } = await pageBelow(kv, ['user-sessions', userId], { ...page, reverse: true })
+  const entries = await kv.getMany<StoredSession>(items.map(({ key }) => sessionKey(key[2]!)))
+  const sessions = entries.flatMap((entry) => entry?.value ?? [])
+  return { items: await withTotals(kv, sessions), next }
 }

@@ -1,7 +1,10 @@
+import { ID_LENGTH, MAX_PAGE_SIZE, PAGE_SIZE } from '../conventions.js'
 import { uuidv7 } from '../ids.js'
 import { invalid } from '../invalid.js'
 import type { Commit, Entry, KV } from '../kv/kv.js'
 import { entriesOf } from '../kv/kv.js'
+import type { ListPage, PageOptions } from '../kv/pages.js'
+import { pageBelow } from '../kv/pages.js'
 import type { Budget } from '../ledger/holds.js'
 import type { Act } from './audit.js'
 import { audit } from './audit.js'
@@ -45,9 +48,6 @@ export const EMAIL = /^[^@\s\p{Cc}\p{Cs}]+@[^@\s\p{Cc}\p{Cs}]+$/u
 const userKey = (id: string) => ['user', id]
 const emailKey = (email: string) => ['email', email.toLowerCase()]
 const countKey = ['user-count']
-
-/** Maximum length of an id: it is part of storage keys, whose length is limited. */
-const ID_LENGTH = 200
 
 /**
  * Creates a user. The id and the e-mail of a deleted user cannot be used again.
@@ -116,34 +116,30 @@ export async function findUserByEmail(kv: KV, email: string, options?: { deleted
 }
 
 /**
- * Users that are not deleted, in reverse order of their ids: newest first, if the ids are UUIDv7. `next` is the `after` of the following page.
- * `limit` is 100 by default; `deleted: true` lists the deleted ones in place of the others.
+ * Users that are not deleted, in reverse order of their ids: newest first, if the ids are UUIDv7. `deleted: true` lists the deleted ones in
+ * place of the others.
  */
 export async function listUsers(
   kv: KV,
-  {
-    after,
-    limit = 100,
-    deleted = false,
-  }: { after?: string | undefined; limit?: number | undefined; deleted?: boolean | undefined } = {},
-): Promise<{ items: User[]; next?: string }> {
+  { after, limit = PAGE_SIZE, deleted = false }: PageOptions & { deleted?: boolean | undefined } = {},
+): Promise<ListPage<User>> {
   const items: User[] = []
   for (let from = after; ;) {
-    const page = await kv.list<User>(['user'], {
+    // Deleted users are few among many: looking for them takes large pages.
+    const page = await pageBelow<User>(kv, ['user'], {
+      after: from,
+      limit: deleted ? MAX_PAGE_SIZE : limit,
       reverse: true,
-      // Deleted users are few among many: looking for them takes large pages.
-      limit: deleted ? 500 : limit,
-      ...(from !== undefined && { after: userKey(from) }),
     })
     for (const [i, { value }] of page.items.entries()) {
       if ((value.deleted_at !== null) !== deleted) continue
       items.push(value)
       if (items.length < limit) continue
-      const isLast = !page.next && i === page.items.length - 1
+      const isLast = page.next === undefined && i === page.items.length - 1
       return isLast ? { items } : { items, next: value.id }
     }
-    if (!page.next) return { items }
-    from = page.next[1]!
+    if (page.next === undefined) return { items }
+    from = page.next
   }
 }
 

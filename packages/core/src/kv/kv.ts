@@ -1,3 +1,5 @@
+import { MAX_PAGE_SIZE, PAGE_SIZE } from '../conventions.js'
+
 /**
  * The storage port: ordered keys, versioned values and one atomic write operation.
  * All writes of one action are one `commit`. Ids are UUIDv7, so a reverse `list` is newest first.
@@ -84,9 +86,6 @@ export interface KV {
   close(): Promise<void>
 }
 
-/** Maximum number of entries in one page. */
-const MAX_PAGE = 500
-
 const plain = /^[a-z0-9_-]+$/
 
 const utf8 = new TextEncoder()
@@ -141,11 +140,11 @@ export interface KeyRange {
 }
 
 /** Translates the arguments of `list` into a key range, which stays within `prefix` whatever `after` is. */
-export function rangeOf(prefix: Key, { after, limit = 100, reverse = false }: ListOptions = {}): KeyRange {
+export function rangeOf(prefix: Key, { after, limit = PAGE_SIZE, reverse = false }: ListOptions = {}): KeyRange {
   const below = prefix.length > 0 ? encodeKey(prefix) : undefined
   // '0' is the character after '/', and no character of an encoded key sorts after '~'.
   const [low, high] = below === undefined ? ['', '\x7f'] : [`${below}/`, `${below}0`]
-  const range = { low, high, reverse, limit: Math.min(Math.max(limit, 1), MAX_PAGE) }
+  const range = { low, high, reverse, limit: Math.min(Math.max(limit, 1), MAX_PAGE_SIZE) }
   const last = after && encodeKey(after)
   if (last && last > range.low && last < range.high) range[reverse ? 'high' : 'low'] = last
   else if (last && (reverse ? last <= range.low : last >= range.high)) range.high = range.low
@@ -179,7 +178,7 @@ export async function update<T extends JsonValue>(
  */
 export async function* entriesOf<T>(kv: KV, prefix: Key = [], after?: Key): AsyncGenerator<Entry<T>> {
   for (;;) {
-    const { items, next } = await kv.list<T>(prefix, { limit: MAX_PAGE, ...(after && { after }) })
+    const { items, next } = await kv.list<T>(prefix, { limit: MAX_PAGE_SIZE, ...(after && { after }) })
     yield* items
     if (!next) return
     after = next

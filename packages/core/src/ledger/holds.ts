@@ -1,3 +1,4 @@
+import { HOLD_END_MS } from '../conventions.js'
 import { timeOf } from '../ids.js'
 import type { Commit, Entry, Key, KV } from '../kv/kv.js'
 import { encodeKey, entriesOf } from '../kv/kv.js'
@@ -55,8 +56,6 @@ export type Hold = {
   /** The key of the usage total that its estimated tokens are held in; absent where tokens are not limited. */
   tokens?: string[]
 }
-
-const HOLD_END_MS = 86_400_000
 
 const holdKey = (id: string): Key => ['hold', id]
 const endKey = (id: string): Key => ['hold-end', id]

@@ -1,5 +1,5 @@
+import type { ListPage, PageOptions } from '../kv/pages.js'
 import type { BudgetUse, Hold, LimitOf } from './holds.js'
-import type { PageOptions, RecordPage } from './record-pages.js'
 import type { Fields, HourOf, TotalOf, UsageTotals } from './totals.js'
 import type { FailedCall, UsageRecord } from './usage-record.js'
 
@@ -12,11 +12,10 @@ export interface UsageHour {
   fields: Readonly<Fields>
 }
 
-/** A page of sums by id, in the order in which ids are stored. Ids without requests are left out. */
-export interface UsagePage {
-  items: { id: string; totals: UsageTotals }[]
-  /** The `after` of the next page; absent on the last one. */
-  next?: string
+/** The usage of an id. */
+export interface UsageOf {
+  id: string
+  totals: UsageTotals
 }
 
 /** Stores usage records, sums them up, and holds the expected cost of running requests. */
@@ -57,19 +56,16 @@ export interface UsageLedger {
   /** Like `totals`, for several ids, in their order. */
   totalsOfMany(of: TotalOf, ids: string[]): Promise<UsageTotals[]>
   /** Sums over all time per provider, including those that are no longer configured, with all counted fields: see totals.ts. */
-  providers(): Promise<{ id: string; totals: UsageTotals; fields: Readonly<Fields> }[]>
-  /** Sums over all time of each id. `limit` is 100 by default. */
-  listTotals(of: Exclude<TotalOf, 'all'>, page?: PageOptions): Promise<UsagePage>
+  providers(): Promise<(UsageOf & { fields: Readonly<Fields> })[]>
+  /** Sums over all time of each id that has requests, in the order in which ids are stored. */
+  listTotals(of: Exclude<TotalOf, 'all'>, page?: PageOptions): Promise<ListPage<UsageOf>>
   /**
-   * Sums of each id since the hour of `from`. `limit` is 100 by default; a page that is not the last may have fewer, or no items.
+   * The same since the hour of `from`; a page that is not the last may have fewer items than `limit`, or none.
    * It takes a read per id, and another for its hours.
    */
-  listSince(of: HourOf, from: Date, page?: PageOptions): Promise<UsagePage>
+  listSince(of: HourOf, from: Date, page?: PageOptions): Promise<ListPage<UsageOf>>
   /** Sums per hour, oldest first, starting with the hour of `from`; hours without usage are omitted. */
   hours(of: HourOf, id: string, from: Date): Promise<UsageHour[]>
-  /**
-   * Lists the records of a user, newest first; `next` is the `after` of the next page. `limit` default 100, at most 500.
-   * @throws ApiError 400 if `after` is not a valid cursor
-   */
-  records(userId: string, page?: PageOptions): Promise<RecordPage>
+  /** Lists the records of a user, newest first. @throws ApiError 400 if `after` is not a valid cursor */
+  records(userId: string, page?: PageOptions): Promise<ListPage<UsageRecord>>
 }

@@ -1,22 +1,8 @@
+import { MAX_PAGE_SIZE, PAGE_SIZE } from '../conventions.js'
 import { invalid } from '../invalid.js'
 import type { Key, KV, Page } from '../kv/kv.js'
+import type { ListPage, PageOptions } from '../kv/pages.js'
 import type { UsageRecord } from './usage-record.js'
-
-/** Options of a page: `limit` default 100, at most 500; `after` is the `next` of the previous page. */
-export interface PageOptions {
-  after?: string | undefined
-  limit?: number | undefined
-}
-
-/** A page of usage records, newest first. */
-export interface RecordPage {
-  items: UsageRecord[]
-  /** The `after` of the next page; absent on the last one. */
-  next?: string
-}
-
-/** Maximum number of records on a page. */
-const MAX_PAGE = 500
 
 /** The cursor of a page: a segment to start after, or a segment and the number of its records that are on previous pages. */
 const CURSOR = /^([0-9a-f-]{36})(?:\.(\d+))?$/
@@ -42,9 +28,12 @@ async function* segments(
 }
 
 /** Reads a page of a user's records, newest first. A segment contains all records of one flush, so a page may end within a segment. */
-export async function pageOfRecords(kv: KV, userId: string, options: PageOptions = {}): Promise<RecordPage> {
-  const { after, limit = 100 } = options
-  const most = Math.min(Math.max(limit, 1), MAX_PAGE)
+export async function pageOfRecords(
+  kv: KV,
+  userId: string,
+  { after, limit = PAGE_SIZE }: PageOptions = {},
+): Promise<ListPage<UsageRecord>> {
+  const most = Math.min(Math.max(limit, 1), MAX_PAGE_SIZE)
   const items: UsageRecord[] = []
   let last: string | undefined
   for await (const { id, records, from } of segments(kv, userId, after, most))

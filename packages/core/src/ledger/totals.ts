@@ -1,3 +1,4 @@
+import { ID_LENGTH } from '../conventions.js'
 import type { Commit, Key } from '../kv/kv.js'
 import { encodeKey } from '../kv/kv.js'
 import { bucketOf } from './histogram.js'
@@ -98,14 +99,12 @@ export function sumOf(all: Iterable<Readonly<Fields>>): Fields {
 /** The hour of an ISO 8601 timestamp, such as `2026-01-31-09`; sorts by time. */
 export const hourOf = (timestamp: string): string => `${timestamp.slice(0, 10)}-${timestamp.slice(11, 13)}`
 
-/** Length to which ids of models are cut: they may be arbitrary text of the caller, and the length of keys is limited. */
-const MODEL_LENGTH = 200
-
 export const totalKey = (of: TotalOf, id: string): Key => (of === 'all' ? ['usage-total', of] : ['usage-total', of, id])
 export const hourKey = (of: HourOf, id: string, hour: string): Key => [
   'usage-hour',
   of,
-  of === 'model' ? id.slice(0, MODEL_LENGTH) : id,
+  // Ids of models may be any text of the caller.
+  of === 'model' ? id.slice(0, ID_LENGTH) : id,
   hour,
 ]
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { usageRecord } from '../../../../test/support/usage-record.js'
 import { memoryKV } from '../kv/memory-kv.js'
-import type { PageOptions } from './record-pages.js'
+import type { PageOptions } from '../kv/pages.js'
 import { usageLedger } from './usage-ledger.js'
 
 const NOW = '2026-01-02T12:30:00.000Z'

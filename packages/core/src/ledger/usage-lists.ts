@@ -1,8 +1,10 @@
+import { PAGE_SIZE } from '../conventions.js'
 import type { Entry, KV } from '../kv/kv.js'
 import { entriesOf } from '../kv/kv.js'
+import type { ListPage, PageOptions } from '../kv/pages.js'
+import { pageBelow } from '../kv/pages.js'
 import { afterTurn } from '../microtask.js'
-import type { UsageHour, UsagePage } from './ledger.js'
-import type { PageOptions } from './record-pages.js'
+import type { UsageHour, UsageOf } from './ledger.js'
 import type { Fields, HourOf, TotalOf } from './totals.js'
 import { addFields, hourKey, hourOf, totalsOf } from './totals.js'
 
@@ -28,33 +30,19 @@ export async function hoursOf(kv: KV, of: HourOf, id: string, from: Date): Promi
 /** Ids whose hours are read at a time. Requests have their turn between two groups, because a store in memory never waits. */
 const AT_ONCE = 8
 
-const pageOf = (items: UsagePage['items'], next: string | undefined): UsagePage => ({
-  items: items.filter(({ totals }) => totals.requests > 0),
-  ...(next !== undefined && { next }),
-})
+const used = ({ totals }: UsageOf): boolean => totals.requests > 0
 
 /** Reads a page of the sums over all time, in one list. */
-export async function listTotals(
-  kv: KV,
-  of: Exclude<TotalOf, 'all'>,
-  { after, limit = 100 }: PageOptions = {},
-): Promise<UsagePage> {
-  const prefix = ['usage-total', of]
-  const { items, next } = await kv.list<Fields>(prefix, {
-    limit,
-    ...(after !== undefined && { after: [...prefix, after] }),
-  })
-  return pageOf(
-    items.map(({ key, value }) => ({ id: key[2]!, totals: totalsOf(value) })),
-    next?.[2],
-  )
+export async function listTotals(kv: KV, of: Exclude<TotalOf, 'all'>, page?: PageOptions): Promise<ListPage<UsageOf>> {
+  const { items, next } = await pageBelow<Fields>(kv, ['usage-total', of], page)
+  return { items: items.map(({ key, value }) => ({ id: key[2]!, totals: totalsOf(value) })).filter(used), next }
 }
 
 /** Finds the ids that have sums per hour: each by one list, which starts after the hours of the one before. */
 async function idsWithHours(
   kv: KV,
   of: HourOf,
-  { after, limit = 100 }: PageOptions,
+  { after, limit = PAGE_SIZE }: PageOptions,
 ): Promise<{ ids: string[]; next?: string }> {
   const ids: string[] = []
   for (let last = after; ; last = ids.at(-1)) {
@@ -70,17 +58,17 @@ async function idsWithHours(
 }
 
 /** Reads a page of the sums since the hour of `from`; it may be shorter than `limit`, because ids without usage since then are left out. */
-export async function listSince(kv: KV, of: HourOf, from: Date, page: PageOptions = {}): Promise<UsagePage> {
+export async function listSince(kv: KV, of: HourOf, from: Date, page: PageOptions = {}): Promise<ListPage<UsageOf>> {
   const { ids, next } = await idsWithHours(kv, of, page)
   const sum = async (id: string) => {
     const fields: Fields = {}
     for await (const { value } of countersOf(kv, of, id, from)) addFields(fields, value)
     return { id, totals: totalsOf(fields) }
   }
-  const items: UsagePage['items'] = []
+  const items: UsageOf[] = []
   while (items.length < ids.length) {
     items.push(...(await Promise.all(ids.slice(items.length, items.length + AT_ONCE).map(sum))))
     await new Promise<void>((resolve) => afterTurn(resolve))
   }
-  return pageOf(items, next)
+  return { items: items.filter(used), next }
 }

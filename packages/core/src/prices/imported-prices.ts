@@ -1,3 +1,4 @@
+import { isObject } from '../is-object.js'
 import { parsePrice } from './parse-prices.js'
 import type { Price } from './price.js'
 
@@ -10,8 +11,7 @@ export interface ImportedPrices {
 export type Fields = Record<string, unknown>
 
 /** The fields of an object; `{}` for other values. */
-export const fieldsOf = (value: unknown): Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
+export const fieldsOf = (value: unknown): Fields => (isObject(value) ? value : {})
 
 /** Parses each price separately, so that an invalid row does not affect the others. */
 export function importPrices(candidates: Iterable<[model: string, price: Fields]>): ImportedPrices {

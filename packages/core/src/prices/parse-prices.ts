@@ -1,3 +1,4 @@
+import { isObject } from '../is-object.js'
 import type { Price, Rates, UnitClass } from './price.js'
 import { unitClasses } from './price.js'
 
@@ -10,12 +11,7 @@ const most: Partial<Record<UnitClass, number>> = {
   images: 10_000_000,
 }
 
-type Fields = Record<string, unknown>
-
-const isObject = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-function parseRates(fields: Fields): Rates {
+function parseRates(fields: Record<string, unknown>): Rates {
   const rates: Rates = {}
   for (const [field, value] of Object.entries(fields)) {
     const name = unitClasses.find((one) => one === field)

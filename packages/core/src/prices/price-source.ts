@@ -1,8 +1,7 @@
+import { PRICES_MS } from '../conventions.js'
 import { fnv1a } from './fnv1a.js'
 import { priceTable } from './price-table.js'
 import type { Price, PriceSource, PriceTable } from './price.js'
-
-const SIX_HOURS = 6 * 60 * 60 * 1000
 
 /** A source whose prices never change. */
 export const fixedPrices = (table: PriceTable): PriceSource => ({ table: () => table })
@@ -44,7 +43,7 @@ const over = (upper: PriceTable, lower: PriceTable): PriceTable => ({
  * loaded, has no rows, or lacks more than half of the models of the last one.
  */
 export function livePrices(options: LivePricesOptions): LivePrices {
-  const { first, everyMs = SIX_HOURS, source = 'loaded' } = options
+  const { first, everyMs = PRICES_MS, source = 'loaded' } = options
   let table = first
   let models: string[] = []
   let loading: Promise<void> | undefined

@@ -1,3 +1,4 @@
+import { isObject } from '../is-object.js'
 import { fnv1a } from './fnv1a.js'
 import { parsePrices } from './parse-prices.js'
 import type { Origin, Price, PriceTable } from './price.js'
@@ -6,9 +7,7 @@ import type { Origin, Price, PriceTable } from './price.js'
 export const undated = (model: string): string => model.replace(/-(\d{8}|\d{4}-\d{2}-\d{2}|latest)$/, '')
 
 const sortKeys = (_: string, value: unknown): unknown =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-    : value
+  isObject(value) ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))) : value
 
 /**
  * Creates a table from rows by `provider/model`, in US dollars per million units. A dated id without a row uses the row of the undated id.

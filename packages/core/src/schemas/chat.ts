@@ -4,6 +4,8 @@
  * `null` always means absent, as OpenAI clients send it.
  */
 import * as v from 'valibot'
+import { isObject } from '../is-object.js'
+import { count, integer } from './integers.js'
 import { ours } from './ours.js'
 import { variant } from './variant.js'
 
@@ -72,8 +74,6 @@ export const ChatMessage = variant('role', [
 ])
 export type ChatMessage = v.InferOutput<typeof ChatMessage>
 
-const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** Any JSON object, passed through unchanged: valibot's object schemas drop keys such as `constructor`, which a JSON Schema may have. */
 export const jsonObject = v.pipe(
   v.custom<Record<string, unknown>>(isObject, 'Expected an object'),
@@ -105,8 +105,6 @@ export const ToolChoice = v.union(
   ],
   'Expected "auto", "none", "required" or {"type":"function","function":{"name":…}}',
 )
-
-const integer = v.pipe(v.number(), v.integer())
 
 /** `ChatCompletionRequest` of spec.md: the body of POST /v1/chat/completions. */
 export const ChatCompletionRequest = v.looseObject({
@@ -140,8 +138,6 @@ export const ChatCompletionRequest = v.looseObject({
   presence_penalty: v.nullish(v.number()),
 })
 export type ChatCompletionRequest = v.InferOutput<typeof ChatCompletionRequest>
-
-const count = v.pipe(integer, v.minValue(0))
 
 /** Token counts of one completion. Additional detail objects of upstreams are kept. */
 export const Usage = v.looseObject({ prompt_tokens: count, completion_tokens: count, total_tokens: count })

@@ -1,9 +1,8 @@
 /** The embeddings shapes of spec.md ("Gateway chat shapes", EmbeddingRequest; "Endpoints"). Loose: fields that spec.md does not name are passed through. */
 import * as v from 'valibot'
+import { count, integer } from './integers.js'
 import { ours } from './ours.js'
 
-const integer = v.pipe(v.number(), v.integer())
-const count = v.pipe(integer, v.minValue(0))
 /** Not in spec.md: LangChain and others send token ids, which only the OpenAI family accepts. */
 const tokens = v.pipe(v.array(count), v.minLength(1), ours())
 const text = v.pipe(v.string(), v.minLength(1, 'Expected a text that is not empty'))

@@ -1,7 +1,6 @@
 /** The image shapes of spec.md ("Gateway chat shapes", ImageGenRequest). Loose: fields that spec.md does not name are passed through. */
 import * as v from 'valibot'
-
-const integer = v.pipe(v.number(), v.integer())
+import { count, integer } from './integers.js'
 
 /** `ImageGenRequest` of spec.md: the body of POST /v1/images/generations. */
 export const ImageRequest = v.looseObject({
@@ -18,7 +17,7 @@ export type ImageRequest = v.InferOutput<typeof ImageRequest>
 
 /** The image response of spec.md. */
 export const ImageResponse = v.looseObject({
-  created: v.pipe(integer, v.minValue(0)),
+  created: count,
   data: v.array(
     v.looseObject({
       /** A data URL. */

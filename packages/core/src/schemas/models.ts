@@ -1,5 +1,6 @@
 /** The model list of spec.md, with the `created` and `owned_by` that the OpenAI clients' types expect. */
 import * as v from 'valibot'
+import { integer } from './integers.js'
 
 /** A capability of a model. The closed list is ours (spec.md shows only "array of strings"). */
 export const Capability = v.picklist([
@@ -25,7 +26,7 @@ export const Model = v.looseObject({
   object: v.literal('model'),
   provider: v.string(),
   capabilities: v.array(Capability),
-  created: v.pipe(v.number(), v.integer()),
+  created: integer,
   owned_by: v.string(),
   /** By field of a chat request; only in the record of a single model, not in the list. */
   fidelity: v.optional(v.record(v.string(), Fidelity)),

@@ -1,6 +1,5 @@
 import * as v from 'valibot'
-
-const count = v.pipe(v.number(), v.integer(), v.minValue(0))
+import { count } from './integers.js'
 
 /** spec.md, "Usage record (gateway)", with additional fields. */
 export const UsageEntry = v.object({

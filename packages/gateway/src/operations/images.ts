@@ -1,6 +1,6 @@
 import type { Note, Usage } from '@turnpike/core'
 import { ApiError, ImageRequest, ImageResponse, UpstreamError } from '@turnpike/core'
-import { extend, unsupported, withoutNulls } from '@turnpike/core/internal'
+import { extend, fromBase64, toBase64, unsupported, withoutNulls } from '@turnpike/core/internal'
 import { requireModel } from '../allowed-models.js'
 import { IMAGE_MODELS } from '../conventions.js'
 import { metered, reported, tokens } from '../meter.js'
@@ -30,14 +30,6 @@ const estimate = (prompt_tokens: number): Usage => ({
 
 /** The prefix of every PNG in base64: the eight bytes of its signature. */
 const PNG = 'iVBORw0KGg'
-
-const fromBase64 = (text: string): Uint8Array => Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
-
-function toBase64(bytes: Uint8Array): string {
-  let binary = ''
-  for (const byte of bytes) binary += String.fromCharCode(byte)
-  return btoa(binary)
-}
 
 const unavailable = (message: string, cause?: unknown): ApiError =>
   new ApiError(503, 'upstream_error', message, { code: 'upstream_unavailable', cause })

@@ -1,8 +1,9 @@
 import type { Router } from '@turnpike/core'
-import { ApiError, Model, ModelList } from '@turnpike/core'
+import { Model, ModelList } from '@turnpike/core'
 import * as v from 'valibot'
 import { mayUse } from '../admit.js'
 import type { Caller } from '../caller.js'
+import { notFound } from '../errors.js'
 import { operation } from '../operation.js'
 
 /** GET /v1/models: the models of the configured providers that the caller may use. */
@@ -30,8 +31,7 @@ export const getModel = (router: Router) =>
     errors: [404],
     async run(caller: Caller, { params }) {
       const model = await router.model(params.model)
-      if (!model || !mayUse(caller, model.provider, model.id))
-        throw new ApiError(404, 'not_found_error', 'There is no model with this id', { code: 'not_found' })
+      if (!model || !mayUse(caller, model.provider, model.id)) throw notFound('model')
       return model
     },
   })

@@ -1,4 +1,4 @@
-import { UserUsage } from '@turnpike/core'
+import { UsageEntry, UserUsage } from '@turnpike/core'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { errorOf, OWNER, testGateway } from '../../../../test/support/gateway.js'
@@ -39,6 +39,14 @@ describe('the usage of a user', () => {
     expect(usage.total_cost).toBe(record!.cost_usd)
     expect(record).not.toHaveProperty('cost_nano_usd')
     expect(record).not.toHaveProperty('user_id')
+  })
+
+  it('has no field of a record that the schema of the answer does not have', async () => {
+    const { send, gateway } = await testGateway()
+    const record = usageRecord({ user_id: OWNER, in_session: true, considered: [], service_tier: 'flex' })
+    await gateway.ledger.append(Object.assign(record, { internal: 'for the ledger' }))
+    const { records } = await json<{ records: object[] }>(await send('GET', `/v1/users/${OWNER}/usage`))
+    expect(Object.keys(records[0]!)).toEqual(Object.keys(UsageEntry.entries))
   })
 
   it('counts requests without a price separately', async () => {

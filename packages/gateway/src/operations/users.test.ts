@@ -1,4 +1,4 @@
-import { createUser, GatewayError } from '@turnpike/core'
+import { createUser, GatewayError, getUser } from '@turnpike/core'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { errorOf, OWNER, testGateway } from '../../../../test/support/gateway.js'
@@ -129,6 +129,15 @@ describe('the users of the gateway', () => {
     await Promise.all(Array.from({ length: 1_203 }, () => createUser(kv, {})))
     const { data } = await json<{ data: { id: string }[] }>(await send('GET', '/v1/users', undefined, admin))
     expect(new Set(data.map(({ id }) => id)).size).toBe(1_205)
+  })
+
+  it('are found by their whole ids only', async () => {
+    const { send, admin, kv } = await setUp()
+    const id = 'x'.repeat(200)
+    await createUser(kv, { id })
+    for (const method of ['GET', 'DELETE'])
+      expect((await send(method, `/v1/users/${id}x`, undefined, admin)).status).toBe(404)
+    expect(await getUser(kv, id)).not.toBeNull()
   })
 
   it('lose their keys on deletion', async () => {

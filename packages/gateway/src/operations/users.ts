@@ -1,30 +1,14 @@
-import type { GatewayKeys, KV, PageOptions, UsageLedger, UsageRecord, User } from '@turnpike/core'
-import {
-  ApiError,
-  createUser,
-  deleteUser,
-  EMAIL,
-  getUser,
-  listUsers,
-  ROLES,
-  toUsd,
-  UsageEntry,
-  UserUsage,
-} from '@turnpike/core'
-import { invalid } from '@turnpike/core/internal'
-import { Paging, jsonList } from '@turnpike/http'
+import type { GatewayKeys, KV, PageOptions, UsageEntry, UsageLedger, UsageRecord, User } from '@turnpike/core'
+import { createUser, deleteUser, EMAIL, getUser, listUsers, ROLES, toUsd, UserUsage } from '@turnpike/core'
+import { Budget, invalid, NewBudget } from '@turnpike/core/internal'
+import { asksForPage, jsonList, Paging } from '@turnpike/http'
 import * as v from 'valibot'
 import type { Caller } from '../caller.js'
 import { actorOf, hasUser, isAdmin } from '../caller.js'
+import { notFound } from '../errors.js'
 import { operation } from '../operation.js'
 
 const role = v.picklist(ROLES)
-
-/** The period of a budget; absent = it is never reset. */
-const per = v.optional(v.picklist(['day', 'month']))
-
-/** The maximum cost of requests of a user or a key. */
-export const Budget = v.object({ usd: v.number(), per })
 
 /** spec.md, "The gateway's own user record fields: not shown". */
 export const GatewayUser = v.object({
@@ -53,12 +37,7 @@ export const NewUser = v.strictObject({
   name: v.nullish(v.pipe(v.string(), v.maxLength(200))),
   email: v.nullish(v.pipe(v.string(), v.maxLength(254), v.regex(EMAIL, 'expected an e-mail address'))),
   role: v.nullish(role),
-  budget: v.nullish(
-    v.strictObject({
-      usd: v.pipe(v.number(), v.minValue(0), v.maxValue(1_000_000)),
-      per,
-    }),
-  ),
+  budget: v.nullish(NewBudget),
 })
 
 const params = v.object({ id: v.string() })
@@ -72,14 +51,11 @@ const view = ({ id, name, email, role, budget, created_at }: User): v.InferOutpu
   created_at,
 })
 
-const notFound = (): ApiError =>
-  new ApiError(404, 'not_found_error', 'There is no user with this id', { code: 'not_found' })
-
 /** Reads a user: the caller's own, or any for administrators. @throws ApiError 404, also for users that the caller may not see (ruling 30) */
 async function visible(kv: KV, caller: Caller, id: string): Promise<User> {
   const own = hasUser(caller) && caller.user.id === id
-  const user = own || isAdmin(caller) ? await getUser(kv, id.slice(0, 200)) : null
-  if (!user) throw notFound()
+  const user = own || isAdmin(caller) ? await getUser(kv, id) : null
+  if (!user) throw notFound('user')
   return user
 }
 
@@ -91,13 +67,13 @@ export const usersList = (kv: KV) =>
     access: 'admin',
     query: Paging,
     output: GatewayUserList,
-    async run(_, { query: { limit, after } }) {
-      const read = async (page: Parameters<typeof listUsers>[1]) => {
+    async run(_, { query }) {
+      const read = async (page: PageOptions) => {
         const { items, next } = await listUsers(kv, page)
         return { items: items.map(view), next }
       }
-      if (limit === undefined && after === undefined) return jsonList({ object: 'list' }, 'data', read)
-      const { items, next } = await read({ limit, after })
+      if (!asksForPage(query)) return jsonList({ object: 'list' }, 'data', read)
+      const { items, next } = await read(query)
       return { object: 'list', data: items, next }
     },
   })
@@ -151,18 +127,38 @@ export const usersDelete = (kv: KV, keys: GatewayKeys, now: () => number) =>
     params,
     async run(caller, { params: { id } }) {
       const act = { by: actorOf(caller), now: now() }
-      if (!(await deleteUser(kv, id.slice(0, 200), act))) throw notFound()
+      if (!(await deleteUser(kv, id, act))) throw notFound('user')
       await keys.revokeAll(id, act)
     },
   })
 
-/** The public form of a usage record. */
-function entry(record: UsageRecord): UsageEntry {
-  const { user_id: _, considered: _c, cost_nano_usd, ...rest } = record
-  // In which totals it counts is for the ledger.
-  const { in_session: _is, in_conversation: _ic, in_task: _it, in_project: _ip, ...told } = rest
-  return { ...told, cost_usd: toUsd(cost_nano_usd ?? 0), priced: cost_nano_usd !== null }
-}
+/** The public form of a usage record, field by field, so that a new field of the ledger is not told by itself. */
+const entry = (record: UsageRecord): UsageEntry => ({
+  session_id: record.session_id,
+  model: record.model,
+  provider: record.provider,
+  tokens: record.tokens,
+  prompt_tokens: record.prompt_tokens,
+  completion_tokens: record.completion_tokens,
+  cost_usd: toUsd(record.cost_nano_usd ?? 0),
+  priced: record.cost_nano_usd !== null,
+  timestamp: record.timestamp,
+  request_id: record.request_id,
+  key_id: record.key_id,
+  conversation_id: record.conversation_id,
+  task_id: record.task_id,
+  project_id: record.project_id,
+  task: record.task,
+  outcome: record.outcome,
+  accuracy: record.accuracy,
+  service_tier: record.service_tier,
+  units: record.units,
+  rates: record.rates,
+  catalogue: record.catalogue,
+  attempts: record.attempts,
+  latency_ms: record.latency_ms,
+  first_token_ms: record.first_token_ms,
+})
 
 /** GET /v1/users/{id}/usage: all records, or with `limit` or `after` a page of them. */
 export const usersUsage = (kv: KV, ledger: UsageLedger) =>
@@ -174,11 +170,11 @@ export const usersUsage = (kv: KV, ledger: UsageLedger) =>
     query: Paging,
     output: UserUsage,
     errors: [404],
-    async run(caller, { params, query: { limit, after } }) {
+    async run(caller, { params, query }) {
       const { id } = await visible(kv, caller, params.id)
-      if (limit !== undefined || after !== undefined) {
+      if (asksForPage(query)) {
         const { tokens, cost_nano_usd } = await ledger.totals('user', id)
-        const { items, next } = await ledger.records(id, { limit, after })
+        const { items, next } = await ledger.records(id, query)
         return {
           user_id: id,
           total_tokens: tokens,

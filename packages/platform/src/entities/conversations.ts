@@ -1,5 +1,5 @@
 import type { Entry, Key, KV } from '@turnpike/core'
-import { uuidv7 } from '@turnpike/core/internal'
+import { pageBelow, uuidv7 } from '@turnpike/core/internal'
 import type { Project } from '../schemas.js'
 import type { Page, Paging } from './pages.js'
 import { newestFirst } from './pages.js'
@@ -58,16 +58,9 @@ export const getConversation = async (kv: KV, userId: string, projectId: string,
   (await open(kv, userId, projectId, now)).conversation.value
 
 /** The messages of a conversation, oldest first. */
-export async function listMessages(
-  kv: KV,
-  conversation: Conversation,
-  { after, limit = 100 }: Paging = {},
-): Promise<Page<Message>> {
-  const { items, next } = await kv.list<Message>(threadKey(conversation), {
-    limit,
-    ...(after !== undefined && { after: messageKey(conversation, after) }),
-  })
-  return { items: items.map(({ value }) => value), next: next?.at(-1) }
+export async function listMessages(kv: KV, conversation: Conversation, page?: Paging): Promise<Page<Message>> {
+  const { items, next } = await pageBelow<Message>(kv, threadKey(conversation), page)
+  return { items: items.map(({ value }) => value), next }
 }
 
 /** The last messages of a conversation, oldest first; `next` is the `after` of those before them. */

@@ -179,7 +179,12 @@ export function fileRoutes(
   { kv, now }: Pick<Parts, 'kv' | 'now'>,
   options: FilesOptions,
 ): PlatformRoute[] {
-  const { secrets = [], urlSeconds: seconds = FILE_URL_S } = options
+  const { secrets = [], urlSeconds: seconds = FILE_URL_S, blobs, directUrls } = options
+  // Otherwise every answer with such a URL would fail.
+  if (directUrls && blobs.signedUrl && seconds > (blobs.maxExpiresIn ?? Infinity))
+    throw new TypeError(
+      `urlSeconds is ${seconds}, and this blob store signs URLs for ${blobs.maxExpiresIn} seconds at most`,
+    )
   const parts: FileRouteParts = { files, signer: fileSigner(kv, { secrets, seconds, now }), options }
   const ours = { convention: true }
   return [

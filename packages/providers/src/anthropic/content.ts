@@ -1,6 +1,5 @@
 import type { ChatCompletionRequest, ChatMessage, ContentPart } from '@turnpike/core'
-import { invalid, unsupported } from '@turnpike/core/internal'
-import { fromBase64 } from '../base64.js'
+import { fromBase64, invalid, unsupported } from '@turnpike/core/internal'
 import { parseDataUrl } from '../data-url.js'
 import { parseArguments } from '../request-fields.js'
 import { openCalls } from '../open-calls.js'

@@ -1,6 +1,6 @@
 import type { UpstreamError } from '@turnpike/core'
 import type { ErrorAnswer, ErrorMeaning } from '../adapter.js'
-import { statusError } from '../failures.js'
+import { faultOf, statusError } from '../failures.js'
 import { retryAfter } from '../retry-after.js'
 
 /** The status of each error type. In a stream, errors have a type but no status. */
@@ -16,18 +16,13 @@ const statuses: Record<string, number> = {
   overloaded_error: 529,
 }
 
-/** Statuses caused by the caller's request. A 404 counts only with an Anthropic error body, because a wrong base URL returns 404 as well. */
-const callerStatuses = [400, 409, 413, 422]
-const credentialStatuses = [401, 402, 403]
-
 /** Parses `{type: "error", error: {type, message}}`. */
 export function errors({ status, header, body }: ErrorAnswer): ErrorMeaning {
   const { error } = (body ?? {}) as { error?: { message?: unknown } | null }
   const message = (typeof error?.message === 'string' && error.message) || undefined
   return {
     message,
-    caller: callerStatuses.includes(status) || (status === 404 && message !== undefined),
-    credential: credentialStatuses.includes(status),
+    ...faultOf(status, message),
     code: undefined,
     retryAfter: retryAfter(header('retry-after')),
   }

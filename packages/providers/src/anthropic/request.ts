@@ -1,7 +1,7 @@
 import type { ChatCompletionRequest } from '@turnpike/core'
 import type { UpstreamRequest } from '../adapter.js'
 import type { Effort, NoteDown } from '../request-fields.js'
-import { effortOf, formatOf, sharedFields, takeNotes } from '../request-fields.js'
+import { effortOf, formatOf, sharedFields, stopsOf, takeNotes } from '../request-fields.js'
 import type { Conversation } from './content.js'
 import { refused, toConversation } from './content.js'
 import type { Traits } from './models.js'
@@ -31,12 +31,7 @@ const JSON_ONLY = 'Answer with a JSON object and nothing else.'
 const read = new Set([...sharedFields, 'user', 'safety_identifier', 'service_tier'])
 
 /** Removes blank stop sequences, which the API rejects. */
-function toStops(stop: string | string[] | null | undefined, note: NoteDown): string[] | undefined {
-  const given = typeof stop === 'string' ? [stop] : (stop ?? [])
-  const taken = given.filter((text) => text.trim() !== '')
-  if (taken.length < given.length) note('stop', taken.length === 0 ? 'dropped' : 'clamped')
-  return taken.length > 0 ? taken : undefined
-}
+const acceptedStops = (given: string[]): string[] => given.filter((text) => text.trim() !== '')
 
 interface Thinking {
   thinking?:
@@ -172,7 +167,7 @@ export function toRequest(request: ChatCompletionRequest): UpstreamRequest {
     messages,
     tools: tools.length > 0 ? tools : undefined,
     tool_choice: choice,
-    stop_sequences: toStops(request.stop, note),
+    stop_sequences: stopsOf(request, acceptedStops, note),
     thinking,
     output_config: effort || strict ? { effort, format: strict } : undefined,
     metadata: userId ? { user_id: userId } : undefined,

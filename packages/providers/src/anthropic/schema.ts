@@ -1,11 +1,10 @@
+import { isObject } from '@turnpike/core/internal'
+
 type Schema = Record<string, unknown>
 
 /** Keywords that the API does not enforce; they move to the description. Source: wire-formats.md 2.1. */
 const unenforced = /^((exclusiveM|m)(in|ax)imum|multipleOf|(min|max)(Length|Items|Properties)|pattern|uniqueItems|not)$/
 const formats = /^(date-time|time|date|duration|email|hostname|uri|ipv4|ipv6|uuid)$/
-
-const isSchema = (value: unknown): value is Schema =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Keywords whose values are maps of schemas (`named`), and those whose values are a schema or a list of schemas (`nested`). */
 const named = /^(properties|\$defs|definitions)$/
@@ -17,19 +16,19 @@ const nested = /^(oneOf|anyOf|allOf|items)$/
  */
 export function strictSchema(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(strictSchema)
-  if (!isSchema(schema)) return schema
+  if (!isObject(schema)) return schema
   const { description, additionalProperties, ...rest } = schema
   const words: string[] = []
   const made: Schema = {}
   const describe = (key: string, value: unknown): void => void words.push(`${key}: ${JSON.stringify(value)}`)
   for (const [key, value] of Object.entries(rest)) {
     if (unenforced.test(key) || (key === 'format' && !formats.test(String(value)))) describe(key, value)
-    else if (named.test(key) && isSchema(value))
+    else if (named.test(key) && isObject(value))
       made[key] = Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, strictSchema(inner)]))
     else made[key === 'oneOf' ? 'anyOf' : key] = nested.test(key) ? strictSchema(value) : value
   }
-  if (isSchema(additionalProperties)) describe('additionalProperties', additionalProperties)
-  if ([rest['type']].flat().includes('object') || isSchema(rest['properties'])) made['additionalProperties'] = false
+  if (isObject(additionalProperties)) describe('additionalProperties', additionalProperties)
+  if ([rest['type']].flat().includes('object') || isObject(rest['properties'])) made['additionalProperties'] = false
   if (words.length > 0)
     made['description'] = `${(description as string | undefined) ?? ''} (${words.join(', ')})`.trim()
   else if (description) made['description'] = description

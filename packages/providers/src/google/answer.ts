@@ -124,11 +124,16 @@ export function toLogprobs({ logprobsResult }: Candidate): { content: object[]; 
   return { content, refusal: null }
 }
 
-/** Converts an image to the form that other gateways use for `message.images`; undefined for other media and for drafts in thoughts. */
-export function toImage({ thought, inlineData }: AnswerPart): object | undefined {
+/** The image of a part, in base64; undefined for other media and for drafts in thoughts. */
+export function imageOf({ thought, inlineData }: AnswerPart): { mimeType: string; data: string } | undefined {
   const { mimeType, data } = inlineData ?? {}
-  if (thought || !data || !mimeType?.startsWith('image/')) return undefined
-  return { type: 'image_url', image_url: { url: `data:${mimeType};base64,${data}` } }
+  return thought || !data || !mimeType?.startsWith('image/') ? undefined : { mimeType, data }
+}
+
+/** Converts an image to the form that other gateways use for `message.images`; undefined if the part has none. */
+export function toImage(part: AnswerPart): object | undefined {
+  const image = imageOf(part)
+  return image && { type: 'image_url', image_url: { url: `data:${image.mimeType};base64,${image.data}` } }
 }
 
 /** The `extra_content` of a tool call. The name is that of Google's OpenAI-compatible API; clients send it back. */

@@ -1,5 +1,5 @@
 import type { ChatCompletionRequest, ChatMessage, ContentPart } from '@turnpike/core'
-import { invalid, unsupported } from '@turnpike/core/internal'
+import { invalid, isObject, unsupported } from '@turnpike/core/internal'
 import { parseDataUrl } from '../data-url.js'
 import { parseJson } from '../json.js'
 import { openCalls } from '../open-calls.js'
@@ -45,9 +45,6 @@ interface Call {
   /** Its index among all calls of the conversation. */
   position: number
 }
-
-const isObject = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const isTaken = (type: string): boolean =>
   type === 'application/pdf' || (/^(image|audio|video|text)\//.test(type) && type !== 'image/svg+xml')

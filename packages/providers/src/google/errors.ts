@@ -1,11 +1,10 @@
 import type { UpstreamError } from '@turnpike/core'
+import { isObject } from '@turnpike/core/internal'
 import type { ErrorAnswer, ErrorMeaning } from '../adapter.js'
-import { statusError } from '../failures.js'
+import { faultOf, statusError } from '../failures.js'
 import { retryAfter } from '../retry-after.js'
 
 type Loose = Record<string, unknown>
-
-const isObject = (value: unknown): value is Loose => typeof value === 'object' && value !== null
 
 /** The error of a body: `{error: …}`, or `[{error: …}]` from a stream without `alt=sse`. Undefined if there is none. */
 function errorOf(body: unknown): Loose | undefined {
@@ -21,21 +20,19 @@ function delayOf(details: Loose[]): number | undefined {
   return seconds >= 0 && seconds < Infinity ? Math.ceil(seconds) : undefined
 }
 
-/** Statuses caused by the caller's request. A 404 counts only with a Google error body, because a wrong base URL returns 404 as well. */
-const callerStatuses = [400, 413, 422]
-const credentialStatuses = [401, 402, 403]
-
 /** Parses `{error: {code, message, status, details}}`. An invalid key, and an unsupported region or account, are reported with status 400. */
 export function errors({ status, header, body }: ErrorAnswer): ErrorMeaning {
   const { message, status: word, details } = errorOf(body) ?? {}
   const known = Array.isArray(details) ? details.filter(isObject) : []
   const text = typeof message === 'string' && message !== '' ? message : undefined
+  const fault = faultOf(status, text)
   const credential =
-    credentialStatuses.includes(status) ||
+    fault.credential ||
     (status === 400 && (word === 'FAILED_PRECONDITION' || known.some(({ reason }) => reason === 'API_KEY_INVALID')))
   return {
     message: text,
-    caller: !credential && (callerStatuses.includes(status) || (status === 404 && text !== undefined)),
+    // Google's 409 is a conflict between two calls.
+    caller: fault.caller && !credential && status !== 409,
     credential,
     code: typeof word === 'string' ? word : undefined,
     retryAfter: delayOf(known) ?? retryAfter(header('retry-after')),

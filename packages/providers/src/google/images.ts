@@ -5,7 +5,7 @@ import { takeNotes } from '../request-fields.js'
 import type { Upstream } from '../upstream.js'
 import { callJson } from '../upstream.js'
 import type { Answer } from './answer.js'
-import { toUsage } from './answer.js'
+import { imageOf, toUsage } from './answer.js'
 import { toPath } from './models.js'
 import { missing } from './refusals.js'
 
@@ -50,11 +50,9 @@ function usageOf({ usageMetadata }: Answer): Usage | undefined {
 
 /** @throws UpstreamError for a refusal, which counts as the caller's fault, and for an answer without an image */
 function toAnswer(provider: string, answer: Answer): ImageAnswer {
-  const [picture] = (answer.candidates?.[0]?.content?.parts ?? []).flatMap(({ thought, inlineData }) =>
-    !thought && inlineData?.data && inlineData.mimeType?.startsWith('image/') ? [{ base64: inlineData.data }] : [],
-  )
+  const [picture] = (answer.candidates?.[0]?.content?.parts ?? []).flatMap((part) => imageOf(part) ?? [])
   if (!picture) throw missing(provider, answer, 'picture')
-  return { images: [picture], usage: usageOf(answer) }
+  return { images: [{ base64: picture.data }], usage: usageOf(answer) }
 }
 
 /** generateContent of the image models. Returns the first image that is not a draft. */

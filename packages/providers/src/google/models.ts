@@ -1,5 +1,5 @@
 import type { Capability } from '@turnpike/core'
-import { ApiError } from '@turnpike/core'
+import { invalid } from '@turnpike/core/internal'
 
 /** The capabilities of all chat models of the family. */
 export const capabilities: Capability[] = ['chat', 'tools', 'vision', 'json_schema', 'reasoning']
@@ -23,8 +23,7 @@ const modelId = /^\w[\w.@-]*(\/\w[\w.@-]*)*$/
 
 /** The resource name of a model, such as `models/gemini-2.5-flash`. @throws ApiError 400 for an invalid id */
 export function toName(model: string): string {
-  if (!modelId.test(model))
-    throw new ApiError(400, 'invalid_request_error', 'No model of Gemini has such an id', { code: 'model_not_found' })
+  if (!modelId.test(model)) throw invalid('No model of Gemini has such an id', { code: 'model_not_found' })
   return model.includes('/') ? model : `models/${model}`
 }
 

@@ -2,7 +2,7 @@ import type { ChatCompletionRequest, ToolDefinition } from '@turnpike/core'
 import { invalid, unsupported } from '@turnpike/core/internal'
 import type { UpstreamRequest } from '../adapter.js'
 import type { Effort, NoteDown } from '../request-fields.js'
-import { allowedTools, effortOf, formatOf, sharedFields, takeNotes } from '../request-fields.js'
+import { allowedTools, effortOf, formatOf, sharedFields, stopsOf, takeNotes } from '../request-fields.js'
 import type { Conversation } from './content.js'
 import { toConversation } from './content.js'
 import type { Traits } from './models.js'
@@ -129,12 +129,7 @@ function toFormat(request: ChatCompletionRequest, hasJsonMode: boolean, forced: 
   return { instruction: schema ? `${only} It must match this JSON Schema: ${JSON.stringify(schema)}` : only }
 }
 
-function toStops({ stop }: ChatCompletionRequest, note: NoteDown): string[] | undefined {
-  const given = typeof stop === 'string' ? [stop] : (stop ?? [])
-  const taken = given.filter((text) => text !== '').slice(0, STOPS)
-  if (taken.length < given.length) note('stop', taken.length === 0 ? 'dropped' : 'clamped')
-  return taken.length > 0 ? taken : undefined
-}
+const acceptedStops = (given: string[]): string[] => given.filter((text) => text !== '').slice(0, STOPS)
 
 /** Truncates the seed to 32 bits, the maximum that Gemini accepts. */
 function toSeed(seed: unknown, note: NoteDown): unknown {
@@ -159,7 +154,7 @@ function toGenerationConfig(request: ChatCompletionRequest, traits: Traits, note
     temperature,
     topP: top_p,
     topK: request['top_k'],
-    stopSequences: toStops(request, note),
+    stopSequences: stopsOf(request, acceptedStops, note),
     seed: toSeed(request['seed'], note),
     frequencyPenalty: penalty('frequency_penalty'),
     presencePenalty: penalty('presence_penalty'),

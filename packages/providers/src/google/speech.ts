@@ -1,9 +1,9 @@
 import type { Provider, SpeechRequest } from '@turnpike/core'
-import { concat, unsupported } from '@turnpike/core/internal'
-import { fromBase64 } from '../base64.js'
+import { concat, fromBase64, unsupported } from '@turnpike/core/internal'
 import { takeNotes } from '../request-fields.js'
 import type { Upstream } from '../upstream.js'
 import { callJson } from '../upstream.js'
+import { toWav } from '../wav.js'
 import type { Answer } from './answer.js'
 import { toUsage } from './answer.js'
 import { toPath } from './models.js'
@@ -20,30 +20,6 @@ const voices: Record<string, string> = {
 }
 
 const read = new Set(['input', 'voice', 'response_format', 'speed'])
-
-const HEADER = 44
-
-/** Builds a WAV file of 16-bit mono samples. */
-function toWav(samples: Uint8Array, rate: number): Uint8Array {
-  const header = new DataView(new ArrayBuffer(HEADER))
-  const text = (at: number, word: string): void => {
-    for (let i = 0; i < word.length; i++) header.setUint8(at + i, word.charCodeAt(i))
-  }
-  text(0, 'RIFF')
-  header.setUint32(4, HEADER - 8 + samples.length, true)
-  text(8, 'WAVEfmt ')
-  header.setUint32(16, 16, true)
-  // Uncompressed, one channel.
-  header.setUint16(20, 1, true)
-  header.setUint16(22, 1, true)
-  header.setUint32(24, rate, true)
-  header.setUint32(28, rate * 2, true)
-  header.setUint16(32, 2, true)
-  header.setUint16(34, 16, true)
-  text(36, 'data')
-  header.setUint32(40, samples.length, true)
-  return concat([new Uint8Array(header.buffer), samples], HEADER + samples.length)
-}
 
 /** Whether the requested format is WAV, the only one that is supported. */
 export const canSpeak = ({ response_format }: SpeechRequest): boolean => response_format === 'wav'

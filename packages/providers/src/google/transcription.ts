@@ -1,6 +1,5 @@
 import type { Provider, TranscriptionAnswer, TranscriptionFields, TranscriptionRequest } from '@turnpike/core'
-import { unsupported } from '@turnpike/core/internal'
-import { toBase64 } from '../base64.js'
+import { toBase64, unsupported } from '@turnpike/core/internal'
 import { takeNotes } from '../request-fields.js'
 import type { Upstream } from '../upstream.js'
 import { callJson } from '../upstream.js'

@@ -1,24 +1,20 @@
 import type { UpstreamError } from '@turnpike/core'
+import { isObject } from '@turnpike/core/internal'
 import type { ErrorAnswer, ErrorMeaning } from '../adapter.js'
-import { malformed, statusError } from '../failures.js'
+import { faultOf, malformed, statusError } from '../failures.js'
 import { retryAfter } from '../retry-after.js'
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
 
-/** Statuses caused by the caller's request. A 404 counts only with an OpenAI error body, because a wrong base URL returns 404 as well. */
-const callerStatuses = [400, 409, 413, 422]
-const credentialStatuses = [401, 402, 403]
-
 /** Parses `{error: {message, type, param, code}}` and the shorter error bodies of compatible servers. */
 export function errors({ status, header, body }: ErrorAnswer): ErrorMeaning {
-  const { error } = (typeof body === 'object' && body !== null ? body : {}) as { error?: unknown }
-  const detail = (typeof error === 'object' && error !== null ? error : {}) as { message?: unknown; code?: unknown }
+  const { error } = (isObject(body) ? body : {}) as { error?: unknown }
+  const detail = (isObject(error) ? error : {}) as { message?: unknown; code?: unknown }
   const message = textOf(detail.message) ?? textOf(error)
   const ms = Number(header('retry-after-ms'))
   return {
     message,
-    caller: callerStatuses.includes(status) || (status === 404 && message !== undefined),
-    credential: credentialStatuses.includes(status),
+    ...faultOf(status, message),
     code: textOf(detail.code),
     retryAfter: retryAfter(ms >= 0 ? String(ms / 1000) : header('retry-after')),
   }

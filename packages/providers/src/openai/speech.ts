@@ -1,6 +1,7 @@
 import type { Note, Provider, SpeechFormat, UpstreamCall } from '@turnpike/core'
 import { extend } from '@turnpike/core/internal'
 import { malformed, truncated } from '../failures.js'
+import { dismiss } from '../transport.js'
 import type { Upstream } from '../upstream.js'
 import { ANSWER_LIMIT, send } from '../upstream.js'
 import { dropRouting } from './routing-fields.js'
@@ -75,7 +76,7 @@ export const speech =
     )
     const told = response.header('content-type')?.split(';', 1)[0]!.trim().toLowerCase() ?? ''
     if (/json|^text\//.test(told)) {
-      void response.body[Symbol.asyncIterator]().return?.()
+      dismiss(response)
       throw malformed(upstream.id, `The answer is no audio but ${told}`)
     }
     return {

@@ -1,5 +1,5 @@
-import type { Model, Need, Provider } from '@turnpike/core'
-import { ApiError } from '@turnpike/core'
+import type { ApiError, Model, Need, Provider } from '@turnpike/core'
+import { invalid } from '@turnpike/core/internal'
 
 /** Aliases of provider ids. */
 const aliases: Record<string, string> = { gemini: 'google' }
@@ -7,8 +7,7 @@ const aliases: Record<string, string> = { gemini: 'google' }
 /** Maximum length of a model id in characters: it is in usage records and in a response header. */
 const ID_LENGTH = 256
 
-const invalidModel = (message: string): ApiError =>
-  new ApiError(400, 'invalid_request_error', message, { code: 'model_not_found' })
+const invalidModel = (message: string): ApiError => invalid(message, { code: 'model_not_found' })
 
 /** The listed models by model id, then by provider id. */
 export type Catalogue = ReadonlyMap<string, ReadonlyMap<string, Model>>
@@ -70,9 +69,7 @@ export function directory(byId: ReadonlyMap<string, Provider[]>, groups: Readonl
     const wanted = word && word !== 'auto' ? idOf(word) : undefined
     if (word && word !== 'auto' && wanted === undefined) {
       const allowed = [...byId.keys(), 'auto'].map((id) => `"${id}"`).join(', ')
-      throw new ApiError(400, 'invalid_request_error', `Unknown provider; the configured ones are ${allowed}`, {
-        code: 'invalid_body',
-      })
+      throw invalid(`Unknown provider; the configured ones are ${allowed}`)
     }
     if (model.length > ID_LENGTH) throw invalidModel(`A model id has at most ${ID_LENGTH} characters`)
     const group = groups.get(model)

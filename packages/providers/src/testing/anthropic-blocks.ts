@@ -1,5 +1,6 @@
+import { isObject } from '@turnpike/core/internal'
 import type { Json, Problem } from './rules.js'
-import { first, isObject, words } from './rules.js'
+import { first, words } from './rules.js'
 
 /** The unknown fields of an object. */
 export const extra = (value: Json, known: string[], at = ''): Problem =>

@@ -1,7 +1,8 @@
+import { isObject } from '@turnpike/core/internal'
 import { checkCacheControl, checkContent, extra } from './anthropic-blocks.js'
 import { checkSchema, checkToolChoice, checkTools } from './anthropic-tool-rules.js'
-import type { Json, Problem } from './rules.js'
-import { first, isObject, words } from './rules.js'
+import type { Json, NumberRange, Problem } from './rules.js'
+import { first, words } from './rules.js'
 
 /** The version in a Claude model id: 4.5 for `claude-haiku-4-5-20251001`; NaN for other ids, so that all comparisons fail. */
 const versionOf = (model: string): number => {
@@ -66,7 +67,7 @@ function checkPrefill(messages: Json[], version: number): Problem {
     : undefined
 }
 
-const ranges: [name: string, min: number, max: number, integer: boolean][] = [
+const ranges: NumberRange[] = [
   ['max_tokens', 1, 1e9, true],
   ['temperature', 0, 1, false],
   ['top_p', 0, 1, false],

@@ -1,6 +1,7 @@
+import { isObject } from '@turnpike/core/internal'
 import { checkCacheControl, checkPattern, extra, namePattern } from './anthropic-blocks.js'
 import type { Json, Problem } from './rules.js'
-import { first, isObject, words } from './rules.js'
+import { first, words } from './rules.js'
 
 const unsupportedKeywords = words(
   `oneOf not minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength pattern minItems maxItems uniqueItems minProperties

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { FakeAnthropicOptions } from './fake-anthropic.js'
 import { fakeAnthropic } from './fake-anthropic.js'
+import type { FakeOptions } from './fake-upstream.js'
 
 const user = { role: 'user', content: 'Hi there' }
 const schema = { type: 'object', properties: { city: { type: 'string' }, days: { type: 'integer' } } }
@@ -24,7 +24,7 @@ interface Event {
   usage?: object
 }
 
-function setUp(options: FakeAnthropicOptions = {}) {
+function setUp(options: FakeOptions = {}) {
   const fake = fakeAnthropic(options)
   const all = { 'x-api-key': 'any', 'anthropic-version': '2023-06-01' }
   const send = async (

@@ -1,20 +1,8 @@
 import { anthropicRefusal } from './anthropic-rules.js'
-import type { FakeAnswer, FakeRequest, FakeUpstream } from './fake-upstream.js'
+import type { FakeAnswer, FakeOptions, FakeUpstream } from './fake-upstream.js'
 import { fakeUpstream } from './fake-upstream.js'
-import { newId } from './new-id.js'
 import { askedJson, sampleJson } from './sample-json.js'
-
-/** Options of {@link fakeAnthropic}. */
-export interface FakeAnthropicOptions {
-  /** The only accepted API key; default any. */
-  apiKey?: string
-  /** Milliseconds before each event of a stream; default 0, and all events arrive at once. */
-  delayMs?: number
-  /** Number of recent requests to keep; default all. */
-  remember?: number
-  /** Overrides the response to a request, for example with a fault; default never. */
-  override?: (request: FakeRequest) => FakeAnswer | undefined
-}
+import { newId, paced, tokens, wordsOf } from './simulation.js'
 
 interface MessageBody {
   model: string
@@ -53,8 +41,6 @@ const json = (status: number, body: object): FakeAnswer => ({
 
 const errorAnswer = (status: number, type: string, message: string): FakeAnswer =>
   json(status, { type: 'error', error: { type, message }, request_id: requestId })
-
-const tokens = (text: string): number => Math.ceil(text.length / 4)
 
 const textOf = (content: unknown): string =>
   typeof content === 'string'
@@ -143,20 +129,19 @@ const message = (body: MessageBody, content: Block[], stop_reason: string | null
 
 /** The start of a block and its deltas, split like the vendor's: one word each; tool input in fragments after an empty one. */
 function cut(block: Block): { start: Block; deltas: object[] } {
-  const pieces = (text: string): string[] => text.match(/\s*\S+\s*$|\s*\S+/g) ?? []
   switch (block.type) {
     case 'thinking':
       return {
         start: { type: 'thinking', thinking: '', signature: '' },
         deltas: [
-          ...pieces(block.thinking).map((thinking) => ({ type: 'thinking_delta', thinking })),
+          ...wordsOf(block.thinking).map((thinking) => ({ type: 'thinking_delta', thinking })),
           { type: 'signature_delta', signature: block.signature },
         ],
       }
     case 'text':
       return {
         start: { type: 'text', text: '' },
-        deltas: pieces(block.text).map((text) => ({ type: 'text_delta', text })),
+        deltas: wordsOf(block.text).map((text) => ({ type: 'text_delta', text })),
       }
     case 'tool_use': {
       const { type, id, name, input } = block
@@ -186,21 +171,17 @@ function* eventsOf(body: MessageBody, generation: Generation): Generator<{ type:
 }
 
 async function* streamed(body: MessageBody, generation: Generation, delayMs: number): AsyncGenerator<string> {
-  for (const event of eventsOf(body, generation)) {
-    if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs))
+  for await (const event of paced(eventsOf(body, generation), delayMs))
     yield `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
-  }
 }
 
 /**
  * Creates a fake of Anthropic's Messages API, which makes no calls and needs no key.
  * @example anthropic({ apiKey: 'any', transport: fakeAnthropic().transport })
  */
-export function fakeAnthropic(options: FakeAnthropicOptions = {}): FakeUpstream {
-  const { apiKey, delayMs = 0, override } = options
+export function fakeAnthropic(options: FakeOptions = {}): FakeUpstream {
+  const { apiKey, delayMs = 0 } = options
   return fakeUpstream((request) => {
-    const own = override?.(request)
-    if (own) return own
     const { method, headers } = request
     const key = headers['x-api-key']
     if (!key) return errorAnswer(401, 'authentication_error', 'x-api-key header is required')

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { FakeGoogleOptions } from './fake-google.js'
 import { fakeGoogle } from './fake-google.js'
+import type { FakeOptions } from './fake-upstream.js'
 
 const user = { role: 'user', parts: [{ text: 'Hi there' }] }
 const parametersJsonSchema = {
@@ -25,7 +25,7 @@ interface Body {
   error: object
 }
 
-function setUp(options: FakeGoogleOptions = {}, model = 'gemini-2.5-flash') {
+function setUp(options: FakeOptions = {}, model = 'gemini-2.5-flash') {
   const fake = fakeGoogle(options)
   const send = async (fields: object, method = 'generateContent', key = 'any', prefix = `/v1beta/models/${model}:`) => {
     const { signal } = new AbortController()

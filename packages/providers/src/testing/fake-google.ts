@@ -1,20 +1,8 @@
-import type { FakeAnswer, FakeRequest, FakeUpstream } from './fake-upstream.js'
+import type { FakeOptions, FakeUpstream } from './fake-upstream.js'
 import { fakeUpstream } from './fake-upstream.js'
 import { errorAnswer, json } from './google-answers.js'
 import { googleContent } from './google-content.js'
 import { googleBatchEmbedding, googleEmbedding } from './google-embeddings.js'
-
-/** Options of {@link fakeGoogle}. */
-export interface FakeGoogleOptions {
-  /** The only accepted API key; default any. */
-  apiKey?: string
-  /** Milliseconds before each chunk of a stream; default 0, and all chunks arrive at once. */
-  delayMs?: number
-  /** Number of recent requests to keep; default all. */
-  remember?: number
-  /** Overrides the response to a request, for example with a fault; default never. */
-  override?: (request: FakeRequest) => FakeAnswer | undefined
-}
 
 const invalidKey = {
   '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
@@ -32,11 +20,9 @@ const models = ['gemini-2.5-flash', 'gemini-2.5-pro'].map((id) => ({
  * Creates a fake of Google's Gemini API, which makes no calls and needs no key.
  * @example google({ apiKey: 'any', transport: fakeGoogle().transport })
  */
-export function fakeGoogle(options: FakeGoogleOptions = {}): FakeUpstream {
-  const { apiKey, delayMs = 0, override } = options
+export function fakeGoogle(options: FakeOptions = {}): FakeUpstream {
+  const { apiKey, delayMs = 0 } = options
   return fakeUpstream((request) => {
-    const own = override?.(request)
-    if (own) return own
     const { pathname, searchParams } = new URL(request.path, 'http://fake')
     const key = request.headers['x-goog-api-key']
     if (searchParams.has('key') || !key || (apiKey !== undefined && key !== apiKey))

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { FakeOpenAIOptions } from './fake-openai.js'
 import { fakeOpenAI } from './fake-openai.js'
+import type { FakeOptions } from './fake-upstream.js'
 import { sampleJson } from './sample-json.js'
 
 const user = { role: 'user', content: 'Hi there' }
@@ -18,7 +18,7 @@ interface Body {
   error: object
 }
 
-function setUp(options: FakeOpenAIOptions = {}) {
+function setUp(options: FakeOptions = {}) {
   const fake = fakeOpenAI(options)
   const { signal } = new AbortController()
   const send = async (fields: object, key: string | undefined = 'any', path = '/v1/chat/completions') => {

@@ -1,4 +1,4 @@
-import type { FakeAnswer, FakeRequest, FakeUpstream } from './fake-upstream.js'
+import type { FakeAnswer, FakeOptions, FakeRequest, FakeUpstream } from './fake-upstream.js'
 import { fakeUpstream } from './fake-upstream.js'
 import { json, refused } from './openai-answers.js'
 import { openaiChat } from './openai-chat.js'
@@ -7,18 +7,6 @@ import { openaiImages } from './openai-images.js'
 import { refuse } from './openai-refusals.js'
 import { openaiSpeech } from './openai-speech.js'
 import { openaiTranscription } from './openai-transcriptions.js'
-
-/** Options of {@link fakeOpenAI}. */
-export interface FakeOpenAIOptions {
-  /** The only accepted API key; default any. */
-  apiKey?: string
-  /** Milliseconds before each chunk of a stream; default 0, and all chunks arrive at once. */
-  delayMs?: number
-  /** Number of recent requests to keep; default all. */
-  remember?: number
-  /** Overrides the response to a request, for example with a fault; default never. */
-  override?: (request: FakeRequest) => FakeAnswer | undefined
-}
 
 /** The handlers by the end of the path. */
 const endpoints: [path: string, answer: (request: FakeRequest, delayMs: number) => FakeAnswer | Promise<FakeAnswer>][] =
@@ -41,11 +29,9 @@ const models = ['gpt-4o', 'gpt-4o-mini'].map((id) => ({
  * Creates a fake of the OpenAI API, which makes no calls and needs no key.
  * @example openai({ apiKey: 'any', transport: fakeOpenAI().transport })
  */
-export function fakeOpenAI(options: FakeOpenAIOptions = {}): FakeUpstream {
-  const { apiKey, delayMs = 0, override } = options
+export function fakeOpenAI(options: FakeOptions = {}): FakeUpstream {
+  const { apiKey, delayMs = 0 } = options
   return fakeUpstream((request) => {
-    const own = override?.(request)
-    if (own) return own
     const { method, path, headers } = request
     const key = /^Bearer (.+)$/.exec(headers['authorization'] ?? '')?.[1]
     if (!key || (apiKey !== undefined && key !== apiKey))

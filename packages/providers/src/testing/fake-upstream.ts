@@ -1,5 +1,6 @@
 import type { Signal } from '@turnpike/core'
 import { concat } from '@turnpike/core/internal'
+import { parseJson } from '../json.js'
 import type { Transport } from '../transport.js'
 
 /** A request received by a fake upstream. */
@@ -27,6 +28,18 @@ export interface FakeAnswer {
 /** A vendor's behaviour as a function. */
 export type FakeVendor = (request: FakeRequest) => FakeAnswer | Promise<FakeAnswer>
 
+/** Options of a fake of a vendor. */
+export interface FakeOptions {
+  /** The only accepted API key; default any. */
+  apiKey?: string
+  /** Milliseconds before each event of a stream; default 0, and all events arrive at once. */
+  delayMs?: number
+  /** Number of recent requests to keep in `requests`; default all. */
+  remember?: number
+  /** Overrides the response to a request, for example with a fault; default never. */
+  override?: (request: FakeRequest) => FakeAnswer | undefined
+}
+
 /** A callable fake of a vendor that records its requests. */
 export interface FakeUpstream {
   /** The requests so far, oldest first. */
@@ -37,14 +50,6 @@ export interface FakeUpstream {
   transport: Transport
   /** Serves it over HTTP on a free port of the loopback interface (Node, Bun). */
   listen(): Promise<{ url: string; close(): Promise<void> }>
-}
-
-const parse = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 const utf8 = new TextEncoder()
@@ -100,19 +105,19 @@ async function joined(pieces: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   return concat(all, size)
 }
 
-/**
- * Makes a vendor callable through a transport and over HTTP.
- * @param options.remember number of recent requests to keep in `requests`; default all
- */
-export function fakeUpstream(vendor: FakeVendor, { remember = Infinity }: { remember?: number } = {}): FakeUpstream {
+/** Makes a vendor callable through a transport and over HTTP. */
+export function fakeUpstream(
+  vendor: FakeVendor,
+  { remember = Infinity, override }: Pick<FakeOptions, 'remember' | 'override'> = {},
+): FakeUpstream {
   const requests: FakeRequest[] = []
   let active = 0
 
   const answer = (head: Omit<FakeRequest, 'body' | 'bytes'>, bytes: Uint8Array): FakeAnswer | Promise<FakeAnswer> => {
-    const request = { ...head, body: parse(new TextDecoder().decode(bytes)), bytes }
+    const request = { ...head, body: parseJson(new TextDecoder().decode(bytes)), bytes }
     requests.push(request)
     if (requests.length > remember) requests.shift()
-    return vendor(request)
+    return override?.(request) ?? vendor(request)
   }
 
   /** Counts a request as active until its body has ended or was cancelled, even while nobody reads it. */

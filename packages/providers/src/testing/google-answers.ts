@@ -2,12 +2,6 @@ import type { FakeAnswer } from './fake-upstream.js'
 
 const headers = { 'content-type': 'application/json; charset=UTF-8' }
 
-/** The simulated number of tokens of a number of characters. */
-export const tokensOf = (characters: number): number => Math.ceil(characters / 4)
-
-/** The simulated number of tokens of a text. */
-export const tokens = (text: string): number => tokensOf(text.length)
-
 /** A JSON response. */
 export const json = (body: object): FakeAnswer => ({ status: 200, headers, body: JSON.stringify(body) })
 

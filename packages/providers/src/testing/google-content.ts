@@ -1,10 +1,10 @@
 import type { FakeAnswer } from './fake-upstream.js'
-import { json, refused, tokens, tokensOf } from './google-answers.js'
+import { json, refused } from './google-answers.js'
 import type { InlineData } from './google-media.js'
 import { mediaOf, mediaTokens } from './google-media.js'
 import { googleRefusal, isGemini3 } from './google-rules.js'
-import { newId } from './new-id.js'
 import { askedJson, sampleJson } from './sample-json.js'
+import { newId, paced, tokens, tokensOf, wordsOf } from './simulation.js'
 
 interface Part {
   text?: string
@@ -153,19 +153,12 @@ function chunks(model: string, body: ContentBody, generations: Generation[]): ob
     const pieces = parts.flatMap((part): Part[] => {
       if (part.text === undefined) return [part]
       const kind = part.thought && { thought: part.thought }
-      return (part.text.match(/\s*\S+\s*$|\s*\S+/g) ?? []).map((text) => ({ text, ...kind }))
+      return wordsOf(part.text).map((text) => ({ text, ...kind }))
     })
     const { text, thoughtSignature } = parts.at(-1)!
     const last: Part = { text: '', ...(text !== undefined && thoughtSignature && { thoughtSignature }) }
     return [...pieces.map((piece) => answer([candidate(index, [piece])])), answer([candidate(index, [last], finish)])]
   })
-}
-
-async function* streamed(events: object[], delayMs: number): AsyncGenerator<string> {
-  for (const event of events) {
-    if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs))
-    yield `data: ${JSON.stringify(event)}\r\n\r\n`
-  }
 }
 
 /** The fake's generateContent, or with `streams` its streamGenerateContent, with server-sent events if requested. */
@@ -185,5 +178,6 @@ export function googleContent(
   }
   const all = chunks(model, body, generations)
   if (!events) return json(all)
-  return { status: 200, headers: { 'content-type': 'text/event-stream' }, body: streamed(all, delayMs) }
+  const lines = all.map((event) => `data: ${JSON.stringify(event)}\r\n\r\n`)
+  return { status: 200, headers: { 'content-type': 'text/event-stream' }, body: paced(lines, delayMs) }
 }

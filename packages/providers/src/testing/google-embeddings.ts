@@ -1,8 +1,9 @@
+import { isObject } from '@turnpike/core/internal'
 import type { FakeAnswer } from './fake-upstream.js'
 import { errorAnswer, json, refused } from './google-answers.js'
 import { known } from './google-fields.js'
 import type { Json, Problem } from './rules.js'
-import { first, isObject, words } from './rules.js'
+import { first, words } from './rules.js'
 import { toUnit, vectorOf } from './vectors.js'
 
 interface EmbedRequest {

@@ -1,5 +1,5 @@
+import { isObject } from '@turnpike/core/internal'
 import type { Problem } from './rules.js'
-import { isObject } from './rules.js'
 
 /** Checks that a value is absent or an object with only known fields. */
 export function known(value: unknown, fields: string[], at = ''): Problem {

@@ -1,6 +1,7 @@
+import { isObject } from '@turnpike/core/internal'
 import { known } from './google-fields.js'
 import type { Json, Problem } from './rules.js'
-import { first, isObject, words } from './rules.js'
+import { first, words } from './rules.js'
 
 /** Models that generate images. */
 export const isImageModel = (model: string): boolean => /-image(-preview)?$/.test(model)

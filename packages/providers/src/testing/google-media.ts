@@ -1,4 +1,4 @@
-import { toBase64 } from '../base64.js'
+import { toBase64 } from '@turnpike/core/internal'
 import { isImageModel, isSpeechModel } from './google-media-rules.js'
 import { pngOf } from './pictures.js'
 import { pcm } from './silence.js'

@@ -1,8 +1,9 @@
+import { isObject } from '@turnpike/core/internal'
 import { known } from './google-fields.js'
 import { checkMedia } from './google-media-rules.js'
 import { checkSchema, checkToolConfig, checkTools, declared } from './google-tool-rules.js'
-import type { Json, Problem } from './rules.js'
-import { first, isObject, words } from './rules.js'
+import type { Json, NumberRange, Problem } from './rules.js'
+import { first, words } from './rules.js'
 
 /** Models with thinking levels and signed calls. */
 export const isGemini3 = (model: string): boolean => /^gemini-([3-9]|[1-9]\d|.*latest$)/.test(model)
@@ -104,7 +105,7 @@ const generationFields = words(
   presencePenalty frequencyPenalty responseLogprobs logprobs enableEnhancedCivicAnswers speechConfig thinkingConfig imageConfig mediaResolution`,
 )
 
-const ranges: [name: string, min: number, max: number, integer: boolean][] = [
+const ranges: NumberRange[] = [
   ['temperature', 0, 2, false],
   ['topP', 0, 1, false],
   ['topK', 1, 1e9, true],

@@ -4,9 +4,6 @@ import type { Refusal } from './openai-refusals.js'
 /** The id of every request. */
 export const requestId = { 'x-request-id': 'req_simulated' }
 
-/** The simulated number of tokens of a text. */
-export const tokens = (text: string): number => Math.ceil(text.length / 4)
-
 /** A JSON response. */
 export const json = (body: object, status = 200): FakeAnswer => ({
   status,

@@ -1,9 +1,9 @@
 import { secondsNow } from '../chunk-builder.js'
 import type { FakeAnswer, FakeRequest } from './fake-upstream.js'
-import { json, refused, requestId, tokens } from './openai-answers.js'
-import { newId } from './new-id.js'
+import { json, refused, requestId } from './openai-answers.js'
 import { openaiRefusal } from './openai-rules.js'
 import { sampleJson } from './sample-json.js'
+import { newId, paced, tokens, wordsOf } from './simulation.js'
 
 interface ChatBody {
   model: string
@@ -139,7 +139,7 @@ function whole(body: ChatBody, generations: Generation[]): FakeAnswer {
 /** The chunks of one choice, split like the vendor's: one word each, tool arguments in fragments. */
 function* deltas({ content, toolCalls, finish }: Generation): Generator<[delta: object, finish: string | null]> {
   yield [{ role: 'assistant', content: content === null ? null : '', refusal: null }, null]
-  for (const word of content?.match(/\s*\S+\s*$|\s*\S+/g) ?? []) yield [{ content: word }, null]
+  for (const word of wordsOf(content ?? '')) yield [{ content: word }, null]
   for (const [index, { id, type, function: call, custom }] of toolCalls.entries()) {
     const part = (text: string) => (call ? { function: { arguments: text } } : { custom: { input: text } })
     const named = call
@@ -158,12 +158,9 @@ async function* streamed(body: ChatBody, generations: Generation[], delayMs: num
   const usage = wanted ? { usage: null } : {}
   const event = (fields: object): string =>
     `data: ${JSON.stringify({ ...envelope, ...fields, obfuscation: 'aN0fUsCatI0n' })}\n\n`
-  const pause = () => new Promise((resolve) => setTimeout(resolve, delayMs))
   for (const [index, generation] of generations.entries())
-    for (const [delta, finish_reason] of deltas(generation)) {
-      if (delayMs > 0) await pause()
+    for await (const [delta, finish_reason] of paced(deltas(generation), delayMs))
       yield event({ choices: [{ index, delta, logprobs: null, finish_reason }], ...usage })
-    }
   if (wanted) yield event({ choices: [], usage: usageOf(body, generations) })
   yield 'data: [DONE]\n\n'
 }

@@ -1,6 +1,6 @@
-import { toBase64 } from '../base64.js'
+import { isObject, toBase64 } from '@turnpike/core/internal'
 import type { FakeAnswer, FakeRequest } from './fake-upstream.js'
-import { json, refused, tokens } from './openai-answers.js'
+import { json, refused } from './openai-answers.js'
 import type { Refusal } from './openai-refusals.js'
 import {
   checkChoices,
@@ -11,8 +11,8 @@ import {
   refuse,
   unknownParameter,
 } from './openai-refusals.js'
-import { isObject } from './rules.js'
 import { toUnit, vectorOf } from './vectors.js'
+import { tokens } from './simulation.js'
 
 interface EmbeddingBody {
   model: string

@@ -1,6 +1,7 @@
+import { isObject } from '@turnpike/core/internal'
 import { secondsNow } from '../chunk-builder.js'
 import type { FakeAnswer, FakeRequest } from './fake-upstream.js'
-import { json, refused, tokens } from './openai-answers.js'
+import { json, refused } from './openai-answers.js'
 import type { Refusal } from './openai-refusals.js'
 import {
   checkChoices,
@@ -13,7 +14,8 @@ import {
 } from './openai-refusals.js'
 import { grayJpeg, grayWebp, pngOf } from './pictures.js'
 import type { Json } from './rules.js'
-import { isObject, words } from './rules.js'
+import { words } from './rules.js'
+import { tokens } from './simulation.js'
 
 interface ImageBody {
   prompt: string

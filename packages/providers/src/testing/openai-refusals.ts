@@ -1,4 +1,4 @@
-import type { Json } from './rules.js'
+import type { Json, NumberRange } from './rules.js'
 
 /** An error with the fields of OpenAI's error body. */
 export interface Refusal {
@@ -36,9 +36,6 @@ export const modelNotFound = (model: unknown): Refusal =>
   typeof model === 'string' && model !== ''
     ? refuse(`The model '${model}' does not exist or you do not have access to it.`, null, 'model_not_found', 404)
     : refuse('you must provide a model parameter')
-
-/** A numeric parameter with its range. */
-export type NumberRange = [name: string, min: number, max: number, integer: boolean]
 
 /** The error for the first number out of range; null and absent are valid. */
 export function checkNumbers(body: Json, ranges: NumberRange[]): Refusal | undefined {

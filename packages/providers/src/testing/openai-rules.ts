@@ -1,8 +1,9 @@
+import { isObject } from '@turnpike/core/internal'
 import { isReasoningModel } from '../openai/models.js'
-import type { NumberRange, Refusal } from './openai-refusals.js'
-import { checkNumbers, refuse, unknownParameter } from './openai-refusals.js'
-import type { Json } from './rules.js'
-import { isObject, words } from './rules.js'
+import type { Refusal } from './openai-refusals.js'
+import { checkNumbers, missing, modelNotFound, notJson, refuse, unknownParameter } from './openai-refusals.js'
+import type { Json, NumberRange } from './rules.js'
+import { words } from './rules.js'
 
 /** All parameters of the vendor's CreateChatCompletionRequest; others are rejected. */
 const parameters = words(
@@ -33,8 +34,11 @@ const contentTypes: Record<string, string[]> = {
 
 function checkContent(message: Json, at: string): Refusal | undefined {
   const { content, role } = message
-  const missing = content === undefined || content === null
-  if (missing && role === 'assistant' && (message['tool_calls'] || message['refusal'] || message['audio']))
+  if (
+    (content === undefined || content === null) &&
+    role === 'assistant' &&
+    (message['tool_calls'] || message['refusal'] || message['audio'])
+  )
     return undefined
   if (typeof content === 'string') return undefined
   if (!Array.isArray(content) || content.length === 0)
@@ -49,9 +53,14 @@ function checkContent(message: Json, at: string): Refusal | undefined {
   return undefined
 }
 
+const unanswered = (ids: string[], at: string): Refusal =>
+  refuse(
+    `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${ids.join(', ')}`,
+    at,
+  )
+
 function checkMessages(messages: unknown): Refusal | undefined {
-  if (!Array.isArray(messages))
-    return refuse("Missing required parameter: 'messages'.", 'messages', 'missing_required_parameter')
+  if (!Array.isArray(messages)) return missing('messages')
   if (messages.length === 0)
     return refuse(
       "Invalid 'messages': empty array. Expected an array with minimum length 1.",
@@ -72,11 +81,7 @@ function checkMessages(messages: unknown): Refusal | undefined {
           `${at}.role`,
         )
       open = open.filter((other) => other !== id)
-    } else if (open.length > 0)
-      return refuse(
-        `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${open.join(', ')}`,
-        at,
-      )
+    } else if (open.length > 0) return unanswered(open, at)
     if (role === 'assistant' && message['tool_calls'] !== undefined) {
       const calls = message['tool_calls'] as Json[]
       if (!Array.isArray(calls) || calls.length === 0)
@@ -93,12 +98,7 @@ function checkMessages(messages: unknown): Refusal | undefined {
     const problem = role === 'function' ? undefined : checkContent(message, at)
     if (problem) return problem
   }
-  return open.length > 0
-    ? refuse(
-        `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${open.join(', ')}`,
-        'messages',
-      )
-    : undefined
+  return open.length > 0 ? unanswered(open, 'messages') : undefined
 }
 
 function checkTools({ tools, tool_choice, parallel_tool_calls }: Json): Refusal | undefined {
@@ -160,20 +160,16 @@ function checkFormat({ response_format, messages }: Json): Refusal | undefined {
       'messages',
     )
   if (type === 'json_schema' && !(isObject(json_schema) && typeof json_schema['name'] === 'string'))
-    return refuse(
-      "Missing required parameter: 'response_format.json_schema'.",
-      'response_format.json_schema',
-      'missing_required_parameter',
-    )
+    return missing('response_format.json_schema')
   return undefined
 }
 
 /** Validates a chat request; undefined if valid. */
 export function openaiRefusal(body: unknown): Refusal | undefined {
-  if (!isObject(body)) return refuse('We could not parse the JSON body of your request.')
+  if (!isObject(body)) return notJson
   const unknown = unknownParameter(Object.keys(body), parameters)
   if (unknown) return unknown
-  if (typeof body['model'] !== 'string' || body['model'] === '') return refuse('you must provide a model parameter')
+  if (typeof body['model'] !== 'string' || body['model'] === '') return modelNotFound(body['model'])
   if (isReasoningModel(body['model']) && body['max_tokens'] !== undefined)
     return refuse(
       "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",

@@ -1,3 +1,4 @@
+import { isObject } from '@turnpike/core/internal'
 import type { FakeAnswer, FakeRequest } from './fake-upstream.js'
 import { refused, requestId } from './openai-answers.js'
 import type { Refusal } from './openai-refusals.js'
@@ -10,8 +11,9 @@ import {
   notJson,
   unknownParameter,
 } from './openai-refusals.js'
-import { isObject, words } from './rules.js'
+import { words } from './rules.js'
 import { silence } from './silence.js'
+import { paced } from './simulation.js'
 
 const voices = words('alloy ash coral echo fable onyx nova sage shimmer')
 
@@ -41,12 +43,9 @@ export function openaiSpeechRefusal(body: unknown): Refusal | undefined {
 }
 
 /** Splits bytes into several pieces, like audio that is streamed during generation. */
-async function* spoken(bytes: Uint8Array, delayMs: number): AsyncGenerator<Uint8Array> {
+function spoken(bytes: Uint8Array): Uint8Array[] {
   const size = Math.ceil(bytes.length / 4)
-  for (let i = 0; i < bytes.length; i += size) {
-    if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs))
-    yield bytes.subarray(i, i + size)
-  }
+  return Array.from({ length: 4 }, (_, i) => bytes.subarray(i * size, (i + 1) * size))
 }
 
 /** The fake's POST /audio/speech: a second of silence in the requested format. */
@@ -57,6 +56,6 @@ export function openaiSpeech({ body }: FakeRequest, delayMs: number): FakeAnswer
   return {
     status: 200,
     headers: { 'content-type': format === 'mp3' ? 'audio/mpeg' : `audio/${format}`, ...requestId },
-    body: spoken(silence[format](), delayMs),
+    body: paced(spoken(silence[format]()), delayMs),
   }
 }

@@ -1,8 +1,9 @@
 import type { FakeAnswer, FakeRequest } from './fake-upstream.js'
-import { json, refused, requestId, tokens } from './openai-answers.js'
+import { json, refused, requestId } from './openai-answers.js'
 import type { Refusal } from './openai-refusals.js'
 import { checkChoices, missing, modelNotFound, refuse, unknownParameter } from './openai-refusals.js'
 import { words } from './rules.js'
+import { tokens } from './simulation.js'
 
 const whisperFormats = words('json text srt verbose_json vtt')
 

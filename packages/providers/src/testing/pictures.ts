@@ -1,4 +1,4 @@
-import { toBase64 } from '../base64.js'
+import { toBase64 } from '@turnpike/core/internal'
 import { png } from './png.js'
 import { hash } from './vectors.js'
 

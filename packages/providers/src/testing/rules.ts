@@ -2,11 +2,11 @@
 
 export type Json = Record<string, unknown>
 
+/** A numeric parameter with its range. */
+export type NumberRange = [name: string, min: number, max: number, integer: boolean]
+
 /** The vendor's error for an invalid request; undefined if valid. */
 export type Problem = string | undefined
-
-export const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The first problem found by a check among items. */
 export const first = <T>(items: readonly T[], check: (item: T, i: number) => Problem): Problem => {

@@ -1,4 +1,5 @@
 /** A second of silence in each speech format, as complete, playable files. @module */
+import { toWav } from '../wav.js'
 
 /** Sample rate in Hz, the same for OpenAI and Google. */
 const SAMPLE_RATE = 24_000
@@ -12,25 +13,7 @@ const repeated = (bytes: number[], times: number): number[] => Array.from({ leng
 /** A second of raw 16-bit little-endian mono samples. */
 export const pcm = (): Uint8Array => new Uint8Array(SAMPLE_RATE * 2)
 
-function wav(): Uint8Array {
-  const samples = pcm()
-  const file = new Uint8Array(44 + samples.length)
-  const view = new DataView(file.buffer)
-  file.set(ascii('RIFF'), 0)
-  view.setUint32(4, file.length - 8, true)
-  file.set(ascii('WAVEfmt '), 8)
-  // Length of the format chunk, PCM, one channel, samples and bytes per second, bytes and bits per sample.
-  view.setUint32(16, 16, true)
-  view.setUint16(20, 1, true)
-  view.setUint16(22, 1, true)
-  view.setUint32(24, SAMPLE_RATE, true)
-  view.setUint32(28, SAMPLE_RATE * 2, true)
-  view.setUint16(32, 2, true)
-  view.setUint16(34, 16, true)
-  file.set(ascii('data'), 36)
-  view.setUint32(40, samples.length, true)
-  return file
-}
+const wav = (): Uint8Array => toWav(pcm(), SAMPLE_RATE)
 
 /** Frames of MPEG-2 layer III with 32 kbit/s, 96 bytes and 576 samples each; all zero is silence. */
 const mp3 = (): Uint8Array => Uint8Array.from(repeated([...fromHex('fff344c4'), ...repeated([0], 92)], 42))

@@ -2,15 +2,10 @@ import { readerOf } from '@turnpike/core/internal'
 import type { Call, EventStream } from '@turnpike/http'
 import { sse, sseEvent, whole } from '@turnpike/http'
 import * as v from 'valibot'
+import { EVENTS_MS, EVENTS_WAITING } from '../../conventions.js'
 import type { RequestEvents } from '../../request-events.js'
 import { RequestEvent } from '../../request-events.js'
 import { operation } from '../../operation.js'
-
-/** Maximum number of buffered events per reader; older ones are dropped, and an event `dropped` gives their number. */
-const WAITING = 1_000
-
-/** Milliseconds after which a stream ends, so that its reader must authenticate again when it reconnects, as `EventSource` does. */
-const FOLLOW_MS = 300_000
 
 /** Sent at once, so that readers know that the stream is open; `retry` is the reconnection delay of browsers, in milliseconds. */
 const OPENING = 'retry: 2000\n\n'
@@ -31,7 +26,7 @@ function unseen(kept: RequestEvent[], lastId: string | undefined, replay = kept.
   return kept.slice(Math.max(seen + 1, kept.length - replay))
 }
 
-/** A stream of events until the reader disconnects, {@link FOLLOW_MS} have passed or `stopping` is aborted. It subscribes at the first read. */
+/** A stream of events until the reader disconnects, {@link EVENTS_MS} have passed or `stopping` is aborted. It subscribes at the first read. */
 function follow(
   events: RequestEvents,
   { header, onDisconnect }: Pick<Call, 'header' | 'onDisconnect'>,
@@ -54,7 +49,7 @@ function follow(
   }
   const add = (event: RequestEvent): void => {
     waiting.push(event)
-    if (waiting.length > WAITING) {
+    if (waiting.length > EVENTS_WAITING) {
       waiting.shift()
       dropped++
     }
@@ -66,7 +61,7 @@ function follow(
     if (!ended) {
       stopping.addEventListener('abort', end)
       unsubscribe = events.subscribe(add)
-      timer = setTimeout(end, FOLLOW_MS)
+      timer = setTimeout(end, EVENTS_MS)
     }
     return OPENING + textOf(unseen(events.recent(), header('last-event-id'), replay))
   }

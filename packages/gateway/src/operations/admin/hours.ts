@@ -1,10 +1,11 @@
 import { whole } from '@turnpike/http'
 import * as v from 'valibot'
+import { MAX_HOURS } from '../../conventions.js'
 
 const HOUR_MS = 3_600_000
 
 /** A number of whole hours until now, the current one included. */
-export const Hours = v.optional(whole(1, 720))
+export const Hours = v.optional(whole(1, MAX_HOURS))
 
 /** The start of the first of so many hours until `now`, which is in milliseconds. */
 export const startOf = (hours: number, now: number): Date => new Date((Math.floor(now / HOUR_MS) - hours + 1) * HOUR_MS)

@@ -1,11 +1,10 @@
 import type { GatewayKeys, KV } from '@turnpike/core'
-import { ApiError } from '@turnpike/core'
-import { isUuid, namesOf } from '@turnpike/core/internal'
+import { Budget, isUuid, namesOf } from '@turnpike/core/internal'
 import { Paging } from '@turnpike/http'
 import * as v from 'valibot'
 import { actorOf } from '../../caller.js'
+import { notFound } from '../../errors.js'
 import { operation } from '../../operation.js'
-import { Budget } from '../users.js'
 
 /** A page of the gateway keys of all users, without their values. */
 export const KeyList = v.object({
@@ -67,7 +66,6 @@ export const adminKeysRevoke = (keys: GatewayKeys, now: () => number) =>
     params: v.object({ id: v.string() }),
     errors: [404],
     async run(caller, { params: { id } }) {
-      if (!isUuid(id) || !(await keys.revoke(id, { by: actorOf(caller), now: now() })))
-        throw new ApiError(404, 'not_found_error', 'There is no key with this id', { code: 'not_found' })
+      if (!isUuid(id) || !(await keys.revoke(id, { by: actorOf(caller), now: now() }))) throw notFound('key')
     },
   })

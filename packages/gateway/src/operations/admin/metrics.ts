@@ -2,6 +2,7 @@ import type { Fields, Router, UsageLedger } from '@turnpike/core'
 import { toUsd } from '@turnpike/core'
 import { histogramOf, quantile, sumOf, totalsOf } from '@turnpike/core/internal'
 import * as v from 'valibot'
+import { METRICS_HOURS } from '../../conventions.js'
 import { operation } from '../../operation.js'
 import { byHour, Hours, startOf } from './hours.js'
 
@@ -103,7 +104,7 @@ export const adminMetrics = (router: Router, ledger: UsageLedger, now: () => num
     access: 'admin',
     query: v.object({ hours: Hours }),
     output: MetricsResponse,
-    async run(_, { query: { hours = 24 } }): Promise<MetricsResponse> {
+    async run(_, { query: { hours = METRICS_HOURS } }): Promise<MetricsResponse> {
       const from = startOf(hours, now())
       const configured = new Set(router.health().map(({ id }) => id))
       const counted = (await ledger.providers()).map(({ id }) => id)

@@ -1,6 +1,6 @@
 import type { ProviderState, Router } from '@turnpike/core'
-import { ApiError } from '@turnpike/core'
 import * as v from 'valibot'
+import { notFound } from '../../errors.js'
 import { operation } from '../../operation.js'
 import { kindOf } from '../../outcome.js'
 
@@ -88,7 +88,7 @@ export const adminProvidersProbe = (router: Router) =>
     output: ProviderProbe,
     async run(_, { params: { id } }): Promise<ProviderProbe> {
       const probe = await router.probe(id)
-      if (!probe) throw new ApiError(404, 'not_found_error', 'There is no provider with this id', { code: 'not_found' })
+      if (!probe) throw notFound('provider')
       const { duration_ms, status, error } = probe
       return { id, ok: !error, duration_ms, failure: kindOf(error) ?? null, status }
     },

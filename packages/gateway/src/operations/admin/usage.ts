@@ -1,9 +1,10 @@
 import type { KV, UsageLedger, UsageTotals } from '@turnpike/core'
 import { toUsd } from '@turnpike/core'
-import { invalid, namesOf, sumOf, totalsOf } from '@turnpike/core/internal'
+import { ID_LENGTH, invalid, namesOf, sumOf, totalsOf } from '@turnpike/core/internal'
 import type { Named } from '@turnpike/core/internal'
 import { Paging } from '@turnpike/http'
 import * as v from 'valibot'
+import { MAX_HOURS, SERIES_HOURS } from '../../conventions.js'
 import { operation } from '../../operation.js'
 import { byHour, Hours, startOf } from './hours.js'
 
@@ -29,11 +30,6 @@ const By = v.picklist([...ByHour.options, 'session', 'project'])
 type By = v.InferOutput<typeof By>
 
 const Query = v.object({ by: By, hours: Hours, ...Paging.entries })
-
-/** Hours of models where none are asked for: all that can be. */
-const MODEL_HOURS = 720
-/** Hours of a series where none are asked for: a week. */
-const SERIES_HOURS = 168
 
 /** The names of what usage is summed up by: models and providers have none besides their ids. */
 const namesBy = (kv: KV, by: By, ids: string[]): Promise<Named[]> | Named[] =>
@@ -70,8 +66,10 @@ export function adminUsage(kv: KV, ledger: UsageLedger, now: () => number) {
       return { hours: null, from: null, ...(await ledger.listTotals(by, page)) }
     if (by === 'session' || by === 'project')
       throw invalid(`Usage by ${by} is summed up over all time only: leave out "hours"`)
-    const from = startOf(hours ?? MODEL_HOURS, now())
-    return { hours: hours ?? MODEL_HOURS, from: from.toISOString(), ...(await ledger.listSince(by, from, page)) }
+    // Models have no sums over all time.
+    const asked = hours ?? MAX_HOURS
+    const from = startOf(asked, now())
+    return { hours: asked, from: from.toISOString(), ...(await ledger.listSince(by, from, page)) }
   }
   return operation({
     id: 'admin.usage',
@@ -122,7 +120,7 @@ export const adminUsageHours = (kv: KV, ledger: UsageLedger, now: () => number) 
     id: 'admin.usage.hours',
     summary: 'Tells what a user, key, model or provider used in each hour.',
     access: 'admin',
-    query: v.object({ by: ByHour, id: v.pipe(v.string(), v.minLength(1), v.maxLength(200)), hours: Hours }),
+    query: v.object({ by: ByHour, id: v.pipe(v.string(), v.minLength(1), v.maxLength(ID_LENGTH)), hours: Hours }),
     output: UsageSeries,
     async run(_, { query: { by, id, hours = SERIES_HOURS } }): Promise<UsageSeries> {
       const from = startOf(hours, now())

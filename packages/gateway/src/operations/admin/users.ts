@@ -48,7 +48,7 @@ export const adminUsersSummary = (kv: KV, ledger: UsageLedger) =>
           created_at,
           ...viewOf(each[i]!),
         })),
-        ...(next !== undefined && { next }),
+        next,
       }
     },
   })
@@ -83,6 +83,6 @@ export const adminAudit = (kv: KV) =>
     output: AuditLog,
     async run(_, { query }): Promise<AuditLog> {
       const { items, next } = await listAudit(kv, query)
-      return { data: items, ...(next !== undefined && { next }) }
+      return { data: items, next }
     },
   })
