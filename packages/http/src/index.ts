@@ -5,7 +5,6 @@ export { BODY_IDLE_MS, BODY_LIMIT, CLIENT_LEFT, HEARTBEAT_MS, JSON_DEPTH } from 
 export * from './cookies.js'
 export type { CorsOptions } from './cors.js'
 export type { Exchange, Handler, Reply, Servable, ShellOptions } from './exchange.js'
-export { clientIp } from './exchange.js'
 export * from './fetch-shell.js'
 export * from './handler.js'
 export * from './hattip-shell.js'
