@@ -33,6 +33,7 @@ export { completionClasses, measureClasses, promptClasses, unitClasses } from '.
 export { undated } from './prices/price-table.js'
 export { CustomToolCall, jsonObject } from './schemas/chat.js'
 export * from './sha256.js'
+export * from './to-stream.js'
 export * from './together.js'
 export * from './without-nulls.js'
 export { verifyOwned } from './verify.js'
