@@ -8,6 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 /** The seconds that the page may take, on a busy machine too. */
 const WHOLE_S = 300
+/** The lines that `npm start` may print until it shows the key and how to use it. */
+const START_LINES = 40
 
 const begin = Date.now()
 const seconds = () => (Date.now() - begin) / 1_000
@@ -24,7 +26,7 @@ await new Promise((resolve) => listener.close(resolve))
 const page = readFileSync(`${process.env.REPOSITORY}/README.md`, 'utf8').replaceAll('8787', port)
 const [start, ...rest] = [...page.slice(0, page.indexOf('## Work on it')).matchAll(/^```(sh|js)\n([^]*?)^```/gm)]
 
-/** Starts bash in a process group of its own. @returns what it has printed so far, and whether it has ended */
+/** Starts bash in a process group of its own, which is killed when the time is over. @returns what it has printed so far, and whether it has ended */
 function bash(lines) {
   const shell = spawn('bash', ['-euo', 'pipefail', '-c', lines], {
     env: { ...process.env, PORT: port, LC_ALL: 'C' },
@@ -33,7 +35,11 @@ function bash(lines) {
   })
   const terminal = { pid: shell.pid, output: '', code: undefined, ended: once(shell, 'close') }
   for (const stream of [shell.stdout, shell.stderr]) stream.on('data', (data) => (terminal.output += data))
-  shell.once('close', (code) => (terminal.code = code))
+  const late = setTimeout(() => process.kill(-shell.pid, 'SIGKILL'), WHOLE_S * 1_000)
+  shell.once('close', (code) => {
+    clearTimeout(late)
+    terminal.code = code
+  })
   return terminal
 }
 
@@ -54,6 +60,8 @@ try {
     await sleep(100)
   }
   tell('npm start', seconds(), 0)
+  const printedLines = server.output.split('\n').length
+  if (printedLines > START_LINES) fail(`npm start printed ${printedLines} lines, more than ${START_LINES}`)
   const [, key] = /^ {2}(gw-\S+)$/m.exec(server.output)
 
   const lines = rest.flatMap((block, i) => [actionOf(block), stamp(`block ${i + 2} (${block[1]})`)]).join('\n')
@@ -66,7 +74,7 @@ try {
     from = Number(at) - begin / 1_000
   }
   const [streamed = '', ...others] = second.output.split('== ')
-  if (second.code !== 0) fail(`a block failed with ${second.code}:\n${second.output}`)
+  if (second.code !== 0) fail(`a block failed with ${second.code ?? 'the end of the time'}:\n${second.output}`)
   else if ((streamed.match(/^data: \{/gm) ?? []).length < 3 || !streamed.includes('\ndata: [DONE]\n'))
     fail(`curl did not print a stream:\n${streamed}`)
   else if (!others.some((text) => text.includes('\nThis is a simulated answer. You said: Hello!')))

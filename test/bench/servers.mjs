@@ -2,11 +2,10 @@
 import { execFileSync, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { accepts } from './accepts.mjs'
+import { accepts, freePort } from './ports.mjs'
 
 const SERVER_CORE = '0'
 const START_MS = 20_000
@@ -56,14 +55,6 @@ export const servers = {
   bun: turnpike('bun', onBun),
   portkey: portkeyOn(onNode),
   'portkey-bun': portkeyOn(onBun),
-}
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address()
-  server.close()
-  return port
 }
 
 const TICKS_PER_SECOND = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }))

@@ -1,3 +1,4 @@
+// Longer than 250 lines: items 34 to 47 of one list, told with the same events.
 import { existsSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { errors } from '../faults/wire.js'

@@ -1,3 +1,4 @@
+// Longer than 250 lines: each test runs for the same table of families, transports and compressions.
 import type { Transport } from '@turnpike/providers'
 import { anthropic, createRouter, fetchTransport, google, googleEndpoints, openai } from '@turnpike/providers'
 import type { FakeAnswer, FakeRequest } from '@turnpike/providers/testing'

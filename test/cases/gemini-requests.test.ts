@@ -1,3 +1,4 @@
+// Longer than 250 lines: items 48 to 59 of one list, told with the same messages.
 import { expect, it, vi } from 'vitest'
 import { pass, stream, whole } from './pass.js'
 

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { rejection } from '../support/failure.js'
 import { refusal, streaming } from '../support/faults.js'
 import { runtime } from '../support/runtime.js'
+import { sample } from '../support/scope.js'
 import type { Stack } from '../support/stack.js'
 import { startStack } from '../support/stack.js'
 import { openai4Client, openaiClient } from './openai-client.js'
@@ -17,7 +18,7 @@ afterAll(() => stack.stop())
 
 const answer = (body: string) => ({ status: 200, headers: { 'content-type': 'application/json' }, body })
 
-describe.each([openaiClient, openai4Client])(`$name against ${runtime}`, ({ connect, describe: tell }) => {
+describe.each(sample([openaiClient, openai4Client]))(`$name against ${runtime}`, ({ connect, describe: tell }) => {
   // What was accepted may have been billed: the gateway says `x-should-retry: false`, and the client obeys.
   it.each([
     { title: 'an answer that is not JSON', stream: false, fault: () => answer('<html>') },

@@ -4,12 +4,12 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { runConformance, scorecard } from '../../packages/conformance/dist/index.js'
-import { accepts } from '../bench/accepts.mjs'
 import { install } from '../bench/install.mjs'
+import { accepts, freePort } from '../bench/ports.mjs'
 
 const START_MS = 20_000
 const KEY = 'gw-conformance-0123456789'
-const upstreamPort = 9797
+const upstreamPort = await freePort()
 const upstream = `http://127.0.0.1:${upstreamPort}`
 
 const file = (path) => fileURLToPath(new URL(path, import.meta.url))
@@ -25,10 +25,8 @@ const selects = (provider, path) => ({
 const gateways = [
   {
     name: 'turnpike',
-    port: 9798,
-    words: [file('../../examples/server/dist/node.js')],
+    words: () => [file('../../examples/server/dist/node.js')],
     env: {
-      PORT: '9798',
       STORAGE: 'memory',
       LOG: 'silent',
       BOOTSTRAP_GATEWAY_KEY: KEY,
@@ -43,8 +41,7 @@ const gateways = [
   },
   {
     name: 'portkey',
-    port: 9799,
-    words: [`${portkey}build/start-server.js`, '--headless', '--port=9799'],
+    words: (port) => [`${portkey}build/start-server.js`, '--headless', `--port=${port}`],
     env: { NODE_ENV: 'production' },
     options: {
       key: 'sk-upstream',
@@ -57,8 +54,12 @@ const gateways = [
   },
 ]
 
-async function scorecardOf({ name, port, words, env, options }) {
-  const child = spawn(process.execPath, words, { env: { ...process.env, ...env }, stdio: 'ignore' })
+async function scorecardOf({ name, words, env, options }) {
+  const port = await freePort()
+  const child = spawn(process.execPath, words(port), {
+    env: { ...process.env, PORT: String(port), ...env },
+    stdio: 'ignore',
+  })
   try {
     const until = performance.now() + START_MS
     while (!(await accepts(port))) {

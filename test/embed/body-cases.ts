@@ -73,7 +73,7 @@ export function bodyCases(setup: () => Setup, post: Post, { ownBodies }: { ownBo
   })
 
   it('reads a body that comes slowly, however long it takes', async () => {
-    const pieces = JSON.stringify(question).match(/.{1,10}/g)!
+    const pieces = JSON.stringify(question).match(/.{1,12}/g)!
     expect(pieces.length * (BODY_IDLE_MS / 3)).toBeGreaterThan(BODY_IDLE_MS * 2)
     expect((await post(slowly(pieces, BODY_IDLE_MS / 3, true))).status).toBe(200)
   })

@@ -62,7 +62,8 @@ describe.skipIf(!hasPostgres)('postgresKV under faults', () => {
       stores.map((kv, i) => writeJournal(kv, `kill-${i}`, 16, (acknowledged) => done && acknowledged > 100)),
     )
     let killed = 0
-    for (let i = 0; i < 60; i++) {
+    const rounds = thorough ? 60 : 15
+    for (let i = 0; i < rounds; i++) {
       await sleep(30)
       killed += await server.killBackends()
     }
@@ -70,7 +71,7 @@ describe.skipIf(!hasPostgres)('postgresKV under faults', () => {
     for (const [i, { acknowledged }] of (await writing).entries()) {
       expect(await assertKept(stores[i]!, `kill-${i}`, acknowledged)).toBe(acknowledged.size)
     }
-    expect(killed).toBeGreaterThan(30)
+    expect(killed).toBeGreaterThan(rounds / 2)
   })
 
   it('continues to read while back ends are killed', async () => {

@@ -23,6 +23,29 @@ describe.skipIf(missing)('a commit that needs a replica', () => {
     expect((await (await redisKV(other)).get(['n']))?.value).toEqual({ x: 2 })
   })
 
+  it('delays no read while it waits', async () => {
+    const primary = await start({ 'repl-diskless-sync-delay': ['0'] })
+    const replica = await start({ replicaof: ['127.0.0.1', String(primary.port)] })
+    const { client } = await open(primary.port)
+    const other = await open(primary.port)
+    const connections = async (): Promise<number> =>
+      ((await other.client.client('LIST')) as string).trim().split('\n').length
+    const before = await connections()
+    const kv = await redisKV(client, { replicas: 1 })
+    expect(await kv.commit(addOne)).toBe(true)
+    replica.signal('SIGSTOP')
+    const commit = kv.commit(addOne)
+    // Without a connection of its own, the commit would be given up before so many reads have waited for it.
+    for (let i = 0; i < 20; i++) {
+      await expect.poll(() => other.client.info('clients')).toContain('blocked_clients:1')
+      expect(await kv.get(['a'])).not.toBeNull()
+    }
+    replica.signal('SIGCONT')
+    expect(await commit).toBe(true)
+    await kv.close()
+    await expect.poll(connections).toBe(before)
+  })
+
   it('is unknown where Redis refuses it after it was written without one', async () => {
     const server = await start()
     const { client, kv } = await open(server.port)

@@ -1,4 +1,4 @@
-import type { BudgetOf, KV, UsageRecord, UsageTotals } from '@turnpike/core'
+import type { BudgetOf, KV, UsageRecord } from '@turnpike/core'
 import { createSession, createUser, gatewayKeys, getSession, toUsd, usageLedger, verifyStore } from '@turnpike/core'
 import { lastUsed } from '@turnpike/core/internal'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
@@ -6,7 +6,7 @@ import { randomOf } from '../support/random.js'
 import { endEngines, engines } from '../support/engines.js'
 import { sample, thorough } from '../support/scope.js'
 import { killStores, startStore } from '../support/store-process.js'
-import { noUsage, usageRecord } from '../support/usage-record.js'
+import { totalsOfRecords, usageRecord } from '../support/usage-record.js'
 
 /** The usage ledger on every engine, written by two processes at once if the engine allows it. */
 
@@ -22,19 +22,6 @@ const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 1e9)
 
 afterEach(killStores)
 afterAll(endEngines)
-
-const totalled = (records: UsageRecord[]): UsageTotals => {
-  const totals = { ...noUsage }
-  for (const { prompt_tokens, completion_tokens, tokens, cost_nano_usd } of records) {
-    totals.requests++
-    if (cost_nano_usd === null) totals.unpriced++
-    totals.prompt_tokens += prompt_tokens
-    totals.completion_tokens += completion_tokens
-    totals.tokens += tokens
-    totals.cost_nano_usd += cost_nano_usd ?? 0
-  }
-  return totals
-}
 
 describe.each(sample(engines))('the usage ledger on $name', ({ name, single, missing, create }) => {
   it.skipIf(missing)('is exact, and leaves no hold', { timeout: 120_000 }, async () => {
@@ -122,14 +109,14 @@ describe.each(sample(engines))('the usage ledger on $name', ({ name, single, mis
     for await (const problem of verifyStore(kv)) problems.push(problem)
     expect(problems, `seed ${seed}`).toEqual([])
     const ledger = ledgers[1]!
-    expect(await ledger.totals('all', '')).toEqual(totalled(recorded))
+    expect(await ledger.totals('all', '')).toEqual(totalsOfRecords(recorded))
     for (const provider of ['openai', 'google'])
       expect(await ledger.totals('provider', provider)).toEqual(
-        totalled(recorded.filter((r) => r.provider === provider)),
+        totalsOfRecords(recorded.filter((r) => r.provider === provider)),
       )
     for (const user of USERS) {
       const theirs = recorded.filter(({ user_id }) => user_id === user)
-      expect(await ledger.totals('user', user)).toEqual(totalled(theirs))
+      expect(await ledger.totals('user', user)).toEqual(totalsOfRecords(theirs))
       const read: UsageRecord[] = []
       for (let after: string | undefined, more = true; more;) {
         const page = await ledger.records(user, { limit: 77, ...(after !== undefined && { after }) })
@@ -141,8 +128,8 @@ describe.each(sample(engines))('the usage ledger on $name', ({ name, single, mis
       expect(read.toSorted(byId)).toEqual(theirs.toSorted(byId))
     }
     for (const key of keys)
-      expect(await ledger.totals('key', key!.id)).toEqual(totalled(recorded.filter((r) => r.key_id === key!.id)))
-    const counted = (isIn: (r: UsageRecord) => boolean | undefined) => totalled(recorded.filter((r) => isIn(r)))
+      expect(await ledger.totals('key', key!.id)).toEqual(totalsOfRecords(recorded.filter((r) => r.key_id === key!.id)))
+    const counted = (isIn: (r: UsageRecord) => boolean | undefined) => totalsOfRecords(recorded.filter((r) => isIn(r)))
     for (const id of PROJECTS) {
       const inProject = counted((r) => r.in_project && r.project_id === id)
       expect(await ledger.totals('project', id)).toEqual(inProject)
@@ -152,7 +139,9 @@ describe.each(sample(engines))('the usage ledger on $name', ({ name, single, mis
     for (const id of TASKS)
       expect(await ledger.totals('task', id)).toEqual(counted((r) => r.in_task && r.task_id === id))
     for (const { id } of sessions) {
-      const { requests, tokens, cost_nano_usd } = totalled(recorded.filter(({ session_id }) => session_id === id))
+      const { requests, tokens, cost_nano_usd } = totalsOfRecords(
+        recorded.filter(({ session_id }) => session_id === id),
+      )
       expect(await getSession(kv, id)).toMatchObject({
         request_count: requests,
         total_tokens: tokens,

@@ -72,6 +72,8 @@ describe(`servers that share a store, on ${runtime}`, () => {
         for await (const problem of verifyStore(kv)) problems.push(problem)
         expect(problems).toEqual([])
 
+        // They remember a key for seconds, which is long to wait for.
+        if (!thorough) return
         // A key that all of them know is revoked by somebody else.
         await createUser(kv, { id: 'ada' })
         const keys = gatewayKeys(kv)

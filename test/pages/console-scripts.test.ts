@@ -1,7 +1,7 @@
 import type { Client } from '@turnpike/client'
 import { expect, it } from 'vitest'
 import { consoleSuite, PASSWORD } from './console.js'
-import { payloads } from './payloads.js'
+import { payloads, single } from './payloads.js'
 
 /** A long text, and a name. */
 const all = payloads.join('\n')
@@ -11,7 +11,7 @@ const name = payloads.slice(0, 10).join(' ')
 async function fill(client: Client) {
   const { id } = await client.post('/api/projects', { body: { name, description: all } })
   const tasks: string[] = []
-  for (const [i, payload] of payloads.entries()) {
+  for (const [i, payload] of single.entries()) {
     const { id: task } = await client.post('/api/tasks', {
       body: { projectId: id, title: payload, description: all, requiresUserApproval: true },
     })
@@ -38,7 +38,7 @@ consoleSuite(
     it('in names of files, keys, sessions and users', async () => {
       const { page, person, open, faults } = given()
       const { client } = person
-      for (const [i, text] of payloads.entries()) {
+      for (const [i, text] of single.entries()) {
         const name = text.slice(0, 200)
         await client.upload(new Blob([text], { type: 'text/html' }), { fields: { displayName: name } })
         await client.post('/api/keys', { body: { name } })
@@ -52,7 +52,7 @@ consoleSuite(
       await page.reload()
       const rows = page.getByRole('rowheader').getByRole('button')
       await rows.last().waitFor()
-      expect((await rows.allTextContents()).toReversed()).toEqual(payloads.map((text) => text.slice(0, 200)))
+      expect((await rows.allTextContents()).toReversed()).toEqual(single.map((text) => text.slice(0, 200)))
       for (const row of await rows.all()) {
         await row.click()
         await page.getByRole('dialog').getByRole('button', { name: 'Move to trash' }).waitFor()
@@ -94,7 +94,7 @@ consoleSuite(
       await page.getByText(payloads[0]!).first().waitFor()
       await page.keyboard.press('Escape')
       await open(`/projects/${id}`, name)
-      for (const payload of payloads) await page.getByRole('link', { name: payload, exact: true }).waitFor()
+      for (const payload of single) await page.getByRole('link', { name: payload, exact: true }).waitFor()
       for (const task of tasks) {
         await open(`/projects/${id}?task=${task}`, name)
         await page.getByLabel('From').waitFor()

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { noBrowser, startBrowser } from '../support/browser.js'
 import type { DashboardServer } from './dashboard.js'
 import { openDashboard, startDashboard } from './dashboard.js'
-import { payloads } from './payloads.js'
+import { single } from './payloads.js'
 import { looks, visit } from './visitor.js'
 
 describe.skipIf(noBrowser)('threat 23: what users write is text in the dashboard', () => {
@@ -20,8 +20,8 @@ describe.skipIf(noBrowser)('threat 23: what users write is text in the dashboard
 
   it('in names of users and keys, and in models', async () => {
     const { page, context, faults } = await visit(browser, server.url, looks[0]!)
-    const [first] = payloads
-    for (const [i, name] of payloads.entries()) {
+    const [first] = single
+    for (const [i, name] of single.entries()) {
       await server.send('POST', '/api/users', {
         email: `u${i}@example.org`,
         password: 'a long password',

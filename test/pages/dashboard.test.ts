@@ -1,7 +1,9 @@
+// Longer than 250 lines: one visit: a browser and a server with what was asked of it.
 import { readFileSync } from 'node:fs'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { noBrowser, startBrowser } from '../support/browser.js'
+import { thorough } from '../support/scope.js'
 import type { DashboardServer } from './dashboard.js'
 import { EMAIL, goTo, openDashboard, PASSWORD, startDashboard } from './dashboard.js'
 import type { Visitor } from './visitor.js'
@@ -123,7 +125,7 @@ describe.skipIf(noBrowser)('the dashboard', () => {
       await page.keyboard.press('Escape')
     })
 
-    it('that another answered after a failure', async () => {
+    it.runIf(thorough)('that another answered after a failure', async () => {
       const { page } = visitor
       const id = await server.chat({ model: 'unsteady' })
       await goTo(page, 'Requests')
@@ -138,7 +140,7 @@ describe.skipIf(noBrowser)('the dashboard', () => {
       await page.keyboard.press('Escape')
     })
 
-    it('why `auto` chose a provider', async () => {
+    it.runIf(thorough)('why `auto` chose a provider', async () => {
       const { page } = visitor
       const id = await server.chat({ model: 'fast', provider: 'auto' })
       await goTo(page, 'Requests')
@@ -191,7 +193,7 @@ describe.skipIf(noBrowser)('the dashboard', () => {
       await page.getByText(/answered in \d+ ms/).waitFor()
     })
 
-    it('stands still while it is paused', async () => {
+    it.runIf(thorough)('stands still while it is paused', async () => {
       const { page } = visitor
       await goTo(page, 'Requests')
       await page.getByRole('button', { name: 'Pause' }).click()

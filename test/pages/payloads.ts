@@ -1,19 +1,21 @@
+import { sample } from '../support/scope.js'
+
 const HIT = `globalThis.hit=1;alert('hit')`
 
 /** Texts that would run a script where a page makes HTML, a URL or code of them. */
 export const payloads: readonly string[] = [
   `<script>${HIT}</script>`,
   `<img src=x onerror="${HIT}">`,
+  `javascript:${HIT}//`,
+  `[a link](javascript:${HIT})`,
+  '{{constructor.constructor("globalThis.hit=1")()}}',
   `<svg onload="${HIT}">`,
   `"><script>${HIT}</script>`,
   `'><img src=x onerror=${HIT}>`,
   `</title></style></textarea></script><script>${HIT}</script>`,
   `<iframe srcdoc="<script>parent.hit=1</script>"></iframe>`,
   `<a href="javascript:${HIT}">a link</a>`,
-  `javascript:${HIT}//`,
-  `[a link](javascript:${HIT})`,
   `![x](x"onerror="${HIT})`,
-  '{{constructor.constructor("globalThis.hit=1")()}}',
   '${globalThis.hit=1}',
   `<details open ontoggle="${HIT}">`,
   `<base href="https://evil.example/"><form action="https://evil.example/"><input autofocus onfocus="${HIT}">`,
@@ -23,3 +25,6 @@ export const payloads: readonly string[] = [
   '__proto__',
   '\u202Egnp.exe',
 ]
+
+/** Those that are tried one by one; the others are tried within longer texts. */
+export const single = sample(payloads, 5)

@@ -1,3 +1,4 @@
+// Longer than 250 lines: one list of items, on one platform.
 import { generateKeyPair, SignJWT, UnsecuredJWT, base64url, decodeJwt, decodeProtectedHeader } from 'jose'
 import { expect, it } from 'vitest'
 import type { AuthSession, Reply, SignedIn, World } from './world.js'

@@ -36,6 +36,39 @@ worldSuite('keys and sessions', (world) => {
       expect((await newKey(dev, wrong)).status).toBe(400)
   })
 
+  it('makes keys with models, a budget and an end, which the gateway holds them to', async () => {
+    const dev = await world().signedIn('developer')
+    const expires_at = new Date(Date.now() + MINUTE).toISOString()
+    const limits = { models: ['gpt-4o-mini', 'anthropic/claude-sonnet-4-5'], budget: { usd: 0.01, per: 'day' } }
+    for (const name of ['expiresAt', 'expires_at']) {
+      const { status, body } = await newKey(dev, { name: 'k', ...limits, [name]: expires_at })
+      expect([status, body]).toMatchObject([200, { ...limits, expires_at }])
+    }
+    const [{ id } = { id: '' }] = (await ask<Key[]>('GET', '/api/keys', { as: dev })).body
+    expect((await ask<Key[]>('GET', '/api/keys', { as: dev })).body[0]).toMatchObject({ id, ...limits, expires_at })
+    const { key } = (await newKey(dev, { name: 'k', models: ['gpt-4o-mini'] })).body
+    expect((await ask('POST', '/v1/chat/completions', { as: key, body: chat })).status).toBe(200)
+    const other = await ask('POST', '/v1/chat/completions', { as: key, body: { ...chat, model: 'gpt-4o' } })
+    expect([other.status, other.body]).toMatchObject([403, { error: { code: 'forbidden' } }])
+    const { key: broke } = (await newKey(dev, { name: 'k', budget: { usd: 0 } })).body
+    const refused = await ask('POST', '/v1/chat/completions', { as: broke, body: chat })
+    expect([refused.status, refused.body]).toMatchObject([403, { error: { code: 'budget_exceeded' } }])
+    for (const wrong of [
+      { models: [] },
+      { models: [''] },
+      { models: 'gpt-4o' },
+      { budget: {} },
+      { budget: 5 },
+      { budget: { usd: -1 } },
+      { budget: { usd: 1, per: 'week' } },
+      { budget: { usd: 1, max: 2 } },
+      { expiresAt: 'tomorrow' },
+      { expiresAt: '2001-01-31T08:00:00Z' },
+      { expiresAt: '2030-01-31T08:00:00+14' },
+    ])
+      expect([wrong, (await newKey(dev, { name: 'k', ...wrong })).status]).toEqual([wrong, 400])
+  })
+
   it('#152 lists keys without their values, newest first, whole or in pages', async () => {
     const dev = await world().signedIn('developer')
     for (const name of ['one', 'two', 'three']) await newKey(dev, { name })
@@ -160,7 +193,14 @@ worldSuite('keys and sessions', (world) => {
 
   it('#160 refuses metadata that is no object', async () => {
     const ada = await world().signedIn()
-    for (const body of [{ metadata: 'x' }, { metadata: [1] }, { metadata: 1 }, { expiresAt: 'tomorrow' }, { label: 1 }])
+    for (const body of [
+      { metadata: 'x' },
+      { metadata: [1] },
+      { metadata: 1 },
+      { expiresAt: 'tomorrow' },
+      { expiresAt: '2030-01-31T08:00:00+14' },
+      { label: 1 },
+    ])
       expect([body, (await ask('POST', '/api/sessions', { as: ada, body })).status]).toEqual([body, 400])
   })
 })

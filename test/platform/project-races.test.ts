@@ -1,3 +1,4 @@
+// Longer than 250 lines: all on one set-up of several processes, for each store.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { endEngines, engines } from '../support/engines.js'

@@ -1,5 +1,5 @@
 import type { Provider } from '@turnpike/core'
-import { createUser, fixedPrices, priceTable, UpstreamError } from '@turnpike/core'
+import { fixedPrices, priceTable, UpstreamError } from '@turnpike/core'
 import type { RouterOptions } from '@turnpike/providers'
 import { anthropic, createRouter, google, googleEndpoints, openai } from '@turnpike/providers'
 import type { FakeAnswer, FakeUpstream } from '@turnpike/providers/testing'
@@ -231,45 +231,5 @@ describe('the first-event time-out', () => {
     const response = await chat()
     expect([response.status, await errorOf(response)]).toMatchObject([502, { code: 'upstream_unavailable' }])
     expect(response.headers.get('x-should-retry')).toBeNull()
-  })
-})
-
-describe('GET /health/providers', () => {
-  const health = async (gateway: Awaited<ReturnType<typeof setup>>, authorization: string) =>
-    gateway.send('GET', '/health/providers', undefined, { headers: { authorization } })
-  const admin = async ({ kv, gateway }: Awaited<ReturnType<typeof setup>>): Promise<string> => {
-    const { id } = (await createUser(kv, { role: 'admin' }))!
-    return `Bearer ${(await gateway.keys.create(id, { name: 'admin' }))!.key}`
-  }
-
-  it('is for administrators', async () => {
-    const gateway = await setup()
-    expect((await health(gateway, '')).status).toBe(401)
-    expect((await health(gateway, `Bearer ${gateway.key}`)).status).toBe(403)
-    const response = await health(gateway, await admin(gateway))
-    const fresh = { status: 'healthy', failures: 0, last_failure: null, next_try: null }
-    expect([response.status, await response.json()]).toEqual([
-      200,
-      { status: 'ok', providers: ['openai', 'budget', 'google'].map((id) => ({ id, ...fresh })) },
-    ])
-  })
-
-  it('reports the health from real traffic', async () => {
-    const now = Date.UTC(2026, 0, 2)
-    const gateway = await setup(
-      { openai: () => answer('', 500), budget: () => answer('', 500), google: () => answer('', 500) },
-      { failures: 1, restMs: 60_000, now: () => now },
-    )
-    const key = await admin(gateway)
-    const states: unknown[] = []
-    for (const provider of ['openai', 'budget', 'google']) {
-      const model = provider === 'google' ? 'gemini-2.5-flash' : 'gpt-4o'
-      expect((await ask(gateway, 'a whole answer', { model, provider })).status).toBe(502)
-      states.push(((await (await health(gateway, key)).json()) as { status: string }).status)
-    }
-    expect(states).toEqual(['degraded', 'degraded', 'unavailable'])
-    const { providers } = (await (await health(gateway, key)).json()) as { providers: unknown[] }
-    const rests = { status: 'unhealthy', failures: 1, last_failure: 'status', next_try: '2026-01-02T00:01:00.000Z' }
-    expect(providers[0]).toEqual({ id: 'openai', ...rests })
   })
 })

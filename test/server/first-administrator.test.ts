@@ -37,7 +37,7 @@ it('the password of the first administrator is shown once, and one that was give
   const env = { STORAGE: `fs:${folder}`, ADMIN_EMAIL: 'ada@example.org', ADMIN_PASSWORD: '' }
   const shown = /The administrator, whose password is shown this once:\n {2}ada@example\.org {2}[\w-]{16}\n/
   const first = await startServer(env)
-  await expect.poll(first.output).toMatch(shown)
+  expect(first.output()).toMatch(shown)
   await first.stop()
   const second = await startServer(env)
   await second.stop()
@@ -50,6 +50,27 @@ it('the password of the first administrator is shown once, and one that was give
   expect((await fetch(`${given.url}/api/auth`, { method: 'POST', headers, body })).status).toBe(200)
   await given.stop()
   expect(given.output()).not.toMatch(/administrator|correct horse/)
+})
+
+it('a first start on a port in use shows the password and the key that it made', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'turnpike-first-'))
+  const other = await startServer()
+  const env = { STORAGE: `fs:${folder}`, ADMIN_PASSWORD: '', BOOTSTRAP_GATEWAY_KEY: '' }
+  const failed: unknown = await startServer({ ...env, PORT: new URL(other.url).port }).catch(
+    (error: Error) => error.message,
+  )
+  await other.stop()
+  const [, password, key] = /^ {2}admin@localhost {2}(\S+)$[^]*^ {2}(gw-\S+)$[^]*Turnpike cannot start/m.exec(
+    String(failed),
+  )!
+
+  const server = await startServer(env)
+  expect((await chat({ url: server.url, key: key! })).status).toBe(200)
+  const headers = { 'content-type': 'application/json' }
+  const body = JSON.stringify({ email: 'admin@localhost', password })
+  expect((await fetch(`${server.url}/api/auth`, { method: 'POST', headers, body })).status).toBe(200)
+  await server.stop()
+  await rm(folder, { recursive: true })
 })
 
 it('the server does not start where its first administrator cannot be made, and says why', async () => {

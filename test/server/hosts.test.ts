@@ -27,6 +27,26 @@ it.each([
   await expect(openStorage(url)).rejects.toThrow(message)
 })
 
+it.each([
+  ['28P01', 'password authentication failed for user "u"'],
+  ['3D000', 'database "db" does not exist'],
+])('PostgreSQL that refuses with %s is asked once', async (code, message) => {
+  let connections = 0
+  const server = createServer((socket) => {
+    connections++
+    // An ErrorResponse, whatever the client asks for.
+    const fields = Buffer.from(`SFATAL\0C${code}\0M${message}\0\0`)
+    const head = Buffer.from('E----')
+    head.writeInt32BE(4 + fields.length, 1)
+    socket.on('error', () => undefined).once('data', () => socket.end(Buffer.concat([head, fields])))
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  await expect(openStorage(`postgres://u:p@${host},${host}/db`)).rejects.toThrow(message)
+  expect(connections).toBe(1)
+  server.close()
+})
+
 it('Sentinels may have IPv6 addresses', async () => {
   const client = (await connectRedis('redis://[::1]:1,b?sentinel=main')) as Redis
   client.disconnect()

@@ -20,7 +20,7 @@ export interface RawUpstream {
   requests: number
   /** Connections so far. */
   connections: number
-  /** Connections that are open. */
+  /** Connections that are open and had a request: a client may open another for its next one, and close it when it likes. */
   readonly open: number
   close(): Promise<void>
 }
@@ -56,11 +56,16 @@ async function play(socket: Socket, script: Iterable<Step>): Promise<void> {
 /** Listens on a free port of the loopback interface. */
 export async function rawUpstream(): Promise<RawUpstream> {
   const sockets = new Set<Socket>()
+  /** Those that had a request. */
+  const asked = new Set<Socket>()
   const server = createServer((socket) => {
     upstream.connections++
     sockets.add(socket)
     socket.setNoDelay(true)
-    socket.on('close', () => sockets.delete(socket))
+    socket.on('close', () => {
+      sockets.delete(socket)
+      asked.delete(socket)
+    })
     // A gateway that leaves is what many of these tests are about.
     socket.on('error', () => undefined)
     let bytes: Buffer = Buffer.alloc(0)
@@ -70,6 +75,7 @@ export async function rawUpstream(): Promise<RawUpstream> {
       if (size === undefined) return
       bytes = bytes.subarray(size)
       upstream.requests++
+      asked.add(socket)
       void play(socket, upstream.script)
     })
   })
@@ -80,7 +86,7 @@ export async function rawUpstream(): Promise<RawUpstream> {
     requests: 0,
     connections: 0,
     get open() {
-      return sockets.size
+      return asked.size
     },
     async close() {
       server.close()

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
+import { vi } from 'vitest'
 import { freePort } from './free-port.js'
 import type { RedisServer } from './redis.js'
 import { spawnRedis, startRedis } from './redis.js'
@@ -34,91 +34,121 @@ export async function askRedis({ port }: { port: number }, ...[name, ...args]: [
   }
 }
 
+/** Waits for a condition. */
+const until = (holds: () => Promise<boolean>): Promise<true> => vi.waitUntil(holds, { timeout: 60_000, interval: 50 })
+
+/**
+ * Runs a set-up, which calls `started` with each server that it starts. `stop` ends all of them, and so does a set-up that fails, those
+ * that are starting at that time included.
+ */
+async function setUp(
+  start: (
+    started: <T extends { stop(): Promise<unknown> }>(server: Promise<T>) => Promise<T>,
+  ) => Promise<Omit<ReplicatedRedis, 'stop'>>,
+): Promise<ReplicatedRedis> {
+  const servers: Promise<{ stop(): Promise<unknown> }>[] = []
+  const stop = async (): Promise<void> => {
+    const settled = await Promise.allSettled(servers.toReversed())
+    await Promise.all(settled.map((server) => server.status === 'fulfilled' && server.value.stop()))
+  }
+  try {
+    const redis = await start((server) => {
+      servers.push(server)
+      return server
+    })
+    return { ...redis, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
 /** Waits until all of them have copied the data of their primary. */
 async function inSync(replicas: RedisServer[]): Promise<void> {
   for (const { port } of replicas)
-    while (!(await askRedis({ port }, 'INFO', 'replication')).includes('master_link_status:up')) await sleep(50)
+    await until(async () => (await askRedis({ port }, 'INFO', 'replication')).includes('master_link_status:up'))
 }
 
 /** Waits until one of them is a primary. */
 export async function promotion(replicas: RedisServer[]): Promise<void> {
-  for (;;) {
+  await until(async () => {
     const roles = await Promise.all(replicas.map(({ port }) => askRedis({ port }, 'INFO', 'replication')))
-    if (roles.some((role) => role.includes('role:master'))) return
-    await sleep(50)
+    return roles.some((role) => role.includes('role:master'))
+  })
+}
+
+/** Starts a Sentinel with a configuration. */
+async function startSentinelOf(file: string) {
+  const sentinel = await spawnRedis([file, '--sentinel'], '+monitor master main')
+  return {
+    async stop() {
+      sentinel.kill('SIGKILL')
+      await once(sentinel, 'exit')
+    },
   }
 }
 
 /** Starts a primary, replicas and one Sentinel. */
-export async function startSentinel(replicaCount: number): Promise<ReplicatedRedis> {
-  const primary = await startRedis(config)
-  const replicaof = ['127.0.0.1', String(primary.port)]
-  const replicas = await Promise.all(Array.from({ length: replicaCount }, () => startRedis({ ...config, replicaof })))
-  await inSync(replicas)
-  const port = await freePort()
-  // A Sentinel writes to its configuration.
-  const file = join(primary.folder, 'sentinel.conf')
-  await writeFile(
-    file,
-    `bind 127.0.0.1
+export const startSentinel = (replicaCount: number): Promise<ReplicatedRedis> =>
+  setUp(async (started) => {
+    const primary = await started(startRedis(config))
+    const replicaof = ['127.0.0.1', String(primary.port)]
+    const replicas = await Promise.all(
+      Array.from({ length: replicaCount }, () => started(startRedis({ ...config, replicaof }))),
+    )
+    await inSync(replicas)
+    const port = await freePort()
+    // A Sentinel writes to its configuration.
+    const file = join(primary.folder, 'sentinel.conf')
+    await writeFile(
+      file,
+      `bind 127.0.0.1
 port ${port}
 dir ${primary.folder}
 sentinel monitor main ${replicaof.join(' ')} 1
 sentinel down-after-milliseconds main ${SILENCE}
 sentinel failover-timeout main 10000
 `,
-  )
-  const sentinel = await spawnRedis([file, '--sentinel'], '+monitor master main')
-  while (!(await askRedis({ port }, 'SENTINEL', 'MASTER', 'main')).includes(`num-slaves,${replicaCount}`))
-    await sleep(50)
-  return {
-    url: `redis://127.0.0.1:${port}?sentinel=main`,
-    primary,
-    replicas,
-    async stop() {
-      sentinel.kill('SIGKILL')
-      await once(sentinel, 'exit')
-      await Promise.all([...replicas, primary].map((server) => server.stop()))
-    },
-  }
-}
+    )
+    await started(startSentinelOf(file))
+    await until(async () =>
+      (await askRedis({ port }, 'SENTINEL', 'MASTER', 'main')).includes(`num-slaves,${replicaCount}`),
+    )
+    return { url: `redis://127.0.0.1:${port}?sentinel=main`, primary, replicas }
+  })
 
 /** Starts a Cluster of three primaries with a replica each; `primary` is the one that has the store. */
-export async function startCluster(): Promise<ReplicatedRedis> {
-  const nodes = await Promise.all(
-    Array.from({ length: 6 }, async () =>
-      startRedis({
-        ...config,
-        'cluster-enabled': ['yes'],
-        'cluster-announce-ip': ['127.0.0.1'],
+export const startCluster = (): Promise<ReplicatedRedis> =>
+  setUp(async (started) => {
+    const nodes = await Promise.all(
+      Array.from({ length: 6 }, async () => {
         // Its own default, the port and 10,000, may be in use.
-        'cluster-port': [String(await freePort())],
-        'cluster-node-timeout': [String(SILENCE)],
+        const port = String(await freePort())
+        return started(
+          startRedis({
+            ...config,
+            'cluster-enabled': ['yes'],
+            'cluster-announce-ip': ['127.0.0.1'],
+            'cluster-port': [port],
+            'cluster-node-timeout': [String(SILENCE)],
+          }),
+        )
       }),
-    ),
-  )
-  const addresses = nodes.map(({ port }) => `127.0.0.1:${port}`)
-  execFileSync('redis-cli', ['--cluster', 'create', ...addresses, '--cluster-replicas', '1', '--cluster-yes'])
-  const slot = Number(await askRedis(nodes[0]!, 'CLUSTER', 'KEYSLOT', '{turnpike}'))
-  const client = new Redis(nodes[0]!.port, '127.0.0.1')
-  let owners: [string, number][] = []
-  // Nodes learn from each other who replicates whom.
-  while (owners.length < 2) {
-    await sleep(50)
-    const ranges = (await client.call('CLUSTER', 'SLOTS')) as [number, number, ...[string, number][]][]
-    owners = ranges.find(([from, to]) => from <= slot && slot <= to)!.slice(2) as [string, number][]
-  }
-  client.disconnect()
-  const [primary, ...replicas] = owners.map(([, port]) => nodes.find((node) => node.port === port)!)
-  await inSync(replicas)
-  for (const { port } of nodes)
-    while (!(await askRedis({ port }, 'CLUSTER', 'INFO')).includes('cluster_state:ok')) await sleep(50)
-  return {
-    url: `redis://${addresses.slice(0, 3).join()}?cluster`,
-    primary: primary!,
-    replicas,
-    async stop() {
-      await Promise.all(nodes.map((node) => node.stop()))
-    },
-  }
-}
+    )
+    const addresses = nodes.map(({ port }) => `127.0.0.1:${port}`)
+    execFileSync('redis-cli', ['--cluster', 'create', ...addresses, '--cluster-replicas', '1', '--cluster-yes'])
+    const slot = Number(await askRedis(nodes[0]!, 'CLUSTER', 'KEYSLOT', '{turnpike}'))
+    const client = new Redis(nodes[0]!.port, '127.0.0.1')
+    let owners: [string, number][] = []
+    // Nodes learn from each other who replicates whom.
+    await until(async () => {
+      const ranges = (await client.call('CLUSTER', 'SLOTS')) as [number, number, ...[string, number][]][]
+      owners = ranges.find(([from, to]) => from <= slot && slot <= to)!.slice(2) as [string, number][]
+      return owners.length >= 2
+    }).finally(() => client.disconnect())
+    const [primary, ...replicas] = owners.map(([, port]) => nodes.find((node) => node.port === port)!)
+    await inSync(replicas)
+    for (const { port } of nodes)
+      await until(async () => (await askRedis({ port }, 'CLUSTER', 'INFO')).includes('cluster_state:ok'))
+    return { url: `redis://${addresses.slice(0, 3).join()}?cluster`, primary: primary!, replicas }
+  })

@@ -38,3 +38,17 @@ export const noUsage: Readonly<UsageTotals> = {
   tokens: 0,
   cost_nano_usd: 0,
 }
+
+/** The sums of records. */
+export function totalsOfRecords(records: readonly UsageRecord[]): UsageTotals {
+  const totals = { ...noUsage }
+  for (const { prompt_tokens, completion_tokens, tokens, cost_nano_usd } of records) {
+    totals.requests++
+    if (cost_nano_usd === null) totals.unpriced++
+    totals.prompt_tokens += prompt_tokens
+    totals.completion_tokens += completion_tokens
+    totals.tokens += tokens
+    totals.cost_nano_usd += cost_nano_usd ?? 0
+  }
+  return totals
+}

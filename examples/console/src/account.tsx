@@ -53,7 +53,7 @@ function Role() {
             ? 'As a developer, you can make keys for programs that ask models.'
             : 'You are a developer. As a user you have no keys; those that you have made keep working.'}
         </p>
-        {change.error !== undefined && <ErrorNotice error={change.error} />}
+        <ErrorNotice error={change.error} />
         <div>
           <ActionButton action={change} onClick={change.run}>
             {change.busy ? 'Changing…' : role === 'user' ? 'Become a developer' : 'Become a user'}
@@ -75,7 +75,7 @@ function SignOutAndDelete() {
   return (
     <Panel title="Sign-ins and account">
       <div class="body stack">
-        {error !== undefined && <ErrorNotice error={error} />}
+        <ErrorNotice error={error} />
         {others.done && <Notice>You are signed in here only.</Notice>}
         <div class="spread">
           <p>Sign out everywhere but here, if you left a browser open somewhere.</p>

@@ -10,9 +10,9 @@ import {
   ErrorNotice,
   Field,
   Form,
+  KeyState,
   NONE,
   Page,
-  Status,
   textOf,
   time,
   usd,
@@ -32,10 +32,20 @@ const curl = (key: string): string =>
   `curl ${new URL('v1/chat/completions', location.href).href} -H "Authorization: Bearer ${key}" ` +
   `-H "Content-Type: application/json" -d '{"model":"gpt-4o-mini","messages":[{"role":"user","content":"Hello!"}]}'`
 
-/** Asks for the name and the limit of a key. */
+/** Asks for the name and the limits of a key. */
 function NewKey({ onMade, onClose }: { onMade: (made: Key) => void; onClose: () => void }) {
   const make = useAction(async (fields: FormData) => {
-    const body = { name: textOf(fields, 'name'), rateLimit: Number(textOf(fields, 'limit')) }
+    const [usd, per, end] = ['usd', 'per', 'end'].map((name) => textOf(fields, name))
+    const models = textOf(fields, 'models')
+      .split(/[\s,]+/)
+      .filter(Boolean)
+    const body = {
+      name: textOf(fields, 'name'),
+      rateLimit: Number(textOf(fields, 'limit')),
+      ...(usd && { budget: { usd: Number(usd), ...(per && { per: per as 'day' | 'month' }) } }),
+      ...(models.length > 0 && { models }),
+      ...(end && { expiresAt: new Date(end).toISOString() }),
+    }
     onMade(await turnpike.post('/api/keys', { body }))
     onClose()
   })
@@ -59,6 +69,35 @@ function NewKey({ onMade, onClose }: { onMade: (made: Key) => void; onClose: () 
             />
           )}
         </Field>
+        <details>
+          <summary>Budget, models, end</summary>
+          <div class="stack">
+            <Field
+              label="Budget in US dollars"
+              hint="Requests are refused when it is used up. Without one, there is no limit."
+            >
+              {(ids) => <input {...ids} name="usd" type="number" min={0} max={1_000_000} step="any" />}
+            </Field>
+            <Field label="The budget is for">
+              {(ids) => (
+                <select {...ids} name="per">
+                  <option value="">all time</option>
+                  <option value="month">each month</option>
+                  <option value="day">each day</option>
+                </select>
+              )}
+            </Field>
+            <Field
+              label="Models"
+              hint="Ids, with commas between them, such as gpt-4o-mini. Without any, all are allowed."
+            >
+              {(ids) => <input {...ids} name="models" />}
+            </Field>
+            <Field label="End" hint="The key is refused after it. Without one, it never ends.">
+              {(ids) => <input {...ids} name="end" type="datetime-local" />}
+            </Field>
+          </div>
+        </details>
       </Form>
     </Dialog>
   )
@@ -105,17 +144,15 @@ export function Keys() {
     { name: 'Name', cell: ({ name }) => name },
     {
       name: 'State',
-      cell: (key) =>
-        key.revoked ? (
-          <Status tone="off">revoked</Status>
-        ) : (
-          <span class="together">
-            <Status tone="good">active</Status>
-            <button type="button" class="link" onClick={() => setRevoking(key)}>
+      cell: (key) => (
+        <KeyState {...key}>
+          {!key.revoked && (
+            <button type="button" class="link nowrap" onClick={() => setRevoking(key)}>
               Revoke<span class="visually-hidden"> {key.name}</span>
             </button>
-          </span>
-        ),
+          )}
+        </KeyState>
+      ),
     },
     { name: 'Per minute', number: true, cell: ({ rate_limit }) => count(rate_limit) },
     { name: 'Requests', number: true, cell: ({ id }) => figure(used.get(id)?.requests, count) },
@@ -151,8 +188,8 @@ export function Keys() {
           Revoking…
         </p>
       )}
-      {revoke.error !== undefined && <ErrorNotice error={revoke.error} />}
-      {usage.error !== undefined && <ErrorNotice error={usage.error} again={usage.again} />}
+      <ErrorNotice error={revoke.error} />
+      <ErrorNotice error={usage.error} again={usage.again} />
       <section class="panel" aria-label="Keys">
         <PagedTable
           caption="Keys"

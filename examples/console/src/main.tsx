@@ -92,7 +92,7 @@ function SignedIn({ user }: { user: User }) {
         </>
       }
     >
-      {signingOut.error !== undefined && <ErrorNotice error={signingOut.error} again={signingOut.run} />}
+      <ErrorNotice error={signingOut.error} again={signingOut.run} />
       {path !== '/' && (!entry ? <NotFound /> : pages.includes(entry) ? <entry.page /> : <Refused entry={entry} />)}
     </Shell>
   )
@@ -103,7 +103,11 @@ function App() {
   useEffect(run, [])
   if (account.value) return <SignedIn key={account.value.id} user={account.value} />
   if (account.value === null) return <SignIn />
-  return <main class="centre">{error !== undefined && <ErrorNotice error={error} again={run} />}</main>
+  return (
+    <main class="centre">
+      <ErrorNotice error={error} again={run} />
+    </main>
+  )
 }
 
 render(<App />, document.body)

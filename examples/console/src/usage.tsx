@@ -11,6 +11,7 @@ import {
   linkTo,
   Loaded,
   NONE,
+  numberColumn,
   Page,
   Panel,
   route,
@@ -61,15 +62,10 @@ function Balance() {
 
 const keyColumns: Column<KeyUsage>[] = [
   { name: 'Key', cell: ({ name }) => name, sort: ({ name }) => name },
-  { name: 'Requests', number: true, cell: (one) => count(one.requests), sort: (one) => one.requests },
-  { name: 'Tokens in', number: true, cell: (one) => count(one.prompt_tokens), sort: (one) => one.prompt_tokens },
-  {
-    name: 'Tokens out',
-    number: true,
-    cell: (one) => count(one.completion_tokens),
-    sort: (one) => one.completion_tokens,
-  },
-  { name: 'Cost', number: true, cell: (one) => usd(one.cost_usd), sort: (one) => one.cost_usd },
+  numberColumn('Requests', (one) => one.requests, count),
+  numberColumn('Tokens in', (one) => one.prompt_tokens, count),
+  numberColumn('Tokens out', (one) => one.completion_tokens, count),
+  numberColumn('Cost', (one) => one.cost_usd, usd),
 ]
 
 /** What the keys used in a period. */

@@ -36,18 +36,21 @@ const json = JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', c
 const curl = (url: string, key: string): string =>
   `curl ${url}/v1/chat/completions -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" -d '${json}'`
 
-/** What the first start made, to be shown once. */
-interface Made {
-  key?: string | undefined
-  administrator?: { email: string; password?: string }
-}
-
-/** Makes the administrator and the first key where there are none. */
-async function bootstrap(kv: KV, gateway: Gateway, platform: Platform, environment: Environment): Promise<Made> {
+/**
+ * Makes the administrator and the first key where there are none, and prints a secret as soon as it is stored: if the start fails later, for
+ * instance because the port is in use, it cannot be shown again.
+ * @returns the key, if it was made without being given
+ */
+async function bootstrap(
+  kv: KV,
+  gateway: Gateway,
+  platform: Platform,
+  environment: Environment,
+): Promise<string | undefined> {
   const { ADMIN_EMAIL, ADMIN_PASSWORD, BOOTSTRAP_GATEWAY_KEY: given } = environment
   const { BOOTSTRAP_GATEWAY_RATE_LIMIT: rateLimit } = environment
   const { keys } = gateway
-  const made: Made = {}
+  let isFirst = false
   const found = await getUser(kv, ADMIN_ID, { deleted: true })
   if (!found) {
     const email = ADMIN_EMAIL ?? 'admin@localhost'
@@ -55,7 +58,9 @@ async function bootstrap(kv: KV, gateway: Gateway, platform: Platform, environme
     const fields = { id: ADMIN_ID, email, password, role: 'admin', name: 'Administrator' } as const
     try {
       await platform.operations.users.create(fields)
-      made.administrator = { email, ...(ADMIN_PASSWORD === undefined && { password }) }
+      isFirst = true
+      if (ADMIN_PASSWORD === undefined)
+        console.log(`The administrator, whose password is shown this once:\n  ${email}  ${password}\n`)
     } catch (error) {
       // Another process that shares the store may have been faster.
       if (!(await getUser(kv, ADMIN_ID)))
@@ -66,16 +71,18 @@ async function bootstrap(kv: KV, gateway: Gateway, platform: Platform, environme
   } else if (found.deleted_at !== null) {
     if (given !== undefined)
       console.error('BOOTSTRAP_GATEWAY_KEY makes no key: its owner, the first administrator, was deleted')
-    return made
+    return undefined
   }
   if (given === undefined) {
-    if (made.administrator) made.key = (await keys.create(ADMIN_ID, { name: 'first start', rateLimit }))?.key
-    return made
+    if (!isFirst) return undefined
+    const first = await keys.create(ADMIN_ID, { name: 'first start', rateLimit })
+    if (first) console.log(`Your gateway key, shown this once:\n  ${first.key}\n`)
+    return first?.key
   }
   const key = await keys.create(ADMIN_ID, { name: 'bootstrap', rateLimit, key: given })
   const holder = key ? undefined : await keys.verify(given)
   if (holder && holder.key.rate_limit !== rateLimit) await keys.setRateLimit(holder.key.id, rateLimit)
-  return made
+  return undefined
 }
 
 /** Administrators by `ADMIN_TOKEN`, if it is set, or by their sessions. */
@@ -190,7 +197,7 @@ export async function createApp(environment: Environment, transport: Transport, 
     refuse: (error) => gateway.refuse(error),
   }
   const { node, hattip } = shells(servable.handle, { trustedHops })
-  const made = await bootstrap(kv, gateway, platform, environment)
+  const firstKey = await bootstrap(kv, gateway, platform, environment)
   const leftovers = await finishLeftovers(
     { kv, blobs, ledger: gateway.ledger, operations: platform.operations },
     log.onError,
@@ -216,15 +223,7 @@ export async function createApp(environment: Environment, transport: Transport, 
           'No provider key is set, so answers come from simulated upstreams.',
           'Set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY for real ones.',
         )
-      const { key, administrator } = made
-      if (administrator?.password !== undefined)
-        lines.push(
-          '',
-          'The administrator, whose password is shown this once:',
-          `  ${administrator.email}  ${administrator.password}`,
-        )
-      if (key !== undefined)
-        lines.push('', 'Your gateway key, shown this once:', `  ${key}`, '', 'Try it:', `  ${curl(url, key)}`)
+      if (firstKey !== undefined) lines.push('', 'Try it:', `  ${curl(url, firstKey)}`)
       say(lines.join('\n'))
     },
     /** Lets running requests end, at most 30 seconds, and closes the store. */

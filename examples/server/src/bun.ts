@@ -23,15 +23,6 @@ await start({
       // The gateway enforces its own limit and responds with its own error body.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     })
-    let stopped: Promise<void>
-    return {
-      address: addressOf(HOST, server.port),
-      stop() {
-        stopped = server.stop()
-      },
-      async end() {
-        await Promise.race([stopped, new Promise((resolve) => setTimeout(resolve, 1_000))])
-      },
-    }
+    return { address: addressOf(HOST, server.port), stop: () => server.stop() }
   },
 })

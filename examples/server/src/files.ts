@@ -67,6 +67,10 @@ const presetOf = (storage: string): string => {
   return storage.startsWith('fs:') ? `${storage.replace(/\/+$/, '')}-files` : 'fs:.turnpike-files'
 }
 
-/** Opens the blob store that `FILES` names. */
-export const openFiles = (environment: Environment): Promise<Files> =>
-  openByPrefix('FILES', environment.FILES ?? presetOf(environment.STORAGE), openersOf(environment))
+/** Opens the blob store that `FILES` names. Warns where it outlives the records of its files. */
+export function openFiles(environment: Environment): Promise<Files> {
+  const { STORAGE, FILES = presetOf(STORAGE) } = environment
+  if (STORAGE === 'memory' && FILES !== 'memory')
+    console.error('STORAGE=memory forgets all files when the server ends, and their bytes stay in FILES for good')
+  return openByPrefix('FILES', FILES, openersOf(environment))
+}

@@ -16,6 +16,9 @@ const PAUSE = 100
 /** Time-out of a statement in milliseconds. A COMMIT waits for the standby where replication is synchronous. */
 const QUERY_TIMEOUT = 10_000
 
+/** SQLSTATEs of a user, a password or a database that the server refuses. No other host is tried then, as in libpq. */
+const REFUSED = /^(28...|3D000)$/
+
 async function assertPrimary(client: ClientBase): Promise<void> {
   const { rows } = await client.query<{ standby: boolean }>('select pg_is_in_recovery() as standby')
   if (rows[0]!.standby) throw new Error('The only host of PostgreSQL that answers is a standby')
@@ -45,7 +48,7 @@ export async function connectPostgres(url: string): Promise<Pool> {
       try {
         return await pools[at]!.connect()
       } catch (error) {
-        if (Date.now() > deadline) throw error
+        if (Date.now() > deadline || REFUSED.test(String((error as { code?: string }).code))) throw error
         // Others may have found that out at the same time.
         if (primary === at) primary = (at + 1) % pools.length
         if (failures % pools.length === pools.length - 1) await sleep(PAUSE)

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { RequestEvents } from '@turnpike/gateway'
 import { requestEvents } from '@turnpike/gateway'
 import type { Transport } from '@turnpike/providers'
@@ -12,12 +13,12 @@ export type App = Awaited<ReturnType<typeof createApp>>
 /** The part of the server that is specific to a runtime. */
 export interface Runtime {
   transport: Transport
-  /** Starts to listen. @returns the address, `stop` (stops accepting connections) and `end` (waits for open connections to close, at most 1 s) */
-  serve(
-    app: App,
-    environment: Environment,
-  ): Promise<{ address: string; stop(): Promise<void> | void; end(): Promise<void> | void }>
+  /** Starts to listen. @returns the address, and `stop`: accepts no more connections, and resolves when the open ones have closed */
+  serve(app: App, environment: Environment): Promise<{ address: string; stop(): Promise<unknown> }>
 }
+
+/** How long the connections of completed requests may take to close at shutdown, in milliseconds. */
+const FLUSH_MS = 1_000
 
 /** Serves in this process. @param say receives the start-up message once the server listens */
 async function serveHere(
@@ -27,11 +28,11 @@ async function serveHere(
   say: (text: string) => void,
 ): Promise<void> {
   const app = await createApp(environment, transport, events)
-  const { address, stop, end } = await serve(app, environment)
+  const { address, stop } = await serve(app, environment)
   onShutdown(async () => {
-    await stop()
+    const closed = stop()
     await app.close()
-    await end()
+    await Promise.race([closed, delay(FLUSH_MS)])
     process.exit(0)
   })
   // After `onShutdown`, because a supervisor may send SIGTERM as soon as it reads the message.

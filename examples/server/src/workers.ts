@@ -144,7 +144,7 @@ export async function supervise(environment: Environment): Promise<void> {
     process.exit(ends.every((how) => ['code 0', 'SIGTERM', 'SIGINT'].includes(how)) ? 0 : 1)
   })
   try {
-    // One worker starts first: the text of its report includes the gateway key at the very first start.
+    // One worker starts first: at the very first start, the text of its report has the command to try the gateway key with.
     const first = add()
     const text = await first.listening
     if (stopping) return

@@ -2,10 +2,9 @@ import type { Family } from './families/family.js'
 import type { Passed } from './passed.js'
 import type { Script } from './script.js'
 
+export const suites = ['translation', 'streams', 'faults', 'specification'] as const
 /** A group of cases. */
-export type Suite = 'translation' | 'streams' | 'faults' | 'specification'
-
-export const suites: readonly Suite[] = ['translation', 'streams', 'faults', 'specification']
+export type Suite = (typeof suites)[number]
 
 /** A request to the gateway, what its upstream does with it, and what both sides must have got in the end. */
 export interface Case {

@@ -32,29 +32,42 @@ Exit code: 0 = nothing failed, 1 = something did, 2 = nothing could be tested.
 const texts = { type: 'string', multiple: true, default: [] as string[] } as const
 const text = { type: 'string' } as const
 
-const parse = () =>
-  parseArgs({
-    allowPositionals: true,
-    options: {
-      key: text,
-      header: texts,
-      'openai-header': texts,
-      'anthropic-header': texts,
-      'google-header': texts,
-      'openai-model': text,
-      'anthropic-model': text,
-      'google-model': text,
-      'upstream-port': text,
-      only: texts,
-      json: text,
-      list: { type: 'boolean' },
-      platform: { type: 'boolean' },
-      email: text,
-      help: { type: 'boolean', short: 'h' },
-    },
-  })
-
 class UsageError extends Error {}
+
+function parse() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        key: text,
+        header: texts,
+        'openai-header': texts,
+        'anthropic-header': texts,
+        'google-header': texts,
+        'openai-model': text,
+        'anthropic-model': text,
+        'google-model': text,
+        'upstream-port': text,
+        only: texts,
+        json: text,
+        list: { type: 'boolean' },
+        platform: { type: 'boolean' },
+        email: text,
+        help: { type: 'boolean', short: 'h' },
+      },
+    })
+  } catch (error) {
+    throw new UsageError((error as Error).message)
+  }
+}
+
+type Values = ReturnType<typeof parse>['values']
+
+function urlOf([url, ...more]: string[]): string {
+  if (url === undefined || more.length > 0) throw new UsageError('Exactly one URL is needed')
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) throw new UsageError(`No URL: ${url}`)
+  return url
+}
 
 const headersOf = (lines: string[]): Record<string, string> =>
   Object.fromEntries(
@@ -71,43 +84,19 @@ function portOf(text = String(DEFAULT_UPSTREAM_PORT)): number {
   return port
 }
 
-function read() {
-  let parsed: ReturnType<typeof parse>
-  try {
-    parsed = parse()
-  } catch (error) {
-    throw new UsageError((error as Error).message)
-  }
-  const { values, positionals } = parsed
-  const [url, ...more] = positionals
-  const byFamily = <T>(of: (family: FamilyName) => T | undefined): Partial<Record<FamilyName, T>> =>
-    Object.fromEntries(familyNames.flatMap((family) => (of(family) === undefined ? [] : [[family, of(family)]])))
-  if (!values.help && !values.list) {
-    if (url === undefined || more.length > 0) throw new UsageError('Exactly one URL is needed')
-    if (!/^https?:\/\//.test(url) || !URL.canParse(url)) throw new UsageError(`No URL: ${url}`)
-  }
-  const options = {
-    url: url ?? '',
-    ...(values.key !== undefined && { key: values.key }),
-    headers: headersOf(values.header),
-    familyHeaders: byFamily((family) => headersOf(values[`${family}-header`])),
-    models: byFamily((family) => values[`${family}-model`]),
-    only: values.only,
-    upstreamPort: portOf(values['upstream-port']),
-  }
-  return { options, values }
+const byFamily = <T>(of: (family: FamilyName) => T | undefined): Partial<Record<FamilyName, T>> =>
+  Object.fromEntries(familyNames.flatMap((family) => (of(family) === undefined ? [] : [[family, of(family)]])))
+
+const save = (file: string | undefined, report: object): void => {
+  if (file !== undefined) writeFileSync(file, `${JSON.stringify(report, null, 2)}\n`)
 }
 
-/** The platform of `--platform`. */
-function targetOf(url: string, email: string | undefined) {
+async function testPlatform(url: string, { email, json }: Values): Promise<number> {
   const password = process.env['PASSWORD']
   if (email === undefined || !password)
     throw new UsageError('--platform needs --email, and the password in the variable PASSWORD')
-  return { url: url.replace(/\/+$/, ''), email, password }
-}
-
-async function testPlatform(url: string, email: string | undefined, json: string | undefined): Promise<number> {
-  const results = await runChecklist(targetOf(url, email), ({ number, title, outcome }) =>
+  const target = { url: url.replace(/\/+$/, ''), email, password }
+  const results = await runChecklist(target, ({ number, title, outcome }) =>
     console.error(`${outcome === 'failed' ? 'FAILED' : outcome}  #${number} ${title}`),
   )
   console.log(checklistScorecard(results))
@@ -115,29 +104,35 @@ async function testPlatform(url: string, email: string | undefined, json: string
   return results.some(({ outcome }) => outcome === 'failed') ? 1 : 0
 }
 
-const save = (file: string | undefined, report: object): void => {
-  if (file !== undefined) writeFileSync(file, `${JSON.stringify(report, null, 2)}\n`)
-}
-
-async function main(): Promise<number> {
-  const { options, values } = read()
-  if (values.help) {
-    process.stdout.write(usage)
-    return 0
-  }
-  if (values.list) {
-    for (const { suite, family, name } of selected(options.only)) console.log(`${suite}, ${family.name}: ${name}`)
-    return 0
-  }
-  if (values.platform) return testPlatform(options.url, values.email, values.json)
+async function testGateway(url: string, values: Values): Promise<number> {
   const report = await runConformance({
-    ...options,
+    url,
+    ...(values.key !== undefined && { key: values.key }),
+    headers: headersOf(values.header),
+    familyHeaders: byFamily((family) => headersOf(values[`${family}-header`])),
+    models: byFamily((family) => values[`${family}-model`]),
+    only: values.only,
+    upstreamPort: portOf(values['upstream-port']),
     onResult: ({ suite, family, name, passed }) =>
       console.error(`${passed ? 'passed' : 'FAILED'}  ${suite}, ${family}: ${name}`),
   })
   console.log(scorecard(report))
   save(values.json, report)
   return report.results.every(({ passed }) => passed) ? 0 : 1
+}
+
+async function main(): Promise<number> {
+  const { values, positionals } = parse()
+  if (values.help) {
+    process.stdout.write(usage)
+    return 0
+  }
+  if (values.list) {
+    for (const { suite, family, name } of selected(values.only)) console.log(`${suite}, ${family.name}: ${name}`)
+    return 0
+  }
+  const url = urlOf(positionals)
+  return values.platform ? testPlatform(url, values) : testGateway(url, values)
 }
 
 try {

@@ -12,10 +12,11 @@ import { startUpstreams } from './upstream.js'
 
 export const DEFAULT_UPSTREAM_PORT = 9797
 
+/** Milliseconds after which a case without an answer has failed. */
 const CASE_MS = 30_000
 
 /** What {@link runConformance} tests, and how its requests are made. */
-export interface Options {
+export interface ConformanceOptions {
   /** The gateway's base URL, with or without `/v1` at its end. */
   url: string
   /** Sent as `Authorization: Bearer …`; default none. */
@@ -66,7 +67,7 @@ export const selected = (only: readonly string[]): Case[] =>
 const contentOf = (text: string): string => joinedChoices(readStream(text))[0]?.content ?? ''
 
 /** How a request to the gateway is made. */
-type Request = Pick<Options, 'key' | 'headers' | 'familyHeaders' | 'models'> & { base: string }
+type Request = Pick<ConformanceOptions, 'key' | 'headers' | 'familyHeaders' | 'models'> & { base: string }
 
 function requestOf({ base, ...options }: Request, { family, request, path, method = 'POST', key }: Case) {
   const headers: Record<string, string> = {
@@ -195,7 +196,7 @@ async function tryOut(request: Request, upstreams: Upstreams, families: Family[]
  * Starts upstreams of three vendors, sends requests to a gateway in front of them, and judges what each side got.
  * @throws ConformanceError if the gateway cannot be reached, or reaches none of the upstreams, or no case is selected
  */
-export async function runConformance(options: Options): Promise<Report> {
+export async function runConformance(options: ConformanceOptions): Promise<Report> {
   const { url, only = [], upstreamPort = DEFAULT_UPSTREAM_PORT, onResult } = options
   const chosen = selected(only)
   if (chosen.length === 0) throw new ConformanceError(`No case matches ${only.join(' and ')}`)

@@ -28,13 +28,16 @@ export interface CurrentCase {
 export interface Upstreams {
   /** The case that the requests which come next belong to. */
   current: CurrentCase | undefined
-  /** Resolves once they have ended all their answers. */
+  /** Resolves once they have ended all their answers. Rejects after {@link IDLE_MS}, with the requests that are still open, and ends those. */
   idle(): Promise<void>
   close(): Promise<void>
 }
 
 /** How long an upstream waits for the client or the gateway. */
 const PATIENCE_MS = 10_000
+
+/** How long the upstreams wait for their answers to end: for longer than the answer of any script waits. */
+export const IDLE_MS = 30_000
 
 const within = (ms: number, promise: Promise<unknown>): Promise<unknown> => {
   let timer: NodeJS.Timeout
@@ -56,7 +59,9 @@ async function sendAnswer(response: ServerResponse, answer: Answer, current: Cur
     } else if (step === untilClosed) await within(PATIENCE_MS, closed)
     else {
       if (!response.headersSent) response.writeHead(status, headers).flushHeaders()
-      if (step !== '') await within(PATIENCE_MS, new Promise((resolve) => response.write(step, resolve)))
+      // A write may have no end where the gateway leaves meanwhile.
+      const write = () => Promise.race([closed, new Promise((resolve) => response.write(step, resolve))])
+      if (step !== '') await within(PATIENCE_MS, write())
       // Each step has a packet of its own.
       await setImmediate()
     }
@@ -100,7 +105,7 @@ function answerTo(
 /** Starts the upstreams of all families on a port of the loopback interface: `/openai/v1`, `/anthropic`, `/google/v1beta`. */
 export async function startUpstreams(port: number): Promise<Upstreams> {
   const keys = new Map<Family, string>()
-  const answers = new Set<Promise<void>>()
+  const answers = new Map<ServerResponse, Promise<void>>()
 
   async function serve(message: IncomingMessage, response: ServerResponse): Promise<void> {
     let text = ''
@@ -116,14 +121,21 @@ export async function startUpstreams(port: number): Promise<Upstreams> {
 
   const server = createServer((message, response) => {
     const answer = serve(message, response).catch(() => void response.destroy())
-    answers.add(answer)
-    void answer.finally(() => answers.delete(answer))
+    answers.set(response, answer)
+    void answer.finally(() => answers.delete(response))
   })
   await once(server.listen(port, '127.0.0.1'), 'listening')
   const upstreams: Upstreams = {
     current: undefined,
     async idle() {
-      await Promise.all(answers)
+      const ended = Promise.all(answers.values()).then(() => true)
+      if (await within(IDLE_MS, ended)) return
+      // Without the query, in which clients of Gemini may send their key.
+      const open = [...answers.keys()].map(({ req }) => `${req.method} ${req.url?.split('?')[0]}`)
+      for (const response of answers.keys()) response.destroy()
+      throw new Error(
+        `the requests to the upstreams: expected an end within ${IDLE_MS / 1_000} s, still open: ${open.join(', ')}`,
+      )
     },
     async close() {
       server.close()

@@ -63,4 +63,6 @@ export interface BlobStore {
    * Absent if the store has no such URLs.
    */
   signedUrl?(key: string, options: { expiresIn: number; filename?: string }): Promise<URL>
+  /** The largest `expiresIn`, in seconds. Absent if there is no limit. */
+  readonly maxExpiresIn?: number
 }

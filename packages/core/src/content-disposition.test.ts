@@ -13,6 +13,7 @@ it.each([
   ['a\\b\0c', 'a_b_c', 'a_b_c'],
   // Shown as "cod.exe" with its letters reversed.
   ['\u202egpj.exe', '_gpj.exe', '_gpj.exe'],
+  ['a\u061cb\u200fc\u2067d', 'a_b_c_d', 'a_b_c_d'],
   ['\ud800', '_', '%EF%BF%BD'],
 ])('%j is sent as the file name %s', (name, plain, exact) => {
   for (const type of ['inline', 'attachment'] as const)

@@ -1,5 +1,5 @@
-/** What would separate, hide or reorder parts of a name: path separators, control characters and bidirectional overrides. */
-const UNSAFE = /[/\\\p{Cc}\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu
+/** What would separate, hide or reorder parts of a name: path separators, control characters and bidirectional controls. */
+const UNSAFE = /[/\\\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu
 
 /** A `Content-Disposition` header with any file name (RFC 6266; the exact name by RFC 8187). */
 export function contentDisposition(type: 'inline' | 'attachment', filename: string): string {

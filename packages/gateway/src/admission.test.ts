@@ -1,5 +1,8 @@
+import type { ApiError } from '@turnpike/core'
 import { describe, expect, it, vi } from 'vitest'
 import { chunk, errorOf, OWNER, streamed, testGateway } from '../../../test/support/gateway.js'
+import { admission } from './admission.js'
+import type { UserCaller } from './caller.js'
 
 const full = { type: 'server_error', code: 'overloaded', message: 'The gateway is overloaded; try again later' }
 
@@ -75,8 +78,7 @@ describe('Retry-After of refused requests', () => {
     return [...told]
   }
 
-  // 33,000 requests.
-  it('is spread over 1,000 requests a second, at most 30 seconds ahead', { timeout: 60_000 }, async () => {
+  it('is spread over 1,000 requests a second', async () => {
     const clock = vi.spyOn(performance, 'now').mockReturnValue(5_000)
     try {
       const at = await setUp({ maxInFlight: 1 })
@@ -91,9 +93,26 @@ describe('Retry-After of refused requests', () => {
         [1, 500],
         [2, 1],
       ])
-      expect((await refusals(at, 30_000)).at(-1)).toEqual([30, 2_001])
       clock.mockReturnValue(60_000)
       expect(await refusals(at, 1)).toEqual([[1, 1]])
+    } finally {
+      clock.mockRestore()
+    }
+  })
+
+  it('is at most 30 seconds', () => {
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(5_000)
+    try {
+      const admit = admission({ maxInFlight: 0 })
+      const crowd = { key: { id: 'crowd' } } as UserCaller
+      const told = Array.from({ length: 32_000 }, () => {
+        try {
+          return admit(crowd, 'key')
+        } catch (error) {
+          return (error as ApiError).retryAfter
+        }
+      })
+      expect([told.indexOf(30), told.lastIndexOf(30)]).toEqual([29_000, 31_999])
     } finally {
       clock.mockRestore()
     }

@@ -1,3 +1,4 @@
+// Longer than 250 lines: one function, and one route table that all cases call.
 import { ApiError } from '@turnpike/core'
 import { isUuid } from '@turnpike/core/internal'
 import * as v from 'valibot'

@@ -37,6 +37,10 @@ async function* readBody(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
   }
 }
 
+/** What browsers write in a name in place of quotation marks and line breaks (WHATWG HTML, multipart/form-data). The parser leaves it. */
+const ESCAPES: Record<string, string> = { '%22': '"', '%0D': '\r', '%0A': '\n' }
+const decodeName = (name: string): string => name.replace(/%22|%0D|%0A/g, (escape) => ESCAPES[escape]!)
+
 const unnamedPart = (): ApiError => invalid('A part of the form has no name')
 
 /** Streams the file as it arrives; ends once the rest of the form has been received. */
@@ -105,7 +109,7 @@ export async function readForm(
       fail(invalid(`The form has a file "${name.slice(0, 40)}"; only "${fileField}" is expected`))
       return
     }
-    file = { name: filename ?? '', type: mime, stream }
+    file = { name: decodeName(filename ?? ''), type: mime, stream }
     // An error before the first read would otherwise be an uncaught exception.
     stream.on('error', () => undefined)
     if (!streamed) {

@@ -17,6 +17,12 @@ export const forbidden = (message: string): ApiError =>
 export const notFound = (what: string): ApiError =>
   new ApiError(404, 'not_found_error', `There is no such ${what}`, { code: 'not_found' })
 
+/** What was looked for. @throws ApiError 404 where it is null */
+export function found<T>(what: string, value: T | null): T {
+  if (value === null) throw notFound(what)
+  return value
+}
+
 /** 429 with the seconds after which to try again. */
 export const tooMany = (message: string, retryAfter: number): ApiError =>
   new ApiError(429, 'rate_limit_error', message, { code: 'rate_limit_exceeded', retryAfter })

@@ -2,7 +2,7 @@
 import { ChatChunk, PlatformError } from '@turnpike/core'
 import type { OpenApiDocument } from '@turnpike/http/openapi'
 import { commonStatuses, openapi as documentOf, openapiRoute, ours, shown } from '@turnpike/http/openapi'
-import { VERSION } from './conventions.js'
+import { COOKIE, VERSION } from './conventions.js'
 import type { PlatformRoute } from './operation.js'
 import { SignIn } from './operations/auth.js'
 import { BalanceAmounts, BalancePatch } from './operations/balances.js'
@@ -124,7 +124,7 @@ export const platformDocument = (
     },
     securitySchemes: {
       accessToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'An access token.' },
-      sessionCookie: { type: 'apiKey', in: 'cookie', name: '__Host-session', description: 'A session cookie.' },
+      sessionCookie: { type: 'apiKey', in: 'cookie', name: COOKIE, description: 'A session cookie.' },
     },
     headers: {
       'Set-Cookie': 'The session cookie, where it is set or ended.',

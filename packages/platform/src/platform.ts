@@ -153,7 +153,7 @@ export function createPlatform(options: PlatformOptions): Platform {
   const browser =
     gateway &&
     browserGateway(gateway, {
-      authenticate: async (exchange) => (await authenticate(exchange, 'user', () => undefined))!.user,
+      authenticate: async (exchange) => (await authenticate(exchange, 'user'))!.user,
       rateLimiter: options.rateLimiter ?? memoryRateLimiter({ now }),
       perMinute: options.userRateLimit ?? USER_RATE_LIMIT,
       cors: options.cors ?? { origins: [] },
@@ -170,7 +170,7 @@ export function createPlatform(options: PlatformOptions): Platform {
     operations,
     async authenticateAdmin(exchange) {
       try {
-        const caller = await authenticate(exchange, 'admin', () => undefined)
+        const caller = await authenticate(exchange, 'admin')
         return { admin: caller!.user.id }
       } catch (error) {
         if (ApiError.is(error) && error.status === 401) return null

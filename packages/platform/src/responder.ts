@@ -1,5 +1,5 @@
 import type { User } from '@turnpike/core'
-import type { Project } from './entities/projects.js'
+import type { Project } from './schemas.js'
 
 /** What the next message of a conversation is made from. */
 export interface ReplyRequest {

@@ -1,17 +1,35 @@
 import { EMAIL, ROLES } from '@turnpike/core'
+import { Budget } from '@turnpike/core/internal'
 import * as v from 'valibot'
-import { taskStatuses } from './entities/tasks.js'
-import { teamTypes } from './entities/projects.js'
+import { NAME_LENGTH, TEXT_LENGTH } from './conventions.js'
 
 /** Schemas of spec.md, "Resources and their fields", and of the bodies that it does not show. */
 
 const id = v.pipe(v.string(), v.uuid())
 const count = v.pipe(v.number(), v.integer())
 const time = v.pipe(v.string(), v.isoTimestamp())
+
+/** A time as a body has it. The pattern alone lets offsets pass that a `Date` does not take, such as `+14`. */
+export const NewTime = v.pipe(
+  time,
+  v.check((text) => !Number.isNaN(Date.parse(text)), 'expected a time such as 2030-01-31T08:00:00Z'),
+)
 const nullableTime = v.nullable(time)
 
 /** The three roles. */
 export const Role = v.picklist(ROLES)
+
+/** The parameter of a path such as `/api/tasks/{id}`. */
+export const IdParams = v.object({ id: v.string() })
+
+/** A switch in a query or a form. */
+export const Flag = v.optional(v.picklist(['true', 'false']))
+
+/** A name or a title in a body. */
+export const Name = v.pipe(v.string(), v.regex(/\S/, 'expected a text'), v.maxLength(NAME_LENGTH))
+
+/** A longer text in a body. */
+export const Text = v.pipe(v.string(), v.maxLength(TEXT_LENGTH))
 
 export const Email = v.pipe(v.string(), v.maxLength(254), v.regex(EMAIL, 'expected an e-mail address'))
 
@@ -97,12 +115,16 @@ export const Session = v.object({
   updated_at: time,
 })
 
-/** spec.md, "GatewayKey". `key` is shown once, when it is created; the time of the last use in lists. */
+/** spec.md, "GatewayKey". `key` is shown once, when it is created; the time of the last use in lists. Limits that a key does not have are absent. */
 export const GatewayKey = v.object({
   id,
   name: v.string(),
   key: v.optional(v.string()),
   rate_limit: count,
+  /** The allowed models, each as an id or as `provider/id`. */
+  models: v.optional(v.array(v.string())),
+  budget: v.optional(Budget),
+  expires_at: v.optional(time),
   revoked: v.boolean(),
   created_at: time,
   last_used_at: v.optional(nullableTime),
@@ -116,8 +138,14 @@ const usage = {
   cost_usd: v.number(),
 }
 
-export const TeamType = v.picklist(teamTypes)
-export const TaskStatus = v.picklist(taskStatuses)
+/** spec.md, "Project": the kinds of teams. */
+export const TeamType = v.picklist(['software-development', 'content-creation', 'research', 'custom'])
+export type TeamType = v.InferOutput<typeof TeamType>
+
+/** spec.md, "States and transitions": the status of a task. */
+export const TaskStatus = v.picklist(['scheduled', 'running', 'done', 'failed', 'waiting_approval'])
+export type TaskStatus = v.InferOutput<typeof TaskStatus>
+
 const nullableText = v.nullable(v.string())
 
 /** spec.md, "Project". */
@@ -125,12 +153,15 @@ export const Project = v.object({
   id,
   name: v.string(),
   team_type: TeamType,
+  /** A hex colour, such as `#64748b`. */
   color: v.string(),
   description: nullableText,
+  /** The owner. */
   user_id: v.string(),
   created_at: time,
   updated_at: time,
 })
+export type Project = v.InferOutput<typeof Project>
 
 /** spec.md, "Task". */
 export const Task = v.object({
@@ -147,12 +178,14 @@ export const Task = v.object({
   created_at: time,
   updated_at: time,
 })
+export type Task = v.InferOutput<typeof Task>
 
 /** spec.md, "Response payload of GET /api/tasks/{id}/status: not shown". */
 export const TaskState = v.object({ id, status: TaskStatus, updated_at: time })
 
 /** spec.md, "Task revision". */
 export const TaskRevision = v.object({ id, task_id: id, output: v.string(), created_at: time })
+export type TaskRevision = v.InferOutput<typeof TaskRevision>
 
 export const MessageRole = v.picklist(['user', 'assistant', 'system'])
 
@@ -172,15 +205,17 @@ export const Conversation = v.object({ id, project_id: id, messages: v.array(Mes
 export const Agent = v.object({ id: count, name: v.string(), role: v.string(), model: nullableText })
 export const Team = v.object({ type: TeamType, agents: v.array(Agent) })
 
-/** spec.md, "Teams and Results endpoints: not shown": the output of a task. */
+/** spec.md, "Teams and Results endpoints: not shown": the output of a task. It has the id of its task. */
 export const Result = v.object({
   id,
   project_id: id,
   task_id: id,
   title: v.string(),
   output: v.string(),
+  /** When the task got this output. */
   created_at: time,
 })
+export type Result = v.InferOutput<typeof Result>
 
 /** spec.md, "Gateway usage statistics under the keys group: not shown": sums of the caller's keys, and of each. */
 export const KeysUsage = v.object({
@@ -199,3 +234,10 @@ export const TaskSpend = v.object({
   revisions: v.array(v.object({ id, ...usage })),
   since: v.object(usage),
 })
+
+/** Makes the public form of what is stored with more fields: those of a schema. */
+export function viewOf<Entries extends v.ObjectEntries>(schema: v.ObjectSchema<Entries, undefined>) {
+  type Public = v.InferOutput<typeof schema>
+  const names = Object.keys(schema.entries) as (keyof Public)[]
+  return (stored: Public): Public => Object.fromEntries(names.map((name) => [name, stored[name]])) as Public
+}

@@ -1,6 +1,5 @@
-import type { TeamType } from './entities/projects.js'
-import { teamTypes } from './entities/projects.js'
 import { TEAMS } from './conventions.js'
+import { TeamType } from './schemas.js'
 
 /** An agent of a team. Tasks name it by its id. */
 export interface Agent {
@@ -32,4 +31,4 @@ export const fixedTeams = (agents: Partial<Record<TeamType, readonly Agent[]>> =
 
 /** All teams of a catalogue. */
 export const allTeams = (catalog: TeamCatalog): Promise<Team[]> =>
-  Promise.all(teamTypes.map(async (type) => catalog.team(type)))
+  Promise.all(TeamType.options.map(async (type) => catalog.team(type)))

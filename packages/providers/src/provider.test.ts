@@ -1,3 +1,4 @@
+// Longer than 250 lines: each kind of answer whole and streamed, by the same set-up.
 import type { ChatChunk, ChatCompletionRequest, ChatStream } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
 import { anthropic } from './anthropic/index.js'

@@ -7,6 +7,9 @@ export interface RedisClient {
   readonly isCluster?: boolean
   readonly options?: object
   connect(): Promise<unknown>
+  /** A new client of the same options. */
+  duplicate(): RedisClient
+  disconnect(): void
   call(command: string, ...args: string[]): Promise<unknown>
   pipeline(commands: string[][]): { exec(): Promise<[error: Error | null, reply: unknown][] | null> }
   on(event: string, listener: (error: Error) => void): unknown
@@ -28,7 +31,7 @@ export interface Connection {
 
 type Command = [name: string, ...args: string[]]
 
-/** How long Redis waits for replicas in milliseconds. Later commands of the connection wait too. */
+/** How long Redis waits for replicas in milliseconds. Later commands of the connection wait too, so commits with `replicas` have one of their own. */
 const REPLICATION_TIMEOUT = 1_000
 
 /** Errors of a server that does not have the keys or may not write them at the moment. Nothing was written. */
@@ -166,5 +169,32 @@ export async function redisConnection(
       }
       throw unreachable(breaksBefore === undefined ? 'none' : 'unknown')
     },
+  }
+}
+
+/** A connection on a new client with the options of this one. `close` ends the new client, and so does the end of this one. */
+export async function separateConnection(
+  client: RedisClient,
+  ...rest: [timeout: number, scripts: Script[], key: string]
+): Promise<Connection> {
+  const own = client.duplicate()
+  const end = (): void => own.disconnect()
+  client.on('end', end)
+  const close = (): void => {
+    client.off('end', end)
+    end()
+  }
+  try {
+    const connection = await redisConnection(own, ...rest)
+    return {
+      ...connection,
+      close() {
+        connection.close()
+        close()
+      },
+    }
+  } catch (error) {
+    close()
+    throw error
   }
 }

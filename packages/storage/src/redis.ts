@@ -4,7 +4,7 @@ import type { PreparedCommit } from '@turnpike/core/internal'
 import { StorageError } from '@turnpike/core'
 import { decodeKey, encodeKey, prepareCommit, rangeOf } from '@turnpike/core/internal'
 import type { Connection, RedisClient } from './redis-connection.js'
-import { redisConnection } from './redis-connection.js'
+import { redisConnection, separateConnection } from './redis-connection.js'
 import { COMMIT, GET, LIST } from './redis-scripts.js'
 
 export type { RedisClient } from './redis-connection.js'
@@ -20,7 +20,8 @@ export interface RedisKVOptions {
   timeout?: number
   /**
    * How many replicas must have a commit before it is acknowledged, so that a failover to one of them does not lose it (`WAIT`); default 0.
-   * A commit that they do not get within the time-out is of unknown outcome.
+   * A commit that they do not get within the time-out is of unknown outcome. Such commits are sent on a connection of their own
+   * (`client.duplicate()`), because all that follows a `WAIT` on its connection waits too.
    */
   replicas?: number
 }
@@ -131,9 +132,11 @@ export async function redisKV(client: RedisClient, options: RedisKVOptions = {})
 
   const connection = await redisConnection(client, timeout, [GET, LIST, COMMIT], meta)
   let durability: KVCapabilities['durability']
+  let commits: Connection
   try {
     durability = await durabilityOf(connection, timeout)
     await checkFormat(connection, timeout, meta)
+    commits = replicas > 0 ? await separateConnection(client, timeout, [COMMIT], meta) : connection
   } catch (cause) {
     connection.close()
     if (StorageError.is(cause)) throw cause
@@ -153,15 +156,15 @@ export async function redisKV(client: RedisClient, options: RedisKVOptions = {})
   const freeSlots: number[] = []
   const running = new Set<Promise<unknown>>()
 
-  const run = async (...call: Parameters<Connection['run']>): Promise<unknown> => {
+  const run = async (on: Connection, ...call: Parameters<Connection['run']>): Promise<unknown> => {
     if (closed) throw new StorageError('The store is closed', 'none')
-    const reply = connection.run(...call)
+    const reply = on.run(...call)
     running.add(reply)
     return reply.finally(() => running.delete(reply))
   }
 
   const getMany = async <T>(wanted: Key[]): Promise<(Entry<T> | null)[]> => {
-    const found = (await run(GET, [ends, keyPrefix, ...wanted.map(keyOf)], [])) as Raw[]
+    const found = (await run(connection, GET, [ends, keyPrefix, ...wanted.map(keyOf)], [])) as Raw[]
     return found.map((raw, i) => toEntry<T>([...wanted[i]!], raw))
   }
 
@@ -176,10 +179,12 @@ export async function redisKV(client: RedisClient, options: RedisKVOptions = {})
       let from = `(${reverse ? high : low}`
       const items: Entry<T>[] = []
       for (;;) {
-        const rows = (await run(LIST, [ends, keyPrefix, index], [command, from, to, String(limit + 1)])) as [
-          string,
-          Raw,
-        ][]
+        const rows = (await run(
+          connection,
+          LIST,
+          [ends, keyPrefix, index],
+          [command, from, to, String(limit + 1)],
+        )) as [string, Raw][]
         for (const [member, raw] of rows) {
           const entry = toEntry<T>(decodeKey(member), raw)
           if (!entry) continue
@@ -195,6 +200,7 @@ export async function redisKV(client: RedisClient, options: RedisKVOptions = {})
       const slot = freeSlots.pop() ?? slots++
       try {
         const reply = await run(
+          commits,
           COMMIT,
           [meta, index, ends, session, keyPrefix, ...keys],
           [String(slot), String(++number), ...args],
@@ -223,6 +229,7 @@ export async function redisKV(client: RedisClient, options: RedisKVOptions = {})
       await Promise.allSettled(running)
       client.off('ready', onReady)
       client.off('+node', onReady)
+      commits.close()
       connection.close()
     },
   }

@@ -140,6 +140,7 @@ export function s3Blobs(options: S3Options): Required<BlobStore> {
       for (const { name, uploadId } of abandoned) if (await abort(name, uploadId)) removed++
       return removed
     },
+    maxExpiresIn: MAX_EXPIRES_IN,
     async signedUrl(key, { expiresIn, filename }) {
       if (!Number.isInteger(expiresIn) || expiresIn < 1 || expiresIn > MAX_EXPIRES_IN)
         throw new RangeError(`An address is good for 1 to ${MAX_EXPIRES_IN} seconds, not ${expiresIn}`)

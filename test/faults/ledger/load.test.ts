@@ -132,7 +132,7 @@ describe.each(sample(engines.filter(({ name }) => !name.startsWith('driver:'))))
       })
     }
 
-    it.skipIf(missing)(
+    it.skipIf(missing || !thorough)(
       'has one record of every answer that clients completed, over kills under load',
       { timeout: 600_000 },
       () => run(false),

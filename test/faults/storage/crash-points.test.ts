@@ -28,7 +28,7 @@ const commits = Array.from({ length: 10 }, (_, i): Commit => {
 /** Before a call and after the one before it are the same moment, but for calls that are under way together. */
 const moments = sample(['before', 'after'] as const)
 /** Every how manieth call. */
-const STEP = thorough ? 1 : 8
+const STEP = thorough ? 1 : 16
 /** Processes at the same time. */
 const PARALLEL = 3
 

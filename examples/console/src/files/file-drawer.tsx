@@ -74,7 +74,7 @@ function Details({ file, onChange }: { file: UserFile; onChange: OnChange }) {
         </div>
       </div>
       <FileFacts file={file} />
-      {trash.error !== undefined && <ErrorNotice error={trash.error} />}
+      <ErrorNotice error={trash.error} />
       <div class="row end">
         <ActionButton action={trash} onClick={trash.run} class="danger">
           {trash.busy ? 'Moving…' : 'Move to trash'}
@@ -100,7 +100,7 @@ function Trashed({ file, onChange }: { file: UserFile; onChange: OnChange }) {
     <>
       <p>In the trash, its links do not work. It takes space until it is removed for good.</p>
       <FileFacts file={file} />
-      {error !== undefined && <ErrorNotice error={error} />}
+      <ErrorNotice error={error} />
       <div class="row end">
         <ConfirmButton action={remove} label="Remove for good" busy="Removing…" title="Remove for good?">
           <p class="break">

@@ -33,7 +33,7 @@ function OutcomeNotice({ outcome: { kind, error, finish } }: { outcome: Outcome 
           <p>{outcomeTexts[end as keyof typeof outcomeTexts]}</p>
         </Notice>
       )}
-      {error !== undefined && <ErrorNotice error={error} />}
+      <ErrorNotice error={error} />
     </>
   )
 }

@@ -69,7 +69,7 @@ export function Settings({ project, onChange }: { project: Project; onChange: ()
               ['Id', <span class="mono">{project.id}</span>],
             ]}
           />
-          {remove.error !== undefined && <ErrorNotice error={remove.error} />}
+          <ErrorNotice error={remove.error} />
           <div class="row">
             <ConfirmButton action={remove} label="Delete project" busy="Deleting…" title="Delete the project?">
               <DeletionSummary project={project} />

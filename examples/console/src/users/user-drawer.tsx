@@ -43,7 +43,7 @@ function Details({ user, onChange }: { user: User; onChange: OnChange }) {
       </Form>
       <Balance userId={user.id} isDeleted={false} />
       <UserFacts user={user} />
-      {remove.error !== undefined && <ErrorNotice error={remove.error} />}
+      <ErrorNotice error={remove.error} />
       <div class="row end">
         <ConfirmButton action={remove} label="Delete user" busy="Deleting…" title="Delete the user?">
           <p class="break">
@@ -66,7 +66,7 @@ function Deleted({ user, onChange }: { user: User; onChange: OnChange }) {
     <>
       <UserFacts user={user} />
       <Balance userId={user.id} isDeleted />
-      {restore.error !== undefined && <ErrorNotice error={restore.error} />}
+      <ErrorNotice error={restore.error} />
       <div class="row end">
         <ActionButton action={restore} onClick={restore.run} class="primary">
           {restore.busy ? 'Restoring…' : 'Restore'}

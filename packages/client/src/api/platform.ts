@@ -904,6 +904,14 @@ export interface components {
             name: string;
             key?: string;
             rate_limit: number;
+            models?: string[];
+            budget?: {
+                usd: number;
+                /** @enum {string} */
+                per?: "day" | "month";
+            };
+            /** Format: date-time */
+            expires_at?: string;
             revoked: boolean;
             /** Format: date-time */
             created_at: string;
@@ -1149,6 +1157,13 @@ export interface components {
         NewKey: {
             name: string;
             rateLimit?: number | null;
+            models?: string[] | null;
+            budget?: {
+                usd: number;
+                /** @enum {string} */
+                per?: "day" | "month";
+            } | null;
+            expiresAt?: string | null;
         };
         NewSession: {
             label?: string | null;

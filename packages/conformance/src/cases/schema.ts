@@ -1,4 +1,5 @@
 import type { Json } from '../families/family.js'
+import { city } from './define.js'
 
 /** A schema of what most tools have. */
 export const forecast = {
@@ -13,12 +14,12 @@ export const forecast = {
   additionalProperties: false,
 }
 
-/** A schema with references, each to {@link place}. */
+/** A schema with references, each to {@link city}. */
 export const withReference = {
   type: 'object',
   properties: { from: { $ref: '#/$defs/place' }, to: { $ref: '#/$defs/place' } },
   required: ['from', 'to'],
-  $defs: { place: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } },
+  $defs: { place: city },
 }
 
 /** A schema as generators make it of optional fields. */
@@ -31,8 +32,6 @@ export const withAlternatives = {
   },
   required: ['query'],
 }
-
-export const place = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }
 
 /** What a model must learn from a JSON Schema: the dialect of the vendor, such as types in capitals or references, does not matter. */
 export interface Meaning {

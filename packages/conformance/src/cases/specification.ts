@@ -1,6 +1,7 @@
 import { expectEqual, expectThat } from '../expect.js'
 import type { Family, Json } from '../families/family.js'
-import { fails, families, replies } from '../families/index.js'
+import { fails, replies } from '../families/index.js'
+import { openai } from '../families/openai.js'
 import type { Passed } from '../passed.js'
 import { choiceOf, expectError } from '../passed.js'
 import type { Chunk } from '../sse.js'
@@ -195,7 +196,7 @@ const ofOpenAI: Draft[] = [
     source: `${errors}: model_not_found`,
     request: { ...hi, model: 'no-such-model' },
     invalid: true,
-    script: fails(families[0]!, 404, 'The model `no-such-model` does not exist'),
+    script: fails(openai, 404, 'The model `no-such-model` does not exist'),
     check: (passed) => expectError(passed, '400 or 404', (status) => status === 400 || status === 404),
   },
   {
@@ -242,5 +243,5 @@ const ofOpenAI: Draft[] = [
 /** The forms of answers and streams, and requests that are wrong. */
 export const specificationCases = [
   ...casesOfEach('specification', ofEach),
-  ...casesOf('specification', families[0]!, ofOpenAI),
+  ...casesOf('specification', openai, ofOpenAI),
 ]

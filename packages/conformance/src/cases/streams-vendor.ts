@@ -1,10 +1,8 @@
 import { expectEqual } from '../expect.js'
-import type { Family } from '../families/family.js'
 import { event } from '../families/family.js'
-import { anthropicEvent } from '../families/anthropic.js'
-import { googleEvent } from '../families/google.js'
-import { families } from '../families/index.js'
-import { openaiChunk } from '../families/openai.js'
+import { anthropic, anthropicEvent } from '../families/anthropic.js'
+import { google, googleEvent } from '../families/google.js'
+import { openai, openaiChunk } from '../families/openai.js'
 import { stream } from '../script.js'
 import { argsOf, choiceOf } from '../passed.js'
 import type { Draft } from './define.js'
@@ -219,8 +217,6 @@ const ofGoogle: Draft[] = [
     (passed) => expectUsage(passed, 9, 54),
   ),
 ]
-
-const [openai, anthropic, google] = families as [Family, Family, Family]
 
 /** How events that only one vendor sends reach the client. */
 export const vendorStreamCases = [

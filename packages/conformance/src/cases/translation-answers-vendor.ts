@@ -1,12 +1,12 @@
 import { expectEqual, expectThat } from '../expect.js'
-import { families, replies } from '../families/index.js'
+import { anthropic } from '../families/anthropic.js'
+import { google } from '../families/google.js'
+import { replies } from '../families/index.js'
 import { choiceOf, expectError } from '../passed.js'
 import { whole } from '../script.js'
 import type { Draft } from './define.js'
 import { casesOf } from './define.js'
 import { detail, expectUsage, finishSource, usageSource } from './translation-answers.js'
-
-const [, anthropic, google] = families
 
 /** A case of an answer with this body. */
 const answers = (name: string, rule: string, body: object, check: Draft['check']): Draft => ({
@@ -50,11 +50,11 @@ const hasKnownFinish: Draft['check'] = (passed) => {
 
 /** How answers that only one vendor gives reach the client. */
 export const vendorAnswerCases = [
-  ...casesOf('translation', anthropic!, [
+  ...casesOf('translation', anthropic, [
     {
       name: 'thinking is no content',
       source: 'Anthropic API reference, messages: thinking blocks',
-      script: replies(anthropic!, { thinking: 'Hmm, secret.', texts: ['Hello'] }),
+      script: replies(anthropic, { thinking: 'Hmm, secret.', texts: ['Hello'] }),
       check: (passed) => expectEqual('the content', choiceOf(passed).content, 'Hello'),
     },
     answers(
@@ -121,11 +121,11 @@ export const vendorAnswerCases = [
       (passed) => expectUsage(passed, 12_012, 30),
     ),
   ]),
-  ...casesOf('translation', google!, [
+  ...casesOf('translation', google, [
     {
       name: 'reasoning tokens are part of the completion',
       source: `${usageSource}: completion_tokens_details.reasoning_tokens`,
-      script: replies(google!, { texts: ['Hello'], usage: { completion: 60, reasoning: 50 } }),
+      script: replies(google, { texts: ['Hello'], usage: { completion: 60, reasoning: 50 } }),
       check(passed) {
         expectUsage(passed, 9, 60)
         expectEqual('reasoning_tokens', detail(passed, 'completion_tokens_details', 'reasoning_tokens'), 50)
@@ -134,7 +134,7 @@ export const vendorAnswerCases = [
     {
       name: 'thoughts are no content',
       source: 'Gemini API reference, Part: thought',
-      script: replies(google!, { thinking: 'Hmm, secret.', texts: ['Hello'] }),
+      script: replies(google, { thinking: 'Hmm, secret.', texts: ['Hello'] }),
       check: (passed) => expectEqual('the content', choiceOf(passed).content, 'Hello'),
     },
     answers(

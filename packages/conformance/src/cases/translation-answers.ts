@@ -1,7 +1,8 @@
 import { gzipSync } from 'node:zlib'
 import { expectEqual } from '../expect.js'
 import type { Reply } from '../families/family.js'
-import { families, replies } from '../families/index.js'
+import { replies } from '../families/index.js'
+import { openai } from '../families/openai.js'
 import type { Passed } from '../passed.js'
 import { choiceOf, usageIn } from '../passed.js'
 import type { Draft } from './define.js'
@@ -62,11 +63,11 @@ export const answerCases = [
       },
     ]
   }),
-  ...casesOf('translation', families[0]!, [
+  ...casesOf('translation', openai, [
     {
       name: 'reasoning tokens are part of the completion',
       source: `${usageSource}: completion_tokens_details.reasoning_tokens`,
-      script: replies(families[0]!, { texts: ['Hello'], usage: { completion: 60, reasoning: 50 } }),
+      script: replies(openai, { texts: ['Hello'], usage: { completion: 60, reasoning: 50 } }),
       check(passed) {
         expectUsage(passed, 9, 60)
         expectEqual('reasoning_tokens', detail(passed, 'completion_tokens_details', 'reasoning_tokens'), 50)

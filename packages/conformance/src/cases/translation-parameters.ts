@@ -1,8 +1,8 @@
 import { expectEqual, expectThat } from '../expect.js'
+import { anthropic } from '../families/anthropic.js'
 import { replies } from '../families/index.js'
 import { askedBy, choiceOf, choicesOf } from '../passed.js'
 import { casesOf, casesOfEach, hi, user } from './define.js'
-import { families } from '../families/index.js'
 
 const source = (field: string): string => `OpenAI API reference, create chat completion: ${field}`
 
@@ -107,7 +107,7 @@ export const parameterCases = [
       check: (passed) => expectEqual('the content', choiceOf(passed).content, 'Hello'),
     },
   ]),
-  ...casesOf('translation', families[1]!, [
+  ...casesOf('translation', anthropic, [
     {
       name: 'a request without max_tokens has one for Claude, which demands it',
       source: 'Anthropic API reference, messages: max_tokens is required',

@@ -1,11 +1,12 @@
 import { expectEqual, expectThat } from '../expect.js'
 import type { Part } from '../families/family.js'
-import { families } from '../families/index.js'
+import { anthropic } from '../families/anthropic.js'
+import { openai } from '../families/openai.js'
 import type { Passed } from '../passed.js'
 import { askedBy } from '../passed.js'
 import type { Draft } from './define.js'
 import { call, casesOf, casesOfEach, city, hi, textOf, time, tool, user, weather } from './define.js'
-import { forecast, meaningOf, place, withAlternatives, withReference } from './schema.js'
+import { forecast, meaningOf, withAlternatives, withReference } from './schema.js'
 
 const source = 'OpenAI API reference, create chat completion: tools'
 const choiceSource = 'OpenAI API reference, create chat completion: tool_choice'
@@ -81,8 +82,8 @@ export const toolCases = [
       request: { ...hi, tools: [tool('route', withReference)] },
       check: (passed) =>
         expectEqual('the properties', meaningOf(askedBy(passed).tools[0]?.schema).properties, {
-          from: place,
-          to: place,
+          from: city,
+          to: city,
         }),
     },
     {
@@ -183,7 +184,7 @@ export const toolCases = [
       check: (passed) => expectResult(passed, 'Sunny'),
     },
   ]),
-  ...casesOf('translation', families[0]!, [
+  ...casesOf('translation', openai, [
     {
       name: 'parallel_tool_calls: false is kept',
       source: 'OpenAI API reference, create chat completion: parallel_tool_calls',
@@ -191,7 +192,7 @@ export const toolCases = [
       check: (passed) => expectEqual('the field', passed.sent[0]?.body['parallel_tool_calls'], false),
     },
   ]),
-  ...casesOf('translation', families[1]!, [
+  ...casesOf('translation', anthropic, [
     {
       name: 'parallel_tool_calls: false forbids parallel calls',
       source: 'Anthropic API reference, messages: tool_choice.disable_parallel_tool_use',

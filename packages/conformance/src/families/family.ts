@@ -1,9 +1,8 @@
 import type { Answer, Step } from '../script.js'
 
+export const familyNames = ['openai', 'anthropic', 'google'] as const
 /** A vendor's API, and every one that is like it. */
-export type FamilyName = 'openai' | 'anthropic' | 'google'
-
-export const familyNames: readonly FamilyName[] = ['openai', 'anthropic', 'google']
+export type FamilyName = (typeof familyNames)[number]
 
 export type Json = Record<string, unknown>
 

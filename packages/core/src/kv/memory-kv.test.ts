@@ -1,3 +1,4 @@
+// Longer than 250 lines: one store before one log that fails and waits on demand.
 import { describe, expect, it } from 'vitest'
 import { StorageError } from '../errors.js'
 import type { LogEntry } from './memory-kv.js'

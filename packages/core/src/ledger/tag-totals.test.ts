@@ -1,24 +1,9 @@
 import { expect, it } from 'vitest'
-import { noUsage, usageRecord } from '../../../../test/support/usage-record.js'
+import { totalsOfRecords, usageRecord } from '../../../../test/support/usage-record.js'
 import { memoryKV } from '../kv/memory-kv.js'
 import { verifyStore } from '../verify.js'
-import type { UsageTotals } from './totals.js'
 import { usageLedger } from './usage-ledger.js'
 import type { UsageRecord } from './usage-record.js'
-
-/** The sums of records. */
-const totalled = (records: UsageRecord[]): UsageTotals => {
-  const totals = { ...noUsage }
-  for (const { prompt_tokens, completion_tokens, tokens, cost_nano_usd } of records) {
-    totals.requests++
-    if (cost_nano_usd === null) totals.unpriced++
-    totals.prompt_tokens += prompt_tokens
-    totals.completion_tokens += completion_tokens
-    totals.tokens += tokens
-    totals.cost_nano_usd += cost_nano_usd ?? 0
-  }
-  return totals
-}
 
 /** Records of one user, key and hour that name projects, tasks and conversations in all combinations; one in three counts in what it names. */
 function records(): UsageRecord[] {
@@ -47,11 +32,13 @@ it('totals of projects, tasks and conversations are the exact sums of the record
   const all = records()
   await Promise.all(all.map((record) => ledger.append(record)))
   for (const id of ['p1', 'p2', 'p3', ''])
-    expect(await ledger.totals('project', id)).toEqual(totalled(all.filter((r) => r.in_project && r.project_id === id)))
+    expect(await ledger.totals('project', id)).toEqual(
+      totalsOfRecords(all.filter((r) => r.in_project && r.project_id === id)),
+    )
   for (const id of ['t1', 't2', ''])
-    expect(await ledger.totals('task', id)).toEqual(totalled(all.filter((r) => r.in_task && r.task_id === id)))
-  expect(await ledger.totals('conversation', 'c1')).toEqual(totalled(all.filter((r) => r.in_conversation)))
-  expect(await ledger.totals('all', '')).toEqual(totalled(all))
+    expect(await ledger.totals('task', id)).toEqual(totalsOfRecords(all.filter((r) => r.in_task && r.task_id === id)))
+  expect(await ledger.totals('conversation', 'c1')).toEqual(totalsOfRecords(all.filter((r) => r.in_conversation)))
+  expect(await ledger.totals('all', '')).toEqual(totalsOfRecords(all))
   expect((await ledger.totalsOfMany('project', ['p2', 'none'])).map(({ requests }) => requests)).toEqual([6, 0])
   const problems: string[] = []
   for await (const problem of verifyStore(kv)) if (!problem.includes('of user')) problems.push(problem)

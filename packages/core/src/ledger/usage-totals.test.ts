@@ -1,3 +1,4 @@
+// Longer than 250 lines: one ledger whose counters all cases check.
 import { describe, expect, it } from 'vitest'
 import { usageRecord } from '../../../../test/support/usage-record.js'
 import type { Commit, KV } from '../kv/kv.js'

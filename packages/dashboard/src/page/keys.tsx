@@ -6,6 +6,7 @@ import {
   Empty,
   ErrorNotice,
   Filter,
+  KeyState,
   linkTo,
   Loaded,
   matches,
@@ -16,38 +17,14 @@ import {
   plural,
   route,
   setQuery,
-  Status,
   Table,
   time,
-  usd,
   useAction,
 } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
 import type { Key } from './answers.js'
 import { send } from './api.js'
 import { useRows } from './rows.js'
-
-const isExpired = ({ expires_at }: Key): boolean => expires_at !== undefined && Date.parse(expires_at) <= Date.now()
-
-/** Whether a key can be used, and what limits it. */
-const State = (key: Key) => (
-  <>
-    {key.revoked ? (
-      <Status tone="off">revoked</Status>
-    ) : isExpired(key) ? (
-      <Status tone="off">expired</Status>
-    ) : (
-      <Status tone="good">valid</Status>
-    )}
-    {key.expires_at !== undefined && <p class="small muted">until {time(key.expires_at)}</p>}
-    {key.budget && (
-      <p class="small muted">
-        {usd(key.budget.usd)} {key.budget.per ? `a ${key.budget.per}` : 'in all'}
-      </p>
-    )}
-    {key.models && <p class="small muted">{key.models.join(', ')}</p>}
-  </>
-)
 
 export function Keys() {
   const data = useRows<Key>('keys')
@@ -78,7 +55,7 @@ export function Keys() {
     },
     {
       name: 'State',
-      cell: State,
+      cell: (key) => <KeyState {...key} />,
       sort: ({ revoked }) => Number(revoked),
     },
     numberColumn('Requests a minute', ({ rate_limit }) => rate_limit, count),
@@ -102,7 +79,7 @@ export function Keys() {
   ]
   return (
     <Page title="Keys">
-      {revoke.error !== undefined && <ErrorNotice error={revoke.error} />}
+      <ErrorNotice error={revoke.error} />
       {revoked && (
         <Announcement key={revoked.id}>
           <p>The key “{revoked.name}” is revoked.</p>

@@ -35,7 +35,7 @@ function App() {
       pages={pages}
       footer={
         <>
-          {leave.error !== undefined && <ErrorNotice error={leave.error} />}
+          <ErrorNotice error={leave.error} />
           <ActionButton action={leave} onClick={leave.run} class="quiet">
             Sign out
           </ActionButton>

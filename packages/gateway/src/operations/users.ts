@@ -1,6 +1,6 @@
 import type { GatewayKeys, KV, PageOptions, UsageEntry, UsageLedger, UsageRecord, User } from '@turnpike/core'
 import { createUser, deleteUser, EMAIL, getUser, listUsers, ROLES, toUsd, UserUsage } from '@turnpike/core'
-import { invalid } from '@turnpike/core/internal'
+import { Budget, invalid, NewBudget } from '@turnpike/core/internal'
 import { asksForPage, jsonList, Paging } from '@turnpike/http'
 import * as v from 'valibot'
 import type { Caller } from '../caller.js'
@@ -9,12 +9,6 @@ import { notFound } from '../errors.js'
 import { operation } from '../operation.js'
 
 const role = v.picklist(ROLES)
-
-/** The period of a budget; absent = it is never reset. */
-const per = v.optional(v.picklist(['day', 'month']))
-
-/** The maximum cost of requests of a user or a key. */
-export const Budget = v.object({ usd: v.number(), per })
 
 /** spec.md, "The gateway's own user record fields: not shown". */
 export const GatewayUser = v.object({
@@ -43,12 +37,7 @@ export const NewUser = v.strictObject({
   name: v.nullish(v.pipe(v.string(), v.maxLength(200))),
   email: v.nullish(v.pipe(v.string(), v.maxLength(254), v.regex(EMAIL, 'expected an e-mail address'))),
   role: v.nullish(role),
-  budget: v.nullish(
-    v.strictObject({
-      usd: v.pipe(v.number(), v.minValue(0), v.maxValue(1_000_000)),
-      per,
-    }),
-  ),
+  budget: v.nullish(NewBudget),
 })
 
 const params = v.object({ id: v.string() })

@@ -1,8 +1,9 @@
 import type { Entry, Key, KV } from '@turnpike/core'
 import { pageBelow, uuidv7 } from '@turnpike/core/internal'
+import type { Project } from '../schemas.js'
 import type { Page, Paging } from './pages.js'
 import { newestFirst } from './pages.js'
-import type { Project, StoredProject } from './projects.js'
+import type { StoredProject } from './projects.js'
 import { commitInProject, inProject, ofOwner, ownProject, projectView, withProject } from './projects.js'
 import { finishPurge, purgeOf } from './purges.js'
 

@@ -1,32 +1,13 @@
 import type { Commit, Entry, Key, KV } from '@turnpike/core'
 import { isUuid, uuidv7 } from '@turnpike/core/internal'
 import { forbidden, notFound } from '../errors.js'
+import { Project, viewOf } from '../schemas.js'
 import type { Page, Paging } from './pages.js'
 import { newestOfIndex } from './pages.js'
 import { finishPurge, purgeOf } from './purges.js'
 
-/** spec.md, "Project": the kinds of teams. */
-export const teamTypes = ['software-development', 'content-creation', 'research', 'custom'] as const
-/** The kind of team of a project. */
-export type TeamType = (typeof teamTypes)[number]
-
 /** The fields of a project that can be given and changed. */
-export interface ProjectFields {
-  name: string
-  team_type: TeamType
-  /** A hex colour, such as `#64748b`. */
-  color: string
-  description: string | null
-}
-
-/** spec.md, "Project". */
-export type Project = ProjectFields & {
-  id: string
-  /** The owner. */
-  user_id: string
-  created_at: string
-  updated_at: string
-}
+export type ProjectFields = Pick<Project, 'name' | 'team_type' | 'color' | 'description'>
 
 /** A project as stored under `project/<id>`. What belongs to it is stored below `in-project/<id>`, and deleted with it. */
 export type StoredProject = Project & {
@@ -40,11 +21,7 @@ export interface ProjectLimits {
   agents: number | null
 }
 
-/** The public form of a project. */
-export const projectView = (project: StoredProject): Project => {
-  const { id, name, team_type, color, description, user_id, created_at, updated_at } = project
-  return { id, name, team_type, color, description, user_id, created_at, updated_at }
-}
+export const projectView = viewOf(Project)
 
 const projectKey = (id: string): Key => ['project', id]
 const ownedKey = ({ user_id, id }: Pick<Project, 'user_id' | 'id'>): Key => ['user-projects', user_id, id]

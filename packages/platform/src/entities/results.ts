@@ -1,20 +1,10 @@
 import type { KV } from '@turnpike/core'
 import { timeOf } from '@turnpike/core/internal'
 import { notFound } from '../errors.js'
+import type { Result } from '../schemas.js'
 import type { Page, Paging } from './pages.js'
 import type { StoredTask } from './tasks.js'
 import { listInProject, ownTask, taskKey } from './tasks.js'
-
-/** The output of a task, of the Results that spec.md names. It has the id of its task. */
-export interface Result {
-  id: string
-  project_id: string
-  task_id: string
-  title: string
-  output: string
-  /** When the task got this output. */
-  created_at: string
-}
 
 const resultOf = (task: StoredTask | undefined): Result | undefined =>
   task?.result === undefined || task.output === null

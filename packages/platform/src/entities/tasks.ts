@@ -2,31 +2,11 @@ import type { Commit, Entry, Key, KV, UsageTotals } from '@turnpike/core'
 import { uuidv7 } from '@turnpike/core/internal'
 import { NEW_TASK_STATUS } from '../conventions.js'
 import { notFound } from '../errors.js'
+import { Task, TaskRevision, viewOf } from '../schemas.js'
 import type { Page, Paging } from './pages.js'
 import { newestFirst } from './pages.js'
 import type { StoredProject } from './projects.js'
 import { commitInProject, idOf, inProject, ofOwner, ownProject, timeAfter, withProject } from './projects.js'
-
-/** spec.md, "States and transitions". */
-export const taskStatuses = ['scheduled', 'running', 'done', 'failed', 'waiting_approval'] as const
-/** The status of a task. */
-export type TaskStatus = (typeof taskStatuses)[number]
-
-/** spec.md, "Task". */
-export type Task = {
-  id: string
-  project_id: string
-  title: string
-  description: string | null
-  status: TaskStatus
-  assigned_agent_id: number | null
-  requires_user_approval: boolean
-  output: string | null
-  draft_output: string | null
-  review_comments: string | null
-  created_at: string
-  updated_at: string
-}
 
 /** What can be given for a new task. */
 export type NewTask = Pick<Task, 'title' | 'description' | 'assigned_agent_id' | 'requires_user_approval'>
@@ -34,16 +14,8 @@ export type NewTask = Pick<Task, 'title' | 'description' | 'assigned_agent_id' |
 /** What can be changed of a task. */
 export type TaskChange = Partial<Pick<Task, 'status' | 'output' | 'draft_output' | 'review_comments'>>
 
-/** spec.md, "Task revision". */
-export type Revision = {
-  id: string
-  task_id: string
-  output: string
-  created_at: string
-}
-
 /** A revision as stored, with what the task had used when it was made. */
-export type StoredRevision = Revision & { used: UsageTotals }
+export type StoredRevision = TaskRevision & { used: UsageTotals }
 
 /** A task as stored with its project. */
 export type StoredTask = Task & {
@@ -61,28 +33,8 @@ const ownerKey = (id: string): Key => ['task', id]
 export const taskKey = (projectId: string, id: string): Key => inProject(projectId, 'task', id)
 const resultKey = (projectId: string, id: string): Key => inProject(projectId, 'result', id)
 
-/** The public form of a task. */
-const taskView = (task: StoredTask): Task => ({
-  id: task.id,
-  project_id: task.project_id,
-  title: task.title,
-  description: task.description,
-  status: task.status,
-  assigned_agent_id: task.assigned_agent_id,
-  requires_user_approval: task.requires_user_approval,
-  output: task.output,
-  draft_output: task.draft_output,
-  review_comments: task.review_comments,
-  created_at: task.created_at,
-  updated_at: task.updated_at,
-})
-/** The public form of a revision. */
-export const revisionView = ({ id, task_id, output, created_at }: StoredRevision): Revision => ({
-  id,
-  task_id,
-  output,
-  created_at,
-})
+const taskView = viewOf(Task)
+export const revisionView = viewOf(TaskRevision)
 
 /** A task of a user and its project. @throws ApiError 404, or 403 for somebody else's if `foreign` is 403 */
 export async function ownTask(
@@ -117,11 +69,8 @@ export async function createTask(
     const task: Task = {
       id: uuidv7(now),
       project_id,
-      title: fields.title,
-      description: fields.description,
+      ...fields,
       status: NEW_TASK_STATUS,
-      assigned_agent_id: fields.assigned_agent_id,
-      requires_user_approval: fields.requires_user_approval,
       output: null,
       draft_output: null,
       review_comments: null,
@@ -132,7 +81,7 @@ export async function createTask(
       { key: ownerKey(task.id), value: { user_id: userId, project_id } },
       { key: taskKey(project_id, task.id), value: task },
     ]
-    if (await commitInProject(kv, project, { set })) return task
+    if (await commitInProject(kv, project, { set })) return taskView(task)
   }
 }
 

@@ -1,7 +1,8 @@
 import type { KV } from '@turnpike/core'
-import type { CryptoKey } from 'jose'
-import { fromBase64url, toBase64url } from '../identity/base64url.js'
+import { base64url } from 'jose'
+import { fromBase64url } from '../identity/base64url.js'
 import { derive, masterSecret } from '../identity/secrets.js'
+import { memoize } from '../memoize.js'
 
 /** URLs of private files end at such multiples of seconds, so that a list made a little later has the same ones. */
 const STEP_S = 300
@@ -29,7 +30,7 @@ export function fileSigner(
   kv: KV,
   { secrets, seconds, now }: { secrets: readonly string[]; seconds: number; now: () => number },
 ): FileSigner {
-  const load = (): Promise<CryptoKey[]> =>
+  const keys = memoize(() =>
     Promise.all(
       (secrets.length > 0 ? secrets : [undefined]).map(async (secret) =>
         derive(await masterSecret(kv, secret), 'file urls', { name: 'HMAC', hash: 'SHA-256', length: 256 }, [
@@ -37,22 +38,15 @@ export function fileSigner(
           'verify',
         ]),
       ),
-    )
-  let loading: Promise<CryptoKey[]> | undefined
-  const keys = (): Promise<CryptoKey[]> => {
-    if (!loading) {
-      loading = load()
-      loading.catch(() => (loading = undefined))
-    }
-    return loading
-  }
+    ),
+  )
 
   return {
     async sign(id) {
       const [key] = await keys()
       const exp = Math.ceil((now() / 1000 + seconds) / STEP_S) * STEP_S
       const signature = await crypto.subtle.sign('HMAC', key!, signed(id, exp))
-      return `exp=${exp}&sig=${toBase64url(new Uint8Array(signature))}`
+      return `exp=${exp}&sig=${base64url.encode(new Uint8Array(signature))}`
     },
     async verify(id, { exp = '', sig = '' }) {
       const signature = fromBase64url(sig)

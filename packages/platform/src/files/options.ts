@@ -31,7 +31,7 @@ export interface FilesOptions {
    * until it expires even where the file is deleted. Default false.
    */
   directUrls?: boolean
-  /** Seconds for which a URL of a private file is valid at least; default 3,600. */
+  /** Seconds for which a URL of a private file is valid at least; default 3,600. With `directUrls` on S3, 604,800 (7 days) at most. */
   urlSeconds?: number
   /** Bytes of one file; default 1 GB. */
   maxBytes?: number

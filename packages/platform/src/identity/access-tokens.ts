@@ -6,7 +6,7 @@ import { ALGORITHM } from './signing-keys.js'
 /** `typ` of an access token (RFC 9068). */
 const TYPE = 'at+jwt'
 /** Seconds that a token may be from the future, where the clocks of two machines differ. */
-const CLOCK_S = 60
+export const CLOCK_S = 60
 
 /** The claims of an access token that are used. */
 export interface Claims {

@@ -1,7 +1,7 @@
-import type { UserFields } from '@turnpike/core'
 import type { JSONWebKeySet, JWTPayload } from 'jose'
 import { createLocalJWKSet, createRemoteJWKSet, decodeJwt, errors, jwtVerify } from 'jose'
 import { unauthenticated } from '../errors.js'
+import { CLOCK_S } from './access-tokens.js'
 import type { Identified, Identity } from './identity.js'
 import { bearer } from './identity.js'
 
@@ -20,13 +20,10 @@ export interface JwksIdentityOptions {
   /** Seconds that the clocks may differ; default 30. */
   clockTolerance?: number
   /** Whom a token belongs to; default the user with the id `sub`, and the profile of the claims `email`, `given_name` and `family_name`. Null = 401. */
-  user?: (claims: JWTPayload) => { userId: string; profile?: Partial<Omit<UserFields, 'budget'>> } | null
+  user?: (claims: JWTPayload) => Pick<Identified, 'userId' | 'profile'> | null
   /** The clock, in milliseconds; default `Date.now`. */
   now?: () => number
 }
-
-/** Longest lead of `iat` over the own clock, in seconds. */
-const CLOCK_S = 60
 
 const text = (claim: unknown): string => (typeof claim === 'string' ? claim : '')
 

@@ -1,6 +1,6 @@
 import type { KV } from '@turnpike/core'
 import { createUser, deleteUser, memoryKV } from '@turnpike/core'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { Head } from './identity.js'
 import type { PasswordAuthOptions } from './password-auth-options.js'
 import type { PasswordAuth } from './password-auth.js'
@@ -36,6 +36,17 @@ async function setUp(options: Partial<PasswordAuthOptions> = {}) {
 }
 
 const refused = { status: 401 }
+
+it('signs in again after a hash of the passwords of unknown e-mails has failed', async () => {
+  const { signIn } = await setUp({
+    hasher: {
+      ...hasher,
+      hash: vi.fn(hasher.hash).mockImplementationOnce(hasher.hash).mockRejectedValueOnce(new Error('No memory')),
+    },
+  })
+  await expect(signIn()).rejects.toThrow('No memory')
+  expect((await signIn()).session.user.id).toBe('ada')
+})
 
 describe('a verified token', () => {
   it('is not verified again for a few seconds, and never past its end', async () => {

@@ -1,7 +1,6 @@
 import type { User } from '@turnpike/core'
 import { getUser, memoryRateLimiter } from '@turnpike/core'
 import { revocableCache, sha256 } from '@turnpike/core/internal'
-import type { CryptoKey } from 'jose'
 import {
   ABSOLUTE_DAYS,
   ACCESS_TOKEN_S,
@@ -17,6 +16,7 @@ import {
 } from '../conventions.js'
 import { requireSameOrigin } from '../csrf.js'
 import { unauthenticated } from '../errors.js'
+import { memoize } from '../memoize.js'
 import { accessTokens } from './access-tokens.js'
 import type { AuthSession, Identified, Identity, SessionIssuer } from './identity.js'
 import { bearer } from './identity.js'
@@ -53,16 +53,11 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
   const { kv, secret, trustedOrigins = [], now = Date.now, accessTokenS = ACCESS_TOKEN_S } = options
   const { hasher = scryptHasher(), rateLimiter = memoryRateLimiter({ now }), failures = {} } = options
   if (secret !== undefined && secret.length < 32) throw new TypeError('The secret must have at least 32 characters')
-  let master: Promise<CryptoKey> | undefined
-  const getMaster = (): Promise<CryptoKey> =>
-    (master ??= masterSecret(kv, secret).catch((error: unknown) => {
-      master = undefined
-      throw error
-    }))
-  const keys = signingKeys(kv, getMaster, { tokenS: accessTokenS, now })
+  const master = memoize(() => masterSecret(kv, secret))
+  const keys = signingKeys(kv, master, { tokenS: accessTokenS, now })
   const { issuer = ISSUER, audience = AUDIENCE } = options
   const tokens = accessTokens(keys, { issuer, audience, seconds: accessTokenS, now })
-  const refreshes = refreshTokens(getMaster)
+  const refreshes = refreshTokens(master)
   const limits = {
     idleDays: IDLE_DAYS,
     absoluteDays: ABSOLUTE_DAYS,

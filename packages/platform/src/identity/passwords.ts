@@ -1,6 +1,7 @@
 import { invalid } from '@turnpike/core/internal'
+import { base64url } from 'jose'
 import { PASSWORD_BYTES, SCRYPT } from '../conventions.js'
-import { fromBase64url, toBase64url } from './base64url.js'
+import { fromBase64url } from './base64url.js'
 
 /** Turns passwords into what is stored in their place. */
 export interface PasswordHasher {
@@ -40,7 +41,7 @@ const normalised = (password: string): Uint8Array => {
 }
 
 /** Base64 without padding, as PHC strings have it. */
-const toBase64 = (bytes: Uint8Array): string => toBase64url(bytes).replaceAll('-', '+').replaceAll('_', '/')
+const toBase64 = (bytes: Uint8Array): string => base64url.encode(bytes).replaceAll('-', '+').replaceAll('_', '/')
 const fromBase64 = (text: string): Uint8Array | null => fromBase64url(text.replaceAll('+', '-').replaceAll('/', '_'))
 
 /** The parameters, salt and hash of a PHC string (`$scrypt$ln=15,r=8,p=3$salt$hash`); null for one of another kind. */

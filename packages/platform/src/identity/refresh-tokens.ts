@@ -1,6 +1,7 @@
 import { isUuid } from '@turnpike/core/internal'
 import type { CryptoKey } from 'jose'
-import { fromBase64url, toBase64url } from './base64url.js'
+import { base64url } from 'jose'
+import { fromBase64url } from './base64url.js'
 import { derive } from './secrets.js'
 
 /** Version of the layout: version, id of the sign-in (16 bytes), counter (4), HMAC-SHA256 of those (its first 16). */
@@ -32,7 +33,7 @@ export function refreshTokens(master: () => Promise<CryptoKey>) {
       for (let i = 0; i < 16; i++) token[1 + i] = parseInt(signInId.replaceAll('-', '').slice(2 * i, 2 * i + 2), 16)
       new DataView(token.buffer).setUint32(17, counter)
       token.set(await sign(signInId, token.slice(0, SIGNED)), SIGNED)
-      return toBase64url(token)
+      return base64url.encode(token)
     },
     /** What a token says; null where it was not made here. */
     async read(text: string): Promise<RefreshToken | null> {

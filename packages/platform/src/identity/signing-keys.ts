@@ -2,9 +2,9 @@ import type { KV } from '@turnpike/core'
 import { update } from '@turnpike/core'
 import { uuidv7 } from '@turnpike/core/internal'
 import type { CryptoKey, JWK } from 'jose'
-import { exportJWK, generateKeyPair, importJWK } from 'jose'
+import { base64url, exportJWK, generateKeyPair, importJWK } from 'jose'
 import { KEY_PUBLISHED_S, KEY_RETIRED_S } from '../conventions.js'
-import { fromBase64url, toBase64url } from './base64url.js'
+import { fromBase64url } from './base64url.js'
 import { derive, seal, unseal } from './secrets.js'
 
 /** The algorithm of all access tokens. */
@@ -56,7 +56,6 @@ export function signingKeys(
   { tokenS, now }: { tokenS: number; now: () => number },
 ): SigningKeys {
   interface Loaded {
-    at: number
     active: { kid: string; key: CryptoKey }
     publics: Map<string, CryptoKey>
     jwks: { keys: JWK[] }
@@ -74,7 +73,7 @@ export function signingKeys(
       kid: uuidv7(now()),
       state,
       public: { kty: kty!, crv: crv!, x: x!, y: y! },
-      sealed: toBase64url(await seal(await sealing(), JSON.stringify(await exportJWK(privateKey)))),
+      sealed: base64url.encode(await seal(await sealing(), JSON.stringify(await exportJWK(privateKey)))),
       since: now(),
     }
   }
@@ -102,7 +101,7 @@ export function signingKeys(
     const publics = new Map<string, CryptoKey>()
     for (const { kid, public: jwk } of stored!.keys) publics.set(kid, (await importJWK(jwk, ALGORITHM)) as CryptoKey)
     const jwks = stored!.keys.map(({ kid, public: jwk }) => ({ ...jwk, kid, alg: ALGORITHM, use: 'sig' }))
-    return { at: now(), active: { kid: active!.kid, key }, publics, jwks: { keys: jwks } }
+    return { active: { kid: active!.kid, key }, publics, jwks: { keys: jwks } }
   }
 
   /** The keys, read again where those in memory are older than `ms`. */

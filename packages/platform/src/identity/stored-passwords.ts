@@ -1,5 +1,6 @@
 import type { Entry, KV, User } from '@turnpike/core'
 import { invalid, userEntry, userIdOf } from '@turnpike/core/internal'
+import { memoize } from '../memoize.js'
 import { boundedQueue } from './bounded-queue.js'
 import type { PasswordHasher } from './passwords.js'
 import type { Subject, Throttle } from './throttle.js'
@@ -21,7 +22,7 @@ interface StoredPasswordOptions {
 export function storedPasswords(kv: KV, { hasher, attempts, length: { min, max }, queue }: StoredPasswordOptions) {
   const hashing = boundedQueue(queue)
   /** A hash that no password has, so that unknown e-mails take as long as wrong passwords. */
-  let dummy: Promise<string> | undefined
+  const dummy = memoize(() => hasher.hash(''))
 
   return {
     /**
@@ -48,7 +49,7 @@ export function storedPasswords(kv: KV, { hasher, attempts, length: { min, max }
         const [id] = await Promise.all([userIdOf(kv, email), attempts.check(subjects)])
         const [user, entry] =
           id === null ? [null, null] : await Promise.all([userEntry(kv, id), kv.get<StoredPassword>(passwordKey(id))])
-        const unknown = await (dummy ??= hasher.hash(''))
+        const unknown = await dummy()
         const hash = entry?.value.hash ?? unknown
         const isRight = await hasher.verify(password, hash)
         if (!user || user.value.deleted_at !== null || !entry || !isRight) {

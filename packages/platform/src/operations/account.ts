@@ -33,8 +33,7 @@ export const accountRole = (users: UserOperations, sessions: SessionIssuer | und
       if (role === 'admin') throw forbidden('Only an administrator can make somebody an administrator')
       const changed = await users.update(user.id, { role }, { by: user.id })
       if (!changed) throw unauthenticated()
-      const cookies = who.via === 'cookie' ? ((await sessions?.renewCookie(who)) ?? []) : []
-      if (cookies.length > 0) call.setHeader('set-cookie', cookies)
+      if (who.via === 'cookie' && sessions) call.setHeader('set-cookie', await sessions.renewCookie(who))
       return userView(changed)
     },
   })

@@ -24,7 +24,7 @@ export const signIn = (sessions: SessionIssuer) =>
     answerHeaders: ['Set-Cookie'],
     async run(_, { body: { email, password, cookie } }, call) {
       const { session, cookies } = await sessions.signIn({ email, password, cookie: cookie === true }, call)
-      if (cookies.length > 0) call.setHeader('set-cookie', cookies)
+      call.setHeader('set-cookie', cookies)
       return session
     },
   })
@@ -51,8 +51,7 @@ export const signOut = (sessions: SessionIssuer) =>
     query: v.object({ scope: v.optional(v.picklist(['local', 'others', 'global']), 'local') }),
     answerHeaders: ['Set-Cookie'],
     async run(caller, { query: { scope } }, call) {
-      const cookies = await sessions.signOut(caller!.who, scope)
-      if (cookies.length > 0) call.setHeader('set-cookie', cookies)
+      call.setHeader('set-cookie', await sessions.signOut(caller!.who, scope))
     },
   })
 
@@ -66,7 +65,7 @@ export const browserSession = (sessions: SessionIssuer) =>
     answerHeaders: ['Set-Cookie'],
     async run(caller, _, call) {
       const { session, cookies } = await sessions.current(caller!.who, call)
-      if (cookies.length > 0) call.setHeader('set-cookie', cookies)
+      call.setHeader('set-cookie', cookies)
       return session
     },
   })

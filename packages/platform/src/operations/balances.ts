@@ -3,10 +3,11 @@ import { changeBalance, getBalance, getUser } from '@turnpike/core'
 import { invalid } from '@turnpike/core/internal'
 import * as v from 'valibot'
 import { usedSpace } from '../entities/file-space.js'
-import { notFound } from '../errors.js'
+import { found } from '../errors.js'
+import { present } from '../fields.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
-import { AccountLimits, UserBalance } from '../schemas.js'
+import { AccountLimits, IdParams, UserBalance } from '../schemas.js'
 
 /** What a user may have: null = any number. */
 export interface PlanLimits {
@@ -83,7 +84,6 @@ export const BalanceAmounts = v.object({
   extraAgents: number,
 })
 
-const params = v.object({ id: v.string() })
 const aliases = {
   credit_coins: 'creditCoins',
   storage_gb: 'storageGb',
@@ -91,17 +91,13 @@ const aliases = {
   extra_agents: 'extraAgents',
 }
 
-const changeOf = ({ creditCoins, storageGb, extraProjects, extraAgents }: v.InferOutput<typeof BalanceAmounts>) => ({
-  ...(creditCoins != null && { credit_coins: creditCoins }),
-  ...(storageGb != null && { storage_gb: storageGb }),
-  ...(extraProjects != null && { extra_projects: extraProjects }),
-  ...(extraAgents != null && { extra_agents: extraAgents }),
-})
-
-const found = (balance: Balance | null): Balance => {
-  if (!balance) throw notFound('user')
-  return balance
-}
+const changeOf = (amounts: v.InferOutput<typeof BalanceAmounts>) =>
+  present({
+    credit_coins: amounts.creditCoins,
+    storage_gb: amounts.storageGb,
+    extra_projects: amounts.extraProjects,
+    extra_agents: amounts.extraAgents,
+  })
 
 /** GET /api/users/{id}/balance */
 export const balancesGet = (balances: BalanceOperations) =>
@@ -109,10 +105,10 @@ export const balancesGet = (balances: BalanceOperations) =>
     id: 'balances.get',
     summary: 'The balance of a user.',
     access: 'admin',
-    params,
+    params: IdParams,
     output: UserBalance,
     errors: [404],
-    run: async (_, { params: { id } }) => found(await balances.get(id)),
+    run: async (_, { params: { id } }) => found('user', await balances.get(id)),
   })
 
 /** PATCH /api/users/{id}/balance */
@@ -121,14 +117,14 @@ export const balancesSet = (balances: BalanceOperations) =>
     id: 'balances.set',
     summary: 'Sets the given parts of a balance.',
     access: 'admin',
-    params,
+    params: IdParams,
     aliases,
     body: BalancePatch,
     example: { creditCoins: 100 },
     output: UserBalance,
     errors: [404],
     run: async (caller, { params: { id }, body }) =>
-      found(await balances.set(id, changeOf(body), { by: caller!.user.id })),
+      found('user', await balances.set(id, changeOf(body), { by: caller!.user.id })),
   })
 
 /** POST /api/users/{id}/balance */
@@ -137,14 +133,14 @@ export const balancesAdd = (balances: BalanceOperations) =>
     id: 'balances.add',
     summary: 'Adds to the given parts of a balance, or takes off; parallel calls all count.',
     access: 'admin',
-    params,
+    params: IdParams,
     aliases,
     body: BalanceAmounts,
     example: { creditCoins: 10 },
     output: UserBalance,
     errors: [404],
     run: async (caller, { params: { id }, body }) =>
-      found(await balances.add(id, changeOf(body), { by: caller!.user.id })),
+      found('user', await balances.add(id, changeOf(body), { by: caller!.user.id })),
   })
 
 /** GET /api/account/balance */
@@ -154,7 +150,7 @@ export const ownBalance = (balances: BalanceOperations) =>
     summary: "The caller's balance.",
     access: 'user',
     output: UserBalance,
-    run: async (caller) => found(await balances.get(caller!.user.id)),
+    run: async (caller) => found('user', await balances.get(caller!.user.id)),
   })
 
 /** GET /api/account/limits */

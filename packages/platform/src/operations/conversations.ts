@@ -15,12 +15,12 @@ import {
   replaceMessage,
 } from '../entities/conversations.js'
 import type { Paging as PagingInput } from '../entities/pages.js'
+import { present } from '../fields.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
 import { noModel } from '../errors.js'
 import type { ReplyChunk, ReplyRequest, Responder } from '../responder.js'
-import { Conversation, Message, MessageRole } from '../schemas.js'
-import { params } from './projects.js'
+import { Conversation, IdParams, Message, MessageRole } from '../schemas.js'
 
 /** The message that was stored, if one was given, and the reply as it is written. */
 export interface Replying {
@@ -153,7 +153,7 @@ export const conversationGet = (conversations: ConversationOperations) =>
     summary:
       'The conversation of a project with all messages, oldest first; with `limit`, with the last ones, and a link to those before.',
     access: 'user',
-    params,
+    params: IdParams,
     query: Paging,
     output: Conversation,
     errors: [404],
@@ -174,7 +174,7 @@ export const conversationClear = (conversations: ConversationOperations) =>
     id: 'conversations.clear',
     summary: 'Removes all messages of the conversation of a project.',
     access: 'user',
-    params,
+    params: IdParams,
     errors: [404],
     run: (caller, { params: { id } }) => conversations.clear(caller!.user.id, id),
   })
@@ -213,7 +213,7 @@ export const conversationSend = (conversations: ConversationOperations) =>
     summary:
       'Adds a message to the conversation of a project. With Accept: text/event-stream, the reply of the assistant is streamed and stored.',
     access: 'user',
-    params,
+    params: IdParams,
     body: NewMessage,
     example: { text: 'What is a good headline?' },
     output: Message,
@@ -224,8 +224,7 @@ export const conversationSend = (conversations: ConversationOperations) =>
     async run(caller, { params: { id }, body: { text, role } }, call) {
       const { user } = caller!
       const wantsReply = (role ?? 'user') === 'user' && /\btext\/event-stream\b/i.test(call.header('accept') ?? '')
-      if (!wantsReply || !conversations.canReply)
-        return conversations.send(user.id, id, { text, ...(role != null && { role }) })
+      if (!wantsReply || !conversations.canReply) return conversations.send(user.id, id, { text, ...present({ role }) })
       return streamed(conversations, user, id, text, call)
     },
   })
@@ -237,7 +236,7 @@ export const conversationReply = (conversations: ConversationOperations) =>
     summary:
       'Streams and stores a reply to the last message of the user: another try, which costs as much as the first.',
     access: 'user',
-    params,
+    params: IdParams,
     events: ChatChunk,
     errors: [400, 404, 429, 502, 503],
     answerHeaders: ['X-Reply-ID'],

@@ -6,6 +6,7 @@ import { forbidden, notFound } from '../errors.js'
 import { contentTypeOf } from '../files/file-types.js'
 import type { FileSigner } from '../files/file-urls.js'
 import { operation } from '../operation.js'
+import { IdParams } from '../schemas.js'
 import type { FileOperations } from './files.js'
 
 /** What browsers may do with a file: show it, without scripts, frames and requests. */
@@ -18,7 +19,7 @@ export const filesContent = ({ files, signer }: { files: FileOperations; signer:
     summary:
       'The bytes of a file: anybody has those of a public one, those of a private one whoever has its signed URL.',
     access: 'open',
-    params: v.object({ id: v.string() }),
+    params: IdParams,
     query: v.object({ exp: v.optional(v.string()), sig: v.optional(v.string()) }),
     contentTypes: ['*/*'],
     stored: true,

@@ -10,30 +10,27 @@ import type { FilesOptions } from '../files/options.js'
 import type { PlatformRoute } from '../operation.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
-import { UserFile } from '../schemas.js'
+import { Flag, IdParams, UserFile } from '../schemas.js'
 import { filesContent } from './file-content.js'
 import type { FileOperations } from './files.js'
 
-/** What the routes of files need besides the operations. */
+/** What the routes of files work on. */
 export interface FileRouteParts {
   files: FileOperations
   signer: FileSigner
-  /** Where the platform is reached; undefined = at the origin that a client calls. */
-  baseUrl: string | undefined
-  /** Where public files are reached, such as through a CDN, in place of `<baseUrl>/api/user-files`. */
-  publicBase: string | undefined
-  /** Makes URLs of private files that lead to the blob store itself; undefined = they lead to the platform. */
-  directUrl: ((file: StoredFile) => Promise<URL>) | undefined
-  maxBytes: number
+  options: FilesOptions
 }
 
 /** The URL of a file's bytes (spec.md, UserFile: "CDN URL for public files, signed URL for private files"). */
-async function urlOf(file: StoredFile, call: Call, { signer, baseUrl, publicBase, directUrl }: FileRouteParts) {
+async function urlOf(file: StoredFile, call: Call, { signer, options }: FileRouteParts): Promise<string> {
+  const { id, is_public, storage_key, display_name: filename, deleted_at, held } = file
+  const { blobs, baseUrl, publicBase, directUrls, urlSeconds: expiresIn = FILE_URL_S } = options
   const own = `${baseUrl ?? call.origin()}/api/user-files`
-  if (file.is_public) return `${publicBase ?? own}/${file.id}/content`
+  if (is_public) return `${publicBase ?? own}/${id}/content`
   // The store itself would give the bytes of a file in the trash or held back.
-  if (directUrl && file.deleted_at === null && !file.held) return (await directUrl(file)).href
-  return `${own}/${file.id}/content?${await signer.sign(file.id)}`
+  if (directUrls && blobs.signedUrl && deleted_at === null && !held)
+    return (await blobs.signedUrl(storage_key, { expiresIn, filename })).href
+  return `${own}/${id}/content?${await signer.sign(id)}`
 }
 
 /** The public form of a file. */
@@ -45,7 +42,6 @@ async function fileView(file: StoredFile, call: Call, parts: FileRouteParts): Pr
 
 const utf8 = new TextEncoder()
 
-const params = v.object({ id: v.string() })
 const aliases = { display_name: 'displayName', is_public: 'isPublic' }
 const DisplayName = v.pipe(
   v.string(),
@@ -62,13 +58,11 @@ export const NewFile = v.object({
     v.metadata({ type: 'string', contentMediaType: 'application/octet-stream' }),
   ),
   displayName: v.optional(DisplayName),
-  isPublic: v.optional(v.picklist(['true', 'false'])),
+  isPublic: Flag,
 })
 
 /** The body of PATCH /api/user-files/{id}: only fields to change. Null is as good as absent. */
 export const FilePatch = v.object({ displayName: v.nullish(DisplayName), isPublic: v.nullish(v.boolean()) })
-
-const isTrue = v.optional(v.picklist(['true', 'false']))
 
 /** GET /api/user-files */
 const filesList = (parts: FileRouteParts) =>
@@ -76,7 +70,7 @@ const filesList = (parts: FileRouteParts) =>
     id: 'files.list',
     summary: "The caller's files, newest first, or those in the trash.",
     access: 'user',
-    query: v.object({ ...Paging.entries, trashed: isTrue }),
+    query: v.object({ ...Paging.entries, trashed: Flag }),
     output: v.array(UserFile),
     answerHeaders: ['Link'],
     run: (caller, { query: { trashed, ...query } }, call) =>
@@ -92,7 +86,7 @@ const filesUpload = (parts: FileRouteParts) =>
     id: 'files.upload',
     summary: 'Stores a file, as it comes.',
     access: 'user',
-    form: { file: 'file', limit: parts.maxBytes, streamed: true },
+    form: { file: 'file', limit: parts.options.maxBytes ?? FILE_LIMIT, streamed: true },
     aliases,
     body: NewFile,
     example: { displayName: 'Report.pdf' },
@@ -124,7 +118,7 @@ const filesGet = (parts: FileRouteParts) =>
     id: 'files.get',
     summary: 'One file, also in the trash.',
     access: 'user',
-    params,
+    params: IdParams,
     output: UserFile,
     errors: [404],
     run: async (caller, { params: { id } }, call) => fileView(await parts.files.get(caller!.user.id, id), call, parts),
@@ -136,7 +130,7 @@ const filesUpdate = (parts: FileRouteParts) =>
     id: 'files.update',
     summary: 'Changes the display name of a file, or who may read it.',
     access: 'user',
-    params,
+    params: IdParams,
     aliases,
     body: FilePatch,
     example: { displayName: 'Report.pdf' },
@@ -158,8 +152,8 @@ const filesRemove = ({ files }: FileRouteParts) =>
     id: 'files.remove',
     summary: 'Puts a file into the trash, or with permanent=true removes it for good.',
     access: 'user',
-    params,
-    query: v.object({ permanent: isTrue }),
+    params: IdParams,
+    query: v.object({ permanent: Flag }),
     errors: [404],
     async run(caller, { params: { id }, query: { permanent } }) {
       await (permanent === 'true' ? files.remove : files.trash)(caller!.user.id, id)
@@ -172,7 +166,7 @@ const filesRestore = (parts: FileRouteParts) =>
     id: 'files.restore',
     summary: 'Takes a file out of the trash.',
     access: 'user',
-    params,
+    params: IdParams,
     output: UserFile,
     errors: [404],
     run: async (caller, { params: { id } }, call) =>
@@ -183,20 +177,15 @@ const filesRestore = (parts: FileRouteParts) =>
 export function fileRoutes(
   files: FileOperations,
   { kv, now }: Pick<Parts, 'kv' | 'now'>,
-  { blobs, secrets = [], baseUrl, publicBase, maxBytes = FILE_LIMIT, ...options }: FilesOptions,
+  options: FilesOptions,
 ): PlatformRoute[] {
-  const { urlSeconds: seconds = FILE_URL_S } = options
-  const parts: FileRouteParts = {
-    files,
-    signer: fileSigner(kv, { secrets, seconds, now }),
-    baseUrl,
-    publicBase,
-    directUrl:
-      options.directUrls && blobs.signedUrl
-        ? ({ storage_key, display_name: filename }) => blobs.signedUrl!(storage_key, { expiresIn: seconds, filename })
-        : undefined,
-    maxBytes,
-  }
+  const { secrets = [], urlSeconds: seconds = FILE_URL_S, blobs, directUrls } = options
+  // Otherwise every answer with such a URL would fail.
+  if (directUrls && blobs.signedUrl && seconds > (blobs.maxExpiresIn ?? Infinity))
+    throw new TypeError(
+      `urlSeconds is ${seconds}, and this blob store signs URLs for ${blobs.maxExpiresIn} seconds at most`,
+    )
+  const parts: FileRouteParts = { files, signer: fileSigner(kv, { secrets, seconds, now }), options }
   const ours = { convention: true }
   return [
     route('GET', '/api/user-files', filesList(parts), ours),

@@ -1,3 +1,4 @@
+// Longer than 250 lines: one store whose commits and bytes all cases watch.
 import type { BlobBody, BlobStore, Commit, KV } from '@turnpike/core'
 import { createUser, deleteUser, memoryKV, restoreUser, StorageError } from '@turnpike/core'
 import { localExchange } from '@turnpike/http'
@@ -260,6 +261,16 @@ describe('a purge', () => {
 })
 
 describe('URLs of the store itself', () => {
+  it('are refused at the start for longer than the store signs them', async () => {
+    const { blobs } = await setUp()
+    const limited = { blobs: { ...blobs, maxExpiresIn: 604_800 }, urlSeconds: 604_801 }
+    await expect(setUp({ ...limited, directUrls: true })).rejects.toThrow(
+      'urlSeconds is 604801, and this blob store signs URLs for 604800 seconds at most',
+    )
+    await setUp({ ...limited, directUrls: true, urlSeconds: 604_800 })
+    await setUp(limited)
+  })
+
   it('are made of no file in the trash or held back', async () => {
     const { files, user, ask } = await setUp({
       directUrls: true,

@@ -1,12 +1,12 @@
 import type { Act, GatewayKey as StoredKey, KeyInput } from '@turnpike/core'
 import { getUser } from '@turnpike/core'
-import { isUuid } from '@turnpike/core/internal'
+import { invalid, isUuid, NewBudget } from '@turnpike/core/internal'
 import { jsonArray, Paging } from '@turnpike/http'
 import * as v from 'valibot'
 import { notFound, unauthenticated } from '../errors.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
-import { GatewayKey, KeysUsage } from '../schemas.js'
+import { GatewayKey, KeysUsage, NewTime } from '../schemas.js'
 import { none, sum, usageView } from '../usage.js'
 
 /** Most keys that one answer sums up. */
@@ -16,7 +16,7 @@ const PAGE = 500
 const hourOf = (time: Date): string => `${time.toISOString().slice(0, 10)}-${time.toISOString().slice(11, 13)}`
 
 /** What users can do with their gateway keys, without HTTP. */
-export function keyOperations({ kv, keys, ledger }: Parts) {
+export function keyOperations({ kv, keys, ledger, now }: Parts) {
   /** All keys of a user, newest first. */
   const all = async (userId: string): Promise<StoredKey[]> => {
     const found: StoredKey[] = []
@@ -30,7 +30,10 @@ export function keyOperations({ kv, keys, ledger }: Parts) {
   }
 
   return {
+    /** @throws ApiError 400 for a key that has expired already */
     async create(userId: string, input: KeyInput, act?: Act) {
+      if (input.expiresAt && input.expiresAt.getTime() <= now())
+        throw invalid('expiresAt: expected a time in the future')
       try {
         return (await keys.create(userId, input, act))!
       } catch (error) {
@@ -74,10 +77,13 @@ export function keyOperations({ kv, keys, ledger }: Parts) {
 
 export type KeyOperations = ReturnType<typeof keyOperations>
 
-const keyView = ({ id, name, rate_limit, revoked, created_at }: StoredKey) => ({
+const keyView = ({ id, name, rate_limit, models, budget, expires_at, revoked, created_at }: StoredKey) => ({
   id,
   name,
   rate_limit,
+  ...(models && { models }),
+  ...(budget && { budget }),
+  ...(expires_at !== undefined && { expires_at }),
   revoked,
   created_at,
 })
@@ -87,6 +93,14 @@ export const NewKey = v.object({
   name: v.pipe(v.string(), v.regex(/\S/, 'expected a name'), v.maxLength(200)),
   /** Requests per minute; default 60. */
   rateLimit: v.nullish(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_000_000))),
+  /** The allowed models, each as an id or as `provider/id`; default all. */
+  models: v.nullish(
+    v.pipe(v.array(v.pipe(v.string(), v.nonEmpty(), v.maxLength(200))), v.nonEmpty(), v.maxLength(100)),
+  ),
+  /** Limit on the cost of its requests; default none. */
+  budget: v.nullish(NewBudget),
+  /** Default never. */
+  expiresAt: v.nullish(NewTime),
 })
 
 /** POST /api/keys */
@@ -95,13 +109,20 @@ export const keysCreate = (keys: KeyOperations) =>
     id: 'keys.create',
     summary: 'Makes a gateway key. Its value is in this answer only.',
     access: 'developer',
-    aliases: { rate_limit: 'rateLimit' },
+    aliases: { rate_limit: 'rateLimit', expires_at: 'expiresAt' },
     body: NewKey,
     example: { name: 'laptop' },
     output: GatewayKey,
-    async run(caller, { body: { name, rateLimit } }) {
+    async run(caller, { body: { name, rateLimit, models, budget, expiresAt } }) {
       const { id } = caller!.user
-      const made = await keys.create(id, { name, ...(rateLimit != null && { rateLimit }) }, { by: id })
+      const input = {
+        name,
+        ...(rateLimit != null && { rateLimit }),
+        ...(models && { models }),
+        ...(budget && { budget: { usd: budget.usd, ...(budget.per && { per: budget.per }) } }),
+        ...(expiresAt != null && { expiresAt: new Date(expiresAt) }),
+      }
+      const made = await keys.create(id, input, { by: id })
       return { ...keyView(made), key: made.key }
     },
   })

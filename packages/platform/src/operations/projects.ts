@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { jsonArray, Paging } from '@turnpike/http'
-import { NAME_LENGTH, NEW_PROJECT, TEXT_LENGTH } from '../conventions.js'
+import { NEW_PROJECT } from '../conventions.js'
 import type { Paging as PagingInput } from '../entities/pages.js'
 import type { ProjectFields } from '../entities/projects.js'
 import {
@@ -12,9 +12,10 @@ import {
   updateProject,
 } from '../entities/projects.js'
 import { finishPurges } from '../entities/purges.js'
+import { defined, present } from '../fields.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
-import { Project, TeamType } from '../schemas.js'
+import { IdParams, Name, Project, TeamType, Text } from '../schemas.js'
 import type { BalanceOperations } from './balances.js'
 
 /** What users can do with their projects, without HTTP. Each is of the user whose id is given. */
@@ -51,11 +52,6 @@ export function projectOperations({ kv, teams, now }: Parts, { limits }: Balance
 
 export type ProjectOperations = ReturnType<typeof projectOperations>
 
-export const params = v.object({ id: v.string() })
-/** A name or a title. */
-export const Name = v.pipe(v.string(), v.regex(/\S/, 'expected a text'), v.maxLength(NAME_LENGTH))
-/** A longer text. */
-export const Text = v.pipe(v.string(), v.maxLength(TEXT_LENGTH))
 const color = v.pipe(v.string(), v.hexColor())
 
 /** The body of POST /api/projects. */
@@ -100,12 +96,7 @@ export const projectsCreate = (projects: ProjectOperations) =>
     output: Project,
     errors: [403],
     run: (caller, { body: { name, teamType, color, description } }) =>
-      projects.create(caller!.user.id, {
-        name,
-        ...(teamType != null && { team_type: teamType }),
-        ...(color != null && { color }),
-        ...(description != null && { description }),
-      }),
+      projects.create(caller!.user.id, { name, ...present({ team_type: teamType, color, description }) }),
   })
 
 /** GET /api/projects/{id} */
@@ -114,7 +105,7 @@ export const projectsGet = (projects: ProjectOperations) =>
     id: 'projects.get',
     summary: 'One project.',
     access: 'user',
-    params,
+    params: IdParams,
     output: Project,
     errors: [404],
     run: (caller, { params: { id } }) => projects.get(caller!.user.id, id),
@@ -126,7 +117,7 @@ export const projectsUpdate = (projects: ProjectOperations) =>
     id: 'projects.update',
     summary: 'Changes the given fields of a project.',
     access: 'user',
-    params,
+    params: IdParams,
     aliases,
     body: ProjectPatch,
     example: { color: '#0a6b60' },
@@ -134,12 +125,7 @@ export const projectsUpdate = (projects: ProjectOperations) =>
     errors: [403, 404],
     permit: async (caller, { id }) => void (await projects.get(caller!.user.id, id, 403)),
     run: (caller, { params: { id }, body: { name, teamType, color, description } }) =>
-      projects.update(caller!.user.id, id, {
-        ...(name !== undefined && { name }),
-        ...(teamType !== undefined && { team_type: teamType }),
-        ...(color !== undefined && { color }),
-        ...(description !== undefined && { description }),
-      }),
+      projects.update(caller!.user.id, id, defined({ name, team_type: teamType, color, description })),
   })
 
 /** DELETE /api/projects/{id} */
@@ -148,7 +134,7 @@ export const projectsRemove = (projects: ProjectOperations) =>
     id: 'projects.remove',
     summary: 'Deletes a project for good, with its tasks, their revisions and results, and its conversation.',
     access: 'user',
-    params,
+    params: IdParams,
     errors: [403, 404],
     run: (caller, { params: { id } }) => projects.remove(caller!.user.id, id),
   })

@@ -4,8 +4,7 @@ import type { Paging as PagingInput } from '../entities/pages.js'
 import { getResult, listResults } from '../entities/results.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
-import { Result } from '../schemas.js'
-import { params } from './projects.js'
+import { IdParams, Result } from '../schemas.js'
 import { PER_READ } from './tasks.js'
 
 /** What the tasks of a project came to, without HTTP. */
@@ -38,7 +37,7 @@ export const resultsGet = (results: ResultOperations) =>
     id: 'results.get',
     summary: 'The output of a task, whose id is the id of the result.',
     access: 'user',
-    params,
+    params: IdParams,
     output: Result,
     errors: [404],
     run: (caller, { params: { id } }) => results.get(caller!.user.id, id),

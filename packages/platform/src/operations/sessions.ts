@@ -6,7 +6,7 @@ import { isUuid, jsonObject } from '@turnpike/core/internal'
 import { notFound } from '../errors.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
-import { Session } from '../schemas.js'
+import { NewTime, Session } from '../schemas.js'
 
 /** What users can do with their gateway sessions, without HTTP. */
 export function sessionOperations({ kv, now }: Parts) {
@@ -28,7 +28,7 @@ export const NewSession = v.object({
   label: v.nullish(v.pipe(v.string(), v.maxLength(200))),
   metadata: v.nullish(jsonObject),
   /** From when on requests are not counted in it any more. */
-  expiresAt: v.nullish(v.pipe(v.string(), v.isoTimestamp())),
+  expiresAt: v.nullish(NewTime),
 })
 
 /** POST /api/sessions */

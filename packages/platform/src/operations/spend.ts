@@ -4,9 +4,8 @@ import { ownProject } from '../entities/projects.js'
 import { getTask, listRevisions } from '../entities/tasks.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
-import { Spend, TaskSpend } from '../schemas.js'
+import { IdParams, Spend, TaskSpend } from '../schemas.js'
 import { none, sum, usageView } from '../usage.js'
-import { params } from './projects.js'
 
 /** The most revisions that one answer tells apart; older ones are in the first of them. */
 const REVISIONS = 100
@@ -49,7 +48,7 @@ export const projectsSpend = (spend: SpendOperations) =>
     summary:
       'What the gateway requests of a project have used (X-Project-ID), those of its tasks and its conversation included.',
     access: 'user',
-    params,
+    params: IdParams,
     output: Spend,
     errors: [404],
     run: async (caller, { params: { id } }) => usageView(await spend.project(caller!.user.id, id)),
@@ -61,7 +60,7 @@ export const conversationSpend = (spend: SpendOperations) =>
     id: 'conversations.spend',
     summary: 'What the gateway requests of the conversation of a project have used (X-Conversation-ID).',
     access: 'user',
-    params,
+    params: IdParams,
     output: Spend,
     errors: [404],
     run: async (caller, { params: { id } }) => usageView(await spend.conversation(caller!.user.id, id)),
@@ -74,7 +73,7 @@ export const tasksSpend = (spend: SpendOperations) =>
     summary:
       'What the gateway requests of a task have used (X-Task-ID): in all, for each revision, and since the last one.',
     access: 'user',
-    params,
+    params: IdParams,
     output: TaskSpend,
     errors: [404],
     async run(caller, { params: { id } }) {

@@ -1,7 +1,7 @@
 import { content, jsonArray, Paging } from '@turnpike/http'
 import * as v from 'valibot'
 import type { Paging as PagingInput } from '../entities/pages.js'
-import type { NewTask as TaskInput, Task as StoredTask, TaskChange } from '../entities/tasks.js'
+import type { NewTask as TaskInput, TaskChange } from '../entities/tasks.js'
 import {
   createTask,
   getTask,
@@ -12,10 +12,10 @@ import {
   updateTask,
 } from '../entities/tasks.js'
 import { forbidden } from '../errors.js'
+import { defined } from '../fields.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
-import { Task, TaskRevision, TaskState, TaskStatus } from '../schemas.js'
-import { Name, params, Text } from './projects.js'
+import { IdParams, Name, Task, TaskRevision, TaskState, TaskStatus, Text } from '../schemas.js'
 
 /**
  * Decides whether a change of a task is allowed. Returns why not, which the caller gets with 403, or undefined.
@@ -23,7 +23,7 @@ import { Name, params, Text } from './projects.js'
  */
 export type TaskPolicy = (move: {
   userId: string
-  task: StoredTask
+  task: Task
   change: TaskChange
 }) => string | undefined | Promise<string | undefined>
 
@@ -31,7 +31,7 @@ export type TaskPolicy = (move: {
 export function taskOperations({ kv, ledger, taskPolicy, now }: Parts) {
   const used = (id: string) => ledger.totals('task', id)
   /** @throws ApiError 404, 403 for somebody else's task, 403 where the policy refuses it */
-  const update = (userId: string, id: string, change: (task: StoredTask) => TaskChange) =>
+  const update = (userId: string, id: string, change: (task: Task) => TaskChange) =>
     updateTask(
       kv,
       userId,
@@ -141,7 +141,7 @@ export const tasksGet = (tasks: TaskOperations) =>
     id: 'tasks.get',
     summary: 'One task.',
     access: 'user',
-    params,
+    params: IdParams,
     output: Task,
     errors: [404],
     run: (caller, { params: { id } }) => tasks.get(caller!.user.id, id),
@@ -153,7 +153,7 @@ export const tasksUpdate = (tasks: TaskOperations) =>
     id: 'tasks.update',
     summary: 'Changes the given fields of a task. Another output makes a revision.',
     access: 'user',
-    params,
+    params: IdParams,
     aliases: { draftOutput: 'draft_output', reviewComments: 'review_comments' },
     body: TaskPatch,
     example: { status: 'done', output: 'A good headline' },
@@ -161,12 +161,7 @@ export const tasksUpdate = (tasks: TaskOperations) =>
     errors: [403, 404],
     permit: (caller, { id }) => tasks.requireOwn(caller!.user.id, id),
     run: (caller, { params: { id }, body: { status, output, draft_output, review_comments } }) =>
-      tasks.update(caller!.user.id, id, () => ({
-        ...(status !== undefined && { status }),
-        ...(output !== undefined && { output }),
-        ...(draft_output !== undefined && { draft_output }),
-        ...(review_comments !== undefined && { review_comments }),
-      })),
+      tasks.update(caller!.user.id, id, () => defined({ status, output, draft_output, review_comments })),
   })
 
 /** GET /api/tasks/{id}/revisions */
@@ -175,7 +170,7 @@ export const tasksRevisions = (tasks: TaskOperations) =>
     id: 'tasks.revisions',
     summary: 'What a task had as output, newest first; the first is what it has now, unless that was taken away.',
     access: 'user',
-    params,
+    params: IdParams,
     query: Paging,
     output: v.array(TaskRevision),
     errors: [404],
@@ -190,7 +185,7 @@ export const tasksStatus = (tasks: TaskOperations) =>
     id: 'tasks.status',
     summary: 'The status of a task, to be polled: with If-None-Match, it is 304 while nothing changes.',
     access: 'user',
-    params,
+    params: IdParams,
     output: TaskState,
     stored: true,
     errors: [404],

@@ -1,10 +1,9 @@
 import * as v from 'valibot'
 import { operation } from '../operation.js'
-import { Team } from '../schemas.js'
+import { IdParams, Team } from '../schemas.js'
 import type { TeamCatalog } from '../teams.js'
 import { allTeams } from '../teams.js'
 import type { ProjectOperations } from './projects.js'
-import { params } from './projects.js'
 
 /** GET /api/teams */
 export const teamsList = (catalog: TeamCatalog) =>
@@ -22,7 +21,7 @@ export const projectsTeam = (projects: ProjectOperations) =>
     id: 'projects.team',
     summary: 'The team of a project.',
     access: 'user',
-    params,
+    params: IdParams,
     output: Team,
     errors: [404],
     run: (caller, { params: { id } }) => projects.team(caller!.user.id, id),

@@ -13,10 +13,11 @@ import type { User as StoredUser } from '@turnpike/core'
 import { invalid, uuidv7 } from '@turnpike/core/internal'
 import { jsonArray, Paging } from '@turnpike/http'
 import * as v from 'valibot'
-import { notFound } from '../errors.js'
+import { found, notFound } from '../errors.js'
+import { present } from '../fields.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
-import { Email, Role, User } from '../schemas.js'
+import { Email, Flag, IdParams, Role, User } from '../schemas.js'
 
 /** Input for a new user. */
 export type UserInput = Partial<Omit<UserFields, 'budget'>> & {
@@ -86,20 +87,14 @@ export const userView = (user: StoredUser): v.InferOutput<typeof User> => {
   return { id, email: email ?? '', first_name, last_name, username, role, provider, deleted_at, created_at }
 }
 
-const params = v.object({ id: v.string() })
 const name = v.nullish(v.pipe(v.string(), v.maxLength(200)))
 
 const names = { firstName: name, lastName: name, username: name }
 const aliases = { first_name: 'firstName', last_name: 'lastName' }
 
 /** The fields of a user from a body. */
-const fieldsOf = ({ email, firstName, lastName, username, role }: v.InferOutput<typeof UserPatch>) => ({
-  ...(email != null && { email }),
-  ...(firstName != null && { first_name: firstName }),
-  ...(lastName != null && { last_name: lastName }),
-  ...(username != null && { username }),
-  ...(role != null && { role }),
-})
+const fieldsOf = ({ email, firstName, lastName, username, role }: v.InferOutput<typeof UserPatch>) =>
+  present({ email, first_name: firstName, last_name: lastName, username, role })
 
 /** The body of POST /api/users. */
 export const NewUser = v.object({
@@ -128,8 +123,7 @@ export const usersCreate = (users: UserOperations) =>
     output: User,
     errors: [503],
     async run(caller, { body }) {
-      const { password } = body
-      const input = { ...fieldsOf(body), ...(password != null && { password }) }
+      const input = { ...fieldsOf(body), ...present({ password: body.password }) }
       return userView(await users.create(input, { by: caller!.user.id }))
     },
   })
@@ -143,15 +137,15 @@ export const usersList = (users: UserOperations) =>
     query: v.object({
       ...Paging.entries,
       email: v.optional(v.pipe(v.string(), v.maxLength(254))),
-      deleted: v.optional(v.picklist(['true', 'false'])),
+      deleted: Flag,
     }),
     output: v.array(User),
     answerHeaders: ['Link'],
     async run(_, { query }, call) {
       const deleted = query.deleted === 'true'
       if (query.email !== undefined) {
-        const found = await users.find(query.email)
-        return found && (found.deleted_at !== null) === deleted ? [userView(found)] : []
+        const user = await users.find(query.email)
+        return user && (user.deleted_at !== null) === deleted ? [userView(user)] : []
       }
       return jsonArray(query, call, async (page) => {
         const { items, next } = await users.list({ ...page, deleted })
@@ -166,14 +160,10 @@ export const usersGet = (users: UserOperations) =>
     id: 'users.get',
     summary: 'One user, also a deleted one.',
     access: 'admin',
-    params,
+    params: IdParams,
     output: User,
     errors: [404],
-    async run(_, { params: { id } }) {
-      const user = await users.get(id)
-      if (!user) throw notFound('user')
-      return userView(user)
-    },
+    run: async (_, { params: { id } }) => userView(found('user', await users.get(id))),
   })
 
 /** PATCH /api/users/{id} */
@@ -182,7 +172,7 @@ export const usersUpdate = (users: UserOperations) =>
     id: 'users.update',
     summary: 'Changes the given fields of a user.',
     access: 'admin',
-    params,
+    params: IdParams,
     aliases,
     body: UserPatch,
     example: { firstName: 'Ada' },
@@ -192,8 +182,7 @@ export const usersUpdate = (users: UserOperations) =>
       const fields = fieldsOf(body)
       const isEmpty = Object.keys(fields).length === 0
       const user = isEmpty ? await users.get(id) : await users.update(id, fields, { by: caller!.user.id })
-      if (!user) throw notFound('user')
-      return userView(user)
+      return userView(found('user', user))
     },
   })
 
@@ -203,7 +192,7 @@ export const usersRemove = (users: UserOperations) =>
     id: 'users.remove',
     summary: 'Deletes a user, who can be restored, and ends their sign-ins and gateway keys.',
     access: 'admin',
-    params,
+    params: IdParams,
     errors: [400, 404],
     async run(caller, { params: { id } }) {
       if (!(await users.remove(id, { by: caller!.user.id }))) throw notFound('user')
@@ -216,12 +205,11 @@ export const usersRestore = (users: UserOperations) =>
     id: 'users.restore',
     summary: 'Takes the deletion of a user back. Sign-ins and gateway keys stay ended.',
     access: 'admin',
-    params,
+    params: IdParams,
     output: User,
     errors: [404],
     async run(caller, { params: { id } }) {
       const user = (await users.restore(id, { by: caller!.user.id })) ?? (await users.get(id))
-      if (!user) throw notFound('user')
-      return userView(user)
+      return userView(found('user', user))
     },
   })

@@ -1,3 +1,4 @@
+// Longer than 250 lines: one function, which everything here is a case of.
 import type { ChatCompletionRequest } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
 import type { Messages } from '../../../../test/support/anthropic.js'

@@ -1,3 +1,4 @@
+// Longer than 250 lines: one decoder, and the events that all cases are made of.
 import type { ChatCompletionRequest, UpstreamError } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
 import type { Read } from '../../../../test/support/decode.js'

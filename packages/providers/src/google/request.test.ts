@@ -1,3 +1,4 @@
+// Longer than 250 lines: one function, which everything here is a case of.
 import { describe, expect, it } from 'vitest'
 import { ask, refusal } from '../../../../test/support/google.js'
 

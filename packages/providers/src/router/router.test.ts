@@ -1,3 +1,4 @@
+// Longer than 250 lines: one function, and one table of providers that most cases are about.
 import type { Model, Need, Price, PriceTable, Provider, Router, Target } from '@turnpike/core'
 import { fixedPrices, priceTable, UpstreamError } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'

@@ -1,3 +1,4 @@
+// Longer than 250 lines: two tables of bodies: taken and refused.
 import { describe, expect, it } from 'vitest'
 import { anthropicRefusal } from './anthropic-rules.js'
 

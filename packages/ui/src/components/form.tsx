@@ -48,7 +48,7 @@ export const Form = ({
     }}
   >
     {children}
-    {action.error !== undefined && <ErrorNotice error={action.error} />}
+    <ErrorNotice error={action.error} />
     <div class="row end">
       <span class="muted small" role="status">
         {action.done && done}

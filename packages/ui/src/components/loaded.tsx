@@ -3,7 +3,7 @@ import type { Data } from '../use-data.js'
 import { time } from '../format.js'
 import { Notice } from './layout.js'
 
-/** What an error says, with what helps to find it in the log. @param children what else is to be known */
+/** What an error says, with what helps to find it in the log; nothing where it is undefined. @param children what else is to be known */
 export function ErrorNotice({
   error,
   again,
@@ -13,6 +13,7 @@ export function ErrorNotice({
   again?: () => void
   children?: ComponentChildren
 }) {
+  if (error === undefined) return null
   const { message, requestId } = error as { message?: string; requestId?: string }
   // What `fetch` throws without an answer; each browser words it in its own way.
   const text = error instanceof TypeError ? 'The server cannot be reached.' : message
@@ -37,11 +38,9 @@ export function Loaded<T>({ data, children }: { data: Data<T>; children: (value:
   const { value, readAt, error, reading, again } = data
   return (
     <>
-      {error !== undefined && (
-        <ErrorNotice error={error} again={again}>
-          {readAt && <p class="small muted">What is shown was read at {time(readAt)}.</p>}
-        </ErrorNotice>
-      )}
+      <ErrorNotice error={error} again={again}>
+        {readAt && <p class="small muted">What is shown was read at {time(readAt)}.</p>}
+      </ErrorNotice>
       {value !== undefined
         ? children(value)
         : reading && (

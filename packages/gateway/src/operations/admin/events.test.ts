@@ -1,3 +1,4 @@
+// Longer than 250 lines: one route, with a reader of its stream.
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { watchTimers } from '../../../../../test/support/timers.js'
 import { adminGateway } from '../../../../../test/support/admin.js'

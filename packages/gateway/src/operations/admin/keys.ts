@@ -1,11 +1,10 @@
 import type { GatewayKeys, KV } from '@turnpike/core'
-import { isUuid, namesOf } from '@turnpike/core/internal'
+import { Budget, isUuid, namesOf } from '@turnpike/core/internal'
 import { Paging } from '@turnpike/http'
 import * as v from 'valibot'
 import { actorOf } from '../../caller.js'
 import { notFound } from '../../errors.js'
 import { operation } from '../../operation.js'
-import { Budget } from '../users.js'
 
 /** A page of the gateway keys of all users, without their values. */
 export const KeyList = v.object({

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { connect } from 'node:net'
+import { connect, createServer } from 'node:net'
 
 /** Whether a port of this machine accepts connections. */
 export async function accepts(port) {
@@ -12,4 +12,13 @@ export async function accepts(port) {
   } finally {
     socket.destroy()
   }
+}
+
+/** A free port of this machine. */
+export async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address()
+  server.close()
+  return port
 }
