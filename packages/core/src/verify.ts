@@ -57,18 +57,6 @@ export async function* verifyOwned(kv: KV, name: string, kind: string, index: st
   }
 }
 
-/** Checks that the index of session cookies and the platform's sign-ins agree. */
-async function* verifyCookies(kv: KV): AsyncGenerator<string> {
-  for await (const { key, value } of entriesOf<{ cookie?: string }>(kv, ['sign-in'])) {
-    const { cookie } = value
-    if (cookie !== undefined && (await kv.get<string>(['session-cookie', cookie]))?.value !== key[1])
-      yield `Sign-in ${key[1]} is not found by its cookie`
-  }
-  for await (const { key, value: id } of entriesOf<string>(kv, ['session-cookie']))
-    if ((await kv.get<{ cookie?: string }>(['sign-in', id]))?.value.cookie !== key[1])
-      yield `A cookie leads to sign-in ${id}, whose cookie it is not`
-}
-
 /** Checks that the counters below `name` equal `sums` in the fields that are `counted`. */
 async function* verifySums(
   kv: KV,
@@ -106,7 +94,5 @@ export async function* verifyStore(kv: KV): AsyncGenerator<string> {
   yield* verifyHashes(kv)
   yield* verifyOwned(kv, 'Key', 'gwkey', 'user-gwkeys')
   yield* verifyOwned(kv, 'Session', 'session', 'user-sessions')
-  yield* verifyOwned(kv, 'Sign-in', 'sign-in', 'user-sign-ins')
-  yield* verifyCookies(kv)
   yield* verifyUsage(kv)
 }

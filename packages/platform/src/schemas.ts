@@ -245,5 +245,9 @@ export const TaskSpend = v.object({
 export function viewOf<Entries extends v.ObjectEntries>(schema: v.ObjectSchema<Entries, undefined>) {
   type Public = v.InferOutput<typeof schema>
   const names = Object.keys(schema.entries) as (keyof Public)[]
-  return (stored: Public): Public => Object.fromEntries(names.map((name) => [name, stored[name]])) as Public
+  return (stored: Public): Public => {
+    const view: Partial<Public> = {}
+    for (const name of names) view[name] = stored[name]
+    return view as Public
+  }
 }

@@ -156,10 +156,17 @@ export function fileOperations(
     /** Takes a file out of the trash. @throws ApiError 404 */
     restore: (userId: string, id: string) =>
       change(userId, id, (file) => (file.deleted_at ? { ...file, deleted_at: null } : file)),
-    /** Removes a file for good, in the trash or not. Where its bytes cannot be removed now, `verify` does it later. @throws ApiError 404 */
-    async remove(userId: string, id: string): Promise<void> {
+    /**
+     * Removes a file for good, in the trash or not.
+     * @returns whether its bytes are gone too; false where they cannot be removed now, and `verify` does it later
+     * @throws ApiError 404
+     */
+    async remove(userId: string, id: string): Promise<boolean> {
       const unlinked = await unlink(async () => [await ownFile(kv, userId, id)])
-      await removeLoose(unlinked!).catch(() => undefined)
+      return removeLoose(unlinked!).then(
+        () => true,
+        () => false,
+      )
     },
     /** Lets others have a file that the upload check held back. @throws ApiError 404 */
     release: (userId: string, id: string) =>
