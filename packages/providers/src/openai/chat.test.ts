@@ -95,6 +95,44 @@ describe('a request to OpenAI', () => {
     expect(fields()).toEqual([])
   })
 
+  const thought = { role: 'assistant', content: 'a', reasoning_content: 'Hm.' }
+  const call = { id: 'x', type: 'function', function: { name: 'f', arguments: '{}' } }
+  const extra_content = { google: { thought_signature: 's' } }
+  const history = [
+    ...messages,
+    thought,
+    {
+      role: 'assistant',
+      tool_calls: [
+        { ...call, extra_content },
+        { ...call, id: 'y' },
+      ],
+      reasoning_content: 'Hm.',
+    },
+    { role: 'tool', tool_call_id: 'x', content: '1' },
+  ] as ChatCompletionRequest['messages']
+  const called = { role: 'assistant', tool_calls: [call, { ...call, id: 'y' }] }
+
+  it.each<[models: string[], sent: object[]]>([
+    [
+      ['gpt-4o', 'o3', 'ft:gpt-4o:org::id', 'chatgpt-4o-latest', 'mistral-large-latest'],
+      [...messages, { role: 'assistant', content: 'a' }, called, history[3]!],
+    ],
+    [
+      ['deepseek-reasoner', 'qwen3-max', 'gpt-oss-120b', 'openai/gpt-oss-20b'],
+      [...messages, thought, { ...called, reasoning_content: 'Hm.' }, history[3]!],
+    ],
+    [['gemini-3-pro-preview', 'google/gemini-3-flash-preview', 'models/gemini-2.5-pro'], history],
+  ])('to %j has no fields of other families in its history', (models, sent) => {
+    for (const model of models) {
+      const given = request({ model, messages: history })
+      const before = structuredClone(given)
+      const { body, notes } = ask(given)
+      expect([JSON.parse(JSON.stringify(body)), notes]).toEqual([{ model, messages: sent }, []])
+      expect(given).toEqual(before)
+    }
+  })
+
   it.each(['gpt-4o', 'gpt-4.1-nano', 'gpt-3.5-turbo', 'my-o1'])('to %s keeps max_tokens', (model) => {
     expect(toRequest(request({ model, max_tokens: 5 }))).toEqual({ model, messages, max_tokens: 5 })
   })

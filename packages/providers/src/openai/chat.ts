@@ -6,13 +6,15 @@ import { count } from '../count.js'
 import { malformed } from '../failures.js'
 import { separateThoughts, toFinishReason, toUsage } from './answer.js'
 import { errors, missing } from './errors.js'
+import { cleanHistory } from './history.js'
 import { isReasoningModel, rejectedParameters } from './models.js'
 import { dropRouting } from './routing-fields.js'
 import { streamDecoder } from './stream.js'
 
 /** Builds the request to OpenAI: `system` becomes the first message, `provider` and routing fields are removed, and streams always include usage. */
 function toRequest(request: ChatCompletionRequest): UpstreamRequest {
-  const { model, system, stream, stream_options, messages, max_tokens } = request
+  const { model, system, stream, stream_options, max_tokens } = request
+  const messages = cleanHistory(request.messages, model)
   const notes: Note[] = []
   // Undefined fields are not serialized. Deleting them would cost more than the rest of this function.
   const upstream: Record<string, unknown> = extend(request, {
