@@ -129,7 +129,7 @@ it('#81 is 502 where the credential of the gateway is refused, without details',
   await expectFailure('google', whole(invalid, 400), failed)
 })
 
-it('#82 is 400 with the message of the upstream where the context is too long', async () => {
+it('#82 is 400 context_length_exceeded with the message of the upstream where the context is too long', async () => {
   const words: Record<Family, string> = {
     openai: "This model's maximum context length is 128000 tokens. However, your messages resulted in 140010 tokens.",
     anthropic: 'prompt is too long: 208310 tokens > 200000 maximum',
@@ -138,7 +138,7 @@ it('#82 is 400 with the message of the upstream where the context is too long', 
   for (const family of families)
     await expectFailure(family, whole(says[family](words[family], 400), 400), {
       status: 400,
-      body: error('invalid_request_error', 'invalid_body', words[family]),
+      body: error('invalid_request_error', 'context_length_exceeded', words[family]),
     })
 })
 

@@ -67,11 +67,29 @@ describe('a stream of Claude that fails before its first event', () => {
 
 describe('an HTTP error of Claude', () => {
   const tooLong = 'prompt is too long: 212441 tokens > 200000 maximum'
+  const tooLongTogether = 'input length and `max_tokens` exceed context limit: 178959 + 64000 > 200000'
+  const broke = 'Your credit balance is too low to access the Anthropic API. Please purchase credits.'
+  const overspent = 'You have reached your specified API usage limits. You will regain access on 2026-04-01.'
   it.each<[string, string, ErrorReply]>([
     [
       '400 for a prompt that is too long',
       answer(400, JSON.stringify(errorBody('invalid_request_error', tooLong))),
-      invalid(tooLong),
+      invalid(tooLong, 'context_length_exceeded'),
+    ],
+    [
+      '400 for a prompt and an answer that are too long together',
+      answer(400, JSON.stringify(errorBody('invalid_request_error', tooLongTogether))),
+      invalid(tooLongTogether, 'context_length_exceeded'),
+    ],
+    [
+      '400 for an account without credit',
+      answer(400, JSON.stringify(errorBody('invalid_request_error', broke))),
+      failed,
+    ],
+    [
+      '400 for an account at its limit',
+      answer(400, JSON.stringify(errorBody('invalid_request_error', overspent))),
+      failed,
     ],
     [
       '413 in HTML, from the edge',

@@ -99,6 +99,8 @@ it('half an error in bare JSON does not complete a stream', async () => {
 const partless = { content: { parts: [null], role: 'model' }, index: 0 }
 
 describe('an HTTP error of Gemini', () => {
+  const tooLong = 'The input token count (1300000) exceeds the maximum number of tokens allowed (1048576).'
+  const broke = 'Your prepayment credits are depleted. Please go to AI Studio.'
   it.each<[string, string, ErrorReply]>([
     ['429 whose body says when', answer(429, pretty(limit)), limited('35')],
     ['429 as a list', answer(429, compact([limit])), limited('35')],
@@ -109,6 +111,12 @@ describe('an HTTP error of Gemini', () => {
       answer(404, pretty(errorBody(404, 'models/gemini-0 is not found')), ['content-type: text/event-stream']),
       invalid('models/gemini-0 is not found', 'model_not_found'),
     ],
+    [
+      '400 for a prompt that is too long',
+      answer(400, pretty(errorBody(400, tooLong))),
+      invalid(tooLong, 'context_length_exceeded'),
+    ],
+    ['429 for an account without credit', answer(429, pretty(errorBody(429, broke))), failed],
     [
       '400 that says of itself that it is HTML',
       answer(400, pretty(errorBody(400, 'Too many images')), ['content-type: text/html']),

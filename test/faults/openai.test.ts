@@ -20,6 +20,19 @@ describe('an upstream of OpenAI that fails before its first event', () => {
       invalid("'max_tokens' is not supported", 'unsupported_parameter'),
     ],
     [
+      '400 for a prompt that is too long',
+      [refused(400, 'Your input exceeds the context window', [], 'context_length_exceeded')],
+      invalid('Your input exceeds the context window', 'context_length_exceeded'),
+    ],
+    [
+      '400 of a compatible server for a prompt that is too long',
+      [refused(400, "This model's maximum context length is 8192 tokens.", [])],
+      invalid("This model's maximum context length is 8192 tokens.", 'context_length_exceeded'),
+    ],
+    ['429 for an account without credit', [refused(429, 'Secret quota', [], 'insufficient_quota')], failed],
+    ['429 for an account that is not active', [refused(429, 'Secret billing', [], 'billing_not_active')], failed],
+    ['400 for an account at its limit', [refused(400, 'Secret limit', [], 'billing_hard_limit_reached')], failed],
+    [
       '404 with the code for a model',
       [refused(404, 'The model `gpt-4o-mini` does not exist', [], 'model_not_found')],
       invalid('The model `gpt-4o-mini` does not exist', 'model_not_found'),

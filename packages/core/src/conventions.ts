@@ -7,6 +7,7 @@ export const errorCodes = {
     'invalid_body',
     'model_not_found',
     'unsupported_parameter',
+    'context_length_exceeded',
     'request_too_large',
   ],
   authentication_error: ['invalid_api_key'],

@@ -13,10 +13,13 @@ const fixed: Record<UpstreamFailure['kind'], { code: ApiError['code']; message: 
   truncated: { code: 'upstream_truncated', message: 'The upstream provider ended its answer before it was whole' },
 }
 
+/** The codes of upstreams by which callers decide what to do. */
+const passed = ['unsupported_parameter', 'context_length_exceeded'] as const
+
 /** The error that the caller gets for a failed upstream call (ruling 14). */
 function describeUpstream(error: UpstreamError): ApiError {
-  const { kind, status, caller, accepted, code, retryAfter, encoding } = error.failure
-  if (kind === 'status' && status === 429)
+  const { kind, status, caller, credential, accepted, code, retryAfter, encoding } = error.failure
+  if (kind === 'status' && status === 429 && !credential)
     return new ApiError(429, 'rate_limit_error', 'The upstream provider is rate limiting; try again later', {
       code: 'rate_limit_exceeded',
       retryAfter: Math.max(1, retryAfter ?? RETRY_AFTER_S),
@@ -25,12 +28,7 @@ function describeUpstream(error: UpstreamError): ApiError {
     })
   if (kind === 'status' && caller)
     return invalid(scrub(error.message), {
-      code:
-        status === 404
-          ? 'model_not_found'
-          : code === 'unsupported_parameter'
-            ? 'unsupported_parameter'
-            : 'invalid_body',
+      code: status === 404 ? 'model_not_found' : (passed.find((known) => known === code) ?? 'invalid_body'),
       cause: error,
     })
   const { message, code: word } = fixed[kind]

@@ -11,7 +11,7 @@ export const tokens = (characters: number): number => Math.ceil(characters / CHA
 
 /** Characters of all text in a part of a request or answer, whatever its shape; keys and data URLs are not counted. */
 function characters(value: unknown): number {
-  if (typeof value === 'string') return value.startsWith('data:') ? 0 : value.length
+  if (typeof value === 'string') return /^data:/i.test(value) ? 0 : value.length
   if (typeof value !== 'object' || value === null) return 0
   let sum = 0
   for (const inner of Object.values(value)) sum += characters(inner)

@@ -9,5 +9,5 @@ export const outcomeOf = (error: unknown): Outcome =>
 export const kindOf = (error: unknown): string | undefined => {
   if (!UpstreamError.is(error)) return undefined
   const { kind, status, caller, credential } = error.failure
-  return status === 429 ? 'rate_limited' : credential ? 'credential' : caller ? 'refused' : kind
+  return credential ? 'credential' : status === 429 ? 'rate_limited' : caller ? 'refused' : kind
 }

@@ -1,4 +1,4 @@
-import { invalid, toBase64 } from '@turnpike/core/internal'
+import { invalid } from '@turnpike/core/internal'
 
 /** The media of a `data:` URL. */
 export interface Media {
@@ -8,26 +8,34 @@ export interface Media {
   data: string
 }
 
-/** Decodes percent-encoded text to bytes. */
-function toBytes(escaped: string): Uint8Array {
+/** Decodes percent-encoded bytes, one character each. */
+function decodePercent(escaped: string): string {
   try {
-    return new TextEncoder().encode(decodeURIComponent(escaped))
+    if (/%(?![\da-f]{2})/i.test(escaped)) throw new URIError()
+    const ascii = escaped.replace(/[\u0080-\uffff]+/g, encodeURIComponent)
+    return ascii.replace(/%(..)/g, (_, byte: string) => String.fromCharCode(parseInt(byte, 16)))
   } catch {
     throw invalid('A data URL is malformed')
   }
 }
 
-/** Parses a `data:` URL; undefined for any other. Data that is not base64 is converted to it. @throws ApiError 400 for an invalid escape */
+/**
+ * Parses a `data:` URL; undefined for any other. Data that is not base64 is converted to it, and base64 may be percent-encoded (URL standard).
+ * @throws ApiError 400 for an invalid escape
+ */
 export function parseDataUrl(url: string): Media | undefined {
-  if (!url.startsWith('data:')) return undefined
+  if (!/^data:/i.test(url)) return undefined
   const comma = url.indexOf(',')
   if (comma === -1) return undefined
   const [given = '', ...parameters] = url.slice('data:'.length, comma).toLowerCase().split(';')
+  const base64 = parameters.includes('base64')
   const type = given.trim() || 'text/plain'
-  const data = url.slice(comma + 1)
+  let data = url.slice(comma + 1)
+  if (!base64) data = btoa(decodePercent(data))
+  else if (data.includes('%')) data = decodePercent(data).replace(/\s+/g, '')
   return {
     // Clients use the unregistered name image/jpg.
     type: type === 'image/jpg' ? 'image/jpeg' : type,
-    data: parameters.includes('base64') ? data : toBase64(toBytes(data)),
+    data,
   }
 }

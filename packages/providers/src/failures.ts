@@ -12,10 +12,17 @@ export const malformed = (provider: string, message: string, cause?: unknown, co
 export const truncated = (provider: string, message: string, cause?: unknown, code?: string): UpstreamError =>
   new UpstreamError(message, { provider, kind: 'truncated', accepted: true, cause, code })
 
-/** Whose fault an error status is. A 404 is the caller's only with the family's error message: a wrong base URL is answered with 404 as well. */
-export const faultOf = (status: number, message: string | undefined): Pick<ErrorMeaning, 'caller' | 'credential'> => ({
-  caller: [400, 409, 413, 422].includes(status) || (status === 404 && message !== undefined),
-  credential: [401, 402, 403].includes(status),
+/**
+ * Whose fault an error status is. A 404 is the caller's only with the family's error message: a wrong base URL is answered with 404 as well.
+ * @param denied whether the answer says in other words that the key is invalid or that its account cannot pay
+ */
+export const faultOf = (
+  status: number,
+  message: string | undefined,
+  denied: boolean,
+): Pick<ErrorMeaning, 'caller' | 'credential'> => ({
+  caller: !denied && ([400, 409, 413, 422].includes(status) || (status === 404 && message !== undefined)),
+  credential: denied || [401, 402, 403].includes(status),
 })
 
 /** The error for an error status, either of the response itself or in its body. */

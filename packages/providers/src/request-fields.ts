@@ -1,5 +1,5 @@
 import type { ChatCompletionRequest, Note } from '@turnpike/core'
-import { invalid, unsupported } from '@turnpike/core/internal'
+import { extend, invalid, unsupported } from '@turnpike/core/internal'
 import { parseJson } from './json.js'
 
 /** Records what was done to a field. */
@@ -36,12 +36,15 @@ export function takeNotes(request: object, read: ReadonlySet<string>): { notes: 
 export type ResponseFormat =
   { type: 'text' } | { type: 'json_object' } | { type: 'json_schema'; json_schema: { schema: unknown } }
 
-/** The requested `response_format`; a `json_schema` without schema becomes `json_object`. @throws ApiError 400 for an unknown type */
+/** The requested `response_format`; a `json_schema` without schema becomes `json_object`, and its description a part of the schema. @throws ApiError 400 for an unknown type */
 export function formatOf(request: ChatCompletionRequest): ResponseFormat {
   const format = (request['response_format'] ?? { type: 'text' }) as ResponseFormat
   if (!['text', 'json_object', 'json_schema'].includes(format.type))
     throw unsupported('There is no such response_format')
-  return format.type === 'json_schema' && !format.json_schema?.schema ? { type: 'json_object' } : format
+  if (format.type !== 'json_schema') return format
+  const { schema, description } = (format.json_schema ?? {}) as { schema?: unknown; description?: unknown }
+  if (!schema) return { type: 'json_object' }
+  return { type: 'json_schema', json_schema: { schema: description ? extend({ description }, schema) : schema } }
 }
 
 const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const

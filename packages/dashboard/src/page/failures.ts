@@ -7,6 +7,8 @@ const codes: Record<string, string> = {
   invalid_body: 'A field of the body is missing or wrong; the answer named it. Correct the request.',
   model_not_found: 'No configured provider has this model. Pricing lists the models.',
   unsupported_parameter: 'A provider that has this model does not support a field of the request; the answer named it.',
+  context_length_exceeded:
+    'The prompt is longer than the model takes, by itself or with the answer that was asked for.',
   request_too_large: 'The body is larger than the limit.',
   invalid_api_key: 'The key is missing, wrong or revoked. Keys lists the valid ones.',
   forbidden: 'The key or its owner may not do this: the model, the role or the owner does not fit.',

@@ -103,9 +103,15 @@ describe('an upstream that fails', () => {
   it.each<[what: string, upstream: ReturnType<typeof answer>, status: number, body: object]>([
     [
       'the caller’s fault',
+      answer(error('Too many images', 'too_many'), 400),
+      400,
+      { type: 'invalid_request_error', code: 'invalid_body', message: 'Too many images' },
+    ],
+    [
+      'a prompt that is too long',
       answer(error('Too long', 'context_length_exceeded'), 400),
       400,
-      { type: 'invalid_request_error', code: 'invalid_body', message: 'Too long' },
+      { type: 'invalid_request_error', code: 'context_length_exceeded', message: 'Too long' },
     ],
     [
       'an unsupported parameter',

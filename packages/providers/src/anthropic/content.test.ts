@@ -234,6 +234,43 @@ describe('messages in the form of the Messages API', () => {
     })
   })
 
+  it('sets the last cache_control of a tool message on its result, and none within it', () => {
+    const short = { type: 'ephemeral' }
+    const long = { type: 'ephemeral', ttl: '1h' }
+    const content = [{ ...text('a'), cache_control: short }, { ...text('b'), cache_control: long }, text('c')]
+    const messages = [
+      ...hi,
+      { role: 'assistant', tool_calls: ['x', 'y', 'z'].map((id) => call(id, 'f')) },
+      { role: 'tool', tool_call_id: 'x', content },
+      { role: 'tool', tool_call_id: 'y', content: [text('d')], cache_control: short },
+      { role: 'tool', tool_call_id: 'z', content: 'e' },
+    ]
+    const sent = body({ tools: [tool('f')], messages: messages as never })['messages'] as object[]
+    expect(sent.at(-1)).toEqual(
+      user(
+        { ...result('x', ['a', 'b', 'c'].map(text)), cache_control: long },
+        { ...result('y', [text('d')]), cache_control: short },
+        result('z', 'e'),
+      ),
+    )
+  })
+
+  it('passes the cache_control of a function and of a tool call on', () => {
+    const cache_control = { type: 'ephemeral' }
+    const made = body({
+      tools: [{ type: 'function', function: { name: 'f', cache_control } }],
+      messages: [
+        { role: 'assistant', tool_calls: [{ ...call('x', 'f'), cache_control }, call('y', 'f')] },
+        { role: 'tool', tool_call_id: 'x', content: '1' },
+        { role: 'tool', tool_call_id: 'y', content: '2' },
+      ],
+    })
+    expect(made).toMatchObject({
+      tools: [{ name: 'f', input_schema: noArguments, cache_control }],
+      messages: [assistant({ ...use('x', 'f'), cache_control }, use('y', 'f')), {}],
+    })
+  })
+
   it('passes cache_control on', () => {
     const cache_control = { type: 'ephemeral' }
     const made = body({

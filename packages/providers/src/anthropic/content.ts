@@ -31,7 +31,7 @@ export interface Conversation {
 
 const imageTypes = ['image/jpeg', 'image/png', 'image/gif', 'image/webp']
 
-/** The `cache_control` of a part, message or tool. Undefined fields are not sent. */
+/** The `cache_control` of a part, message or call. Undefined fields are not sent. */
 export const cached = (part: Record<string, unknown>) => ({ cache_control: part['cache_control'] })
 
 /** A 400 for content that Claude does not support. */
@@ -112,6 +112,16 @@ function marked(blocks: Block[], message: Record<string, unknown>): Block[] {
   return blocks
 }
 
+/** Converts the content of a tool message. The last `cache_control` is set on the result, because the API rejects it within. */
+function toResult(message: Extract<ChatMessage, { role: 'tool' }>, id: string, dropped: Set<string>): Block {
+  const { content } = message
+  const result: Block = { type: 'tool_result', tool_use_id: id, content, ...cached(message) }
+  if (typeof content === 'string') return result
+  for (const part of content) if (part['cache_control']) result['cache_control'] = part['cache_control']
+  result['content'] = toBlocks(content, dropped).map((block) => ({ ...block, cache_control: undefined }))
+  return result
+}
+
 /** Converts the messages of a request. @throws ApiError 400 for content that the Messages API does not support */
 export function toConversation(request: ChatCompletionRequest): Conversation {
   const system: Block[] = request.system ? toBlocks(request.system, new Set()) : []
@@ -139,7 +149,7 @@ export function toConversation(request: ChatCompletionRequest): Conversation {
       called.add(name)
       const id = toolId(call.id, ids)
       calls.add(call.id, id)
-      blocks.push({ type: 'tool_use', id, name, input: parseArguments(name, text) })
+      blocks.push({ type: 'tool_use', id, name, input: parseArguments(name, text), ...cached(call) })
     }
     turn('assistant').blocks.push(...marked(blocks, message))
   }
@@ -158,11 +168,10 @@ export function toConversation(request: ChatCompletionRequest): Conversation {
         addAssistant(message)
         break
       case 'tool': {
-        const { content, tool_call_id } = message
+        const { tool_call_id } = message
         const id = calls.answer(tool_call_id)
         if (id === undefined) throw invalid(`No tool call "${tool_call_id}" waits for a result`)
-        const answer = typeof content === 'string' ? content : toBlocks(content, dropped)
-        turn('user').results.push({ type: 'tool_result', tool_use_id: id, content: answer, ...cached(message) })
+        turn('user').results.push(toResult(message, id, dropped))
         break
       }
       case 'function':

@@ -16,14 +16,20 @@ const statuses: Record<string, number> = {
   overloaded_error: 529,
 }
 
-/** Parses `{type: "error", error: {type, message}}`. */
+/** Messages of a 400 for an account that cannot pay. */
+const unpaid = /^(your credit balance is too low|you have reached your specified api usage limits)/i
+/** Messages for a prompt over the context window, by itself or with `max_tokens`. */
+const tooLong = /prompt is too long|exceed context limit/i
+
+/** Parses `{type: "error", error: {type, message}}`. An account that cannot pay, and a prompt that is too long, are told by the message alone. */
 export function errors({ status, header, body }: ErrorAnswer): ErrorMeaning {
   const { error } = (body ?? {}) as { error?: { message?: unknown } | null }
-  const message = (typeof error?.message === 'string' && error.message) || undefined
+  const text = typeof error?.message === 'string' ? error.message : ''
+  const message = text || undefined
   return {
     message,
-    ...faultOf(status, message),
-    code: undefined,
+    ...faultOf(status, message, unpaid.test(text)),
+    code: tooLong.test(text) ? 'context_length_exceeded' : undefined,
     retryAfter: retryAfter(header('retry-after')),
   }
 }

@@ -27,18 +27,50 @@ describe('response formats', () => {
     expect(notes({ response_format })).toEqual([])
   })
 
-  it('describe map types in the prompt, because they cannot be enforced', () => {
-    const json_schema = { name: 'x', schema: { type: 'object', additionalProperties: { type: 'number' } } }
-    expect(body({ response_format: { type: 'json_schema', json_schema } })['output_config']).toEqual({
-      format: {
-        type: 'json_schema',
-        schema: {
-          type: 'object',
-          additionalProperties: false,
-          description: '(additionalProperties: {"type":"number"})',
-        },
-      },
+  const numbers = { type: 'object', additionalProperties: { type: 'number' } }
+  it.each<Record<string, unknown>>([
+    numbers,
+    { type: 'object' },
+    { type: 'object', additionalProperties: true },
+    { type: 'object', properties: { n: { type: 'integer' } }, additionalProperties: { type: 'number' } },
+    { type: 'object', patternProperties: { '^x': { type: 'number' } }, additionalProperties: false },
+    { type: 'object', properties: { scores: numbers } },
+    { type: 'object', properties: { list: { type: 'array', items: { anyOf: [{ type: 'null' }, numbers] } } } },
+    { type: 'object', properties: { n: { $ref: '#/$defs/n' } }, $defs: { n: { type: ['object', 'null'] } } },
+  ])('use a forced tool for %j, whose fields can have any name: closed, it would have none', (schema) => {
+    for (const strict of [undefined, true]) {
+      const given = { response_format: { type: 'json_schema', json_schema: { name: 'x', strict, schema } } }
+      const sent = body(given)
+      expect(sent).not.toHaveProperty('output_config')
+      expect(sent).toMatchObject({ tools: [{ name: 'json', input_schema: schema }], tool_choice: { type: 'any' } })
+      expect(notes(given)).toEqual(['emulated response_format'])
+    }
+    const given = { type: 'function' as const, function: { name: 'f', strict: true, parameters: schema } }
+    expect(body({ tools: [given] })['tools']).toEqual([{ name: 'f', input_schema: schema }])
+    expect(notes({ tools: [given] })).toEqual(['dropped tools.function.strict'])
+  })
+
+  it('have no effect on a forced call where the schema cannot be enforced', () => {
+    const given = {
+      response_format: { type: 'json_schema', json_schema: { name: 'x', schema: numbers } },
+      tools: [tool('f')],
+      tool_choice: 'required' as const,
+    }
+    expect(body(given)).not.toHaveProperty('output_config')
+    expect(notes(given)).toEqual(['dropped response_format'])
+  })
+
+  it('have the description in the schema', () => {
+    const named = (schema: object) => ({
+      response_format: { type: 'json_schema', json_schema: { name: 'x', description: 'A list of cities', schema } },
     })
+    expect(body(named(schema))).toMatchObject({
+      output_config: { format: { schema: { description: 'A list of cities' } } },
+    })
+    expect(body(named({ ...schema, description: 'Own' }))).toMatchObject({
+      output_config: { format: { schema: { description: 'Own' } } },
+    })
+    expect(body(named(numbers))).toMatchObject({ tools: [{ input_schema: { description: 'A list of cities' } }] })
   })
 
   it('use a forced tool on older models', () => {
@@ -95,7 +127,10 @@ describe('response formats', () => {
   })
 
   it('close nullable objects', () => {
-    const json_schema = { name: 'x', schema: { type: 'object', properties: { a: { type: ['object', 'null'] } } } }
+    const json_schema = {
+      name: 'x',
+      schema: { type: 'object', properties: { a: { type: ['object', 'null'], properties: {} } } },
+    }
     expect(body({ response_format: { type: 'json_schema', json_schema } })).toMatchObject({
       output_config: { format: { schema: { properties: { a: { additionalProperties: false } } } } },
     })
@@ -116,6 +151,16 @@ describe('response formats', () => {
   it('refuse a schema that no tool can have', () => {
     const list = { type: 'json_schema', json_schema: { name: 'x', schema: { type: 'array' } } }
     expect(() => body({ response_format: list }, 'claude-sonnet-4-20250514')).toThrow('whose root is no object')
+  })
+
+  it.each(['anyOf', 'oneOf', 'allOf'])('refuse a tool with %s at the top of its schema', (keyword) => {
+    const parameters = { type: 'object', [keyword]: [{ required: ['a'] }, { required: ['b'] }] }
+    expect(refusal({ tools: [tool('f'), tool('pick', parameters)] })).toMatchObject({
+      status: 400,
+      code: 'unsupported_parameter',
+      message: `Claude does not take ${keyword} at the top of the parameters of the tool "pick"`,
+    })
+    expect(body({ tools: [tool('f', { type: 'object', properties: { a: parameters } })] })).toBeDefined()
   })
 
   it('refuse an unknown format', () => {

@@ -8,7 +8,7 @@ import type { Traits } from './models.js'
 import { traitsOf } from './models.js'
 import { strictSchema } from './schema.js'
 import type { Choice } from './tools.js'
-import { jsonTool, toTools } from './tools.js'
+import { inputSchema, isEnforced, jsonTool, toTools } from './tools.js'
 
 /** Default of `max_tokens` for an answer that is not streamed (ruling 23). */
 const DEFAULT_OUTPUT = 8_192
@@ -132,14 +132,15 @@ export function toRequest(request: ChatCompletionRequest): UpstreamRequest {
 
   const format = formatOf(request)
   const schema = format.type === 'json_schema' ? format.json_schema.schema : undefined
+  const enforced = schema !== undefined && isEnforced(schema, traits)
   const tool = jsonTool(request)
   if (tool) {
     if ((schema as { type?: unknown }).type !== 'object') throw refused('a JSON Schema whose root is no object')
     note('response_format', 'emulated')
-    tools.push({ name: tool, input_schema: schema as object })
+    tools.push({ name: tool, input_schema: inputSchema(schema as object, 'a JSON Schema') })
     const only: Choice = choice?.type === 'none' ? { type: 'tool', name: tool } : { type: 'any' }
     choice = { ...only, disable_parallel_tool_use: true }
-  } else if (schema && !traits.schemas) note('response_format', 'dropped')
+  } else if (schema && !enforced) note('response_format', 'dropped')
   if (format.type === 'json_object') {
     note('response_format', 'emulated')
     system.push({ type: 'text', text: JSON_ONLY })
@@ -157,7 +158,7 @@ export function toRequest(request: ChatCompletionRequest): UpstreamRequest {
   const thinks = thinking !== undefined && thinking.type !== 'disabled'
   const userId = toUserId(request, note)
   const tier = request['service_tier']
-  const strict = schema && traits.schemas ? { type: 'json_schema', schema: strictSchema(schema) } : undefined
+  const strict = enforced ? { type: 'json_schema', schema: strictSchema(schema) } : undefined
 
   // Undefined fields are not sent.
   const body = {

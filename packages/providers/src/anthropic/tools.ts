@@ -2,10 +2,10 @@ import type { ChatCompletionRequest, ToolDefinition } from '@turnpike/core'
 import { invalid } from '@turnpike/core/internal'
 import type { NoteDown } from '../request-fields.js'
 import { allowedTools, formatOf } from '../request-fields.js'
-import { cached, refused } from './content.js'
+import { refused } from './content.js'
 import type { Traits } from './models.js'
 import { traitsOf } from './models.js'
-import { strictSchema } from './schema.js'
+import { isOpen, strictSchema } from './schema.js'
 
 export interface Tool {
   name: string
@@ -17,13 +17,17 @@ export interface Tool {
 
 export type Choice = { type: 'auto' | 'any' | 'tool' | 'none'; name?: string; disable_parallel_tool_use?: true }
 
+/** Whether the API enforces the schema of a `response_format` for a model. */
+export const isEnforced = (schema: unknown, traits: Traits): boolean => traits.schemas && !isOpen(schema)
+
 /**
- * The name of the tool that emulates `json_schema` on models without structured outputs: its input is the answer. Undefined if not needed.
+ * The name of the tool that emulates a `json_schema` that is not enforced: its input is the answer. Undefined if not needed.
  * It depends only on the request, so that the decoder of the answer gets the same result.
  */
 export function jsonTool(request: ChatCompletionRequest): string | undefined {
   const { tool_choice } = request
-  if (formatOf(request).type !== 'json_schema' || traitsOf(request.model).schemas) return undefined
+  const format = formatOf(request)
+  if (format.type !== 'json_schema' || isEnforced(format.json_schema.schema, traitsOf(request.model))) return undefined
   const demanded =
     typeof tool_choice === 'object'
       ? tool_choice?.type === 'function' || allowedTools(tool_choice).required
@@ -37,18 +41,26 @@ export function jsonTool(request: ChatCompletionRequest): string | undefined {
 /** Maximum number of strict tools in a request. */
 const MOST_STRICT = 20
 
-function toTool(tool: ToolDefinition, isHeld: (strict: unknown) => boolean, note: NoteDown): Tool {
+/** Returns the schema of a tool's input. @throws ApiError 400 if the API rejects it for any tool; `of` names it in the message */
+export function inputSchema<Schema extends object>(schema: Schema, of: string): Schema {
+  const keyword = ['anyOf', 'oneOf', 'allOf'].find((key) => key in schema)
+  if (keyword) throw refused(`${keyword} at the top of ${of}`)
+  return schema
+}
+
+function toTool(tool: ToolDefinition, isHeld: (strict: unknown, schema: object) => boolean, note: NoteDown): Tool {
   if (tool.type === 'custom') throw refused('custom tools')
-  const { name, description, parameters, strict } = tool.function
-  const held = isHeld(strict)
+  const { name, description, parameters, strict, cache_control } = tool.function
+  const given = parameters?.['type'] ? parameters : { type: 'object', properties: {}, ...parameters }
+  const schema = inputSchema(given, `the parameters of the tool "${name}"`)
+  const held = isHeld(strict, schema)
   if (strict && !held) note('tools.function.strict', 'dropped')
-  const schema = parameters?.['type'] ? parameters : { type: 'object', properties: {}, ...parameters }
   return {
     name,
     description: description || undefined,
     input_schema: held ? (strictSchema(schema) as object) : schema,
     strict: held || undefined,
-    ...cached(tool),
+    cache_control: tool['cache_control'] ?? cache_control,
   }
 }
 
@@ -61,7 +73,7 @@ export function toTools(
 ): { tools: Tool[]; choice: Choice | undefined } {
   const { tool_choice } = request
   let left = traits.schemas ? MOST_STRICT : 0
-  const isHeld = (strict: unknown): boolean => strict === true && left-- > 0
+  const isHeld = (strict: unknown, schema: object): boolean => strict === true && !isOpen(schema) && left-- > 0
   let tools = (request.tools ?? []).map((tool) => toTool(tool, isHeld, note))
   if (tools.length === 0) {
     if (typeof tool_choice === 'object' || tool_choice === 'required') throw invalid('tool_choice needs tools')

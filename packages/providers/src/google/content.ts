@@ -125,10 +125,11 @@ function toParts(content: string | ContentPart[], dropped: Set<string>): Part[] 
 }
 
 /** The texts of a message that may contain only text. */
-const textsOf = (content: string | ContentPart[], role: string): string[] =>
+const textsOf = (content: string | ContentPart[], role: string, dropped: Set<string>): string[] =>
   typeof content === 'string'
     ? [content]
     : content.map((part) => {
+        if (part['cache_control']) dropped.add('messages.content.cache_control')
         if (part.type === 'text') return part.text
         throw unsupported(`Gemini takes only text in ${role} messages, not ${part.type}`)
       })
@@ -171,6 +172,7 @@ export function toConversation(request: ChatCompletionRequest, needsSignatures: 
     if (typeof message['refusal'] === 'string') turn.parts.push(...toParts(message['refusal'], dropped))
     for (const call of message.tool_calls ?? []) {
       if (call.type === 'custom') throw unsupported('Gemini has no custom tools')
+      if (call['cache_control']) dropped.add('messages.tool_calls.cache_control')
       const { name, arguments: text } = call.function
       calls.add(call.id, { turn, name, position: position++ })
       const part: Part = { functionCall: { name, args: parseArguments(name, text), id: upstreamId(call.id) } }
@@ -184,16 +186,17 @@ export function toConversation(request: ChatCompletionRequest, needsSignatures: 
     const call = calls.answer(tool_call_id)
     if (!call) throw invalid(`No tool call "${tool_call_id}" waits for a result`)
     const { turn, name, position } = call
-    const response = toResult(textsOf(content, 'tool').join(''))
+    const response = toResult(textsOf(content, 'tool', dropped).join(''))
     turn.results[position] = { functionResponse: { name, response, id: upstreamId(tool_call_id) } }
   }
 
   for (const message of request.messages) {
     if (message.name && message.role !== 'function') dropped.add('messages.name')
+    if (message['cache_control']) dropped.add('messages.cache_control')
     switch (message.role) {
       case 'system':
       case 'developer':
-        for (const text of textsOf(message.content, message.role)) if (text) system.push({ text })
+        for (const text of textsOf(message.content, message.role, dropped)) if (text) system.push({ text })
         break
       case 'user':
         turnOf('user').parts.push(...toParts(message.content, dropped))

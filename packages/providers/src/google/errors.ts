@@ -20,21 +20,25 @@ function delayOf(details: Loose[]): number | undefined {
   return seconds >= 0 && seconds < Infinity ? Math.ceil(seconds) : undefined
 }
 
-/** Parses `{error: {code, message, status, details}}`. An invalid key, and an unsupported region or account, are reported with status 400. */
+/**
+ * Parses `{error: {code, message, status, details}}`. An invalid key, and an unsupported region or account, are reported with status 400; an
+ * account without credit is told from a rate limit by the message alone, and so is a prompt that is too long from other invalid requests.
+ */
 export function errors({ status, header, body }: ErrorAnswer): ErrorMeaning {
   const { message, status: word, details } = errorOf(body) ?? {}
   const known = Array.isArray(details) ? details.filter(isObject) : []
   const text = typeof message === 'string' && message !== '' ? message : undefined
-  const fault = faultOf(status, text)
-  const credential =
-    fault.credential ||
-    (status === 400 && (word === 'FAILED_PRECONDITION' || known.some(({ reason }) => reason === 'API_KEY_INVALID')))
+  const denied =
+    (status === 400 && (word === 'FAILED_PRECONDITION' || known.some(({ reason }) => reason === 'API_KEY_INVALID'))) ||
+    /credits are depleted/i.test(text ?? '')
+  const { caller, credential } = faultOf(status, text, denied)
+  const tooLong = /input token count/i.test(text ?? '')
   return {
     message: text,
     // Google's 409 is a conflict between two calls.
-    caller: fault.caller && !credential && status !== 409,
+    caller: caller && status !== 409,
     credential,
-    code: typeof word === 'string' ? word : undefined,
+    code: tooLong ? 'context_length_exceeded' : typeof word === 'string' ? word : undefined,
     retryAfter: delayOf(known) ?? retryAfter(header('retry-after')),
   }
 }

@@ -77,11 +77,24 @@ describe('media', () => {
   it('reports the dropped cache_control', () => {
     const cache_control = { type: 'ephemeral' }
     const content = [{ type: 'text', text: 'Hi', cache_control }]
-    const tools = [{ type: 'function', function: { name: 'f' }, cache_control }]
-    expect(ask({ messages: [{ role: 'user', content }], tools }).notes).toEqual([
-      { field: 'messages.content.cache_control', action: 'dropped' },
-      { field: 'tools.cache_control', action: 'dropped' },
+    const call = { id: 'x', type: 'function', function: { name: 'f', arguments: '{}' }, cache_control }
+    const messages = [
+      { role: 'user', content, cache_control },
+      { role: 'assistant', tool_calls: [call] },
+      { role: 'tool', tool_call_id: 'x', content: [{ type: 'text', text: '1', cache_control }] },
+    ]
+    const dropped = (fields: Record<string, unknown>) =>
+      ask(fields).notes.map(({ field, action }) => `${action} ${field}`)
+    expect(dropped({ messages, tools: [{ type: 'function', function: { name: 'f' }, cache_control }] })).toEqual([
+      'dropped messages.cache_control',
+      'dropped messages.content.cache_control',
+      'dropped messages.tool_calls.cache_control',
+      'dropped tools.cache_control',
     ])
+    expect(dropped({ tools: [{ type: 'function', function: { name: 'f', cache_control } }] })).toEqual([
+      'dropped tools.cache_control',
+    ])
+    expect(dropped({ messages: messages.slice(1), tools: [] })).toContain('dropped messages.content.cache_control')
   })
 
   it('reports the dropped detail', () => {

@@ -182,7 +182,10 @@ export function toRequest(request: ChatCompletionRequest): UpstreamRequest {
   const traits = traitsOf(request.model)
   const conversation = toConversation(request, traits.gemini3)
   const { system, contents, dropped, emulated } = conversation
-  if (request.tools?.some((tool) => tool['cache_control'])) dropped.add('tools.cache_control')
+  if (
+    request.tools?.some((tool) => tool['cache_control'] ?? (tool.type === 'function' && tool.function['cache_control']))
+  )
+    dropped.add('tools.cache_control')
   for (const field of dropped) note(field, 'dropped')
   if (emulated) note('messages', 'emulated')
 

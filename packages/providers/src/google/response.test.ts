@@ -58,6 +58,15 @@ describe('a whole answer', () => {
     })
   })
 
+  it('gives each call an id of its own of at most 40 characters, and the same to the same answer', () => {
+    const named = (id: string) => ({ functionCall: { name: 'f', id } })
+    const long = `function-call-${'7'.repeat(40)}`
+    const ids = () =>
+      only(answerOf([named('a'), named('a'), named(long), named(long)], 'STOP')).message.tool_calls!.map(({ id }) => id)
+    expect(ids()).toEqual(['a', 'a_2', long.slice(0, 40), `${long.slice(0, 34)}_2`])
+    expect(ids()).toEqual(ids())
+  })
+
   it('keeps the id and the signature of a call, and returns {} for no arguments', () => {
     const part = { functionCall: { name: 'f', id: 'function-call-1' }, thoughtSignature: 'sig' }
     expect(only(answerOf([part], 'STOP')).message).toEqual({

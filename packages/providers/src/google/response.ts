@@ -1,17 +1,18 @@
 import type { ChatCompletionRequest, Completion, ToolCall } from '@turnpike/core'
 import { finishOf, newToolCallId, secondsNow } from '../chunk-builder.js'
 import { malformed } from '../failures.js'
+import { toolId } from '../tool-ids.js'
 import type { Answer, AnswerPart, Candidate } from './answer.js'
 import { toldError } from './errors.js'
 import { blockOf, idOf, toExtraContent, toFinishReason, toImage, toLogprobs, toUsage } from './answer.js'
 
 type Choice = Completion['choices'][number]
 
-function toToolCall({ functionCall, thoughtSignature }: AnswerPart): ToolCall[] {
+function toToolCall({ functionCall, thoughtSignature }: AnswerPart, ids: Set<string>): ToolCall[] {
   const { id, name, args } = functionCall ?? {}
   if (!name) return []
   const call: ToolCall = {
-    id: id || newToolCallId(),
+    id: id ? toolId(id, ids) : newToolCallId(),
     type: 'function',
     function: { name, arguments: JSON.stringify(args ?? {}) },
   }
@@ -19,14 +20,14 @@ function toToolCall({ functionCall, thoughtSignature }: AnswerPart): ToolCall[] 
   return [call]
 }
 
-function toChoice(provider: string, candidate: Candidate, position: number): Choice {
+function toChoice(provider: string, candidate: Candidate, position: number, ids: Set<string>): Choice {
   const { index = position, content, finishReason } = candidate
   const parts = content?.parts ?? []
   const textOf = (thought: boolean): string =>
     parts.map((part) => (Boolean(part.thought) === thought ? (part.text ?? '') : '')).join('')
   const text = textOf(false)
   const thoughts = textOf(true)
-  const calls = parts.flatMap(toToolCall)
+  const calls = parts.flatMap((part) => toToolCall(part, ids))
   const images = parts.flatMap((part) => toImage(part) ?? [])
   const called = calls.length > 0
   const finish = toFinishReason(finishReason, text !== '' || called, provider)
@@ -54,6 +55,7 @@ const refusal = (reason: string): Choice => ({
 export function toResponse(provider: string, answer: Answer, request: ChatCompletionRequest): Completion {
   const { candidates, usageMetadata } = answer
   const blocked = blockOf(answer)
+  const ids = new Set<string>()
   if (!blocked && !candidates?.length)
     throw toldError(provider, answer, false) ?? malformed(provider, 'The answer has no candidates')
   return {
@@ -64,7 +66,7 @@ export function toResponse(provider: string, answer: Answer, request: ChatComple
     choices: blocked
       ? [refusal(blocked)]
       : candidates!
-          .map((candidate, position) => toChoice(provider, candidate, position))
+          .map((candidate, position) => toChoice(provider, candidate, position, ids))
           .toSorted((one, other) => one.index - other.index),
     usage: toUsage(usageMetadata),
   }

@@ -27,6 +27,13 @@ function calls(...events: (object | string)[]) {
 }
 
 describe('a stream', () => {
+  it('gives each call an id of its own of at most 40 characters', () => {
+    const long = `function-call-${'7'.repeat(40)}`
+    const named = (id: string) => ({ functionCall: { name: 'f', id } })
+    const ids = calls(event([named('a')]), event([named('a'), named(long)]), event([named(long)]), stop)
+    expect(ids.map(({ id }) => id)).toEqual(['a', 'a_2', long.slice(0, 40), `${long.slice(0, 34)}_2`])
+  })
+
   it('has the form of OpenAI', () => {
     const { batches, error } = run(
       event([text('Hel')]),

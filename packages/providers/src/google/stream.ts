@@ -3,6 +3,7 @@ import type { ChatDecoder } from '../adapter.js'
 import { chunkBuilder } from '../chunk-builder.js'
 import { malformed, truncated } from '../failures.js'
 import { parseJson } from '../json.js'
+import { toolId } from '../tool-ids.js'
 import type { Answer, AnswerPart, Candidate } from './answer.js'
 import { blockOf, idOf, toExtraContent, toFinishReason, toImage, toLogprobs } from './answer.js'
 import { toldError } from './errors.js'
@@ -42,6 +43,7 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
   const builder = chunkBuilder(provider)
   const reader = eventReader()
   const states = new Map<number, State>()
+  const ids = new Set<string>()
   let begun = false
   /** A `promptFeedback` without a reason: the prompt was blocked if no candidates follow. */
   let feedback: Answer | undefined
@@ -55,7 +57,7 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
 
   const call = (index: number, { id, name, signature, args }: OpenCall): void => {
     const extra = signature ? { extra_content: toExtraContent(signature) } : {}
-    const tool = builder.tool(index, { id: id || undefined, name, extra })
+    const tool = builder.tool(index, { id: id ? toolId(id, ids) : undefined, name, extra })
     builder.toolArguments(index, tool, JSON.stringify(args))
   }
 

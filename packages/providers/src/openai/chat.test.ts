@@ -56,13 +56,8 @@ describe('a request to OpenAI', () => {
       expect(toRequest(request(fields))).toHaveProperty('stream_options', undefined)
   })
 
-  it.each(['gpt-5.1', 'o1', 'o3-mini', 'o4-mini'])('to %s has max_completion_tokens only', (model) => {
-    expect(toRequest(request({ model, max_tokens: 5, temperature: 0.2 }))).toEqual({
-      model,
-      messages,
-      max_completion_tokens: 5,
-      temperature: 0.2,
-    })
+  it.each(['gpt-5.1', 'gpt-5-mini', 'o1', 'o3-mini', 'o4-mini'])('to %s has max_completion_tokens only', (model) => {
+    expect(toRequest(request({ model, max_tokens: 5 }))).toEqual({ model, messages, max_completion_tokens: 5 })
     expect(toRequest(request({ model, max_tokens: 5, max_completion_tokens: 9 }))).toEqual({
       model,
       messages,
@@ -70,17 +65,72 @@ describe('a request to OpenAI', () => {
     })
   })
 
-  it.each(['gpt-5', 'gpt-5-nano', 'gpt-5-mini-2025-08-07'])('to %s has no temperature but 1, with a note', (model) => {
-    const { body, notes } = ask(request({ model, temperature: 0.2 }))
-    expect([body, notes]).toEqual([{ model, messages }, [{ field: 'temperature', action: 'dropped' }]])
-    expect(ask(request({ model, temperature: 1 }))).toMatchObject({ body: { temperature: 1 }, notes: [] })
+  const penalties = { frequency_penalty: 0.5, presence_penalty: -1 }
+  const sampling = { temperature: 0.2, top_p: 0.5, logprobs: true, top_logprobs: 2, logit_bias: { '1': -100 } }
+  const defaults = { frequency_penalty: 0, presence_penalty: 0, temperature: 1, top_p: 1, logprobs: false }
+  const stop = ['x']
+
+  it.each<[models: string[], dropped: object]>([
+    [['gpt-4o', 'gpt-4.1-nano', 'my-o3', 'accounts/x/o3'], {}],
+    [['gpt-5.1', 'gpt-5.2-2025-12-11', 'gpt-5.5', 'gpt-5-chat-latest'], penalties],
+    [['o1', 'o1-2024-12-17', 'o3-mini', 'ft:o1:org::id'], { ...penalties, ...sampling }],
+    [['o3', 'o4-mini', 'ft:o4-mini-2025-04-16:org::id'], { ...penalties, ...sampling, stop }],
+    [['gpt-5', 'gpt-5-nano', 'gpt-5-mini-2025-08-07'], { ...penalties, ...sampling, stop }],
+  ])('to %j has none of %o, with a note', (models, dropped) => {
+    const given = { ...penalties, ...sampling, stop }
+    for (const model of models) {
+      const { body, notes } = ask(request({ model, ...given }))
+      const kept = Object.fromEntries(Object.entries(given).filter(([field]) => !(field in dropped)))
+      expect(body).toEqual({ model, messages, ...kept })
+      expect(notes).toEqual(Object.keys(dropped).map((field) => ({ field, action: 'dropped' })))
+      expect(ask(request({ model, ...defaults })).notes).toEqual([])
+    }
   })
 
-  it('to reasoning models has no penalties, with a note', () => {
-    const penalties = { frequency_penalty: 0.5, presence_penalty: -1 }
-    const { body, notes } = ask(request({ model: 'o3', ...penalties }))
-    expect([body, notes.map(({ field }) => field)]).toEqual([{ model: 'o3', messages }, Object.keys(penalties)])
-    expect(toRequest(request(penalties))).toMatchObject(penalties)
+  it('has no sampling where gpt-5.1 and later models are told to reason', () => {
+    const fields = (reasoning_effort?: string) =>
+      ask(request({ model: 'gpt-5.1', ...sampling, stop, reasoning_effort })).notes.map(({ field }) => field)
+    expect(fields('low')).toEqual(Object.keys(sampling))
+    expect(fields('none')).toEqual([])
+    expect(fields()).toEqual([])
+  })
+
+  const thought = { role: 'assistant', content: 'a', reasoning_content: 'Hm.' }
+  const call = { id: 'x', type: 'function', function: { name: 'f', arguments: '{}' } }
+  const extra_content = { google: { thought_signature: 's' } }
+  const history = [
+    ...messages,
+    thought,
+    {
+      role: 'assistant',
+      tool_calls: [
+        { ...call, extra_content },
+        { ...call, id: 'y' },
+      ],
+      reasoning_content: 'Hm.',
+    },
+    { role: 'tool', tool_call_id: 'x', content: '1' },
+  ] as ChatCompletionRequest['messages']
+  const called = { role: 'assistant', tool_calls: [call, { ...call, id: 'y' }] }
+
+  it.each<[models: string[], sent: object[]]>([
+    [
+      ['gpt-4o', 'o3', 'ft:gpt-4o:org::id', 'chatgpt-4o-latest', 'mistral-large-latest'],
+      [...messages, { role: 'assistant', content: 'a' }, called, history[3]!],
+    ],
+    [
+      ['deepseek-reasoner', 'qwen3-max', 'gpt-oss-120b', 'openai/gpt-oss-20b'],
+      [...messages, thought, { ...called, reasoning_content: 'Hm.' }, history[3]!],
+    ],
+    [['gemini-3-pro-preview', 'google/gemini-3-flash-preview', 'models/gemini-2.5-pro'], history],
+  ])('to %j has no fields of other families in its history', (models, sent) => {
+    for (const model of models) {
+      const given = request({ model, messages: history })
+      const before = structuredClone(given)
+      const { body, notes } = ask(given)
+      expect([JSON.parse(JSON.stringify(body)), notes]).toEqual([{ model, messages: sent }, []])
+      expect(given).toEqual(before)
+    }
   })
 
   it.each(['gpt-4o', 'gpt-4.1-nano', 'gpt-3.5-turbo', 'my-o1'])('to %s keeps max_tokens', (model) => {

@@ -6,13 +6,15 @@ import { count } from '../count.js'
 import { malformed } from '../failures.js'
 import { separateThoughts, toFinishReason, toUsage } from './answer.js'
 import { errors, missing } from './errors.js'
-import { hasTemperature, isReasoningModel } from './models.js'
+import { cleanHistory } from './history.js'
+import { isReasoningModel, rejectedParameters } from './models.js'
 import { dropRouting } from './routing-fields.js'
 import { streamDecoder } from './stream.js'
 
 /** Builds the request to OpenAI: `system` becomes the first message, `provider` and routing fields are removed, and streams always include usage. */
 function toRequest(request: ChatCompletionRequest): UpstreamRequest {
-  const { model, system, stream, stream_options, messages, max_tokens, temperature } = request
+  const { model, system, stream, stream_options, max_tokens } = request
+  const messages = cleanHistory(request.messages, model)
   const notes: Note[] = []
   // Undefined fields are not serialized. Deleting them would cost more than the rest of this function.
   const upstream: Record<string, unknown> = extend(request, {
@@ -22,17 +24,13 @@ function toRequest(request: ChatCompletionRequest): UpstreamRequest {
     stream_options: stream ? extend(stream_options ?? {}, { include_usage: true }) : undefined,
   })
   dropRouting(upstream, notes)
-  const drop = (field: string): void => {
-    upstream[field] = undefined
-    notes.push({ field, action: 'dropped' })
+  if (max_tokens && isReasoningModel(model)) {
+    upstream['max_completion_tokens'] ??= max_tokens
+    upstream['max_tokens'] = undefined
   }
-  if (isReasoningModel(model)) {
-    if (max_tokens) {
-      upstream['max_completion_tokens'] ??= max_tokens
-      upstream['max_tokens'] = undefined
-    }
-    for (const penalty of ['frequency_penalty', 'presence_penalty']) if (request[penalty]) drop(penalty)
-    if (!hasTemperature(model) && (temperature ?? 1) !== 1) drop('temperature')
+  for (const [field, preset] of Object.entries(rejectedParameters(request))) {
+    if ((upstream[field] ?? preset) !== preset) notes.push({ field, action: 'dropped' })
+    upstream[field] = undefined
   }
   return { path: '/chat/completions', body: upstream, notes }
 }

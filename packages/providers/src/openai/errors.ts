@@ -6,16 +6,22 @@ import { retryAfter } from '../retry-after.js'
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
 
+/** Codes of a 429 or 400 for an account that cannot pay. */
+const unpaid = ['insufficient_quota', 'billing_not_active', 'billing_hard_limit_reached']
+
 /** Parses `{error: {message, type, param, code}}` and the shorter error bodies of compatible servers. */
 export function errors({ status, header, body }: ErrorAnswer): ErrorMeaning {
   const { error } = (isObject(body) ? body : {}) as { error?: unknown }
   const detail = (isObject(error) ? error : {}) as { message?: unknown; code?: unknown }
   const message = textOf(detail.message) ?? textOf(error)
+  const code = textOf(detail.code)
+  // OpenAI's embeddings and most compatible servers send this message without a code.
+  const tooLong = /maximum context length/i.test(message ?? '')
   const ms = Number(header('retry-after-ms'))
   return {
     message,
-    ...faultOf(status, message),
-    code: textOf(detail.code),
+    ...faultOf(status, message, unpaid.includes(code!)),
+    code: tooLong ? 'context_length_exceeded' : code,
     retryAfter: retryAfter(ms >= 0 ? String(ms / 1000) : header('retry-after')),
   }
 }

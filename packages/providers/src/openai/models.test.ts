@@ -21,12 +21,25 @@ describe('the OpenAI catalogue', () => {
     for (const { id, capabilities } of models) expect(capabilities.includes('reasoning'), id).toBe(isReasoningModel(id))
   })
 
-  it.each(['gpt-99', 'chatgpt-4o-latest', 'o1', 'o9-mini', 'text-embedding-3-small', 'tts-1', 'whisper-1', 'dall-e-3'])(
-    'recognises %s by the form of its id',
-    (model) => expect(isOpenaiModel(model)).toBe(true),
-  )
-  it.each(['', 'claude-sonnet-4', 'gemini-2.5-pro', 'omni', 'my-gpt-4o', 'GPT-4o', 'openai/gpt-4o'])(
-    'does not own %j',
-    (model) => expect(isOpenaiModel(model)).toBe(false),
-  )
+  it.each([
+    'gpt-99',
+    'chatgpt-4o-latest',
+    'o1',
+    'o9-mini',
+    'text-embedding-3-small',
+    'tts-1',
+    'whisper-1',
+    'dall-e-3',
+    'ft:gpt-4o-mini-2024-07-18:org::id',
+  ])('recognises %s by the form of its id', (model) => expect(isOpenaiModel(model)).toBe(true))
+  it.each([
+    '',
+    'claude-sonnet-4',
+    'gemini-2.5-pro',
+    'omni',
+    'my-gpt-4o',
+    'ft:mistral-small:org::id',
+    'GPT-4o',
+    'openai/gpt-4o',
+  ])('does not own %j', (model) => expect(isOpenaiModel(model)).toBe(false))
 })

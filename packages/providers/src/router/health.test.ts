@@ -83,6 +83,7 @@ describe('the circuit breaker', () => {
     { kind: 'truncated', status: undefined, accepted: true },
     { kind: 'malformed', status: undefined, accepted: true },
     { status: 500, accepted: true, code: 'INTERNAL' },
+    { status: 429, credential: true, code: 'insufficient_quota' },
     { status: 503 },
     { status: 529 },
     { status: 401, credential: true },

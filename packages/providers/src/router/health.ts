@@ -79,8 +79,8 @@ export class Health {
       state.nextTry = undefined
       return
     }
-    const { kind, status, retryAfter = LIMITED_S } = error.failure
-    if (status === 429) {
+    const { kind, status, credential, retryAfter = LIMITED_S } = error.failure
+    if (status === 429 && !credential) {
       const limits = this.#limited.get(provider) ?? new Map<string, number>()
       // Expired entries are removed, because model ids are chosen by callers and would accumulate.
       for (const [one, until] of limits) if (until <= this.#now()) limits.delete(one)

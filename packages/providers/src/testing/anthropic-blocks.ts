@@ -82,6 +82,8 @@ function checkBlock(block: unknown, owner: keyof typeof blockTypes, place: strin
   if (!isObject(block) || !blockTypes[owner].includes(type))
     return `${place}: Input tag '${type}' found using 'type' does not match any of the expected tags: ${blockTypes[owner].map((tag) => `'${tag}'`).join(', ')}`
   const at = `${place}.${type}`
+  if (owner === 'tool_result' && block['cache_control'] !== undefined)
+    return `${place}: cache_control may not be specified within \`tool_result.content\`. Instead, place it directly on \`tool_result\`.`
   const problem =
     extra(block, blockFields[type]!, `${at}.`) ?? checkCacheControl(block['cache_control'], `${at}.cache_control`)
   if (problem) return problem

@@ -240,6 +240,16 @@ describe('Anthropic refuses', () => {
     ['a blank at the end of a block', prefilled([{ type: 'text', text: 'x\n' }]), 'messages: final assistant content'],
     ['prefill of 4.6', { model: 'claude-sonnet-4-6', ...prefilled('x') }, 'This model does not support assistant'],
     ['an unknown mark', says({ ...text, cache_control: { type: 'x' } }), 'messages.0.content.0.text.cache_control'],
+    [
+      'a mark within a result',
+      rounds([call], [{ ...result, content: [{ ...text, cache_control: mark }] }]),
+      'messages.2.content.0.tool_result.content.0: cache_control may not be specified',
+    ],
+    [
+      'alternatives at the top of a tool',
+      { tools: [{ ...tool, input_schema: { type: 'object', anyOf: [] } }] },
+      'tools.0.custom.input_schema: input_schema does not support',
+    ],
     ['a time to live', { tools: [{ ...tool, cache_control: { ...mark, ttl: '2h' } }] }, 'tools.0.custom.cache_control'],
     [
       'five marks',

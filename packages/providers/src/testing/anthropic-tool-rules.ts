@@ -48,6 +48,9 @@ export function checkTools(tools: unknown, version: number): Problem {
         ((input_schema as Json)['type'] === 'object'
           ? undefined
           : `${at}.input_schema.type: Input should be 'object'`) ??
+        (['oneOf', 'allOf', 'anyOf'].some((keyword) => keyword in (input_schema as Json))
+          ? `${at}.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level`
+          : undefined) ??
         (strict === true ? checkSchema(input_schema, `${at}.input_schema`) : undefined)
       )
     }) ??

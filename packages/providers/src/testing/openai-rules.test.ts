@@ -42,6 +42,7 @@ describe('OpenAI takes', () => {
     ['a developer', { messages: [{ role: 'developer', content: 'x' }] }],
     ['JSON mode', { messages: [{ role: 'user', content: 'Say JSON' }], response_format: { type: 'json_object' } }],
     ['a schema', { response_format: { type: 'json_schema', json_schema: { name: 'x', schema: {} } } }],
+    ['a temperature of a model that can reason', { model: 'gpt-5.1', temperature: 0 }],
     ['max_completion_tokens of a reasoning model', { model: 'o3', max_completion_tokens: 5 }],
   ])('%s', (_, fields) => expect(refusal(fields)).toBeUndefined())
 })
@@ -56,6 +57,13 @@ describe('OpenAI refuses', () => {
       { model: 'gpt-5', max_tokens: 5 },
       "Unsupported parameter: 'max_tokens'",
       'max_tokens',
+      'unsupported_parameter',
+    ],
+    [
+      'logprobs of a reasoning model',
+      { model: 'o3-mini', logprobs: true },
+      "Unsupported parameter: 'logprobs'",
+      'logprobs',
       'unsupported_parameter',
     ],
     [

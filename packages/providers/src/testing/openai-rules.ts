@@ -24,6 +24,12 @@ const ranges: NumberRange[] = [
   ['top_logprobs', 0, 20, true],
 ]
 
+/** Models that always reason, and the parameters that all of them reject. */
+const isReasoner = /^(o\d|gpt-5(-mini|-nano)?(-\d{4}|$))/
+const rejectedByReasoners = words(
+  `temperature top_p presence_penalty frequency_penalty logprobs top_logprobs logit_bias`,
+)
+
 const contentTypes: Record<string, string[]> = {
   system: ['text'],
   developer: ['text'],
@@ -174,6 +180,13 @@ export function openaiRefusal(body: unknown): Refusal | undefined {
     return refuse(
       "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
       'max_tokens',
+      'unsupported_parameter',
+    )
+  const rejected = isReasoner.test(body['model']) ? rejectedByReasoners.find((name) => name in body) : undefined
+  if (rejected)
+    return refuse(
+      `Unsupported parameter: '${rejected}' is not supported with this model.`,
+      rejected,
       'unsupported_parameter',
     )
   const { stop, stream, stream_options } = body
