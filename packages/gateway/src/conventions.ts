@@ -41,6 +41,9 @@ export const ABANDONED_MS = 60_000
 /** "The value `auto` routes to the cheapest provider": output tokens that are assumed where the request sets no maximum. */
 export const EXPECTED_OUTPUT_TOKENS = 1_024
 
+/** "Platform documents are embedded with a 768-dimension embedding model": that model, and its `dimensions` where a request gives none. */
+export const EMBEDDING = { model: 'gemini-embedding-001', dimensions: 768 }
+
 /** "model (string, a closed list of three ids, with a default; ids … are not carried here)": the default first. */
 export const IMAGE_MODELS = ['gemini-2.5-flash-image', 'gpt-image-2', 'dall-e-3']
 

@@ -9,6 +9,7 @@ import type { AdmissionOptions } from './admission.js'
 import { admission } from './admission.js'
 import type { AuthenticateAdmin, AuthenticateUser, Caller } from './caller.js'
 import { callerOf, signedInBy } from './caller.js'
+import type { EMBEDDING } from './conventions.js'
 import { ABANDONED_MS, BETWEEN_EVENTS_MS, DRAIN_MS, FIRST_EVENT_MS } from './conventions.js'
 import { describeError } from './describe-error.js'
 import type { OnRequest } from './on-request.js'
@@ -67,6 +68,8 @@ export interface GatewayOptions
   firstEventMs?: number
   /** Time-out in milliseconds between two events of an upstream's stream; default 120,000. */
   betweenEventsMs?: number
+  /** The embedding model of the platform's documents, and its dimensions where a request gives none; default {@link EMBEDDING}. */
+  embedding?: typeof EMBEDDING
   /** Largest JSON body in bytes; default 20 MiB. */
   bodyLimit?: number
   /** Milliseconds of silence after which a stream carries a comment; default 15,000. */
@@ -151,7 +154,7 @@ export function createGateway(options: GatewayOptions): Gateway {
 
   const routes: GatewayRoute[] = [
     route('POST', '/v1/chat/completions', chatCompletions(upstream)),
-    route('POST', '/v1/embeddings', createEmbeddings(upstream)),
+    route('POST', '/v1/embeddings', createEmbeddings(upstream, options.embedding)),
     route('POST', '/v1/images/generations', createImage(upstream)),
     route('POST', '/v1/audio/speech', createSpeech(upstream)),
     route('POST', '/v1/audio/transcriptions', createTranscription(upstream)),

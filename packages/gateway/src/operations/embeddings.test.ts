@@ -65,18 +65,26 @@ describe('the record of an embedding', () => {
 })
 
 describe('the dimensions', () => {
-  const sent = async (fields: object) => {
-    const { send, google } = await familiesGateway()
+  const sent = async (fields: object, options = {}) => {
+    const { send, google } = await familiesGateway(options)
     await send('POST', path, { ...request, model: 'gemini-embedding-001', ...fields })
     const { requests } = google.requests[0]!.body as { requests: { outputDimensionality?: number }[] }
     return requests[0]!.outputDimensionality
   }
 
-  it('are those of the request, else the default of the model', async () => {
-    expect(await sent({})).toBeUndefined()
-    expect(await sent({ dimensions: null })).toBeUndefined()
-    expect(await sent({ dimensions: 768 })).toBe(768)
-    expect(await sent({ model: 'google/gemini-embedding-001', dimensions: 256 })).toBe(256)
+  it('default to 768 for the embedding model of the platform', async () => {
+    expect(await sent({})).toBe(768)
+    expect(await sent({ dimensions: null })).toBe(768)
+    expect(await sent({ model: 'google/gemini-embedding-001' })).toBe(768)
+    expect(await sent({ model: 'gemini-embedding-001', provider: 'gemini' })).toBe(768)
+    expect(await sent({ dimensions: 256 })).toBe(256)
+    expect(await sent({ model: 'gemini-embedding-2' })).toBeUndefined()
+  })
+
+  it('can be set by the host', async () => {
+    const embedding = { model: 'gemini-embedding-2', dimensions: 1536 }
+    expect(await sent({}, { embedding })).toBeUndefined()
+    expect(await sent({ model: 'gemini-embedding-2' }, { embedding })).toBe(1536)
   })
 })
 

@@ -1,5 +1,6 @@
 import { EmbeddingRequest, EmbeddingResponse } from '@turnpike/core'
 import { extend, withoutNulls } from '@turnpike/core/internal'
+import { EMBEDDING } from '../conventions.js'
 import { metered, reported, tokens } from '../meter.js'
 import { whole } from '../upstream-answer.js'
 import type { UpstreamOptions } from '../upstream-request.js'
@@ -16,7 +17,7 @@ function inputTokens(input: EmbeddingRequest['input']): number {
 }
 
 /** POST /v1/embeddings. */
-export function createEmbeddings(options: UpstreamOptions) {
+export function createEmbeddings(options: UpstreamOptions, preset: typeof EMBEDDING = EMBEDDING) {
   return operation({
     id: 'embeddings',
     summary: 'Turns texts into vectors.',
@@ -35,7 +36,11 @@ export function createEmbeddings(options: UpstreamOptions) {
       })
       const { answer, used, cost } = await whole(
         upstream,
-        ({ provider, model }, call) => provider.embeddings!(extend(request, { model }), call),
+        ({ provider, model }, call) => {
+          const dimensions =
+            request.dimensions ?? (model.replace(/^models\//, '') === preset.model ? preset.dimensions : undefined)
+          return provider.embeddings!(extend(request, { model, dimensions }), call)
+        },
         (answer) => {
           const usage = reported(answer.usage)
           if (usage) return metered(usage, 'reported')
