@@ -32,7 +32,7 @@ export interface Conversation {
 const imageTypes = ['image/jpeg', 'image/png', 'image/gif', 'image/webp']
 
 /** The `cache_control` of a part, message or call. Undefined fields are not sent. */
-export const cached = (part: Record<string, unknown>) => ({ cache_control: part['cache_control'] })
+const cached = (part: Record<string, unknown>) => ({ cache_control: part['cache_control'] })
 
 /** A 400 for content that Claude does not support. */
 export const refused = (what: string) => unsupported(`Claude does not take ${what}`)
