@@ -26,15 +26,16 @@ await new Promise((resolve) => listener.close(resolve))
 const page = readFileSync(`${process.env.REPOSITORY}/README.md`, 'utf8').replaceAll('8787', port)
 const [start, ...rest] = [...page.slice(0, page.indexOf('## Work on it')).matchAll(/^```(sh|js)\n([^]*?)^```/gm)]
 
-/** Starts bash in a process group of its own, which is killed when the time is over. @returns what it has printed so far, and whether it has ended */
+/** Starts bash in a process group of its own, which is killed when the time is over. @returns what it has printed so far, and how it ended */
 function bash(lines) {
   const shell = spawn('bash', ['-euo', 'pipefail', '-c', lines], {
     env: { ...process.env, PORT: port, LC_ALL: 'C' },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   })
-  const terminal = { pid: shell.pid, output: '', code: undefined, ended: once(shell, 'close') }
+  const terminal = { pid: shell.pid, output: '', stdout: '', code: undefined, ended: once(shell, 'close') }
   for (const stream of [shell.stdout, shell.stderr]) stream.on('data', (data) => (terminal.output += data))
+  shell.stdout.on('data', (data) => (terminal.stdout += data))
   const late = setTimeout(() => process.kill(-shell.pid, 'SIGKILL'), WHOLE_S * 1_000)
   shell.once('close', (code) => {
     clearTimeout(late)
@@ -69,11 +70,12 @@ try {
   let from = seconds()
   const second = bash(`${lines.replace('gw-…', key)}\n${printed}\n${stamp('the curl command that npm start printed')}`)
   await second.ended
-  for (const [, name, at] of second.output.matchAll(/^== (.*) ([\d.]+)$/gm)) {
+  for (const [, name, at] of second.stdout.matchAll(/^== (.*) ([\d.]+)$/gm)) {
     tell(name, Number(at) - begin / 1_000, from)
     from = Number(at) - begin / 1_000
   }
-  const [streamed = '', ...others] = second.output.split('== ')
+  // Without the progress of curl, which stands in the middle of lines.
+  const [streamed = '', ...others] = second.stdout.split('== ')
   if (second.code !== 0) fail(`a block failed with ${second.code ?? 'the end of the time'}:\n${second.output}`)
   else if ((streamed.match(/^data: \{/gm) ?? []).length < 3 || !streamed.includes('\ndata: [DONE]\n'))
     fail(`curl did not print a stream:\n${streamed}`)

@@ -115,6 +115,20 @@ describe('docs/conventions.md', () => {
     expect(described.toSorted()).toEqual(routes.map(({ method, path }) => `${method} ${path}`).toSorted())
   })
 
+  it('is right that fields of bodies are taken in the other spelling as well', () => {
+    const other = (name: string): string =>
+      name.includes('_')
+        ? name.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase())
+        : name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+    const aliases = routes.map(({ method, path, operation }) => {
+      const fields = Object.keys(resolve(requestOf(method, path)).properties ?? {})
+      const expected = fields.filter((name) => other(name) !== name).map((name) => [other(name), name])
+      expect([method, path, operation.aliases ?? {}]).toEqual([method, path, Object.fromEntries(expected)])
+      return expected
+    })
+    expect(aliases.flat().length).toBeGreaterThan(20)
+  })
+
   it('has every field that the document marks in answers', () => {
     const bodies = new Set(routes.map(({ method, path }) => nameOf(requestOf(method, path))))
     const marked = Object.entries(document.components.schemas)

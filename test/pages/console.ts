@@ -64,6 +64,7 @@ export async function signIn({ page }: Visitor, email: string, password = PASSWO
  * @param options.role the person's; default `developer`
  * @param options.env variables of the server
  * @param options.only the looks; default all
+ * @param options.skip whether the tests are left out; default no
  */
 export function consoleSuite(
   name: string,
@@ -72,9 +73,10 @@ export function consoleSuite(
     role = 'developer',
     env = {},
     only = looks,
-  }: { role?: Role; env?: Record<string, string>; only?: readonly Look[] } = {},
+    skip = false,
+  }: { role?: Role; env?: Record<string, string>; only?: readonly Look[]; skip?: boolean } = {},
 ): void {
-  describe.skipIf(noBrowser)(name, () => {
+  describe.skipIf(noBrowser || skip)(name, () => {
     let server: Server
     let browser: Browser
     let admin: Person

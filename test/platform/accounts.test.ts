@@ -121,6 +121,16 @@ worldSuite('users and accounts', (world) => {
     expect((await newKey(ada)).status).toBe(200)
   })
 
+  it('leaves keys to administrators whose owner may not manage them any more', async () => {
+    const [as, ada] = [await admin(), await world().signedIn('developer')]
+    const { key, id } = (await newKey(ada)).body
+    const models = async () => (await ask('GET', '/v1/models', { as: key! })).status
+    await ask('PATCH', `/api/users/${ada.id}`, { as, body: { role: 'user' } })
+    expect([await models(), (await ask('DELETE', `/api/keys/${id}`, { as: ada })).status]).toEqual([200, 403])
+    expect((await ask('DELETE', `/admin/keys/${id}`, { as })).status).toBe(204)
+    expect(await models()).toBe(401)
+  })
+
   it('finds a user by the new e-mail only, and lets nobody have that of another', async () => {
     const [ada, bob] = [await world().signedIn(), await world().person()]
     const as = await admin()
@@ -146,8 +156,31 @@ worldSuite('users and accounts', (world) => {
     ])
     expect(made.body.id).not.toBe(unknownId)
     expect((await world().signIn(email)).id).toBe(made.body.id)
+    for (const wrong of ['a\0b', 'a\r\nb', '\u009b']) {
+      const named = [{ firstName: wrong }, { last_name: wrong }, { username: wrong }]
+      for (const body of named) {
+        expect((await ask('PATCH', `/api/users/${made.body.id}`, { as, body })).status).toBe(400)
+        expect((await ask('POST', '/api/users', { as, body: { email: `n${email}`, ...body } })).status).toBe(400)
+      }
+      expect((await ask('POST', '/v1/users', { as, body: { name: wrong } })).status).toBe(400)
+    }
     for (const body of [{ email }, { email: 'x', password: PASSWORD }, { email: `2${email}`, password: 'short' }, {}])
       expect([body, (await ask('POST', '/api/users', { as, body })).status]).toEqual([body, 400])
+  })
+
+  it('finds and signs in a user by either form of composed characters', async () => {
+    const as = await admin()
+    const [email, other] = ['NFC', 'NFD'].map((form) => `zo\u00eb-${Date.now()}@example.org`.normalize(form)) as [
+      string,
+      string,
+    ]
+    const made = await ask<User>('POST', '/api/users', { as, body: { email: other, password: PASSWORD } })
+    expect([made.status, made.body.email]).toEqual([200, email])
+    for (const form of [email, other]) {
+      const { body } = await ask<User[]>('GET', `/api/users?email=${encodeURIComponent(form)}`, { as })
+      expect(body.map(({ id }) => id)).toEqual([made.body.id])
+      expect((await world().signIn(form)).id).toBe(made.body.id)
+    }
   })
 
   it('deletes the own account', async () => {
@@ -190,6 +223,8 @@ worldSuite('users and accounts', (world) => {
     const { body } = await ask<User[]>('GET', '/api/users', { as })
     for (const { id, role } of body)
       if (role === 'admin' && id !== as.id) expect((await ask('DELETE', `/api/users/${id}`, { as })).status).toBe(204)
+    // Nobody can sign in as this one.
+    expect((await ask('POST', '/v1/users', { as, body: { role: 'admin' } })).status).toBe(200)
     expect((await ask('DELETE', `/api/users/${as.id}`, { as })).status).toBe(400)
     expect((await ask('DELETE', '/api/account', { as })).status).toBe(400)
     expect((await ask('PATCH', `/api/users/${as.id}`, { as, body: { role: 'user' } })).status).toBe(400)

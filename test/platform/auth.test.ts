@@ -106,7 +106,8 @@ worldSuite('signing in', (world) => {
     expect(body.refresh_token).not.toBe(ada.refresh)
     expect(body).toMatchObject({ token_type: 'bearer', user: { id: ada.id } })
     expect(await account(body.access_token)).toBe(200)
-    expect((await refresh(body.refresh_token)).status).toBe(200)
+    const next = await ask<AuthSession>('PUT', '/api/auth', { body: { refreshToken: body.refresh_token } })
+    expect([next.status, next.body.user.id]).toEqual([200, ada.id])
   })
 
   it('#132 answers the token before with the current one, at any time, and older ones for 10 seconds', async () => {

@@ -48,14 +48,14 @@ filesSuite('a page in a browser', (world) => {
       await page.getByRole('button', { name: 'Sign in' }).click()
       await expect.poll(() => page.locator('#signed-in').textContent()).toBe('200')
 
-      const picture = largePng(1_024)
+      const picture = largePng(256)
       // Slow enough for the browser to tell how far it is.
       const network = await context.newCDPSession(page)
       const conditions = { offline: false, latency: 0, downloadThroughput: -1 }
-      await network.send('Network.emulateNetworkConditions', { ...conditions, uploadThroughput: 8 * 1024 * 1024 })
+      await network.send('Network.emulateNetworkConditions', { ...conditions, uploadThroughput: 256 * 1024 })
       await page.getByLabel('Picture').setInputFiles({ name: 'a.png', mimeType: 'image/png', buffer: picture })
       const widthOf = () => page.evaluate(`document.querySelector('#picture').naturalWidth`)
-      await expect.poll(widthOf).toBe(1_024)
+      await expect.poll(widthOf).toBe(256)
       expect(Number(await page.locator('#progress').getAttribute('data-steps'))).toBeGreaterThan(1)
       expect(await page.evaluate(`document.querySelector('#progress').value`)).toBe(1)
       const as = await world().signIn(email)

@@ -58,6 +58,8 @@ filesSuite('bytes of files', (world) => {
       expect([reply.status, reply.text, reply.headers.get('etag')]).toEqual([304, '', etag])
     }
     expect((await download(url, { 'if-none-match': '"x"' })).status).toBe(200)
+    expect((await download(url, { 'if-match': etag })).status).toBe(200)
+    expect((await download(url, { 'if-match': '"x"' })).status).toBe(412)
     expect(await download(url, { range: 'bytes=0-3', 'if-range': etag })).toMatchObject({ status: 206, text: 'vers' })
     for (const other of ['"x"', `W/${etag}`])
       expect(await download(url, { range: 'bytes=0-3', 'if-range': other })).toMatchObject({
@@ -82,6 +84,7 @@ filesSuite('bytes of files', (world) => {
       ['a.png', 'image/png', script, 'attachment'],
       ['a.pdf', 'application/pdf', '%PDF-1.7', 'attachment'],
       ['a.txt', 'text/plain', Buffer.from([0xff, 0xfe, 0]), 'attachment'],
+      ['a.txt', 'text/plain', Buffer.from(`${'a'.repeat(100_000)}\xe9`, 'latin1'), 'attachment'],
       ['a', 'made/up', 'anything', 'attachment'],
       ['a.png', 'image/png', png, 'inline'],
       ['a.gif', 'image/gif', 'GIF89a=1;alert(1)', 'inline'],

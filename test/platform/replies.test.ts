@@ -98,7 +98,7 @@ worldSuite('replies', (world) => {
     const ada = await world().signedIn()
     const id = await newProject(ada)
     const before = world().upstream.requests.length
-    for (const headers of [{}, { accept: 'application/json' }, { accept: '*/*' }])
+    for (const headers of [{}, { accept: 'application/json' }, { accept: '*/*' }, { accept: 'text/event-stream;q=0' }])
       expect((await send(ada, id, { text: 'Hello' }, headers)).body.role).toBe('user')
     expect((await send(ada, id, { text: 'Hello', role: 'system' }, streamed)).body.role).toBe('system')
     expect(world().upstream.requests).toHaveLength(before)

@@ -148,7 +148,7 @@ describe(`ids from anywhere, on ${runtime}`, () => {
       const { status } = await world.ask('GET', `/v1/users/${encodeURIComponent(id)}`, { as: owner.key })
       expect([id, status]).toEqual([id, 404])
     }
-    // The same holds for e-mails, whose case does not count, but nothing else.
+    // The same holds for e-mails, where neither case nor the form of composed characters counts, but nothing else.
     const emails = [
       'a@x',
       'a@x:y',
@@ -159,7 +159,7 @@ describe(`ids from anywhere, on ${runtime}`, () => {
       'a..@x',
       '..@x',
       'á@x',
-      'a\u0301@x',
+      'a\u0323@x',
       '~61@x',
       '%61@x',
     ]
@@ -170,10 +170,8 @@ describe(`ids from anywhere, on ${runtime}`, () => {
       made.set(email, body.id)
     }
     expect(new Set(made.values()).size).toBe(emails.length)
-    for (const email of emails)
-      expect(
-        (await world.ask('POST', '/v1/users', { as: owner.key, body: { email: email.toUpperCase() } })).status,
-      ).toBe(400)
+    for (const email of [...emails.map((email) => email.toUpperCase()), 'a\u0301@x'])
+      expect((await world.ask('POST', '/v1/users', { as: owner.key, body: { email } })).status).toBe(400)
   })
 })
 

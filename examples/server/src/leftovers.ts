@@ -1,8 +1,8 @@
 import type { BlobStore, KV, UsageLedger } from '@turnpike/core'
 import type { Platform } from '@turnpike/platform'
 
-/** Maximum duration of a request. An older hold was left behind by a crash. */
-const LONGEST_REQUEST_MS = 3_600_000
+/** Age from which a hold counts as left behind by a crash. Nothing ends a request that takes longer, but its record is then the estimate. */
+const STALE_HOLD_MS = 3_600_000
 const DAY_MS = 86_400_000
 
 /**
@@ -26,20 +26,20 @@ export async function finishLeftovers(
         () => undefined,
         (error: unknown) => onError(error, { sweep }),
       )
-  const finish = async (longestRequestMs: number, longestUploadMs: number): Promise<void> => {
-    await attempt('holds', () => ledger.sweep(longestRequestMs))
+  const finish = async (holdMs: number, uploadMs: number): Promise<void> => {
+    await attempt('holds', () => ledger.sweep(holdMs))
     await attempt('deleted projects', () => projects.finishRemovals())
-    await attempt('bytes without a file', () => files?.verify(longestUploadMs))
+    await attempt('bytes without a file', () => files?.verify(uploadMs))
   }
   const daily = async (): Promise<void> => {
     await attempt('trash', () => files?.purge())
     await attempt('parts of files', () => blobs.sweep?.())
   }
   const isAlone = kv.capabilities.writers === 'one-process'
-  await finish(isAlone ? 0 : LONGEST_REQUEST_MS, isAlone ? 0 : DAY_MS)
+  await finish(isAlone ? 0 : STALE_HOLD_MS, isAlone ? 0 : DAY_MS)
   let last = daily()
   const timers = [
-    setInterval(() => (last = last.then(() => finish(LONGEST_REQUEST_MS, DAY_MS))), LONGEST_REQUEST_MS / 10),
+    setInterval(() => (last = last.then(() => finish(STALE_HOLD_MS, DAY_MS))), STALE_HOLD_MS / 10),
     setInterval(() => (last = last.then(daily)), DAY_MS),
   ]
   for (const timer of timers) timer.unref()

@@ -1,3 +1,4 @@
+import { parseJson } from './families/family.js'
 import { readStream } from './sse.js'
 import type { Passed } from './passed.js'
 
@@ -27,14 +28,5 @@ export async function send(
     broken = true
   }
   const streams = headers.get('content-type')?.startsWith('text/event-stream')
-  return { status, headers, text, broken, json: parse(text), stream: streams ? readStream(text) : undefined }
-}
-
-function parse(text: string): Passed['json'] {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? (value as Passed['json']) : undefined
-  } catch {
-    return undefined
-  }
+  return { status, headers, text, broken, json: parseJson(text), stream: streams ? readStream(text) : undefined }
 }

@@ -1,5 +1,6 @@
 import { expectEqual, expectThat, show } from './expect.js'
 import type { Json, Sent } from './families/family.js'
+import { parseJson } from './families/family.js'
 import type { Stream } from './sse.js'
 
 export interface ToolCall {
@@ -94,12 +95,10 @@ export function choiceOf(passed: Passed): Choice {
 }
 
 /** The arguments of a call. */
-export function argsOf({ name, arguments: text }: ToolCall): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw new Error(`the arguments of ${name ?? 'a call'}: expected JSON, got ${show(text)}`)
-  }
+export function argsOf({ name, arguments: text }: ToolCall): Json {
+  const args = parseJson(text)
+  if (!args) throw new Error(`the arguments of ${name ?? 'a call'}: expected an object in JSON, got ${show(text)}`)
+  return args
 }
 
 /** The usage of an answer: that of its last chunk which has one. */

@@ -1,4 +1,5 @@
 import type { Json } from './families/family.js'
+import { parseJson } from './families/family.js'
 
 /** A chunk of a streamed chat completion. */
 export interface Chunk extends Json {
@@ -40,15 +41,11 @@ export function readStream(text: string): Stream {
     if (data.length === 0) continue
     if (stream.done + stream.errors.length > 0) stream.late++
     const joined = data.join('\n')
+    const value = parseJson(joined)
     if (joined === '[DONE]') stream.done++
-    else
-      try {
-        const value = JSON.parse(joined) as Json
-        if (value['error'] || lines.includes('event: error')) stream.errors.push(value)
-        else stream.chunks.push(value as Chunk)
-      } catch {
-        stream.invalid.push(joined)
-      }
+    else if (!value) stream.invalid.push(joined)
+    else if (value['error'] || lines.includes('event: error')) stream.errors.push(value)
+    else stream.chunks.push(value as Chunk)
   }
   return stream
 }

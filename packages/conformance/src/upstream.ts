@@ -3,7 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import { setImmediate } from 'node:timers/promises'
 import { families } from './families/index.js'
-import type { Family, Json, Sent } from './families/family.js'
+import type { Family, Sent } from './families/family.js'
+import { parseJson } from './families/family.js'
 import type { Answer, Script } from './script.js'
 import { cut, untilClosed, untilRead, whole } from './script.js'
 
@@ -69,14 +70,6 @@ async function sendAnswer(response: ServerResponse, answer: Answer, current: Cur
   response.end()
 }
 
-const parse = (text: string): Json => {
-  try {
-    return JSON.parse(text) as Json
-  } catch {
-    return {}
-  }
-}
-
 /** What an upstream answers to a request: by the script of the current case where the vendor would accept the request. */
 function answerTo(
   family: Family,
@@ -115,7 +108,7 @@ export async function startUpstreams(port: number): Promise<Upstreams> {
     const { current } = upstreams
     if (!family || family !== current?.family) return void response.writeHead(404).end()
     current.onRequest()
-    const request = { path, headers: headers as Record<string, string>, body: parse(text) }
+    const request = { path, headers: headers as Record<string, string>, body: parseJson(text) ?? {} }
     await sendAnswer(response, answerTo(family, request, current, keys), current)
   }
 

@@ -143,7 +143,9 @@ export interface Router {
   report(target: Target, error?: unknown): void
   /** The models of all configured providers, or of one. */
   models(filter?: { provider?: string | undefined }): Promise<Model[]>
-  /** A listed model by its id, with or without the provider prefix, including its `fidelity`. */
+  /** The groups of models that have a member, as models; or those of them whose first member is of one provider. */
+  groups(filter?: { provider?: string | undefined }): Promise<Model[]>
+  /** A group by its name, or a listed model by its id, with or without the provider prefix, including its `fidelity`. */
   model(id: string): Promise<Model | undefined>
   /**
    * The models for agents, in order of preference, as values of a request's `model`: at most two, of different providers unless they are

@@ -33,15 +33,6 @@ async function filled() {
   await deleteUser(kv, 'gone')
   const { id: sessionId } = await createSession(kv, 'ada')
   const { id: keyId } = (await gatewayKeys(kv).create('ada', { name: 'first' }))!
-  await kv.commit({
-    set: [
-      { key: ['sign-in', 'first'], value: { id: 'first', user_id: 'ada', cookie: 'c' } },
-      { key: ['user-sign-ins', 'ada', 'first'], value: true },
-      { key: ['session-cookie', 'c'], value: 'first' },
-      { key: ['sign-in', 'second'], value: { id: 'second', user_id: 'bob' } },
-      { key: ['user-sign-ins', 'bob', 'second'], value: true },
-    ],
-  })
   const ledger = usageLedger(kv)
   for (const named of [{}, { in_project: true, in_task: true, in_conversation: true } as const])
     await ledger.append({ ...record('bob', 0), project_id: 'p', task_id: 't', conversation_id: 'c', ...named })
@@ -82,7 +73,6 @@ describe('verifyStore', () => {
         '3 users are counted, and 2 live',
         `Key ${id} is of user ada, who is not there`,
         `Session ${session} is of user ada, who is not there`,
-        'Sign-in first is of user ada, who is not there',
       ],
     ],
     [
@@ -122,29 +112,6 @@ describe('verifyStore', () => {
       'a missing session',
       (_, id) => ({ del: [['session', id]] }),
       (_, id) => [`User ada is led to session ${id}, which is not theirs`],
-    ],
-    [
-      'a sign-in that is missing from the list of its user',
-      () => ({ del: [['user-sign-ins', 'ada', 'first']] }),
-      () => ['Sign-in first is not found by its user'],
-    ],
-    [
-      'a missing sign-in',
-      () => ({ del: [['sign-in', 'first']] }),
-      () => [
-        'A cookie leads to sign-in first, whose cookie it is not',
-        'User ada is led to sign-in first, which is not theirs',
-      ],
-    ],
-    [
-      'a sign-in without the entry of its cookie',
-      () => ({ del: [['session-cookie', 'c']] }),
-      () => ['Sign-in first is not found by its cookie'],
-    ],
-    [
-      'a cookie of before, which should be gone',
-      () => ({ set: [{ key: ['session-cookie', 'old'], value: 'first' }] }),
-      () => ['A cookie leads to sign-in first, whose cookie it is not'],
     ],
     [
       'a wrong number of users',

@@ -1,5 +1,5 @@
 import type { User } from './entities/users.js'
-import { countUsers } from './entities/users.js'
+import { countUsers, emailId } from './entities/users.js'
 import type { KV } from './kv/kv.js'
 import { entriesOf } from './kv/kv.js'
 import type { Hold } from './ledger/holds.js'
@@ -12,14 +12,14 @@ import type { UsageRecord } from './ledger/usage-record.js'
 async function* verifyUsers(kv: KV): AsyncGenerator<string> {
   for await (const { key, value: id } of entriesOf<string>(kv, ['email'])) {
     const user = (await kv.get<User>(['user', id]))?.value
-    if (user?.email?.toLowerCase() !== key[1]) yield `The e-mail of user ${id} is not that of its entry`
+    if (emailId(user?.email ?? '') !== key[1]) yield `The e-mail of user ${id} is not that of its entry`
   }
   let live = 0
   for await (const { key, value } of entriesOf<User>(kv, ['user'])) {
     const { id, email, deleted_at } = value
     if (id !== key[1]) yield `User ${key[1]} has the id ${id}`
     if (deleted_at === null) live++
-    if (email !== null && (await kv.get<string>(['email', email.toLowerCase()]))?.value !== id)
+    if (email !== null && (await kv.get<string>(['email', emailId(email)]))?.value !== id)
       yield `User ${id} is not found by e-mail`
   }
   const counted = await countUsers(kv)
@@ -55,18 +55,6 @@ export async function* verifyOwned(kv: KV, name: string, kind: string, index: st
     const owned = (await kv.get<{ user_id: string }>([kind, id]))?.value
     if (owned?.user_id !== user) yield `User ${user} is led to ${name.toLowerCase()} ${id}, which is not theirs`
   }
-}
-
-/** Checks that the index of session cookies and the platform's sign-ins agree. */
-async function* verifyCookies(kv: KV): AsyncGenerator<string> {
-  for await (const { key, value } of entriesOf<{ cookie?: string }>(kv, ['sign-in'])) {
-    const { cookie } = value
-    if (cookie !== undefined && (await kv.get<string>(['session-cookie', cookie]))?.value !== key[1])
-      yield `Sign-in ${key[1]} is not found by its cookie`
-  }
-  for await (const { key, value: id } of entriesOf<string>(kv, ['session-cookie']))
-    if ((await kv.get<{ cookie?: string }>(['sign-in', id]))?.value.cookie !== key[1])
-      yield `A cookie leads to sign-in ${id}, whose cookie it is not`
 }
 
 /** Checks that the counters below `name` equal `sums` in the fields that are `counted`. */
@@ -106,7 +94,5 @@ export async function* verifyStore(kv: KV): AsyncGenerator<string> {
   yield* verifyHashes(kv)
   yield* verifyOwned(kv, 'Key', 'gwkey', 'user-gwkeys')
   yield* verifyOwned(kv, 'Session', 'session', 'user-sessions')
-  yield* verifyOwned(kv, 'Sign-in', 'sign-in', 'user-sign-ins')
-  yield* verifyCookies(kv)
   yield* verifyUsage(kv)
 }

@@ -28,12 +28,16 @@ describe('a key restricted to some models', () => {
         openai({ apiKey: 'sk', transport: fakeOpenAI().transport }),
         anthropic({ apiKey: 'sk', transport: fakeAnthropic().transport }),
       ],
-      groups: { any: ['gpt-4o-mini', 'claude-haiku-4-5'] },
+      groups: { any: ['gpt-4o-mini', 'claude-haiku-4-5'], other: ['gpt-4o'] },
     })
-    const { ask, records } = await withKey({ models: ['anthropic/claude-haiku-4-5'] }, { router })
+    const { ask, records, send, init } = await withKey({ models: ['anthropic/claude-haiku-4-5'] }, { router })
     expect((await ask({ model: 'any' })).status).toBe(200)
     expect((await ask({ model: 'any', provider: 'auto' })).status).toBe(200)
     expect((await records()).map(({ provider }) => provider)).toEqual(['anthropic', 'anthropic'])
+    const list = (await (await send('GET', '/v1/models', undefined, init)).json()) as { data: { id: string }[] }
+    expect(list.data.map(({ id }) => id)).toEqual(['any', 'claude-haiku-4-5'])
+    expect((await send('GET', '/v1/models/any', undefined, init)).status).toBe(200)
+    expect((await send('GET', '/v1/models/other', undefined, init)).status).toBe(404)
   })
 })
 

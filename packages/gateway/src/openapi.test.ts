@@ -107,7 +107,7 @@ describe('the document of a gateway', () => {
       'frequency_penalty',
       'presence_penalty',
     ])
-    expect(own('ModelInfo')).toEqual(['created', 'owned_by', 'fidelity'])
+    expect(own('ModelInfo')).toEqual(['created', 'owned_by', 'fidelity', 'members'])
     expect(own('UserUsageSummary')).toEqual(['next'])
     expect(own('Error')).toEqual([])
     // spec.md: "fields not shown".

@@ -67,6 +67,7 @@ describe('a range', () => {
     ['bytes=-3', '789', '7-9'],
     ['bytes=-100', text, '0-9'],
     ['bytes= 1-2 ', '12', '1-2'],
+    ['BYTES=0-1', '01', '0-1'],
   ])('%s is a 206', async (range, body, place) => {
     const reply = await get({ range })
     expect([reply.status, reply.body, reply.headers['content-range'], reply.headers['content-length']]).toEqual([
@@ -108,6 +109,36 @@ describe('If-Range', () => {
     ['nonsense', {}, 200],
   ])('%s: %j is a %i', async (ifRange, fields, status) => {
     expect((await get({ range: 'bytes=0-1', 'if-range': ifRange }, fields)).status).toBe(status)
+  })
+})
+
+describe('what the client demands', () => {
+  const dateless = { lastModified: undefined as never }
+
+  it.each<[headers: Record<string, string>, fields: Partial<Content>]>([
+    [{ 'if-match': '"v1"' }, {}],
+    [{ 'if-match': '"v0", "v1"' }, {}],
+    [{ 'if-match': '*' }, {}],
+    [{ 'if-match': '"v1"', 'if-unmodified-since': before }, {}],
+    [{ 'if-unmodified-since': date }, {}],
+    [{ 'if-unmodified-since': 'nonsense' }, {}],
+    [{ 'if-unmodified-since': before }, dateless],
+  ])('%j is met by %j', async (headers, fields) => {
+    expect((await get(headers, fields)).status).toBe(200)
+  })
+
+  it.each<[headers: Record<string, string>, fields: Partial<Content>]>([
+    [{ 'if-match': '"v2"' }, {}],
+    [{ 'if-match': 'W/"v1"' }, {}],
+    [{ 'if-match': 'W/"v1"' }, { etag: 'W/"v1"' }],
+    [{ 'if-match': '"v1"' }, { etag: undefined as never }],
+    [{ 'if-match': '"v2"', 'if-none-match': '"v1"' }, {}],
+    [{ 'if-match': '"v2"', range: 'bytes=99-' }, {}],
+    [{ 'if-match': '"v2"', 'if-unmodified-since': date }, {}],
+    [{ 'if-unmodified-since': before }, {}],
+    [{ 'if-unmodified-since': before, 'if-modified-since': date }, {}],
+  ])('%j is refused with 412 for %j', async (headers, fields) => {
+    await expect(get(headers, fields)).rejects.toMatchObject({ status: 412 })
   })
 })
 

@@ -36,21 +36,32 @@ export interface ContentReply {
 
 const opaque = (tag: string): string => tag.trim().replace(/^W\//, '')
 
+/** As headers have it: without milliseconds. */
+const secondOf = (time: number): number => Math.trunc(time / 1000) * 1000
+
+/** Whether the client's conditions hold (RFC 9110, sections 13.1.1 and 13.1.4: weak tags are never equal, and a date counts only without tags). */
+function isWanted(header: (name: string) => string | undefined, { etag, lastModified }: Content): boolean {
+  const tags = header('if-match')
+  if (tags !== undefined)
+    return tags.trim() === '*' || (etag?.startsWith('"') === true && tags.split(',').some((tag) => tag.trim() === etag))
+  const since = Date.parse(header('if-unmodified-since') ?? '')
+  return lastModified === undefined || Number.isNaN(since) || secondOf(lastModified) <= since
+}
+
 /** Whether the client has the bytes already (RFC 9110, sections 13.1.2 and 13.1.3: a date counts only without tags). */
 function isFresh(header: (name: string) => string | undefined, { etag, lastModified }: Content): boolean {
   const tags = header('if-none-match')
   if (tags !== undefined)
     return tags.trim() === '*' || (etag !== undefined && tags.split(',').some((tag) => opaque(tag) === opaque(etag)))
   const since = Date.parse(header('if-modified-since') ?? '')
-  // Dates in headers have no milliseconds.
-  return lastModified !== undefined && Math.trunc(lastModified / 1000) * 1000 <= since
+  return lastModified !== undefined && secondOf(lastModified) <= since
 }
 
 /** Whether a part may be sent: the client's other parts are of the same bytes (RFC 9110, section 13.1.5: weak tags never are). */
 function mayResume(ifRange: string | undefined, { etag, lastModified }: Content): boolean {
   if (ifRange === undefined) return true
   if (ifRange.includes('"')) return ifRange === etag && !ifRange.startsWith('W/')
-  return lastModified !== undefined && Math.trunc(lastModified / 1000) * 1000 === Date.parse(ifRange)
+  return lastModified !== undefined && secondOf(lastModified) === Date.parse(ifRange)
 }
 
 /**
@@ -59,7 +70,7 @@ function mayResume(ifRange: string | undefined, { etag, lastModified }: Content)
  * @throws ApiError 416 where the bytes end before the range begins
  */
 function parseRange(header: string, size: number): Range | undefined {
-  const [, first, last] = /^bytes=\s*(\d*)-(\d*)\s*$/.exec(header) ?? []
+  const [, first, last] = /^bytes=\s*(\d*)-(\d*)\s*$/i.exec(header) ?? []
   if (first === undefined || (first === '' && last === '')) return undefined
   const start = first === '' ? Math.max(0, size - Number(last)) : Number(first)
   const end = first === '' || last === '' ? size - 1 : Math.min(Number(last), size - 1)
@@ -73,9 +84,9 @@ function parseRange(header: string, size: number): Range | undefined {
 }
 
 /**
- * Answers with stored bytes (RFC 9110, sections 13 and 14): 304 where the client has them, 206 for a range, 200 for all.
+ * Answers with stored bytes (RFC 9110, sections 13.2.2 and 14): 304 where the client has them, 206 for a range, 200 for all.
  * HEAD has the headers of GET, without a range.
- * @throws ApiError 416; an error of opening the bytes
+ * @throws ApiError 412 where they are not those that the client demands; 416; an error of opening the bytes
  */
 export async function contentReply(
   method: string,
@@ -86,6 +97,10 @@ export async function contentReply(
   const validators: Record<string, string> = {}
   if (etag !== undefined) validators['etag'] = etag
   if (lastModified !== undefined) validators['last-modified'] = new Date(lastModified).toUTCString()
+  if (!isWanted(header, content))
+    throw new ApiError(412, 'invalid_request_error', 'The stored bytes are not those that the request demands', {
+      code: 'invalid_body',
+    })
   if (isFresh(header, content)) return { status: 304, headers: { ...validators, ...content.headers } }
   const wanted = method === 'GET' ? header('range') : undefined
   const range = wanted !== undefined && mayResume(header('if-range'), content) ? parseRange(wanted, size) : undefined

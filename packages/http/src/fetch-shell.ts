@@ -1,3 +1,4 @@
+import { toStream } from '@turnpike/core/internal'
 import { collect, cutShort, tooLarge, unstalled, within } from './body.js'
 import { BODY_IDLE_MS } from './conventions.js'
 import type { Exchange, Handler, Reply, ShellOptions } from './exchange.js'
@@ -9,32 +10,8 @@ export interface FetchCall {
   ip?: string
 }
 
-const utf8 = new TextEncoder()
-
 /** A body that is read in one call may take `bodyIdleMs` for each of these blocks, in bytes. */
 const BLOCK = 256 * 1024
-
-/**
- * Converts an async iterable to a web stream with backpressure. `cancel` calls `disconnect` first, because `return` does not interrupt a
- * generator that is awaiting.
- */
-function toStream(body: AsyncIterable<string | Uint8Array>, disconnect: () => void): ReadableStream<Uint8Array> {
-  const iterator = body[Symbol.asyncIterator]()
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const { done, value } = await iterator.next()
-        if (done) controller.close()
-        else controller.enqueue(typeof value === 'string' ? utf8.encode(value) : value)
-      },
-      async cancel() {
-        disconnect()
-        await iterator.return?.()
-      },
-    },
-    { highWaterMark: 0 },
-  )
-}
 
 async function* emptyBody(): AsyncGenerator<Uint8Array> {}
 

@@ -94,6 +94,16 @@ export function createServer(servable: Servable, options: ServerOptions = {}): S
   })
   server.on('request', checked)
   server.on('checkExpectation', checked)
+  // Node's default asks for the body at once. Asked for when it is first read, a body is not sent that the head is refused for.
+  server.on('checkContinue', (request, response) => {
+    const onListener = (event: string | symbol): void => {
+      if (event !== 'data' && event !== 'readable') return
+      request.off('newListener', onListener)
+      if (!response.headersSent) response.writeContinue()
+    }
+    request.on('newListener', onListener)
+    checked(request, response)
+  })
   server.on('connect', (_, socket) => {
     const message = 'This server is not a proxy'
     writeRaw(

@@ -17,6 +17,7 @@ export const commonStatuses: Record<number, string> = {
   404: 'Resource not found.',
   408: 'The request body stood still.',
   413: 'The request body is too large.',
+  412: 'The stored bytes are not those that the request demands.',
   416: 'The range begins after the last byte.',
   429: 'Rate limit exceeded.',
   500: 'Internal server error.',

@@ -42,7 +42,7 @@ const errorsOf = ({ body, query, stored, errors = [] }: Operation<unknown>): num
   ...(body || query ? [400] : []),
   ...(body ? [408, 413] : []),
   ...errors,
-  ...(stored ? [416] : []),
+  ...(stored ? [412, 416] : []),
   500,
 ]
 

@@ -83,7 +83,7 @@ export interface Operation<Actor, Access extends string = string, Params = unkno
   events?: GenericSchema
   /** Content types of the answers that are `bytes()` or `content()`, without parameters; default none. */
   contentTypes?: string[]
-  /** True where the answers are `content()`, and so with 206, 304 and 416 as well; default false. */
+  /** True where the answers are `content()`, and so with 206, 304, 412 and 416 as well; default false. */
   stored?: boolean
   /** Statuses of `withStatus()`; default none. */
   statuses?: number[]
@@ -144,7 +144,7 @@ export const bytes = (body: string | AsyncIterable<Uint8Array>, contentType: str
   contentType,
 })
 
-/** Answers with stored bytes; handles Range, If-Range, If-None-Match, If-Modified-Since and HEAD. */
+/** Answers with stored bytes; handles Range, If-Range, If-Match, If-Unmodified-Since, If-None-Match, If-Modified-Since and HEAD. */
 export const content = (content: Content): Answer => ({ [answer]: true, kind: 'content', content })
 
 /** Answers `value` as JSON with another status than the route's, such as 503 from a health check. */

@@ -14,7 +14,7 @@ import { createHandler } from './handler.js'
 import { createServer } from './node.js'
 import type { DefineOperation, FileStream } from './operation.js'
 import { content, operation as define, route } from './operation.js'
-import { Paging } from './paging.js'
+import { Paging } from './lists.js'
 
 /** A surface that is not the gateway: people with a session cookie, roles of its own, `{ error }` bodies, uploads and files. */
 type Access = 'open' | 'user' | 'admin'

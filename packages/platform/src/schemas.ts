@@ -9,10 +9,16 @@ const id = v.pipe(v.string(), v.uuid())
 const count = v.pipe(v.number(), v.integer())
 const time = v.pipe(v.string(), v.isoTimestamp())
 
-/** A time as a body has it. The pattern alone lets offsets pass that a `Date` does not take, such as `+14`. */
+/** Whether a month has the day of a time; a `Date` makes 2 March of 30 February. */
+function hasDay(text: string): boolean {
+  const [year, month, day] = text.slice(0, 10).split('-').map(Number) as [number, number, number]
+  return new Date(Date.UTC(year, month - 1, day)).getUTCDate() === day
+}
+
+/** A time as a body has it. The pattern alone lets days pass that there are not, and offsets that a `Date` does not take, such as `+14`. */
 export const NewTime = v.pipe(
   time,
-  v.check((text) => !Number.isNaN(Date.parse(text)), 'expected a time such as 2030-01-31T08:00:00Z'),
+  v.check((text) => !Number.isNaN(Date.parse(text)) && hasDay(text), 'expected a time such as 2030-01-31T08:00:00Z'),
 )
 const nullableTime = v.nullable(time)
 
@@ -239,5 +245,9 @@ export const TaskSpend = v.object({
 export function viewOf<Entries extends v.ObjectEntries>(schema: v.ObjectSchema<Entries, undefined>) {
   type Public = v.InferOutput<typeof schema>
   const names = Object.keys(schema.entries) as (keyof Public)[]
-  return (stored: Public): Public => Object.fromEntries(names.map((name) => [name, stored[name]])) as Public
+  return (stored: Public): Public => {
+    const view: Partial<Public> = {}
+    for (const name of names) view[name] = stored[name]
+    return view as Public
+  }
 }

@@ -6,6 +6,7 @@ import type { StoredProject } from './entities/projects.js'
 import type { StoredTask } from './entities/tasks.js'
 import { miscounted } from './verify-counters.js'
 import { verifyFiles } from './verify-files.js'
+import { verifySignIns } from './verify-sign-ins.js'
 
 /** Checks that the count of the projects and agents of each user is right. */
 async function* verifySlots(kv: KV): AsyncGenerator<string> {
@@ -71,6 +72,7 @@ async function* verifyChildren(kv: KV): AsyncGenerator<string> {
  * @returns one sentence per inconsistency
  */
 export async function* verifyPlatform(kv: KV, { blobs }: { blobs?: BlobStore } = {}): AsyncGenerator<string> {
+  yield* verifySignIns(kv)
   yield* verifyOwned(kv, 'Project', 'project', 'user-projects')
   yield* verifySlots(kv)
   yield* verifyChildren(kv)

@@ -1,6 +1,5 @@
 import type { FileInput } from '@turnpike/core'
-
-const utf8 = new TextEncoder()
+import { toStream } from '@turnpike/core/internal'
 
 /** Quotes and escapes a name (WHATWG HTML, multipart/form-data). */
 const quoted = (name: string): string =>
@@ -13,29 +12,15 @@ export function formData(
 ): { type: string; body: ReadableStream<Uint8Array> } {
   const boundary = `turnpike-${crypto.randomUUID()}`
   const part = (head: string): string => `--${boundary}\r\nContent-Disposition: form-data; ${head}\r\n\r\n`
-  async function* pieces(): AsyncGenerator<Uint8Array> {
+  async function* pieces(): AsyncGenerator<string | Uint8Array> {
     let head = ''
     for (const [name, value] of Object.entries(fields))
       for (const one of Array.isArray(value) ? value : [value])
         if (one !== undefined) head += `${part(`name=${quoted(name)}`)}${String(one)}\r\n`
     head += part(`name="file"; filename=${quoted(file.name)}\r\nContent-Type: ${file.type}`)
-    yield utf8.encode(head)
+    yield head
     yield* file.read()
-    yield utf8.encode(`\r\n--${boundary}--\r\n`)
+    yield `\r\n--${boundary}--\r\n`
   }
-  const iterator = pieces()
-  const body = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const { done, value } = await iterator.next()
-        if (done) controller.close()
-        else controller.enqueue(value)
-      },
-      async cancel() {
-        await iterator.return(undefined)
-      },
-    },
-    { highWaterMark: 0 },
-  )
-  return { type: `multipart/form-data; boundary=${boundary}`, body }
+  return { type: `multipart/form-data; boundary=${boundary}`, body: toStream(pieces()) }
 }

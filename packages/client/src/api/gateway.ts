@@ -109,7 +109,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists the models that the configured providers offer.
+         * Lists the groups of models, and the models that the configured providers offer.
          * @description For whoever has a gateway key.
          */
         get: operations["models.list"];
@@ -129,7 +129,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Describes one model.
+         * Describes a model, or a group of models.
          * @description For whoever has a gateway key.
          */
         get: operations["models.get"];
@@ -528,6 +528,7 @@ export interface components {
             fidelity?: {
                 [key: string]: "kept" | "clamped" | "emulated" | "dropped" | "refused";
             };
+            members?: string[];
         } & {
             [key: string]: unknown;
         };
@@ -1029,6 +1030,16 @@ export interface components {
         };
         /** @description Resource not found. */
         Error404: {
+            headers: {
+                "X-Request-ID": components["headers"]["X-Request-ID"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The stored bytes are not those that the request demands. */
+        Error412: {
             headers: {
                 "X-Request-ID": components["headers"]["X-Request-ID"];
                 [name: string]: unknown;

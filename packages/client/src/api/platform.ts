@@ -1310,6 +1310,16 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description The stored bytes are not those that the request demands. */
+        Error412: {
+            headers: {
+                "X-Request-ID": components["headers"]["X-Request-ID"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description The range begins after the last byte. */
         Error416: {
             headers: {
@@ -2725,6 +2735,7 @@ export interface operations {
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
+            412: components["responses"]["Error412"];
             416: components["responses"]["Error416"];
             500: components["responses"]["Error500"];
         };
@@ -3072,6 +3083,7 @@ export interface operations {
             400: components["responses"]["Error400"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
+            412: components["responses"]["Error412"];
             416: components["responses"]["Error416"];
             500: components["responses"]["Error500"];
         };
@@ -3117,6 +3129,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            412: components["responses"]["Error412"];
             416: components["responses"]["Error416"];
             500: components["responses"]["Error500"];
         };

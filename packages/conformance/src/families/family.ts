@@ -6,6 +6,16 @@ export type FamilyName = (typeof familyNames)[number]
 
 export type Json = Record<string, unknown>
 
+/** The object or array that a text is as JSON; undefined where it is none. */
+export function parseJson(text: string): Json | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? (value as Json) : undefined
+  } catch {
+    return undefined
+  }
+}
+
 /** A tool call; `args` is the object of its arguments. */
 export interface Call {
   /** Not every vendor gives one. */

@@ -1,6 +1,6 @@
 import { openaiRefusal } from '@turnpike/providers/testing'
 import type { Asked, Call, Events, Family, Json, Part, Reply, Turn } from './family.js'
-import { event, finishOf, fragmentsOf, imageOf, joinTurns, usageOf } from './family.js'
+import { event, finishOf, fragmentsOf, imageOf, joinTurns, parseJson, usageOf } from './family.js'
 
 const head = { id: 'chatcmpl-scripted', created: 1_770_000_000, model: 'gpt-4o-2024-08-06' }
 
@@ -43,14 +43,6 @@ const textOf = (content: Message['content']): string =>
     .map((part) => ('text' in part ? part.text : ''))
     .join('')
 
-const parse = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
-}
-
 function read(body: Body): Asked {
   const names = new Map<string | undefined, string>()
   const turns = body.messages
@@ -60,7 +52,7 @@ function read(body: Body): Asked {
         return { role: 'user', parts: [{ result: { name: names.get(tool_call_id), text: textOf(content) } }] }
       const calls = tool_calls.map(({ id, function: { name, arguments: args } }): Part => {
         names.set(id, name)
-        return { call: { id, name, args: parse(args) } }
+        return { call: { id, name, args: parseJson(args) ?? args } }
       })
       return { role: role === 'assistant' ? 'assistant' : 'user', parts: [...partsOf(content), ...calls] }
     })

@@ -135,6 +135,19 @@ describe('the last administrator', () => {
     expect(await updateUser(kv, 'a', { role: 'developer' })).toMatchObject({ role: 'developer' })
   })
 
+  it('who may sign in is kept beside those who may not', async () => {
+    const kv = await memoryKV()
+    await createUser(kv, { id: 'a', role: 'admin', email: 'a@x.org' })
+    await createUser(kv, { id: 'b', role: 'admin' })
+    await createUser(kv, { id: 'c', role: 'admin' })
+    await expect(updateUser(kv, 'a', { role: 'user' })).rejects.toMatchObject({ status: 400, message })
+    await expect(deleteUser(kv, 'a')).rejects.toMatchObject({ status: 400, message })
+    expect(await deleteUser(kv, 'b')).toBe(true)
+    await createUser(kv, { id: 'd', role: 'admin', provider: 'jwks' })
+    expect(await deleteUser(kv, 'a')).toBe(true)
+    await expect(deleteUser(kv, 'd')).rejects.toMatchObject({ status: 400, message })
+  })
+
   it.each([
     ['two demotions', (kv: KV, id: string) => updateUser(kv, id, { role: 'user' })],
     [

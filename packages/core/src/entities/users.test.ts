@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { isUuid } from '../ids.js'
 import { memoryKV } from '../kv/memory-kv.js'
-import { countUsers, createUser, deleteUser, getUser, listUsers } from './users.js'
+import { verifyStore } from '../verify.js'
+import { countUsers, createUser, deleteUser, EMAIL, findUserByEmail, getUser, listUsers, updateUser } from './users.js'
 
 describe('createUser', () => {
   it('sets defaults', async () => {
@@ -46,12 +47,38 @@ describe('createUser', () => {
     expect(items.map(({ value }) => value)).toEqual(created)
   })
 
+  it('takes composed and decomposed characters of an e-mail address for the same', async () => {
+    const kv = await memoryKV()
+    const [composed, decomposed] = ['Zo\u00eb@x.org', 'Zoe\u0308@x.org']
+    const user = await createUser(kv, { id: 'u1', email: decomposed })
+    expect(user?.email).toBe(composed)
+    expect(await createUser(kv, { email: composed })).toBeNull()
+    for (const email of [composed, decomposed, decomposed.toUpperCase()])
+      expect(await findUserByEmail(kv, email)).toEqual(user)
+    expect(await updateUser(kv, 'u1', { email: 'new@x.org' })).toMatchObject({ email: 'new@x.org' })
+    expect(await findUserByEmail(kv, composed)).toBeNull()
+    expect(await updateUser(kv, 'u1', { email: decomposed })).toEqual(user)
+    for await (const fault of verifyStore(kv)) expect.unreachable(fault)
+  })
+
   it('accepts many users without e-mail address', async () => {
     const kv = await memoryKV()
     const users = await Promise.all([createUser(kv, {}), createUser(kv, { email: null }), createUser(kv, {})])
     expect(users).not.toContain(null)
   })
 })
+
+it.each([
+  ['a@b', true],
+  ['zo\u00eb@例え.jp', true],
+  ['a b@c', false],
+  ['a@b\n', false],
+  ['a\u202e@b', false],
+  ['a\u200b@b', false],
+  ['a@b\u2066', false],
+  ['\ufeffa@b', false],
+  ['a\u00ad@b', false],
+])('%j is an e-mail address: %s', (text, isOne) => expect(EMAIL.test(text)).toBe(isOne))
 
 describe('getUser', () => {
   it('returns live users only', async () => {

@@ -17,7 +17,7 @@ export type Role = (typeof ROLES)[number]
 /** The one user entity of gateway and platform, as stored under `user/<id>`. */
 export type User = {
   id: string
-  /** As given; unique without regard to case. Null for a user who cannot sign in. */
+  /** As given, with composed characters (NFC); unique without regard to case. Null for a user who has none. */
   email: string | null
   role: Role
   /** How the gateway's administrators call the user. */
@@ -42,11 +42,17 @@ export type UserFields = Pick<
   'email' | 'role' | 'name' | 'first_name' | 'last_name' | 'username' | 'provider' | 'budget'
 >
 
-/** A valid e-mail address: an @ between two strings without spaces, control characters and lone surrogates. */
-export const EMAIL = /^[^@\s\p{Cc}\p{Cs}]+@[^@\s\p{Cc}\p{Cs}]+$/u
+/** A valid e-mail address: an @ between two strings without spaces, control characters, lone surrogates and format characters such as U+202E. */
+export const EMAIL = /^[^@\s\p{Cc}\p{Cs}\p{Cf}]+@[^@\s\p{Cc}\p{Cs}\p{Cf}]+$/u
+
+/** A name of a user, which may be empty: no control characters. */
+export const USER_NAME = /^\P{Cc}*$/u
+
+/** The one spelling of all that are the same e-mail address: in lower case, with composed characters. */
+export const emailId = (email: string): string => email.toLowerCase().normalize('NFC')
 
 const userKey = (id: string) => ['user', id]
-const emailKey = (email: string) => ['email', email.toLowerCase()]
+const emailKey = (email: string) => ['email', emailId(email)]
 const countKey = ['user-count']
 
 /**
@@ -61,7 +67,8 @@ export async function createUser(
   act: Act = {},
 ): Promise<User | null> {
   const { now = Date.now() } = act
-  const { id = uuidv7(now), email = null, budget } = input
+  const { id = uuidv7(now), budget } = input
+  const email = input.email?.normalize('NFC') ?? null
   if (id.length > ID_LENGTH) throw new TypeError(`The id of a user has at most ${ID_LENGTH} characters`)
   const user: User = {
     id,
@@ -148,10 +155,17 @@ export async function countUsers(kv: KV): Promise<number> {
   return (await kv.get<{ users?: number }>(countKey))?.value.users ?? 0
 }
 
-/** An administrator other than `id`. @throws ApiError 400 if there is none */
-async function otherAdmin(kv: KV, id: string): Promise<Entry<User>> {
-  for await (const entry of entriesOf<User>(kv, ['user']))
-    if (entry.value.role === 'admin' && entry.value.deleted_at === null && entry.value.id !== id) return entry
+const isAdmin = ({ role, deleted_at }: User): boolean => role === 'admin' && deleted_at === null
+
+/** Whether a user may sign in one day: those whom the gateway's administrators made may have neither. */
+const maySignIn = ({ email, provider }: User): boolean => Boolean(email || provider)
+
+/** Another administrator, who may sign in where this one may. @throws ApiError 400 if there is none */
+async function otherAdmin(kv: KV, user: User): Promise<Entry<User>> {
+  for await (const entry of entriesOf<User>(kv, ['user'])) {
+    const { value: other } = entry
+    if (isAdmin(other) && other.id !== user.id && (maySignIn(other) || !maySignIn(user))) return entry
+  }
   throw invalid('The last administrator can neither be deleted nor get another role')
 }
 
@@ -172,9 +186,7 @@ async function change(kv: KV, id: string, to: (user: User) => Changed | Promise<
     const changed = entry && (await to(entry.value))
     if (!changed) return null
     const { user, also } = changed
-    const wasAdmin = entry.value.role === 'admin' && entry.value.deleted_at === null
-    const isAdmin = user.role === 'admin' && user.deleted_at === null
-    const others = wasAdmin && !isAdmin ? [await otherAdmin(kv, id)] : []
+    const others = isAdmin(entry.value) && !isAdmin(user) ? [await otherAdmin(kv, entry.value)] : []
     const stored = await kv.commit({
       ...also,
       check: [...[entry, ...others].map(({ key, version }) => ({ key, version })), ...(also.check ?? [])],
@@ -190,11 +202,11 @@ async function change(kv: KV, id: string, to: (user: User) => Changed | Promise<
  * @throws ApiError 400 if the e-mail is in use, or where the last administrator would get another role
  */
 export async function updateUser(kv: KV, id: string, fields: Partial<UserFields>, act: Act = {}): Promise<User | null> {
-  const { email } = fields
+  const email = fields.email?.normalize('NFC') ?? fields.email
   return change(kv, id, async (user) => {
     if (user.deleted_at !== null) return null
     const also: Required<Omit<Also, 'sum'>> = { check: [], set: [...audit('user.update', id, act)], del: [] }
-    if (email !== undefined && email?.toLowerCase() !== user.email?.toLowerCase()) {
+    if (email !== undefined && emailId(email ?? '') !== emailId(user.email ?? '')) {
       if (user.email) also.del.push(emailKey(user.email))
       if (email) {
         if (await kv.get(emailKey(email))) throw invalid('The e-mail is taken')
@@ -202,7 +214,7 @@ export async function updateUser(kv: KV, id: string, fields: Partial<UserFields>
         also.set.push({ key: emailKey(email), value: id })
       }
     }
-    return { user: { ...user, ...fields }, also }
+    return { user: { ...user, ...fields, ...(email !== undefined && { email }) }, also }
   })
 }
 

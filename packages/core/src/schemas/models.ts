@@ -30,6 +30,8 @@ export const Model = v.looseObject({
   owned_by: v.string(),
   /** By field of a chat request; only in the record of a single model, not in the list. */
   fidelity: v.optional(v.record(v.string(), Fidelity)),
+  /** Of a group of models: those that may answer, as `provider/model`, in order of preference. */
+  members: v.optional(v.array(v.string())),
 })
 export type Model = v.InferOutput<typeof Model>
 

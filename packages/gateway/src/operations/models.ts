@@ -6,17 +6,29 @@ import type { Caller } from '../caller.js'
 import { notFound } from '../errors.js'
 import { operation } from '../operation.js'
 
-/** GET /v1/models: the models of the configured providers that the caller may use. */
+/** Whether a caller may use a model, or one of a group. */
+const mayName = (caller: Caller, { provider, id, members }: Model): boolean =>
+  members
+    ? members.some((member) => {
+        const slash = member.indexOf('/')
+        return mayUse(caller, member.slice(0, slash), member.slice(slash + 1))
+      })
+    : mayUse(caller, provider, id)
+
+/** GET /v1/models: what the caller may name as `model`: groups, and the models of the configured providers. */
 export const listModels = (router: Router) =>
   operation({
     id: 'models.list',
-    summary: 'Lists the models that the configured providers offer.',
+    summary: 'Lists the groups of models, and the models that the configured providers offer.',
     access: 'key',
     query: v.object({ provider: v.optional(v.string()) }),
     output: ModelList,
     async run(caller: Caller, { query }) {
-      const listed = await router.models(query.provider === undefined ? {} : { provider: query.provider })
-      return { object: 'list', data: listed.filter(({ provider, id }) => mayUse(caller, provider, id)) }
+      const [groups, models] = await Promise.all([router.groups(query), router.models(query)])
+      // The name of a group means the group, also where a model has the same.
+      const named = router.state().groups
+      const others = models.filter(({ id }) => !Object.hasOwn(named, id))
+      return { object: 'list', data: [...groups, ...others].filter((model) => mayName(caller, model)) }
     },
   })
 
@@ -24,14 +36,14 @@ export const listModels = (router: Router) =>
 export const getModel = (router: Router) =>
   operation({
     id: 'models.get',
-    summary: 'Describes one model.',
+    summary: 'Describes a model, or a group of models.',
     access: 'key',
     params: v.object({ model: v.string() }),
     output: Model,
     errors: [404],
     async run(caller: Caller, { params }) {
       const model = await router.model(params.model)
-      if (!model || !mayUse(caller, model.provider, model.id)) throw notFound('model')
+      if (!model || !mayName(caller, model)) throw notFound('model')
       return model
     },
   })

@@ -1,6 +1,6 @@
 import type { GatewayKeys, KV, PageOptions, UsageEntry, UsageLedger, UsageRecord, User } from '@turnpike/core'
 import { createUser, deleteUser, EMAIL, getUser, listUsers, ROLES, toUsd, UserUsage } from '@turnpike/core'
-import { Budget, invalid, NewBudget } from '@turnpike/core/internal'
+import { Budget, invalid, NewBudget, USER_NAME } from '@turnpike/core/internal'
 import { asksForPage, jsonList, Paging } from '@turnpike/http'
 import * as v from 'valibot'
 import type { Caller } from '../caller.js'
@@ -34,7 +34,9 @@ export const NewUser = v.strictObject({
   id: v.nullish(
     v.pipe(v.string(), v.regex(/^(?!\.\.?$)[\w.:@-]{1,128}$/, 'an id has 1 to 128 letters, digits, or one of _.:@-')),
   ),
-  name: v.nullish(v.pipe(v.string(), v.maxLength(200))),
+  name: v.nullish(
+    v.pipe(v.string(), v.maxLength(200), v.regex(USER_NAME, 'expected a text without control characters')),
+  ),
   email: v.nullish(v.pipe(v.string(), v.maxLength(254), v.regex(EMAIL, 'expected an e-mail address'))),
   role: v.nullish(role),
   budget: v.nullish(NewBudget),

@@ -85,14 +85,9 @@ export async function createTask(
   }
 }
 
-/** A task of a user. @throws ApiError 404 */
-export const getTask = async (kv: KV, userId: string, id: string): Promise<Task> =>
-  taskView((await ownTask(kv, userId, id)).task.value)
-
-/** Fails where a task cannot be changed by a user. @throws ApiError 404, or 403 for somebody else's */
-export const requireOwnTask = async (kv: KV, userId: string, id: string): Promise<void> => {
-  await ownTask(kv, userId, id, 403)
-}
+/** A task of a user. @throws as {@link ownTask} */
+export const getTask = async (kv: KV, userId: string, id: string, foreign?: 403 | 404): Promise<Task> =>
+  taskView((await ownTask(kv, userId, id, foreign)).task.value)
 
 /** What a project has of a kind, newest first, and the project's id. Both are read at once. @throws ApiError 404 */
 export async function listInProject<T>(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { contentTypeOf, mayShow, mediaTypeOf } from './file-types.js'
+import { contentTypeOf, mayShow, mediaTypeOf, utf8Check } from './file-types.js'
 
 const bytes = (text: string): Uint8Array => Uint8Array.from(text, (char) => char.charCodeAt(0))
 const samples: [type: string, head: string][] = [
@@ -48,6 +48,19 @@ describe('a file may be shown in place', () => {
     ['constructor', ''],
     ['__proto__', ''],
   ])('not as %s, where it begins with %j', (type, head) => expect(mayShow(type, bytes(head))).toBe(false))
+})
+
+it.each([
+  ['', true],
+  ['a|b', true],
+  ['A\xc3|\x84', true],
+  ['A\xc3', false],
+  ['a|\xe9|b', false],
+  ['a|\0|b', false],
+])('%j in chunks is UTF-8: %s', (text, isText) => {
+  const check = utf8Check()
+  for (const chunk of text.split('|')) check(bytes(chunk))
+  expect(check()).toBe(isText)
 })
 
 it.each([

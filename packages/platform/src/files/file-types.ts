@@ -51,6 +51,20 @@ const inlineTypes = new Map<string, (head: Uint8Array) => boolean>(
 /** Whether browsers may show a file in place: its type is one of few, and its first bytes are those of the type. Otherwise it is a download. */
 export const mayShow = (type: string, head: Uint8Array): boolean => inlineTypes.get(type)?.(head) ?? false
 
+/** Tells of bytes, chunk by chunk and at their end, whether all so far are UTF-8 without NUL. */
+export function utf8Check(): (chunk?: Uint8Array) => boolean {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  let isText = true
+  return (chunk) => {
+    try {
+      isText &&= !decoder.decode(chunk, { stream: chunk !== undefined }).includes('\0')
+    } catch {
+      isText = false
+    }
+    return isText
+  }
+}
+
 /** A media type as a client gives it, without parameters and in lower case; `application/octet-stream` for what is none. */
 export function mediaTypeOf(given: string): string {
   const type = given.split(';', 1)[0]!.trim().toLowerCase()

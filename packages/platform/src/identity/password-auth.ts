@@ -1,6 +1,6 @@
 import type { User } from '@turnpike/core'
 import { getUser, memoryRateLimiter } from '@turnpike/core'
-import { revocableCache, sha256 } from '@turnpike/core/internal'
+import { emailId, revocableCache, sha256 } from '@turnpike/core/internal'
 import {
   ABSOLUTE_DAYS,
   ACCESS_TOKEN_S,
@@ -147,7 +147,7 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
       if (cookie) requireSameOrigin(head, { trustedOrigins, unknown: true })
       const { perEmail = FAILURES_PER_EMAIL, perAddress = FAILURES_PER_ADDRESS } = failures
       const subjects = [
-        { name: `sign-in ${email.toLowerCase()}`, perMinute: perEmail },
+        { name: `sign-in ${emailId(email)}`, perMinute: perEmail },
         { name: `sign-in from ${networkOf(head.ip())}`, perMinute: perAddress },
       ]
       const verified = await passwords.verify(email, password, subjects)

@@ -1,8 +1,9 @@
 import type { KV } from '@turnpike/core'
-import { createUser, memoryKV, verifyStore } from '@turnpike/core'
+import { createUser, memoryKV } from '@turnpike/core'
 import { userEntry } from '@turnpike/core/internal'
 import { describe, expect, it } from 'vitest'
 import { signIns } from './sign-ins.js'
+import { verifyPlatform } from '../verify.js'
 
 const limits = { idleDays: 7, absoluteDays: 30, reuseS: 10, perUser: 1 }
 let time = Date.now()
@@ -27,7 +28,7 @@ async function setUp() {
 
 const problemsOf = async (kv: KV): Promise<string[]> => {
   const problems: string[] = []
-  for await (const problem of verifyStore(kv)) problems.push(problem)
+  for await (const problem of verifyPlatform(kv)) problems.push(problem)
   return problems
 }
 

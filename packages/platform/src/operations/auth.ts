@@ -35,6 +35,7 @@ export const refresh = (sessions: SessionIssuer) =>
     id: 'auth.refresh',
     summary: 'Exchanges a refresh token for a new session.',
     access: 'open',
+    aliases: { refreshToken: 'refresh_token' },
     body: v.object({ refresh_token: v.pipe(v.string(), v.minLength(1), v.maxLength(1_000)) }),
     example: { refresh_token: '…' },
     output: AuthSession,

@@ -2,7 +2,7 @@ import type { User } from '@turnpike/core'
 import { ChatChunk } from '@turnpike/core'
 import { invalid, readerOf } from '@turnpike/core/internal'
 import type { Answer, Call, EventStream } from '@turnpike/http'
-import { asksForPage, jsonList, linkNext, Paging, sse, sseEvent } from '@turnpike/http'
+import { asksFor, asksForPage, jsonList, linkNext, Paging, sse, sseEvent } from '@turnpike/http'
 import * as v from 'valibot'
 import { REPLY_MESSAGES } from '../conventions.js'
 import type { Conversation as StoredConversation, Message as StoredMessage } from '../entities/conversations.js'
@@ -223,7 +223,8 @@ export const conversationSend = (conversations: ConversationOperations) =>
     answerHeaders: ['X-Message-ID', 'X-Reply-ID'],
     async run(caller, { params: { id }, body: { text, role } }, call) {
       const { user } = caller!
-      const wantsReply = (role ?? 'user') === 'user' && /\btext\/event-stream\b/i.test(call.header('accept') ?? '')
+      const wantsReply =
+        (role ?? 'user') === 'user' && asksFor(call.header('accept'), 'text/event-stream', 'application/json')
       if (!wantsReply || !conversations.canReply) return conversations.send(user.id, id, { text, ...present({ role }) })
       return streamed(conversations, user, id, text, call)
     },

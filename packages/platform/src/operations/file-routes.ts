@@ -155,8 +155,9 @@ const filesRemove = ({ files }: FileRouteParts) =>
     params: IdParams,
     query: v.object({ permanent: Flag }),
     errors: [404],
-    async run(caller, { params: { id }, query: { permanent } }) {
-      await (permanent === 'true' ? files.remove : files.trash)(caller!.user.id, id)
+    async run(caller, { params: { id }, query: { permanent } }, call) {
+      if (permanent !== 'true') await files.trash(caller!.user.id, id)
+      else if (!(await files.remove(caller!.user.id, id))) call.log({ bytes_left: true })
     },
   })
 

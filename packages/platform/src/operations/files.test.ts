@@ -1,6 +1,7 @@
 // Longer than 250 lines: one store whose commits and bytes all cases watch.
 import type { BlobBody, BlobStore, Commit, KV } from '@turnpike/core'
 import { createUser, deleteUser, memoryKV, restoreUser, StorageError } from '@turnpike/core'
+import type { RequestLog } from '@turnpike/http'
 import { localExchange } from '@turnpike/http'
 import { unstorageBlobs } from '@turnpike/storage/blobs'
 import { describe, expect, it } from 'vitest'
@@ -21,6 +22,7 @@ async function setUp(options: Partial<FilesOptions> & { storageGb?: number } = {
   const { driver, items } = mapDriver<string | Uint8Array>()
   const stored = unstorageBlobs(driver)
   const journal: string[] = []
+  const logs: RequestLog[] = []
   const faults: { commit?: (commit: Commit) => Promise<boolean> | undefined; put?: Error; delete?: Error } = {}
   const commitOf = ({ set = [], del = [] }: Commit): string =>
     [...set.map(({ key }) => `+${key[0]}`), ...del.map((key) => `-${key[0]}`)].join(' ')
@@ -54,10 +56,11 @@ async function setUp(options: Partial<FilesOptions> & { storageGb?: number } = {
     identity: { authenticate: () => ({ userId: user.id, via: 'custom' }) },
     files: { blobs, ...files },
     planLimits: { storageGb },
+    onRequest: (log) => logs.push(log),
     now,
   })
-  const ask = async (path: string): Promise<unknown> =>
-    JSON.parse((await handle(localExchange({ method: 'GET', path })))!.body as string)
+  const ask = async (path: string, method = 'GET'): Promise<unknown> =>
+    JSON.parse(String((await handle(localExchange({ method, path })))!.body ?? null))
   const problems = async (): Promise<string[]> => {
     const found: string[] = []
     for await (const problem of verifyPlatform(memory, { blobs: stored })) found.push(problem)
@@ -65,7 +68,7 @@ async function setUp(options: Partial<FilesOptions> & { storageGb?: number } = {
   }
   const used = () => operations.balances.usedBytes(user.id)
   journal.length = 0
-  return { kv: memory, items, blobs, journal, faults, files: operations.files!, user, problems, used, ask }
+  return { kv: memory, items, blobs, journal, faults, files: operations.files!, user, problems, used, ask, logs }
 }
 
 describe('an upload', () => {
@@ -194,6 +197,19 @@ describe('bytes without a record', () => {
     // A deletion is finished at once, whatever its age.
     expect(await files.verify()).toBe(1)
     expect([await used(), items.size]).toEqual([0, 0])
+  })
+
+  it('are told of in the log of the request that left them', async () => {
+    const { files, user, faults, ask, logs } = await setUp()
+    for (const fault of [undefined, new StorageError('The blob could not be deleted', 'none')]) {
+      const { id } = await files.upload(user.id, { name: 'a', body: chunks(5) })
+      if (fault) faults.delete = fault
+      await ask(`/api/user-files/${id}?permanent=true`, 'DELETE')
+    }
+    expect(logs.map(({ status, bytes_left }) => [status, bytes_left])).toEqual([
+      [204, undefined],
+      [204, true],
+    ])
   })
 
   it('of an upload that may be under way are left', async () => {

@@ -18,7 +18,7 @@ import {
 } from '../entities/files.js'
 import type { Paging } from '../entities/pages.js'
 import { displayNameOf } from '../files/file-names.js'
-import { HEAD_BYTES, mayShow, mediaTypeOf } from '../files/file-types.js'
+import { HEAD_BYTES, mayShow, mediaTypeOf, utf8Check } from '../files/file-types.js'
 import type { FilesOptions } from '../files/options.js'
 import type { Parts } from '../parts.js'
 import type { BalanceOperations } from './balances.js'
@@ -107,12 +107,16 @@ export function fileOperations(
       }
       await reserve({ least, most: Math.min(most ?? FILE_STEP, maxBytes) })
 
+      const mime_type = mediaTypeOf(type)
+      // A text is sent as UTF-8 where it is shown: it must be so throughout, whatever its head is.
+      const isText = mime_type === 'text/plain' ? utf8Check() : () => true
       let size = 0
       const head = new Uint8Array(HEAD_BYTES)
       const counted = async function* (): AsyncGenerator<Uint8Array> {
         for await (const chunk of body) {
           if (size < HEAD_BYTES) head.set(chunk.subarray(0, HEAD_BYTES - size), size)
           size += chunk.length
+          isText(chunk)
           const missing = Math.min(size, maxBytes) - upload.bytes
           if (missing > 0) await reserve({ least: missing, most: Math.max(missing, FILE_STEP) })
           yield chunk
@@ -120,11 +124,10 @@ export function fileOperations(
       }
       let isStored = false
       try {
-        const mime_type = mediaTypeOf(type)
         const { storage_key } = upload
         const { sha256 } = await blobs.put(storage_key, counted(), { type: mime_type, maxBytes })
         const { display_name = displayNameOf(name), is_public = false } = (await fields?.()) ?? {}
-        const inline = mayShow(mime_type, head.subarray(0, size))
+        const inline = mayShow(mime_type, head.subarray(0, size)) && isText()
         const named = { id, user_id: userId, display_name, mime_type, size_bytes: size, is_public, storage_key }
         const file = { ...named, sha256, inline, created_at }
         const verdict = (await check?.({ ...file, read: () => readAll(storage_key) })) ?? 'accept'
@@ -153,10 +156,17 @@ export function fileOperations(
     /** Takes a file out of the trash. @throws ApiError 404 */
     restore: (userId: string, id: string) =>
       change(userId, id, (file) => (file.deleted_at ? { ...file, deleted_at: null } : file)),
-    /** Removes a file for good, in the trash or not. Where its bytes cannot be removed now, `verify` does it later. @throws ApiError 404 */
-    async remove(userId: string, id: string): Promise<void> {
+    /**
+     * Removes a file for good, in the trash or not.
+     * @returns whether its bytes are gone too; false where they cannot be removed now, and `verify` does it later
+     * @throws ApiError 404
+     */
+    async remove(userId: string, id: string): Promise<boolean> {
       const unlinked = await unlink(async () => [await ownFile(kv, userId, id)])
-      await removeLoose(unlinked!).catch(() => undefined)
+      return removeLoose(unlinked!).then(
+        () => true,
+        () => false,
+      )
     },
     /** Lets others have a file that the upload check held back. @throws ApiError 404 */
     release: (userId: string, id: string) =>

@@ -1,19 +1,16 @@
-import type { Act, GatewayKey as StoredKey, KeyInput } from '@turnpike/core'
+import type { Act, GatewayKey as StoredKey, KeyInput, PageOptions } from '@turnpike/core'
 import { getUser } from '@turnpike/core'
-import { invalid, isUuid, NewBudget } from '@turnpike/core/internal'
+import { hourOf, invalid, isUuid, NewBudget } from '@turnpike/core/internal'
 import { jsonArray, Paging } from '@turnpike/http'
 import * as v from 'valibot'
 import { notFound, unauthenticated } from '../errors.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
-import { GatewayKey, KeysUsage, NewTime } from '../schemas.js'
+import { GatewayKey, IdParams, KeysUsage, NewTime } from '../schemas.js'
 import { none, sum, usageView } from '../usage.js'
 
 /** Most keys that one answer sums up. */
 const PAGE = 500
-
-/** The hour of a time, as usage is summed per hour (UTC), such as `2026-01-31-09`. */
-const hourOf = (time: Date): string => `${time.toISOString().slice(0, 10)}-${time.toISOString().slice(11, 13)}`
 
 /** What users can do with their gateway keys, without HTTP. */
 export function keyOperations({ kv, keys, ledger, now }: Parts) {
@@ -22,7 +19,7 @@ export function keyOperations({ kv, keys, ledger, now }: Parts) {
     const found: StoredKey[] = []
     let after: string | undefined
     do {
-      const page = await keys.list(userId, { limit: PAGE, ...(after !== undefined && { after }) })
+      const page = await keys.list(userId, { limit: PAGE, after })
       found.push(...page.items)
       after = page.next
     } while (after !== undefined)
@@ -42,7 +39,7 @@ export function keyOperations({ kv, keys, ledger, now }: Parts) {
         throw error
       }
     },
-    list: (userId: string, page?: { after?: string; limit?: number }) => keys.list(userId, page),
+    list: (userId: string, page?: PageOptions) => keys.list(userId, page),
     /** Revokes a key of the user; also one that is revoked already. False if the user has no key with this id. */
     async revoke(userId: string, id: string, act?: Act): Promise<boolean> {
       const key = isUuid(id) ? await keys.get(id) : null
@@ -53,7 +50,7 @@ export function keyOperations({ kv, keys, ledger, now }: Parts) {
      */
     async usage(userId: string, { from, to }: { from?: Date | undefined; to?: Date | undefined } = {}) {
       const owned = await all(userId)
-      const last = to && hourOf(to)
+      const last = to && hourOf(to.toISOString())
       const totals =
         from || to
           ? await Promise.all(
@@ -137,8 +134,7 @@ export const keysList = (keys: KeyOperations) =>
     output: v.array(GatewayKey),
     answerHeaders: ['Link'],
     run: (caller, { query }, call) =>
-      jsonArray(query, call, async ({ limit, after }) => {
-        const page = { ...(limit !== undefined && { limit }), ...(after !== undefined && { after }) }
+      jsonArray(query, call, async (page) => {
         const { items, next } = await keys.list(caller!.user.id, page)
         return { items: items.map((key) => ({ ...keyView(key), last_used_at: key.last_used_at })), next }
       }),
@@ -150,7 +146,7 @@ export const keysRevoke = (keys: KeyOperations) =>
     id: 'keys.revoke',
     summary: 'Revokes a gateway key; it stays in the list.',
     access: 'developer',
-    params: v.object({ id: v.string() }),
+    params: IdParams,
     errors: [404],
     async run(caller, { params: { id } }) {
       const user = caller!.user.id

@@ -20,7 +20,7 @@ import type { BalanceOperations } from './balances.js'
 
 /** What users can do with their projects, without HTTP. Each is of the user whose id is given. */
 export function projectOperations({ kv, teams, now }: Parts, { limits }: BalanceOperations) {
-  const get = async (userId: string, id: string, foreign: 403 | 404 = 404) =>
+  const get = async (userId: string, id: string, foreign?: 403 | 404) =>
     projectView((await ownProject(kv, userId, id, foreign)).value)
 
   return {

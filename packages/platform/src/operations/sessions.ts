@@ -3,10 +3,10 @@ import { createSession, getSession, listSessions } from '@turnpike/core'
 import { jsonArray, Paging } from '@turnpike/http'
 import * as v from 'valibot'
 import { isUuid, jsonObject } from '@turnpike/core/internal'
-import { notFound } from '../errors.js'
+import { found } from '../errors.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
-import { NewTime, Session } from '../schemas.js'
+import { IdParams, NewTime, Session } from '../schemas.js'
 
 /** What users can do with their gateway sessions, without HTTP. */
 export function sessionOperations({ kv, now }: Parts) {
@@ -67,12 +67,8 @@ export const sessionsGet = (sessions: SessionOperations) =>
     id: 'sessions.get',
     summary: 'A session and its usage.',
     access: 'user',
-    params: v.object({ id: v.string() }),
+    params: IdParams,
     output: Session,
     errors: [404],
-    async run(caller, { params: { id } }) {
-      const session = await sessions.get(caller!.user.id, id)
-      if (!session) throw notFound('session')
-      return session
-    },
+    run: async (caller, { params: { id } }) => found('session', await sessions.get(caller!.user.id, id)),
   })

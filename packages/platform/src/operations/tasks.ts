@@ -2,15 +2,7 @@ import { content, jsonArray, Paging } from '@turnpike/http'
 import * as v from 'valibot'
 import type { Paging as PagingInput } from '../entities/pages.js'
 import type { NewTask as TaskInput, TaskChange } from '../entities/tasks.js'
-import {
-  createTask,
-  getTask,
-  listRevisions,
-  listTasks,
-  requireOwnTask,
-  revisionView,
-  updateTask,
-} from '../entities/tasks.js'
+import { createTask, getTask, listRevisions, listTasks, revisionView, updateTask } from '../entities/tasks.js'
 import { forbidden } from '../errors.js'
 import { defined } from '../fields.js'
 import { operation } from '../operation.js'
@@ -53,10 +45,8 @@ export function taskOperations({ kv, ledger, taskPolicy, now }: Parts) {
     },
     /** The tasks of a project, newest first. @throws ApiError 404 */
     list: (userId: string, projectId: string, page?: PagingInput) => listTasks(kv, userId, projectId, page),
-    /** @throws ApiError 404 */
-    get: (userId: string, id: string) => getTask(kv, userId, id),
-    /** Fails where the user cannot change a task. @throws ApiError 404, 403 for somebody else's */
-    requireOwn: (userId: string, id: string) => requireOwnTask(kv, userId, id),
+    /** @param foreign the status of the error for somebody else's; default 404. @throws ApiError 404 where there is none */
+    get: (userId: string, id: string, foreign?: 403 | 404) => getTask(kv, userId, id, foreign),
     /** Changes what `change` returns of the current task. Another `output` that is a text makes a revision. */
     update,
     /** Approves a task: its draft becomes its output, and it is done. */
@@ -159,7 +149,7 @@ export const tasksUpdate = (tasks: TaskOperations) =>
     example: { status: 'done', output: 'A good headline' },
     output: Task,
     errors: [403, 404],
-    permit: (caller, { id }) => tasks.requireOwn(caller!.user.id, id),
+    permit: async (caller, { id }) => void (await tasks.get(caller!.user.id, id, 403)),
     run: (caller, { params: { id }, body: { status, output, draft_output, review_comments } }) =>
       tasks.update(caller!.user.id, id, () => defined({ status, output, draft_output, review_comments })),
   })

@@ -10,7 +10,7 @@ import {
   updateUser,
 } from '@turnpike/core'
 import type { User as StoredUser } from '@turnpike/core'
-import { invalid, uuidv7 } from '@turnpike/core/internal'
+import { invalid, USER_NAME, uuidv7 } from '@turnpike/core/internal'
 import { jsonArray, Paging } from '@turnpike/http'
 import * as v from 'valibot'
 import { found, notFound } from '../errors.js'
@@ -87,7 +87,9 @@ export const userView = (user: StoredUser): v.InferOutput<typeof User> => {
   return { id, email: email ?? '', first_name, last_name, username, role, provider, deleted_at, created_at }
 }
 
-const name = v.nullish(v.pipe(v.string(), v.maxLength(200)))
+const name = v.nullish(
+  v.pipe(v.string(), v.maxLength(200), v.regex(USER_NAME, 'expected a text without control characters')),
+)
 
 const names = { firstName: name, lastName: name, username: name }
 const aliases = { first_name: 'firstName', last_name: 'lastName' }

@@ -63,6 +63,13 @@ export function directory(byId: ReadonlyMap<string, Provider[]>, groups: Readonl
     return ids.length === 1 ? at(ids[0]!, asked) : ids.flatMap((id) => at(id, asked))
   }
 
+  /** The members of a group, in order of preference. */
+  const membersOf = (known: Catalogue, members: string[]): Place[] =>
+    members
+      .flatMap((id) => serving(known, id, undefined))
+      // A group may contain the same model under two names.
+      .filter((one, i, all) => i === all.findIndex((o) => o.provider === one.provider && o.model === one.model))
+
   /** The providers that have the requested model, in order of preference. */
   const placesOf = (known: Catalogue, { task, request }: Need): Place[] => {
     const { model, provider: word } = request
@@ -74,16 +81,12 @@ export function directory(byId: ReadonlyMap<string, Provider[]>, groups: Readonl
     if (model.length > ID_LENGTH) throw invalidModel(`A model id has at most ${ID_LENGTH} characters`)
     const group = groups.get(model)
     const places = group
-      ? group
-          .flatMap((id) => serving(known, id, undefined))
-          .filter(({ provider: { id } }) => !wanted || id === wanted)
-          // A group may contain the same model under two names.
-          .filter((one, i, all) => i === all.findIndex((o) => o.provider === one.provider && o.model === one.model))
+      ? membersOf(known, group).filter(({ provider: { id } }) => !wanted || id === wanted)
       : serving(known, model, wanted)
     const able = places.filter((place) => task in place.provider && place.model !== '')
     if (able.length === 0) throw invalidModel(`No configured provider has the model "${model.slice(0, 100)}"`)
     return able
   }
 
-  return { idOf, prefixOf, ownersOf, placesOf, rotate }
+  return { idOf, prefixOf, ownersOf, membersOf, placesOf, rotate }
 }

@@ -1,5 +1,5 @@
 // Longer than 250 lines: one function, and one table of providers that most cases are about.
-import type { Model, Need, Price, PriceTable, Provider, Router, Target } from '@turnpike/core'
+import type { Capability, Model, Need, Price, PriceTable, Provider, Router, Target } from '@turnpike/core'
 import { fixedPrices, priceTable, UpstreamError } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
 import { createRouter } from './router.js'
@@ -156,6 +156,30 @@ describe('a group', () => {
   ])('%s of provider %s is %j', async (group, named, found) =>
     expect(await targets(grouped, group, named)).toEqual(found),
   )
+
+  it('is a model of its first provider, with what all its listed members can do', async () => {
+    const able = (id: string, ...capabilities: Capability[]): Model => ({ ...model('p', id), capabilities })
+    const various = Object.assign(provider('p', []), {
+      models: async () => [able('a', 'chat', 'vision', 'tools'), able('b', 'chat', 'tools'), able('c', 'embeddings')],
+    })
+    const groups = { able: ['p/a', 'p/b', 'p/a', 'p/unlisted'], unable: ['p/a', 'p/c'], unknown: ['p/x'], none: ['y'] }
+    const router = createRouter({ providers: [various], groups })
+    const record = { object: 'model', created: expect.any(Number) as number, owned_by: 'turnpike', provider: 'p' }
+    expect(await router.groups()).toEqual([
+      { ...record, id: 'able', capabilities: ['chat', 'tools'], members: ['p/a', 'p/b', 'p/unlisted'] },
+      { ...record, id: 'unable', capabilities: [], members: ['p/a', 'p/c'] },
+      { ...record, id: 'unknown', capabilities: [], members: ['p/x'] },
+    ])
+  })
+
+  it('is found by its name, and listed with its first provider', async () => {
+    const ids = async (provider: string) => (await grouped.groups({ provider })).map(({ id }) => id)
+    expect(await ids('openai')).toEqual(['good', 'gpt-4o', 'twice'])
+    expect(await ids('gemini')).toEqual(['partly'])
+    expect(await grouped.model('gpt-4o')).toMatchObject({ members: ['openai/shared', 'google/shared'] })
+    expect(await grouped.model('openai/gpt-4o')).not.toHaveProperty('members')
+    expect(await grouped.model('none')).toBeUndefined()
+  })
 
   it.each([
     ['partly', 'openai'],

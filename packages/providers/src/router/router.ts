@@ -9,6 +9,7 @@ import { byCost, inOrder } from './candidates.js'
 import { Choices } from './choices.js'
 import type { Catalogue, Place } from './directory.js'
 import { directory } from './directory.js'
+import { groupModel } from './group-model.js'
 import type { HealthOptions } from './health.js'
 import { Health } from './health.js'
 import { midSize } from './mid-size.js'
@@ -56,7 +57,7 @@ export function createRouter(options: RouterOptions): Router {
     byId.set(id, [...(byId.get(id) ?? []), provider])
   }
 
-  const { idOf, prefixOf, ownersOf, placesOf, rotate } = directory(byId, groups)
+  const { idOf, prefixOf, ownersOf, membersOf, placesOf, rotate } = directory(byId, groups)
 
   const listed = async (): Promise<Model[]> => {
     // Nothing aborts it. Made here, because Workers allow no signal before the first request.
@@ -73,6 +74,12 @@ export function createRouter(options: RouterOptions): Router {
       read.set(model.id, of.set(model.provider, model))
     }
     return read
+  }
+
+  /** The groups that have a member, as models. */
+  const groupModels = async (): Promise<Model[]> => {
+    const known = (catalogue ??= await readCatalogue())
+    return [...groups].flatMap(([name, ids]) => groupModel(name, membersOf(known, ids), known) ?? [])
   }
 
   const targetOf = (table: PriceTable, { provider, model }: Place): Target => ({
@@ -144,7 +151,13 @@ export function createRouter(options: RouterOptions): Router {
       const all = await listed()
       return provider === undefined ? all : all.filter((model) => model.provider === idOf(provider))
     },
+    async groups({ provider } = {}) {
+      const all = await groupModels()
+      return provider === undefined ? all : all.filter((group) => group.provider === idOf(provider))
+    },
     async model(id) {
+      const group = groups.has(id) && (await groupModels()).find((one) => one.id === id)
+      if (group) return group
       const model = (await listed()).find((one) => one.id === id || `${one.provider}/${one.id}` === id)
       const { chat } = model?.capabilities.includes('chat') ? byId.get(model.provider)![0]! : {}
       return model && chat ? extend(model, { fidelity: fidelityOf(chat, model.id) }) : model

@@ -2,10 +2,9 @@ import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { fetchShell } from './fetch-shell.js'
 import { createHandler } from './handler.js'
-import { jsonArray } from './json-stream.js'
+import { jsonArray, Paging } from './lists.js'
 import type { DefineOperation } from './operation.js'
 import { operation as define, route } from './operation.js'
-import { Paging } from './paging.js'
 
 const operation: DefineOperation<null, string> = define
 
