@@ -108,8 +108,8 @@ function NewKey({ onMade, onClose }: { onMade: (made: Key) => void; onClose: () 
 const NewKeyNotice = ({ made, onDone }: { made: Key; onDone: () => void }) => (
   <Announcement tone="warn">
     <p>
-      <strong class="break">{made.name}</strong> is made. Copy the key now: it is shown this once, and nobody can look it up
-      later.
+      <strong class="break">{made.name}</strong> is made. Copy the key now: it is shown this once, and nobody can look
+      it up later.
     </p>
     <Code text={made.key!} label="The key" />
     <details>

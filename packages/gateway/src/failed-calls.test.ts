@@ -49,7 +49,7 @@ describe('failed_calls', () => {
     const unpaid = answer({ error: { message: 'SECRET', code: 'insufficient_quota' } }, 429)
     const { failedCalls } = await setUp({ a: unpaid, b: undefined })
     expect(await failedCalls()).toEqual([200, 'a/gpt-4o: credential 429'])
-    expect(await failedCalls({ model: 'a/gpt-4o' })).toEqual([502, 'a/gpt-4o: credential 429'])
+    expect(await failedCalls({ model: 'a/gpt-4o' })).toEqual([429, 'a/gpt-4o: credential 429'])
   })
 
   it('is absent where no call failed', async () => {
