@@ -95,8 +95,8 @@ export const mutations = [
   {
     name: 'leak-upstream-text',
     file: 'packages/gateway/src/describe-error.ts',
-    line: "return new ApiError(400, 'invalid_request_error', scrub(error.message), {",
-    broken: "return new ApiError(400, 'invalid_request_error', error.message, {",
+    line: 'return invalid(scrub(error.message), {',
+    broken: 'return invalid(error.message, {',
     test: 'packages/gateway/src/operations/chat-errors.test.ts',
     red: 'is reported without secrets',
   },
