@@ -29,8 +29,8 @@ describe('an upstream of OpenAI that fails before its first event', () => {
       [refused(400, "This model's maximum context length is 8192 tokens.", [])],
       invalid("This model's maximum context length is 8192 tokens.", 'context_length_exceeded'),
     ],
-    ['429 for an account without credit', [refused(429, 'Secret quota', [], 'insufficient_quota')], failed],
-    ['429 for an account that is not active', [refused(429, 'Secret billing', [], 'billing_not_active')], failed],
+    ['429 for an account without credit', [refused(429, 'Secret quota', [], 'insufficient_quota')], limited('1')],
+    ['429 for an account that is not active', [refused(429, 'Secret billing', [], 'billing_not_active')], limited('1')],
     ['400 for an account at its limit', [refused(400, 'Secret limit', [], 'billing_hard_limit_reached')], failed],
     [
       '404 with the code for a model',

@@ -95,8 +95,8 @@ export const mutations = [
   {
     name: 'leak-upstream-text',
     file: 'packages/gateway/src/describe-error.ts',
-    line: "return new ApiError(400, 'invalid_request_error', scrub(error.message), {",
-    broken: "return new ApiError(400, 'invalid_request_error', error.message, {",
+    line: 'return invalid(scrub(error.message), {',
+    broken: 'return invalid(error.message, {',
     test: 'packages/gateway/src/operations/chat-errors.test.ts',
     red: 'is reported without secrets',
   },
@@ -319,8 +319,8 @@ export const mutations = [
   {
     name: 'redis-applies-twice',
     file: 'packages/storage/src/redis-scripts.ts',
-    line: 'if last >= number then return last == number and 1 or 0 end',
-    broken: '',
+    line: 'if last >= number then',
+    broken: 'if false then',
     test: 'test/faults/redis.test.ts',
     red: 'once',
   },

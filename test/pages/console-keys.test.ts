@@ -47,23 +47,28 @@ consoleSuite('keys and usage at the console', (given) => {
     await page.getByRole('button', { name: 'New key' }).click()
     await page.getByLabel('Name').fill('intern')
     await page.getByText('Budget, models, end').click()
-    await page.getByLabel('Budget in US dollars').fill('12.5')
+    await page.getByLabel('Budget in US dollars').fill('-1')
+    await page.getByText('Budget, models, end').click()
+    await page.getByRole('button', { name: 'Make key' }).click()
+    await page.locator('[name=usd]:focus').fill('12.5')
     await page.getByLabel('The budget is for').selectOption('each month')
-    await page.getByLabel('Models').fill('gpt-4o-mini, claude-sonnet-4-5')
+    await page.getByLabel('Models').fill('claude-sonnet-4-5, gpt-4o-mini')
     await page.getByLabel('End').fill('2030-01-31T08:00')
     await inspect('console-new-key-limits')
     await page.getByRole('button', { name: 'Make key' }).click()
+    await page.getByText('A first request').click()
+    await page.locator('pre', { hasText: '"model":"claude-sonnet-4-5"' }).waitFor()
     await page.getByRole('button', { name: 'I have copied it' }).click()
     const [made] = await person.client.get('/api/keys')
     expect(made).toMatchObject({
       name: 'intern',
       rate_limit: 60,
       budget: { usd: 12.5, per: 'month' },
-      models: ['gpt-4o-mini', 'claude-sonnet-4-5'],
+      models: ['claude-sonnet-4-5', 'gpt-4o-mini'],
       expires_at: new Date('2030-01-31T08:00').toISOString(),
     })
     const row = page.getByRole('row', { name: 'intern' })
-    for (const limit of ['$12.50 a month', 'gpt-4o-mini, claude-sonnet-4-5', 'until 31 Jan 2030'])
+    for (const limit of ['$12.50 a month', 'claude-sonnet-4-5, gpt-4o-mini', 'until 31 Jan 2030'])
       await row.getByText(limit).waitFor()
     await inspect('console-key-limits')
   })

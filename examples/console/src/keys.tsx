@@ -28,9 +28,9 @@ type Key = Schemas['GatewayKey']
 /** The requests a minute of a key, where no others are asked for. */
 const RATE_LIMIT = 60
 
-const curl = (key: string): string =>
+const curl = ({ key, models }: Key): string =>
   `curl ${new URL('v1/chat/completions', location.href).href} -H "Authorization: Bearer ${key}" ` +
-  `-H "Content-Type: application/json" -d '{"model":"gpt-4o-mini","messages":[{"role":"user","content":"Hello!"}]}'`
+  `-H "Content-Type: application/json" -d '{"model":"${models?.[0] ?? 'gpt-4o-mini'}","messages":[{"role":"user","content":"Hello!"}]}'`
 
 /** Asks for the name and the limits of a key. */
 function NewKey({ onMade, onClose }: { onMade: (made: Key) => void; onClose: () => void }) {
@@ -69,7 +69,8 @@ function NewKey({ onMade, onClose }: { onMade: (made: Key) => void; onClose: () 
             />
           )}
         </Field>
-        <details>
+        {/* A field that is wrong can be pointed at only where it is shown. */}
+        <details onInvalidCapture={(event) => (event.currentTarget.open = true)}>
           <summary>Budget, models, end</summary>
           <div class="stack">
             <Field
@@ -104,16 +105,16 @@ function NewKey({ onMade, onClose }: { onMade: (made: Key) => void; onClose: () 
 }
 
 /** The value of a new key. The server does not know it afterwards. */
-const NewKeyNotice = ({ name, value, onDone }: { name: string; value: string; onDone: () => void }) => (
+const NewKeyNotice = ({ made, onDone }: { made: Key; onDone: () => void }) => (
   <Announcement tone="warn">
     <p>
-      <strong class="break">{name}</strong> is made. Copy the key now: it is shown this once, and nobody can look it up
-      later.
+      <strong class="break">{made.name}</strong> is made. Copy the key now: it is shown this once, and nobody can look
+      it up later.
     </p>
-    <Code text={value} label="The key" />
+    <Code text={made.key!} label="The key" />
     <details>
       <summary>A first request</summary>
-      <Code text={curl(value)} label="A first request" />
+      <Code text={curl(made)} label="A first request" />
     </details>
     <div>
       <button type="button" onClick={onDone}>
@@ -170,12 +171,11 @@ export function Keys() {
         </button>
       }
     >
-      {newKeys.map(({ id, name, key }) => (
+      {newKeys.map((made) => (
         <NewKeyNotice
-          key={id}
-          name={name}
-          value={key!}
-          onDone={() => setNewKeys((keys) => keys.filter((one) => one.id !== id))}
+          key={made.id}
+          made={made}
+          onDone={() => setNewKeys((keys) => keys.filter((one) => one.id !== made.id))}
         />
       ))}
       {revoked && (

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { KV } from '@turnpike/core'
-import { getUser, usageLedger } from '@turnpike/core'
+import { getUser, StorageError, usageLedger } from '@turnpike/core'
 import { dashboardFiles, dashboardHeaders } from '@turnpike/dashboard'
 import { docsFiles, docsHeaders } from '@turnpike/dashboard/docs'
 import { consoleFiles, consoleHeaders } from '@turnpike/example-console'
@@ -67,6 +67,10 @@ async function bootstrap(
         throw new Error(`The first administrator, ${email}, cannot be made: ${(error as Error).message}`, {
           cause: error,
         })
+      if (StorageError.is(error) && ADMIN_PASSWORD === undefined)
+        console.error(
+          `The administrator, ${email}, was stored, but not in time to be sure of the password: npm run -s users -- password ${email} sets another`,
+        )
     }
   } else if (found.deleted_at !== null) {
     if (given !== undefined)

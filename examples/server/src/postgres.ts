@@ -48,9 +48,9 @@ export async function connectPostgres(url: string): Promise<Pool> {
       try {
         return await pools[at]!.connect()
       } catch (error) {
-        if (Date.now() > deadline || REFUSED.test(String((error as { code?: string }).code))) throw error
-        // Others may have found that out at the same time.
+        // Others may have found that out at the same time. The next connection begins with another host also where this one refuses.
         if (primary === at) primary = (at + 1) % pools.length
+        if (Date.now() > deadline || REFUSED.test(String((error as { code?: string }).code))) throw error
         if (failures % pools.length === pools.length - 1) await sleep(PAUSE)
       }
     }

@@ -45,9 +45,12 @@ const shared = (kv: KV, rateLimiter: SharedRateLimiter, end?: () => unknown): St
 async function redis(url: string): Promise<Storage> {
   const replicas = replicasOf(url)
   const client = await connectRedis(url)
+  let kv: KV | undefined
   try {
-    return shared(await redisKV(client, { replicas }), await redisRateLimiter(client), () => client.quit())
+    kv = await redisKV(client, { replicas })
+    return shared(kv, await redisRateLimiter(client), () => client.quit())
   } catch (error) {
+    await kv?.close()
     client.disconnect()
     throw error
   }

@@ -18,8 +18,8 @@ const passed = ['unsupported_parameter', 'context_length_exceeded'] as const
 
 /** The error that the caller gets for a failed upstream call (ruling 14). */
 function describeUpstream(error: UpstreamError): ApiError {
-  const { kind, status, caller, credential, accepted, code, retryAfter, encoding } = error.failure
-  if (kind === 'status' && status === 429 && !credential)
+  const { kind, status, caller, accepted, code, retryAfter, encoding } = error.failure
+  if (kind === 'status' && status === 429)
     return new ApiError(429, 'rate_limit_error', 'The upstream provider is rate limiting; try again later', {
       code: 'rate_limit_exceeded',
       retryAfter: Math.max(1, retryAfter ?? RETRY_AFTER_S),

@@ -45,6 +45,13 @@ describe('failed_calls', () => {
     expect(await failedCalls({ model: 'b/x, y: z' })).toEqual([400, 'b/x__y:_z: refused 400'])
   })
 
+  it('names an account that cannot pay a credential, after which another provider is tried', async () => {
+    const unpaid = answer({ error: { message: 'SECRET', code: 'insufficient_quota' } }, 429)
+    const { failedCalls } = await setUp({ a: unpaid, b: undefined })
+    expect(await failedCalls()).toEqual([200, 'a/gpt-4o: credential 429'])
+    expect(await failedCalls({ model: 'a/gpt-4o' })).toEqual([429, 'a/gpt-4o: credential 429'])
+  })
+
   it('is absent where no call failed', async () => {
     const { failedCalls, logs } = await setUp({ a: undefined })
     expect(await failedCalls()).toEqual([200, undefined])

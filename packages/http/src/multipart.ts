@@ -37,7 +37,8 @@ async function* readBody(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
   }
 }
 
-/** What browsers write in a name in place of quotation marks and line breaks (WHATWG HTML, multipart/form-data). The parser leaves it. */
+/** What browsers write in a name in place of quotation marks and line breaks (WHATWG HTML, multipart/form-data). The parser leaves it.
+ * It decodes a `filename*`, which browsers do not send, so that these three are decoded twice in one. */
 const ESCAPES: Record<string, string> = { '%22': '"', '%0D': '\r', '%0A': '\n' }
 const decodeName = (name: string): string => name.replace(/%22|%0D|%0A/g, (escape) => ESCAPES[escape]!)
 

@@ -172,7 +172,10 @@ export async function redisConnection(
   }
 }
 
-/** A connection on a new client with the options of this one. `close` ends the new client, and so does the end of this one. */
+/**
+ * A connection on a new client with the options of this one. `close` ends the new client, and so does the end of this one, which ioredis does
+ * not tell while it reconnects: close the store before its client.
+ */
 export async function separateConnection(
   client: RedisClient,
   ...rest: [timeout: number, scripts: Script[], key: string]

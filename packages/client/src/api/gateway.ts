@@ -597,8 +597,7 @@ export interface components {
             role?: ("user" | "developer" | "admin") | null;
             budget?: {
                 usd: number;
-                /** @enum {string} */
-                per?: "day" | "month";
+                per?: ("day" | "month") | null;
             } | null;
         };
         GatewayInfo: {

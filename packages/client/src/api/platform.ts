@@ -1160,8 +1160,7 @@ export interface components {
             models?: string[] | null;
             budget?: {
                 usd: number;
-                /** @enum {string} */
-                per?: "day" | "month";
+                per?: ("day" | "month") | null;
             } | null;
             expiresAt?: string | null;
         };

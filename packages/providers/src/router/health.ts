@@ -26,6 +26,9 @@ interface State {
 const ended = ({ kind, code }: UpstreamFailure): boolean =>
   (kind === 'malformed' || kind === 'truncated') && code !== undefined
 
+/** Whether the provider is only asked too often, and not an account that cannot pay, which some report with the same status. */
+const isRateLimit = ({ status, credential }: UpstreamFailure): boolean => status === 429 && !credential
+
 /**
  * A circuit breaker per provider, driven by real traffic: after several consecutive failures the provider is tried last, until one request
  * tries it. Not counted as failures: errors caused by the caller, answers that the model itself ended (callers could provoke them),
@@ -79,8 +82,8 @@ export class Health {
       state.nextTry = undefined
       return
     }
-    const { kind, status, credential, retryAfter = LIMITED_S } = error.failure
-    if (status === 429 && !credential) {
+    const { kind, retryAfter = LIMITED_S } = error.failure
+    if (isRateLimit(error.failure)) {
       const limits = this.#limited.get(provider) ?? new Map<string, number>()
       // Expired entries are removed, because model ids are chosen by callers and would accumulate.
       for (const [one, until] of limits) if (until <= this.#now()) limits.delete(one)
@@ -104,7 +107,7 @@ export class Health {
     const state = this.#of(provider)
     if (!error) {
       if (state.nextTry !== undefined) state.nextTry = Math.min(state.nextTry, this.#now())
-    } else if (!error.failure.caller && error.failure.status !== 429) this.#fail(state, error.failure.kind)
+    } else if (!error.failure.caller && !isRateLimit(error.failure)) this.#fail(state, error.failure.kind)
   }
 
   /** The state of the circuit breaker. */

@@ -85,6 +85,12 @@ describe('a probe', () => {
     expect(state()).toMatchObject({ failures: 1, last_failure: kind })
   })
 
+  it('fails where the account cannot pay, which counts, whatever the status', async () => {
+    const { probe, state } = setUp(() => json(429, { error: { message: 'No', code: 'insufficient_quota' } }))
+    expect(await probe()).toMatchObject({ status: 429 })
+    expect(state()).toMatchObject({ failures: 1, last_failure: 'status' })
+  })
+
   it.each([
     ['it was asked too often', 429],
     ['the question itself is wrong', 400],
