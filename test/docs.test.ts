@@ -153,7 +153,7 @@ it('every file named in the READMEs and in docs/map.md exists', () => {
     const isRoot = !page.startsWith('packages/')
     const folder = isRoot ? root : join(root, page, '../src')
     return (
-      [...readPage(page).matchAll(/`([a-z\d-]+(?:\/[a-z\d-]+)*(?:\.ts|\/))`/g)]
+      [...readPage(page).matchAll(/`([a-z\d-]+(?:\/[a-z\d-]+)*(?:\.tsx?|\.css|\/))`/g)]
         .map((match) => match[1]!)
         // Pages of the root name a file without its folder only beside one that has it.
         .filter((path) => !isRoot || path.includes('/'))

@@ -1,7 +1,6 @@
 import { concat, uuidv7 } from '@turnpike/core/internal'
+import { FILE_MEMORY } from './conventions.js'
 
-/** Files up to this size, in bytes, stay in memory; larger ones are written to a temporary file. */
-const MEMORY = 256 * 1024
 /** Chunk size for reads from a temporary file, in bytes. */
 const CHUNK = 64 * 1024
 
@@ -46,7 +45,7 @@ async function openTemporary() {
 }
 
 /**
- * Receives a file into memory or, above 256 KiB, into a temporary file. On runtimes without a file system it stays in memory.
+ * Receives a file into memory or, above {@link FILE_MEMORY}, into a temporary file. On runtimes without a file system it stays in memory.
  * @throws the error of `tooLarge`, as soon as more than `limit` bytes have arrived
  */
 export async function spool(body: AsyncIterable<Uint8Array>, limit: number, tooLarge: () => Error): Promise<Spooled> {
@@ -60,7 +59,7 @@ export async function spool(body: AsyncIterable<Uint8Array>, limit: number, tooL
       if (size > limit) throw tooLarge()
       chunks.push(chunk)
       inMemory += chunk.length
-      if (inMemory <= MEMORY) continue
+      if (inMemory <= FILE_MEMORY) continue
       file ??= await openTemporary()
       if (!file) continue
       await file.handle.writeFile(concat(chunks, inMemory))

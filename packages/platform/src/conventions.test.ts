@@ -1,8 +1,10 @@
 import { createUser, gatewayKeys, memoryKV, usageLedger } from '@turnpike/core'
 import { localExchange } from '@turnpike/http'
+import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import type { PasswordHasher, ReplyRequest } from './index.js'
 import { createPlatform, passwordAuth, scryptHasher } from './index.js'
+import { BalancePatch } from './operations/balances.js'
 
 const head = {
   method: 'POST',
@@ -71,6 +73,24 @@ describe('the defaults', () => {
       { role: 'user', content: '21' },
       { role: 'user', content: 'last' },
     ])
+  })
+
+  it('allow balances of up to 1,000,000,000', () => {
+    const isAllowed = (creditCoins: number): boolean => v.is(BalancePatch, { creditCoins })
+    expect([1e9, 1e9 + 1, -1e9, -1e9 - 1].map(isAllowed)).toEqual([true, false, true, false])
+  })
+
+  it('tell the cost of the last 100 revisions of a task apart', async () => {
+    const kv = await memoryKV()
+    const { operations } = createPlatform({ kv, identity: passwordAuth({ kv }) })
+    const { id: userId } = (await createUser(kv, { email: 'ada@example.org' }))!
+    const { id: projectId } = await operations.projects.create(userId, { name: 'A' })
+    const { id } = await operations.tasks.create(userId, projectId, { title: 'B' })
+    for (let i = 0; i < 101; i++) await operations.tasks.update(userId, id, () => ({ output: `${i}` }))
+    const { items } = await operations.tasks.revisions(userId, id, { limit: 101 })
+    const { revisions } = await operations.spend.task(userId, id)
+    expect(revisions.map((one) => one.id)).toEqual(items.slice(0, 100).map((one) => one.id))
+    expect(items).toHaveLength(101)
   })
 
   it('allow a user 60 requests a minute through the gateway for browsers', async () => {

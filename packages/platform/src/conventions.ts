@@ -17,6 +17,9 @@ export const SIGN_INS = 20
 export const ISSUER = 'turnpike'
 export const AUDIENCE = 'turnpike'
 
+/** Not shown: seconds that a token may be from the future, where the clocks of two machines differ. */
+export const CLOCK_S = 60
+
 /** Not shown: seconds for which a new signing key is published before it is used, and for which a retired one verifies beyond its last token. */
 export const KEY_PUBLISHED_S = 600
 export const KEY_RETIRED_S = 120
@@ -46,6 +49,9 @@ export const PLAN_LIMITS = { projects: null, agents: null, storageGb: 1 }
 /** "1 unit = 1,000 tokens": what happens when they are used up is not shown. */
 export const BALANCE_POLICY = 'report'
 
+/** Not shown: largest number of a balance; sums of them stay safe integers, also in tokens. */
+export const MAX_BALANCE = 1_000_000_000
+
 /** "teamType, color, description": what a project has that is made without them is not shown. */
 export const NEW_PROJECT = { teamType: 'custom', color: '#64748b' } as const
 
@@ -60,6 +66,9 @@ export const TEXT_LENGTH = 1024 * 1024
 
 /** "Conversations (get, clear, send message): … payload not shown": the last messages of a conversation that a reply is made from. */
 export const REPLY_MESSAGES = 100
+
+/** Not shown: the newest revisions of a task whose cost an answer tells apart; that of older ones counts for the oldest of them. */
+export const SPEND_REVISIONS = 100
 
 /** "Teams … endpoints (these resource groups exist): not shown": the agents of a team, by its type. Without a model, an agent has the router's. */
 export const TEAMS = {

@@ -2,10 +2,10 @@ import { ActionButton, Empty, Panel, useAction } from '@turnpike/ui'
 import { DiffView } from './diff-view.js'
 import type { TaskFormProps } from './draft-form.js'
 import { CommentForm, DraftForm } from './draft-form.js'
-import { draftOf, setDraft } from './drafts.js'
 import { TaskError } from './task-changed.js'
 import type { Task } from './tasks.js'
 import { changeTask, commentField, draftField } from './tasks.js'
+import { setUnsent, unsentOf } from './unsent.js'
 
 /** What a draft would change of the output; without an output, the draft. */
 function Draft({ task: { draft_output: draft, output } }: { task: Task }) {
@@ -34,7 +34,7 @@ export function Approval(props: TaskFormProps) {
   const send = useAction(async () => onChange(await changeTask(task, { status: 'waiting_approval' })))
   const isToSend =
     task.requires_user_approval && status !== 'waiting_approval' && draft_output !== null && draft_output !== output
-  if (draftOf(draftField(id)) !== undefined)
+  if (unsentOf(draftField(id)) !== undefined)
     return (
       <Panel title="Draft">
         <div class="body">
@@ -42,12 +42,12 @@ export function Approval(props: TaskFormProps) {
         </div>
       </Panel>
     )
-  const isCommenting = draftOf(commentField(id)) !== undefined
+  const isCommenting = unsentOf(commentField(id)) !== undefined
   return (
     <Panel
       title={status === 'waiting_approval' ? 'Waiting for your approval' : 'Draft'}
       actions={
-        <button type="button" onClick={() => setDraft(draftField(id), { text: draft_output ?? '', version })}>
+        <button type="button" onClick={() => setUnsent(draftField(id), { text: draft_output ?? '', version })}>
           {draft_output === null ? 'Write a draft' : 'Edit draft'}
         </button>
       }
@@ -71,7 +71,7 @@ export function Approval(props: TaskFormProps) {
             <>
               <TaskError error={approve.error} task={task} onShow={onShow} />
               <div class="row end">
-                <button type="button" onClick={() => setDraft(commentField(id), { text: '', version })}>
+                <button type="button" onClick={() => setUnsent(commentField(id), { text: '', version })}>
                   Request changes
                 </button>
                 <ActionButton action={approve} class="primary" onClick={approve.run}>

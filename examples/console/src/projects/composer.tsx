@@ -1,7 +1,7 @@
 import { useRef } from 'preact/hooks'
 import type { Conversation } from './conversation-store.js'
 import { messageField } from './conversation-store.js'
-import { draftOf, setDraft } from './drafts.js'
+import { setUnsent, unsentOf } from './unsent.js'
 
 /** Where the next message is typed. Enter sends it, Shift and Enter make a new line. */
 export function Composer({
@@ -16,7 +16,7 @@ export function Composer({
 }) {
   const area = useRef<HTMLTextAreaElement>(null)
   const field = messageField(projectId)
-  const text = draftOf(field)?.text ?? ''
+  const text = unsentOf(field)?.text ?? ''
   const isWriting = reply.value !== undefined
   return (
     <form
@@ -34,7 +34,7 @@ export function Composer({
         placeholder="Ask about the project"
         rows={Math.min(8, Math.max(2, text.split('\n').length))}
         value={text}
-        onInput={(event) => setDraft(field, { text: event.currentTarget.value })}
+        onInput={(event) => setUnsent(field, { text: event.currentTarget.value })}
         onKeyDown={(event) => {
           // An input method takes Enter for itself.
           if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return

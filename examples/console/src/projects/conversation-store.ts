@@ -2,7 +2,7 @@ import type { Signal } from '@preact/signals'
 import { batch, signal } from '@preact/signals'
 import type { Schemas } from '@turnpike/client'
 import { turnpike, whenSignedOut } from '../turnpike.js'
-import { draftOf, setDraft } from './drafts.js'
+import { setUnsent, unsentOf } from './unsent.js'
 
 export type Message = Schemas['Message']
 type Chunk = Schemas['ChatChunk']
@@ -52,7 +52,7 @@ export interface Conversation {
   clear(): Promise<void>
 }
 
-/** What is typed as the next message, as a field of drafts.ts. */
+/** What is typed as the next message, as a field of unsent.ts. */
 export const messageField = (projectId: string): string => `message in ${projectId}`
 
 const stores = new Map<string, Conversation>()
@@ -91,7 +91,7 @@ function createConversation(projectId: string): Conversation {
   }
   /** Empties the field, unless something else was typed meanwhile. */
   const sent = (text: string | undefined): void => {
-    if (draftOf(field)?.text === text) setDraft(field, undefined)
+    if (unsentOf(field)?.text === text) setUnsent(field, undefined)
   }
   let reading: Promise<void> | undefined
   const read = (): Promise<void> =>
@@ -202,7 +202,7 @@ function createConversation(projectId: string): Conversation {
       })
     },
     async send() {
-      const text = draftOf(field)?.text ?? ''
+      const text = unsentOf(field)?.text ?? ''
       if (text.trim() !== '') await stream(text)
     },
     askAgain: () => stream(undefined),

@@ -1,10 +1,10 @@
 import { ActionButton, Field, useAction } from '@turnpike/ui'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { draftOf, setDraft } from './drafts.js'
 import { TaskChanged, TaskError } from './task-changed.js'
 import type { Task } from './tasks.js'
 import { ChangedMeanwhile, changeTask, commentField, draftField } from './tasks.js'
+import { setUnsent, unsentOf } from './unsent.js'
 
 /** What forms that change a task need. */
 export interface TaskFormProps {
@@ -42,11 +42,11 @@ function TextForm({
 }) {
   const area = useRef<HTMLTextAreaElement>(null)
   useEffect(() => area.current!.focus(), [])
-  const { text, version } = draftOf(field) ?? { text: '', version: task.updated_at }
+  const { text, version } = unsentOf(field) ?? { text: '', version: task.updated_at }
   const action = useAction(async () => {
     onChange(await changeTask({ id: task.id, updated_at: version! }, save(text)))
-    const draft = draftOf(field)
-    if (draft?.text === text) setDraft(field, undefined)
+    const unsent = unsentOf(field)
+    if (unsent?.text === text) setUnsent(field, undefined)
     // Something else was typed meanwhile.
     else area.current?.focus()
   })
@@ -66,7 +66,7 @@ function TextForm({
             value={text}
             required
             ref={area}
-            onInput={(event) => setDraft(field, { text: event.currentTarget.value, version })}
+            onInput={(event) => setUnsent(field, { text: event.currentTarget.value, version })}
           />
         )}
       </Field>
@@ -75,7 +75,7 @@ function TextForm({
           task={task}
           action="Go on with my text"
           onAction={() => {
-            setDraft(field, { text, version: task.updated_at })
+            setUnsent(field, { text, version: task.updated_at })
             area.current!.focus()
           }}
         >
@@ -91,7 +91,7 @@ function TextForm({
         <button
           type="button"
           onClick={() => {
-            setDraft(field, undefined)
+            setUnsent(field, undefined)
             onCancel()
           }}
         >

@@ -1,7 +1,7 @@
 import type { Schemas } from '@turnpike/client'
 import type { Tone } from '@turnpike/ui'
 import { turnpike } from '../turnpike.js'
-import { draftOf, setDraft } from './drafts.js'
+import { setUnsent, unsentOf } from './unsent.js'
 
 export type Task = Schemas['Task']
 export type TaskStatus = Task['status']
@@ -34,7 +34,7 @@ export function agentOf({ assigned_agent_id: id }: Task, agents: readonly Agent[
 export const newest = (a: Task, b: Task | undefined): Task =>
   b && b.id === a.id && b.updated_at > a.updated_at ? b : a
 
-/** What is typed for a task, as fields of drafts.ts. */
+/** What is typed for a task, as fields of unsent.ts. */
 export const draftField = (id: string): string => `draft of ${id}`
 export const commentField = (id: string): string => `comment on ${id}`
 
@@ -66,8 +66,8 @@ export async function changeTask(
   const changed = await turnpike.patch('/api/tasks/{id}', { params, body: change })
   // The user's own change does not make what they have typed an outdated text.
   for (const field of [draftField(seen.id), commentField(seen.id)]) {
-    const draft = draftOf(field)
-    if (draft?.version === seen.updated_at) setDraft(field, { ...draft, version: changed.updated_at })
+    const unsent = unsentOf(field)
+    if (unsent?.version === seen.updated_at) setUnsent(field, { ...unsent, version: changed.updated_at })
   }
   return changed
 }

@@ -1,12 +1,11 @@
 import { uuidv7 } from '@turnpike/core/internal'
 import { decodeJwt, jwtVerify, SignJWT } from 'jose'
+import { CLOCK_S } from '../conventions.js'
 import type { SigningKeys } from './signing-keys.js'
 import { ALGORITHM } from './signing-keys.js'
 
 /** `typ` of an access token (RFC 9068). */
 const TYPE = 'at+jwt'
-/** Seconds that a token may be from the future, where the clocks of two machines differ. */
-export const CLOCK_S = 60
 
 /** The claims of an access token that are used. */
 export interface Claims {

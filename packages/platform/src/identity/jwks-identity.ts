@@ -1,7 +1,8 @@
+import { ID_LENGTH } from '@turnpike/core/internal'
 import type { JSONWebKeySet, JWTPayload } from 'jose'
 import { createLocalJWKSet, createRemoteJWKSet, decodeJwt, errors, jwtVerify } from 'jose'
+import { CLOCK_S } from '../conventions.js'
 import { unauthenticated } from '../errors.js'
-import { CLOCK_S } from './access-tokens.js'
 import type { Identified, Identity } from './identity.js'
 import { bearer } from './identity.js'
 
@@ -26,9 +27,6 @@ export interface JwksIdentityOptions {
 }
 
 const text = (claim: unknown): string => (typeof claim === 'string' ? claim : '')
-
-/** Longest id of a user. */
-const ID_LENGTH = 200
 
 const userOf: NonNullable<JwksIdentityOptions['user']> = ({ sub, ...claims }) =>
   typeof sub === 'string' && sub.length <= ID_LENGTH

@@ -2,9 +2,10 @@ import type { Act, Balance, BalanceChange } from '@turnpike/core'
 import { changeBalance, getBalance, getUser } from '@turnpike/core'
 import { invalid } from '@turnpike/core/internal'
 import * as v from 'valibot'
+import { MAX_BALANCE } from '../conventions.js'
 import { usedSpace } from '../entities/file-space.js'
 import { found } from '../errors.js'
-import { present } from '../fields.js'
+import { present } from '../given-fields.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
 import { AccountLimits, IdParams, UserBalance } from '../schemas.js'
@@ -63,10 +64,8 @@ export function balanceOperations({ kv, balancePolicy: policy, planLimits, now }
 
 export type BalanceOperations = ReturnType<typeof balanceOperations>
 
-/** Largest number of a balance: sums of them stay safe integers, also in tokens. */
-const MAX = 1_000_000_000
-const number = v.nullish(v.pipe(v.number(), v.integer(), v.minValue(-MAX), v.maxValue(MAX)))
-const quota = v.nullish(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MAX)))
+const number = v.nullish(v.pipe(v.number(), v.integer(), v.minValue(-MAX_BALANCE), v.maxValue(MAX_BALANCE)))
+const quota = v.nullish(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MAX_BALANCE)))
 
 /** The body of PATCH /api/users/{id}/balance: the new values. */
 export const BalancePatch = v.object({

@@ -15,7 +15,7 @@ import {
   replaceMessage,
 } from '../entities/conversations.js'
 import type { Paging as PagingInput } from '../entities/pages.js'
-import { present } from '../fields.js'
+import { present } from '../given-fields.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
 import { noModel } from '../errors.js'

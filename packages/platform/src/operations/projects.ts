@@ -12,7 +12,7 @@ import {
   updateProject,
 } from '../entities/projects.js'
 import { finishPurges } from '../entities/purges.js'
-import { defined, present } from '../fields.js'
+import { defined, present } from '../given-fields.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
 import { IdParams, Name, Project, TeamType, Text } from '../schemas.js'

@@ -1,4 +1,5 @@
 import type { UsageTotals } from '@turnpike/core'
+import { SPEND_REVISIONS } from '../conventions.js'
 import { getConversation } from '../entities/conversations.js'
 import { ownProject } from '../entities/projects.js'
 import { getTask, listRevisions } from '../entities/tasks.js'
@@ -6,9 +7,6 @@ import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
 import { IdParams, Spend, TaskSpend } from '../schemas.js'
 import { none, sum, usageView } from '../usage.js'
-
-/** The most revisions that one answer tells apart; older ones are in the first of them. */
-const REVISIONS = 100
 
 /**
  * What projects, tasks and conversations have used: the sums of the usage records of their owner that name them by X-Project-ID, X-Task-ID and
@@ -28,7 +26,7 @@ export const spendOperations = ({ kv, ledger, now }: Parts) => ({
   async task(userId: string, id: string) {
     const [{ id: taskId }, { items: revisions }] = await Promise.all([
       getTask(kv, userId, id),
-      listRevisions(kv, userId, id, { limit: REVISIONS }),
+      listRevisions(kv, userId, id, { limit: SPEND_REVISIONS }),
     ])
     const total = await ledger.totals('task', taskId)
     return {
