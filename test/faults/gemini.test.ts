@@ -116,7 +116,7 @@ describe('an HTTP error of Gemini', () => {
       answer(400, pretty(errorBody(400, tooLong))),
       invalid(tooLong, 'context_length_exceeded'),
     ],
-    ['429 for an account without credit', answer(429, pretty(errorBody(429, broke))), failed],
+    ['429 for an account without credit', answer(429, pretty(errorBody(429, broke))), limited('1')],
     [
       '400 that says of itself that it is HTML',
       answer(400, pretty(errorBody(400, 'Too many images')), ['content-type: text/html']),
