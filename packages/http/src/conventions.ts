@@ -36,6 +36,9 @@ export const FORM_FIELDS = 64
 /** Not shown: bytes of one field of a form. */
 export const FORM_FIELD_BYTES = 64 * 1024
 
+/** Not shown: bytes of the name of a field of a form. */
+export const FORM_NAME_BYTES = 100
+
 /** Not shown: bytes of a received file that stay in memory; a larger one is written to a temporary file. */
 export const FILE_MEMORY = 256 * 1024
 

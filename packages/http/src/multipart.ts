@@ -3,7 +3,7 @@ import { Busboy } from '@fastify/busboy'
 import { ApiError } from '@turnpike/core'
 import { invalid } from '@turnpike/core/internal'
 import { cutShort, requireIdentity } from './body.js'
-import { FORM_FIELD_BYTES, FORM_FIELDS, FORM_OVERHEAD } from './conventions.js'
+import { FORM_FIELD_BYTES, FORM_FIELDS, FORM_NAME_BYTES, FORM_OVERHEAD } from './conventions.js'
 import type { Exchange } from './exchange.js'
 import type { FileStream, FormOptions } from './operation.js'
 import type { Spooled } from './spool.js'
@@ -95,7 +95,7 @@ export async function readForm(
     files: 1,
     fields: FORM_FIELDS,
     fieldSize: FORM_FIELD_BYTES,
-    fieldNameSize: 100,
+    fieldNameSize: FORM_NAME_BYTES,
     headerSize: 16 * 1024,
   }
   const busboy = parserOf(type, limits)

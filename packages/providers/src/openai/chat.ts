@@ -28,7 +28,9 @@ function toRequest(request: ChatCompletionRequest): UpstreamRequest {
     upstream['max_completion_tokens'] ??= max_tokens
     upstream['max_tokens'] = undefined
   }
-  for (const [field, preset] of Object.entries(rejectedParameters(request))) {
+  const rejected = rejectedParameters(request)
+  for (const field in rejected) {
+    const preset = rejected[field]
     if ((upstream[field] ?? preset) !== preset) notes.push({ field, action: 'dropped' })
     upstream[field] = undefined
   }

@@ -12,13 +12,16 @@ const takesNoReasoning = /^(ft:)?(gpt-(?!oss)|chatgpt-|o\d|mistral|ministral|mag
 export function cleanHistory(messages: ChatMessage[], model: string): ChatMessage[] {
   const signs = model.includes('gemini')
   const reasons = !takesNoReasoning.test(model)
+  const isSigned = (call: object): boolean => !signs && 'extra_content' in call
+  const isClean = (message: ChatMessage): boolean =>
+    message.role !== 'assistant' ||
+    ((reasons || message.reasoning_content === undefined) && !message.tool_calls?.some(isSigned))
+  if (messages.every(isClean)) return messages
   return messages.map((message) => {
-    if (message.role !== 'assistant') return message
+    if (message.role !== 'assistant' || isClean(message)) return message
     const { tool_calls, reasoning_content } = message
-    const signed = !signs && tool_calls?.some((call) => call['extra_content'] !== undefined)
-    if (!signed && (reasons || reasoning_content === undefined)) return message
     return extend(message, {
-      tool_calls: signed ? tool_calls!.map((call) => extend(call, { extra_content: undefined })) : tool_calls,
+      tool_calls: tool_calls?.map((call) => (isSigned(call) ? extend(call, { extra_content: undefined }) : call)),
       reasoning_content: reasons ? reasoning_content : undefined,
     })
   })

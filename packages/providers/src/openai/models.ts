@@ -52,10 +52,11 @@ const sampling = {
   logit_bias: undefined,
 }
 const samplingAndStop = { ...sampling, stop: undefined }
+const none = {}
 
 /** The parameters that the model of a request rejects, each with its default. */
 export function rejectedParameters({ model, reasoning_effort }: ChatCompletionRequest): Record<string, unknown> {
-  if (!isReasoningModel(model)) return {}
+  if (!isReasoningModel(model)) return none
   if (rejectsStop.test(model)) return samplingAndStop
   const reasons = alwaysReasons.test(model) || (reasoning_effort ?? 'none') !== 'none'
   return reasons ? sampling : penalties
