@@ -6,7 +6,8 @@ import * as v from 'valibot'
 import { notFound, unauthenticated } from '../errors.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
-import { GatewayKey, IdParams, KeysUsage, NewTime } from '../schemas.js'
+import { NewTime } from '../new-time.js'
+import { GatewayKey, IdParams, KeysUsage } from '../schemas.js'
 import { none, sum, usageView } from '../usage.js'
 
 /** Most keys that one answer sums up. */

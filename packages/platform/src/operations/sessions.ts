@@ -6,7 +6,8 @@ import { isUuid, jsonObject } from '@turnpike/core/internal'
 import { found } from '../errors.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
-import { IdParams, NewTime, Session } from '../schemas.js'
+import { NewTime } from '../new-time.js'
+import { IdParams, Session } from '../schemas.js'
 
 /** What users can do with their gateway sessions, without HTTP. */
 export function sessionOperations({ kv, now }: Parts) {
