@@ -3,16 +3,18 @@ import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { runnerImport } from 'vite'
 import { runConformance, scorecard } from '../../packages/conformance/dist/index.js'
 import { install } from '../bench/install.mjs'
-import { accepts, freePort } from '../bench/ports.mjs'
 
 const START_MS = 20_000
 const KEY = 'gw-conformance-0123456789'
+const file = (path) => fileURLToPath(new URL(path, import.meta.url))
+const { freePort } = (await runnerImport(file('../support/free-port.ts'))).module
+const { listens } = (await runnerImport(file('../support/server.ts'))).module
 const upstreamPort = await freePort()
 const upstream = `http://127.0.0.1:${upstreamPort}`
 
-const file = (path) => fileURLToPath(new URL(path, import.meta.url))
 const portkey = file('../bench/node_modules/@portkey-ai/gateway/')
 const page = file('../../docs/conformance.md')
 
@@ -62,7 +64,7 @@ async function scorecardOf({ name, words, env, options }) {
   })
   try {
     const until = performance.now() + START_MS
-    while (!(await accepts(port))) {
+    while (!(await listens(`http://127.0.0.1:${port}`))) {
       if (child.exitCode !== null || performance.now() > until) throw new Error(`${name} does not start`)
       await delay(50)
     }
