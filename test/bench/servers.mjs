@@ -5,13 +5,15 @@ import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { accepts, freePort } from './ports.mjs'
+import { runnerImport } from 'vite'
 
 const SERVER_CORE = '0'
 const START_MS = 20_000
 const KEY = 'gw-bench-0123456789abcdef0123456789'
 
 const file = (name) => fileURLToPath(new URL(name, import.meta.url))
+const { freePort } = (await runnerImport(file('../support/free-port.ts'))).module
+const { listens } = (await runnerImport(file('../support/server.ts'))).module
 const node = process.execPath
 const portkey = file('node_modules/@portkey-ai/gateway/build/start-server.js')
 
@@ -102,7 +104,7 @@ export async function startServer(name, upstream, more = {}) {
   })
   running.add(child)
   const until = performance.now() + START_MS
-  while (!(await accepts(port))) {
+  while (!(await listens(`http://127.0.0.1:${port}`))) {
     if (child.exitCode !== null || performance.now() > until) throw new Error(`${name} does not start`)
     await delay(50)
   }
