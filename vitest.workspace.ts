@@ -28,6 +28,7 @@ export default defineConfig({
     // Files share their worker, so that what they import is loaded once; each ends what it starts.
     isolate: false,
     maxWorkers: 2,
+    reporters: ['default', './test/support/skipped-tests.ts'],
     projects: [
       ...units,
       {

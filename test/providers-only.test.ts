@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { needs, testAll } from './support/needs.js'
 import { pack } from './support/pack.js'
 import { npxEnvironment, runtimePath } from './support/runtime.js'
-import { thorough } from './support/scope.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 /** A plain project outside the workspace: the example, and its packages from tarballs. */
@@ -48,7 +48,7 @@ const gemini = 'POST http://127.0.0.1:port/v1beta/models/gemini-2.5-flash'
 const claude = 'POST http://127.0.0.1:port/v1/messages\n'
 const gpt = 'POST http://127.0.0.1:port/v1/chat/completions\n'
 
-describe.runIf(thorough)('the example in a plain project', () => {
+describe('the example in a plain project', needs(testAll), () => {
   it.each([
     ['anthropic', claude + claude],
     ['google', `${gemini}:generateContent\n${gemini}:streamGenerateContent?alt=sse\n`],

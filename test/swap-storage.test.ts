@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { needs, programs } from './support/needs.js'
 import type { Postgres } from './support/postgres.js'
-import { hasPostgres, startPostgres } from './support/postgres.js'
+import { postgres as postgresServer, startPostgres } from './support/postgres.js'
 import type { RedisServer } from './support/redis.js'
-import { missing as noRedis, startRedis } from './support/redis.js'
+import { startRedis } from './support/redis.js'
 import { runtimePath } from './support/runtime.js'
 import { sample } from './support/scope.js'
 
@@ -19,8 +20,8 @@ let redis: RedisServer | undefined
 let postgres: Postgres | undefined
 
 beforeAll(async () => {
-  if (!noRedis) environment['REDIS_URL'] = (redis = await startRedis()).url
-  if (hasPostgres) environment['DATABASE_URL'] = (postgres = await startPostgres()).url
+  if (!programs.redis.isMissing) environment['REDIS_URL'] = (redis = await startRedis()).url
+  if (!postgresServer.isMissing) environment['DATABASE_URL'] = (postgres = await startPostgres()).url
 })
 afterAll(async () => {
   await redis?.stop()
@@ -44,13 +45,13 @@ describe('the gateway on any store', () => {
   const answer = '200 This is a simulated answer. You said: Hello!'
 
   const lasting = [
-    { name: 'fs', store: 'durable-fs, writers one-process, survives power-loss', skipped: false },
-    { name: 'redis', store: 'redis, writers many-hosts, survives engine-configured', skipped: noRedis },
-    { name: 'postgres', store: 'postgres, writers many-hosts, survives power-loss', skipped: !hasPostgres },
-    { name: 'driver', store: 'fs-lite, writers one-process, survives process-crash', skipped: false },
+    { name: 'fs', store: 'durable-fs, writers one-process, survives power-loss', needed: [] },
+    { name: 'redis', store: 'redis, writers many-hosts, survives engine-configured', needed: [programs.redis] },
+    { name: 'postgres', store: 'postgres, writers many-hosts, survives power-loss', needed: [postgresServer] },
+    { name: 'driver', store: 'fs-lite, writers one-process, survives process-crash', needed: [] },
   ]
-  for (const { name, store, skipped } of sample(lasting, 2))
-    it.skipIf(skipped)(`${name}: key and total survive the process`, async () => {
+  for (const { name, store, needed } of sample(lasting, 2))
+    it(`${name}: key and total survive the process`, needs(...needed), async () => {
       const first = await run(name)
       const key: unknown = expect.stringMatching(/^gw-.{43}$/)
       expect(first).toEqual({ store, key, answer, total: '1 requests, 20 tokens' })

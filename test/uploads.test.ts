@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import type { OutgoingHttpHeaders } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { field, filePart, formBytes, formType, noise } from './support/forms.js'
+import { needs, testAll } from './support/needs.js'
 import { runtime } from './support/runtime.js'
-import { thorough } from './support/scope.js'
 import { beginUpload, refusal, upload, useUploads } from './support/uploads.js'
 
 const MIB = 1024 * 1024
@@ -57,7 +57,7 @@ describe(`an upload of 24.9 MiB on ${runtime}`, () => {
     await expect.poll(() => at.open()).toEqual([])
   })
 
-  it.runIf(linux && thorough)('needs no more memory, one after another', async () => {
+  it.runIf(linux)('needs no more memory, one after another', needs(testAll), async () => {
     /** The most memory while so many files are uploaded. */
     const peak = async (uploads: number): Promise<number> => {
       let most = at.rss()
@@ -75,7 +75,7 @@ describe(`an upload of 24.9 MiB on ${runtime}`, () => {
     await expect.poll(() => at.rss() - before, { message: figures }).toBeLessThan(20)
   })
 
-  it.runIf(linux && thorough)('needs a limited amount of memory, eight at once', async () => {
+  it.runIf(linux)('needs a limited amount of memory, eight at once', needs(testAll), async () => {
     const before = at.rss()
     let most = before
     let files = 0

@@ -15,7 +15,7 @@ const itemsPlugin: NonNullable<Options['esbuildPlugins']>[number] = {
     build.onResolve({ filter: /^\.\/world\.js$/ }, ({ importer }) =>
       importer.includes('/test/platform/') ? { path: here('world.ts') } : undefined,
     )
-    build.onResolve({ filter: /\/engines\.js$|\/s3-server\.js$|^ioredis$/ }, () => ({ path: here('stores.ts') }))
+    build.onResolve({ filter: /\/(engines|needs|s3-server)\.js$|^ioredis$/ }, () => ({ path: here('stores.ts') }))
   },
 }
 

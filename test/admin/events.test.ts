@@ -3,11 +3,11 @@ import type { IncomingMessage } from 'node:http'
 import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { RequestEvent } from '@turnpike/gateway'
+import { needs, programs, testAll } from '../support/needs.js'
 import { chat } from '../support/raw-client.js'
-import { missing, startRedis } from '../support/redis.js'
+import { startRedis } from '../support/redis.js'
 import type { Server } from '../support/server.js'
 import { startServer } from '../support/server.js'
-import { thorough } from '../support/scope.js'
 
 let server: Server
 beforeAll(async () => {
@@ -92,8 +92,8 @@ describe('the events of the reference server', () => {
   })
 })
 
-describe.skipIf(missing)('the events of several workers', () => {
-  it.runIf(thorough)('are sent to the readers of each', async () => {
+describe('the events of several workers', needs(programs.redis), () => {
+  it('are sent to the readers of each', needs(testAll), async () => {
     const redis = await startRedis()
     const workers = await startServer({ WORKERS: '3', STORAGE: redis.url })
     const readers: Awaited<ReturnType<typeof follow>>[] = []

@@ -1,7 +1,8 @@
 // Longer than 250 lines: items 34 to 47 of one list, told with the same events.
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { errors } from '../faults/wire.js'
+import { fixtures, needs, recordedTraffic } from '../support/needs.js'
 import { thorough } from '../support/scope.js'
 import type { Answer } from './pass.js'
 import { chunks, pass, stream } from './pass.js'
@@ -78,18 +79,16 @@ async function expectSeen(answer: Answer, seen: string, request: object = {}) {
   return records
 }
 
-const recording = new URL('../../../shared/fixtures/anthropic/anthropic-tool-no-args.chunks.txt', import.meta.url)
-const missing = !existsSync(recording)
-if (missing) console.log(`Skipped: the recorded upstream traffic is not at ${recording.pathname}`)
-
 interface Recorded extends Event {
   message?: { id: string }
   content_block?: { id: string; name: string }
   delta?: { text?: string }
 }
 
-it.skipIf(missing)('#34 numbers calls independently of blocks, and sends {} for no arguments', async () => {
-  const lines = readFileSync(recording, 'utf8').trim().split('\n')
+it('#34 numbers calls independently of blocks, and sends {} for no arguments', needs(recordedTraffic), async () => {
+  const lines = readFileSync(new URL('anthropic/anthropic-tool-no-args.chunks.txt', fixtures), 'utf8')
+    .trim()
+    .split('\n')
   const recorded = lines.map((line) => JSON.parse(line) as Recorded)
   const { id } = recorded[0]!.message!
   const call = recorded[7]!.content_block!

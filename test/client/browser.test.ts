@@ -2,11 +2,12 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { filesSuite, listed } from '../platform/files.js'
 import { PASSWORD } from '../platform/world.js'
-import { bundlePage, noBrowser, startBrowser } from '../support/browser.js'
+import { bundlePage, startBrowser } from '../support/browser.js'
+import { needs, programs } from '../support/needs.js'
 import { sample } from '../support/scope.js'
 
 filesSuite('the client in a browser', (world) => {
-  describe.skipIf(noBrowser)('', () => {
+  describe('', needs(programs.chromium), () => {
     let browser: Browser
     let context: BrowserContext
     let page: Page

@@ -8,8 +8,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { ItemResult } from '@turnpike/conformance'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { needs, testAll } from '../support/needs.js'
 import { runtime } from '../support/runtime.js'
-import { thorough } from '../support/scope.js'
 import type { Server } from '../support/server.js'
 import { startServer } from '../support/server.js'
 
@@ -54,7 +54,7 @@ async function wrongPlatform(url: string) {
   return { url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, close: () => proxy.close() }
 }
 
-describe.skipIf(!thorough)('turnpike-conformance --platform', () => {
+describe('turnpike-conformance --platform', needs(testAll), () => {
   let server: Server
   beforeAll(async () => {
     server = await startServer({ ADMIN_EMAIL: EMAIL })

@@ -1,4 +1,4 @@
-import { execFile, spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -9,10 +9,10 @@ import { DRAIN_MS } from '@turnpike/gateway'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { readEnvironment } from '../../examples/server/src/environment.js'
+import { needs, programs, testAll } from '../support/needs.js'
 import { blocksOf, readPage, sectionOf } from '../support/page.js'
-import { missing as noRedis, startRedis } from '../support/redis.js'
+import { startRedis } from '../support/redis.js'
 import { npxEnvironment, runtime } from '../support/runtime.js'
-import { thorough } from '../support/scope.js'
 import { startServer } from '../support/server.js'
 
 const run = promisify(execFile)
@@ -39,7 +39,7 @@ describe('the settings of docs/deployment.md', () => {
     expect(readEnvironment(settings)).toMatchObject({ WORKERS: 2, TRUSTED_HOPS: 1 })
   })
 
-  it.skipIf(noRedis)('start a server that Prometheus can scrape as the page configures it', async () => {
+  it('start a server that Prometheus can scrape as the page configures it', needs(programs.redis), async () => {
     const redis = await startRedis()
     // Keys of providers, so that nothing is simulated; no request of this test calls one.
     const server = await startServer({ ...settings, STORAGE: redis.url, FILES: 'memory', BOOTSTRAP_GATEWAY_KEY: '' })
@@ -63,14 +63,11 @@ describe('the settings of docs/deployment.md', () => {
 })
 
 describe('the unit of systemd of docs/deployment.md', () => {
-  const noSystemd = spawnSync('systemd-analyze', ['--version']).status !== 0
-  if (noSystemd && process.env['CI'] === 'true') throw new Error('The tests of docs/deployment.md need systemd-analyze')
-
-  it.skipIf(noSystemd)('is one that systemd can load', async () => {
+  it('is one that systemd can load', needs(programs.systemd), async () => {
     const file = join(folder, 'turnpike.service')
     // Node is somewhere else on some machines.
     await writeFile(file, unit.replace('/usr/bin/node', process.execPath))
-    const { stdout, stderr } = await run('systemd-analyze', ['verify', file])
+    const { stdout, stderr } = await run(programs.systemd.path, ['verify', file])
     expect(stdout + stderr).toBe('')
   })
 
@@ -99,8 +96,9 @@ describe('a release', () => {
   })
 
   // Ten seconds, and it reads the registry where the packages are not cached.
-  it.runIf(thorough && runtime === 'node')(
+  it.runIf(runtime === 'node')(
     'runs on its own, without what builds it, and passes the health check',
+    needs(testAll),
     async () => {
       const release = join(folder, 'release')
       await run('npm', ['run', 'deploy', '--', release], { cwd: root, env: npxEnvironment() })

@@ -1,4 +1,4 @@
-import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { blocksOf, readPage } from '../support/page.js'
 import { freePort } from '../support/free-port.js'
+import { programs } from '../support/needs.js'
 import { listens } from '../support/server.js'
 
 /** A running reverse proxy on https://localhost. */
@@ -62,14 +63,6 @@ ${replace(shown, ['127.0.0.1:8787', upstream], ['ai.example {', `https://localho
   },
 ]
 
-/** Whether its tests have to be skipped. */
-export function isMissing({ name }: Kind): boolean {
-  const missing = spawnSync(name, [name === 'nginx' ? '-v' : 'version']).status !== 0
-  if (missing && process.env['CI'] === 'true') throw new Error(`The tests of docs/deployment.md need ${name}`)
-  if (missing) console.log(`The tests of ${name} are skipped: it is not on the path`)
-  return missing
-}
-
 /** Starts a reverse proxy with the configuration that the page shows, in front of a server. @param url of the server */
 export async function startProxy(kind: Kind, url: string): Promise<ReverseProxy> {
   const [shown, ...more] = blocksOf(readPage('docs/deployment.md'), kind.name)
@@ -78,11 +71,11 @@ export async function startProxy(kind: Kind, url: string): Promise<ReverseProxy>
   const folder = await mkdtemp(join(tmpdir(), `turnpike-${kind.name}-`))
   const certificate = '-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=localhost'.split(' ')
   const files = ['-keyout', join(folder, 'key.pem'), '-out', join(folder, 'cert.pem')]
-  execFileSync('openssl', ['req', '-x509', ...certificate, ...files], { stdio: 'ignore' })
+  execFileSync(programs.openssl.path, ['req', '-x509', ...certificate, ...files], { stdio: 'ignore' })
   const port = await freePort()
   const configuration = kind.configure(shown, { folder, port, upstream: new URL(url).host })
   await writeFile(join(folder, kind.name), configuration)
-  const child = spawn(kind.name, kind.parametersOf(folder), {
+  const child = spawn(programs[kind.name].path, kind.parametersOf(folder), {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { PATH: process.env['PATH'], HOME: folder },
   })

@@ -5,15 +5,16 @@ import { s3Blobs } from '@turnpike/storage/s3'
 import { AwsClient } from 'aws4fetch'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Fault, S3Server } from '../storage/s3-server.js'
-import { missing, queryOf, s3Server } from '../storage/s3-server.js'
+import { queryOf, s3Server } from '../storage/s3-server.js'
 import { options } from '../support/blobs.js'
+import { needs, programs } from '../support/needs.js'
 import { runtimePath } from '../support/runtime.js'
 import { sample } from '../support/scope.js'
 
 const DAY = 86_400_000
 const forward: Fault = (_request, _response, pass) => pass()
 
-describe.skipIf(missing)('a sweep in S3', () => {
+describe('a sweep in S3', needs(programs.versitygw), () => {
   let server: S3Server
   beforeAll(async () => {
     server = await s3Server()

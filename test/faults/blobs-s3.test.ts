@@ -5,8 +5,9 @@ import { StorageError } from '@turnpike/core'
 import { s3Blobs } from '@turnpike/storage/s3'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Fault, S3Server } from '../storage/s3-server.js'
-import { missing, queryOf, s3Server } from '../storage/s3-server.js'
-import { sample, thorough } from '../support/scope.js'
+import { queryOf, s3Server } from '../storage/s3-server.js'
+import { needs, programs, testAll } from '../support/needs.js'
+import { sample } from '../support/scope.js'
 
 const MiB = 2 ** 20
 const options = { type: 'text/plain', maxBytes: 256 * MiB }
@@ -52,7 +53,7 @@ const failureOf = async (put: Promise<unknown>): Promise<StorageError> => {
   return error
 }
 
-describe.skipIf(missing)('a failing S3 server', () => {
+describe('a failing S3 server', needs(programs.versitygw), () => {
   const retried: [what: string, size: number, request: RegExp, status?: number][] = [
     ['a small blob', 5, /^PUT/],
     // The end of an upload may fail after it was answered with 200.
@@ -78,7 +79,7 @@ describe.skipIf(missing)('a failing S3 server', () => {
     }
   })
 
-  it.runIf(thorough)('is tried four times, and no part remains', async () => {
+  it('is tried four times, and no part remains', needs(testAll), async () => {
     server.fault = failing(/^PUT/, Infinity)
     const error = await failureOf(open().put('small', Buffer.from('bytes'), options))
     expect(error).toMatchObject({ message: 'S3 answered PUT with 503 SlowDown', outcome: 'unknown' })
@@ -101,7 +102,7 @@ describe.skipIf(missing)('a failing S3 server', () => {
     expect(server.requests).toEqual(['PUT', 'PUT', 'PUT'])
   })
 
-  it.runIf(thorough)('times out where it hangs', async () => {
+  it('times out where it hangs', needs(testAll), async () => {
     server.fault = () => new Promise(() => undefined)
     const hanging = open({ timeout: 50 })
     const error = await failureOf(hanging.put('key', Buffer.from('x'), options))
@@ -128,7 +129,7 @@ describe.skipIf(missing)('a failing S3 server', () => {
   })
 })
 
-it.skipIf(missing)('is read with backpressure', async () => {
+it('is read with backpressure', needs(programs.versitygw), async () => {
   await open().put('key', randomBytes(4 * MiB), options)
   let size = 0
   for await (const piece of (await open({ timeout: 1_000 }).get('key'))!.body) {
@@ -138,7 +139,7 @@ it.skipIf(missing)('is read with backpressure', async () => {
   expect(size).toBe(4 * MiB)
 })
 
-it.skipIf(missing)('needs memory for three parts of a blob during a write', async () => {
+it('needs memory for three parts of a blob during a write', needs(programs.versitygw), async () => {
   let given = 0
   let written = 0
   let ahead = 0
@@ -165,7 +166,7 @@ it.skipIf(missing)('needs memory for three parts of a blob during a write', asyn
   expect((await open().get('key'))?.size).toBe(60 * MiB)
 })
 
-it.skipIf(missing)('keeps no part of a blob that is too large or aborted', async () => {
+it('keeps no part of a blob that is too large or aborted', needs(programs.versitygw), async () => {
   const bytes = randomBytes(11 * MiB)
   await expect(open().put('key', bytes, { ...options, maxBytes: bytes.length - 1 })).rejects.toThrow('larger')
   expect(server.requests).toEqual([])
@@ -183,7 +184,7 @@ it.skipIf(missing)('keeps no part of a blob that is too large or aborted', async
   expect(await server.uploads()).toEqual([])
 })
 
-it.skipIf(missing)('names an object for each key', async () => {
+it('names an object for each key', needs(programs.versitygw), async () => {
   const names = new Set<string>()
   server.fault = ({ url }, response) => {
     names.add(url!)
@@ -194,7 +195,7 @@ it.skipIf(missing)('names an object for each key', async () => {
   expect([...names].filter((name) => name.startsWith('/files/p/'))).toHaveLength(keys.length)
 })
 
-describe.skipIf(missing)('a signed URL', () => {
+describe('a signed URL', needs(programs.versitygw), () => {
   it('serves the blob without a key, with any file name, and no other', async () => {
     await open().put('a/ü b', Buffer.from('bytes'), options)
     const url = await open().signedUrl('a/ü b', { expiresIn: 60, filename: 'ä "b"\r\nx: (1)\ud800.txt' })
@@ -224,7 +225,7 @@ describe.skipIf(missing)('a signed URL', () => {
     expect(await plain.text()).toBe('secret')
   })
 
-  it.runIf(thorough)('expires', async () => {
+  it('expires', needs(testAll), async () => {
     const url = await open().signedUrl('key', { expiresIn: 1 })
     await new Promise((resolve) => setTimeout(resolve, 2_100))
     expect((await fetch(url)).status).toBe(403)

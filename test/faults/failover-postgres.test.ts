@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
+import { needs, programs, testAll } from '../support/needs.js'
 import type { Postgres } from '../support/postgres.js'
-import { hasPostgres, startPostgres } from '../support/postgres.js'
+import { startPostgres } from '../support/postgres.js'
 import { runtime } from '../support/runtime.js'
-import { thorough } from '../support/scope.js'
 import type { Load } from './failover.js'
 import { startLoad } from './failover.js'
 
@@ -22,7 +22,7 @@ async function killPrimary(primary: Postgres, standby: Postgres, load: Load): Pr
   standby.signal('SIGCONT')
 }
 
-describe.runIf(thorough && hasPostgres)(`PostgreSQL with a synchronous standby, on ${runtime}`, () => {
+describe(`PostgreSQL with a synchronous standby, on ${runtime}`, needs(testAll, programs.postgres), () => {
   it('loses nothing when the standby is promoted', { timeout: 90_000 }, async () => {
     const primary = await startPostgres({ synchronous_standby_names: '*' })
     cleanUp.push(primary)

@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { afterEach, describe, expect, it } from 'vitest'
-import { missing } from '../support/redis.js'
+import { needs, programs, testAll } from '../support/needs.js'
 import type { ReplicatedRedis } from '../support/redis-failover.js'
 import { askRedis, promotion, startCluster, startSentinel } from '../support/redis-failover.js'
 import { runtime } from '../support/runtime.js'
-import { thorough } from '../support/scope.js'
 import type { Load } from './failover.js'
 import { startLoad } from './failover.js'
 
@@ -26,7 +25,7 @@ async function killPrimary({ primary, replicas }: ReplicatedRedis, load: Load): 
   for (const replica of replicas) replica.signal('SIGCONT')
 }
 
-describe.runIf(thorough && !missing)(`Redis, with a replica in each commit, on ${runtime}`, () => {
+describe(`Redis, with a replica in each commit, on ${runtime}`, needs(testAll, programs.redis), () => {
   it('loses nothing when Sentinel promotes one of two replicas', { timeout: 90_000 }, async () => {
     const redis = await startSentinel(2)
     cleanUp.push(redis)

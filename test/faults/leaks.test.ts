@@ -4,10 +4,10 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { fakeOpenAI } from '@turnpike/providers/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { needs, testAll } from '../support/needs.js'
 import type { Callee } from '../support/raw-client.js'
 import { openChat } from '../support/raw-client.js'
 import { runtime, runtimePath } from '../support/runtime.js'
-import { thorough } from '../support/scope.js'
 import { startServer } from '../support/server.js'
 
 const times = <T>(n: number, make: (i: number) => Promise<T>): Promise<T[]> =>
@@ -74,7 +74,7 @@ async function startLeakServer(baseURL: string): Promise<Callee & { measure(): P
   }
 }
 
-describe.runIf(thorough)('1,000 streams, four times', () => {
+describe('1,000 streams, four times', needs(testAll), () => {
   it('leave nothing in memory, whether or not they are read to their end', { timeout: 120_000 }, async () => {
     const { upstream, baseURL } = await startUpstream(1)
     const server = await startLeakServer(baseURL)

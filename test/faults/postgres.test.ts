@@ -5,8 +5,9 @@ import type { KV } from '@turnpike/core'
 import { postgresKV } from '@turnpike/storage/postgres'
 import { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { needs, testAll } from '../support/needs.js'
 import type { Postgres } from '../support/postgres.js'
-import { hasPostgres, startPostgres } from '../support/postgres.js'
+import { postgres, startPostgres } from '../support/postgres.js'
 import { thorough } from '../support/scope.js'
 import { assertKept, writeJournal } from './sql-journal.js'
 
@@ -38,7 +39,7 @@ async function faultyLine(url: string, decide: (message: string) => Fault) {
   return { url: target.href, close: () => server.close() }
 }
 
-describe.skipIf(!hasPostgres)('postgresKV under faults', () => {
+describe('postgresKV under faults', needs(postgres), () => {
   let server: Postgres
   const pools: Pool[] = []
   const open = (url = server.url): Promise<KV> => {
@@ -83,9 +84,9 @@ describe.skipIf(!hasPostgres)('postgresKV under faults', () => {
     }
   })
 
-  it.runIf(thorough)(
+  it(
     'loses nothing and writes nothing twice over crashes of the server',
-    { timeout: 120_000 },
+    { ...needs(testAll), timeout: 120_000 },
     async () => {
       // Several, so that after a crash the ids of transactions that were lost are soon another's.
       const stores = await Promise.all([open(), open(), open()])
@@ -138,7 +139,7 @@ describe.skipIf(!hasPostgres)('postgresKV under faults', () => {
     close()
   })
 
-  it.runIf(thorough)('reports an unknown outcome only after COMMIT was sent', async () => {
+  it('reports an unknown outcome only after COMMIT was sent', needs(testAll), async () => {
     const [lost, early] = await Promise.all([
       commitOver('pass-and-vanish', 'commit\0'),
       commitOver('pass-and-vanish', 'with gone'),
@@ -149,7 +150,7 @@ describe.skipIf(!hasPostgres)('postgresKV under faults', () => {
     expect(await lost.total()).toBe(1)
   })
 
-  it.runIf(thorough)('releases the keys of a client that stalls in the middle of a commit', async () => {
+  it('releases the keys of a client that stalls in the middle of a commit', needs(testAll), async () => {
     const { outcome, total, direct, key, close } = await commitOver('swallow', 'with gone')
     expect(await direct.commit({ sum: [{ key, add: { n: 10 } }] })).toBe(true)
     expect(await outcome).toBe(true)

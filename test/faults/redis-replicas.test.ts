@@ -1,12 +1,12 @@
 import { redisKV } from '@turnpike/storage'
 import { Redis } from 'ioredis'
 import { describe, expect, it } from 'vitest'
-import { missing } from '../support/redis.js'
+import { needs, programs } from '../support/needs.js'
 import { addOne, outcome, redisParts } from './redis-parts.js'
 
 const { start, open, cleanUp } = redisParts()
 
-describe.skipIf(missing)('a commit that needs a replica', () => {
+describe('a commit that needs a replica', needs(programs.redis), () => {
   it('is unknown without one, and counts once when there is one', async () => {
     const primary = await start({ 'repl-diskless-sync-delay': ['0'] })
     const client = new Redis(primary.port)

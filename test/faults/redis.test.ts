@@ -7,13 +7,13 @@ import { redisKV } from '@turnpike/storage'
 import type { RedisOptions } from 'ioredis'
 import { Redis } from 'ioredis'
 import { describe, expect, it } from 'vitest'
-import { missing } from '../support/redis.js'
+import { needs, programs } from '../support/needs.js'
 import { thorough } from '../support/scope.js'
 import { addOne, outcome, redisParts } from './redis-parts.js'
 
 const { start, open, proxy, cleanUp } = redisParts()
 
-describe.skipIf(missing)('a lost answer', () => {
+describe('a lost answer', needs(programs.redis), () => {
   it.each<[name: string, options: RedisOptions]>([
     ['as ioredis comes', {}],
     ['without resending', { autoResendUnfulfilledCommands: false }],
@@ -68,7 +68,7 @@ describe.skipIf(missing)('a lost answer', () => {
   })
 })
 
-describe.skipIf(missing)('a server that', () => {
+describe('a server that', needs(programs.redis), () => {
   it('does not answer is reported, and the commit is unknown', async () => {
     const server = await start()
     const { kv } = await open(server.port, {}, 300)

@@ -7,14 +7,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { sqliteKV } from '@turnpike/storage/sqlite'
 import { afterAll, describe, expect, it } from 'vitest'
+import { needs, nodeSqlite } from '../support/needs.js'
 import { runtimePath } from '../support/runtime.js'
 import { assertKept } from './sql-journal.js'
 
-const hasSqlite = process.getBuiltinModule('node:sqlite') !== undefined
 const folder = mkdtempSync(join(tmpdir(), 'turnpike-sqlite-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-describe.runIf(hasSqlite)('sqliteKV under faults', () => {
+describe('sqliteKV under faults', needs(nodeSqlite), () => {
   it.each(['power-loss', 'process-crash'])('keeps acknowledged commits when it is killed (%s)', async (durability) => {
     const file = join(folder, `${durability}.db`)
     const script = fileURLToPath(new URL('sqlite-writer.mjs', import.meta.url))

@@ -8,6 +8,7 @@ import { contractOf } from '../support/contract.js'
 import { wrong } from '../support/contract-checks.js'
 import { endEngines } from '../support/engines.js'
 import { refusal, streaming, textEvent } from '../support/faults.js'
+import { needs } from '../support/needs.js'
 import { runs, sample, thorough } from '../support/scope.js'
 import type { Plan } from './arbitrary-http.js'
 import { requestsOf } from './arbitrary-http.js'
@@ -156,9 +157,10 @@ async function fuzz(
   expect(operations.map(({ id }) => id).filter((id) => !succeeds(id))).toEqual([])
 }
 
-describe.each([...sample(stores)])('on $name', ({ name, missing, create }) => {
-  it.skipIf(missing)(
+describe.each([...sample(stores)])('on $name', ({ name, needed, create }) => {
+  it(
     'any request gets an answer that its document describes',
+    { ...needs(...needed), timeout: 1_200_000 },
     async () => {
       const server = await lastingServer(create)
       onTestFinished(async () => {
@@ -168,6 +170,5 @@ describe.each([...sample(stores)])('on $name', ({ name, missing, create }) => {
       })
       await fuzz(server, name === 'memory' ? PER_OPERATION : Math.ceil(PER_OPERATION / 6))
     },
-    1_200_000,
   )
 })

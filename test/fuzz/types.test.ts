@@ -5,6 +5,7 @@ import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { families, gatewayTo } from './families.js'
 import { parameters } from './parameters.js'
+import { needs, testAll } from '../support/needs.js'
 import { thorough } from '../support/scope.js'
 
 const BODIES = thorough ? 500 : 100
@@ -71,25 +72,21 @@ const check = (project: string): Promise<string> =>
     )
   })
 
-it.runIf(thorough)(
-  'requests match the types of the vendors',
-  async () => {
-    // Where the SDKs are found, and nobody looks for sources.
-    const folder = mkdtempSync(pathOf('../node_modules/.types-'))
-    try {
-      const lines = await source()
-      writeFileSync(`${folder}/bodies.ts`, lines.join('\n'))
-      const config = { extends: pathOf('../../tsconfig.base.json'), files: ['bodies.ts'] }
-      writeFileSync(`${folder}/tsconfig.json`, JSON.stringify(config))
-      const told = await check(folder)
-      const problems = [...told.matchAll(/bodies\.ts\((\d+),\d+\): (.*)/g)].map(
-        ([, line, message]) => `${message}\n${lines[Number(line) - 1]}`,
-      )
-      expect(problems).toEqual([])
-      expect(told).toBe('')
-    } finally {
-      rmSync(folder, { recursive: true })
-    }
-  },
-  120_000,
-)
+it('requests match the types of the vendors', { ...needs(testAll), timeout: 120_000 }, async () => {
+  // Where the SDKs are found, and nobody looks for sources.
+  const folder = mkdtempSync(pathOf('../node_modules/.types-'))
+  try {
+    const lines = await source()
+    writeFileSync(`${folder}/bodies.ts`, lines.join('\n'))
+    const config = { extends: pathOf('../../tsconfig.base.json'), files: ['bodies.ts'] }
+    writeFileSync(`${folder}/tsconfig.json`, JSON.stringify(config))
+    const told = await check(folder)
+    const problems = [...told.matchAll(/bodies\.ts\((\d+),\d+\): (.*)/g)].map(
+      ([, line, message]) => `${message}\n${lines[Number(line) - 1]}`,
+    )
+    expect(problems).toEqual([])
+    expect(told).toBe('')
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})

@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { needs, programs } from '../support/needs.js'
 import { runtime, runtimePath } from '../support/runtime.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'turnpike-images-'))
@@ -34,7 +35,7 @@ beforeAll(async () => {
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
   const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost']
   const kind = ['-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2']
-  execFileSync('openssl', ['req', ...kind, ...subject, '-keyout', key, '-out', cert], { stdio: 'ignore' })
+  execFileSync(programs.openssl.path, ['req', ...kind, ...subject, '-keyout', key, '-out', cert], { stdio: 'ignore' })
   server = createServer({ key: readFileSync(key), cert: readFileSync(cert) }, ({ url = '' }, response) => {
     if (url === '/silent') return
     const { status = 200, headers = {}, body } = answers[url]!
@@ -54,7 +55,7 @@ async function fetched(allows: string, paths: string[], resolves = ''): Promise<
   return stdout.trim().split('\n')
 }
 
-describe(`remote images, on ${runtime}`, () => {
+describe(`remote images, on ${runtime}`, needs(programs.openssl), () => {
   it('have the type of their first bytes', async () => {
     expect(await fetched('any', ['/image.png', '/jpeg'])).toEqual(['image/png 58', 'image/jpeg 14'])
   })

@@ -2,6 +2,7 @@ import type { BudgetOf, KV, UsageRecord } from '@turnpike/core'
 import { createSession, createUser, gatewayKeys, getSession, toUsd, usageLedger, verifyStore } from '@turnpike/core'
 import { lastUsed } from '@turnpike/core/internal'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { needs } from '../support/needs.js'
 import { randomOf } from '../support/random.js'
 import { endEngines, engines } from '../support/engines.js'
 import { sample, thorough } from '../support/scope.js'
@@ -23,8 +24,8 @@ const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 1e9)
 afterEach(killStores)
 afterAll(endEngines)
 
-describe.each(sample(engines))('the usage ledger on $name', ({ name, single, missing, create }) => {
-  it.skipIf(missing)('is exact, and leaves no hold', { timeout: 120_000 }, async () => {
+describe.each(sample(engines))('the usage ledger on $name', ({ name, single, needed, create }) => {
+  it('is exact, and leaves no hold', { ...needs(...needed), timeout: 120_000 }, async () => {
     const random = randomOf(seed)
     const among = <T>(items: T[]): T => items[Math.floor(random() * items.length)]!
     const url = await create()
@@ -156,7 +157,7 @@ describe.each(sample(engines))('the usage ledger on $name', ({ name, single, mis
     )
   })
 
-  it.skipIf(missing)('is exact with holds, and with concurrent sweeps', async () => {
+  it('is exact with holds, and with concurrent sweeps', needs(...needed), async () => {
     const url = await create()
     const kv = await startStore(url).opened
     const stores: KV[] = [kv, single ? kv : await startStore(url).opened]

@@ -5,10 +5,11 @@ import { Redis } from 'ioredis'
 import type { PoolConfig } from 'pg'
 import { Pool } from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { needs, programs } from '../support/needs.js'
 import type { Postgres } from '../support/postgres.js'
-import { hasPostgres, startPostgres } from '../support/postgres.js'
+import { postgres, startPostgres } from '../support/postgres.js'
 import type { RedisServer } from '../support/redis.js'
-import { missing as noRedis, startRedis } from '../support/redis.js'
+import { startRedis } from '../support/redis.js'
 
 const outcomes = async (limiter: RateLimiter, key: string, perMinute: number, count: number) => {
   const settled = await Promise.allSettled(Array.from({ length: count }, async () => limiter.consume(key, perMinute)))
@@ -21,7 +22,7 @@ const outcomes = async (limiter: RateLimiter, key: string, perMinute: number, co
 
 afterEach(() => void vi.useRealTimers())
 
-describe.skipIf(noRedis)('redisRateLimiter', () => {
+describe('redisRateLimiter', needs(programs.redis), () => {
   let server: RedisServer
   let client: Redis
   beforeAll(async () => {
@@ -76,7 +77,7 @@ describe.skipIf(noRedis)('redisRateLimiter', () => {
   })
 })
 
-describe.skipIf(!hasPostgres)('postgresRateLimiter', () => {
+describe('postgresRateLimiter', needs(postgres), () => {
   let server: Postgres
   const pools: Pool[] = []
   const open = (options: PoolConfig = {}): Pool => {

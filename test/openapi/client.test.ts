@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it, vi } from 'vitest'
 import { documentFile } from '../support/contract.js'
+import { needs, testAll } from '../support/needs.js'
 import { openPage, runExample } from '../support/page.js'
 import { npxEnvironment } from '../support/runtime.js'
-import { thorough } from '../support/scope.js'
 import { startServer } from '../support/server.js'
 
 const { blocks } = openPage('openapi.md')
@@ -42,9 +42,9 @@ const run = (...parameters: string[]): string =>
   })
 
 // Two compilers and a generator: ten seconds.
-it.runIf(thorough)(
+it(
   'openapi-typescript and openapi-fetch make a typed client of it, which docs/openapi.md shows',
-  { timeout: 120_000 },
+  { ...needs(testAll), timeout: 120_000 },
   async () => {
     expect(blocks).toHaveLength(1)
     const folder = join(root, 'test', '.openapi-client')

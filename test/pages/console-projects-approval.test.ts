@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { thorough } from '../support/scope.js'
+import { needs, testAll } from '../support/needs.js'
 import { consoleSuite, gate } from './console.js'
 import { change, column, project, read } from './console-tasks.js'
 
@@ -102,7 +102,7 @@ consoleSuite('the approval of tasks in the console', (given) => {
     await given().open(`/projects/${id}`, 'Website')
   })
 
-  it.runIf(thorough)('does not save a text over a draft that came while the task was closed', async () => {
+  it('does not save a text over a draft that came while the task was closed', needs(testAll), async () => {
     const { page } = given()
     const { task } = await waiting('Toll gate')
     await page.getByRole('button', { name: 'Edit draft' }).click()
@@ -152,7 +152,7 @@ consoleSuite('the approval of tasks in the console', (given) => {
     await page.unroute('**/api/tasks/*')
   })
 
-  it.runIf(thorough)('shows a draft of a megabyte in place of another, and both whole', async () => {
+  it('shows a draft of a megabyte in place of another, and both whole', needs(testAll), async () => {
     const { page, person } = given()
     const line = (word: string): string => `${word} `.repeat(80)
     const text = (word: string): string => Array.from({ length: 2_400 }, () => line(word)).join('\n')

@@ -1,7 +1,7 @@
 import { afterAll, expect, it } from 'vitest'
 import { answer, begun } from '../faults/wire.js'
+import { needs, testAll } from '../support/needs.js'
 import { rawUpstream, reset } from '../support/raw-upstream.js'
-import { thorough } from '../support/scope.js'
 import { composer, conversation, conversationSuite, messages, say, whole, words } from './console-conversation.js'
 
 const upstream = await rawUpstream()
@@ -78,7 +78,7 @@ conversationSuite('what fails or is stopped in the conversation of the console',
     expect(await read()).toHaveLength(2)
   })
 
-  it.runIf(thorough)('does not take an older message for one that was not sent', async () => {
+  it('does not take an older message for one that was not sent', needs(testAll), async () => {
     const { page, person, open } = given()
     const { id } = await person.client.post('/api/projects', { body: { name: 'Website' } })
     await person.client.post('/api/projects/{id}/conversation/messages', { params: { id }, body: { text: 'Hello' } })
@@ -93,7 +93,7 @@ conversationSuite('what fails or is stopped in the conversation of the console',
     await page.unroute('**/conversation/messages')
   })
 
-  it.runIf(thorough)('says that nothing was sent where it is stopped before that', async () => {
+  it('says that nothing was sent where it is stopped before that', needs(testAll), async () => {
     const { page } = given()
     const { read } = await conversation(given())
     await page.getByText('No messages yet').waitFor()
@@ -109,7 +109,7 @@ conversationSuite('what fails or is stopped in the conversation of the console',
     await page.unroute('**/conversation/messages')
   })
 
-  it.runIf(thorough)('tries again what failed: earlier messages', async () => {
+  it('tries again what failed: earlier messages', needs(testAll), async () => {
     const { page, person } = given()
     const { id } = await conversation(given())
     for (let i = 1; i <= 31; i++)

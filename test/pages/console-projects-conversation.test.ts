@@ -1,7 +1,7 @@
 import { afterAll, expect, it } from 'vitest'
 import { begun } from '../faults/wire.js'
+import { needs, testAll } from '../support/needs.js'
 import { rawUpstream } from '../support/raw-upstream.js'
-import { thorough } from '../support/scope.js'
 import { gate } from './console.js'
 import { composer, conversation, conversationSuite, messages, rest, say, whole, words } from './console-conversation.js'
 
@@ -56,7 +56,7 @@ conversationSuite('the conversation of the console', upstream, (given) => {
     expect(await page.evaluate<number>('steps')).toBeLessThan(tokens.length / 10)
   })
 
-  it.runIf(thorough)('sends what was typed before the messages were read, and keeps it in the list', async () => {
+  it('sends what was typed before the messages were read, and keeps it in the list', needs(testAll), async () => {
     const { page, person, open } = given()
     const { id } = await person.client.post('/api/projects', { body: { name: 'Website' } })
     const { opened, open: answerRead } = gate()

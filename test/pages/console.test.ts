@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { thorough } from '../support/scope.js'
+import { needs, testAll } from '../support/needs.js'
 import { consoleSuite, gate, signIn } from './console.js'
 
 consoleSuite('the console', (given) => {
@@ -129,7 +129,7 @@ consoleSuite('the console', (given) => {
     expect(await message.inputValue()).toBe('')
   })
 
-  it.runIf(thorough)('keeps the focus on a button while its action is running', async () => {
+  it('keeps the focus on a button while its action is running', needs(testAll), async () => {
     const { page, person } = given()
     /** What has the focus, and gets keys. */
     const focused = () =>

@@ -2,7 +2,8 @@ import type { Client } from '@turnpike/client'
 import { createClient } from '@turnpike/client'
 import type { Browser } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe } from 'vitest'
-import { noBrowser, startBrowser } from '../support/browser.js'
+import { startBrowser } from '../support/browser.js'
+import { needs, programs } from '../support/needs.js'
 import type { Server } from '../support/server.js'
 import { startServer } from '../support/server.js'
 import type { Look, Visitor } from './visitor.js'
@@ -76,7 +77,7 @@ export function consoleSuite(
     skip = false,
   }: { role?: Role; env?: Record<string, string>; only?: readonly Look[]; skip?: boolean } = {},
 ): void {
-  describe.skipIf(noBrowser || skip)(name, () => {
+  describe.skipIf(skip)(name, needs(programs.chromium), () => {
     let server: Server
     let browser: Browser
     let admin: Person

@@ -1,12 +1,13 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { noBrowser, startBrowser } from '../support/browser.js'
+import { startBrowser } from '../support/browser.js'
 import type { DashboardServer } from './dashboard.js'
 import { openDashboard, startDashboard } from './dashboard.js'
 import { single } from './payloads.js'
 import { looks, visit } from './visitor.js'
+import { needs, programs } from '../support/needs.js'
 
-describe.skipIf(noBrowser)('threat 23: what users write is text in the dashboard', () => {
+describe('threat 23: what users write is text in the dashboard', needs(programs.chromium), () => {
   let server: DashboardServer
   let browser: Browser
   beforeAll(async () => {

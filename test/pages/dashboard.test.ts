@@ -2,14 +2,14 @@
 import { readFileSync } from 'node:fs'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { noBrowser, startBrowser } from '../support/browser.js'
-import { thorough } from '../support/scope.js'
+import { startBrowser } from '../support/browser.js'
+import { needs, programs, testAll } from '../support/needs.js'
 import type { DashboardServer } from './dashboard.js'
 import { EMAIL, goTo, openDashboard, PASSWORD, startDashboard } from './dashboard.js'
 import type { Visitor } from './visitor.js'
 import { looks, visit } from './visitor.js'
 
-describe.skipIf(noBrowser)('the dashboard', () => {
+describe('the dashboard', needs(programs.chromium), () => {
   let server: DashboardServer
   let browser: Browser
   beforeAll(async () => {
@@ -125,7 +125,7 @@ describe.skipIf(noBrowser)('the dashboard', () => {
       await page.keyboard.press('Escape')
     })
 
-    it.runIf(thorough)('that another answered after a failure', async () => {
+    it('that another answered after a failure', needs(testAll), async () => {
       const { page } = visitor
       const id = await server.chat({ model: 'unsteady' })
       await goTo(page, 'Requests')
@@ -140,7 +140,7 @@ describe.skipIf(noBrowser)('the dashboard', () => {
       await page.keyboard.press('Escape')
     })
 
-    it.runIf(thorough)('why `auto` chose a provider', async () => {
+    it('why `auto` chose a provider', needs(testAll), async () => {
       const { page } = visitor
       const id = await server.chat({ model: 'fast', provider: 'auto' })
       await goTo(page, 'Requests')
@@ -193,7 +193,7 @@ describe.skipIf(noBrowser)('the dashboard', () => {
       await page.getByText(/answered in \d+ ms/).waitFor()
     })
 
-    it.runIf(thorough)('stands still while it is paused', async () => {
+    it('stands still while it is paused', needs(testAll), async () => {
       const { page } = visitor
       await goTo(page, 'Requests')
       await page.getByRole('button', { name: 'Pause' }).click()

@@ -1,6 +1,7 @@
 import type { Browser, Locator } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { noBrowser, startBrowser } from '../support/browser.js'
+import { startBrowser } from '../support/browser.js'
+import { needs, programs } from '../support/needs.js'
 import type { Server } from '../support/server.js'
 import { startServer } from '../support/server.js'
 import type { Visitor } from './visitor.js'
@@ -8,7 +9,7 @@ import { looks, visit } from './visitor.js'
 
 const PAYLOAD = `</pre><script>alert(1)</script><img src=x onerror=alert(2)>`
 
-describe.skipIf(noBrowser)('the documentation of the API', () => {
+describe('the documentation of the API', needs(programs.chromium), () => {
   let server: Server
   let browser: Browser
   beforeAll(async () => {

@@ -3,13 +3,14 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { bundlePage, noBrowser, startBrowser } from '../support/browser.js'
+import { bundlePage, startBrowser } from '../support/browser.js'
 import { largePng } from '../support/large-png.js'
 import { filesSuite, listed } from './files.js'
 import { PASSWORD } from './world.js'
+import { needs, programs } from '../support/needs.js'
 
 filesSuite('a page in a browser', (world) => {
-  describe.skipIf(noBrowser)('', () => {
+  describe('', needs(programs.chromium), () => {
     let browser: Browser
     let context: BrowserContext
     let page: Page

@@ -3,8 +3,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Browser, BrowserContext, Response } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { noBrowser, startBrowser } from '../support/browser.js'
-import { sample, thorough } from '../support/scope.js'
+import { startBrowser } from '../support/browser.js'
+import { needs, programs, testAll } from '../support/needs.js'
+import { sample } from '../support/scope.js'
 import type { Sent } from './requests.js'
 import { newOwner, requestsOf } from './requests.js'
 import type { SignedIn } from './world.js'
@@ -107,7 +108,7 @@ worldSuite('threat 18: CSRF', (world) => {
     })
   })
 
-  describe.skipIf(noBrowser || !thorough)('in a browser', () => {
+  describe('in a browser', needs(testAll, programs.chromium), () => {
     let browser: Browser
     let attacker: Server
     let context: BrowserContext

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, it } from 'vitest'
 import { noise } from '../support/forms.js'
 import { endEngines } from '../support/engines.js'
+import { needs } from '../support/needs.js'
 import { thorough } from '../support/scope.js'
 import type { UserFile } from './files.js'
 import { download, durableStores, listed, upload } from './files.js'
@@ -11,10 +12,10 @@ import { startWorld } from './world.js'
 const ROUNDS = thorough ? 8 : 1
 const bytes = noise(3_000_000)
 
-describe.each([...durableStores])('files after kill -9, on $name', ({ missing, create }) => {
+describe.each([...durableStores])('files after kill -9, on $name', ({ needed, create }) => {
   afterAll(endEngines)
 
-  it.skipIf(missing)('have their bytes, and bytes without a file are found', { timeout: 240_000 }, async () => {
+  it('have their bytes, and bytes without a file are found', { ...needs(...needed), timeout: 240_000 }, async () => {
     const { storage, env, pieces } = await create()
     const start = (): Promise<World> => startWorld(storage, { ...env, RATE_LIMITER: 'memory', TRASH_DAYS: '0' })
     let world = await start()

@@ -4,6 +4,7 @@ import { noise } from '../support/forms.js'
 import { download, fileStore, listed, upload } from './files.js'
 import type { World } from './world.js'
 import { startWorld } from './world.js'
+import { needs, programs } from '../support/needs.js'
 
 /** A process with files on a kind of store. */
 async function start(name: string, env: Record<string, string>): Promise<World> {
@@ -46,8 +47,7 @@ describe('URLs of files', () => {
   })
 })
 
-const s3 = fileStore('fs and S3')
-describe.skipIf(s3.missing)('URLs of S3 itself', () => {
+describe('URLs of S3 itself', needs(programs.versitygw), () => {
   let world: World
   beforeAll(async () => {
     world = await start('fs and S3', { FILES_DIRECT_URLS: 'true' })
@@ -76,7 +76,7 @@ describe.skipIf(s3.missing)('URLs of S3 itself', () => {
 })
 
 const redis = fileStore('redis')
-describe.skipIf(redis.missing)('two processes', () => {
+describe('two processes', needs(programs.redis), () => {
   const worlds: World[] = []
   beforeAll(async () => {
     const { storage, env } = await redis.create()

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { Redis } from 'ioredis'
-import { missing as noS3, s3Server } from '../storage/s3-server.js'
+import { programs } from '../support/needs.js'
+import { s3Server } from '../storage/s3-server.js'
 import type { Part } from '../support/forms.js'
 import { BOUNDARY, field, filePart, formBytes, formType } from '../support/forms.js'
 import { engines, newFolder, untilEnd } from '../support/engines.js'
@@ -127,13 +128,13 @@ async function onS3(storage: string) {
 
 /** Stores of records, and of bytes. */
 const stores: FileStores[] = [
-  { name: 'memory', missing: false, create: async () => ({ storage: 'memory', env: { FILES: 'memory' } }) },
-  { name: 'fs', missing: false, create: async () => onFolder(await engine('fs').create()) },
-  { name: 'redis', missing: engine('redis').missing, create: async () => onRedis(await engine('redis').create()) },
-  { name: 'fs and S3', missing: noS3, create: async () => onS3(await engine('fs').create()) },
+  { name: 'memory', needed: [], create: async () => ({ storage: 'memory', env: { FILES: 'memory' } }) },
+  { name: 'fs', needed: [], create: async () => onFolder(await engine('fs').create()) },
+  { name: 'redis', needed: engine('redis').needed, create: async () => onRedis(await engine('redis').create()) },
+  { name: 'fs and S3', needed: [programs.versitygw], create: async () => onS3(await engine('fs').create()) },
   {
     name: 'postgres and fs',
-    missing: engine('postgres').missing,
+    needed: engine('postgres').needed,
     create: async () => onFolder(await engine('postgres').create()),
   },
 ]

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { endEngines, engines } from '../support/engines.js'
+import { needs } from '../support/needs.js'
 import { thorough } from '../support/scope.js'
 import type { Reply, SignedIn, World } from './world.js'
 import { PASSWORD, startWorld } from './world.js'
@@ -11,14 +12,14 @@ interface Session {
 
 /** The stores, and how many processes share one. Only Redis outside of `npm run test:all`. */
 const stores = [
-  ...(thorough ? [{ name: 'memory', processes: 1, missing: false, create: async () => 'memory' }] : []),
+  ...(thorough ? [{ name: 'memory', processes: 1, needed: [], create: async () => 'memory' }] : []),
   ...engines
     .filter(({ name }) => name === 'redis' || (thorough && name === 'postgres'))
     .map((engine) => ({ ...engine, processes: 2 })),
 ]
 
-describe.each(stores)('processes on $name', ({ missing, processes, create }) => {
-  describe.skipIf(missing)(`${processes} on one store`, () => {
+describe.each(stores)('processes on $name', ({ needed, processes, create }) => {
+  describe(`${processes} on one store`, needs(...needed), () => {
     const worlds: World[] = []
     let storage: string
     let admin: SignedIn

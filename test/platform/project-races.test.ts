@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { endEngines, engines } from '../support/engines.js'
+import { needs } from '../support/needs.js'
 import { thorough } from '../support/scope.js'
 import type { Reply, SignedIn, World } from './world.js'
 import { chat, startWorld } from './world.js'
@@ -19,7 +20,7 @@ interface Usage {
 
 /** The stores, and how many processes share one. Only Redis outside of `npm run test:all`. */
 const stores = [
-  ...(thorough ? [{ name: 'memory', processes: 1, missing: false, create: async () => 'memory' }] : []),
+  ...(thorough ? [{ name: 'memory', processes: 1, needed: [], create: async () => 'memory' }] : []),
   ...engines
     .filter(({ name }) => name === 'redis' || (thorough && name === 'postgres'))
     .map((engine) => ({ ...engine, processes: 2 })),
@@ -28,8 +29,8 @@ const LIMIT = 3
 /** Tasks of the project that is deleted while a process is killed. */
 const CHILDREN = thorough ? 10_000 : 1_000
 
-describe.each(stores)('projects on $name', ({ missing, processes, create }) => {
-  describe.skipIf(missing)(`${processes} on one store`, () => {
+describe.each(stores)('projects on $name', ({ needed, processes, create }) => {
+  describe(`${processes} on one store`, needs(...needed), () => {
     const worlds: World[] = []
     let storage: string
     const start = () => startWorld(storage, { PLAN_PROJECTS: String(LIMIT), HOLDS: 'true' })

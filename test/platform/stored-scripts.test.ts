@@ -1,6 +1,7 @@
 import type { Browser, BrowserContext } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { noBrowser, startBrowser } from '../support/browser.js'
+import { startBrowser } from '../support/browser.js'
+import { needs, programs } from '../support/needs.js'
 import { sample } from '../support/scope.js'
 import { filesSuite, upload } from './files.js'
 
@@ -26,7 +27,7 @@ const files: [name: string, type: string, bytes: string][] = [
 ]
 
 filesSuite('threat 23: stored XSS', (world) => {
-  describe.skipIf(noBrowser)('', () => {
+  describe('', needs(programs.chromium), () => {
     let browser: Browser
     let context: BrowserContext
     beforeAll(async () => {

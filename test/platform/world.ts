@@ -5,7 +5,9 @@ import { fileURLToPath } from 'node:url'
 import type { FakeAnswer, FakeUpstream } from '@turnpike/providers/testing'
 import { fakeOpenAI } from '@turnpike/providers/testing'
 import { afterAll, beforeAll, describe } from 'vitest'
+import type { Need } from '../support/needs.js'
 import { endEngines, engines } from '../support/engines.js'
+import { needs } from '../support/needs.js'
 import { runtimePath } from '../support/runtime.js'
 import { sample } from '../support/scope.js'
 import type { PlatformClient } from './client.js'
@@ -83,15 +85,15 @@ export async function startWorld(storage: string, env: Record<string, string> = 
 }
 
 /** The stores that all is tried on. */
-export const stores: { name: string; missing: boolean; create(): Promise<string> }[] = [
-  { name: 'memory', missing: false, create: async () => 'memory' },
+export const stores: { name: string; needed: Need[]; create(): Promise<string> }[] = [
+  { name: 'memory', needed: [], create: async () => 'memory' },
   ...engines.filter(({ name }) => ['fs', 'redis', 'postgres'].includes(name)),
 ]
 
 /** A kind of stores of a process. */
 export interface WorldStores {
   name: string
-  missing: boolean
+  needed: Need[]
   /** Makes empty ones. @returns the value of `STORAGE`, and further environment of server.mjs */
   create(): Promise<{ storage: string; env: Record<string, string> }>
 }
@@ -112,8 +114,8 @@ export function worldSuite(
   env: Record<string, string> = {},
   on: WorldStores[] = withoutFiles,
 ): void {
-  describe.each([...sample(on)])(`${name}, on $name`, ({ missing, create }) => {
-    describe.skipIf(missing)('', () => {
+  describe.each([...sample(on)])(`${name}, on $name`, ({ needed, create }) => {
+    describe('', needs(...needed), () => {
       let world: World
       beforeAll(async () => {
         const made = await create()

@@ -3,12 +3,13 @@ import { fixedPrices, priceTable } from '@turnpike/core'
 import { builtInPrices, createRouter } from '@turnpike/providers'
 import { describe, expect, it } from 'vitest'
 import { testGateway } from '../support/gateway.js'
+import { needs, recordedTraffic } from '../support/needs.js'
 import { parseStream } from '../support/sse.js'
 import type { Bill } from './bills/bill.js'
 import { primes } from './bills/bill.js'
 import { bills, listed, refilled } from './bills/index.js'
 import { answering } from './client.js'
-import { familyOf, isStream, missing, modelOf, recordings, shapeOf, textsOf, usageOf, wireOf } from './recordings.js'
+import { familyOf, isStream, modelOf, recordings, shapeOf, textsOf, usageOf, wireOf } from './recordings.js'
 
 /** The request that a recording may have answered. */
 function requestOf(name: string, fields: { model: string; provider: string }): [path: string, body: object] {
@@ -91,7 +92,7 @@ async function check(name: string, bill: Bill, refilled?: Record<string, unknown
   expect([tokensOf(record.units), record.tokens]).toEqual([total, total])
 }
 
-describe.skipIf(missing)('the cost of recorded traffic', () => {
+describe('the cost of recorded traffic', needs(recordedTraffic), () => {
   it('is known for every form of usage', () => {
     const known = new Set(Object.keys(bills).map(shapeOf))
     const unknown = recordings.filter((name) => usageOf(name) && !known.has(shapeOf(name)))

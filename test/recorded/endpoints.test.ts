@@ -1,21 +1,17 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { openai } from '@turnpike/providers'
 import { describe, expect, it } from 'vitest'
+import { fixtures, needs, recordedTraffic } from '../support/needs.js'
 import { fileOf, scriptedUpstream } from '../support/upstream.js'
-
-/** Recorded traffic lies beside the repository, not in it (see its README). */
-const folder = new URL('../../../shared/fixtures/openai/', import.meta.url)
-const missing = !existsSync(folder)
-if (missing) console.log(`Skipped: the recorded upstream traffic is not at ${folder.pathname}`)
 
 /** OpenAI as it answered once. */
 function recorded(name: string) {
-  const body = readFileSync(new URL(name, folder), 'utf8')
+  const body = readFileSync(new URL(`openai/${name}`, fixtures), 'utf8')
   const { transport, call } = scriptedUpstream({ body })
   return { provider: openai({ apiKey: 'x', transport }), call }
 }
 
-describe.skipIf(missing)('recorded answers of OpenAI', () => {
+describe('recorded answers of OpenAI', needs(recordedTraffic), () => {
   it('contain embeddings', async () => {
     const { provider, call } = recorded('openai-embedding.json')
     const request = { model: 'text-embedding-3-small', input: ['one', 'two'] }

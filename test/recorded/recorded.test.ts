@@ -1,30 +1,26 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import type { ChatChunk } from '@turnpike/core'
 import { UpstreamError } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
 import { checkChunk, checkCompletion } from '../support/decode.js'
 import { rejection } from '../support/failure.js'
+import { fixtures, needs, recordedTraffic } from '../support/needs.js'
 import { thorough } from '../support/scope.js'
 import { answering, collect, complete, factsOf, join, plain } from './client.js'
 import { families } from './families.js'
 import { known } from './known.js'
 
-/** Recorded traffic lies beside the repository, not in it (see its README). */
-const folder = new URL('../../../shared/fixtures/', import.meta.url)
-const missing = !existsSync(folder)
-if (missing) console.log(`Skipped: the recorded upstream traffic is not at ${folder.pathname}`)
-
 const others = /embedding|image|transcription|error|429/
-const files = missing
+const files = recordedTraffic.isMissing
   ? []
   : Object.keys(families)
-      .flatMap((family) => readdirSync(new URL(family, folder)).map((name) => `${family}/${name}`))
+      .flatMap((family) => readdirSync(new URL(family, fixtures)).map((name) => `${family}/${name}`))
       .filter((name) => !others.test(name))
 const answers = files.filter((name) => name.endsWith('.json'))
 const streams = files.filter((name) => name.endsWith('.chunks.txt'))
 
 const utf8 = new TextEncoder()
-const read = (name: string): string => readFileSync(new URL(name, folder), 'utf8')
+const read = (name: string): string => readFileSync(new URL(name, fixtures), 'utf8')
 const familyOf = (name: string) => families[name.split('/')[0]!]!
 
 /** A whole answer, through the adapter of the family that `name` begins with. */
@@ -72,7 +68,7 @@ function checkChunks(chunks: ChatChunk[]): void {
 
 const range = (length: number, from = 0): number[] => Array.from({ length }, (_, at) => from + at)
 
-describe.skipIf(missing)('recorded traffic', () => {
+describe('recorded traffic', needs(recordedTraffic), () => {
   it('is complete', () => {
     expect([answers.length, streams.length]).toEqual([13, 14])
     expect(Object.keys(known).filter((name) => !files.includes(name))).toEqual([])

@@ -1,15 +1,11 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { fixtures, recordedTraffic } from '../support/needs.js'
 import { families } from './families.js'
 
-/** Recorded traffic lies beside the repository, not in it (see its README). */
-const folder = new URL('../../../shared/fixtures/', import.meta.url)
-export const missing = !existsSync(folder)
-if (missing) console.log(`Skipped: the recorded upstream traffic is not at ${folder.pathname}`)
-
 /** Every recording, as `family/name`, also of families that are not known here. */
-export const recordings = missing
+export const recordings = recordedTraffic.isMissing
   ? []
-  : readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => /\.(json|chunks\.txt)$/.test(name))
+  : readdirSync(fixtures, { recursive: true, encoding: 'utf8' }).filter((name) => /\.(json|chunks\.txt)$/.test(name))
 
 export const isStream = (name: string): boolean => name.endsWith('.chunks.txt')
 
@@ -17,7 +13,7 @@ export const familyOf = (name: string) => families[name.split('/')[0]!]!
 
 /** The lines of a stream, each an event, or the one text that a whole answer is. */
 export function textsOf(name: string): string[] {
-  const text = readFileSync(new URL(name, folder), 'utf8')
+  const text = readFileSync(new URL(name, fixtures), 'utf8')
   return isStream(name) ? text.trim().split('\n') : [text]
 }
 

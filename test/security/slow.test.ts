@@ -2,8 +2,8 @@ import { connect } from 'node:net'
 import { createServer } from '@turnpike/http/node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { testGateway } from '../support/gateway.js'
+import { needs, testAll } from '../support/needs.js'
 import { runtime } from '../support/runtime.js'
-import { thorough } from '../support/scope.js'
 import type { Server } from '../support/server.js'
 import { startServer } from '../support/server.js'
 
@@ -21,7 +21,7 @@ describe('threat 9: slowloris', () => {
 })
 
 // It takes half a minute, of waiting.
-describe.runIf(thorough)(`threat 9: slowloris, on ${runtime}`, () => {
+describe(`threat 9: slowloris, on ${runtime}`, needs(testAll), () => {
   let server: Server
   beforeAll(async () => {
     server = await startServer()

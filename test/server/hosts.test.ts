@@ -10,7 +10,8 @@ import { urlsOfHosts } from '../../examples/server/src/hosts.js'
 import { connectRedis } from '../../examples/server/src/redis.js'
 import { openStorage } from '../../examples/server/src/storage.js'
 import { freePort } from '../support/free-port.js'
-import { missing, spawnRedis } from '../support/redis.js'
+import { needs, programs } from '../support/needs.js'
+import { spawnRedis } from '../support/redis.js'
 
 it.each([
   ['redis://a', ['redis://a']],
@@ -85,7 +86,7 @@ it('the nodes of a Cluster keep their names, which their certificates are for', 
   }
 })
 
-it.skipIf(missing)('rediss:// uses TLS to the server that a Sentinel names', async () => {
+it('rediss:// uses TLS to the server that a Sentinel names', needs(programs.redis), async () => {
   const primary = await listener()
   const folder = await mkdtemp(join(tmpdir(), 'turnpike-sentinel-'))
   const file = join(folder, 'sentinel.conf')

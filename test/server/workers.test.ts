@@ -1,5 +1,3 @@
-import type { ChildProcess } from 'node:child_process'
-import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -11,33 +9,23 @@ import { openStorage } from '../../examples/server/src/storage.js'
 import { hello, helloSeen } from '../faults/openai.js'
 import { expectStream } from '../faults/replies.js'
 import { begun, done, piece, stream } from '../faults/wire.js'
+import { needs, programs, testAll } from '../support/needs.js'
+import { childrenOf, processes } from '../support/processes.js'
 import type { RawCall } from '../support/raw-client.js'
 import { chat, openChat } from '../support/raw-client.js'
 import type { RawUpstream } from '../support/raw-upstream.js'
 import { rawUpstream } from '../support/raw-upstream.js'
 import type { RedisServer } from '../support/redis.js'
-import { missing, startRedis } from '../support/redis.js'
-import { sample, thorough } from '../support/scope.js'
+import { startRedis } from '../support/redis.js'
+import { sample } from '../support/scope.js'
 import type { Server } from '../support/server.js'
 import { listens, startServer } from '../support/server.js'
 
 const ADMIN_ID = '00000000-0000-7000-8000-000000000001'
 
-/** All processes that have not ended, each with its parent. */
-const processes = (): { pid: number; parent: number }[] =>
-  execFileSync('ps', ['-A', '-o', 'pid=,ppid=,stat='], { encoding: 'utf8' })
-    .split('\n')
-    .flatMap((line) => {
-      const [, pid, parent] = /^ *(\d+) +(\d+) +[^Z]/.exec(line) ?? []
-      return pid === undefined ? [] : [{ pid: Number(pid), parent: Number(parent) }]
-    })
-
-const childrenOf = ({ pid: of }: ChildProcess): number[] =>
-  processes().flatMap(({ pid, parent }) => (parent === of ? [pid] : []))
-
 const lives = (of: number): boolean => processes().some(({ pid }) => pid === of)
 
-describe.skipIf(missing)('workers', () => {
+describe('workers', needs(programs.redis), () => {
   let redis: RedisServer
   let storage: string
   let database = 0
@@ -103,7 +91,7 @@ describe.skipIf(missing)('workers', () => {
     expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual(Array(150).fill('request'))
   })
 
-  it.runIf(thorough)('show the first password and key once, before they listen', async () => {
+  it('show the first password and key once, before they listen', needs(testAll), async () => {
     await start({ WORKERS: '4', BOOTSTRAP_GATEWAY_KEY: '', ADMIN_PASSWORD: '' })
     const [key, ...more] = new Set(server.output().match(/gw-[\w-]+/g))
     expect(more).toEqual([])
@@ -136,7 +124,7 @@ describe.skipIf(missing)('workers', () => {
     expect(childrenOf(server.process)).toHaveLength(2)
   })
 
-  it.runIf(thorough)('are replaced after a pause when they die repeatedly', async () => {
+  it('are replaced after a pause when they die repeatedly', needs(testAll), async () => {
     const [, steady] = await start()
     for (const pause of [0, 1, 2]) {
       const others = (): number[] => childrenOf(server.process).filter((pid) => pid !== steady)
@@ -166,7 +154,7 @@ describe.skipIf(missing)('workers', () => {
     },
   )
 
-  it.runIf(thorough)('end when the parent is killed', async () => {
+  it('end when the parent is killed', needs(testAll), async () => {
     const workers = await start()
     await openStreams(4)
     server.process.kill('SIGKILL')
@@ -177,7 +165,7 @@ describe.skipIf(missing)('workers', () => {
 })
 
 describe('a server with workers', () => {
-  it.runIf(thorough)('refuses to start on a store for one process', async () => {
+  it('refuses to start on a store for one process', needs(testAll), async () => {
     const folder = await mkdtemp(join(tmpdir(), 'turnpike-workers-'))
     for (const [storage, driver] of [
       ['memory', 'memory'],
@@ -189,7 +177,7 @@ describe('a server with workers', () => {
     await rm(folder, { recursive: true })
   })
 
-  it.skipIf(missing || !thorough)('refuses a port in use', async () => {
+  it('refuses a port in use', needs(testAll, programs.redis), async () => {
     const redis = await startRedis()
     const env = { WORKERS: '2', STORAGE: redis.url }
     const first = await startServer(env)

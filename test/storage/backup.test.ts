@@ -11,12 +11,13 @@ import { openFiles } from '../../examples/server/src/files.js'
 import { openStorage } from '../../examples/server/src/storage.js'
 import type { Load } from '../faults/failover.js'
 import { recordsOf, startLoad } from '../faults/failover.js'
-import { endEngines, engines, newFolder, untilEnd } from '../support/engines.js'
-import { hasPostgres, startPostgres } from '../support/postgres.js'
+import { endEngines, engines, isPresent, newFolder, untilEnd } from '../support/engines.js'
+import { needs, nodeSqlite, programs, testAll } from '../support/needs.js'
+import { startPostgres } from '../support/postgres.js'
 import { startCluster } from '../support/redis-failover.js'
-import { missing as noRedis, startRedis } from '../support/redis.js'
+import { startRedis } from '../support/redis.js'
 import { runtime, runtimePath } from '../support/runtime.js'
-import { sample, thorough } from '../support/scope.js'
+import { sample } from '../support/scope.js'
 
 const script = fileURLToPath(new URL('../../examples/server/dist/storage.js', import.meta.url))
 const { PATH, HOME } = process.env
@@ -54,12 +55,12 @@ async function expectCopied(from: string, to: string, files: string): Promise<vo
 }
 
 describe(`an export, on ${runtime}`, () => {
-  const own = engines.filter(({ name, missing }) => !missing && (runtime === 'node' || name !== 'sqlite'))
+  const own = engines.filter((engine) => isPresent(engine) && (runtime === 'node' || engine.name !== 'sqlite'))
   it.each(sample(own))('is a copy of a store on $name', { timeout: 120_000 }, async ({ create }) => {
     await expectCopied(await create(), await create(), `fs:${await newFolder()}`)
   })
 
-  it.runIf(thorough && !noRedis)('is a copy of a Cluster, with files in one', { timeout: 120_000 }, async () => {
+  it('is a copy of a Cluster, with files in one', { ...needs(testAll, programs.redis), timeout: 120_000 }, async () => {
     const cluster = await startCluster()
     untilEnd(cluster.stop)
     await expectCopied(cluster.url, `fs:${await newFolder()}`, cluster.url)
@@ -70,7 +71,7 @@ describe(`an export, on ${runtime}`, () => {
 const beside = promisify(execFile)
 
 // The commands are those of docs/scale.md. What the server runs on makes no difference to them.
-describe.runIf(thorough && runtime === 'node')('a copy that is made while the server runs', () => {
+describe.runIf(runtime === 'node')('a copy that is made while the server runs', needs(testAll), () => {
   let load: Load
   afterEach(() => load.stop())
 
@@ -88,7 +89,7 @@ describe.runIf(thorough && runtime === 'node')('a copy that is made while the se
     return length
   }
 
-  it.skipIf(noRedis)('of Redis is consistent', async () => {
+  it('of Redis is consistent', needs(programs.redis), async () => {
     const [server, other] = await Promise.all([startRedis(), startRedis({ appendonly: ['no'] })])
     for (const { stop } of [server, other]) untilEnd(stop)
     const file = join(await newFolder(), 'backup.rdb')
@@ -101,7 +102,7 @@ describe.runIf(thorough && runtime === 'node')('a copy that is made while the se
     console.log(`Redis: ${await copied(server.url, copy, other.url)} records`)
   })
 
-  it.skipIf(!hasPostgres)('of PostgreSQL is consistent', async () => {
+  it('of PostgreSQL is consistent', needs(programs.postgres), async () => {
     const server = await startPostgres()
     untilEnd(server.stop)
     await server.ask('create database copy')
@@ -110,7 +111,7 @@ describe.runIf(thorough && runtime === 'node')('a copy that is made while the se
     console.log(`PostgreSQL: ${await copied(server.url, copy, to)} records`)
   })
 
-  it.skipIf(!process.getBuiltinModule('node:sqlite'))('of SQLite is consistent', async () => {
+  it('of SQLite is consistent', needs(nodeSqlite), async () => {
     const folder = await newFolder()
     const [from, to] = [join(folder, 'kv.db'), join(folder, 'copy.db')]
     const open = `new (require('node:sqlite').DatabaseSync)('${from}')`

@@ -7,8 +7,9 @@ import { fileURLToPath } from 'node:url'
 import { createUser, gatewayKeys } from '@turnpike/core'
 import { fsKV } from '@turnpike/storage'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { needs, programs } from '../support/needs.js'
 import type { RedisServer } from '../support/redis.js'
-import { missing, startRedis } from '../support/redis.js'
+import { startRedis } from '../support/redis.js'
 import { runtime, runtimePath } from '../support/runtime.js'
 
 const script = fileURLToPath(new URL('../../examples/server/dist/storage.js', import.meta.url))
@@ -47,7 +48,7 @@ describe(`the storage command, on ${runtime}`, () => {
     expect(run('verify', `fs:${at('to')}`)).toMatchObject({ status: 0, stdout: '1,207 entries, 0 problems\n' })
   })
 
-  it.skipIf(missing)('streams one store into another', async () => {
+  it('streams one store into another', needs(programs.redis), async () => {
     redis = await startRedis()
     const from = spawn(runtimePath(), [script, 'export', `fs:${at('from')}`], { stdio: ['ignore', 'pipe', 'ignore'] })
     const to = spawn(runtimePath(), [script, 'import', redis.url], { stdio: [from.stdout, 'ignore', 'inherit'] })

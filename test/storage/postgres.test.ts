@@ -5,12 +5,12 @@ import { kvContract } from '@turnpike/storage/testing'
 import type { PoolConfig } from 'pg'
 import { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { needs, testAll } from '../support/needs.js'
 import type { Postgres } from '../support/postgres.js'
-import { hasPostgres, startPostgres } from '../support/postgres.js'
+import { postgres, startPostgres } from '../support/postgres.js'
 import { compareWithMemory, inTwoProcesses, sharedCases } from './sql-cases.js'
-import { thorough } from '../support/scope.js'
 
-describe.skipIf(!hasPostgres)('postgresKV', () => {
+describe('postgresKV', needs(postgres), () => {
   let server: Postgres
   let pool: Pool
   let kv: KV
@@ -38,7 +38,7 @@ describe.skipIf(!hasPostgres)('postgresKV', () => {
     await compareWithMemory(kv, await memoryKV())
   })
 
-  it.runIf(thorough)('is exact with two processes', () => inTwoProcesses(['postgres', server.url], kv))
+  it('is exact with two processes', needs(testAll), () => inTwoProcesses(['postgres', server.url], kv))
 
   it('lets one of a hundred concurrent callers of two pools create a key', async () => {
     // One table, however it is called.

@@ -4,9 +4,9 @@ import { kvContract } from '@turnpike/storage/testing'
 import { Cluster, Redis } from 'ioredis'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { freePort } from '../support/free-port.js'
+import { needs, programs, testAll } from '../support/needs.js'
 import type { RedisServer } from '../support/redis.js'
-import { thorough } from '../support/scope.js'
-import { missing, startRedis } from '../support/redis.js'
+import { startRedis } from '../support/redis.js'
 
 /** A server that lasts until the end of the test. */
 async function start(config?: Record<string, string[]>): Promise<RedisServer> {
@@ -22,7 +22,7 @@ function connect(server: RedisServer): Redis {
   return client
 }
 
-describe.skipIf(missing)('a Redis', () => {
+describe('a Redis', needs(programs.redis), () => {
   it.each(['allkeys-lru', 'volatile-ttl'])('that evicts (%s) is refused', async (policy) => {
     const client = connect(await start({ 'maxmemory-policy': [policy] }))
     await expect(redisKV(client)).rejects.toThrow(`(maxmemory-policy ${policy}); set maxmemory-policy to noeviction`)
@@ -47,7 +47,7 @@ describe.skipIf(missing)('a Redis', () => {
     expect(await kv.commit({ set: [{ key: ['a'], value: 1 }] })).toBe(true)
   })
 
-  it.runIf(thorough)('that is a Cluster passes the contract', async () => {
+  it('that is a Cluster passes the contract', needs(testAll), async () => {
     // Its own default, the port and 10,000, may be in use.
     const bus = String(await freePort())
     const server = await start({

@@ -7,8 +7,9 @@ import { kvContract } from '@turnpike/storage/testing'
 import type { RedisOptions } from 'ioredis'
 import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { needs, programs } from '../support/needs.js'
 import type { RedisServer } from '../support/redis.js'
-import { missing, startRedis } from '../support/redis.js'
+import { startRedis } from '../support/redis.js'
 import { thorough } from '../support/scope.js'
 
 const clients: Redis[] = []
@@ -23,7 +24,7 @@ const disconnect = (): void => {
   for (const client of clients.splice(0)) client.disconnect()
 }
 
-describe.skipIf(missing)('redisKV', () => {
+describe('redisKV', needs(programs.redis), () => {
   let server: RedisServer
   let client: Redis
   let kv: KV
@@ -49,7 +50,7 @@ describe.skipIf(missing)('redisKV', () => {
   })
 })
 
-describe.skipIf(missing)('redisKV', () => {
+describe('redisKV', needs(programs.redis), () => {
   let server: RedisServer
   beforeAll(async () => {
     server = await startRedis({ appendfsync: ['always'] })

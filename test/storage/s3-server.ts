@@ -1,27 +1,16 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, request as httpRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { homedir, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { S3Options } from '@turnpike/storage/s3'
 import { AwsClient } from 'aws4fetch'
 import { freePort } from '../support/free-port.js'
-
-const { VERSITYGW, GOPATH = join(homedir(), 'go') } = process.env
-const binary = (VERSITYGW ? [VERSITYGW] : ['versitygw', join(GOPATH, 'bin', 'versitygw')]).find(
-  (path) => spawnSync(path, ['--version']).status === 0,
-)
-if (!binary) {
-  if (process.env['CI'] === 'true') throw new Error('The tests of S3 need versitygw')
-  console.log('The tests of S3 are skipped: there is no versitygw in $VERSITYGW, on the path or in $GOPATH/bin')
-}
-
-/** Whether the tests of S3 have to be skipped. */
-export const missing = !binary
+import { programs } from '../support/needs.js'
 
 /** Answers a request, or calls `pass`, which forwards it and resolves before the answer is passed on. */
 export type Fault = (request: IncomingMessage, response: ServerResponse, pass: () => Promise<void>) => unknown
@@ -53,7 +42,7 @@ export async function s3Server(): Promise<S3Server> {
   await mkdir(join(directory, 'files'))
   const port = await freePort()
   const address = `http://127.0.0.1:${port}`
-  const gateway = spawn(binary!, ['--quiet', '--port', `127.0.0.1:${port}`, 'posix', directory], {
+  const gateway = spawn(programs.versitygw.path, ['--quiet', '--port', `127.0.0.1:${port}`, 'posix', directory], {
     env: { ...process.env, ROOT_ACCESS_KEY_ID: accessKeyId, ROOT_SECRET_ACCESS_KEY: secretAccessKey },
     stdio: ['ignore', 'ignore', 'pipe'],
   })

@@ -9,11 +9,11 @@ import { memoryKV } from '@turnpike/core'
 import { sqliteKV } from '@turnpike/storage/sqlite'
 import { kvContract } from '@turnpike/storage/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { needs, nodeSqlite } from '../support/needs.js'
 import { runtime, runtimePath } from '../support/runtime.js'
 import { expectContract } from '../support/store-contract.js'
 import { compareWithMemory, inTwoProcesses, sharedCases } from './sql-cases.js'
 
-const hasSqlite = process.getBuiltinModule('node:sqlite') !== undefined
 /** The file without our code. */
 const openRaw = (file: string): { exec(sql: string): void; close(): void } => {
   const { DatabaseSync } = process.getBuiltinModule('node:sqlite') as unknown as {
@@ -24,7 +24,7 @@ const openRaw = (file: string): { exec(sql: string): void; close(): void } => {
 const folder = mkdtempSync(join(tmpdir(), 'turnpike-sqlite-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-describe.skipIf(hasSqlite)('sqliteKV on a runtime without SQLite', () => {
+describe.runIf(nodeSqlite.isMissing)('sqliteKV on a runtime without SQLite', () => {
   it('refuses, and names the alternatives', async () => {
     const refused = sqliteKV(join(folder, 'refused.db'))
     await expect(refused).rejects.toMatchObject({ name: 'StorageError', outcome: 'none' })
@@ -40,7 +40,7 @@ describe.runIf(runtime === 'bun')('sqliteKV on Bun', () => {
     ]))
 })
 
-describe.runIf(hasSqlite)('sqliteKV', () => {
+describe('sqliteKV', needs(nodeSqlite), () => {
   const file = join(folder, 'kv.db')
   let kv: KV
   beforeAll(async () => {

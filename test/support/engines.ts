@@ -2,22 +2,24 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
+import type { Need } from './needs.js'
+import { nodeSqlite, programs } from './needs.js'
 import type { Postgres } from './postgres.js'
-import { hasPostgres, startPostgres } from './postgres.js'
+import { postgres as postgresNeed, startPostgres } from './postgres.js'
 import type { RedisServer } from './redis.js'
-import { missing as noRedis, startRedis } from './redis.js'
+import { startRedis } from './redis.js'
 import { runtime } from './runtime.js'
 
-/** Whether the chosen runtime has SQLite. */
-export const hasSqlite = runtime === 'bun' || process.getBuiltinModule('node:sqlite') !== undefined
-if (!hasSqlite) console.log('SQLite is left out: Node has it from version 22.13')
+/** What the chosen runtime needs for SQLite. */
+export const sqlite: Need[] = runtime === 'bun' ? [] : [nodeSqlite]
 
 /** A value of `STORAGE`, without what differs from store to store. */
 export interface Engine {
   name: string
   /** Why a second process cannot write too: the folder is locked, or who opens it last has it. Absent = it can. */
   single?: 'locked' | 'taken-over'
-  missing: boolean
+  /** What it needs, if anything. */
+  needed: Need[]
   /** A value of `STORAGE` that names an empty store. */
   create(): Promise<string>
 }
@@ -54,33 +56,40 @@ const postgresServer = (): Promise<Postgres> =>
 
 let stores = 0
 
-export const engines: Engine[] = [
-  { name: 'fs', single: 'locked', missing: false, create: async () => `fs:${await newFolder()}` },
-  ...(['fs', 'fs-lite'] as const).map((driver): Engine => ({
-    name: `driver:${driver}`,
-    single: 'locked',
-    missing: false,
-    create: async () => `driver:${driver}?${JSON.stringify({ base: await newFolder() })}`,
-  })),
-  {
-    name: 'driver:redis',
-    single: 'taken-over',
-    missing: noRedis,
-    create: async () => `driver:redis?${JSON.stringify({ url: (await redisServer()).url, base: `store-${++stores}` })}`,
-  },
-  { name: 'redis', missing: noRedis, create: async () => `${(await redisServer()).url}/${++stores}` },
-  {
-    name: 'postgres',
-    missing: !hasPostgres,
-    async create() {
-      const { url } = await postgresServer()
-      const database = `store_${++stores}`
-      const client = new Client({ connectionString: url })
-      await client.connect()
-      await client.query(`create database ${database}`)
-      await client.end()
-      return url.replace(/postgres$/, database)
+/** Whether an engine can be had here. */
+export const isPresent = ({ needed }: Pick<Engine, 'needed'>): boolean => needed.every(({ isMissing }) => !isMissing)
+
+/** Every engine, those first that can be had here. */
+export const engines: Engine[] = (
+  [
+    { name: 'fs', single: 'locked', needed: [], create: async () => `fs:${await newFolder()}` },
+    ...(['fs', 'fs-lite'] as const).map((driver): Engine => ({
+      name: `driver:${driver}`,
+      single: 'locked',
+      needed: [],
+      create: async () => `driver:${driver}?${JSON.stringify({ base: await newFolder() })}`,
+    })),
+    {
+      name: 'driver:redis',
+      single: 'taken-over',
+      needed: [programs.redis],
+      create: async () =>
+        `driver:redis?${JSON.stringify({ url: (await redisServer()).url, base: `store-${++stores}` })}`,
     },
-  },
-  { name: 'sqlite', missing: !hasSqlite, create: async () => `sqlite:${join(await newFolder(), 'kv.db')}` },
-]
+    { name: 'redis', needed: [programs.redis], create: async () => `${(await redisServer()).url}/${++stores}` },
+    {
+      name: 'postgres',
+      needed: [postgresNeed],
+      async create() {
+        const { url } = await postgresServer()
+        const database = `store_${++stores}`
+        const client = new Client({ connectionString: url })
+        await client.connect()
+        await client.query(`create database ${database}`)
+        await client.end()
+        return url.replace(/postgres$/, database)
+      },
+    },
+    { name: 'sqlite', needed: sqlite, create: async () => `sqlite:${join(await newFolder(), 'kv.db')}` },
+  ] satisfies Engine[]
+).toSorted((a, b) => Number(isPresent(b)) - Number(isPresent(a)))

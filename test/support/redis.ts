@@ -1,19 +1,11 @@
 import type { ChildProcess } from 'node:child_process'
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from './free-port.js'
-
-const installed = spawnSync('redis-server', ['--version']).status === 0
-if (!installed) {
-  if (process.env['CI'] === 'true') throw new Error('The tests of Redis need redis-server')
-  console.log('The tests of Redis are skipped: there is no redis-server on the path')
-}
-
-/** Whether the tests of Redis have to be skipped. */
-export const missing = !installed
+import { programs } from './needs.js'
 
 /** A redis-server with a folder of its own. */
 export interface RedisServer {
@@ -33,7 +25,7 @@ export interface RedisServer {
 
 /** Starts redis-server, and waits until it prints `ready`. */
 export async function spawnRedis(args: string[], ready: string): Promise<ChildProcess> {
-  const child = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(programs.redis.path, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   let log = ''
   for await (const piece of child.stdout.iterator({ destroyOnReturn: false })) {
     log += String(piece)

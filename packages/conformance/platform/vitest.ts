@@ -31,22 +31,28 @@ export class NotTried extends Error {}
 export const root: Suite = { name: '', before: [], after: [], parts: [] }
 let current = root
 
-function describeSuite(name: string, body: Run): void {
+/** What follows a title. */
+type Rest = [body: Run] | [options: { skip?: boolean }, body: Run]
+
+const isSkipped = ([options]: Rest): boolean => typeof options === 'object' && options.skip === true
+const bodyOf = (rest: Rest): Run => rest.at(-1) as Run
+
+function describeSuite(name: string, ...rest: Rest): void {
+  if (isSkipped(rest)) return
   const suite: Suite = { name, before: [], after: [], parts: [] }
   const parent = current
   parent.parts.push(suite)
   current = suite
-  body()
+  bodyOf(rest)()
   current = parent
 }
-
-/** @param rest options and the test */
-const defineTest = (name: string, ...rest: unknown[]): void =>
-  void current.parts.push({ name, run: rest.at(-1) as Run })
 
 const skip = (): never => {
   throw new NotTried('does not apply here')
 }
+
+const defineTest = (name: string, ...rest: Rest): void =>
+  void current.parts.push({ name, run: isSkipped(rest) ? skip : bodyOf(rest) })
 
 /** A title with the values of a row: `$name` of an object, `%s` of a list. */
 const titleOf = (title: string, row: unknown): string =>
@@ -63,12 +69,11 @@ const eachOf =
   }
 
 export const describe = Object.assign(describeSuite, {
-  skipIf: (isSkipped: boolean) => (isSkipped ? () => undefined : describeSuite),
   each: eachOf(describeSuite),
 })
 
 export const it = Object.assign(defineTest, {
-  skipIf: (isSkipped: boolean) => (isSkipped ? (name: string) => defineTest(name, skip) : defineTest),
+  skipIf: (isLeftOut: boolean) => (isLeftOut ? (name: string) => defineTest(name, skip) : defineTest),
   each: eachOf(defineTest),
 })
 

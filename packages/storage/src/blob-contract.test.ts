@@ -4,7 +4,7 @@ import { mapDriver } from '../../../test/support/map-driver.js'
 import { cutRange } from './blob-bytes.js'
 import { unstorageBlobs } from './blobs.js'
 import { blobContract } from './testing.js'
-import { thorough } from '../../../test/support/scope.js'
+import { needs, testAll } from '../../../test/support/needs.js'
 
 const memory = () => mapDriver<string | Uint8Array>().driver
 
@@ -64,7 +64,7 @@ describe('the contract', () => {
     return names
   }
 
-  it.runIf(thorough)('detects the faults of a store', async () => {
+  it('detects the faults of a store', needs(testAll), async () => {
     expect(await failures(() => ({}))).toEqual([])
     expect(await failures((blobs) => ({ get: (key) => blobs.get(key) }))).toEqual([
       'reads ranges, limited to the size of the blob',

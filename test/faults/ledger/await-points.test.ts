@@ -8,10 +8,10 @@ import { usageLedger } from '@turnpike/core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Engine } from '../../support/engines.js'
 import { endEngines, engines } from '../../support/engines.js'
+import { needs, testAll } from '../../support/needs.js'
 import type { PlannedUpstream } from '../../support/planned-upstream.js'
 import { plannedUpstream } from '../../support/planned-upstream.js'
 import { runtime, runtimePath } from '../../support/runtime.js'
-import { thorough } from '../../support/scope.js'
 import { killStores, startStore } from '../../support/store-process.js'
 import { compare, recordsOf, verify, verifyTotals } from './audit.js'
 import type { Asked, Holder } from './journal.js'
@@ -137,9 +137,9 @@ async function killEverywhere({ create }: Engine, kind: Kind): Promise<Run[]> {
 }
 
 describe.each(engines.filter(({ name }) => !name.startsWith('driver:')))('the usage ledger on $name', (engine) => {
-  it.skipIf(engine.missing || !thorough).each(kinds)(
+  it.each(kinds)(
     'is correct for a kill at any await point in $name',
-    { timeout: 600_000 },
+    { ...needs(testAll, ...engine.needed), timeout: 600_000 },
     async (kind) => {
       const runs = await killEverywhere(engine, kind)
       const killed = runs.filter(({ points }) => points === undefined)

@@ -4,6 +4,7 @@ import type { KV } from '@turnpike/core'
 import { usageLedger } from '@turnpike/core'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { endEngines, engines } from '../../support/engines.js'
+import { needs, testAll } from '../../support/needs.js'
 import { plannedUpstream } from '../../support/planned-upstream.js'
 import { sample, thorough } from '../../support/scope.js'
 import type { Server } from '../../support/server.js'
@@ -53,7 +54,7 @@ async function withStore<T>(url: string, use: (kv: KV) => Promise<T>): Promise<T
 describe.each(sample(engines.filter(({ name }) => !name.startsWith('driver:'))))(
   'the usage ledger on $name',
   (engine) => {
-    const { name, missing, single, create } = engine
+    const { name, needed, single, create } = engine
 
     const run = async (holds: boolean): Promise<void> => {
       const url = await create()
@@ -132,15 +133,15 @@ describe.each(sample(engines.filter(({ name }) => !name.startsWith('driver:'))))
       })
     }
 
-    it.skipIf(missing || !thorough)(
+    it(
       'has one record of every answer that clients completed, over kills under load',
-      { timeout: 600_000 },
+      { ...needs(testAll, ...needed), timeout: 600_000 },
       () => run(false),
     )
 
-    it.skipIf(missing)(
+    it(
       'has one record of every request that an upstream received, over kills under load, with holds',
-      { timeout: 600_000 },
+      { ...needs(...needed), timeout: 600_000 },
       () => run(true),
     )
   },

@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import type { KV } from '@turnpike/core'
 import { StorageError } from '@turnpike/core'
 import { afterAll, afterEach, expect, it } from 'vitest'
-import { endEngines, hasSqlite, newFolder } from '../../support/engines.js'
+import { endEngines, newFolder, sqlite } from '../../support/engines.js'
+import type { Need } from '../../support/needs.js'
+import { needs } from '../../support/needs.js'
 import { killStores, startStore } from '../../support/store-process.js'
 import { all } from './journal.js'
 
@@ -61,14 +63,14 @@ async function verify(kv: KV, { acknowledged, unknown }: Told): Promise<void> {
   expect((await kv.get(['total']))?.value).toEqual({ records: sizes.size, size })
 }
 
-const disks: [name: string, missing: boolean, urlOn: (disk: string) => string][] = [
-  ['fs', false, (disk) => `fs:${disk}`],
-  ['sqlite', !hasSqlite, (disk) => `sqlite:${disk}/kv.db`],
+const disks: [name: string, needed: Need[], urlOn: (disk: string) => string][] = [
+  ['fs', [], (disk) => `fs:${disk}`],
+  ['sqlite', sqlite, (disk) => `sqlite:${disk}/kv.db`],
 ]
 
 const title = 'a full disk fails commits, loses none, and works again once it has room'
-for (const [name, missing, urlOn] of disks)
-  it.skipIf(missing)(`${title} (${name})`, async ({ skip }) => {
+for (const [name, needed, urlOn] of disks)
+  it(`${title} (${name})`, needs(...needed), async ({ skip }) => {
     const { disk, refused } = await smallDisk()
     if (refused !== undefined) {
       console.log(`${name}: a full disk is not tested, for want of a small one: ${refused}`)

@@ -3,6 +3,7 @@ import type { Commit, KV } from '@turnpike/core'
 import { createUser } from '@turnpike/core'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { endEngines, engines } from '../../support/engines.js'
+import { needs } from '../../support/needs.js'
 import { runtime } from '../../support/runtime.js'
 import { sample, thorough } from '../../support/scope.js'
 import { killStores, startStore } from '../../support/store-process.js'
@@ -22,7 +23,7 @@ const random = randomOf(seed)
 afterEach(killStores)
 afterAll(endEngines)
 
-describe.each(sample(engines))('a store on $name', ({ name, single, missing, create }) => {
+describe.each(sample(engines))('a store on $name', ({ name, single, needed, create }) => {
   /** A store, through two processes where it can be. */
   const openTwice = async (): Promise<[KV, KV]> => {
     const url = await create()
@@ -30,7 +31,7 @@ describe.each(sample(engines))('a store on $name', ({ name, single, missing, cre
     return [first, single ? first : await startStore(url).opened]
   }
 
-  it.skipIf(missing)('keeps acknowledged commits over kills under load', { timeout: 600_000 }, async () => {
+  it('keeps acknowledged commits over kills under load', { ...needs(...needed), timeout: 600_000 }, async () => {
     const url = await create()
     const journal = newJournal()
     for (let round = 0; round < KILLS; round++) {
@@ -57,7 +58,7 @@ describe.each(sample(engines))('a store on $name', ({ name, single, missing, cre
 
   // With Redis and PostgreSQL alive and only the answer lost: test/faults/{redis,postgres}.test.ts, "a lost answer" and "when the line
   // fails"; with a driver that applies and then fails: schedules.test.ts.
-  it.skipIf(missing)('counts a commit once that was applied without an answer and is retried', async () => {
+  it('counts a commit once that was applied without an answer and is retried', needs(...needed), async () => {
     const url = await create()
     const flush: Commit = {
       check: [{ key: ['flush', '1'], version: null }],
@@ -76,7 +77,7 @@ describe.each(sample(engines))('a store on $name', ({ name, single, missing, cre
     }
   })
 
-  it.skipIf(missing)('gives an e-mail address to one of a hundred concurrent users', async () => {
+  it('gives an e-mail address to one of a hundred concurrent users', needs(...needed), async () => {
     const stores = await openTwice()
     for (let round = 0; round < 3; round++) {
       const users = await Promise.all(
@@ -91,7 +92,7 @@ describe.each(sample(engines))('a store on $name', ({ name, single, missing, cre
     }
   })
 
-  it.skipIf(missing)('has no task below a deleted project', async () => {
+  it('has no task below a deleted project', needs(...needed), async () => {
     const [kv, other] = await openTwice()
     let [before, after] = [0, 0]
     for (let round = 0; round < 30; round++) {
@@ -133,7 +134,7 @@ describe.each(sample(engines))('a store on $name', ({ name, single, missing, cre
 
   // PostgreSQL, and SQLite on Node: test/storage/{postgres,sqlite}.test.ts, "is exact with two processes".
   const isTwice = name === 'redis' || (name === 'sqlite' && runtime === 'bun')
-  it.skipIf(missing || !isTwice)('is exact from two processes', async () => {
+  it.skipIf(!isTwice)('is exact from two processes', needs(...needed), async () => {
     const stores = await openTwice()
     const journal = newJournal()
     const writing = stores.map((kv, s) =>
@@ -158,8 +159,9 @@ describe.each(sample(engines))('a store on $name', ({ name, single, missing, cre
     expect(await (await startStore(url).opened).get(['a'])).toMatchObject({ value: 1 })
   })
 
-  it.skipIf(missing || single !== 'taken-over')(
+  it.skipIf(single !== 'taken-over')(
     'belongs to the second process, and the first reports that',
+    needs(...needed),
     async () => {
       const url = await create()
       const journal = newJournal()
