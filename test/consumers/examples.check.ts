@@ -12,7 +12,7 @@ import { startExample } from './started-example.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'turnpike-examples-'))
-const clone = join(folder, 'main')
+const clone = join(folder, 'tu\'rn "pike" [1] #2 100% ü (1)')
 let example: Started | undefined
 
 beforeAll(() => {
