@@ -6,7 +6,8 @@ import { programs } from './needs.js'
 /** Starts Chromium without a window; `await (await startBrowser()).newPage()`. */
 export async function startBrowser(): Promise<Browser> {
   const { chromium } = await import('playwright-core')
-  return chromium.launch({ executablePath: programs.chromium.path, args: ['--no-sandbox'] })
+  // Pages of tests are on this machine, so a proxy that the environment names is not asked.
+  return chromium.launch({ executablePath: programs.chromium.path, args: ['--no-sandbox', '--no-proxy-server'] })
 }
 
 /** The script of a page in one text, with the packages that it imports. */
