@@ -2,6 +2,7 @@ import type { ChatCompletionRequest, ChatStream, ChunkChoice, Completion, Usage 
 import { unitsOf } from '@turnpike/core'
 import { areBelieved } from '@turnpike/core/internal'
 import type { Used } from './record.js'
+import { servedTier } from './service-tier.js'
 
 /** Characters per token for estimates, where an upstream reports no usage (ruling 28). */
 const CHARACTERS_PER_TOKEN = 4
@@ -9,25 +10,37 @@ const CHARACTERS_PER_TOKEN = 4
 /** Estimated tokens of a text. */
 export const tokens = (characters: number): number => Math.ceil(characters / CHARACTERS_PER_TOKEN)
 
-/** Characters of all text in a part of a request or answer, whatever its shape; keys and data URLs are not counted. */
+/** Characters of all text in a part of a request or answer, whatever its shape; keys, data URLs and recordings are not counted. */
 function characters(value: unknown): number {
   if (typeof value === 'string') return /^data:/i.test(value) ? 0 : value.length
-  if (typeof value !== 'object' || value === null) return 0
+  if (typeof value !== 'object' || value === null || (value as { type?: unknown }).type === 'input_audio') return 0
   let sum = 0
   for (const inner of Object.values(value)) sum += characters(inner)
   return sum
 }
 
-/** Estimated tokens of a prompt. */
+/** Bytes per second of a recording whose duration is not known: 128 kbit/s. */
+export const BYTES_PER_SECOND = 16_000
+/** Tokens per second of a recording. */
+export const AUDIO_TOKENS = 32
+
+/** Estimated tokens of a recording in base64. */
+export const audioTokens = (base64: string): number =>
+  Math.ceil(((base64.length * 3) / 4 / BYTES_PER_SECOND) * AUDIO_TOKENS)
+
+/** Estimated tokens of the text of a prediction (`prediction`), which are billed as output where they are not used. */
+export const predictionTokens = ({ prediction }: ChatCompletionRequest): number => tokens(characters(prediction))
+
+/** Estimated tokens of the text of a prompt. */
 export const promptTokens = ({ messages, system, tools }: ChatCompletionRequest): number =>
   tokens(characters(messages.map(({ content }) => content)) + characters(system) + characters(tools))
 
 /** Used tokens and their accuracy. */
 export type Metered = Used & { usage: Usage }
 
-/** A report of usage; undefined where its counts are impossible. */
+/** A report of usage; undefined where its counts are impossible, such as no tokens at all. */
 export const reported = (usage: Usage | undefined): Usage | undefined =>
-  usage && areBelieved(usage) ? usage : undefined
+  usage && areBelieved(usage) && usage.prompt_tokens + usage.completion_tokens > 0 ? usage : undefined
 
 /** Reported tokens by class. */
 export const metered = (usage: Usage, accuracy: Used['accuracy'], tier?: string): Metered => ({
@@ -37,13 +50,6 @@ export const metered = (usage: Usage, accuracy: Used['accuracy'], tier?: string)
   tier,
 })
 
-/** OpenAI's service tiers with prices other than the standard ones; `scale` is paid for in advance. */
-const TIERS = ['flex', 'priority', 'scale']
-
-/** The tier that an answer reports, if it is one of these. */
-const tierOf = ({ service_tier: tier }: { [field: string]: unknown }): string | undefined =>
-  TIERS.find((name) => name === tier)
-
 const estimate = (request: ChatCompletionRequest, completionCharacters: number, tier?: string): Metered => {
   const prompt_tokens = promptTokens(request)
   const completion_tokens = tokens(completionCharacters)
@@ -51,12 +57,13 @@ const estimate = (request: ChatCompletionRequest, completionCharacters: number, 
   return metered(usage, 'estimated', tier)
 }
 
-/** The usage of a whole answer: as reported, or estimated. */
-export function meterAnswer(request: ChatCompletionRequest, answer: Completion): Metered {
+/** The usage of a whole answer: as reported, or estimated. @param asked the service tier that the upstream was asked for */
+export function meterAnswer(request: ChatCompletionRequest, answer: Completion, asked: string | undefined): Metered {
   const usage = reported(answer.usage)
-  if (usage) return metered(usage, 'reported', tierOf(answer))
+  const tier = servedTier(asked, answer, answer.usage)
+  if (usage) return metered(usage, 'reported', tier)
   const said = answer.choices.map(({ message }) => [message.content, message['reasoning_content'], message.tool_calls])
-  return estimate(request, characters(said), tierOf(answer))
+  return estimate(request, characters(said), tier)
 }
 
 /** Counts the usage of a stream. */
@@ -67,7 +74,12 @@ export interface StreamMeter {
   used(complete: boolean): Metered
 }
 
-export function streamMeter(request: ChatCompletionRequest, stream: ChatStream): StreamMeter {
+/** @param asked the service tier that the upstream was asked for */
+export function streamMeter(
+  request: ChatCompletionRequest,
+  stream: ChatStream,
+  asked: string | undefined,
+): StreamMeter {
   let seen = 0
   return {
     count(choices) {
@@ -79,8 +91,9 @@ export function streamMeter(request: ChatCompletionRequest, stream: ChatStream):
       }
     },
     used(complete) {
-      const usage = reported(stream.usage())
-      const tier = tierOf(stream.head)
+      const told = stream.usage()
+      const usage = reported(told)
+      const tier = servedTier(asked, stream.head, told)
       return usage ? metered(usage, complete ? 'reported' : 'partial', tier) : estimate(request, seen, tier)
     },
   }

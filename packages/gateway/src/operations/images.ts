@@ -3,6 +3,7 @@ import { ApiError, ImageRequest, ImageResponse, UpstreamError } from '@turnpike/
 import { extend, fromBase64, toBase64, unsupported, withoutNulls } from '@turnpike/core/internal'
 import { requireModel } from '../allowed-models.js'
 import { IMAGE_MODELS } from '../conventions.js'
+import { imageFields, permitted } from '../documented-fields.js'
 import { metered, reported, tokens } from '../meter.js'
 import type { Used } from '../record.js'
 import { whole } from '../upstream-answer.js'
@@ -73,12 +74,14 @@ export function createImage(options: UpstreamOptions & ImageOptions) {
     output: ImageResponse,
     ...callsUpstream,
     async run(caller, { body }, call) {
-      const given = withoutNulls(body)
-      if (given['stream']) throw unsupported('Pictures are not streamed')
+      const { stream, ...fields } = withoutNulls(body)
+      if (stream) throw unsupported('Pictures are not streamed')
+      const notes: Note[] = []
+      const given = permitted(options, caller, fields, imageFields, notes)
       const model = given.model ?? (await defaultModel(given.provider))
       requireModel(model, imageModels)
-      const request = extend(given, { model, stream: undefined })
-      const notes: Note[] = (request.n ?? 1) > 1 ? [{ field: 'n', action: 'clamped' }] : []
+      const request = extend(given, { model })
+      if ((request.n ?? 1) > 1) notes.push({ field: 'n', action: 'clamped' })
       const input = tokens(request.prompt.length)
       const need = {
         task: 'images' as const,
