@@ -23,7 +23,6 @@ describe('the environment', () => {
     LOG: 'info',
     FETCH_IMAGES: false,
     GEMINI_AUDIO: false,
-    EXTRA_FIELDS: [],
     HOLDS: false,
     ON_CLIENT_ABORT: 'cancel',
     PRICES: 'built-in',

@@ -66,13 +66,12 @@ const groups = v.optional(
 const fieldPaths = v.optional(
   v.pipe(
     v.string(),
-    v.transform((text) => (text === '' ? [] : text.split(',').map((path) => path.trim()))),
+    v.transform((text) => text.split(',').map((path) => path.trim())),
     v.check(
-      (paths) => paths.every((path) => /^[^\s.]+(\.[^\s.]+)*$/.test(path)),
+      (paths) => paths.every((path) => path.split('.').every((name) => /^\S+$/.test(name))),
       'EXTRA_FIELDS must be names of fields, separated by commas, such as min_p,chat_template_kwargs',
     ),
   ),
-  '',
 )
 
 const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const
