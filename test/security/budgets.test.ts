@@ -1,12 +1,13 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { FakeAnswer, FakeRequest } from '@turnpike/providers/testing'
+import type { FakeRequest } from '@turnpike/providers/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { FamiliesStack } from '../clients/families-stack.js'
 import { startFamilies } from '../clients/families-stack.js'
 import { paths, replied, requestOf } from '../endpoints/endpoints.js'
 import { runtime } from '../support/runtime.js'
+import { claude, events, head, openai, usage } from './large-answers.js'
 import { limitedKeys } from './limited-keys.js'
 
 let folder: string
@@ -40,40 +41,6 @@ async function four(fields: object): Promise<(number | string | undefined)[]> {
   return [...answers.map(({ status }) => status), /budget_exceeded/.exec(answers.at(-1)!.text)?.[0]]
 }
 const once = [200, 403, 403, 403, 'budget_exceeded']
-
-const events = (...data: object[]): FakeAnswer =>
-  replied(200, data.map((one) => `data: ${JSON.stringify(one)}\n\n`).join('') + 'data: [DONE]\n\n', 'text/event-stream')
-
-const usage = { prompt_tokens: 9, completion_tokens: 20_000, total_tokens: 20_009 }
-const head = { id: 'chatcmpl-1', created: 5, model: 'gpt-5' }
-
-/** OpenAI's answer of 20,000 tokens, with `fields` in it; in a stream, in the first chunk or in the last one. */
-const openai =
-  (fields: object, late = false, used: unknown = usage) =>
-  ({ body }: FakeRequest): FakeAnswer => {
-    const message = { role: 'assistant', content: 'Hello' }
-    if (!(body as { stream?: boolean }).stream)
-      return replied(200, { ...head, ...fields, choices: [{ index: 0, message, finish_reason: 'stop' }], usage: used })
-    const first = { ...head, ...(!late && fields), choices: [{ index: 0, delta: message, finish_reason: 'stop' }] }
-    return events(first, { ...head, ...fields, choices: [], usage: used })
-  }
-
-/** Claude's answer of 20,000 tokens, with `fields` in its usage. */
-const claude =
-  (fields: object) =>
-  ({ body }: FakeRequest): FakeAnswer => {
-    const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'claude-sonnet-4-6' }
-    const text = { type: 'text', text: 'Hello' }
-    const used = { input_tokens: 9, output_tokens: 20_000, ...fields }
-    if (!(body as { stream?: boolean }).stream)
-      return replied(200, { ...message, content: [text], stop_reason: 'end_turn', usage: used })
-    return events(
-      { type: 'message_start', message: { ...message, content: [], usage: { ...used, output_tokens: 1 } } },
-      { type: 'content_block_start', index: 0, content_block: text },
-      { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 20_000 } },
-      { type: 'message_stop' },
-    )
-  }
 
 describe(`threat 33: money that is spent unseen, on ${runtime}`, () => {
   const told = ['default', 'priority', 'flex', 'scale', 'ultrafast', 'made up', 'priority ', null, 7]
@@ -157,6 +124,35 @@ describe(`threat 33: money that is spent unseen, on ${runtime}`, () => {
     expect((await callers.chat(both, await cent())).status).toBe(403)
     const prediction = { type: 'content', content: 'word '.repeat(1_000) }
     expect((await callers.chat({ model: 'gpt-5', max_tokens: 16, prediction }, await cent())).status).toBe(403)
+  })
+
+  it('what is reserved covers pictures, documents and recordings as well', async () => {
+    const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0=' } }
+    const file = (bytes: number) => ({
+      type: 'file',
+      file: { filename: 'a.pdf', file_data: `data:application/pdf;base64,${'A'.repeat((bytes / 3) * 4)}` },
+    })
+    const sound = (bytes: number) => ({
+      type: 'input_audio',
+      input_audio: { format: 'wav', data: 'A'.repeat((bytes / 3) * 4) },
+    })
+    const status = async (model: string, ...content: object[]) =>
+      (await callers.chat({ model, max_tokens: 16, messages: [{ role: 'user', content }] }, await cent())).status
+    stack.fault = ({ path }) => (path.includes('chat') ? openai({})({ body: {} } as FakeRequest) : undefined)
+    expect([await status('gpt-5', image), await status('gpt-5', ...Array(6).fill(image))]).toEqual([200, 403])
+    expect([await status('gpt-5', file(300)), await status('gpt-5', file(900_000))]).toEqual([200, 403])
+    expect([await status('gemini-2.5-flash', sound(300)), await status('gemini-2.5-flash', sound(6_000_000))]).toEqual([
+      200, 403,
+    ])
+    const draw = async (quality: string) =>
+      (
+        await callers.post(
+          paths.images,
+          requestOf('images', { quality }),
+          await callers.create({ budget: { usd: 0.1 } }),
+        )
+      ).status
+    expect([await draw('standard'), await draw('hd')]).toEqual([200, 403])
   })
 
   const recording = { type: 'input_audio', input_audio: { data: 'UklGRg==', format: 'wav' } }

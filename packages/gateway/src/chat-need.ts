@@ -1,7 +1,7 @@
 import type { Capability, ChatCompletionRequest as ChatRequest, Model, Target, UnitClass, Units } from '@turnpike/core'
 import { extend } from '@turnpike/core/internal'
 import { EXPECTED_OUTPUT_TOKENS } from './conventions.js'
-import { audioTokens, predictionTokens, promptTokens } from './meter.js'
+import { isMedia, mediaTokens, predictionTokens, promptTokens } from './meter.js'
 import { askedTier, isPriced } from './service-tier.js'
 import type { PricedNeed } from './upstream-request.js'
 
@@ -37,13 +37,9 @@ function sends(request: ChatRequest, { provider, model }: Target, field: string)
   }
 }
 
-/** The recordings of a request, in base64. */
-const recordings = ({ messages }: ChatRequest): string[] =>
-  messages
-    .flatMap(({ content }) => (Array.isArray(content) ? content : []))
-    .filter(({ type }) => type === 'input_audio' || type === 'audio' || type === 'audio_url')
-    .map((part) => (part as { input_audio?: { data?: unknown } }).input_audio?.data)
-    .map((data) => (typeof data === 'string' ? data : ''))
+/** The parts of a request that are no text. */
+const mediaOf = ({ messages }: ChatRequest) =>
+  messages.flatMap(({ content }) => (Array.isArray(content) ? content.filter(isMedia) : [])).map(mediaTokens)
 
 /** What the model is to answer with, besides text. */
 const asks = ({ modalities, audio }: ChatRequest, what: 'audio' | 'image'): boolean =>
@@ -63,7 +59,7 @@ function unpriced(request: ChatRequest, target: Target): string | undefined {
   if (searches.test(model) || sends(request, target, 'web_search_options')) return 'searching the web'
   // They cost a multiple of text, which they would be charged as.
   const special: [UnitClass, boolean][] = [
-    ['input_audio', recordings(request).length > 0],
+    ['input_audio', mediaOf(request).some(({ name }) => name === 'input_audio')],
     [
       'output_audio',
       asks(request, 'audio') && (sends(request, target, 'modalities') || sends(request, target, 'audio')),
@@ -86,13 +82,13 @@ export function needOf(request: ChatRequest): PricedNeed {
     expected({ provider }): Units {
       // A provider of one choice per call is called once for each, and each call pays for the prompt.
       const prompts = provider.chat!.oneChoice ? answers : 1
-      const spoken = recordings(request).reduce((sum, data) => sum + audioTokens(data), 0)
       const made = asks(request, 'audio') ? 'output_audio' : asks(request, 'image') ? 'output_image' : 'output'
-      return {
+      const units: Units = {
         input: promptTokens(request) * prompts,
-        ...(spoken > 0 && { input_audio: spoken * prompts }),
         [made]: (output + predictionTokens(request)) * answers,
       }
+      for (const { name, tokens } of mediaOf(request)) units[name] = (units[name] ?? 0) + tokens * prompts
+      return units
     },
     size: () => ({ prompt: promptTokens(request), output }),
     fits: (target, listed) => fits(request, target, listed),

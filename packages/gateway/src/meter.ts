@@ -1,6 +1,7 @@
 import type { ChatCompletionRequest, ChatStream, ChunkChoice, Completion, Usage } from '@turnpike/core'
 import { unitsOf } from '@turnpike/core'
 import { areBelieved } from '@turnpike/core/internal'
+import { BYTES_PER_TOKEN, PICTURE_INPUT_TOKENS } from './conventions.js'
 import type { Used } from './record.js'
 import { servedTier } from './service-tier.js'
 
@@ -10,10 +11,15 @@ const CHARACTERS_PER_TOKEN = 4
 /** Estimated tokens of a text. */
 export const tokens = (characters: number): number => Math.ceil(characters / CHARACTERS_PER_TOKEN)
 
-/** Characters of all text in a part of a request or answer, whatever its shape; keys, data URLs and recordings are not counted. */
+/** Parts of messages that are no text. */
+const media: unknown[] = 'image_url input_audio audio audio_url video video_url file document document_url'.split(' ')
+
+export const isMedia = ({ type }: { type?: unknown }): boolean => media.includes(type)
+
+/** Characters of all text in a part of a request or answer, whatever its shape; keys, data URLs and media are not counted. */
 function characters(value: unknown): number {
   if (typeof value === 'string') return /^data:/i.test(value) ? 0 : value.length
-  if (typeof value !== 'object' || value === null || (value as { type?: unknown }).type === 'input_audio') return 0
+  if (typeof value !== 'object' || value === null || isMedia(value)) return 0
   let sum = 0
   for (const inner of Object.values(value)) sum += characters(inner)
   return sum
@@ -24,9 +30,21 @@ export const BYTES_PER_SECOND = 16_000
 /** Tokens per second of a recording. */
 export const AUDIO_TOKENS = 32
 
-/** Estimated tokens of a recording in base64. */
-export const audioTokens = (base64: string): number =>
-  Math.ceil(((base64.length * 3) / 4 / BYTES_PER_SECOND) * AUDIO_TOKENS)
+/** Bytes of what a part holds in base64, whatever its shape. */
+function bytesIn(value: unknown): number {
+  if (typeof value === 'string') return (value.length * 3) / 4
+  if (typeof value !== 'object' || value === null) return 0
+  return Object.values(value).reduce((sum: number, inner) => sum + bytesIn(inner), 0)
+}
+
+/** Tokens that are expected of a part that is no text, and their class. */
+export function mediaTokens(part: { type: string }): { name: 'input' | 'input_audio'; tokens: number } {
+  if (part.type === 'image_url') return { name: 'input', tokens: PICTURE_INPUT_TOKENS }
+  const bytes = bytesIn(part)
+  return part.type.includes('audio')
+    ? { name: 'input_audio', tokens: Math.ceil((bytes / BYTES_PER_SECOND) * AUDIO_TOKENS) }
+    : { name: 'input', tokens: Math.max(PICTURE_INPUT_TOKENS, Math.ceil(bytes / BYTES_PER_TOKEN)) }
+}
 
 /** Estimated tokens of the text of a prediction (`prediction`), which are billed as output where they are not used. */
 export const predictionTokens = ({ prediction }: ChatCompletionRequest): number => tokens(characters(prediction))

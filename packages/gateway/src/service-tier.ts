@@ -20,6 +20,12 @@ const nameOf = (tier: unknown): string | undefined => {
 export const askedTier = ({ service_tier: tier }: { service_tier?: string | null | undefined }): string | undefined =>
   nameOf(tier)
 
+/** Adds what a usage tells besides of its tier. */
+const withTerm = (tier: string | undefined, term: unknown): string | undefined => {
+  if (typeof term !== 'string' || standard.includes(term)) return tier
+  return (tier ? `${tier}+${term}` : term).slice(0, LONGEST)
+}
+
 /**
  * The tier that served a request, as its answer tells, else the one asked for: a discount only counts where it is told. `us+fast` are
  * Claude's `inference_geo` and `speed`, which it tells in its usage.
@@ -32,9 +38,8 @@ export function servedTier(
   const told = answer?.['service_tier'] ?? usage?.['service_tier']
   let tier = typeof told === 'string' && told !== 'auto' ? nameOf(told) : cheaper.includes(asked) ? undefined : asked
   if (!usage) return tier
-  for (const term of [usage['inference_geo'], usage['speed']])
-    if (typeof term === 'string' && !standard.includes(term)) tier = tier ? `${tier}+${term}` : term
-  return tier?.slice(0, LONGEST)
+  tier = withTerm(tier, usage['inference_geo'])
+  return withTerm(tier, usage['speed'])
 }
 
 /** Whether a tier is known to cost no more than its price, or than the standard one. */
