@@ -139,7 +139,9 @@ describe(`threat 33: money that is spent unseen, on ${runtime}`, () => {
     const status = async (model: string, ...content: object[]) =>
       (await callers.chat({ model, max_tokens: 16, messages: [{ role: 'user', content }] }, await cent())).status
     stack.fault = ({ path }) => (path.includes('chat') ? openai({})({ body: {} } as FakeRequest) : undefined)
-    expect([await status('gpt-5', image), await status('gpt-5', ...Array(6).fill(image))]).toEqual([200, 403])
+    expect([await status('gpt-5', image), await status('gpt-5', ...Array.from({ length: 6 }, () => image))]).toEqual([
+      200, 403,
+    ])
     expect([await status('gpt-5', file(300)), await status('gpt-5', file(900_000))]).toEqual([200, 403])
     expect([await status('gemini-2.5-flash', sound(300)), await status('gemini-2.5-flash', sound(6_000_000))]).toEqual([
       200, 403,

@@ -87,16 +87,16 @@ export function createSpeech(options: UpstreamOptions & SpeechOptions) {
         provider.speech!(extend(request, { model }), call),
       )
       const usage = reported(spoken.usage)
-      const byCharacters = upstream.target.price?.characters !== undefined
+      const { price } = upstream.target
       // A model that is billed by tokens, from an upstream that reports none, costs what was expected.
       const used: Used =
-        usage || byCharacters
-          ? {
+        !usage && price && price.characters === undefined
+          ? estimated(expected)
+          : {
               usage: usage ?? { prompt_tokens: 0, completion_tokens: 0 },
               units: { characters, ...(usage && unitsOf(usage)) },
               accuracy: 'reported',
             }
-          : estimated(expected)
       return bytes(recorded(upstream, spoken.body, used, betweenEventsMs), spoken.contentType)
     },
   })

@@ -122,9 +122,11 @@ export function createTranscription(options: UpstreamOptions & TranscriptionOpti
           // Rounded up to whole seconds, as OpenAI bills it.
           const lasted = seconds === undefined ? guess : Math.ceil(seconds)
           const { price } = upstream.target
-          if (usage && price?.seconds === undefined) return { usage, units: unitsOf(usage), accuracy: 'reported' }
+          const bySecond = price?.seconds !== undefined
+          const byToken = price?.input !== undefined || price?.output !== undefined
+          if (usage && (byToken || !bySecond)) return { usage, units: unitsOf(usage), accuracy: 'reported' }
           // A model that is billed by tokens, from an upstream that reports none, costs what was expected.
-          if (!usage && price && price.seconds === undefined) return estimated(expected)
+          if (!usage && byToken && !bySecond) return estimated(expected)
           return {
             usage: usage ?? { prompt_tokens: 0, completion_tokens: 0 },
             units: { ...(usage && unitsOf(usage)), seconds: lasted },
