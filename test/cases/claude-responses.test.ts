@@ -110,18 +110,19 @@ it('#32 treats null token counts as 0', async () => {
         input_tokens: null,
         cache_read_input_tokens: null,
         cache_creation_input_tokens: null,
-        output_tokens: null,
+        // Without any count, the usage would be estimated: no answer is free.
+        output_tokens: 2,
         output_tokens_details: null,
       },
     },
     completion(
       '"content":"Hello.","refusal":null',
       'stop',
-      '{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0,' +
+      '{"prompt_tokens":0,"completion_tokens":2,"total_tokens":2,' +
         '"prompt_tokens_details":{"cached_tokens":0,"cache_write_tokens":0},"completion_tokens_details":{"reasoning_tokens":0}}',
     ),
   )
-  expect(records).toMatchObject([{ prompt_tokens: 0, completion_tokens: 0, tokens: 0 }])
+  expect(records).toMatchObject([{ prompt_tokens: 0, completion_tokens: 2, tokens: 2 }])
 })
 
 it('#33 omits blocks that no client can use', async () => {

@@ -56,12 +56,12 @@ const tarball = (name: string) => statSync(packages.find((one) => one.name === n
 /** The budgets: package, what, bytes at most, and how it is measured. Raise one on purpose, in the change that needs it. */
 const budgets: [string, string, number, () => number | Promise<number>][] = [
   // docs/decisions/010
-  ['providers', 'import anthropic', 11_450, () => bundle('anthropic', 'providers/anthropic')],
+  ['providers', 'import anthropic', 11_550, () => bundle('anthropic', 'providers/anthropic')],
   ['providers', 'import google', 13_100, () => bundle('google', 'providers/google')],
   ['providers', 'import openai', 10_250, () => bundle('openai', 'providers/openai')],
-  ['providers', 'import createRouter', 8_500, () => bundle('createRouter', 'providers')],
+  ['providers', 'import createRouter', 9_000, () => bundle('createRouter', 'providers')],
   ['client', 'import createClient', 6_000, () => bundle('createClient', 'client')],
-  ['gateway', 'import createGateway', 48_000, () => bundle('createGateway', 'gateway', ['node:*'])],
+  ['gateway', 'import createGateway', 50_500, () => bundle('createGateway', 'gateway', ['node:*'])],
   [
     'platform',
     'import createPlatform, passwordAuth',
@@ -75,7 +75,7 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['conformance', 'tarball', 200_000, () => tarball('conformance')],
   ['core', 'tarball', 150_000, () => tarball('core')],
   ['dashboard', 'tarball', 80_000, () => tarball('dashboard')],
-  ['gateway', 'tarball', 130_000, () => tarball('gateway')],
+  ['gateway', 'tarball', 137_000, () => tarball('gateway')],
   ['http', 'tarball', 85_000, () => tarball('http')],
   ['platform', 'tarball', 175_000, () => tarball('platform')],
   ['providers', 'tarball', 275_000, () => tarball('providers')],

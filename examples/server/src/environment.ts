@@ -62,6 +62,18 @@ const groups = v.optional(
   ),
 )
 
+/** Paths of fields: `min_p,messages.reasoning_details`. */
+const fieldPaths = v.optional(
+  v.pipe(
+    v.string(),
+    v.transform((text) => text.split(',').map((path) => path.trim())),
+    v.check(
+      (paths) => paths.every((path) => path.split('.').every((name) => /^\S+$/.test(name))),
+      'EXTRA_FIELDS must be names of fields, separated by commas, such as min_p,chat_template_kwargs',
+    ),
+  ),
+)
+
 const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const
 
 /** The environment of the reference server; docs/server.md describes each variable. */
@@ -85,6 +97,7 @@ const Environment = v.object({
   MODEL_GROUPS: groups,
   FETCH_IMAGES: flag('FETCH_IMAGES'),
   GEMINI_AUDIO: flag('GEMINI_AUDIO'),
+  EXTRA_FIELDS: fieldPaths,
   HOLDS: flag('HOLDS'),
   ON_CLIENT_ABORT: v.optional(v.picklist(['cancel', 'drain'], 'ON_CLIENT_ABORT must be cancel or drain'), 'cancel'),
   PRICES: v.optional(v.string(), 'built-in'),

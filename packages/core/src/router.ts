@@ -11,6 +11,8 @@ export interface Target {
   price: Price | undefined
   /** Version of the price table. */
   catalogue: string
+  /** The table that the price is from, for the prices of service tiers; absent = they are unknown. */
+  prices?: PriceTable
 }
 
 /** A task of a provider: a method of {@link Provider}. */

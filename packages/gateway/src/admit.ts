@@ -1,4 +1,4 @@
-import type { ApiError, KV, LimitOf, Target, TokensOf, UsageLedger } from '@turnpike/core'
+import type { ApiError, BalancePolicy, KV, LimitOf, Target, TokensOf, UsageLedger } from '@turnpike/core'
 import { tokenLimit } from '@turnpike/core/internal'
 import type { Caller, UserCaller } from './caller.js'
 import { hasUser } from './caller.js'
@@ -17,6 +17,10 @@ export function allowedTargets(caller: UserCaller, targets: Target[]): Target[] 
   if (allowed.length === 0) throw forbidden('This key may not be used for this model')
   return allowed
 }
+
+/** Whether a caller has a limit on models or money. What is limited must not depend on fields that the gateway does not know (ruling 59). */
+export const isLimited = ({ key, user }: UserCaller, balancePolicy: BalancePolicy): boolean =>
+  key?.models !== undefined || key?.budget !== undefined || user.budget !== undefined || balancePolicy === 'enforce'
 
 /** The budgets that apply to a request. */
 export function budgetsOf({ key, user }: UserCaller): LimitOf[] {
@@ -45,5 +49,6 @@ export async function overLimit(limits: LimitOf[], ledger: UsageLedger): Promise
   return forbidden('The budget for this is used up', 'budget_exceeded')
 }
 
-/** 403 for a request under a budget whose price is not known. */
-export const unpriced = (): ApiError => forbidden('The price of this model is not known, and there is a budget to keep')
+/** 403 for a request under a budget that asks for something whose price is not known. */
+export const unpriced = (what: string): ApiError =>
+  forbidden(`The price of ${what} is not known, and there is a budget to keep`)

@@ -41,6 +41,15 @@ export const ABANDONED_MS = 60_000
 /** "The value `auto` routes to the cheapest provider": output tokens that are assumed where the request sets no maximum. */
 export const EXPECTED_OUTPUT_TOKENS = 1_024
 
+/** Not shown: tokens that are expected of a picture in a prompt. Claude's have at most 1,600 by its older rule, OpenAI's 1,445. */
+export const PICTURE_INPUT_TOKENS = 1_600
+
+/** Not shown: bytes of a document or video in a prompt for each token that is expected of it; at least {@link PICTURE_INPUT_TOKENS}. */
+export const BYTES_PER_TOKEN = 64
+
+/** Not shown: tokens that are expected of a picture of the quality `hd`: those of gpt-image-1's largest one. */
+export const HD_PICTURE_TOKENS = 6_240
+
 /** "Platform documents are embedded with a 768-dimension embedding model": that model, and its `dimensions` where a request gives none. */
 export const EMBEDDING = { model: 'gemini-embedding-001', dimensions: 768 }
 

@@ -40,6 +40,15 @@ describe('n answers', () => {
     expect(made.usage).toEqual({ ...usage(200), completion_tokens: 20, total_tokens: 220 })
   })
 
+  it('have the terms that any of the calls reports, such as a service tier', async () => {
+    let calls = 0
+    const made = await fanOut(2, signal, async () => {
+      const one = answer('a', 1)
+      return { ...one, usage: { ...one.usage!, ...(calls++ === 1 && { inference_geo: 'us' }) } }
+    })
+    expect(made.usage).toMatchObject({ prompt_tokens: 2, inference_geo: 'us' })
+  })
+
   it('have no usage if one call has none', async () => {
     let calls = 0
     const made = await fanOut(2, signal, async () => answer('a', calls++ === 0 ? 1 : undefined))

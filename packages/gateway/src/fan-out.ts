@@ -11,12 +11,13 @@ import type {
 import { UpstreamError } from '@turnpike/core'
 import { acceptance, CALLS_AT_ONCE, extend, follow, together } from '@turnpike/core/internal'
 
-/** Sums all counts, including those of the details. */
+/** Sums all counts, including those of the details. Of texts, such as a service tier, the first one is kept. */
 function addUsage(a: Usage, b: Usage): Usage {
   const sum: Record<string, unknown> = extend(a, {})
   for (const [key, value] of Object.entries(b)) {
     const before = sum[key]
     if (typeof value === 'number') sum[key] = (typeof before === 'number' ? before : 0) + value
+    else if (typeof value === 'string') sum[key] = before ?? value
     else if (typeof value === 'object' && value !== null) sum[key] = addUsage((before ?? {}) as Usage, value as Usage)
   }
   return sum as Usage

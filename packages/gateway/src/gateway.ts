@@ -62,6 +62,12 @@ export interface GatewayOptions
    * by a hold as above, and reads the balance from the store. Default `report`: it does not.
    */
   balancePolicy?: BalancePolicy
+  /**
+   * Paths of request fields that are sent to upstreams also for callers with limits on models or money, though neither our schemas nor
+   * OpenAI's reference have them, such as `['min_p', 'messages.reasoning_details']`; for callers without limits, all fields are sent.
+   * A field must not let a caller choose a model or an address, or cost extra. Default none: they are dropped and named in `x-gateway-warnings`.
+   */
+  extraFields?: string[]
   /** Whether `router` leads to simulated upstreams; `/health` reports it. Default false. */
   simulated?: boolean
   /** Time-out in milliseconds for an upstream's first event, or for a whole answer that is not streamed; default 300,000. */

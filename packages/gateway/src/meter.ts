@@ -1,7 +1,9 @@
 import type { ChatCompletionRequest, ChatStream, ChunkChoice, Completion, Usage } from '@turnpike/core'
 import { unitsOf } from '@turnpike/core'
 import { areBelieved } from '@turnpike/core/internal'
+import { BYTES_PER_TOKEN, PICTURE_INPUT_TOKENS } from './conventions.js'
 import type { Used } from './record.js'
+import { servedTier } from './service-tier.js'
 
 /** Characters per token for estimates, where an upstream reports no usage (ruling 28). */
 const CHARACTERS_PER_TOKEN = 4
@@ -9,25 +11,54 @@ const CHARACTERS_PER_TOKEN = 4
 /** Estimated tokens of a text. */
 export const tokens = (characters: number): number => Math.ceil(characters / CHARACTERS_PER_TOKEN)
 
-/** Characters of all text in a part of a request or answer, whatever its shape; keys and data URLs are not counted. */
+/** Parts of messages that are no text. */
+const media: unknown[] = 'image_url input_audio audio audio_url video video_url file document document_url'.split(' ')
+
+export const isMedia = ({ type }: { type?: unknown }): boolean => media.includes(type)
+
+/** Characters of all text in a part of a request or answer, whatever its shape; keys, data URLs and media are not counted. */
 function characters(value: unknown): number {
   if (typeof value === 'string') return /^data:/i.test(value) ? 0 : value.length
-  if (typeof value !== 'object' || value === null) return 0
+  if (typeof value !== 'object' || value === null || isMedia(value)) return 0
   let sum = 0
   for (const inner of Object.values(value)) sum += characters(inner)
   return sum
 }
 
-/** Estimated tokens of a prompt. */
+/** Bytes per second of a recording whose duration is not known: 128 kbit/s. */
+export const BYTES_PER_SECOND = 16_000
+/** Tokens per second of a recording. */
+export const AUDIO_TOKENS = 32
+
+/** Bytes of what a part holds in base64, whatever its shape. */
+function bytesIn(value: unknown): number {
+  if (typeof value === 'string') return (value.length * 3) / 4
+  if (typeof value !== 'object' || value === null) return 0
+  return Object.values(value).reduce((sum: number, inner) => sum + bytesIn(inner), 0)
+}
+
+/** Tokens that are expected of a part that is no text, and their class. */
+export function mediaTokens(part: { type: string }): { name: 'input' | 'input_audio'; tokens: number } {
+  if (part.type === 'image_url') return { name: 'input', tokens: PICTURE_INPUT_TOKENS }
+  const bytes = bytesIn(part)
+  return part.type.includes('audio')
+    ? { name: 'input_audio', tokens: Math.ceil((bytes / BYTES_PER_SECOND) * AUDIO_TOKENS) }
+    : { name: 'input', tokens: Math.max(PICTURE_INPUT_TOKENS, Math.ceil(bytes / BYTES_PER_TOKEN)) }
+}
+
+/** Estimated tokens of the text of a prediction (`prediction`), which are billed as output where they are not used. */
+export const predictionTokens = ({ prediction }: ChatCompletionRequest): number => tokens(characters(prediction))
+
+/** Estimated tokens of the text of a prompt. */
 export const promptTokens = ({ messages, system, tools }: ChatCompletionRequest): number =>
   tokens(characters(messages.map(({ content }) => content)) + characters(system) + characters(tools))
 
 /** Used tokens and their accuracy. */
 export type Metered = Used & { usage: Usage }
 
-/** A report of usage; undefined where its counts are impossible. */
+/** A report of usage; undefined where its counts are impossible, such as no tokens at all. */
 export const reported = (usage: Usage | undefined): Usage | undefined =>
-  usage && areBelieved(usage) ? usage : undefined
+  usage && areBelieved(usage) && usage.prompt_tokens + usage.completion_tokens > 0 ? usage : undefined
 
 /** Reported tokens by class. */
 export const metered = (usage: Usage, accuracy: Used['accuracy'], tier?: string): Metered => ({
@@ -37,13 +68,6 @@ export const metered = (usage: Usage, accuracy: Used['accuracy'], tier?: string)
   tier,
 })
 
-/** OpenAI's service tiers with prices other than the standard ones; `scale` is paid for in advance. */
-const TIERS = ['flex', 'priority', 'scale']
-
-/** The tier that an answer reports, if it is one of these. */
-const tierOf = ({ service_tier: tier }: { [field: string]: unknown }): string | undefined =>
-  TIERS.find((name) => name === tier)
-
 const estimate = (request: ChatCompletionRequest, completionCharacters: number, tier?: string): Metered => {
   const prompt_tokens = promptTokens(request)
   const completion_tokens = tokens(completionCharacters)
@@ -51,12 +75,13 @@ const estimate = (request: ChatCompletionRequest, completionCharacters: number, 
   return metered(usage, 'estimated', tier)
 }
 
-/** The usage of a whole answer: as reported, or estimated. */
-export function meterAnswer(request: ChatCompletionRequest, answer: Completion): Metered {
+/** The usage of a whole answer: as reported, or estimated. @param asked the service tier that the upstream was asked for */
+export function meterAnswer(request: ChatCompletionRequest, answer: Completion, asked: string | undefined): Metered {
   const usage = reported(answer.usage)
-  if (usage) return metered(usage, 'reported', tierOf(answer))
+  const tier = servedTier(asked, answer, answer.usage)
+  if (usage) return metered(usage, 'reported', tier)
   const said = answer.choices.map(({ message }) => [message.content, message['reasoning_content'], message.tool_calls])
-  return estimate(request, characters(said), tierOf(answer))
+  return estimate(request, characters(said), tier)
 }
 
 /** Counts the usage of a stream. */
@@ -67,7 +92,12 @@ export interface StreamMeter {
   used(complete: boolean): Metered
 }
 
-export function streamMeter(request: ChatCompletionRequest, stream: ChatStream): StreamMeter {
+/** @param asked the service tier that the upstream was asked for */
+export function streamMeter(
+  request: ChatCompletionRequest,
+  stream: ChatStream,
+  asked: string | undefined,
+): StreamMeter {
   let seen = 0
   return {
     count(choices) {
@@ -79,8 +109,9 @@ export function streamMeter(request: ChatCompletionRequest, stream: ChatStream):
       }
     },
     used(complete) {
-      const usage = reported(stream.usage())
-      const tier = tierOf(stream.head)
+      const told = stream.usage()
+      const usage = reported(told)
+      const tier = servedTier(asked, stream.head, told)
       return usage ? metered(usage, complete ? 'reported' : 'partial', tier) : estimate(request, seen, tier)
     },
   }

@@ -106,6 +106,7 @@ describe('the document of a gateway', () => {
       'top_logprobs',
       'frequency_penalty',
       'presence_penalty',
+      'service_tier',
     ])
     expect(own('ModelInfo')).toEqual(['created', 'owned_by', 'fidelity', 'members'])
     expect(own('UserUsageSummary')).toEqual(['next'])

@@ -1,15 +1,16 @@
 import type { Target, UnitClass, Units, Usage, UsageRecord } from '@turnpike/core'
-import { cost, ratesFor } from '@turnpike/core'
+import { cost } from '@turnpike/core'
 import type { Tagged } from '@turnpike/core/internal'
 import { completionClasses, isUuid, promptClasses } from '@turnpike/core/internal'
 import type { Call } from '@turnpike/http'
+import { ratesOf } from './service-tier.js'
 
 /** The usage of a request. */
 export interface Used {
   usage: Pick<Usage, 'prompt_tokens' | 'completion_tokens'>
   units: Units
   accuracy: UsageRecord['accuracy']
-  /** The service tier that the upstream reports; absent = the standard one, to which the prices apply. */
+  /** The service tier that served the request; absent = the standard one. */
   tier?: string | undefined
 }
 
@@ -23,10 +24,11 @@ const sum = (units: Units, classes: readonly UnitClass[]): number =>
   Math.ceil(classes.reduce((all, name) => all + (units[name] ?? 0), 0))
 
 /** Usage that is estimated. */
-export const estimated = (units: Units): Used => ({
+export const estimated = (units: Units, tier?: string): Used => ({
   usage: { prompt_tokens: sum(units, promptClasses), completion_tokens: sum(units, completionClasses) },
   units,
   accuracy: 'estimated',
+  tier,
 })
 
 /** The classes of units that an answer produces, as opposed to those that a request sends. */
@@ -45,12 +47,12 @@ export type RecordEnd = Pick<UsageRecord, 'attempts' | 'outcome' | 'latency_ms' 
 /** A usage record, charged at the price that its target had when the request was admitted. */
 export function recordOf(
   head: RecordHead,
-  { provider, model, price, catalogue }: Target,
+  target: Target,
   { usage: { prompt_tokens, completion_tokens }, units, accuracy, tier }: Used,
   { attempts, outcome, latency_ms, first_token_ms, timestamp }: RecordEnd,
 ): UsageRecord {
-  const known = tier === undefined ? price : undefined
-  const rates = known ? ratesFor(known, units) : {}
+  const { provider, model, price, catalogue } = target
+  const rates = ratesOf(target, units, tier)
   const { request_id, user_id, key_id, session_id, conversation_id, task_id, project_id, in_session, task } = head
   const { considered, in_conversation, in_task, in_project } = head
   const record: UsageRecord = {
@@ -75,7 +77,7 @@ export function recordOf(
     units,
     rates,
     catalogue,
-    cost_nano_usd: known ? cost(units, rates) : null,
+    cost_nano_usd: price ? cost(units, rates) : null,
     outcome,
     latency_ms,
     first_token_ms,

@@ -54,6 +54,24 @@ describe('a user who is signed in elsewhere', () => {
     expect((await kv.list(['last-used'])).items).toEqual([])
   })
 
+  it('has fields that nobody documents dropped where there is a budget or credits are enforced', async () => {
+    const user = { budget: { usd: 1 } }
+    for (const [options, fields, sent] of [
+      [{}, {}, true],
+      [{}, user, false],
+      [{ balancePolicy: 'enforce' }, {}, false],
+      [{ balancePolicy: 'enforce', extraFields: ['route'] }, {}, true],
+    ] as const) {
+      const { ask, kv, sent: body } = await setUp(options as TestOptions, fields)
+      await changeBalance(kv, 'ada', () => ({ credit_coins: 1_000 }))
+      const reply = await ask({ route: 'fallback' })
+      expect(reply.status).toBe(200)
+      expect([body()!['route'], reply.headers['x-gateway-warnings']]).toEqual(
+        sent ? ['fallback', undefined] : [undefined, 'dropped=route'],
+      )
+    }
+  })
+
   it('is streamed the pieces of an answer', async () => {
     const { ask, records } = await setUp({
       upstream: () => streamed(chunk('He'), chunk('llo'), chunk('', 'stop'), '[DONE]'),

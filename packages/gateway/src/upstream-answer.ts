@@ -4,6 +4,7 @@ import { metered } from './meter.js'
 import { kindOf, outcomeOf } from './outcome.js'
 import type { Used } from './record.js'
 import { estimated, recordOf, sentOf } from './record.js'
+import { servedTier } from './service-tier.js'
 import type { UpstreamRequest } from './upstream-request.js'
 import { elapsed } from './upstream-request.js'
 import { warnings } from './warnings.js'
@@ -100,9 +101,14 @@ function record(upstream: UpstreamRequest, used: Used, outcome: Outcome): Promis
 async function recordFailure(upstream: UpstreamRequest, error: unknown): Promise<void> {
   const { options, need, target, hold, watch, attempts } = upstream
   const spent = spentOf(error)
-  if (spent) await record(upstream, metered(spent, 'partial'), outcomeOf(error))
+  const tier = need.tier?.(target)
+  if (spent) await record(upstream, metered(spent, 'partial', servedTier(tier, undefined, spent)), outcomeOf(error))
   else if (watch.disconnected && attempts > 0)
-    await record(upstream, estimated(sentOf(need.expected(target))), 'client_abort')
+    await record(
+      upstream,
+      estimated(sentOf(need.expected(target)), servedTier(tier, undefined, undefined)),
+      'client_abort',
+    )
   // A hold that cannot be dropped now is settled later, like that of a crashed process.
   else if (hold) await options.ledger.drop(hold).catch(() => undefined)
 }

@@ -1,11 +1,13 @@
 import type { BalancePolicy, Hold, KV, Need, Note, Router, Target, UsageLedger } from '@turnpike/core'
+import { cost } from '@turnpike/core'
 import type { Attribute } from '@turnpike/core/internal'
 import type { Call } from '@turnpike/http'
 import { allowedTargets, budgetsOf, creditsOf, overLimit, unpriced } from './admit.js'
 import type { Caller, UserCaller } from './caller.js'
 import { LOGGED_MODEL } from './conventions.js'
-import type { RecordHead } from './record.js'
+import type { RecordHead, Used } from './record.js'
 import { estimated, recordOf, tag } from './record.js'
+import { ratesOf } from './service-tier.js'
 import type { UpstreamWatch, UpstreamWatches } from './upstream-watch.js'
 
 /** The documentation that all operations which call an upstream share. */
@@ -39,6 +41,16 @@ export interface UpstreamOptions {
   /** Whether a hold is placed in the ledger before each upstream call, also without a budget. */
   holds: boolean
   now: () => number
+  /** Fields that are sent to upstreams also for callers with limits, though they are not documented; default none. */
+  extraFields?: string[]
+}
+
+/** What a request needs of a target, and what it asks of one beyond what the price of a model covers. */
+export interface PricedNeed extends Need {
+  /** The service tier that a target is asked for; undefined = the standard one. */
+  tier?(target: Target): string | undefined
+  /** What a target is asked for whose price is not known, in words; undefined = nothing. */
+  unpriced?(target: Target): string | undefined
 }
 
 /**
@@ -48,7 +60,7 @@ export interface UpstreamOptions {
 export interface UpstreamRequest {
   readonly options: UpstreamOptions
   readonly call: Call
-  readonly need: Need
+  readonly need: PricedNeed
   /** Notes on fields that apply whichever provider serves the request. */
   readonly ownNotes: Note[]
   readonly head: RecordHead
@@ -70,6 +82,29 @@ export interface UpstreamRequest {
 /** Milliseconds since a time of `performance.now`. */
 export const elapsed = (started: number): number => Math.round(performance.now() - started)
 
+/** What a request is expected to use at most: at the standard price or at that of the tier it asks for, whichever is higher. */
+function expectedUse(need: PricedNeed, target: Target): Used {
+  const units = need.expected(target)
+  const standard = estimated(units)
+  const tier = need.tier?.(target)
+  if (tier === undefined) return standard
+  const costOf = (tier?: string): number => cost(units, ratesOf(target, units, tier)) ?? 0
+  return costOf(tier) > costOf() ? estimated(units, tier) : standard
+}
+
+/** The targets on which everything that a request asks for has a price. @throws ApiError 403 where there are none */
+function pricedTargets(targets: Target[], need: PricedNeed): Target[] {
+  let missing = 'this model'
+  const priced = targets.filter((target) => {
+    const units = need.expected(target)
+    const what = cost(units, ratesOf(target, units, undefined)) === null ? 'this model' : need.unpriced?.(target)
+    if (what) missing = what
+    return what === undefined
+  })
+  if (priced.length === 0) throw unpriced(missing)
+  return priced
+}
+
 /**
  * Finds the targets of a request, checks the key's models, the budgets and the credits, and places a hold where one is needed.
  * @param ownNotes notes on fields that apply whichever provider serves the request
@@ -79,7 +114,7 @@ export async function upstreamRequest(
   options: UpstreamOptions,
   caller: Caller,
   call: Call,
-  need: Need,
+  need: PricedNeed,
   ownNotes: Note[] = [],
 ): Promise<UpstreamRequest> {
   const { router, kv, ledger, attribute, watches, now, holds, drainMs, balancePolicy } = options
@@ -92,7 +127,9 @@ export async function upstreamRequest(
   const choice = router.candidates(need, call.requestId)
   // Not awaited where it is synchronous: each `await` costs a turn of the event loop.
   const { targets: able, considered } = choice instanceof Promise ? await choice : choice
-  const targets = allowedTargets(payer, able)
+  const budgets = budgetsOf(payer)
+  const allowed = allowedTargets(payer, able)
+  const targets = budgets.length > 0 ? pricedTargets(allowed, need) : allowed
   const target = targets[0]!
   const readying = ledger.ready()
   if (readying) await readying
@@ -112,18 +149,17 @@ export async function upstreamRequest(
   const attributing = attribute(head)
   if (attributing) await attributing
 
-  const limits = budgetsOf(payer)
+  const limits = budgets
   if (balancePolicy === 'enforce') limits.push(await creditsOf(payer, kv))
   let hold: Hold | undefined
   if (holds || limits.length > 0) {
-    const estimate = recordOf(head, target, estimated(need.expected(target)), {
+    const estimate = recordOf(head, target, expectedUse(need, target), {
       attempts: 1,
       outcome: 'server_shutdown',
       latency_ms: elapsed(started),
       first_token_ms: null,
       timestamp: new Date(now()).toISOString(),
     })
-    if (estimate.cost_nano_usd === null && limits.some((limit) => 'budget' in limit)) throw unpriced()
     const held = await ledger.hold(estimate, limits)
     if (!held) throw await overLimit(limits, ledger)
     hold = held

@@ -43,12 +43,47 @@ describe('the catalogue', () => {
         input: 1.25,
         output: 10,
         cache_read: 0.125,
-        tiers: [{ above: 200_000, input: 2.5, output: 15, cache_read: 0.25 }],
+        input_audio: 1.25,
+        tiers: [{ above: 200_000, input: 2.5, output: 15, cache_read: 0.25, input_audio: 2.5 }],
       },
     })
     expect(catalogue['google/gemini-2.5-flash']!.price).toMatchObject({ input: 0.3, input_audio: 1 })
     expect(catalogue['google/gemini-2.5-flash-image']!.price).toMatchObject({ output: 2.5, output_image: 30 })
     expect(catalogue['openai/gpt-image-2']!.price).toMatchObject({ input: 5, cache_read: 1.25, output_image: 30 })
+  })
+})
+
+describe('the service tiers of the catalogue', () => {
+  const tiersOf = (id: string) => catalogue[id]!.price.service_tiers
+
+  it.each([
+    ['openai/gpt-4o', { priority: { input: 4.25, output: 17, cache_read: 2.125 } }],
+    [
+      'openai/gpt-5.4',
+      {
+        priority: { input: 5, output: 30, cache_read: 0.5 },
+        flex: {
+          input: 1.25,
+          output: 7.5,
+          cache_read: 0.125,
+          tiers: [{ above: 272_000, input: 2.5, output: 11.25, cache_read: 0.25 }],
+        },
+      },
+    ],
+    ['openai/o4-mini', { priority: { input: 2, output: 8 }, flex: { input: 0.55, output: 2.2, cache_read: 0.1375 } }],
+    [
+      'anthropic/claude-opus-4-8',
+      { us: { input: 5.5, output: 27.5, cache_read: 0.55, cache_write: 6.875, cache_write_1h: 11 } },
+    ],
+  ])('are those of the price list: %s', (id, tiers) => {
+    expect(tiersOf(id)).toMatchObject(tiers)
+  })
+
+  it('cost more than the standard one, but for flex', () => {
+    for (const { price } of Object.values(catalogue))
+      for (const [name, tier] of Object.entries(price.service_tiers ?? {}))
+        for (const rate of ['input', 'output', 'cache_read'] as const)
+          if (tier[rate] !== undefined) expect(tier[rate]! > price[rate]!).toBe(name !== 'flex')
   })
 })
 

@@ -207,6 +207,7 @@ export interface components {
             top_logprobs?: number | null;
             frequency_penalty?: number | null;
             presence_penalty?: number | null;
+            service_tier?: string | null;
         } & {
             [key: string]: unknown;
         };

@@ -36,7 +36,7 @@ export type UsageRecord = {
   tokens: number
   /** `reported` by the upstream, `partial` if the stream ended before the report was complete, or `estimated` by the gateway. */
   accuracy: 'reported' | 'partial' | 'estimated'
-  /** The service tier, if it was not the standard one; its price is unknown. */
+  /** The service tier, if it was not the standard one. Without a price of its own, it is charged at the standard one. */
   service_tier?: string
   /** The used units of each class. */
   units: Units

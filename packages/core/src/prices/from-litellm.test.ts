@@ -37,6 +37,7 @@ describe('prices of litellm', () => {
           reasoning: 0.7,
           output_audio: 22.5,
           output_image: 30,
+          service_tiers: { priority: { input: 0.3 } },
         },
       },
       rejected: [],
@@ -68,6 +69,27 @@ describe('prices of litellm', () => {
           { above: 128_000, input: 2 },
           { above: 272_000, input: 2.5, output: 15, cache_write_1h: 10 },
         ],
+      },
+    })
+  })
+
+  it('have service tiers, with tiers of their own', () => {
+    const row = {
+      ...openai,
+      input_cost_per_token: 2e-6,
+      output_cost_per_token: 8e-6,
+      input_cost_per_token_flex: 1e-6,
+      output_cost_per_token_flex: 4e-6,
+      cache_read_input_token_cost_priority: 1e-6,
+      input_cost_per_token_priority: 4e-6,
+      input_cost_per_token_above_272k_tokens_priority: 5e-6,
+    }
+    expect(fromLitellm({ x: row }).rows['openai/x']).toEqual({
+      input: 2,
+      output: 8,
+      service_tiers: {
+        flex: { input: 1, output: 4 },
+        priority: { cache_read: 1, input: 4, tiers: [{ above: 272_000, input: 5 }] },
       },
     })
   })

@@ -32,11 +32,14 @@ function perMillion(value: unknown): unknown {
   return Number(`${mantissa}e${Number(exponent) + 6}`)
 }
 
-function priceOf(row: Fields): Fields {
+/** Rates by token, of the service tier whose name is at the end of the fields ('' = the standard one). */
+function tokenRates(row: Fields, serviceTier: string): { rates: Fields; tiers: Fields[] } {
   const rates: Fields = {}
   const tiers = new Map<number, Fields>()
   for (const [field, value] of Object.entries(row)) {
-    const [, base = field, thousands] = /^(.+)_above_(\d+)k_tokens$/.exec(field) ?? []
+    if (!field.endsWith(serviceTier)) continue
+    const standard = field.slice(0, field.length - serviceTier.length)
+    const [, base = standard, thousands] = /^(.+)_above_(\d+)k_tokens$/.exec(standard) ?? []
     const name = tokenFields.get(base)
     if (!name || value === null) continue
     if (thousands === undefined) rates[name] = perMillion(value)
@@ -45,13 +48,29 @@ function priceOf(row: Fields): Fields {
       tiers.set(above, { ...tiers.get(above), above, [name]: perMillion(value) })
     }
   }
+  return { rates, tiers: [...tiers.values()] }
+}
+
+const withTiers = (rates: Fields, tiers: Fields[]): Fields => (tiers.length > 0 ? { ...rates, tiers } : rates)
+
+/** The service tiers with prices in the table. */
+const serviceTiers = ['flex', 'priority']
+
+function priceOf(row: Fields): Fields {
+  const { rates, tiers } = tokenRates(row, '')
+  const service_tiers: Fields = {}
+  for (const name of serviceTiers) {
+    const own = tokenRates(row, `_${name}`)
+    if (Object.keys(own.rates).length > 0) service_tiers[name] = withTiers(own.rates, own.tiers)
+  }
   const measure = measureFields.get(row['mode'])
   // If tokens have a price, a price per unit only restates it and must not be charged in addition.
   if (measure && Object.values(rates).every((rate) => rate === 0)) {
     const told = measure.fields.map((field) => row[field]).filter((value) => value !== undefined && value !== null)
     if (told.length > 0) rates[measure.name] = perMillion(told.find((value) => value !== 0) ?? 0)
   }
-  return tiers.size > 0 ? { ...rates, tiers: [...tiers.values()] } : rates
+  const price = withTiers(rates, tiers)
+  return Object.keys(service_tiers).length > 0 ? { ...price, service_tiers } : price
 }
 
 /**

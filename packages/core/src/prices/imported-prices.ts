@@ -1,10 +1,10 @@
 import { isObject } from '../is-object.js'
 import { parsePrice } from './parse-prices.js'
-import type { Price } from './price.js'
+import type { PriceRow } from './price.js'
 
 /** Prices of a public table by `provider/model` in US dollars per million units, and the models whose price is invalid. */
 export interface ImportedPrices {
-  rows: Record<string, Price>
+  rows: Record<string, PriceRow>
   rejected: { model: string; reason: string }[]
 }
 
@@ -15,7 +15,7 @@ export const fieldsOf = (value: unknown): Fields => (isObject(value) ? value : {
 
 /** Parses each price separately, so that an invalid row does not affect the others. */
 export function importPrices(candidates: Iterable<[model: string, price: Fields]>): ImportedPrices {
-  const rows: Record<string, Price> = {}
+  const rows: Record<string, PriceRow> = {}
   const rejected: ImportedPrices['rejected'] = []
   for (const [model, price] of candidates)
     try {

@@ -60,6 +60,21 @@ describe('prices from JSON', () => {
       { 'a/b': { input: 1, cache_read: 2 } },
       'Price of a/b: cache_read is 2; expected at most input, which is 1',
     ],
+    [
+      'service tiers that are none',
+      { 'a/b': { input: 1, service_tiers: [] } },
+      'Price of a/b: service_tiers: expected an object',
+    ],
+    [
+      'a service tier that is none',
+      { 'a/b': { input: 1, service_tiers: { flex: 0.5 } } },
+      'Price of a/b: service_tiers: expected an object',
+    ],
+    [
+      'a service tier of service tiers',
+      { 'a/b': { input: 1, service_tiers: { flex: { input: 1, service_tiers: {} } } } },
+      'Price of a/b: service_tiers: service_tiers is no class of units; expected one of input, input_audio, input_image, cache_read, cache_write, cache_write_1h, output, reasoning, output_audio, output_image, characters, seconds, images',
+    ],
     ['tiers that are none', { 'a/b': { input: 1, tiers: {} } }, 'Price of a/b: tiers: expected an array'],
     ['a tier that is none', { 'a/b': { input: 1, tiers: [1] } }, 'Price of a/b: tiers: expected objects'],
     ['a tier of nothing', { 'a/b': { input: 1, tiers: [{ above: 5 }] } }, 'Price of a/b: tiers: there are no rates'],

@@ -1,5 +1,5 @@
 import { isObject } from '../is-object.js'
-import type { Price, Rates, UnitClass } from './price.js'
+import type { Price, PriceRow, Rates, UnitClass } from './price.js'
 import { unitClasses } from './price.js'
 
 /** Maximum plausible rates in US dollars per million. For tokens: 0.2 cents each. */
@@ -35,8 +35,8 @@ function parseTier(json: unknown): Rates & { above: number } {
   return { above: above as number, ...parseRates(rates) }
 }
 
-/** Parses a price. @throws RangeError that names the invalid field */
-export function parsePrice(json: unknown): Price {
+/** The rates of a model, or of one of its service tiers. */
+function parseOwn(json: unknown): Price {
   if (!isObject(json)) throw new RangeError('expected an object')
   const { tiers, ...rates } = json
   const price: Price = parseRates(rates)
@@ -49,13 +49,28 @@ export function parsePrice(json: unknown): Price {
   }
 }
 
+/** Parses the price of a model. @throws RangeError that names the invalid field */
+export function parsePrice(json: unknown): PriceRow {
+  if (!isObject(json)) throw new RangeError('expected an object')
+  const { service_tiers, ...price } = json
+  const row: PriceRow = parseOwn(price)
+  if (service_tiers === undefined) return row
+  if (!isObject(service_tiers)) throw new RangeError('service_tiers: expected an object')
+  try {
+    const tiers = Object.entries(service_tiers).map(([name, own]) => [name, parseOwn(own)])
+    return { ...row, service_tiers: Object.fromEntries(tiers) as Record<string, Price> }
+  } catch (error) {
+    throw new RangeError(`service_tiers: ${(error as Error).message}`)
+  }
+}
+
 /**
  * Parses a host's prices by `provider/model`, in US dollars per million units.
  * @throws RangeError that names the invalid row and field
  */
-export function parsePrices(json: unknown): Record<string, Price> {
+export function parsePrices(json: unknown): Record<string, PriceRow> {
   if (!isObject(json)) throw new RangeError('Prices: expected an object of rows by provider/model')
-  const rows: Record<string, Price> = {}
+  const rows: Record<string, PriceRow> = {}
   for (const [key, row] of Object.entries(json))
     try {
       if (!/^[^/]+\/./.test(key)) throw new RangeError('expected a name such as provider/model')

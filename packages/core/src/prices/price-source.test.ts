@@ -84,6 +84,24 @@ describe('live prices', () => {
     prices.close()
   })
 
+  it('leave service tiers that the loaded table lacks as they are', async () => {
+    const flex = { input: 0.5 }
+    const prices = livePrices({
+      load: async () => null,
+      parse: () => ({ 'a/x': { input: 2 }, 'a/y': { input: 2, service_tiers: { flex: { input: 1 } } } }),
+      first: priceTable({
+        'a/x': { input: 1, service_tiers: { flex } },
+        'a/y': { input: 1, service_tiers: { flex, priority: { input: 4 } } },
+      }),
+      onError: () => undefined,
+    })
+    await prices.refresh()
+    const table = prices.table()
+    expect([table.price('a', 'x'), table.price('a', 'x', 'flex')]).toEqual([{ input: 2 }, flex])
+    expect([table.price('a', 'y', 'flex'), table.price('a', 'y', 'priority')]).toEqual([{ input: 1 }, { input: 4 }])
+    prices.close()
+  })
+
   it('report the origin and date of each price', async () => {
     const { prices } = setUp([{ 'a/x': { input: 10 } }, { 'a/x': { input: 10 } }, { 'a/x': { input: 11 } }])
     const since = (minutes: number) => ({ source: 'loaded', since: `2026-01-02T00:0${minutes}:00.000Z` })

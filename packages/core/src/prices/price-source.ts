@@ -1,7 +1,7 @@
 import { PRICES_MS } from '../conventions.js'
 import { fnv1a } from './fnv1a.js'
 import { priceTable } from './price-table.js'
-import type { Price, PriceSource, PriceTable } from './price.js'
+import type { PriceRow, PriceSource, PriceTable } from './price.js'
 
 /** A source whose prices never change. */
 export const fixedPrices = (table: PriceTable): PriceSource => ({ table: () => table })
@@ -11,7 +11,7 @@ export interface LivePricesOptions {
   /** Loads the JSON of a table, for example from a URL. */
   load(): Promise<unknown>
   /** Converts that to rows by `provider/model`, for example `(json) => fromModelsDev(json).rows`. */
-  parse(json: unknown): Record<string, Price>
+  parse(json: unknown): Record<string, PriceRow>
   /** Name of the source, for display; default `loaded`. */
   source?: string
   /** Used until the first load, and for models that are not in the loaded table. */
@@ -34,7 +34,9 @@ export interface LivePrices extends PriceSource {
 const over = (upper: PriceTable, lower: PriceTable): PriceTable => ({
   version: fnv1a(`${upper.version} over ${lower.version}`),
   origin: upper.origin,
-  price: (provider, model) => upper.price(provider, model) ?? lower.price(provider, model),
+  // Public tables may lack service tiers, which do not make a model cheaper than the tier is known to be.
+  price: (provider, model, serviceTier) =>
+    upper.price(provider, model, serviceTier) ?? lower.price(provider, model, serviceTier),
   originOf: (provider, model) => upper.originOf(provider, model) ?? lower.originOf(provider, model),
 })
 

@@ -26,6 +26,24 @@ describe('a price table', () => {
     expect(table.price(provider, model)).toEqual(price)
   })
 
+  it.each<[string, string, Price | undefined]>([
+    ['x', 'flex', { input: 0.5 }],
+    ['x-2024-08-06', 'flex', { input: 0.5 }],
+    ['x-2024-05-13', 'flex', undefined],
+    ['x-2024-05-13', 'priority', { input: 9 }],
+    ['x', 'priority', undefined],
+    ['x', 'constructor', undefined],
+    ['none', 'flex', undefined],
+  ])('returns the price of a service tier, for %s %s: %j', (model, tier, price) => {
+    const tiered = priceTable({
+      'a/x': { input: 1, service_tiers: { flex: { input: 0.5 } } },
+      'a/x-2024-05-13': { input: 5, service_tiers: { priority: { input: 9 } } },
+    })
+    expect(tiered.price('a', model, tier)).toEqual(price)
+    expect(tiered.price('a', 'x')).toEqual({ input: 1 })
+    expect(tiered.version).not.toBe(priceTable({ 'a/x': { input: 1 }, 'a/x-2024-05-13': { input: 5 } }).version)
+  })
+
   it('has a version that depends on its rows and not on their order', () => {
     const version = (rows: Record<string, Price>) => priceTable(rows).version
     const one = version({

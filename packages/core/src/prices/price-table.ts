@@ -1,7 +1,7 @@
 import { isObject } from '../is-object.js'
 import { fnv1a } from './fnv1a.js'
 import { parsePrices } from './parse-prices.js'
-import type { Origin, Price, PriceTable } from './price.js'
+import type { Origin, Price, PriceRow, PriceTable } from './price.js'
 
 /** Removes the version date of a model id: `gpt-4o-2024-08-06` becomes `gpt-4o`, `claude-x-20250929` and `claude-x-latest` become `claude-x`. */
 export const undated = (model: string): string => model.replace(/-(\d{8}|\d{4}-\d{2}-\d{2}|latest)$/, '')
@@ -16,17 +16,32 @@ const sortKeys = (_: string, value: unknown): unknown =>
  * @throws RangeError that names the invalid row and field
  */
 export function priceTable(
-  rows: Record<string, Price>,
+  rows: Record<string, PriceRow>,
   origin: Origin = { source: 'host', since: new Date().toISOString() },
   originOf: (id: string) => Origin = () => origin,
 ): PriceTable {
   // A copy, so that later changes of `rows` do not affect the table.
   const parsed = parsePrices(rows)
-  const prices = new Map(Object.entries(parsed))
+  const prices = new Map<string, Price>()
+  /** The prices of service tiers, apart: the price of a request without one is passed on as it is. */
+  const byTier = new Map<string, Map<string, Price>>()
+  for (const [id, { service_tiers, ...price }] of Object.entries(parsed)) {
+    prices.set(id, price)
+    for (const [name, own] of Object.entries(service_tiers ?? {})) {
+      if (!byTier.has(name)) byTier.set(name, new Map())
+      byTier.get(name)!.set(id, own)
+    }
+  }
   return {
     version: fnv1a(JSON.stringify(parsed, sortKeys)),
     origin,
-    price: (provider, model) => prices.get(`${provider}/${model}`) ?? prices.get(`${provider}/${undated(model)}`),
+    price(provider, model, serviceTier) {
+      const id = `${provider}/${model}`
+      const base = `${provider}/${undated(model)}`
+      if (serviceTier === undefined) return prices.get(id) ?? prices.get(base)
+      // A dated id with a row of its own has the service tiers of that row only.
+      return byTier.get(serviceTier)?.get(prices.has(id) ? id : base)
+    },
     originOf(provider, model) {
       const id = [`${provider}/${model}`, `${provider}/${undated(model)}`].find((one) => prices.has(one))
       return id === undefined ? undefined : originOf(id)

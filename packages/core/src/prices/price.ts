@@ -47,6 +47,12 @@ export interface Price extends Rates {
   tiers?: (Rates & { above: number })[]
 }
 
+/** A row of a price table. */
+export interface PriceRow extends Price {
+  /** The prices of the service tiers that differ, by name, such as `flex`. Classes without a rate there have the row's own. */
+  service_tiers?: Record<string, Price>
+}
+
 /** The origin of prices. */
 export interface Origin {
   /** Such as `built-in`, the name of a file, or the address of a public table. */
@@ -61,8 +67,8 @@ export interface PriceTable {
   readonly version: string
   /** The origin of the table; for combined tables, that of the upper one. */
   readonly origin: Origin
-  /** The price of a provider's model; undefined if unknown. */
-  price(provider: string, model: string): Price | undefined
+  /** The price of a provider's model, or that of one of its service tiers; undefined if unknown. */
+  price(provider: string, model: string, serviceTier?: string): Price | undefined
   /** The origin of that price; undefined if the price is unknown. */
   originOf(provider: string, model: string): Origin | undefined
 }

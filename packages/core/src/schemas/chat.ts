@@ -136,6 +136,8 @@ export const ChatCompletionRequest = v.looseObject({
   top_logprobs: v.nullish(integer),
   frequency_penalty: v.nullish(v.number()),
   presence_penalty: v.nullish(v.number()),
+  // Not in spec.md: what an answer costs depends on it.
+  service_tier: v.nullish(v.string()),
 })
 export type ChatCompletionRequest = v.InferOutput<typeof ChatCompletionRequest>
 

@@ -1,10 +1,8 @@
 import type {
-  Capability,
   ChatCompletionRequest as ChatRequest,
   ChatStream,
   ChunkChoice,
-  Model,
-  Need,
+  Note,
   Target,
   ToolDefinition,
   Usage,
@@ -13,12 +11,14 @@ import { ChatChunk, ChatCompletion, ChatCompletionRequest } from '@turnpike/core
 import { extend, readerOf, withoutNulls } from '@turnpike/core/internal'
 import type { EventStream } from '@turnpike/http'
 import { sse } from '@turnpike/http'
+import { needOf } from '../chat-need.js'
 import { chunkText } from '../chunk-text.js'
-import { EXPECTED_OUTPUT_TOKENS } from '../conventions.js'
+import { chatFields, permitted } from '../documented-fields.js'
 import { complete, stream } from '../fan-out.js'
 import { modernise } from '../legacy-functions.js'
-import { meterAnswer, promptTokens, streamMeter } from '../meter.js'
+import { meterAnswer, streamMeter } from '../meter.js'
 import { outcomeOf } from '../outcome.js'
+import { askedTier } from '../service-tier.js'
 import type { Cost } from '../upstream-answer.js'
 import { begin, close, reasonOf, whole } from '../upstream-answer.js'
 import type { UpstreamOptions, UpstreamRequest } from '../upstream-request.js'
@@ -34,44 +34,9 @@ export function normalise(request: ChatRequest): ChatRequest {
   return normal
 }
 
-/** The capabilities that a request needs, of those that the catalogue lists. */
-function abilities({ tools, messages, ...request }: ChatRequest): Capability[] {
-  const needed: Capability[] = []
-  if (tools?.length) needed.push('tools')
-  const parts = messages.flatMap(({ content }) => (Array.isArray(content) ? content : []))
-  if (parts.some(({ type }) => type === 'image_url')) needed.push('vision')
-  if ((request['response_format'] as { type?: unknown } | undefined)?.type === 'json_schema') needed.push('json_schema')
-  return needed
-}
-
-/** Whether a target supports a request as it is. */
-function fits(request: ChatRequest, { provider, model }: Target, listed: Model | undefined): boolean {
-  if (listed && !abilities(request).every((ability) => listed.capabilities.includes(ability))) return false
-  try {
-    provider.chat!.preview(extend(request, { model }))
-    return true
-  } catch {
-    return false
-  }
-}
-
-/** What the router has to find for a normalised request. */
-export function needOf(request: ChatRequest): Need {
-  const { n, max_completion_tokens, max_tokens } = request
-  const answers = n ?? 1
-  const output = max_completion_tokens ?? max_tokens ?? EXPECTED_OUTPUT_TOKENS
-  return {
-    task: 'chat',
-    request,
-    expected({ provider }) {
-      // A provider of one choice per call is called once for each, and each call pays for the prompt.
-      const prompts = provider.chat!.oneChoice ? answers : 1
-      return { input: promptTokens(request) * prompts, output: output * answers }
-    },
-    size: () => ({ prompt: promptTokens(request), output }),
-    fits: (target, listed) => fits(request, target, listed),
-  }
-}
+/** The service tier that the upstream was asked for: a family without the one in the request notes that. */
+const askedOf = ({ notes }: UpstreamRequest, request: ChatRequest): string | undefined =>
+  notes.some(({ field }) => field === 'service_tier') ? undefined : askedTier(request)
 
 /** Usage for the response: with its cost where the caller asked for it (`X-Gateway-Explain`). */
 const told = ({ explained }: UpstreamRequest, usage: Usage, cost: Cost): Usage =>
@@ -82,7 +47,7 @@ function eventsOf(upstream: UpstreamRequest, request: ChatRequest, opened: ChatS
   const { watch } = upstream
   const withUsage = request.stream_options?.include_usage === true
   const text = chunkText(opened.head, withUsage)
-  const meter = streamMeter(request, opened)
+  const meter = streamMeter(request, opened, askedOf(upstream, request))
   const batches = opened.batches[Symbol.asyncIterator]()
   const read = readerOf(batches)
   /** Reads to the end, so that the usage record has the usage that the upstream reports. @returns whether the stream is complete */
@@ -137,16 +102,17 @@ export function chatCompletions(options: UpstreamOptions) {
     events: ChatChunk,
     ...callsUpstream,
     async run(caller, { body }, call) {
-      const request = normalise(body)
+      const notes: Note[] = []
+      const request = permitted(options, caller, normalise(body), chatFields, notes)
       call.log({ stream: request.stream === true })
-      const upstream = await upstreamRequest(options, caller, call, needOf(request))
+      const upstream = await upstreamRequest(options, caller, call, needOf(request), notes)
       /** The request with the target's model. */
       const to = ({ model }: Target): ChatRequest => (model === request.model ? request : extend(request, { model }))
       if (!request.stream) {
         const { answer, used, cost } = await whole(
           upstream,
           (target, call) => complete(target.provider.chat!, to(target), call),
-          (answer) => meterAnswer(request, answer),
+          (answer) => meterAnswer(request, answer, askedOf(upstream, request)),
         )
         return extend(answer, { usage: told(upstream, used.usage, cost) })
       }

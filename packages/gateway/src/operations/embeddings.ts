@@ -1,6 +1,8 @@
+import type { Note } from '@turnpike/core'
 import { EmbeddingRequest, EmbeddingResponse } from '@turnpike/core'
 import { extend, withoutNulls } from '@turnpike/core/internal'
 import { EMBEDDING } from '../conventions.js'
+import { embeddingFields, permitted } from '../documented-fields.js'
 import { metered, reported, tokens } from '../meter.js'
 import { whole } from '../upstream-answer.js'
 import type { UpstreamOptions } from '../upstream-request.js'
@@ -27,13 +29,11 @@ export function createEmbeddings(options: UpstreamOptions, preset: typeof EMBEDD
     output: EmbeddingResponse,
     ...callsUpstream,
     async run(caller, { body }, call) {
-      const request = withoutNulls(body)
+      const notes: Note[] = []
+      const request = permitted(options, caller, withoutNulls(body), embeddingFields, notes)
       const input = inputTokens(request.input)
-      const upstream = await upstreamRequest(options, caller, call, {
-        task: 'embeddings',
-        request,
-        expected: () => ({ input }),
-      })
+      const need = { task: 'embeddings' as const, request, expected: () => ({ input }) }
+      const upstream = await upstreamRequest(options, caller, call, need, notes)
       const { answer, used, cost } = await whole(
         upstream,
         ({ provider, model }, call) => {

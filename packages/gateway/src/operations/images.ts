@@ -2,7 +2,8 @@ import type { Note, Usage } from '@turnpike/core'
 import { ApiError, ImageRequest, ImageResponse, UpstreamError } from '@turnpike/core'
 import { extend, fromBase64, toBase64, unsupported, withoutNulls } from '@turnpike/core/internal'
 import { requireModel } from '../allowed-models.js'
-import { IMAGE_MODELS } from '../conventions.js'
+import { HD_PICTURE_TOKENS, IMAGE_MODELS } from '../conventions.js'
+import { imageFields, permitted } from '../documented-fields.js'
 import { metered, reported, tokens } from '../meter.js'
 import type { Used } from '../record.js'
 import { whole } from '../upstream-answer.js'
@@ -21,11 +22,11 @@ export interface ImageOptions {
 const PICTURE_TOKENS = 1_290
 
 /** Estimated usage of an image for which the provider reports none. */
-const estimate = (prompt_tokens: number): Usage => ({
+const estimate = (prompt_tokens: number, image_tokens: number): Usage => ({
   prompt_tokens,
-  completion_tokens: PICTURE_TOKENS,
-  total_tokens: prompt_tokens + PICTURE_TOKENS,
-  completion_tokens_details: { image_tokens: PICTURE_TOKENS },
+  completion_tokens: image_tokens,
+  total_tokens: prompt_tokens + image_tokens,
+  completion_tokens_details: { image_tokens },
 })
 
 /** The prefix of every PNG in base64: the eight bytes of its signature. */
@@ -73,18 +74,17 @@ export function createImage(options: UpstreamOptions & ImageOptions) {
     output: ImageResponse,
     ...callsUpstream,
     async run(caller, { body }, call) {
-      const given = withoutNulls(body)
-      if (given['stream']) throw unsupported('Pictures are not streamed')
+      const { stream, ...fields } = withoutNulls(body)
+      if (stream) throw unsupported('Pictures are not streamed')
+      const notes: Note[] = []
+      const given = permitted(options, caller, fields, imageFields, notes)
       const model = given.model ?? (await defaultModel(given.provider))
       requireModel(model, imageModels)
-      const request = extend(given, { model, stream: undefined })
-      const notes: Note[] = (request.n ?? 1) > 1 ? [{ field: 'n', action: 'clamped' }] : []
+      const request = extend(given, { model })
+      if ((request.n ?? 1) > 1) notes.push({ field: 'n', action: 'clamped' })
       const input = tokens(request.prompt.length)
-      const need = {
-        task: 'images' as const,
-        request,
-        expected: () => ({ input, output_image: PICTURE_TOKENS, images: 1 }),
-      }
+      const output_image = request.quality === 'hd' ? HD_PICTURE_TOKENS : PICTURE_TOKENS
+      const need = { task: 'images' as const, request, expected: () => ({ input, output_image, images: 1 }) }
       try {
         const upstream = await upstreamRequest(options, caller, call, need, notes)
         const { answer } = await whole(
@@ -96,7 +96,7 @@ export function createImage(options: UpstreamOptions & ImageOptions) {
           },
           (answer): Used => {
             const usage = reported(answer.usage)
-            const used = usage ? metered(usage, 'reported') : metered(estimate(input), 'estimated')
+            const used = usage ? metered(usage, 'reported') : metered(estimate(input, output_image), 'estimated')
             return extend(used, { units: { ...used.units, images: 1 } })
           },
         )

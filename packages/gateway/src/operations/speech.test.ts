@@ -1,6 +1,8 @@
 import type { UsageLedger, UsageRecord } from '@turnpike/core'
-import { ApiError } from '@turnpike/core'
+import { ApiError, fixedPrices, priceTable } from '@turnpike/core'
+import { createRouter, openai } from '@turnpike/providers'
 import type { FakeAnswer } from '@turnpike/providers/testing'
+import { fakeOpenAI } from '@turnpike/providers/testing'
 import { describe, expect, it } from 'vitest'
 import { familiesGateway, generated } from '../../../../test/support/families.js'
 import type { TestOptions } from '../../../../test/support/gateway.js'
@@ -85,6 +87,23 @@ describe('the record of speech', () => {
         // 2 × $0.50 and 25 × $10 for a million
         cost_nano_usd: 251_000,
       },
+    ])
+  })
+})
+
+describe('speech by a model that is billed by tokens, from an upstream that reports none', () => {
+  const model = 'gpt-4o-mini-tts'
+  const prices = fixedPrices(priceTable({ [`openai/${model}`]: { input: 0.6, output: 12 } }))
+
+  it('is charged what it was expected to be, with its instructions', async () => {
+    const { transport } = fakeOpenAI({ override: () => spoken('audio') })
+    const router = createRouter({ providers: [openai({ apiKey: 'k', transport })], prices })
+    const { send, records } = await testGateway({ router, speechModels: [model] })
+    const input = 'x'.repeat(300)
+    await (await send('POST', path, { model, input, instructions: 'y'.repeat(500) })).arrayBuffer()
+    expect(await records()).toMatchObject([
+      // 800 characters are 200 tokens, and 300 of them 20 s of 25 tokens: 200 × $0.60 and 500 × $12 for a million.
+      { accuracy: 'estimated', units: { characters: 300, input: 200, output_audio: 500 }, cost_nano_usd: 6_120_000 },
     ])
   })
 })

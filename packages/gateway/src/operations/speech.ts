@@ -1,11 +1,14 @@
+import type { Note } from '@turnpike/core'
 import { SpeechRequest, unitsOf } from '@turnpike/core'
 import { extend, invalid, unsupported, withoutNulls } from '@turnpike/core/internal'
 import { bytes } from '@turnpike/http'
 import { requireModel } from '../allowed-models.js'
 import { SPEECH_MODELS, VOICES } from '../conventions.js'
-import { tokens } from '../meter.js'
+import { speechFields, permitted } from '../documented-fields.js'
+import { reported, tokens } from '../meter.js'
 import { outcomeOf } from '../outcome.js'
 import type { Used } from '../record.js'
+import { estimated } from '../record.js'
 import { begin, close, reasonOf } from '../upstream-answer.js'
 import type { UpstreamOptions, UpstreamRequest } from '../upstream-request.js'
 import { callsUpstream, upstreamRequest } from '../upstream-request.js'
@@ -65,32 +68,35 @@ export function createSpeech(options: UpstreamOptions & SpeechOptions) {
     contentTypes: ['audio/mpeg', 'audio/ogg', 'audio/aac', 'audio/flac', 'audio/wav'],
     ...callsUpstream,
     async run(caller, { body }, call) {
-      const given = withoutNulls(body)
-      const { model, stream_format: streamed = 'audio' } = given
+      const { stream_format: streamed = 'audio', ...fields } = withoutNulls(body)
+      const notes: Note[] = []
+      const given = permitted(options, caller, fields, speechFields, notes)
+      const { model } = given
       const voice = given.voice ?? voices[0]!
       requireModel(model, speechModels)
       if (!voices.includes(voice)) throw invalid(`The voice must be one of ${voices.join(', ')}`)
       if (streamed !== 'audio') throw unsupported('Speech comes as audio, not as events')
-      const request = extend(given, { voice, stream_format: undefined })
+      const request = extend(given, { voice })
       const characters = [...request.input].length
-      const upstream = await upstreamRequest(options, caller, call, {
-        task: 'speech',
-        request,
-        expected: () => ({
-          characters,
-          input: tokens(characters),
-          output_audio: Math.ceil(characters * TOKENS_PER_CHARACTER),
-        }),
-      })
+      const { instructions = '' } = request
+      const said = characters + (typeof instructions === 'string' ? instructions.length : 0)
+      const expected = { characters, input: tokens(said), output_audio: Math.ceil(characters * TOKENS_PER_CHARACTER) }
+      const need = { task: 'speech' as const, request, expected: () => expected }
+      const upstream = await upstreamRequest(options, caller, call, need, notes)
       const spoken = await begin(upstream, ({ provider, model }, call) =>
         provider.speech!(extend(request, { model }), call),
       )
-      const { usage } = spoken
-      const used: Used = {
-        usage: usage ?? { prompt_tokens: 0, completion_tokens: 0 },
-        units: { characters, ...(usage && unitsOf(usage)) },
-        accuracy: 'reported',
-      }
+      const usage = reported(spoken.usage)
+      const { price } = upstream.target
+      // A model that is billed by tokens, from an upstream that reports none, costs what was expected.
+      const used: Used =
+        !usage && price && price.characters === undefined
+          ? estimated(expected)
+          : {
+              usage: usage ?? { prompt_tokens: 0, completion_tokens: 0 },
+              units: { characters, ...(usage && unitsOf(usage)) },
+              accuracy: 'reported',
+            }
       return bytes(recorded(upstream, spoken.body, used, betweenEventsMs), spoken.contentType)
     },
   })

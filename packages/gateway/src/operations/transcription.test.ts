@@ -1,3 +1,6 @@
+import { fixedPrices, priceTable } from '@turnpike/core'
+import { createRouter, openai } from '@turnpike/providers'
+import { fakeOpenAI } from '@turnpike/providers/testing'
 import { describe, expect, it } from 'vitest'
 import { familiesGateway, generated, recording } from '../../../../test/support/families.js'
 import { answer, testGateway } from '../../../../test/support/gateway.js'
@@ -73,6 +76,19 @@ describe('the record of a transcription', () => {
       { model: 'gpt-4o-transcribe', units: { input: 2, input_audio: 12, output: 45 }, rates: {}, cost_nano_usd: null },
     ])
   })
+})
+
+it('a model that is billed by tokens is charged what was expected where the upstream reports none', async () => {
+  const model = 'gpt-4o-transcribe'
+  const prices = fixedPrices(priceTable({ [`openai/${model}`]: { input: 2.5, output: 10, input_audio: 6 } }))
+  const { transport } = fakeOpenAI({ override: () => answer({ text: 'Hello', duration: 1 }) })
+  const router = createRouter({ providers: [openai({ apiKey: 'k', transport })], prices })
+  const { send, records } = await testGateway({ router, transcriptionModels: [model] })
+  await send('POST', path, recording({ model }, 'a'.repeat(160_000)))
+  // 10 s of 32 tokens of audio and 3 of text: 320 × $6 and 30 × $10 for a million.
+  expect(await records()).toMatchObject([
+    { accuracy: 'estimated', units: { seconds: 10, input_audio: 320, output: 30 }, cost_nano_usd: 2_220_000 },
+  ])
 })
 
 it('text ends with one line break', async () => {

@@ -1,12 +1,14 @@
-import type { FileInput, TranscriptionFormat, TranscriptionRequest } from '@turnpike/core'
+import type { FileInput, Note, TranscriptionFormat, TranscriptionRequest } from '@turnpike/core'
 import { TranscriptionFields, TranscriptionResponse, unitsOf } from '@turnpike/core'
 import { extend, invalid, unsupported } from '@turnpike/core/internal'
 import { bytes } from '@turnpike/http'
 import * as v from 'valibot'
 import { requireModel } from '../allowed-models.js'
 import { AUDIO_LIMIT, TRANSCRIPTION_MODELS } from '../conventions.js'
-import { reported } from '../meter.js'
+import { transcriptionFields, permitted } from '../documented-fields.js'
+import { AUDIO_TOKENS, BYTES_PER_SECOND, reported } from '../meter.js'
 import type { Used } from '../record.js'
+import { estimated } from '../record.js'
 import { whole } from '../upstream-answer.js'
 import type { UpstreamOptions } from '../upstream-request.js'
 import { callsUpstream, upstreamRequest } from '../upstream-request.js'
@@ -67,10 +69,7 @@ const contentTypes: Record<Exclude<TranscriptionFormat, 'json'>, string> = {
   vtt: 'text/vtt; charset=utf-8',
 }
 
-/** Bytes per second of audio whose duration is not known: 128 kbit/s. */
-const BYTES_PER_SECOND = 16_000
-/** Tokens per second of audio and of its transcript, for models that are billed by tokens. */
-const AUDIO_TOKENS = 32
+/** Tokens per second of a transcript, for models that are billed by tokens. */
 const TEXT_TOKENS = 3
 
 /** Usage in OpenAI's form: seconds or tokens. */
@@ -105,26 +104,33 @@ export function createTranscription(options: UpstreamOptions & TranscriptionOpti
     ...callsUpstream,
     async run(caller, { body }, call) {
       const { stream = 'false', ...fields } = body
-      const request: TranscriptionRequest = { ...fields, file: audioOf(body.file) }
+      const notes: Note[] = []
+      const given = permitted(options, caller, fields, transcriptionFields, notes)
+      const request: TranscriptionRequest = { ...given, file: audioOf(body.file) }
       const { response_format: format = 'json', file, model } = request
       requireModel(model, transcriptionModels)
       if (stream !== 'false') throw unsupported('Transcriptions are not streamed')
       const guess = Math.ceil(file.size / BYTES_PER_SECOND)
-      const upstream = await upstreamRequest(options, caller, call, {
-        task: 'transcription',
-        request,
-        expected: () => ({ seconds: guess, input_audio: guess * AUDIO_TOKENS, output: guess * TEXT_TOKENS }),
-      })
+      const expected = { seconds: guess, input_audio: guess * AUDIO_TOKENS, output: guess * TEXT_TOKENS }
+      const need = { task: 'transcription' as const, request, expected: () => expected }
+      const upstream = await upstreamRequest(options, caller, call, need, notes)
       const { answer, used, cost } = await whole(
         upstream,
         ({ provider, model }, call) => provider.transcription!(extend(request, { model }), call),
         ({ seconds, usage: told }): Used => {
           const usage = reported(told)
+          // Rounded up to whole seconds, as OpenAI bills it.
+          const lasted = seconds === undefined ? guess : Math.ceil(seconds)
+          const { price } = upstream.target
+          const bySecond = price?.seconds !== undefined
+          const byToken = price?.input !== undefined || price?.output !== undefined
+          if (usage && (byToken || !bySecond)) return { usage, units: unitsOf(usage), accuracy: 'reported' }
+          // A model that is billed by tokens, from an upstream that reports none, costs what was expected.
+          if (!usage && byToken && !bySecond) return estimated(expected)
           return {
             usage: usage ?? { prompt_tokens: 0, completion_tokens: 0 },
-            // Rounded up to whole seconds, as OpenAI bills it.
-            units: usage ? unitsOf(usage) : { seconds: seconds === undefined ? guess : Math.ceil(seconds) },
-            accuracy: usage || seconds !== undefined ? 'reported' : 'estimated',
+            units: { ...(usage && unitsOf(usage)), seconds: lasted },
+            accuracy: seconds === undefined ? 'estimated' : 'reported',
           }
         },
       )

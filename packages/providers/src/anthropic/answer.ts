@@ -19,6 +19,11 @@ export function toFinishReason(reason: unknown): FinishReason {
 /** Token counts as the upstream reports them; each may be null. */
 export type UpstreamUsage = Record<string, unknown>
 
+/** Values of `service_tier`, `inference_geo` and `speed` that leave the price as it is. */
+const standard: unknown[] = ['standard', 'global', 'not_available', null]
+
+const unlessStandard = (value: unknown): unknown => (standard.includes(value) ? undefined : value)
+
 /** `prompt_tokens` is the sum of three disjoint counts: uncached input, tokens written to the cache and tokens read from it. */
 export function toUsage(usage: UpstreamUsage): Usage {
   const written = count(usage['cache_creation_input_tokens']) ?? 0
@@ -31,6 +36,9 @@ export function toUsage(usage: UpstreamUsage): Usage {
     prompt_tokens,
     completion_tokens,
     total_tokens: prompt_tokens + completion_tokens,
+    service_tier: unlessStandard(usage['service_tier']),
+    inference_geo: unlessStandard(usage['inference_geo']),
+    speed: unlessStandard(usage['speed']),
     prompt_tokens_details: {
       cached_tokens: cached,
       cache_write_tokens: written,

@@ -30,6 +30,9 @@ const JSON_ONLY = 'Answer with a JSON object and nothing else.'
 /** The request fields that are translated. */
 const read = new Set([...sharedFields, 'user', 'safety_identifier', 'service_tier'])
 
+/** Service tiers that Claude has, by OpenAI's names and its own. */
+const tiers = new Set(['auto', 'default', 'standard_only'])
+
 /** Removes blank stop sequences, which the API rejects. */
 const acceptedStops = (given: string[]): string[] => given.filter((text) => text.trim() !== '')
 
@@ -157,7 +160,9 @@ export function toRequest(request: ChatCompletionRequest): UpstreamRequest {
   )
   const thinks = thinking !== undefined && thinking.type !== 'disabled'
   const userId = toUserId(request, note)
-  const tier = request['service_tier']
+  const tier = request['service_tier'] as string | undefined
+  // Claude's other tiers are bought in advance or asked for in other ways.
+  if (tier && !tiers.has(tier)) note('service_tier', 'clamped')
   const strict = enforced ? { type: 'json_schema', schema: strictSchema(schema) } : undefined
 
   // Undefined fields are not sent.

@@ -135,6 +135,8 @@ export function streamDecoder(provider: string, model: string): ChatDecoder {
       const { choices: _, usage: __, obfuscation: ___, ...head } = chunk
       builder.begin({ ...head, model: (head['model'] as string) || model })
     }
+    // Some servers name the tier that served an answer in a later chunk only.
+    if (begun && chunk['service_tier']) builder.head()['service_tier'] = chunk['service_tier']
     chunk.choices.forEach(onChoice)
     if (chunk.usage) report(chunk.usage)
   }

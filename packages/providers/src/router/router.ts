@@ -87,6 +87,7 @@ export function createRouter(options: RouterOptions): Router {
     model,
     price: table.price(provider.id, plainId(model)),
     catalogue: table.version,
+    prices: table,
   })
 
   const rank = (known: Catalogue, need: Need, places: Place[]): Ranking => {

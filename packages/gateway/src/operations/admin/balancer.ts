@@ -2,7 +2,8 @@ import type { Considered, Router } from '@turnpike/core'
 import { ChatCompletionRequest, toUsd } from '@turnpike/core'
 import * as v from 'valibot'
 import { operation } from '../../operation.js'
-import { needOf, normalise } from '../chat.js'
+import { needOf } from '../../chat-need.js'
+import { normalise } from '../chat.js'
 import { health, healthOf } from './providers.js'
 
 /** A candidate for a request. */

@@ -1,0 +1,101 @@
+import type { Capability, ChatCompletionRequest as ChatRequest, Model, Target, UnitClass, Units } from '@turnpike/core'
+import { extend } from '@turnpike/core/internal'
+import { EXPECTED_OUTPUT_TOKENS } from './conventions.js'
+import { isMedia, mediaTokens, predictionTokens, promptTokens } from './meter.js'
+import { askedTier, isPriced } from './service-tier.js'
+import type { PricedNeed } from './upstream-request.js'
+
+/** The capabilities that a request needs, of those that the catalogue lists. */
+function abilities({ tools, messages, ...request }: ChatRequest): Capability[] {
+  const needed: Capability[] = []
+  if (tools?.length) needed.push('tools')
+  const parts = messages.flatMap(({ content }) => (Array.isArray(content) ? content : []))
+  if (parts.some(({ type }) => type === 'image_url')) needed.push('vision')
+  if ((request['response_format'] as { type?: unknown } | undefined)?.type === 'json_schema') needed.push('json_schema')
+  return needed
+}
+
+/** Whether a target supports a request as it is. */
+function fits(request: ChatRequest, { provider, model }: Target, listed: Model | undefined): boolean {
+  if (listed && !abilities(request).every((ability) => listed.capabilities.includes(ability))) return false
+  try {
+    provider.chat!.preview(extend(request, { model }))
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Whether a field reaches a target's upstream. */
+function sends(request: ChatRequest, { provider, model }: Target, field: string): boolean {
+  if (request[field] === undefined) return false
+  try {
+    return !provider.chat!.preview(extend(request, { model })).some((note) => note.field === field)
+  } catch {
+    // It may be sent once the provider has prepared the request.
+    return true
+  }
+}
+
+/** The parts of a request that are no text. */
+const mediaOf = ({ messages }: ChatRequest) =>
+  messages.flatMap(({ content }) => (Array.isArray(content) ? content.filter(isMedia) : [])).map(mediaTokens)
+
+/** What the model is to answer with, besides text. */
+const asks = ({ modalities, audio }: ChatRequest, what: 'audio' | 'image'): boolean =>
+  (what === 'audio' && audio !== undefined) ||
+  (Array.isArray(modalities) && modalities.some((word) => String(word).toLowerCase() === what))
+
+/** OpenAI's models that search the web for every answer, at a price per call. */
+const searches = /-search-(preview|api)/
+
+/** What a target is asked for whose price is not known, beyond text at the standard price; undefined = nothing. */
+function unpriced(request: ChatRequest, target: Target): string | undefined {
+  const { price, model } = target
+  const tier = askedTier(request)
+  if (tier !== undefined && sends(request, target, 'service_tier') && !isPriced(target, tier))
+    return 'this service tier'
+  // It is billed by the call, which no class of units counts.
+  if (searches.test(model) || sends(request, target, 'web_search_options')) return 'searching the web'
+  // They cost a multiple of text, which they would be charged as.
+  const special: [UnitClass, boolean][] = [
+    ['input_audio', mediaOf(request).some(({ name }) => name === 'input_audio')],
+    [
+      'output_audio',
+      asks(request, 'audio') && (sends(request, target, 'modalities') || sends(request, target, 'audio')),
+    ],
+    ['output_image', asks(request, 'image') && sends(request, target, 'modalities')],
+  ]
+  const missing = special.find(([name, used]) => used && price?.[name] === undefined)
+  return missing && `${missing[0].endsWith('audio') ? 'audio' : 'images'} with this model`
+}
+
+/** What the router has to find for a normalised request. */
+export function needOf(request: ChatRequest): PricedNeed {
+  const { n, max_completion_tokens, max_tokens } = request
+  const answers = n ?? 1
+  // A server reads one of the two, so that the larger one counts.
+  const output = Math.max(max_completion_tokens ?? 0, max_tokens ?? 0) || EXPECTED_OUTPUT_TOKENS
+  return {
+    task: 'chat',
+    request,
+    expected({ provider }): Units {
+      // A provider of one choice per call is called once for each, and each call pays for the prompt.
+      const prompts = provider.chat!.oneChoice ? answers : 1
+      const made = asks(request, 'audio') ? 'output_audio' : asks(request, 'image') ? 'output_image' : 'output'
+      const units: Units = {
+        input: promptTokens(request) * prompts,
+        [made]: (output + predictionTokens(request)) * answers,
+      }
+      for (const { name, tokens } of mediaOf(request)) units[name] = (units[name] ?? 0) + tokens * prompts
+      return units
+    },
+    size: () => ({ prompt: promptTokens(request), output }),
+    fits: (target, listed) => fits(request, target, listed),
+    tier(target) {
+      const tier = askedTier(request)
+      return tier !== undefined && sends(request, target, 'service_tier') ? tier : undefined
+    },
+    unpriced: (target) => unpriced(request, target),
+  }
+}
