@@ -13,7 +13,7 @@ export const highestOwnRole = ({ role, granted_role = role }: User, selfRole: Ro
 
 /** A user with another role. Whoever stops being a developer or an administrator has gateway keys that are suspended, until the role is back. */
 export function withRole(user: User, role: Role, granted: Role): User {
-  const { granted_role, keys_suspended, ...rest } = user
+  const { granted_role: _, keys_suspended, ...rest } = user
   const suspended = role === 'user' && (user.role !== 'user' || keys_suspended)
   return {
     ...rest,

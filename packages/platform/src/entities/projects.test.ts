@@ -175,6 +175,16 @@ describe('verifyPlatform', () => {
     ['a missing list entry', (id) => ({ del: [['user-projects', user, id]] }), 'is not found by its user'],
     ['a wrong count', () => ({ sum: [{ key: ['project-slots', user], add: { projects: 1 } }] }), 'miscounted'],
     [
+      'a wrong count of tasks',
+      (id) => ({ sum: [{ key: ['in-project', id, 'task-count'], add: { tasks: 1 } }] }),
+      'are miscounted',
+    ],
+    [
+      'a wrong count of the tasks of a user',
+      () => ({ sum: [{ key: ['owned', user], add: { tasks: 1 } }] }),
+      'The tasks of user',
+    ],
+    [
       'a message of another conversation',
       (id) => ({ del: [['in-project', id, 'conversation']] }),
       'in no conversation',
