@@ -77,8 +77,15 @@ worldSuite('own role', (world) => {
     const dev = await world().signedIn('developer')
     const { key, id } = (await world().newKey(dev)).body
     expect(await uses(key!)).toEqual([200, 200])
+    const listed = async () => {
+      const { data } = (await ask<{ data: { id: string }[] }>('GET', '/admin/keys?limit=500', { as: await admin() }))
+        .body
+      return data.find((one) => one.id === id)
+    }
+    expect(await listed()).not.toHaveProperty('suspended')
     expect((await give(dev.id, 'user')).status).toBe(200)
     expect(await uses(key!)).toEqual([401, 401])
+    expect(await listed()).toMatchObject({ suspended: true, revoked: false })
     expect((await take(dev, 'developer')).status).toBe(403)
     // Another change, the same role again, and a deleted and restored user leave them as they are.
     await ask('PATCH', `/api/users/${dev.id}`, { as: await admin(), body: { username: 'ada', role: 'user' } })

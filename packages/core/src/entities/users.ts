@@ -111,6 +111,10 @@ export async function getUser(
 export const userEntry = async (kv: KV, id: string): Promise<Entry<User> | null> =>
   id.length > ID_LENGTH ? null : kv.get<User>(userKey(id))
 
+/** The stored users in the order of `ids`, also deleted ones. */
+export const userEntries = (kv: KV, ids: string[]): Promise<(Entry<User> | null)[]> =>
+  kv.getMany<User>(ids.map(userKey))
+
 /** The id of the user with this e-mail address, in whatever case, also of a deleted one; null if there is none. */
 export const userIdOf = async (kv: KV, email: string): Promise<string | null> =>
   (await kv.get<string>(emailKey(email)))?.value ?? null
