@@ -43,7 +43,7 @@ filesSuite('the client in a browser', (world) => {
       )
       context.on('request', (request) => requests.push(`${request.method()} ${new URL(request.url()).pathname}`))
       page = await newTab()
-      ;({ email } = await world().person())
+      ;({ email } = await world().person('developer'))
       credentials = JSON.stringify({ email, password: PASSWORD })
       return () => context.close()
     })
@@ -70,7 +70,7 @@ filesSuite('the client in a browser', (world) => {
       await page.evaluate(`byCookie.signIn(${credentials})`)
       const old = (await context.cookies()).map(({ name, value }) => `${name}=${value}`).join()
       // Another role brings another cookie.
-      await page.evaluate(`byCookie.patch('/api/account/role', { body: { role: 'developer' } })`)
+      await page.evaluate(`byCookie.patch('/api/account/role', { body: { role: 'user' } })`)
       let late = 3
       await context.route('**/api/account', async (route) => {
         if (late-- <= 0) return route.continue()

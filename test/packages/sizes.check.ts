@@ -65,7 +65,7 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   [
     'platform',
     'import createPlatform, passwordAuth',
-    64_000,
+    65_000,
     () => bundle('createPlatform, passwordAuth', 'platform', ['node:*']),
   ],
   ['dashboard', '/admin, with script and styles', 60_000, dashboard],
@@ -73,7 +73,7 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['dashboard', 'script and styles of /docs', 12_000, async () => total(await docs(), (path) => path !== '/docs')],
   ['client', 'tarball', 40_000, () => tarball('client')],
   ['conformance', 'tarball', 200_000, () => tarball('conformance')],
-  ['core', 'tarball', 150_000, () => tarball('core')],
+  ['core', 'tarball', 155_000, () => tarball('core')],
   ['dashboard', 'tarball', 80_000, () => tarball('dashboard')],
   ['gateway', 'tarball', 137_000, () => tarball('gateway')],
   ['http', 'tarball', 85_000, () => tarball('http')],

@@ -14,15 +14,24 @@ consoleSuite(
       await inspect('console-account')
     })
 
-    it('changes the role, and with it the pages', async () => {
-      const { page, person } = given()
+    it('changes the role as far as an administrator lets the user, and with it the pages', async () => {
+      const { page, person, admin, inspect } = given()
       const keys = page.getByRole('link', { name: 'Keys' })
-      expect(await keys.count()).toBe(0)
-      await page.getByRole('button', { name: 'Become a developer' }).press('Enter')
+      const up = page.getByRole('button', { name: 'Become a developer' })
+      await page.getByText('An administrator can make you a developer').waitFor()
+      expect([await keys.count(), await up.count()]).toEqual([0, 0])
+      await admin.client.patch('/api/users/{id}', { params: { id: person.id }, body: { role: 'developer' } })
+      await page.reload()
       await keys.waitFor()
-      expect((await person.client.get('/api/account')).role).toBe('developer')
+      await page.getByText('20, with 600 requests per minute each').waitFor()
+      await page.getByText('refused until you are a developer again').waitFor()
+      await inspect('console-account-developer')
       await page.getByRole('button', { name: 'Become a user' }).press('Enter')
       await keys.waitFor({ state: 'detached' })
+      expect(await person.client.get('/api/account')).toMatchObject({ role: 'user', granted_role: 'developer' })
+      await up.press('Enter')
+      await keys.waitFor()
+      expect((await person.client.get('/api/account')).role).toBe('developer')
     })
 
     it('signs out everywhere else', async () => {

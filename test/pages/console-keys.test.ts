@@ -26,6 +26,7 @@ consoleSuite('keys and usage at the console', (given) => {
     await page.locator('[name=name]:focus').waitFor()
     await page.keyboard.type('my <b>laptop</b>')
     await page.getByLabel('Requests per minute').fill('120')
+    await page.getByText('At most 600.').waitFor()
     await inspect('console-new-key')
     await page.keyboard.press('Enter')
     const shown = page.locator('.notice:focus')

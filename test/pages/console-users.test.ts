@@ -1,3 +1,4 @@
+import { createClient } from '@turnpike/client'
 import { expect, it } from 'vitest'
 import { consoleSuite, PASSWORD } from './console.js'
 
@@ -61,6 +62,30 @@ consoleSuite(
       await dialog.getByText('Saved.').waitFor()
       expect(await users()).toMatchObject([{ role: 'developer', last_name: 'Hopper', first_name: '<b>Grace</b>' }])
       expect(await dialog.getByLabel('Role').inputValue()).toBe('developer')
+    })
+
+    it('shows what was granted to somebody who stepped down, and takes it back', async () => {
+      const { page, server } = given()
+      const client = createClient({ baseUrl: server.url })
+      await client.signIn({ email: email(), password: PASSWORD })
+      const take = (role: 'user' | 'developer') => client.patch('/api/account/role', { body: { role } })
+      await take('user')
+      await page.keyboard.press('Escape')
+      await openUser()
+      const dialog = page.getByRole('dialog', { name: email() })
+      await dialog.getByText('Is user now, by their own choice.').waitFor()
+      expect(await dialog.getByLabel('Role').inputValue()).toBe('developer')
+      const save = async (): Promise<void> => {
+        await dialog.getByRole('button', { name: 'Save' }).click()
+        await dialog.getByText('Saved.').waitFor()
+      }
+      await dialog.getByLabel('Last name').fill('Murray Hopper')
+      await save()
+      expect(await users()).toMatchObject([{ role: 'user', granted_role: 'developer', last_name: 'Murray Hopper' }])
+      await dialog.getByLabel('Role').selectOption('user')
+      await save()
+      await expect(take('developer')).rejects.toMatchObject({ status: 403 })
+      expect((await users())[0]).not.toHaveProperty('granted_role')
     })
 
     it('adds to the balance and sets it', async () => {

@@ -40,7 +40,7 @@ consoleSuite('the console', (given) => {
     expect(await pages()).toEqual(['Projects', 'Files', 'Usage', 'Account'])
     await open('/keys', 'Keys')
     await page.getByText('This page is for developers and administrators').waitFor()
-    await page.getByText('You can become a developer in').waitFor()
+    await page.getByText('says how you become one').waitFor()
     await open('/nothing', 'Not found')
     await open('/users', 'Users')
     await admin.client.patch('/api/users/{id}', { params: { id: person.id }, body: { role: 'admin' } })

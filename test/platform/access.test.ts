@@ -17,7 +17,7 @@ const expected: Record<string, number[]> = {
   'GET /.well-known/jwks.json': [200, 200, 200, 200, 200, 200, 200, 200],
   'GET /api/account': [401, 401, 401, 401, 200, 200, 200, 200],
   'DELETE /api/account': [401, 401, 401, 401, 204, 204, 204, 204],
-  'PATCH /api/account/role': [401, 401, 401, 401, 200, 200, 200, 200],
+  'PATCH /api/account/role': [401, 401, 401, 401, 403, 200, 200, 200],
   'GET /api/account/balance': [401, 401, 401, 401, 200, 200, 200, 200],
   'GET /api/account/limits': [401, 401, 401, 401, 200, 200, 200, 200],
   'POST /api/users': [401, 401, 401, 401, 403, 403, 403, 200],

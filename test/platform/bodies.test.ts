@@ -9,7 +9,7 @@ interface Case {
   inherited: object
   /** The status of `{}`. */
   empty: number
-  /** The fields that it may take. */
+  /** The fields that it may take, or refuses. */
   takes: string[]
 }
 
@@ -17,6 +17,8 @@ const credits = ['creditCoins', 'credit_coins']
 const quotas = ['storageGb', 'storage_gb', 'extraProjects', 'extra_projects', 'extraAgents', 'extra_agents']
 const ofProject = ['teamType', 'team_type', 'color', 'description']
 const ofTask = ['assignedAgentId', 'assigned_agent_id', 'requiresUserApproval', 'requires_user_approval']
+/** What is refused with a 400 that says where to go. */
+const elsewhere = ['name', 'budget', ...credits, ...quotas]
 const names = ['firstName', 'first_name', 'lastName', 'last_name', 'username']
 
 /** Each route with a JSON body, typed by hand. */
@@ -27,12 +29,12 @@ const cases: Record<string, Case> = {
   'POST /api/users': {
     inherited: { role: 'admin', firstName: 'Eve', username: 'eve' },
     empty: 400,
-    takes: ['email', 'password', 'role', ...names],
+    takes: ['email', 'password', 'role', ...names, ...elsewhere],
   },
   'PATCH /api/users/{id}': {
     inherited: { role: 'admin', last_name: 'Eve', username: 'eve' },
     empty: 200,
-    takes: ['email', 'role', ...names],
+    takes: ['email', 'role', ...names, 'password', ...elsewhere],
   },
   'PATCH /api/users/{id}/balance': {
     inherited: { storageGb: 7, extra_agents: 7 },

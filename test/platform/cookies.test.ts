@@ -35,7 +35,7 @@ worldSuite('session cookies', (world) => {
   })
 
   it('#139 replaces a cookie that was planted, and has a new one for each sign-in', async () => {
-    const { email } = await world().person()
+    const { email } = await world().person('developer')
     const planted = '__Host-session=planted'
     const first = await world().signIn(email, { cookie: true, headers: { cookie: planted } })
     const second = await world().signIn(email, { cookie: true, headers: { cookie: first.cookie! } })
@@ -43,7 +43,7 @@ worldSuite('session cookies', (world) => {
     expect((await ask('GET', '/api/account', withCookie(planted))).status).toBe(401)
     // Another role, another cookie.
     const role = await ask('PATCH', '/api/account/role', {
-      body: { role: 'developer' },
+      body: { role: 'user' },
       ...withCookie(second.cookie, { 'sec-fetch-site': 'same-origin' }),
     })
     const third = role.headers.getSetCookie()[0]!.split(';', 1)[0]

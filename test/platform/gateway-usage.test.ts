@@ -23,7 +23,7 @@ worldSuite('usage of the gateway', (world) => {
   const ask: World['ask'] = (...request) => world().ask(...request)
   const newOwner = async () => {
     const as = await world().signedIn('developer')
-    return { ...as, key: (await world().newKey(as, { name: 'k', rateLimit: 1_000 })).body.key! }
+    return { ...as, key: (await world().newKey(as, { name: 'k', rateLimit: 600 })).body.key! }
   }
   const newSession = async (as: SignedIn): Promise<string> =>
     (await ask<Session>('POST', '/api/sessions', { as, body: {} })).body.id

@@ -21,10 +21,13 @@ import { builtInPrices, createRouter, openai } from '@turnpike/providers'
 import { watchedStore } from './watched-store.mjs'
 
 const { OPENAI_BASE_URL, BALANCE_POLICY = 'report', TRUSTED_HOPS = '0', BASE_URL, RATE_LIMITER } = process.env
-const { PLAN_PROJECTS, PLAN_AGENTS, PLAN_STORAGE_GB = '1', CORS_ORIGIN, HOLDS } = process.env
+const { PLAN_PROJECTS, PLAN_AGENTS, PLAN_STORAGE_GB = '1', PLAN_SESSIONS, PLAN_TASKS, CORS_ORIGIN, HOLDS } = process.env
 const {
   TRASH_DAYS,
   USER_RATE_LIMIT = '1000000',
+  SELF_ROLE,
+  DEVELOPER_KEYS = '1000',
+  DEVELOPER_KEY_RATE_LIMIT = '1000000',
   FILE_SECRETS = 'a secret of files, at least 32 characters',
   FILES_PUBLIC_URL,
   FILES_DIRECT_URLS,
@@ -93,8 +96,12 @@ const platform = createPlatform({
   planLimits: {
     ...(PLAN_PROJECTS && { projects: Number(PLAN_PROJECTS) }),
     ...(PLAN_AGENTS && { agents: Number(PLAN_AGENTS) }),
+    ...(PLAN_SESSIONS && { sessions: Number(PLAN_SESSIONS) }),
+    ...(PLAN_TASKS && { tasks: Number(PLAN_TASKS) }),
     storageGb: Number(PLAN_STORAGE_GB),
   },
+  ...(SELF_ROLE && { selfRole: SELF_ROLE }),
+  keyLimits: { developer: { keys: Number(DEVELOPER_KEYS), rateLimit: Number(DEVELOPER_KEY_RATE_LIMIT) } },
   files: {
     blobs,
     secrets: FILE_SECRETS.split(','),
@@ -146,8 +153,14 @@ const methods = {
   createUser: (input) => platform.operations.users.create(input),
   setPassword: (id, password) => platform.operations.users.setPassword(id, password),
   addBalance: (id, amounts) => platform.operations.balances.add(id, amounts),
+  /** Makes a gateway key as the operator can. */
+  createKey: (userId) => gateway.keys.create(userId, { name: 'server' }),
   setRole: (id, role) => platform.operations.users.update(id, { role }),
   restore: (id) => platform.operations.users.restore(id),
+  /** Writes a value as an earlier version has stored it. */
+  set: (key, value) => kv.commit({ set: [{ key, value }] }),
+  /** Removes an entry that an earlier version did not have. */
+  del: (...key) => kv.commit({ del: [key] }),
   get: async (...key) => (await kv.get(key))?.value ?? null,
   /** What all objects inherit. */
   prototype: () => Object.getOwnPropertyNames(Object.prototype),

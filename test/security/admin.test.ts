@@ -34,7 +34,7 @@ async function person(role: 'user' | 'developer') {
   const [email, password] = [`${role}@example.org`, 'correct horse battery staple']
   await post('/api/users', { email, password, role }, bearer(adminToken))
   const { access_token } = await post<{ access_token: string }>('/api/auth', { email, password })
-  const { key } = await post<{ key?: string }>('/api/keys', { name: 'k', rateLimit: 1_000 }, bearer(access_token))
+  const { key } = await post<{ key?: string }>('/api/keys', { name: 'k', rateLimit: 600 }, bearer(access_token))
   return { access: access_token, key }
 }
 

@@ -1,6 +1,9 @@
+import type { Schemas } from '@turnpike/client'
+import type { Data } from '@turnpike/ui'
 import {
   ActionButton,
   bytes,
+  count,
   ErrorNotice,
   Facts,
   Loaded,
@@ -12,55 +15,63 @@ import {
   useData,
 } from '@turnpike/ui'
 import { ConfirmButton } from './confirm-button.js'
+import type { User } from './turnpike.js'
 import { account, fullName, turnpike } from './turnpike.js'
 import { BYTES_PER_GB } from './units.js'
 
-/** What the plan and the extras of the balance allow. */
-function Limits() {
-  const data = useData((signal) => turnpike.get('/api/account/limits', { signal }), [])
-  return (
-    <Panel title="Limits of your plan">
-      <Loaded data={data}>
-        {({ projects, agents, storage_gb, storage_bytes_used }) => (
-          <div class="body">
-            <Facts
-              facts={[
-                ['Projects', projects ?? 'any number'],
-                ['Agents', agents ?? 'any number'],
-                ['Files', `${bytes(storage_gb * BYTES_PER_GB)}, of which ${bytes(storage_bytes_used)} are used`],
-              ]}
-            />
-          </div>
-        )}
-      </Loaded>
-    </Panel>
-  )
-}
+type AccountLimits = Schemas['AccountLimits']
 
-/** Users and developers may change into each other. */
-function Role() {
+const most = (limit: number | null): string => (limit === null ? 'any number' : count(limit))
+
+/** What the plan, the role and the extras of the balance allow. */
+const Limits = ({ data }: { data: Data<AccountLimits> }) => (
+  <Panel title="Limits of your plan">
+    <Loaded data={data}>
+      {({ projects, agents, tasks, sessions, keys, key_rate_limit, storage_gb, storage_bytes_used }) => (
+        <div class="body">
+          <Facts
+            facts={[
+              ['Projects', most(projects)],
+              ['Agents', most(agents)],
+              ['Tasks', most(tasks)],
+              ['Sessions', most(sessions)],
+              ['Keys', keys > 0 && `${count(keys)}, with ${count(key_rate_limit)} requests per minute each`],
+              ['Files', `${bytes(storage_gb * BYTES_PER_GB)}, of which ${bytes(storage_bytes_used)} are used`],
+            ]}
+          />
+        </div>
+      )}
+    </Loaded>
+  </Panel>
+)
+
+/** Users and developers may change into each other, as far as an administrator or the operator lets them. */
+function Role({ highest, onChange }: { highest: User['role']; onChange: () => void }) {
   const { role } = account.value!
   const change = useAction(async () => {
     const next = role === 'user' ? 'developer' : 'user'
     account.value = await turnpike.patch('/api/account/role', { body: { role: next } })
+    onChange()
   })
-  if (role === 'admin') return null
+  const mayChange = role === 'developer' || highest !== 'user'
   return (
-    <Panel title="Role">
-      <div class="body stack">
-        <p>
-          {role === 'user'
-            ? 'As a developer, you can make keys for programs that ask models.'
-            : 'You are a developer. As a user you have no keys; those that you have made keep working.'}
-        </p>
-        <ErrorNotice error={change.error} />
+    <div class="body stack">
+      <p>
+        {role === 'developer'
+          ? 'You are a developer. As a user you have no keys: those that you have made are refused until you are a developer again.'
+          : mayChange
+            ? 'As a developer, you can make keys for programs that ask models. Those that you had made work again.'
+            : 'You are a user. An administrator can make you a developer, who makes keys for programs that ask models.'}
+      </p>
+      <ErrorNotice error={change.error} />
+      {mayChange && (
         <div>
           <ActionButton action={change} onClick={change.run}>
             {change.busy ? 'Changing…' : role === 'user' ? 'Become a developer' : 'Become a user'}
           </ActionButton>
         </div>
-      </div>
-    </Panel>
+      )}
+    </div>
   )
 }
 
@@ -100,6 +111,7 @@ function SignOutAndDelete() {
 /** Who is signed in, and what they may have. */
 export function Account() {
   const { email, role, provider, created_at, id } = account.value!
+  const limits = useData((signal) => turnpike.get('/api/account/limits', { signal }), [])
   return (
     <Page title="Account">
       <div class="columns">
@@ -117,9 +129,13 @@ export function Account() {
             />
           </div>
         </Panel>
-        <Limits />
+        <Limits data={limits} />
       </div>
-      <Role />
+      {role !== 'admin' && (
+        <Panel title="Role">
+          <Loaded data={limits}>{({ role: highest }) => <Role highest={highest} onChange={limits.again} />}</Loaded>
+        </Panel>
+      )}
       <SignOutAndDelete />
     </Page>
   )

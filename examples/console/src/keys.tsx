@@ -32,8 +32,16 @@ const curl = ({ key, models }: Key): string =>
   `curl ${new URL('v1/chat/completions', location.href).href} -H "Authorization: Bearer ${key}" ` +
   `-H "Content-Type: application/json" -d '{"model":"${models?.[0] ?? 'gpt-4o-mini'}","messages":[{"role":"user","content":"Hello!"}]}'`
 
-/** Asks for the name and the limits of a key. */
-function NewKey({ onMade, onClose }: { onMade: (made: Key) => void; onClose: () => void }) {
+/** Asks for the name and the limits of a key. @param fastest the requests per minute that it may have, as far as that is known */
+function NewKey({
+  fastest,
+  onMade,
+  onClose,
+}: {
+  fastest: number | undefined
+  onMade: (made: Key) => void
+  onClose: () => void
+}) {
   const make = useAction(async (fields: FormData) => {
     const [usd, per, end] = ['usd', 'per', 'end'].map((name) => textOf(fields, name))
     const models = textOf(fields, 'models')
@@ -55,16 +63,16 @@ function NewKey({ onMade, onClose }: { onMade: (made: Key) => void; onClose: () 
         <Field label="Name" hint="What it is for, such as laptop.">
           {(ids) => <input {...ids} name="name" maxLength={200} required autofocus />}
         </Field>
-        <Field label="Requests per minute">
+        <Field label="Requests per minute" hint={fastest === undefined ? undefined : `At most ${count(fastest)}.`}>
           {(ids) => (
             <input
               {...ids}
               name="limit"
               type="number"
               min={1}
-              max={1_000_000}
+              max={fastest}
               step={1}
-              defaultValue={RATE_LIMIT}
+              defaultValue={Math.min(RATE_LIMIT, fastest ?? RATE_LIMIT)}
               required
             />
           )}
@@ -131,6 +139,7 @@ export function Keys() {
   const [revoking, setRevoking] = useState<Key>()
   const pages = usePages((page, signal) => turnpike.list('/api/keys', { query: page, signal }))
   const usage = useData((signal) => turnpike.get('/api/keys/usage', { signal }), [])
+  const limits = useData((signal) => turnpike.get('/api/account/limits', { signal }), [])
   const [revoked, setRevoked] = useState<Key>()
   const revoke = useAction(async (key: Key) => {
     setRevoked(undefined)
@@ -205,6 +214,7 @@ export function Keys() {
       </section>
       {isMaking && (
         <NewKey
+          fastest={limits.value?.key_rate_limit}
           onClose={() => setMaking(false)}
           onMade={(key) => {
             setNewKeys((keys) => [key, ...keys])

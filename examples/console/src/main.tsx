@@ -51,7 +51,7 @@ const Refused = ({ entry: { name, roles } }: { entry: Entry }) => (
       {roles!.includes('developer') ? (
         <Empty title="This page is for developers and administrators">
           <p>
-            You can become a developer in <a href={linkTo('/account')}>Account</a>.
+            <a href={linkTo('/account')}>Account</a> says how you become one.
           </p>
         </Empty>
       ) : (

@@ -102,10 +102,12 @@ const agentsOf = ({ AGENT_MODEL: agent, AGENT_MODEL_ALTERNATIVE: agentAlternativ
 })
 
 /** The limits of the plan, as far as they are set. */
-const planOf = ({ PLAN_PROJECTS, PLAN_AGENTS, PLAN_STORAGE_GB }: Environment) => ({
+const planOf = ({ PLAN_PROJECTS, PLAN_AGENTS, PLAN_STORAGE_GB, PLAN_SESSIONS, PLAN_TASKS }: Environment) => ({
   ...(PLAN_PROJECTS !== undefined && { projects: PLAN_PROJECTS }),
   ...(PLAN_AGENTS !== undefined && { agents: PLAN_AGENTS }),
   ...(PLAN_STORAGE_GB !== undefined && { storageGb: PLAN_STORAGE_GB }),
+  ...(PLAN_SESSIONS !== undefined && { sessions: PLAN_SESSIONS }),
+  ...(PLAN_TASKS !== undefined && { tasks: PLAN_TASKS }),
 })
 
 /** How files are served. */
@@ -190,6 +192,8 @@ export async function createApp(environment: Environment, transport: Transport, 
     planLimits: planOf(environment),
     ...(rateLimiter && { rateLimiter }),
     userRateLimit: environment.USER_RATE_LIMIT,
+    selfRole: environment.SELF_ROLE,
+    keyLimits: { developer: { keys: environment.DEVELOPER_KEYS, rateLimit: environment.DEVELOPER_KEY_RATE_LIMIT } },
     files: { blobs, ...filesOf(environment) },
     responder: gatewayResponder(gateway, { models: () => router.agentModels() }),
     trustedHops,

@@ -10,19 +10,11 @@ export type { GatewayKey, GatewayKeys, KeyHolder, KeyInput } from './entities/ga
 export { gatewayKeys } from './entities/gateway-keys.js'
 export type { Session } from './entities/sessions.js'
 export { createSession, getSession, listSessions } from './entities/sessions.js'
-export type { Role, User, UserFields } from './entities/users.js'
-export {
-  countUsers,
-  createUser,
-  deleteUser,
-  EMAIL,
-  findUserByEmail,
-  getUser,
-  listUsers,
-  restoreUser,
-  ROLES,
-  updateUser,
-} from './entities/users.js'
+export type { Role } from './entities/roles.js'
+export { ROLES } from './entities/roles.js'
+export { changeOwnRole, deleteUser, restoreUser, updateUser } from './entities/user-changes.js'
+export type { User, UserFields } from './entities/users.js'
+export { countUsers, createUser, EMAIL, findUserByEmail, getUser, listUsers } from './entities/users.js'
 export type { UpstreamFailure } from './errors.js'
 export { ApiError, StorageError, UpstreamError } from './errors.js'
 export type { Commit, Entry, Health, JsonValue, Key, KV, KVCapabilities, ListOptions, Page } from './kv/kv.js'

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { usageRecord } from '../../../test/support/usage-record.js'
 import { gatewayKeys } from './entities/gateway-keys.js'
 import { createSession } from './entities/sessions.js'
-import { createUser, deleteUser } from './entities/users.js'
+import { deleteUser } from './entities/user-changes.js'
+import { createUser } from './entities/users.js'
 import type { Commit, KV } from './kv/kv.js'
 import { memoryKV } from './kv/memory-kv.js'
 import type { UsageRecord } from './ledger/usage-record.js'
@@ -86,7 +87,11 @@ describe('verifyStore', () => {
     [
       'a missing key',
       (id) => ({ del: [['gwkey', id]] }),
-      (id) => [`A hash leads to key ${id}, which is not there`, `User ada is led to key ${id}, which is not theirs`],
+      (id) => [
+        `A hash leads to key ${id}, which is not there`,
+        `User ada is led to key ${id}, which is not theirs`,
+        '1 keys of user ada are counted, and 0 are there',
+      ],
     ],
     [
       'a key without a hash',
@@ -96,7 +101,7 @@ describe('verifyStore', () => {
           { key: ['user-gwkeys', 'ada', 'x'], value: id },
         ],
       }),
-      () => ['Key x is not found by its hash'],
+      () => ['Key x is not found by its hash', '1 keys of user ada are counted, and 2 are there'],
     ],
     [
       'a key in the list of another user',
@@ -111,8 +116,13 @@ describe('verifyStore', () => {
     [
       'a missing session',
       (_, id) => ({ del: [['session', id]] }),
-      (_, id) => [`User ada is led to session ${id}, which is not theirs`],
+      (_, id) => [
+        `User ada is led to session ${id}, which is not theirs`,
+        '1 sessions of user ada are counted, and 0 are there',
+      ],
     ],
+    // As in a store of an earlier version.
+    ['nothing of users whose keys and sessions are not counted', () => ({ del: [['owned', 'ada']] }), () => []],
     [
       'a wrong number of users',
       () => ({ sum: [{ key: ['user-count'], add: { users: -1 } }] }),

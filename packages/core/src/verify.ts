@@ -1,3 +1,4 @@
+import type { GatewayKey } from './entities/gateway-keys.js'
 import type { User } from './entities/users.js'
 import { countUsers, emailId } from './entities/users.js'
 import type { KV } from './kv/kv.js'
@@ -57,6 +58,21 @@ export async function* verifyOwned(kv: KV, name: string, kind: string, index: st
   }
 }
 
+/** Checks that the keys and sessions of users are counted right, as far as they are counted. */
+async function* verifyCounts(kv: KV): AsyncGenerator<string> {
+  const found = { keys: new Map<string, number>(), sessions: new Map<string, number>() }
+  const count = (users: Map<string, number>, id: string) => users.set(id, (users.get(id) ?? 0) + 1)
+  for await (const { value } of entriesOf<GatewayKey>(kv, ['gwkey']))
+    if (!value.revoked) count(found.keys, value.user_id)
+  for await (const { value } of entriesOf<{ user_id: string }>(kv, ['session'])) count(found.sessions, value.user_id)
+  for await (const { key, value } of entriesOf<Fields>(kv, ['owned']))
+    for (const [kind, users] of Object.entries(found)) {
+      const [counted, there] = [value[kind], users.get(key[1]!) ?? 0]
+      if (counted !== undefined && counted !== there)
+        yield `${counted} ${kind} of user ${key[1]} are counted, and ${there} are there`
+    }
+}
+
 /** Checks that the counters below `name` equal `sums` in the fields that are `counted`. */
 async function* verifySums(
   kv: KV,
@@ -94,5 +110,6 @@ export async function* verifyStore(kv: KV): AsyncGenerator<string> {
   yield* verifyHashes(kv)
   yield* verifyOwned(kv, 'Key', 'gwkey', 'user-gwkeys')
   yield* verifyOwned(kv, 'Session', 'session', 'user-sessions')
+  yield* verifyCounts(kv)
   yield* verifyUsage(kv)
 }

@@ -37,8 +37,16 @@ function rename(body: unknown, aliases: Readonly<Record<string, string>>): void 
     if (Object.hasOwn(fields, alias) && !Object.hasOwn(fields, name)) fields[name] = fields[alias]
 }
 
+/** @throws ApiError 400 for a body with a field that would have no effect */
+function refuse(body: unknown, elsewhere: Readonly<Record<string, string>>): void {
+  if (typeof body !== 'object' || body === null) return
+  for (const [field, instead] of Object.entries(elsewhere))
+    if (Object.hasOwn(body, field)) throw invalidInput('request body', `${field}: ${instead}`, field)
+}
+
 /** Gives the fields of a body or form their names, and validates them. @throws ApiError 400 */
-export function checkBody({ aliases, body, form }: Route['operation'], input: unknown): void {
+export function checkBody({ aliases, elsewhere, body, form }: Route['operation'], input: unknown): void {
+  if (elsewhere) refuse(input, elsewhere)
   if (aliases) rename(input, aliases)
   if (body) parse(body, input, form ? 'form' : 'request body')
 }

@@ -68,6 +68,8 @@ export interface Operation<Actor, Access extends string = string, Params = unkno
   body?: GenericSchema<unknown, Body>
   /** Other spellings of fields of a body, such as `{ team_type: 'teamType' }`: read where the field itself is absent. Default none. */
   aliases?: Readonly<Record<string, string>>
+  /** Fields of a body that would have no effect, such as `password`, and what to do instead: a body with one of them is a 400 that says so. Default none. */
+  elsewhere?: Readonly<Record<string, string>>
   /** Where the body is a multipart/form-data form; default it is JSON. */
   form?: FormOptions
   /**

@@ -1,6 +1,5 @@
-import type { RateLimiter, User } from '@turnpike/core'
+import type { User } from '@turnpike/core'
 import type { CorsOptions, Exchange, Handler, Servable } from '@turnpike/http'
-import { tooMany } from './errors.js'
 
 /** What is needed of a gateway: {@link createGateway} of `@turnpike/gateway` makes one. */
 export interface UserGateway {
@@ -19,32 +18,21 @@ export const isBrowserGateway = (path: string): boolean => path.startsWith(`${PR
 /**
  * The gateway for whoever is signed in (spec.md: `/api/gateway/v1`): the routes of a gateway in this process, without a hop over HTTP. Its errors
  * have the gateway's body, also those of the sign-in.
- * @param options.authenticate the user of a request. @throws ApiError 401 or 403
- * @param options.perMinute requests a minute of each user; 429 beyond
+ * @param options.authenticate the user of a request. @throws ApiError 401, 403 or 429
  * @param options.headers headers of every answer
  */
 export function browserGateway(
   gateway: UserGateway,
   {
     authenticate,
-    rateLimiter,
-    perMinute,
     cors,
     headers,
   }: {
     authenticate: (exchange: Exchange) => Promise<User>
-    rateLimiter: RateLimiter
-    perMinute: number
     cors: CorsOptions
     headers: Record<string, string>
   },
 ): Handler {
-  const limited = async (exchange: Exchange): Promise<User> => {
-    const user = await authenticate(exchange)
-    const { ok, retryAfter } = await rateLimiter.consume(`user ${user.id}`, perMinute)
-    if (!ok) throw tooMany(`You are limited to ${perMinute} requests per minute`, retryAfter)
-    return user
-  }
-  const { handle } = gateway.as(limited, { cors, headers })
+  const { handle } = gateway.as(authenticate, { cors, headers })
   return (exchange) => handle({ ...exchange, path: exchange.path.slice(PREFIX.length) })
 }

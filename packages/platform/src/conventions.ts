@@ -44,7 +44,7 @@ export const COOKIE = '__Host-session'
 export const PLAIN_COOKIE = 'session'
 
 /** "Default … plan-default numbers of projects, agents and storage: not shown"; null = unlimited. */
-export const PLAN_LIMITS = { projects: null, agents: null, storageGb: 1 }
+export const PLAN_LIMITS = { projects: null, agents: null, storageGb: 1, sessions: 10_000, tasks: 100_000 }
 
 /** "1 unit = 1,000 tokens": what happens when they are used up is not shown. */
 export const BALANCE_POLICY = 'report'
@@ -111,7 +111,13 @@ export const FILE_URL_S = 3_600
 /** Not shown: seconds for which browsers and CDNs keep a public file without asking again: it can become private. */
 export const PUBLIC_FILE_S = 300
 
-/** Not shown: requests a minute of a signed-in user through `/api/gateway/v1`. */
+/** "Which roles may call which operations … not shown": the role that everybody may take; a higher one takes an administrator (ruling 58). */
+export const SELF_ROLE = 'user'
+
+/** Not shown: gateway keys of a user that are not revoked, by the role, and requests a minute of each. */
+export const KEY_LIMITS = { developer: { keys: 20, rateLimit: 600 }, admin: { keys: 1_000, rateLimit: 1_000_000 } }
+
+/** Not shown: requests a minute of a signed-in user through `/api/gateway/v1` and for replies in conversations. */
 export const USER_RATE_LIMIT = 60
 
 /** "Maximum request body size: not shown": bytes of a JSON body. */

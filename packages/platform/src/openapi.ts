@@ -12,7 +12,7 @@ import { NewKey } from './operations/keys.js'
 import { NewProject, ProjectPatch } from './operations/projects.js'
 import { NewSession } from './operations/sessions.js'
 import { NewTask, TaskPatch } from './operations/tasks.js'
-import { NewUser, UserPatch } from './operations/users.js'
+import { NewUser, UserPatch } from './operations/user-bodies.js'
 import {
   AccountLimits,
   Agent,

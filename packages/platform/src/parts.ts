@@ -1,6 +1,8 @@
-import type { BalancePolicy, GatewayKeys, KV, UsageLedger } from '@turnpike/core'
+import type { BalancePolicy, GatewayKeys, KV, UsageLedger, User } from '@turnpike/core'
 import type { SessionIssuer } from './identity/identity.js'
 import type { PlanLimits } from './operations/balances.js'
+import type { KeyLimits } from './operations/keys.js'
+import type { SelfRole } from './operations/users.js'
 import type { TaskPolicy } from './operations/tasks.js'
 import type { Responder } from './responder.js'
 import type { TeamCatalog } from './teams.js'
@@ -14,9 +16,13 @@ export interface Parts {
   sessions: SessionIssuer | undefined
   balancePolicy: BalancePolicy
   planLimits: PlanLimits
+  keyLimits: KeyLimits
+  selfRole: SelfRole
   teams: TeamCatalog
   taskPolicy: TaskPolicy | undefined
   /** Undefined where messages are stored only. */
   responder: Responder | undefined
+  /** Counts a request of a user to a model, and throws ApiError 429 where there are too many in a minute. */
+  countRequest: (user: User) => Promise<void>
   now: () => number
 }

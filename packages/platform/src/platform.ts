@@ -6,13 +6,15 @@ import type { UserGateway } from './browser-gateway.js'
 import { browserGateway, isBrowserGateway } from './browser-gateway.js'
 import type { Caller } from './caller.js'
 import { callerOf } from './caller.js'
-import { BALANCE_POLICY, BODY_LIMIT, PLAN_LIMITS, USER_RATE_LIMIT } from './conventions.js'
+import { BALANCE_POLICY, BODY_LIMIT, KEY_LIMITS, PLAN_LIMITS, SELF_ROLE, USER_RATE_LIMIT } from './conventions.js'
+import { tooMany } from './errors.js'
 import type { FilesOptions } from './files/options.js'
 import type { Identity } from './identity/identity.js'
 import type { PlatformRoute } from './operation.js'
 import type { PlanLimits } from './operations/balances.js'
 import { balanceOperations } from './operations/balances.js'
 import { conversationOperations } from './operations/conversations.js'
+import type { KeyLimits } from './operations/keys.js'
 import { keyOperations } from './operations/keys.js'
 import { projectOperations } from './operations/projects.js'
 import { resultOperations } from './operations/results.js'
@@ -20,6 +22,7 @@ import { sessionOperations } from './operations/sessions.js'
 import { spendOperations } from './operations/spend.js'
 import type { TaskPolicy } from './operations/tasks.js'
 import { taskOperations } from './operations/tasks.js'
+import type { SelfRole } from './operations/users.js'
 import { userOperations } from './operations/users.js'
 import { fileOperations } from './operations/files.js'
 import type { Parts } from './parts.js'
@@ -39,7 +42,7 @@ export interface PlatformOptions extends ShellOptions {
    * usage are read through `kv`, and these paths are 404.
    */
   gateway?: { keys: GatewayKeys; ledger: UsageLedger } & UserGateway
-  /** Requests a minute of each user at `/api/gateway/v1`; default 60. */
+  /** Requests a minute of each user at `/api/gateway/v1` and for replies in conversations, together; default 60. */
   userRateLimit?: number
   /** Counts these requests; default {@link memoryRateLimiter}, which is exact within one process. */
   rateLimiter?: RateLimiter
@@ -47,8 +50,12 @@ export interface PlatformOptions extends ShellOptions {
   files?: FilesOptions
   /** What credits are for (docs/platform.md); default `report`. Give the gateway the same. */
   balancePolicy?: BalancePolicy
-  /** What users may have without extras in their balance; default 1 GB of files, and any number of projects and agents. */
+  /** What users may have without extras in their balance; default 1 GB of files, 10,000 sessions, 100,000 tasks, and any number of projects and agents. */
   planLimits?: Partial<PlanLimits>
+  /** The gateway keys of users by their role; default 20 for developers, of 600 requests a minute each, and 1,000 of 1,000,000 for administrators. */
+  keyLimits?: { [R in keyof KeyLimits]?: Partial<KeyLimits[R]> }
+  /** The role that everybody may take; default `user`: administrators make developers. */
+  selfRole?: SelfRole
   /** Which teams projects can have; default `fixedTeams()`. */
   teams?: TeamCatalog
   /** Decides which changes of tasks are allowed; default all, as sent. */
@@ -122,6 +129,7 @@ export interface Platform extends Servable, Shells {
 export function createPlatform(options: PlatformOptions): Platform {
   const { kv, identity, gateway, trustedOrigins = [], now = Date.now, bodyLimit = BODY_LIMIT } = options
   const { teams = fixedTeams(), taskPolicy, responder } = options
+  const { rateLimiter = memoryRateLimiter({ now }), userRateLimit = USER_RATE_LIMIT } = options
   const { sessions } = identity
   const parts: Parts = {
     kv,
@@ -130,9 +138,18 @@ export function createPlatform(options: PlatformOptions): Platform {
     sessions,
     balancePolicy: options.balancePolicy ?? BALANCE_POLICY,
     planLimits: { ...PLAN_LIMITS, ...options.planLimits },
+    keyLimits: {
+      developer: { ...KEY_LIMITS.developer, ...options.keyLimits?.developer },
+      admin: { ...KEY_LIMITS.admin, ...options.keyLimits?.admin },
+    },
+    selfRole: options.selfRole ?? SELF_ROLE,
     teams,
     taskPolicy,
     responder,
+    async countRequest({ id }) {
+      const { ok, retryAfter } = await rateLimiter.consume(`user ${id}`, userRateLimit)
+      if (!ok) throw tooMany(`You are limited to ${userRateLimit} requests per minute`, retryAfter)
+    },
     now,
   }
   const operations = operationsOf(parts, options.files)
@@ -153,9 +170,11 @@ export function createPlatform(options: PlatformOptions): Platform {
   const browser =
     gateway &&
     browserGateway(gateway, {
-      authenticate: async (exchange) => (await authenticate(exchange, 'user'))!.user,
-      rateLimiter: options.rateLimiter ?? memoryRateLimiter({ now }),
-      perMinute: options.userRateLimit ?? USER_RATE_LIMIT,
+      async authenticate(exchange) {
+        const { user } = (await authenticate(exchange, 'user'))!
+        await parts.countRequest(user)
+        return user
+      },
       cors: options.cors ?? { origins: [] },
       headers: HEADERS,
     })

@@ -48,7 +48,7 @@ export function platformRoutes(
     route('DELETE', '/api/account', accountRemove(users), gone),
     route('PATCH', '/api/account/role', accountRole(users, sessions), ours),
     route('GET', '/api/account/balance', ownBalance(balances), ours),
-    route('GET', '/api/account/limits', ownLimits(balances), ours),
+    route('GET', '/api/account/limits', ownLimits(balances, users, keys), ours),
     route('POST', '/api/users', usersCreate(users), ours),
     route('GET', '/api/users', usersList(users), ours),
     route('GET', '/api/users/{id}', usersGet(users), ours),

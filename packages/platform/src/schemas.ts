@@ -35,6 +35,8 @@ export const User = v.object({
   last_name: v.string(),
   username: v.string(),
   role: Role,
+  /** The highest role that an administrator granted; absent = `role`. */
+  granted_role: v.optional(Role),
   provider: v.string(),
   deleted_at: nullableTime,
   created_at: time,
@@ -52,12 +54,19 @@ export const UserBalance = v.object({
   updated_at: nullableTime,
 })
 
-/** Not in spec.md: what a user may have, "beyond the plan default", null = any number; and the bytes of files that are used. */
+/** Not in spec.md: what a user may have, "beyond the plan default", null = any number. */
 export const AccountLimits = v.object({
   projects: v.nullable(count),
   agents: v.nullable(count),
   storage_gb: v.number(),
   storage_bytes_used: count,
+  sessions: v.nullable(count),
+  tasks: v.nullable(count),
+  /** Gateway keys that are not revoked, and the requests per minute of each. */
+  keys: count,
+  key_rate_limit: count,
+  /** The highest role that PATCH /api/account/role takes. */
+  role: Role,
 })
 
 /** spec.md, "UserFile". */

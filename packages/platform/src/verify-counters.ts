@@ -12,7 +12,7 @@ type Fields = Record<string, number>
 export async function* miscounted(
   kv: KV,
   counter: string,
-  counted: AsyncIterable<[userId: string, fields: Fields]>,
+  counted: AsyncIterable<[userId: string, fields: Fields]> | Iterable<[userId: string, fields: Fields]>,
 ): AsyncGenerator<[userId: string, difference: Fields]> {
   const left = new Map<string, Fields>()
   const add = (userId: string, fields: Fields, sign: 1 | -1): void => {

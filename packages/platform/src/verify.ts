@@ -1,8 +1,9 @@
 import type { BlobStore, Key, KV } from '@turnpike/core'
 import { entriesOf } from '@turnpike/core'
-import { verifyOwned } from '@turnpike/core/internal'
+import { countEntries, verifyOwned } from '@turnpike/core/internal'
 import type { Conversation } from './entities/conversations.js'
 import type { StoredProject } from './entities/projects.js'
+import { inProject, tasksKey } from './entities/projects.js'
 import type { StoredTask } from './entities/tasks.js'
 import { miscounted } from './verify-counters.js'
 import { verifyFiles } from './verify-files.js'
@@ -18,9 +19,24 @@ async function* verifySlots(kv: KV): AsyncGenerator<string> {
     yield `The projects or agents of user ${userId} are miscounted`
 }
 
+/** Checks that the tasks of projects and of their users are counted right, as far as they are counted. */
+async function* verifyTasks(kv: KV): AsyncGenerator<string> {
+  const ofUsers: [string, { tasks: number }][] = []
+  for await (const { value: project } of entriesOf<StoredProject>(kv, ['project'])) {
+    const counted = (await kv.get<{ tasks: number }>(tasksKey(project.id)))?.value
+    if (!counted) continue
+    ofUsers.push([project.user_id, counted])
+    if (counted.tasks !== (await countEntries(kv, inProject(project.id, 'task'))))
+      yield `The tasks of project ${project.id} are miscounted`
+  }
+  for await (const [userId, { tasks }] of miscounted(kv, 'owned', ofUsers))
+    if (tasks) yield `The tasks of user ${userId} are miscounted`
+}
+
 /** What an entry below `in-project` needs to be found, or to belong to something: the value of another entry, as far as it is told. */
 function neededBy(key: Key, value: unknown): { key: Key; is: (value: never) => boolean; problem: string } {
   const [, project, kind, id, ...rest] = key as [string, string, string, string, ...string[]]
+  if (kind === 'task-count') return { key: ['project', project], is: () => true, problem: `Project ${project} is gone` }
   const isOfProject = (owner: { project_id: string }) => owner.project_id === project
   if (kind === 'task') return { key: ['task', id], is: isOfProject, problem: `Task ${id} is not found by its id` }
   if (kind === 'conversation') {
@@ -75,6 +91,7 @@ export async function* verifyPlatform(kv: KV, { blobs }: { blobs?: BlobStore } =
   yield* verifySignIns(kv)
   yield* verifyOwned(kv, 'Project', 'project', 'user-projects')
   yield* verifySlots(kv)
+  yield* verifyTasks(kv)
   yield* verifyChildren(kv)
   yield* verifyFiles(kv, blobs)
 }

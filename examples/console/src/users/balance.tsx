@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { credits, tokensOf } from '../units.js'
 import { turnpike } from '../turnpike.js'
 
-type Amounts = Schemas['BalanceAmounts']
+type Amounts = Schemas['BalancePatch']
 
 /** Each part: its field, its name, and what there is of it. */
 const parts: readonly (readonly [keyof Amounts, string, (balance: Schemas['UserBalance']) => number])[] = [

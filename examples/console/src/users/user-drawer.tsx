@@ -22,7 +22,7 @@ const UserFacts = ({ user }: { user: User }) => (
 function Details({ user, onChange }: { user: User; onChange: OnChange }) {
   const params = { id: user.id }
   const save = useAction(async (fields: FormData) => {
-    const body = { email: textOf(fields, 'email'), ...userOf(fields) }
+    const body = { email: textOf(fields, 'email'), ...userOf(fields, user) }
     const saved = await turnpike.patch('/api/users/{id}', { params, body })
     if (saved.id === account.value?.id) account.value = saved
     onChange()

@@ -7,6 +7,9 @@ const roles: readonly (readonly [User['role'], string])[] = [
   ['admin', 'admin: also manages users'],
 ]
 
+/** The role that an administrator gave a user, who may have stepped down from it. */
+const grantedTo = (user: User | undefined): User['role'] => user?.granted_role ?? user?.role ?? 'user'
+
 /** The names and the role of a user, as fields of a form. @param user absent for a new one */
 export const UserFields = ({ user }: { user?: User }) => (
   <>
@@ -16,11 +19,11 @@ export const UserFields = ({ user }: { user?: User }) => (
     <Field label="Last name">
       {(ids) => <input {...ids} name="lastName" maxLength={200} defaultValue={user?.last_name} autocomplete="off" />}
     </Field>
-    <Field label="Role">
+    <Field label="Role" hint={user?.granted_role && `Is ${user.role} now, by their own choice.`}>
       {(ids) => (
         <select {...ids} name="role">
           {roles.map(([role, text]) => (
-            <option key={role} value={role} selected={role === (user?.role ?? 'user')}>
+            <option key={role} value={role} selected={role === grantedTo(user)}>
               {text}
             </option>
           ))}
@@ -30,9 +33,9 @@ export const UserFields = ({ user }: { user?: User }) => (
   </>
 )
 
-/** What {@link UserFields} say. */
-export const userOf = (fields: FormData) => ({
-  firstName: textOf(fields, 'firstName'),
-  lastName: textOf(fields, 'lastName'),
-  role: textOf(fields, 'role') as User['role'],
-})
+/** What {@link UserFields} say. A role that is given again would end the user's own choice. */
+export function userOf(fields: FormData, user?: User) {
+  const role = textOf(fields, 'role') as User['role']
+  const names = { firstName: textOf(fields, 'firstName'), lastName: textOf(fields, 'lastName') }
+  return { ...names, ...(role !== grantedTo(user) && { role }) }
+}

@@ -876,6 +876,8 @@ export interface components {
                 user: string | null;
                 rate_limit: number;
                 revoked: boolean;
+                /** @constant */
+                suspended?: true;
                 expires_at?: string;
                 rotated_at?: string;
                 models?: string[];

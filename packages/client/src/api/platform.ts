@@ -107,7 +107,7 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Changes the caller's role to user or developer, and the session cookie with it.
+         * Changes the caller's role, up to the highest one that an administrator granted, and the session cookie with it.
          * @description For whoever is signed in.
          */
         patch: operations["account.setRole"];
@@ -141,7 +141,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What the caller may have, by the plan and the extras of the balance, null = any number; and the bytes of files that are used.
+         * What the caller may have, by the plan, the role and the extras of the balance, null = any number; the bytes of files that are used; and the highest role that the caller may take.
          * @description For whoever is signed in.
          */
         get: operations["account.limits"];
@@ -829,6 +829,8 @@ export interface components {
             username: string;
             /** @enum {string} */
             role: "user" | "developer" | "admin";
+            /** @enum {string} */
+            granted_role?: "user" | "developer" | "admin";
             provider: string;
             deleted_at: string | null;
             /** Format: date-time */
@@ -849,6 +851,12 @@ export interface components {
             agents: number | null;
             storage_gb: number;
             storage_bytes_used: number;
+            sessions: number | null;
+            tasks: number | null;
+            keys: number;
+            key_rate_limit: number;
+            /** @enum {string} */
+            role: "user" | "developer" | "admin";
         };
         AuthSession: {
             access_token: string;
@@ -1066,8 +1074,8 @@ export interface components {
             isPublic?: "true" | "false";
         };
         FilePatch: {
-            displayName?: string | null;
-            isPublic?: boolean | null;
+            displayName?: string;
+            isPublic?: boolean;
         };
         Agent: {
             id: number;
@@ -1136,17 +1144,18 @@ export interface components {
             role?: ("user" | "developer" | "admin") | null;
         };
         UserPatch: {
-            email?: string | null;
-            firstName?: string | null;
-            lastName?: string | null;
-            username?: string | null;
-            role?: ("user" | "developer" | "admin") | null;
+            email?: string;
+            firstName?: string;
+            lastName?: string;
+            username?: string;
+            /** @enum {string} */
+            role?: "user" | "developer" | "admin";
         };
         BalancePatch: {
-            creditCoins?: number | null;
-            storageGb?: number | null;
-            extraProjects?: number | null;
-            extraAgents?: number | null;
+            creditCoins?: number;
+            storageGb?: number;
+            extraProjects?: number;
+            extraAgents?: number;
         };
         BalanceAmounts: {
             creditCoins?: number | null;

@@ -3,7 +3,8 @@ import type { Commit, KV } from '../kv/kv.js'
 import { memoryKV } from '../kv/memory-kv.js'
 import { listAudit } from './audit.js'
 import { gatewayKeys } from './gateway-keys.js'
-import { createUser, deleteUser } from './users.js'
+import { deleteUser } from './user-changes.js'
+import { createUser } from './users.js'
 
 const START = Date.UTC(2026, 0, 2)
 

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import type { KV } from '../kv/kv.js'
 import { memoryKV } from '../kv/memory-kv.js'
 import { verifyStore } from '../verify.js'
-import { countUsers, createUser, deleteUser, findUserByEmail, getUser, listUsers, restoreUser } from './users.js'
+import { deleteUser, restoreUser } from './user-changes.js'
+import { countUsers, createUser, findUserByEmail, getUser, listUsers } from './users.js'
 
 const DAY_2 = Date.UTC(2026, 0, 2)
 const DAY_3 = Date.UTC(2026, 0, 3)

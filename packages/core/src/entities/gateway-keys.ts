@@ -10,6 +10,7 @@ import { revocableCache } from '../revocable-cache.js'
 import { sha256 } from '../sha256.js'
 import type { Act } from './audit.js'
 import { audit } from './audit.js'
+import { countEntries, counting, ownedKey } from './counts.js'
 import type { User } from './users.js'
 import { getUser } from './users.js'
 
@@ -45,6 +46,8 @@ export interface KeyInput {
   models?: string[]
   /** Limit on the cost of its requests; default none. */
   budget?: Budget
+  /** How many keys the user may have that are not revoked, this one included; default any number. */
+  atMost?: number
 }
 
 /** A verified key and its owner. */
@@ -58,12 +61,12 @@ export interface GatewayKeys {
   /**
    * Creates a key for a user.
    * @returns the stored record and the key value, which cannot be read again; null if another key has this value
-   * @throws TypeError if the user does not exist
+   * @throws TypeError if the user does not exist, ApiError 403 where it would be more than `atMost`
    */
   create(userId: string, input: KeyInput, act?: Act): Promise<(GatewayKey & { key: string }) | null>
   /** The key with this id, also if it is revoked or expired; null if there is none. */
   get(id: string): Promise<GatewayKey | null>
-  /** The key with this value and its owner; null if the key is unknown, revoked or expired, or its owner was deleted. */
+  /** The key with this value and its owner; null if the key is unknown, revoked, expired or suspended, or its owner was deleted. */
   verify(value: string): Promise<KeyHolder | null> | KeyHolder | null
   /** The keys of a user, or for null of all users, newest first, including revoked ones, with the time of their last use. */
   list(userId: string | null, page?: PageOptions): Promise<ListPage<GatewayKey & { last_used_at: string | null }>>
@@ -76,6 +79,8 @@ export interface GatewayKeys {
   rotate(id: string, options?: { overlapMs?: number }, act?: Act): Promise<(GatewayKey & { key: string }) | null>
   /** Revokes a key: immediately in this process, within five seconds in others. False if there is no key with this id. */
   revoke(id: string, act?: Act): Promise<boolean>
+  /** Reads a user again, whose role has changed, at the next request with each of the keys: the change counts at once in this process. */
+  forget(userId: string): void
   /** Revokes all keys of a user. */
   revokeAll(userId: string, act?: Act): Promise<void>
 }
@@ -97,16 +102,18 @@ export function gatewayKeys(kv: KV, options: { now?: () => number } = {}): Gatew
   const hashOf = (hash: string) => ['gwkey-hash', hash]
   const userKeysOf = (userId: string) => ['user-gwkeys', userId]
 
+  const find = (id: string) => kv.get<GatewayKey>(keyOf(id))
   const isExpired = ({ expires_at }: GatewayKey): boolean => expires_at !== undefined && Date.parse(expires_at) <= now()
 
   const lookUp = async (hash: string): Promise<KeyHolder | null> => {
     const id = (await kv.get<string>(hashOf(hash)))?.value
-    const key = id === undefined ? undefined : (await kv.get<GatewayKey>(keyOf(id)))?.value
+    const key = id === undefined ? undefined : (await find(id))?.value
     if (!key || key.revoked || isExpired(key)) return null
     const user = await getUser(kv, key.user_id)
-    return user && { key, user }
+    return user && !user.keys_suspended ? { key, user } : null
   }
 
+  const forget = (userId: string): void => cache.revoke(({ user }) => user.id === userId)
   const evict = (id: string): void => cache.revoke(({ key }) => key.id === id)
 
   const verifyHash = (hash: string): Promise<KeyHolder | null> | KeyHolder | null => {
@@ -115,11 +122,20 @@ export function gatewayKeys(kv: KV, options: { now?: () => number } = {}): Gatew
     return isExpired(holder.key) ? null : holder
   }
 
+  const countLive = (userId: string): Promise<number> =>
+    countEntries(kv, userKeysOf(userId), async ({ key: [, , id] }) => (await find(id!))?.value.revoked === false)
+  /** What counts one key more or less of those of a user that are not revoked. */
+  const counted = ({ user_id }: GatewayKey, keys: 1 | -1, atMost?: number) =>
+    counting(kv, ownedKey(user_id), { keys }, { limits: { keys: atMost }, uncounted: () => countLive(user_id) })
+
   /** The checks and writes that store a new key. */
-  const newKeyCommit = async (record: GatewayKey, value: string) => {
+  const newKeyCommit = async (record: GatewayKey, value: string, atMost?: number) => {
     const hash = hashOf(await sha256(value))
+    const { check, sum } = await counted(record, 1, atMost)
     return {
-      check: [{ key: hash, version: null }],
+      hash,
+      sum,
+      check: [{ key: hash, version: null }, ...check],
       set: [
         { key: keyOf(record.id), value: record },
         { key: hash, value: record.id },
@@ -137,18 +153,20 @@ export function gatewayKeys(kv: KV, options: { now?: () => number } = {}): Gatew
     to: (key: GatewayKey) => GatewayKey,
     log: NonNullable<Commit['set']>,
   ): Promise<boolean> => {
-    for (;;) {
-      const entry = await kv.get<GatewayKey>(keyOf(id))
+    for (let changed = false; !changed;) {
+      const entry = await find(id)
       if (!entry) return false
-      const check = [{ key: keyOf(id), version: entry.version }]
-      if (
-        entry.value.revoked ||
-        (await kv.commit({ check, set: [{ key: keyOf(id), value: to(entry.value) }, ...log] }))
-      ) {
-        evict(id)
-        return true
-      }
+      if (entry.value.revoked) break
+      const value = to(entry.value)
+      const { check = [], sum = [] } = value.revoked ? await counted(value, -1) : {}
+      changed = await kv.commit({
+        check: [{ key: keyOf(id), version: entry.version }, ...check],
+        set: [{ key: keyOf(id), value }, ...log],
+        sum,
+      })
     }
+    evict(id)
+    return true
   }
 
   const revoke = (id: string, act: Act = {}): Promise<boolean> =>
@@ -156,10 +174,10 @@ export function gatewayKeys(kv: KV, options: { now?: () => number } = {}): Gatew
 
   return {
     revoke,
-    get: async (id) => (await kv.get<GatewayKey>(keyOf(id)))?.value ?? null,
+    get: async (id) => (await find(id))?.value ?? null,
     async create(
       userId,
-      { name, rateLimit = DEFAULT_RATE_LIMIT, key = newKey(), expiresAt, models, budget },
+      { name, rateLimit = DEFAULT_RATE_LIMIT, key = newKey(), expiresAt, models, budget, atMost },
       act = {},
     ) {
       if (!(await getUser(kv, userId))) throw new TypeError(`There is no user ${userId} to own the key`)
@@ -174,9 +192,12 @@ export function gatewayKeys(kv: KV, options: { now?: () => number } = {}): Gatew
         ...(budget && { budget }),
         created_at: new Date(now()).toISOString(),
       }
-      const { check, set } = await newKeyCommit(record, key)
-      const created = await kv.commit({ check, set: [...set, ...auditEntry('key.create', record.id, act)] })
-      return created ? { ...record, key } : null
+      const log = auditEntry('key.create', record.id, act)
+      for (;;) {
+        const { hash, set, ...commit } = await newKeyCommit(record, key, atMost)
+        if (await kv.commit({ ...commit, set: [...set, ...log] })) return { ...record, key }
+        if (await kv.get(hash)) return null
+      }
     },
     verify(value) {
       if (!value.startsWith(KEY_PREFIX)) return null
@@ -195,15 +216,16 @@ export function gatewayKeys(kv: KV, options: { now?: () => number } = {}): Gatew
     },
     async rotate(id, { overlapMs = KEY_OVERLAP_MS } = {}, act = {}) {
       for (;;) {
-        const entry = await kv.get<GatewayKey>(keyOf(id))
+        const entry = await find(id)
         if (!entry || entry.value.revoked || entry.value.rotated_at !== undefined || isExpired(entry.value)) return null
         const key = newKey()
         const rotated_at = new Date(now()).toISOString()
         const record = { ...entry.value, id: uuidv7(now()), created_at: rotated_at }
         // A rotation never extends the life of the old key.
         const end = new Date(Math.min(now() + overlapMs, Date.parse(entry.value.expires_at ?? '') || Infinity))
-        const { check, set } = await newKeyCommit(record, key)
+        const { check, set, sum } = await newKeyCommit(record, key)
         const rotated = await kv.commit({
+          sum,
           check: [...check, { key: keyOf(id), version: entry.version }],
           set: [
             ...set,
@@ -216,9 +238,10 @@ export function gatewayKeys(kv: KV, options: { now?: () => number } = {}): Gatew
         return { ...record, key }
       }
     },
+    forget,
     async revokeAll(userId, act = {}) {
       for await (const { key } of entriesOf(kv, userKeysOf(userId))) await revoke(key[2]!, act)
-      cache.revoke(({ user }) => user.id === userId)
+      forget(userId)
     },
   }
 }

@@ -6,6 +6,7 @@ import { toUsd } from '../prices/cost.js'
 import { lastUsed } from '../ledger/last-used.js'
 import type { Fields } from '../ledger/totals.js'
 import { totalKey, totalsOf } from '../ledger/totals.js'
+import { countEntries, counting, ownedKey } from './counts.js'
 
 /** A gateway session as stored under `session/<id>`. */
 type StoredSession = {
@@ -29,6 +30,7 @@ export type Session = StoredSession & {
 }
 
 const sessionKey = (id: string) => ['session', id]
+const userSessions = (userId: string) => ['user-sessions', userId]
 
 async function withTotals(kv: KV, sessions: StoredSession[]): Promise<Session[]> {
   const ids = sessions.map(({ id }) => id)
@@ -50,14 +52,24 @@ async function withTotals(kv: KV, sessions: StoredSession[]): Promise<Session[]>
   })
 }
 
-/** Creates a session for a user. @param input.expiresAt from when on requests are no longer counted in it; default never */
+/**
+ * Creates a session for a user.
+ * @param input.expiresAt from when on requests are no longer counted in it; default never
+ * @param input.atMost how many sessions the user may have, this one included; default any number
+ * @throws ApiError 403 where it would be more than `atMost`
+ */
 export async function createSession(
   kv: KV,
   userId: string,
-  input: { label?: string | null; metadata?: { [key: string]: JsonValue } | null; expiresAt?: Date | null } = {},
+  input: {
+    label?: string | null
+    metadata?: { [key: string]: JsonValue } | null
+    expiresAt?: Date | null
+    atMost?: number | null
+  } = {},
   now: number = Date.now(),
 ): Promise<Session> {
-  const { label = null, metadata = null, expiresAt = null } = input
+  const { label = null, metadata = null, expiresAt = null, atMost } = input
   const session: StoredSession = {
     id: uuidv7(now),
     user_id: userId,
@@ -66,12 +78,15 @@ export async function createSession(
     expires_at: expiresAt ? expiresAt.toISOString() : null,
     created_at: new Date(now).toISOString(),
   }
-  await kv.commit({
-    set: [
-      { key: sessionKey(session.id), value: session },
-      { key: ['user-sessions', userId, session.id], value: true },
-    ],
-  })
+  const set = [
+    { key: sessionKey(session.id), value: session },
+    { key: [...userSessions(userId), session.id], value: true },
+  ]
+  const uncounted = () => countEntries(kv, userSessions(userId))
+  for (let isStored = false; !isStored;) {
+    const count = await counting(kv, ownedKey(userId), { sessions: 1 }, { limits: { sessions: atMost }, uncounted })
+    isStored = await kv.commit({ ...count, set })
+  }
   return (await withTotals(kv, [session]))[0]!
 }
 
@@ -83,7 +98,7 @@ export async function getSession(kv: KV, id: string): Promise<Session | null> {
 
 /** The user's sessions, newest first. */
 export async function listSessions(kv: KV, userId: string, page?: PageOptions): Promise<ListPage<Session>> {
-  const { items, next } = await pageBelow(kv, ['user-sessions', userId], { ...page, reverse: true })
+  const { items, next } = await pageBelow(kv, userSessions(userId), { ...page, reverse: true })
   const entries = await kv.getMany<StoredSession>(items.map(({ key }) => sessionKey(key[2]!)))
   const sessions = entries.flatMap((entry) => entry?.value ?? [])
   return { items: await withTotals(kv, sessions), next }

@@ -3,7 +3,8 @@ import type { KV } from '../kv/kv.js'
 import { memoryKV } from '../kv/memory-kv.js'
 import { verifyStore } from '../verify.js'
 import { listAudit } from './audit.js'
-import { createUser, deleteUser, findUserByEmail, getUser, listUsers, restoreUser, updateUser } from './users.js'
+import { deleteUser, restoreUser, updateUser } from './user-changes.js'
+import { createUser, findUserByEmail, getUser, listUsers } from './users.js'
 
 const DAY_2 = Date.UTC(2026, 0, 2)
 

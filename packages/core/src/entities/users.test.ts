@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { isUuid } from '../ids.js'
 import { memoryKV } from '../kv/memory-kv.js'
 import { verifyStore } from '../verify.js'
-import { countUsers, createUser, deleteUser, EMAIL, findUserByEmail, getUser, listUsers, updateUser } from './users.js'
+import { deleteUser, updateUser } from './user-changes.js'
+import { countUsers, createUser, EMAIL, findUserByEmail, getUser, listUsers } from './users.js'
 
 describe('createUser', () => {
   it('sets defaults', async () => {

@@ -1,18 +1,12 @@
 import { ID_LENGTH, MAX_PAGE_SIZE, PAGE_SIZE } from '../conventions.js'
 import { uuidv7 } from '../ids.js'
-import { invalid } from '../invalid.js'
-import type { Commit, Entry, KV } from '../kv/kv.js'
-import { entriesOf } from '../kv/kv.js'
+import type { Entry, KV } from '../kv/kv.js'
 import type { ListPage, PageOptions } from '../kv/pages.js'
 import { pageBelow } from '../kv/pages.js'
 import type { Budget } from '../ledger/holds.js'
 import type { Act } from './audit.js'
 import { audit } from './audit.js'
-
-/** The roles of spec.md, "User (platform)". */
-export const ROLES = ['user', 'developer', 'admin'] as const
-/** One of {@link ROLES}. */
-export type Role = (typeof ROLES)[number]
+import type { Role } from './roles.js'
 
 /** The one user entity of gateway and platform, as stored under `user/<id>`. */
 export type User = {
@@ -20,6 +14,10 @@ export type User = {
   /** As given, with composed characters (NFC); unique without regard to case. Null for a user who has none. */
   email: string | null
   role: Role
+  /** The highest role that an administrator granted; absent = `role`. */
+  granted_role?: Role
+  /** True while the gateway keys are refused, because the user is no developer any more; absent = they are not. */
+  keys_suspended?: true
   /** How the gateway's administrators call the user. */
   name: string
   first_name: string
@@ -51,9 +49,10 @@ export const USER_NAME = /^\P{Cc}*$/u
 /** The one spelling of all that are the same e-mail address: in lower case, with composed characters. */
 export const emailId = (email: string): string => email.toLowerCase().normalize('NFC')
 
-const userKey = (id: string) => ['user', id]
-const emailKey = (email: string) => ['email', emailId(email)]
-const countKey = ['user-count']
+/** Where a user is stored, the id of the user with an e-mail, and how many there are. */
+export const userKey = (id: string) => ['user', id]
+export const emailKey = (email: string) => ['email', emailId(email)]
+export const countKey = ['user-count']
 
 /**
  * Creates a user. The id and the e-mail of a deleted user cannot be used again.
@@ -112,6 +111,10 @@ export async function getUser(
 export const userEntry = async (kv: KV, id: string): Promise<Entry<User> | null> =>
   id.length > ID_LENGTH ? null : kv.get<User>(userKey(id))
 
+/** The stored users in the order of `ids`, also deleted ones. */
+export const userEntries = (kv: KV, ids: string[]): Promise<(Entry<User> | null)[]> =>
+  kv.getMany<User>(ids.map(userKey))
+
 /** The id of the user with this e-mail address, in whatever case, also of a deleted one; null if there is none. */
 export const userIdOf = async (kv: KV, email: string): Promise<string | null> =>
   (await kv.get<string>(emailKey(email)))?.value ?? null
@@ -154,97 +157,3 @@ export async function listUsers(
 export async function countUsers(kv: KV): Promise<number> {
   return (await kv.get<{ users?: number }>(countKey))?.value.users ?? 0
 }
-
-const isAdmin = ({ role, deleted_at }: User): boolean => role === 'admin' && deleted_at === null
-
-/** Whether a user may sign in one day: those whom the gateway's administrators made may have neither. */
-const maySignIn = ({ email, provider }: User): boolean => Boolean(email || provider)
-
-/** Another administrator, who may sign in where this one may. @throws ApiError 400 if there is none */
-async function otherAdmin(kv: KV, user: User): Promise<Entry<User>> {
-  for await (const entry of entriesOf<User>(kv, ['user'])) {
-    const { value: other } = entry
-    if (isAdmin(other) && other.id !== user.id && (maySignIn(other) || !maySignIn(user))) return entry
-  }
-  throw invalid('The last administrator can neither be deleted nor get another role')
-}
-
-/** The rest of a commit that changes a user. */
-type Also = Pick<Commit, 'check' | 'set' | 'del' | 'sum'>
-
-/** The new value of a user, and what is written with it; null = nothing is changed. */
-type Changed = { user: User; also: Also } | null
-
-/**
- * Changes a user by compare-and-set.
- * @returns the stored user; null if there is none or `to` returned null
- * @throws ApiError 400 where the last administrator would no longer be one, because nobody could make another
- */
-async function change(kv: KV, id: string, to: (user: User) => Changed | Promise<Changed>): Promise<User | null> {
-  for (;;) {
-    const entry = await userEntry(kv, id)
-    const changed = entry && (await to(entry.value))
-    if (!changed) return null
-    const { user, also } = changed
-    const others = isAdmin(entry.value) && !isAdmin(user) ? [await otherAdmin(kv, entry.value)] : []
-    const stored = await kv.commit({
-      ...also,
-      check: [...[entry, ...others].map(({ key, version }) => ({ key, version })), ...(also.check ?? [])],
-      set: [{ key: userKey(id), value: user }, ...(also.set ?? [])],
-    })
-    if (stored) return user
-  }
-}
-
-/**
- * Changes the given fields of a user.
- * @returns the user; null if there is none or the user was deleted
- * @throws ApiError 400 if the e-mail is in use, or where the last administrator would get another role
- */
-export async function updateUser(kv: KV, id: string, fields: Partial<UserFields>, act: Act = {}): Promise<User | null> {
-  const email = fields.email?.normalize('NFC') ?? fields.email
-  return change(kv, id, async (user) => {
-    if (user.deleted_at !== null) return null
-    const also: Required<Omit<Also, 'sum'>> = { check: [], set: [...audit('user.update', id, act)], del: [] }
-    if (email !== undefined && emailId(email ?? '') !== emailId(user.email ?? '')) {
-      if (user.email) also.del.push(emailKey(user.email))
-      if (email) {
-        if (await kv.get(emailKey(email))) throw invalid('The e-mail is taken')
-        also.check.push({ key: emailKey(email), version: null })
-        also.set.push({ key: emailKey(email), value: id })
-      }
-    }
-    return { user: { ...user, ...fields, ...(email !== undefined && { email }) }, also }
-  })
-}
-
-/**
- * Marks a user as deleted: it is no longer found, but its usage records are kept. False if there is no such user.
- * @throws ApiError 400 for the last administrator, because nobody could create another
- */
-export async function deleteUser(kv: KV, id: string, act: Act = {}): Promise<boolean> {
-  const deleted_at = new Date(act.now ?? Date.now()).toISOString()
-  const deleted = await change(kv, id, (user) =>
-    user.deleted_at === null
-      ? {
-          user: { ...user, deleted_at },
-          also: { set: audit('user.delete', id, act), sum: [{ key: countKey, add: { users: -1 } }] },
-        }
-      : null,
-  )
-  return deleted !== null
-}
-
-/**
- * Takes a deletion back. Earlier sign-ins do not count any more; revoke the user's gateway keys before.
- * @returns the user; null if there is no deleted user with this id
- */
-export const restoreUser = (kv: KV, id: string, act: Act = {}): Promise<User | null> =>
-  change(kv, id, (user) =>
-    user.deleted_at === null
-      ? null
-      : {
-          user: { ...user, deleted_at: null, signed_out_at: new Date(act.now ?? Date.now()).toISOString() },
-          also: { set: audit('user.restore', id, act), sum: [{ key: countKey, add: { users: 1 } }] },
-        },
-  )

@@ -9,6 +9,7 @@ import { finishPurges } from './purges.js'
 import { createTask, listRevisions, updateTask } from './tasks.js'
 
 const START = Date.UTC(2026, 0, 2)
+const AT = { atMost: null, now: START }
 const fields = { name: 'P', team_type: 'custom', color: '#64748b', description: null } as const
 const unlimited = { projects: null, agents: null }
 const task = { title: 'T', description: null, assigned_agent_id: null, requires_user_approval: false }
@@ -54,14 +55,14 @@ const left = async (id: string) => {
 
 describe('a project that is deleted between reading and writing', () => {
   it.each<[string, (id: string, taskId: string) => Promise<unknown>]>([
-    ['a task', (id) => createTask(racing, user, id, task, START)],
+    ['a task', (id) => createTask(racing, user, id, task, AT)],
     ['a message', (id) => addMessages(racing, user, id, [{ role: 'user', text: 'x' }], START)],
     ['a change', (_, taskId) => change(racing, taskId, { output: 'x' })],
     ['a cleared conversation', (id) => clearConversation(racing, user, id, START)],
     ['a change of its own', (id) => updateProject(racing, user, id, { name: 'N' }, { limits: unlimited, now: START })],
   ])('gets no %s', async (_, write) => {
     const id = await newProject()
-    const { id: taskId } = await createTask(kv, user, id, task, START)
+    const { id: taskId } = await createTask(kv, user, id, task, AT)
     await addMessages(kv, user, id, [{ role: 'user', text: 'x' }], START)
     before = () => deleteProject(kv, user, id)
     await expect(write(id, taskId)).rejects.toMatchObject({ status: 404 })
@@ -101,9 +102,9 @@ describe('the plan', () => {
 describe('a deletion', () => {
   it('takes commits of bounded size, and goes on where it was cut off', async () => {
     const id = await newProject()
-    for (let i = 0; i < 250; i++) await createTask(kv, user, id, task, START)
+    for (let i = 0; i < 250; i++) await createTask(kv, user, id, task, AT)
     const other = await newProject()
-    await createTask(kv, user, other, task, START)
+    await createTask(kv, user, other, task, AT)
     let done = 0
     const failing: KV = {
       ...kv,
@@ -113,7 +114,7 @@ describe('a deletion', () => {
       },
     }
     await expect(deleteProject(failing, user, id)).rejects.toThrow('The process ends')
-    await expect(createTask(kv, user, id, task, START)).rejects.toMatchObject({ status: 404 })
+    await expect(createTask(kv, user, id, task, AT)).rejects.toMatchObject({ status: 404 })
     expect(await problems()).toEqual([])
     expect((await left(id)).length).toBeGreaterThan(100)
     expect(await finishPurges(racing)).toBe(1)
@@ -128,7 +129,7 @@ describe('a deletion', () => {
 
 describe('a task', () => {
   it('is changed by one commit, revision and result included', async () => {
-    const { id } = await createTask(kv, user, await newProject(), task, START)
+    const { id } = await createTask(kv, user, await newProject(), task, AT)
     await change(racing, id, { output: 'one', status: 'done' })
     expect(commits).toHaveLength(1)
     expect(commits[0]!.set!.map(({ key }) => key[2])).toEqual(['task', 'revision', 'result'])
@@ -137,13 +138,13 @@ describe('a task', () => {
   })
 
   it('keeps two changes at once', async () => {
-    const { id } = await createTask(kv, user, await newProject(), task, START)
+    const { id } = await createTask(kv, user, await newProject(), task, AT)
     before = () => change(kv, id, { draft_output: 'draft' })
     expect(await change(racing, id, { output: 'one' })).toMatchObject({ output: 'one', draft_output: 'draft' })
   })
 
   it('has another time after each change, also by a clock that stands', async () => {
-    const made = await createTask(kv, user, await newProject(), task, START)
+    const made = await createTask(kv, user, await newProject(), task, AT)
     const times = [made.updated_at]
     for (const output of ['one', 'two', 'one']) times.push((await change(kv, made.id, { output })).updated_at)
     expect(new Set(times).size).toBe(4)
@@ -174,6 +175,16 @@ describe('verifyPlatform', () => {
     ['a missing list entry', (id) => ({ del: [['user-projects', user, id]] }), 'is not found by its user'],
     ['a wrong count', () => ({ sum: [{ key: ['project-slots', user], add: { projects: 1 } }] }), 'miscounted'],
     [
+      'a wrong count of tasks',
+      (id) => ({ sum: [{ key: ['in-project', id, 'task-count'], add: { tasks: 1 } }] }),
+      'are miscounted',
+    ],
+    [
+      'a wrong count of the tasks of a user',
+      () => ({ sum: [{ key: ['owned', user], add: { tasks: 1 } }] }),
+      'The tasks of user',
+    ],
+    [
       'a message of another conversation',
       (id) => ({ del: [['in-project', id, 'conversation']] }),
       'in no conversation',
@@ -181,7 +192,7 @@ describe('verifyPlatform', () => {
     ['another owner', (id, t) => ({ set: [{ key: ['task', t], value: { user_id: 'bob', project_id: id } }] }), 'bob'],
   ])('finds %s', async (_, damage, problem) => {
     const id = await newProject()
-    const { id: taskId } = await createTask(kv, user, id, task, START)
+    const { id: taskId } = await createTask(kv, user, id, task, AT)
     await change(kv, taskId, { output: 'one' })
     await addMessages(kv, user, id, [{ role: 'user', text: 'x' }], START)
     expect(await problems()).toEqual([])

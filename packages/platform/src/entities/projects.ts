@@ -1,5 +1,5 @@
 import type { Commit, Entry, Key, KV } from '@turnpike/core'
-import { isUuid, uuidv7 } from '@turnpike/core/internal'
+import { countEntries, counting, isUuid, ownedKey, uuidv7 } from '@turnpike/core/internal'
 import { forbidden, notFound } from '../errors.js'
 import { Project, viewOf } from '../schemas.js'
 import type { Page, Paging } from './pages.js'
@@ -16,7 +16,7 @@ export type StoredProject = Project & {
 }
 
 /** How many projects and agents a user may have; null = any number. */
-export interface ProjectLimits {
+export type ProjectLimits = {
   projects: number | null
   agents: number | null
 }
@@ -24,12 +24,29 @@ export interface ProjectLimits {
 export const projectView = viewOf(Project)
 
 const projectKey = (id: string): Key => ['project', id]
-const ownedKey = ({ user_id, id }: Pick<Project, 'user_id' | 'id'>): Key => ['user-projects', user_id, id]
+const listedKey = ({ user_id, id }: Pick<Project, 'user_id' | 'id'>): Key => ['user-projects', user_id, id]
 /** The counter of the projects and agents of a user. */
 const slotsKey = (userId: string): Key => ['project-slots', userId]
 
 /** The key of something that belongs to a project. */
 export const inProject = (id: string, ...path: string[]): Key => ['in-project', id, ...path]
+
+/** The counter of the tasks of a project. Those of all projects of a user are counted as well ({@link ownedKey}). */
+export const tasksKey = (id: string): Key => inProject(id, 'task-count')
+
+/**
+ * The check and the addition of a commit that makes a task.
+ * @param atMost how many tasks the user may have; null = any number
+ * @throws ApiError 403 where it would be one more
+ */
+export async function countTask(kv: KV, { value: { id, user_id } }: Entry<StoredProject>, atMost: number | null) {
+  // The tasks of projects of an earlier version count from their next task on.
+  const uncounted = () => countEntries(kv, inProject(id, 'task'))
+  const ofProject = await counting(kv, tasksKey(id), { tasks: 1 }, { uncounted })
+  const { tasks } = ofProject.sum[0]!.add
+  const ofUser = await counting(kv, ownedKey(user_id), { tasks: tasks! }, { limits: { tasks: atMost } })
+  return { check: [...ofProject.check, ...ofUser.check], sum: [...ofProject.sum, ...ofUser.sum] }
+}
 
 /** An id from a path or a body as ids are stored, in lower case; null where it cannot be one. */
 export const idOf = (text: string): string | null => (isUuid(text) ? text.toLowerCase() : null)
@@ -82,27 +99,6 @@ export async function withProject<T>(
 export const commitInProject = (kv: KV, { key, version }: Entry<StoredProject>, commit: Commit): Promise<boolean> =>
   kv.commit({ ...commit, check: [...(commit.check ?? []), { key, version }] })
 
-/** The check and the addition that take slots of a user. @throws ApiError 403 where there are not as many */
-async function takeSlots(
-  kv: KV,
-  userId: string,
-  taken: { projects: number; agents: number },
-  limits: ProjectLimits,
-): Promise<Required<Pick<Commit, 'check' | 'sum'>>> {
-  const key = slotsKey(userId)
-  const check: Required<Commit>['check'] = []
-  if (limits.projects !== null || limits.agents !== null) {
-    const slots = await kv.get<{ projects?: number; agents?: number }>(key)
-    for (const kind of ['projects', 'agents'] as const) {
-      const limit = limits[kind]
-      if (limit !== null && taken[kind] > 0 && (slots?.value[kind] ?? 0) + taken[kind] > limit)
-        throw forbidden(`Your plan has ${limit} ${kind}, and this would be more`)
-    }
-    check.push({ key, version: slots?.version ?? null })
-  }
-  return { check, sum: [{ key, add: taken }] }
-}
-
 /** Creates a project. @param agents how many its team has. @throws ApiError 403 where the limits are reached */
 export async function createProject(
   kv: KV,
@@ -113,10 +109,10 @@ export async function createProject(
   const time = new Date(now).toISOString()
   const project = { id: uuidv7(now), ...fields, user_id: userId, created_at: time, updated_at: time, agents }
   for (;;) {
-    const slots = await takeSlots(kv, userId, { projects: 1, agents }, limits)
+    const slots = await counting(kv, slotsKey(userId), { projects: 1, agents }, { limits })
     const set = [
       { key: projectKey(project.id), value: project },
-      { key: ownedKey(project), value: true },
+      { key: listedKey(project), value: true },
     ]
     if (await kv.commit({ ...slots, set })) return projectView(project)
   }
@@ -146,7 +142,12 @@ export async function updateProject(
     const project = { ...value, ...fields, updated_at: timeAfter(value.updated_at, now) }
     const commit: Commit = { check: [{ key, version }], set: [{ key, value: project }] }
     if (agents !== undefined && agents !== value.agents) {
-      const slots = await takeSlots(kv, userId, { projects: 0, agents: agents - value.agents }, limits)
+      const slots = await counting(
+        kv,
+        slotsKey(userId),
+        { agents: agents - value.agents },
+        { limits: { agents: limits.agents } },
+      )
       project.agents = agents
       commit.check!.push(...slots.check)
       commit.sum = slots.sum
@@ -164,11 +165,18 @@ export async function deleteProject(kv: KV, userId: string, id: string): Promise
   for (;;) {
     const { key, value, version } = await ownProject(kv, userId, id, 403)
     const purge = purgeOf(value.id, inProject(value.id))
+    const tasks = await kv.get<{ tasks: number }>(tasksKey(value.id))
     const deleted = await kv.commit({
-      check: [{ key, version }],
-      del: [key, ownedKey(value)],
+      check: [
+        { key, version },
+        { key: tasksKey(value.id), version: tasks?.version ?? null },
+      ],
+      del: [key, listedKey(value)],
       set: [purge],
-      sum: [{ key: slotsKey(userId), add: { projects: -1, agents: -value.agents } }],
+      sum: [
+        { key: slotsKey(userId), add: { projects: -1, agents: -value.agents } },
+        ...(tasks ? [{ key: ownedKey(userId), add: { tasks: -tasks.value.tasks } }] : []),
+      ],
     })
     if (deleted) return finishPurge(kv, purge)
   }

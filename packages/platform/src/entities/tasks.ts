@@ -6,7 +6,7 @@ import { Task, TaskRevision, viewOf } from '../schemas.js'
 import type { Page, Paging } from './pages.js'
 import { newestFirst } from './pages.js'
 import type { StoredProject } from './projects.js'
-import { commitInProject, idOf, inProject, ofOwner, ownProject, timeAfter, withProject } from './projects.js'
+import { commitInProject, countTask, idOf, inProject, ofOwner, ownProject, timeAfter, withProject } from './projects.js'
 
 /** What can be given for a new task. */
 export type NewTask = Pick<Task, 'title' | 'description' | 'assigned_agent_id' | 'requires_user_approval'>
@@ -54,13 +54,17 @@ export async function ownTask(
   return { project, task }
 }
 
-/** Creates a task in a project of the user, with the status `scheduled`. @throws ApiError 404 where there is no such project, or it is somebody else's */
+/**
+ * Creates a task in a project of the user, with the status `scheduled`.
+ * @param options.atMost how many tasks the user may have, in all projects; null = any number
+ * @throws ApiError 404 where there is no such project, or it is somebody else's; 403 where the user has as many tasks
+ */
 export async function createTask(
   kv: KV,
   userId: string,
   projectId: string,
   fields: NewTask,
-  now: number,
+  { atMost, now }: { atMost: number | null; now: number },
 ): Promise<Task> {
   for (;;) {
     const project = await ownProject(kv, userId, projectId)
@@ -81,7 +85,7 @@ export async function createTask(
       { key: ownerKey(task.id), value: { user_id: userId, project_id } },
       { key: taskKey(project_id, task.id), value: task },
     ]
-    if (await commitInProject(kv, project, { set })) return taskView(task)
+    if (await commitInProject(kv, project, { set, ...(await countTask(kv, project, atMost)) })) return taskView(task)
   }
 }
 

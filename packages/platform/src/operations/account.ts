@@ -1,6 +1,6 @@
 import type { SessionIssuer } from '../identity/identity.js'
 import * as v from 'valibot'
-import { forbidden, unauthenticated } from '../errors.js'
+import { unauthenticated } from '../errors.js'
 import { operation } from '../operation.js'
 import { Role, User } from '../schemas.js'
 import type { UserOperations } from './users.js'
@@ -16,11 +16,12 @@ export const accountGet = () =>
     run: (caller) => userView(caller!.user),
   })
 
-/** PATCH /api/account/role: nobody makes an administrator of themselves; an administrator may step down, unless there is no other. */
+/** PATCH /api/account/role: up to the highest role that an administrator granted (ruling 58). The last administrator does not step down. */
 export const accountRole = (users: UserOperations, sessions: SessionIssuer | undefined) =>
   operation({
     id: 'account.setRole',
-    summary: "Changes the caller's role to user or developer, and the session cookie with it.",
+    summary:
+      "Changes the caller's role, up to the highest one that an administrator granted, and the session cookie with it.",
     access: 'user',
     body: v.object({ role: Role }),
     example: { role: 'developer' },
@@ -30,8 +31,7 @@ export const accountRole = (users: UserOperations, sessions: SessionIssuer | und
     async run(caller, { body: { role } }, call) {
       const { user, who } = caller!
       if (role === user.role) return userView(user)
-      if (role === 'admin') throw forbidden('Only an administrator can make somebody an administrator')
-      const changed = await users.update(user.id, { role }, { by: user.id })
+      const changed = await users.changeOwnRole(user.id, role)
       if (!changed) throw unauthenticated()
       if (who.via === 'cookie' && sessions) call.setHeader('set-cookie', await sessions.renewCookie(who))
       return userView(changed)

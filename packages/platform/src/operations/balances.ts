@@ -9,6 +9,8 @@ import { present } from '../given-fields.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
 import { AccountLimits, IdParams, UserBalance } from '../schemas.js'
+import type { KeyOperations } from './keys.js'
+import type { UserOperations } from './users.js'
 
 /** What a user may have: null = any number. */
 export interface PlanLimits {
@@ -16,6 +18,10 @@ export interface PlanLimits {
   agents: number | null
   /** Gigabytes of files, 10^9 bytes each; may be a fraction. */
   storageGb: number
+  /** Gateway sessions. */
+  sessions: number | null
+  /** Tasks in all projects. */
+  tasks: number | null
 }
 
 const parts = ['credit_coins', 'storage_gb', 'extra_projects', 'extra_agents'] as const
@@ -32,8 +38,9 @@ export function balanceOperations({ kv, balancePolicy: policy, planLimits, now }
     /** What a user may have: the plan, and the extras of the balance (ruling 34). */
     async limits(userId: string): Promise<PlanLimits> {
       const { storage_gb, extra_projects, extra_agents } = await getBalance(kv, userId, policy)
-      const { projects, agents, storageGb } = planLimits
+      const { projects, agents, storageGb, ...others } = planLimits
       return {
+        ...others,
         projects: projects === null ? null : projects + extra_projects,
         agents: agents === null ? null : agents + extra_agents,
         storageGb: storageGb + storage_gb,
@@ -64,23 +71,23 @@ export function balanceOperations({ kv, balancePolicy: policy, planLimits, now }
 
 export type BalanceOperations = ReturnType<typeof balanceOperations>
 
-const number = v.nullish(v.pipe(v.number(), v.integer(), v.minValue(-MAX_BALANCE), v.maxValue(MAX_BALANCE)))
-const quota = v.nullish(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MAX_BALANCE)))
+const number = v.pipe(v.number(), v.integer(), v.minValue(-MAX_BALANCE), v.maxValue(MAX_BALANCE))
+const quota = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MAX_BALANCE))
 
 /** The body of PATCH /api/users/{id}/balance: the new values. */
 export const BalancePatch = v.object({
-  creditCoins: number,
-  storageGb: quota,
-  extraProjects: quota,
-  extraAgents: quota,
+  creditCoins: v.optional(number),
+  storageGb: v.optional(quota),
+  extraProjects: v.optional(quota),
+  extraAgents: v.optional(quota),
 })
 
 /** The body of POST /api/users/{id}/balance: what is added, or taken off. */
 export const BalanceAmounts = v.object({
-  creditCoins: number,
-  storageGb: number,
-  extraProjects: number,
-  extraAgents: number,
+  creditCoins: v.nullish(number),
+  storageGb: v.nullish(number),
+  extraProjects: v.nullish(number),
+  extraAgents: v.nullish(number),
 })
 
 const aliases = {
@@ -153,16 +160,25 @@ export const ownBalance = (balances: BalanceOperations) =>
   })
 
 /** GET /api/account/limits */
-export const ownLimits = (balances: BalanceOperations) =>
+export const ownLimits = (balances: BalanceOperations, users: UserOperations, keys: KeyOperations) =>
   operation({
     id: 'account.limits',
     summary:
-      'What the caller may have, by the plan and the extras of the balance, null = any number; and the bytes of files that are used.',
+      'What the caller may have, by the plan, the role and the extras of the balance, null = any number; the bytes of files that are used; and the highest role that the caller may take.',
     access: 'user',
     output: AccountLimits,
     async run(caller) {
-      const { id } = caller!.user
-      const [{ projects, agents, storageGb }, used] = await Promise.all([balances.limits(id), balances.usedBytes(id)])
-      return { projects, agents, storage_gb: storageGb, storage_bytes_used: used }
+      const { user } = caller!
+      const [limits, used] = await Promise.all([balances.limits(user.id), balances.usedBytes(user.id)])
+      const { storageGb: storage_gb, ...counts } = limits
+      const { keys: most, rateLimit } = keys.limits(user.role)
+      return {
+        ...counts,
+        storage_gb,
+        storage_bytes_used: used,
+        role: users.highestOwnRole(user),
+        keys: most,
+        key_rate_limit: rateLimit,
+      }
     },
   })

@@ -51,7 +51,7 @@ function begunWith<T>(
 }
 
 /** What users can do with the conversations of their projects, without HTTP. Each project has one, made at its first use. */
-export function conversationOperations({ kv, teams, responder, now }: Parts) {
+export function conversationOperations({ kv, teams, responder, countRequest, now }: Parts) {
   /** The chunks of a reply to the last message of the user. @throws ApiError 400 where there is none */
   async function* asked(
     responder: Responder,
@@ -122,10 +122,12 @@ export function conversationOperations({ kv, teams, responder, now }: Parts) {
     /**
      * Asks the responder for a reply to the last message of the user, after it has stored this message if one is given. Resolves with the first
      * chunk of the reply.
-     * @throws ApiError 404; 400 where there is nothing to reply to; 503 without a responder; and what the responder throws: the message stays stored then
+     * @throws ApiError 429 where the user asks for too much, 404 or 503 without a responder: nothing is stored then; 400 where there is nothing to
+     * reply to, and what the responder throws: the message stays stored then
      */
     async reply(user: User, projectId: string, text: string | undefined, signal: AbortSignal): Promise<Replying> {
       if (!responder) throw noModel()
+      await countRequest(user)
       const added = [
         ...(text === undefined ? [] : [{ role: 'user' as const, text }]),
         { role: 'assistant' as const, text: '', incomplete: true as const },

@@ -61,8 +61,8 @@ export const NewFile = v.object({
   isPublic: Flag,
 })
 
-/** The body of PATCH /api/user-files/{id}: only fields to change. Null is as good as absent. */
-export const FilePatch = v.object({ displayName: v.nullish(DisplayName), isPublic: v.nullish(v.boolean()) })
+/** The body of PATCH /api/user-files/{id}: only fields to change. */
+export const FilePatch = v.object({ displayName: v.optional(DisplayName), isPublic: v.optional(v.boolean()) })
 
 /** GET /api/user-files */
 const filesList = (parts: FileRouteParts) =>
@@ -139,8 +139,8 @@ const filesUpdate = (parts: FileRouteParts) =>
     permit: async (caller, { id }) => void (await parts.files.get(caller!.user.id, id)),
     async run(caller, { params: { id }, body: { displayName, isPublic } }, call) {
       const fields = {
-        ...(displayName != null && { display_name: displayNameOf(displayName) }),
-        ...(isPublic != null && { is_public: isPublic }),
+        ...(displayName !== undefined && { display_name: displayNameOf(displayName) }),
+        ...(isPublic !== undefined && { is_public: isPublic }),
       }
       return fileView(await parts.files.update(caller!.user.id, id, fields), call, parts)
     },

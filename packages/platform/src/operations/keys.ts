@@ -1,9 +1,9 @@
-import type { Act, GatewayKey as StoredKey, KeyInput, PageOptions } from '@turnpike/core'
-import { getUser } from '@turnpike/core'
+import type { Act, GatewayKey as StoredKey, KeyInput, PageOptions, Role } from '@turnpike/core'
+import { DEFAULT_RATE_LIMIT, getUser } from '@turnpike/core'
 import { hourOf, invalid, isUuid, NewBudget } from '@turnpike/core/internal'
 import { jsonArray, Paging } from '@turnpike/http'
 import * as v from 'valibot'
-import { notFound, unauthenticated } from '../errors.js'
+import { forbidden, notFound, unauthenticated } from '../errors.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
 import { NewTime } from '../new-time.js'
@@ -13,8 +13,13 @@ import { none, sum, usageView } from '../usage.js'
 /** Most keys that one answer sums up. */
 const PAGE = 500
 
+/** How many gateway keys a user of a role may have that are not revoked, and the requests per minute of each at most. */
+export type KeyLimits = Record<'developer' | 'admin', { keys: number; rateLimit: number }>
+
 /** What users can do with their gateway keys, without HTTP. */
-export function keyOperations({ kv, keys, ledger, now }: Parts) {
+export function keyOperations({ kv, keys, ledger, keyLimits, now }: Parts) {
+  const limits = (role: Role) => (role === 'user' ? { keys: 0, rateLimit: 0 } : keyLimits[role])
+
   /** All keys of a user, newest first. */
   const all = async (userId: string): Promise<StoredKey[]> => {
     const found: StoredKey[] = []
@@ -28,17 +33,19 @@ export function keyOperations({ kv, keys, ledger, now }: Parts) {
   }
 
   return {
-    /** @throws ApiError 400 for a key that has expired already */
+    /** What users of a role may have. */
+    limits,
+    /** @throws ApiError 400 for a key that has expired already; 403 where the role of the user has no more keys, or none with this rate limit */
     async create(userId: string, input: KeyInput, act?: Act) {
       if (input.expiresAt && input.expiresAt.getTime() <= now())
         throw invalid('expiresAt: expected a time in the future')
-      try {
-        return (await keys.create(userId, input, act))!
-      } catch (error) {
-        // Deleted since the request was authenticated.
-        if (!(await getUser(kv, userId))) throw unauthenticated()
-        throw error
-      }
+      const user = await getUser(kv, userId)
+      // Deleted since the request was authenticated.
+      if (!user) throw unauthenticated()
+      const { keys: atMost, rateLimit: fastest } = limits(user.role)
+      const { rateLimit = Math.min(DEFAULT_RATE_LIMIT, fastest) } = input
+      if (rateLimit > fastest) throw forbidden(`Your keys may have ${fastest} requests per minute at most`)
+      return (await keys.create(userId, { atMost, ...input, rateLimit }, act))!
     },
     list: (userId: string, page?: PageOptions) => keys.list(userId, page),
     /** Revokes a key of the user; also one that is revoked already. False if the user has no key with this id. */
@@ -111,6 +118,7 @@ export const keysCreate = (keys: KeyOperations) =>
     body: NewKey,
     example: { name: 'laptop' },
     output: GatewayKey,
+    errors: [403],
     async run(caller, { body: { name, rateLimit, models, budget, expiresAt } }) {
       const { id } = caller!.user
       const input = {

@@ -10,9 +10,11 @@ import { NewTime } from '../new-time.js'
 import { IdParams, Session } from '../schemas.js'
 
 /** What users can do with their gateway sessions, without HTTP. */
-export function sessionOperations({ kv, now }: Parts) {
+export function sessionOperations({ kv, planLimits, now }: Parts) {
   return {
-    create: (userId: string, input?: Parameters<typeof createSession>[2]) => createSession(kv, userId, input, now()),
+    /** @throws ApiError 403 where the plan has no more sessions */
+    create: (userId: string, input?: Parameters<typeof createSession>[2]) =>
+      createSession(kv, userId, { atMost: planLimits.sessions, ...input }, now()),
     list: (userId: string, page?: Parameters<typeof listSessions>[2]) => listSessions(kv, userId, page),
     /** A session of the user; null if there is none with this id. */
     async get(userId: string, id: string) {
@@ -42,6 +44,7 @@ export const sessionsCreate = (sessions: SessionOperations) =>
     body: NewSession,
     example: { label: 'Headlines' },
     output: Session,
+    errors: [403],
     run: (caller, { body: { label, metadata, expiresAt } }) =>
       sessions.create(caller!.user.id, {
         label: label ?? null,

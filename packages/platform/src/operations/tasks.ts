@@ -20,7 +20,7 @@ export type TaskPolicy = (move: {
 }) => string | undefined | Promise<string | undefined>
 
 /** What users can do with the tasks of their projects, without HTTP. */
-export function taskOperations({ kv, ledger, taskPolicy, now }: Parts) {
+export function taskOperations({ kv, ledger, taskPolicy, planLimits, now }: Parts) {
   const used = (id: string) => ledger.totals('task', id)
   /** @throws ApiError 404, 403 for somebody else's task, 403 where the policy refuses it */
   const update = (userId: string, id: string, change: (task: Task) => TaskChange) =>
@@ -38,10 +38,11 @@ export function taskOperations({ kv, ledger, taskPolicy, now }: Parts) {
     )
 
   return {
-    /** @throws ApiError 404 where there is no such project of the user */
+    /** @throws ApiError 404 where there is no such project of the user, 403 where the plan has no more tasks */
     create: (userId: string, projectId: string, { title, ...rest }: Pick<TaskInput, 'title'> & Partial<TaskInput>) => {
       const { description = null, assigned_agent_id = null, requires_user_approval = false } = rest
-      return createTask(kv, userId, projectId, { title, description, assigned_agent_id, requires_user_approval }, now())
+      const fields = { title, description, assigned_agent_id, requires_user_approval }
+      return createTask(kv, userId, projectId, fields, { atMost: planLimits.tasks, now: now() })
     },
     /** The tasks of a project, newest first. @throws ApiError 404 */
     list: (userId: string, projectId: string, page?: PagingInput) => listTasks(kv, userId, projectId, page),
@@ -101,7 +102,7 @@ export const tasksCreate = (tasks: TaskOperations) =>
     body: NewTask,
     example: { projectId: '01900000-0000-7000-8000-000000000000', title: 'Headline' },
     output: Task,
-    errors: [404],
+    errors: [403, 404],
     run: (caller, { body: { projectId, title, description, assignedAgentId, requiresUserApproval } }) =>
       tasks.create(caller!.user.id, projectId, {
         title,

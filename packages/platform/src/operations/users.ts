@@ -1,5 +1,6 @@
-import type { Act, UserFields } from '@turnpike/core'
+import type { Act, Role, UserFields } from '@turnpike/core'
 import {
+  changeOwnRole,
   createUser,
   deleteUser,
   EMAIL,
@@ -10,14 +11,15 @@ import {
   updateUser,
 } from '@turnpike/core'
 import type { User as StoredUser } from '@turnpike/core'
-import { invalid, USER_NAME, uuidv7 } from '@turnpike/core/internal'
+import { highestOwnRole, invalid, uuidv7 } from '@turnpike/core/internal'
 import { jsonArray, Paging } from '@turnpike/http'
 import * as v from 'valibot'
 import { found, notFound } from '../errors.js'
 import { present } from '../given-fields.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
-import { Email, Flag, IdParams, Role, User } from '../schemas.js'
+import { Flag, IdParams, User } from '../schemas.js'
+import { aliases, elsewhere, elsewhereThanPatch, fieldsOf, NewUser, UserPatch } from './user-bodies.js'
 
 /** Input for a new user. */
 export type UserInput = Partial<Omit<UserFields, 'budget'>> & {
@@ -27,8 +29,11 @@ export type UserInput = Partial<Omit<UserFields, 'budget'>> & {
   password?: string
 }
 
+/** A role that everybody may take: never that of administrators. */
+export type SelfRole = Exclude<Role, 'admin'>
+
 /** What can be done with users, without HTTP. */
-export function userOperations({ kv, keys, sessions, now }: Parts) {
+export function userOperations({ kv, keys, sessions, selfRole, now }: Parts) {
   /** Ends what a user has open: the sign-ins and gateway keys. */
   const revoke = async (id: string, act: Act): Promise<void> => {
     await sessions?.signOutUser(id)
@@ -53,9 +58,23 @@ export function userOperations({ kv, keys, sessions, now }: Parts) {
     get: (id: string) => getUser(kv, id, { deleted: true }),
     find: (email: string) => findUserByEmail(kv, email, { deleted: true }),
     list: (page?: Parameters<typeof listUsers>[1]) => listUsers(kv, page),
-    /** @throws ApiError 400 where the e-mail is taken, or where the last administrator would get another role */
-    update: (id: string, fields: Partial<UserFields>, act: Act = {}) =>
-      updateUser(kv, id, fields, { now: now(), ...act }),
+    /**
+     * Changes the given fields as an administrator does: a role is granted.
+     * @throws ApiError 400 where the e-mail is taken, or where the last administrator would get another role
+     */
+    async update(id: string, fields: Partial<UserFields>, act: Act = {}): Promise<StoredUser | null> {
+      const user = await updateUser(kv, id, fields, { now: now(), ...act })
+      keys.forget(id)
+      return user
+    },
+    /** The highest role that a user may take without an administrator. */
+    highestOwnRole: (user: StoredUser): Role => highestOwnRole(user, selfRole),
+    /** Changes the role as the users themselves do. @throws ApiError 403 for a role that no administrator granted, 400 as `update` */
+    async changeOwnRole(id: string, role: Role): Promise<StoredUser | null> {
+      const user = await changeOwnRole(kv, id, role, { selfRole, by: id, now: now() })
+      keys.forget(id)
+      return user
+    },
     /** Deletes a user softly, and ends the sign-ins and gateway keys. False if there is none. @throws ApiError 400 for the last administrator */
     async remove(id: string, act: Act = {}): Promise<boolean> {
       if (!(await deleteUser(kv, id, { now: now(), ...act }))) return false
@@ -83,35 +102,19 @@ export type UserOperations = ReturnType<typeof userOperations>
 
 /** The public form of a user (spec.md, "User (platform)"). */
 export const userView = (user: StoredUser): v.InferOutput<typeof User> => {
-  const { id, email, first_name, last_name, username, role, provider, deleted_at, created_at } = user
-  return { id, email: email ?? '', first_name, last_name, username, role, provider, deleted_at, created_at }
+  const { id, email, first_name, last_name, username, role, granted_role, provider, deleted_at, created_at } = user
+  const names = { first_name, last_name, username }
+  return {
+    id,
+    email: email ?? '',
+    ...names,
+    role,
+    ...(granted_role && { granted_role }),
+    provider,
+    deleted_at,
+    created_at,
+  }
 }
-
-const name = v.nullish(
-  v.pipe(v.string(), v.maxLength(200), v.regex(USER_NAME, 'expected a text without control characters')),
-)
-
-const names = { firstName: name, lastName: name, username: name }
-const aliases = { first_name: 'firstName', last_name: 'lastName' }
-
-/** The fields of a user from a body. */
-const fieldsOf = ({ email, firstName, lastName, username, role }: v.InferOutput<typeof UserPatch>) =>
-  present({ email, first_name: firstName, last_name: lastName, username, role })
-
-/** The body of POST /api/users. */
-export const NewUser = v.object({
-  email: Email,
-  password: v.nullish(v.string()),
-  ...names,
-  role: v.nullish(Role),
-})
-
-/** The body of PATCH /api/users/{id}. Null is as good as absent. */
-export const UserPatch = v.object({
-  email: v.nullish(Email),
-  ...names,
-  role: v.nullish(Role),
-})
 
 /** POST /api/users */
 export const usersCreate = (users: UserOperations) =>
@@ -120,6 +123,7 @@ export const usersCreate = (users: UserOperations) =>
     summary: 'Makes a user, with a password or without.',
     access: 'admin',
     aliases,
+    elsewhere,
     body: NewUser,
     example: { email: 'ada@example.org', firstName: 'Ada' },
     output: User,
@@ -176,6 +180,7 @@ export const usersUpdate = (users: UserOperations) =>
     access: 'admin',
     params: IdParams,
     aliases,
+    elsewhere: elsewhereThanPatch,
     body: UserPatch,
     example: { firstName: 'Ada' },
     output: User,

@@ -1,5 +1,5 @@
 import type { GatewayKeys, KV } from '@turnpike/core'
-import { Budget, isUuid, namesOf } from '@turnpike/core/internal'
+import { Budget, isUuid, userEntries } from '@turnpike/core/internal'
 import { Paging } from '@turnpike/http'
 import * as v from 'valibot'
 import { actorOf } from '../../caller.js'
@@ -20,6 +20,8 @@ export const KeyList = v.object({
       /** Requests per minute. */
       rate_limit: v.number(),
       revoked: v.boolean(),
+      /** Whether the key is refused because its owner is no developer any more; absent = it is not. */
+      suspended: v.optional(v.literal(true)),
       /** When the key expires; absent = never. */
       expires_at: v.optional(v.string()),
       /** When the key was rotated; it then expires after the overlap. Absent = not rotated. */
@@ -48,12 +50,15 @@ export const adminKeys = (kv: KV, keys: GatewayKeys) =>
     output: KeyList,
     async run(_, { query }) {
       const { items, next } = await keys.list(null, query)
-      const owners = await namesOf(
+      const owners = await userEntries(
         kv,
-        'user',
         items.map(({ user_id }) => user_id),
       )
-      return { data: items.map((key, i) => ({ ...key, user: owners[i]!.name })), next }
+      const data = items.map((key, i) => {
+        const { name, email, keys_suspended } = owners[i]?.value ?? {}
+        return { ...key, user: name || email || null, ...(keys_suspended && { suspended: true }) }
+      })
+      return { data, next }
     },
   })
 

@@ -1,0 +1,55 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { KV } from '../kv/kv.js'
+import { memoryKV } from '../kv/memory-kv.js'
+import { counting } from './counts.js'
+
+const key = ['owned', 'ada']
+let kv: KV
+beforeEach(async () => {
+  kv = await memoryKV()
+})
+
+const stored = async () => (await kv.get<object>(key))?.value
+
+describe('counting', () => {
+  it('adds, and takes off, whatever the limit', async () => {
+    await kv.commit(await counting(kv, key, { keys: 3 }))
+    await kv.commit(await counting(kv, key, { keys: -1 }, { limits: { keys: 1 } }))
+    expect(await stored()).toEqual({ keys: 2 })
+  })
+
+  it('refuses what is more than the limit, and depends on what it has read', async () => {
+    const limits = { keys: 2 }
+    const both = await Promise.all([
+      counting(kv, key, { keys: 2 }, { limits }),
+      counting(kv, key, { keys: 1 }, { limits }),
+    ])
+    expect([await kv.commit(both[0]), await kv.commit(both[1])]).toEqual([true, false])
+    await expect(counting(kv, key, { keys: 1 }, { limits })).rejects.toMatchObject({
+      status: 403,
+      message: 'Your plan has 2 keys, and this would be more',
+    })
+    await expect(counting(kv, key, { keys: 1, tasks: 1 }, { limits: { tasks: 0 } })).rejects.toThrow('0 tasks')
+  })
+
+  it('lets parallel ones pass far from the limit', async () => {
+    const limits = { tasks: 1_003 }
+    await kv.commit(await counting(kv, key, { tasks: 1 }, { limits }))
+    const far = await Promise.all([1, 2].map(() => counting(kv, key, { tasks: 1 }, { limits })))
+    expect([await kv.commit(far[0]!), await kv.commit(far[1]!)]).toEqual([true, true])
+    const near = await Promise.all([1, 2].map(() => counting(kv, key, { tasks: 1 }, { limits })))
+    expect([await kv.commit(near[0]!), await kv.commit(near[1]!)]).toEqual([true, false])
+  })
+
+  it('begins with what was not counted, once', async () => {
+    const uncounted = async (kind: string) => (kind === 'keys' ? 4 : 0)
+    const options = { limits: { keys: 5 }, uncounted }
+    const both = await Promise.all([
+      counting(kv, key, { keys: 1 }, options),
+      counting(kv, key, { keys: -1 }, { uncounted }),
+    ])
+    expect([await kv.commit(both[0]), await kv.commit(both[1])]).toEqual([true, false])
+    expect(await stored()).toEqual({ keys: 5 })
+    await expect(counting(kv, key, { keys: 1 }, options)).rejects.toMatchObject({ status: 403 })
+  })
+})

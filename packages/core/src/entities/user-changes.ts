@@ -1,0 +1,129 @@
+import { ApiError } from '../errors.js'
+import { invalid } from '../invalid.js'
+import type { Commit, Entry, KV } from '../kv/kv.js'
+import { entriesOf } from '../kv/kv.js'
+import type { Act } from './audit.js'
+import { audit } from './audit.js'
+import type { Role } from './roles.js'
+import { higherRole, highestOwnRole, withRole } from './roles.js'
+import type { User, UserFields } from './users.js'
+import { countKey, emailId, emailKey, userEntry, userKey } from './users.js'
+
+const isAdmin = ({ role, deleted_at }: User): boolean => role === 'admin' && deleted_at === null
+
+/** Whether a user may sign in one day: those whom the gateway's administrators made may have neither. */
+const maySignIn = ({ email, provider }: User): boolean => Boolean(email || provider)
+
+/** Another administrator, who may sign in where this one may. @throws ApiError 400 if there is none */
+async function otherAdmin(kv: KV, user: User): Promise<Entry<User>> {
+  for await (const entry of entriesOf<User>(kv, ['user'])) {
+    const { value: other } = entry
+    if (isAdmin(other) && other.id !== user.id && (maySignIn(other) || !maySignIn(user))) return entry
+  }
+  throw invalid('The last administrator can neither be deleted nor get another role')
+}
+
+/** The rest of a commit that changes a user. */
+type Also = Pick<Commit, 'check' | 'set' | 'del' | 'sum'>
+
+/** The new value of a user, and what is written with it; null = nothing is changed. */
+type Changed = { user: User; also: Also } | null
+
+/**
+ * Changes a user by compare-and-set.
+ * @returns the stored user; null if there is none or `to` returned null
+ * @throws ApiError 400 where the last administrator would no longer be one, because nobody could make another
+ */
+async function change(kv: KV, id: string, to: (user: User) => Changed | Promise<Changed>): Promise<User | null> {
+  for (;;) {
+    const entry = await userEntry(kv, id)
+    const changed = entry && (await to(entry.value))
+    if (!changed) return null
+    const { user, also } = changed
+    const others = isAdmin(entry.value) && !isAdmin(user) ? [await otherAdmin(kv, entry.value)] : []
+    const stored = await kv.commit({
+      ...also,
+      check: [...[entry, ...others].map(({ key, version }) => ({ key, version })), ...(also.check ?? [])],
+      set: [{ key: userKey(id), value: user }, ...(also.set ?? [])],
+    })
+    if (stored) return user
+  }
+}
+
+/**
+ * Changes the given fields of a user. A role is granted: after a step down by {@link changeOwnRole}, the user can come back
+ * to it.
+ * @returns the user; null if there is none or the user was deleted
+ * @throws ApiError 400 if the e-mail is in use, or where the last administrator would get another role
+ */
+export async function updateUser(kv: KV, id: string, fields: Partial<UserFields>, act: Act = {}): Promise<User | null> {
+  const email = fields.email?.normalize('NFC') ?? fields.email
+  return change(kv, id, async (user) => {
+    if (user.deleted_at !== null) return null
+    const also: Required<Omit<Also, 'sum'>> = { check: [], set: [...audit('user.update', id, act)], del: [] }
+    if (email !== undefined && emailId(email ?? '') !== emailId(user.email ?? '')) {
+      if (user.email) also.del.push(emailKey(user.email))
+      if (email) {
+        if (await kv.get(emailKey(email))) throw invalid('The e-mail is taken')
+        also.check.push({ key: emailKey(email), version: null })
+        also.set.push({ key: emailKey(email), value: id })
+      }
+    }
+    const { role, ...others } = fields
+    const changed = role === undefined ? user : withRole(user, role, role)
+    return { user: { ...changed, ...others, ...(email !== undefined && { email }) }, also }
+  })
+}
+
+/**
+ * Marks a user as deleted: it is no longer found, but its usage records are kept. False if there is no such user.
+ * @throws ApiError 400 for the last administrator, because nobody could create another
+ */
+export async function deleteUser(kv: KV, id: string, act: Act = {}): Promise<boolean> {
+  const deleted_at = new Date(act.now ?? Date.now()).toISOString()
+  const deleted = await change(kv, id, (user) =>
+    user.deleted_at === null
+      ? {
+          user: { ...user, deleted_at },
+          also: { set: audit('user.delete', id, act), sum: [{ key: countKey, add: { users: -1 } }] },
+        }
+      : null,
+  )
+  return deleted !== null
+}
+
+/**
+ * Takes a deletion back. Earlier sign-ins do not count any more; revoke the user's gateway keys before.
+ * @returns the user; null if there is no deleted user with this id
+ */
+export const restoreUser = (kv: KV, id: string, act: Act = {}): Promise<User | null> =>
+  change(kv, id, (user) =>
+    user.deleted_at === null
+      ? null
+      : {
+          user: { ...user, deleted_at: null, signed_out_at: new Date(act.now ?? Date.now()).toISOString() },
+          also: { set: audit('user.restore', id, act), sum: [{ key: countKey, add: { users: 1 } }] },
+        },
+  )
+
+/**
+ * Changes the role of a user at the user's own wish.
+ * @param options.selfRole the role that everybody may take; default `user`
+ * @returns the user; null if there is none or the user was deleted
+ * @throws ApiError 403 for a higher role than {@link highestOwnRole}, 400 where the last administrator would get another role
+ */
+export const changeOwnRole = (
+  kv: KV,
+  id: string,
+  role: Role,
+  { selfRole = 'user', ...act }: Act & { selfRole?: Role } = {},
+): Promise<User | null> =>
+  change(kv, id, (user) => {
+    if (user.deleted_at !== null) return null
+    const highest = highestOwnRole(user, selfRole)
+    if (higherRole(role, highest) !== highest)
+      throw new ApiError(403, 'permission_error', `Only an administrator can make you more than ${highest}`, {
+        code: 'forbidden',
+      })
+    return { user: withRole(user, role, user.granted_role ?? user.role), also: { set: audit('user.update', id, act) } }
+  })

@@ -1,0 +1,59 @@
+import { USER_NAME } from '@turnpike/core/internal'
+import * as v from 'valibot'
+import { present } from '../given-fields.js'
+import { Email, Role } from '../schemas.js'
+
+const name = v.pipe(v.string(), v.maxLength(200), v.regex(USER_NAME, 'expected a text without control characters'))
+
+/** Other spellings of fields. */
+export const aliases = { first_name: 'firstName', last_name: 'lastName' }
+
+/** The fields of a user from a body. */
+export const fieldsOf = ({
+  email,
+  firstName,
+  lastName,
+  username,
+  role,
+}: v.InferOutput<typeof NewUser | typeof UserPatch>) =>
+  present({ email, first_name: firstName, last_name: lastName, username, role })
+
+/** The body of POST /api/users. */
+export const NewUser = v.object({
+  email: Email,
+  password: v.nullish(v.string()),
+  firstName: v.nullish(name),
+  lastName: v.nullish(name),
+  username: v.nullish(name),
+  role: v.nullish(Role),
+})
+
+/** The body of PATCH /api/users/{id}: only fields to change. */
+export const UserPatch = v.object({
+  email: v.optional(Email),
+  firstName: v.optional(name),
+  lastName: v.optional(name),
+  username: v.optional(name),
+  role: v.optional(Role),
+})
+
+const balance = 'is a part of the balance: PATCH /api/users/{id}/balance'
+/** Fields that look as if they changed a user, and where that is done. */
+export const elsewhere = {
+  name: 'a user has firstName, lastName and username',
+  budget: 'is given to a user who is made by POST /v1/users, and limits a key that is made by POST /api/keys',
+  creditCoins: balance,
+  credit_coins: balance,
+  storageGb: balance,
+  storage_gb: balance,
+  extraProjects: balance,
+  extra_projects: balance,
+  extraAgents: balance,
+  extra_agents: balance,
+}
+
+/** Those of PATCH /api/users/{id}. */
+export const elsewhereThanPatch = {
+  ...elsewhere,
+  password: 'cannot be changed here: run `npm run -s users -- password EMAIL`, or call operations.users.setPassword',
+}

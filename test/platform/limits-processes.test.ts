@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { endEngines, engines } from '../support/engines.js'
+import { thorough } from '../support/scope.js'
+import { newProject } from './work.js'
+import type { SignedIn, World } from './world.js'
+import { startWorld } from './world.js'
+
+/** The stores that processes share. Only Redis outside of `npm run test:all`. */
+const stores = engines.filter(({ name }) => name === 'redis' || (thorough && name === 'postgres'))
+
+const LIMITS = {
+  DEVELOPER_KEYS: '5',
+  PLAN_SESSIONS: '5',
+  PLAN_TASKS: '5',
+  USER_RATE_LIMIT: '5',
+}
+
+describe.each(stores)('roles and limits of two processes on $name', ({ missing, create }) => {
+  describe.skipIf(missing)('', () => {
+    const worlds: World[] = []
+    let admin: SignedIn
+    beforeAll(async () => {
+      const storage = await create()
+      // One after the other: only the first makes the signing keys.
+      for (let i = 0; i < 2; i++) worlds.push(await startWorld(storage, LIMITS))
+      admin = await worlds[0]!.signedIn('admin')
+    })
+    afterAll(async () => {
+      await Promise.all(worlds.map((world) => world.kill()))
+      await endEngines()
+    })
+    /** The statuses of 12 requests at once, in both processes in turn, how many of each. */
+    const statuses = async (act: (world: World) => Promise<{ status: number }>) => {
+      const replies = await Promise.all(Array.from({ length: 12 }, (_, i) => act(worlds[i % 2]!)))
+      return Object.fromEntries(
+        [200, 403, 429].map((status) => [status, replies.filter((reply) => reply.status === status).length]),
+      )
+    }
+
+    it('threat 34: keys of somebody who was demoted, are refused in the other process within 5 seconds', async () => {
+      const [here, there] = worlds as [World, World]
+      const dev = await here.signedIn('developer')
+      const { key } = (await here.newKey(dev)).body
+      const give = (role: string) => here.ask('PATCH', `/api/users/${dev.id}`, { as: admin, body: { role } })
+      const uses = () =>
+        Promise.all(worlds.map(async (world) => (await world.ask('GET', '/v1/models', { as: key! })).status))
+      expect(await uses()).toEqual([200, 200])
+      expect((await give('user')).status).toBe(200)
+      await there.advance(5_000)
+      expect(await uses()).toEqual([401, 401])
+      // The role itself is never kept.
+      const up = await there.ask('PATCH', '/api/account/role', { as: dev, body: { role: 'developer' } })
+      expect([up.status, (await there.newKey(dev)).status]).toEqual([403, 403])
+      expect((await give('developer')).status).toBe(200)
+      expect(await uses()).toEqual([200, 200])
+    })
+
+    it('threat 35: limits that users raise themselves, at once in two processes', async () => {
+      const dev = await worlds[0]!.signedIn('developer')
+      const { id } = await newProject(worlds[0]!, dev)
+      const five = { 200: 5, 403: 7, 429: 0 }
+      expect(await statuses((world) => world.newKey(dev))).toEqual(five)
+      expect(await statuses((world) => world.ask('POST', '/api/sessions', { as: dev, body: {} }))).toEqual(five)
+      const task = { as: dev, body: { projectId: id, title: 't' } }
+      expect(await statuses((world) => world.ask('POST', '/api/tasks', task))).toEqual(five)
+      const say = { as: dev, body: { text: 'Hi' }, headers: { accept: 'text/event-stream' } }
+      const path = `/api/projects/${id}/conversation/messages`
+      expect(await statuses((world) => world.ask('POST', path, say))).toEqual({ 200: 5, 403: 0, 429: 7 })
+      expect(await worlds[1]!.call('verify')).toEqual([])
+    })
+  })
+})
