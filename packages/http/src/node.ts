@@ -112,6 +112,8 @@ export function createServer(servable: Servable, options: ServerOptions = {}): S
     requestTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE_MS,
   })
+  // Node's default drops the lines after the first 2,000, among them an X-Forwarded-For that a proxy appends. `maxHeaderSize` limits them all.
+  server.maxHeadersCount = 0
   server.on('request', checked)
   server.on('checkExpectation', checked)
   // Node's default asks for the body at once. Asked for when it is first read, a body is not sent that the head is refused for.
