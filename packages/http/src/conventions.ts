@@ -3,6 +3,13 @@
 /** "Maximum request body size … not shown": bytes of a JSON body. */
 export const BODY_LIMIT = 20 * 1024 * 1024
 
+/** Not shown: headers of every answer, of which most are for one caller alone; an operation or its answer may have others. */
+export const ANSWER_HEADERS = {
+  'cache-control': 'private, no-store',
+  vary: 'Cookie, Authorization',
+  'x-content-type-options': 'nosniff',
+} as const
+
 /** Status in logs of a request whose client disconnected, as nginx logs it. It is never sent, and it is no error of the server. */
 export const CLIENT_LEFT = 499
 

@@ -5,10 +5,7 @@ import { tooMany } from './errors.js'
 /** What is needed of a gateway: {@link createGateway} of `@turnpike/gateway` makes one. */
 export interface UserGateway {
   /** Its routes for callers without a gateway key. */
-  as(
-    authenticate: (exchange: Exchange) => Promise<User> | User,
-    options?: { cors?: CorsOptions; headers?: Record<string, string> },
-  ): Servable
+  as(authenticate: (exchange: Exchange) => Promise<User> | User, options?: { cors?: CorsOptions }): Servable
 }
 
 const PREFIX = '/api/gateway'
@@ -21,7 +18,6 @@ export const isBrowserGateway = (path: string): boolean => path.startsWith(`${PR
  * have the gateway's body, also those of the sign-in.
  * @param options.authenticate the user of a request. @throws ApiError 401 or 403
  * @param options.perMinute requests a minute of each user; 429 beyond
- * @param options.headers headers of every answer
  */
 export function browserGateway(
   gateway: UserGateway,
@@ -30,13 +26,11 @@ export function browserGateway(
     rateLimiter,
     perMinute,
     cors,
-    headers,
   }: {
     authenticate: (exchange: Exchange) => Promise<User>
     rateLimiter: RateLimiter
     perMinute: number
     cors: CorsOptions
-    headers: Record<string, string>
   },
 ): Handler {
   const limited = async (exchange: Exchange): Promise<User> => {
@@ -45,6 +39,6 @@ export function browserGateway(
     if (!ok) throw tooMany(`You are limited to ${perMinute} requests per minute`, retryAfter)
     return user
   }
-  const { handle } = gateway.as(limited, { cors, headers })
+  const { handle } = gateway.as(limited, { cors })
   return (exchange) => handle({ ...exchange, path: exchange.path.slice(PREFIX.length) })
 }
