@@ -136,7 +136,9 @@ for (const kind of sample(kinds))
         response.resume()
         statuses[response.statusCode!] = (statuses[response.statusCode!] ?? 0) + 1
       }
-      // nginx refuses more than a thousand lines itself, and Bun more than two hundred.
-      expect([{ 401: 30, 429: 30 }, { 400: 60 }, { 431: 60 }]).toContainEqual(statuses)
+      // nginx refuses so many lines itself (400), and so does Bun (431, or Caddy's 502 where it closes the connection).
+      const { 401: guesses = 0, ...refused } = statuses
+      expect(guesses).toBeLessThanOrEqual(30)
+      expect(Object.keys(refused).filter((status) => !['400', '429', '431', '502'].includes(status))).toEqual([])
     })
   })

@@ -57,7 +57,9 @@ describe('threat 26: shared caches and sniffing, at the gateway', () => {
     }
     const { [KEPT]: kept = [], ...others } = seen
     expect(kept.length).toBeGreaterThan(60)
-    const listed = Object.fromEntries(Object.entries(others).map(([how, which]) => [how, [...new Set(which)].toSorted()]))
+    const listed = Object.fromEntries(
+      Object.entries(others).map(([how, which]) => [how, [...new Set(which)].toSorted()]),
+    )
     expect(listed).toEqual({
       'no-cache; Cookie, Authorization; nosniff': ['/v1/openapi.json'],
       'private, no-store, no-transform; Cookie, Authorization; nosniff': ['/admin/events'],
