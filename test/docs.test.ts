@@ -32,6 +32,7 @@ const elsewhere: Record<string, string> = {
   'docs/admin.md text': 'test/docs-admin.test.ts',
   'docs/conformance.md text': 'test/conformance/kit.test.ts',
   'docs/deployment.md caddy': 'test/deployment/reverse-proxy.ts',
+  'docs/deployment.md haproxy': 'test/deployment/reverse-proxy.ts',
   'docs/deployment.md ini': 'test/deployment/release.test.ts',
   'docs/deployment.md nginx': 'test/deployment/reverse-proxy.ts',
   'docs/moving-from-litellm.md sh': 'test/docs-moving.test.ts',

@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -17,7 +17,7 @@ export interface ReverseProxy {
 
 /** A reverse proxy of docs/deployment.md. */
 interface Kind {
-  name: 'nginx' | 'caddy'
+  name: 'nginx' | 'caddy' | 'haproxy'
   /** The whole configuration, made of the page's. */
   configure(shown: string, at: { folder: string; port: number; upstream: string }): string
   parametersOf(folder: string): string[]
@@ -61,6 +61,21 @@ ${replace(
 ${replace(shown, ['127.0.0.1:8787', upstream], ['ai.example {', `https://localhost:${port} {\n\ttls ${folder}/cert.pem ${folder}/key.pem`])}`,
     parametersOf: (folder) => ['run', '--adapter', 'caddyfile', '--config', join(folder, 'caddy')],
   },
+  {
+    name: 'haproxy',
+    // Its own limit is 101 lines of a head.
+    configure: (shown, { folder, port, upstream }) =>
+      `global
+  tune.http.maxhdr 32767
+  tune.bufsize 65536
+${replace(
+  shown,
+  ['127.0.0.1:8787', upstream],
+  ['bind :443', `bind 127.0.0.1:${port}`],
+  ['/etc/ssl/ai.example.pem', `${folder}/both.pem`],
+)}`,
+    parametersOf: (folder) => ['-db', '-f', join(folder, 'haproxy')],
+  },
 ]
 
 /** Starts a reverse proxy with the configuration that the page shows, in front of a server. @param url of the server */
@@ -72,6 +87,8 @@ export async function startProxy(kind: Kind, url: string): Promise<ReverseProxy>
   const certificate = '-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=localhost'.split(' ')
   const files = ['-keyout', join(folder, 'key.pem'), '-out', join(folder, 'cert.pem')]
   execFileSync(programs.openssl.path, ['req', '-x509', ...certificate, ...files], { stdio: 'ignore' })
+  const pem = await Promise.all(['cert.pem', 'key.pem'].map((name) => readFile(join(folder, name))))
+  await writeFile(join(folder, 'both.pem'), Buffer.concat(pem))
   const port = await freePort()
   const configuration = kind.configure(shown, { folder, port, upstream: new URL(url).host })
   await writeFile(join(folder, kind.name), configuration)

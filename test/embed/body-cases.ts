@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { expectError } from './expect.js'
 import type { Setup } from './setup.js'
-import { BODY_IDLE_MS, BODY_LIMIT, question } from './setup.js'
+import { BODY_LIMIT, PACE, question } from './setup.js'
 
 /** Posts a chat completion to the gateway through its host. */
 type Post = (body: string | ReadableStream, init?: RequestInit) => Promise<Response>
@@ -72,16 +72,22 @@ export function bodyCases(setup: () => Setup, post: Post, { ownBodies }: { ownBo
     expect(setup().upstream.requests).toHaveLength(before)
   })
 
+  const { bodyIdleMs } = PACE
+
   it('reads a body that comes slowly, however long it takes', async () => {
     const pieces = JSON.stringify(question).match(/.{1,12}/g)!
-    expect(pieces.length * (BODY_IDLE_MS / 3)).toBeGreaterThan(BODY_IDLE_MS * 2)
-    expect((await post(slowly(pieces, BODY_IDLE_MS / 3, true))).status).toBe(200)
+    expect(pieces.length * (bodyIdleMs / 3)).toBeGreaterThan(bodyIdleMs * 2)
+    expect((await post(slowly(pieces, bodyIdleMs / 3, true))).status).toBe(200)
   })
 
   if (!ownBodies)
-    it('threat 9: slowloris, answers 408 to a body that stands still', async () => {
+    it.each<[what: string, body: () => ReadableStream]>([
+      ['stands still', () => slowly(['{"model":', '"gpt-4o-mini"'], 1, false)],
+      // Each byte arrives well before the longest pause.
+      ['comes byte by byte', () => slowly([...JSON.stringify(question)], bodyIdleMs / 5, true)],
+    ])('threat 9: slowloris, answers 408 to a body that %s', async (_, body) => {
       const before = setup().upstream.requests.length
-      const response = await post(slowly(['{"model":', '"gpt-4o-mini"'], 1, false))
+      const response = await post(body())
       const message = 'The request took too long to arrive'
       await expectError(response, 408, 'invalid_request_error', 'invalid_body', message)
       expect(setup().upstream.requests).toHaveLength(before)

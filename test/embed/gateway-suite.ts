@@ -83,7 +83,7 @@ export function gatewaySuite(
       expect(response.status).toBe(200)
       expectHeaders(response, {
         'content-type': 'text/event-stream; charset=utf-8',
-        'cache-control': 'no-cache, no-transform',
+        'cache-control': 'private, no-store, no-transform',
         'x-accel-buffering': 'no',
         'content-length': null,
       })

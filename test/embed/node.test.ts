@@ -4,11 +4,11 @@ import { createServer } from '@turnpike/http/node'
 import { expect, it, onTestFinished } from 'vitest'
 import { thorough } from '../support/scope.js'
 import { gatewaySuite } from './gateway-suite.js'
-import { BODY_IDLE_MS, listen, serve } from './setup.js'
+import { listen, PACE, serve } from './setup.js'
 
 gatewaySuite('node:http', (gateway) => serve((request, response) => void gateway.node(request, response)))
 
-gatewaySuite('createServer', (gateway) => listen(createServer(gateway, { bodyIdleMs: BODY_IDLE_MS })))
+gatewaySuite('createServer', (gateway) => listen(createServer(gateway, PACE)))
 
 class OwnResponse extends ServerResponse {
   override write(piece: string | Uint8Array): boolean {

@@ -13,8 +13,8 @@ import { fakeOpenAI } from '@turnpike/providers/testing'
 /** Bytes that a body may have here. */
 export const BODY_LIMIT = 2_000
 
-/** Milliseconds for which a body may stand still here. */
-export const BODY_IDLE_MS = 300
+/** The pace of bodies here: they may stand still for 300 ms, and twelve bytes make up for as much. */
+export const PACE = { bodyIdleMs: 300, bodyBytesPerS: 40 }
 
 /** What is asked. */
 export const question = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hello there' }] }
@@ -45,7 +45,7 @@ export async function setUp(transport?: Transport): Promise<Setup> {
     router: createRouter({ providers: [provider] }),
     kv,
     bodyLimit: BODY_LIMIT,
-    bodyIdleMs: BODY_IDLE_MS,
+    ...PACE,
   })
   const user = await createUser(kv, { name: 'Owner' })
   const { key } = (await gateway.keys.create(user!.id, { name: 'test', rateLimit: 1_000_000 }))!

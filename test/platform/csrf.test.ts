@@ -25,6 +25,8 @@ const foreign = (url: string): Record<string, string>[] => [
   { 'sec-fetch-site': 'same-site' },
   { 'sec-fetch-site': 'cross-site', origin: url },
   { origin: 'null' },
+  // The same host, over TLS.
+  { origin: url.replace('http:', 'https:') },
   { origin: url.replace('127.0.0.1', '127.0.0.1.evil.example') },
   { referer: `https://evil.example/${url}` },
   {},
@@ -50,30 +52,30 @@ worldSuite('threat 18: CSRF', (world) => {
       }
     }
     expect(statuses).toEqual({
-      'DELETE /api/auth': Array(6).fill(403),
-      'DELETE /api/account': Array(6).fill(403),
-      'PATCH /api/account/role': Array(6).fill(403),
-      'POST /api/users': Array(6).fill(403),
-      'PATCH /api/users/{id}': Array(6).fill(403),
-      'DELETE /api/users/{id}': Array(6).fill(403),
-      'POST /api/users/{id}/restore': Array(6).fill(403),
-      'PATCH /api/users/{id}/balance': Array(6).fill(403),
-      'POST /api/users/{id}/balance': Array(6).fill(403),
-      'POST /api/keys': Array(6).fill(403),
-      'DELETE /api/keys/{id}': Array(6).fill(403),
-      'POST /api/sessions': Array(6).fill(403),
-      'POST /api/projects': Array(6).fill(403),
-      'PATCH /api/projects/{id}': Array(6).fill(403),
-      'DELETE /api/projects/{id}': Array(6).fill(403),
-      'DELETE /api/projects/{id}/conversation': Array(6).fill(403),
-      'POST /api/user-files': Array(6).fill(403),
-      'PATCH /api/user-files/{id}': Array(6).fill(403),
-      'DELETE /api/user-files/{id}': Array(6).fill(403),
-      'POST /api/user-files/{id}/restore': Array(6).fill(403),
-      'POST /api/projects/{id}/conversation/reply': Array(6).fill(403),
-      'POST /api/projects/{id}/conversation/messages': Array(6).fill(403),
-      'POST /api/tasks': Array(6).fill(403),
-      'PATCH /api/tasks/{id}': Array(6).fill(403),
+      'DELETE /api/auth': Array(7).fill(403),
+      'DELETE /api/account': Array(7).fill(403),
+      'PATCH /api/account/role': Array(7).fill(403),
+      'POST /api/users': Array(7).fill(403),
+      'PATCH /api/users/{id}': Array(7).fill(403),
+      'DELETE /api/users/{id}': Array(7).fill(403),
+      'POST /api/users/{id}/restore': Array(7).fill(403),
+      'PATCH /api/users/{id}/balance': Array(7).fill(403),
+      'POST /api/users/{id}/balance': Array(7).fill(403),
+      'POST /api/keys': Array(7).fill(403),
+      'DELETE /api/keys/{id}': Array(7).fill(403),
+      'POST /api/sessions': Array(7).fill(403),
+      'POST /api/projects': Array(7).fill(403),
+      'PATCH /api/projects/{id}': Array(7).fill(403),
+      'DELETE /api/projects/{id}': Array(7).fill(403),
+      'DELETE /api/projects/{id}/conversation': Array(7).fill(403),
+      'POST /api/user-files': Array(7).fill(403),
+      'PATCH /api/user-files/{id}': Array(7).fill(403),
+      'DELETE /api/user-files/{id}': Array(7).fill(403),
+      'POST /api/user-files/{id}/restore': Array(7).fill(403),
+      'POST /api/projects/{id}/conversation/reply': Array(7).fill(403),
+      'POST /api/projects/{id}/conversation/messages': Array(7).fill(403),
+      'POST /api/tasks': Array(7).fill(403),
+      'PATCH /api/tasks/{id}': Array(7).fill(403),
     })
   })
 
@@ -98,7 +100,7 @@ worldSuite('threat 18: CSRF', (world) => {
       statuses[route].push(await ask({ 'sec-fetch-site': 'same-origin' }))
       if (method === 'POST') statuses[route].push(await ask({ origin: world().url }))
     }
-    const refused = Array(6).fill(403)
+    const refused = Array(7).fill(403)
     expect(statuses).toEqual({
       'POST /admin/providers/openai/probe': [...refused, 200, 200],
       'POST /admin/balancer/simulate': [...refused, 200, 200],

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { endEngines, engines } from '../support/engines.js'
+import { needs } from '../support/needs.js'
 import { thorough } from '../support/scope.js'
 import { newProject } from './work.js'
 import type { SignedIn, World } from './world.js'
@@ -15,8 +16,8 @@ const LIMITS = {
   USER_RATE_LIMIT: '5',
 }
 
-describe.each(stores)('roles and limits of two processes on $name', ({ missing, create }) => {
-  describe.skipIf(missing)('', () => {
+describe.each(stores)('roles and limits of two processes on $name', ({ needed, create }) => {
+  describe('', needs(...needed), () => {
     const worlds: World[] = []
     let admin: SignedIn
     beforeAll(async () => {

@@ -92,6 +92,7 @@ const platform = createPlatform({
   kv,
   identity,
   gateway,
+  ...(BASE_URL && { baseUrl: BASE_URL }),
   balancePolicy,
   planLimits: {
     ...(PLAN_PROJECTS && { projects: Number(PLAN_PROJECTS) }),

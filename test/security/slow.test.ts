@@ -68,15 +68,33 @@ describe(`threat 9: slowloris, on ${runtime}`, needs(testAll), () => {
     },
   )
 
-  it('ends each request whose body stands still, and serves others meanwhile', { timeout: 180_000 }, async () => {
-    const bodyOf = (key: string): string =>
-      `POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n` +
-      'Connection: close\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{'
-    const still = Array.from({ length: 100 }, () => drip(bodyOf(server.key), ''))
-    await isAlive()
-    // Nothing is waited for where there is no key.
-    expect(await drip(bodyOf('gw-wrong'), '')).toMatch(/^HTTP\/1\.1 401 /)
-    for (const answer of await Promise.all(still)) expect(answer).toMatch(/^HTTP\/1\.1 408 /)
-    await isAlive()
+  it(
+    'ends each request whose body stands still or trickles, and serves others meanwhile',
+    { timeout: 180_000 },
+    async () => {
+      const requestOf = (target: string, key: string): string =>
+        `${target} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n` +
+        'Connection: close\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{'
+      const targets = ['POST /v1/chat/completions', 'POST /api/auth']
+      const begin = performance.now()
+      const slow = Array.from({ length: 160 }, (_, i) =>
+        drip(requestOf(targets[i % 2]!, server.key), i < 60 ? ' ' : ''),
+      )
+      await isAlive()
+      // Nothing is waited for where there is no key.
+      expect(await drip(requestOf(targets[0]!, 'gw-wrong'), ' ')).toMatch(/^HTTP\/1\.1 401 /)
+      for (const answer of await Promise.all(slow)) expect(answer).toMatch(/^HTTP\/1\.1 408 /)
+      // 30 s; Bun tells no progress of a small body, and has two more for a thousand bytes.
+      expect(performance.now() - begin).toBeLessThan(55_000)
+      await isAlive()
+    },
+  )
+
+  // Bun reads what is left of it without an end.
+  it.skipIf(runtime === 'bun')('ends each connection on which a body goes on behind its answer', async () => {
+    for (const target of ['OPTIONS /v1/models', 'HEAD /health', 'GET /health']) {
+      const answer = await drip(`${target} HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{`, ' ')
+      expect(answer).toMatch(/^HTTP\/1\.1 20[04] [^]*\r\n\r\n/)
+    }
   })
 })

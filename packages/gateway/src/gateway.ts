@@ -105,12 +105,11 @@ export interface Gateway extends Servable, Shells {
    * the same limits, log and errors. `authenticate` names the user of a request, who pays for it. There is no key, so that neither a key's
    * models and budget nor requests per minute limit it; the user's budget and credits do, and `maxConcurrentPerKey` applies to each user.
    * @param options.cors cross-origin requests that are allowed, in place of the gateway's; default none
-   * @param options.headers headers of every answer, such as `cache-control`; default none
    * @example
    * const { handle } = gateway.as(() => user)
    * const reply = await handle(localExchange({ method: 'POST', path: '/v1/chat/completions', body: JSON.stringify(request) }))
    */
-  as(authenticate: AuthenticateUser, options?: Pick<HandlerOptions<Caller>, 'cors' | 'headers'>): Servable
+  as(authenticate: AuthenticateUser, options?: Pick<HandlerOptions<Caller>, 'cors'>): Servable
   /**
    * Begins a shutdown: `/health` answers 503, running requests may end, and those that still run after `ms` are aborted with an error.
    * Resolves when none is running. Default 30,000 ms.
@@ -204,10 +203,9 @@ export function createGateway(options: GatewayOptions): Gateway {
     routes,
     keys,
     ledger,
-    as: (authenticate, { cors = { origins: [] }, headers = {} } = {}) =>
+    as: (authenticate, { cors = { origins: [] } } = {}) =>
       createHandler({
         ...handling,
-        headers,
         routes: routes.filter(({ operation }) => operation.access === 'key'),
         cors,
         authenticate: signedInBy(authenticate),

@@ -66,7 +66,6 @@ export function assetRoutes<Access extends string>(
           size: bytes.length,
           etag,
           headers: {
-            'x-content-type-options': 'nosniff',
             'cache-control': cacheControl,
             ...(zipped && { vary: 'accept-encoding' }),
             ...(isZipped && { 'content-encoding': 'gzip' }),

@@ -1,5 +1,7 @@
 import { ApiError } from '@turnpike/core'
 import { concat, invalid } from '@turnpike/core/internal'
+import { BODY_BYTES_PER_S, BODY_IDLE_MS } from './conventions.js'
+import type { ShellOptions } from './exchange.js'
 
 /** 413 for a body over the limit. */
 export const tooLarge = (limit: number): ApiError =>
@@ -21,13 +23,46 @@ export const within = <T>(ms: number, promise: Promise<T>): Promise<T> =>
     promise.finally(() => clearTimeout(timer)).then(resolve, reject)
   })
 
-/** A body with a time-out between its chunks. @throws ApiError 408 where one does not arrive within `idleMs` */
-export async function* unstalled(body: AsyncIterable<Uint8Array>, idleMs: number): AsyncGenerator<Uint8Array> {
+/** How slowly a body may arrive. */
+export interface Pace {
+  /** Milliseconds that it may fall behind: also the longest pause. */
+  idleMs: number
+  /** Bytes a second that it has to arrive at. */
+  bytesPerS: number
+}
+
+/** How long the rest of a body may be waited for, while it arrives. Only time that is spent waiting for the client counts. */
+export class Patience {
+  /** In milliseconds. */
+  left: number
+  constructor(private readonly pace: Pace) {
+    this.left = pace.idleMs
+  }
+  /** `bytes` arrived after `ms` of waiting. */
+  arrived(bytes: number, ms: number): void {
+    const { idleMs, bytesPerS } = this.pace
+    this.left = Math.min(idleMs, this.left - ms + (bytes * 1000) / bytesPerS)
+  }
+}
+
+/** The pace that the options of a shell ask for. */
+export const paceOf = ({ bodyIdleMs = BODY_IDLE_MS, bodyBytesPerS = BODY_BYTES_PER_S }: ShellOptions): Pace => ({
+  idleMs: bodyIdleMs,
+  bytesPerS: bodyBytesPerS,
+})
+
+/** A body that has to keep a pace. @throws ApiError 408 where it does not, 400 where it is cut short */
+export async function* paced(body: AsyncIterable<Uint8Array>, pace: Pace): AsyncGenerator<Uint8Array> {
+  const patience = new Patience(pace)
   const chunks = body[Symbol.asyncIterator]()
   try {
     for (;;) {
-      const { done, value } = await within(idleMs, chunks.next())
+      const begin = performance.now()
+      const { done, value } = await within(patience.left, chunks.next()).catch((error: unknown) => {
+        throw ApiError.is(error) ? error : cutShort(error)
+      })
       if (done) return
+      patience.arrived(value.length, performance.now() - begin)
       yield value
     }
   } finally {

@@ -3,14 +3,30 @@
 /** "Maximum request body size … not shown": bytes of a JSON body. */
 export const BODY_LIMIT = 20 * 1024 * 1024
 
+/** Not shown: headers of every answer, of which most are for one caller alone; an operation or its answer may have others. */
+export const ANSWER_HEADERS = {
+  'cache-control': 'private, no-store',
+  vary: 'Cookie, Authorization',
+  'x-content-type-options': 'nosniff',
+} as const
+
 /** Status in logs of a request whose client disconnected, as nginx logs it. It is never sent, and it is no error of the server. */
 export const CLIENT_LEFT = 499
 
 /** Not shown: deepest nesting of arrays and objects in a JSON body. */
 export const JSON_DEPTH = 128
 
-/** Not shown: milliseconds without data after which a request body is refused, so that idle clients do not hold a slot. */
+/**
+ * Not shown: milliseconds that a request body may fall behind {@link BODY_BYTES_PER_S}, and so the longest pause, after which it is refused, so
+ * that slow clients do not hold a slot.
+ */
 export const BODY_IDLE_MS = 30_000
+
+/**
+ * Not shown: bytes a second that a request body has to arrive at, as of Apache (mod_reqtimeout, `MinRate`). No time in all is set, because a
+ * large file may take hours: a body of n bytes has n / 500 seconds, and 30 more.
+ */
+export const BODY_BYTES_PER_S = 500
 
 /** Not shown: silence after which a stream carries a comment, in milliseconds, so that proxies do not time it out. */
 export const HEARTBEAT_MS = 15_000

@@ -50,8 +50,10 @@ export interface Servable {
 export interface ShellOptions {
   /** Proxies in front of this process whose X-Forwarded-For and X-Forwarded-Proto are believed, counted from the right; default 0. */
   trustedHops?: number
-  /** Milliseconds without data after which a request body is refused with 408; default 30,000. */
+  /** Milliseconds that a request body may fall behind `bodyBytesPerS`, and so the longest pause, before it is refused with 408; default 30,000. */
   bodyIdleMs?: number
+  /** Bytes a second that a request body has to arrive at; default 500. */
+  bodyBytesPerS?: number
 }
 
 /** What the nearest `hops` proxies report; undefined without them. Never the leftmost value: a client can write that itself. */

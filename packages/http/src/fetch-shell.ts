@@ -1,6 +1,6 @@
 import { toStream } from '@turnpike/core/internal'
-import { collect, cutShort, tooLarge, unstalled, within } from './body.js'
-import { BODY_IDLE_MS } from './conventions.js'
+import type { Pace } from './body.js'
+import { collect, cutShort, paced, paceOf, tooLarge, within } from './body.js'
 import type { Exchange, Handler, Reply, ShellOptions } from './exchange.js'
 import { clientIp, originOf } from './exchange.js'
 
@@ -10,8 +10,8 @@ export interface FetchCall {
   ip?: string
 }
 
-/** A body that is read in one call may take `bodyIdleMs` for each of these blocks, in bytes. */
-const BLOCK = 256 * 1024
+/** Bodies of up to so many bytes are read in one call, which costs less, but reports no progress. */
+const SMALL = 64 * 1024
 
 async function* emptyBody(): AsyncGenerator<Uint8Array> {}
 
@@ -36,7 +36,8 @@ function toExchange(
   request: Request,
   call: FetchCall,
   client: ReturnType<typeof clientOf>,
-  { trustedHops = 0, bodyIdleMs = BODY_IDLE_MS }: ShellOptions,
+  trustedHops: number,
+  pace: Pace,
 ): Exchange {
   const { url, headers } = request
   const start = url.indexOf('/', url.indexOf('//') + 2)
@@ -44,7 +45,7 @@ function toExchange(
   const end = hash === -1 ? url.length : hash
   const mark = url.indexOf('?', start)
   const stop = mark === -1 || mark > end ? end : mark
-  const body = (): AsyncIterable<Uint8Array> => unstalled(request.body ?? emptyBody(), bodyIdleMs)
+  const body = (): AsyncIterable<Uint8Array> => paced(request.body ?? emptyBody(), pace)
   const header = (name: string): string | undefined => headers.get(name) ?? undefined
   return {
     method: request.method,
@@ -53,15 +54,14 @@ function toExchange(
     header,
     body,
     async bytes(limit) {
-      const declared = headers.get('content-length')
-      if (declared === null) return collect(body(), limit)
-      if (Number(declared) > limit) throw tooLarge(limit)
-      // A server enforces the declared length, and `arrayBuffer` costs less than reading chunk by chunk.
+      const declared = Number(headers.get('content-length') ?? NaN)
+      if (declared > limit) throw tooLarge(limit)
+      // A server enforces the declared length.
+      if (!(declared <= SMALL)) return collect(body(), limit)
       const whole = request.arrayBuffer().catch((cause: unknown) => {
         throw cutShort(cause)
       })
-      // `arrayBuffer` reports no progress, so the time-out covers the whole body.
-      const bytes = await within(bodyIdleMs * (1 + Math.ceil(Number(declared) / BLOCK)), whole)
+      const bytes = await within(pace.idleMs + (declared * 1000) / pace.bytesPerS, whole)
       if (bytes.byteLength > limit) throw tooLarge(limit)
       return new Uint8Array(bytes)
     },
@@ -104,9 +104,11 @@ export function fetchShell(
   handle: Handler,
   options: ShellOptions = {},
 ): (request: Request, call?: FetchCall) => Promise<Response> {
+  const { trustedHops = 0 } = options
+  const pace = paceOf(options)
   return async (request, call = {}) => {
     const client = clientOf(request)
-    const reply = await handle(toExchange(request, call, client, options))
+    const reply = await handle(toExchange(request, call, client, trustedHops, pace))
     return toResponse(reply!, client.disconnect)
   }
 }

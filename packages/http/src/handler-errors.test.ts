@@ -100,6 +100,9 @@ describe('an error', () => {
       'retry-after': '7',
       'x-should-retry': 'false',
       'x-extra': 'y',
+      'cache-control': 'private, no-store',
+      vary: 'Cookie, Authorization',
+      'x-content-type-options': 'nosniff',
       'x-request-id': requestId(response),
     })
     expect(await response.json()).toEqual({

@@ -65,7 +65,9 @@ describe('an answer', () => {
     expect(response.status).toBe(200)
     expect(Object.fromEntries(response.headers)).toEqual({
       'content-type': 'text/event-stream; charset=utf-8',
-      'cache-control': 'no-cache, no-transform',
+      'cache-control': 'private, no-store, no-transform',
+      vary: 'Cookie, Authorization',
+      'x-content-type-options': 'nosniff',
       'x-accel-buffering': 'no',
       'x-request-id': requestId(response),
     })
@@ -80,7 +82,7 @@ describe('an answer', () => {
     expect((await send('GET', '/things/7')).headers.get('cache-control')).toBe('no-store')
     // What one answer is given is not the next one's.
     const plain = await setUp(() => sse(eventsOf({ a: 1 }))).send('GET', '/things/7')
-    expect(plain.headers.get('cache-control')).toBe('no-cache, no-transform')
+    expect(plain.headers.get('cache-control')).toBe('private, no-store, no-transform')
   })
 
   it('has a generated request id, never the one that was sent', async () => {
@@ -275,7 +277,10 @@ describe('CORS', () => {
   it('is off by default and can be enabled for origins', async () => {
     const headers = { origin: 'https://app.example' }
     const off = await setUp(() => null).send('GET', '/things/7', { headers })
-    expect([...off.headers.keys()].toSorted()).toEqual(['content-type', 'x-request-id'])
+    expect([off.headers.get('access-control-allow-origin'), off.headers.get('vary')]).toEqual([
+      null,
+      'Cookie, Authorization',
+    ])
     const { send } = setUp(() => null, {}, { cors: { origins: ['https://app.example'] } })
     const on = await send('GET', '/things/7', { headers })
     expect(on.headers.get('access-control-allow-origin')).toBe('https://app.example')

@@ -1,8 +1,8 @@
 import { ApiError } from '@turnpike/core'
-import { extend, uuidv7 } from '@turnpike/core/internal'
+import { uuidv7 } from '@turnpike/core/internal'
 import { parseJson, requireJson } from './body.js'
 import { contentReply } from './content.js'
-import { BODY_LIMIT, CLIENT_LEFT, HEARTBEAT_MS, JSON_DEPTH } from './conventions.js'
+import { ANSWER_HEADERS, BODY_LIMIT, CLIENT_LEFT, HEARTBEAT_MS, JSON_DEPTH } from './conventions.js'
 import type { CorsOptions } from './cors.js'
 import { corsHeaders } from './cors.js'
 import type { Exchange, Handler, Reply, Servable } from './exchange.js'
@@ -30,8 +30,6 @@ export interface HandlerOptions<Actor, Access extends string = string> {
   toApiError?: (error: unknown) => ApiError
   /** The error body of this surface. */
   errorBody(error: ApiError): object
-  /** Headers of every answer, such as `cache-control`; an operation or its answer may have others. Default none. */
-  headers?: Readonly<Record<string, string>>
   /** Called with each error that ends as a 5xx; default none. */
   onError?: (error: unknown, context: { request_id: string }) => void
   /** Called with the log record of each finished request; default none. */
@@ -98,7 +96,7 @@ function end(stay: Stay, status: number): void {
  */
 export function createHandler<Actor, Access extends string = string>(options: HandlerOptions<Actor, Access>): Servable {
   const { routes, bodyLimit = BODY_LIMIT, jsonDepth = JSON_DEPTH, heartbeatMs = HEARTBEAT_MS } = options
-  const { headers: shared, cors = { origins: [] }, onError, onRequest } = options
+  const { cors = { origins: [] }, onError, onRequest } = options
   const describe = options.toApiError ?? toApiError
   const match = matcher(routes)
 
@@ -213,12 +211,11 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     const headers: Reply['headers'] = { 'x-request-id': requestId }
     const setHeader: Call['setHeader'] = (name, value) => void (headers[name] = value)
     const finish = (reply: Reply): Reply => {
-      if (shared) reply.headers = extend(shared, reply.headers)
-      reply.headers = extend(reply.headers, headers)
+      reply.headers = Object.assign({}, ANSWER_HEADERS, reply.headers, headers)
       if (cors.origins.length > 0) {
-        const { vary } = reply.headers
+        const vary = String(reply.headers['vary'])
         Object.assign(reply.headers, corsHeaders(exchange, cors, methods.keys()))
-        if (vary !== undefined) reply.headers['vary'] += `, ${vary.toString()}`
+        reply.headers['vary'] += `, ${vary}`
       }
       if (exchange.method === 'HEAD') delete reply.body
       if (!isStream(reply.body)) end(stay, reply.status)
@@ -237,7 +234,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     handle,
     refuse(error) {
       const reply = errorReply(error)
-      reply.headers = { ...shared, ...reply.headers, 'x-request-id': uuidv7() }
+      reply.headers = { ...ANSWER_HEADERS, ...reply.headers, 'x-request-id': uuidv7() }
       return reply
     },
   }

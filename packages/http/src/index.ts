@@ -2,7 +2,7 @@
 export * from './accept.js'
 export * from './assets.js'
 export type { Content, Range } from './content.js'
-export { BODY_IDLE_MS, BODY_LIMIT, CLIENT_LEFT, HEARTBEAT_MS, JSON_DEPTH } from './conventions.js'
+export { BODY_BYTES_PER_S, BODY_IDLE_MS, BODY_LIMIT, CLIENT_LEFT, HEARTBEAT_MS, JSON_DEPTH } from './conventions.js'
 export * from './cookies.js'
 export type { CorsOptions } from './cors.js'
 export type { Exchange, Handler, Reply, Servable, ShellOptions } from './exchange.js'

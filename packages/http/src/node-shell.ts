@@ -1,7 +1,7 @@
 import type { ApiError } from '@turnpike/core'
 import { concat, extend } from '@turnpike/core/internal'
-import { cutShort, tooLarge, tooSlow, unstalled } from './body.js'
-import { BODY_IDLE_MS } from './conventions.js'
+import type { Pace } from './body.js'
+import { cutShort, paced, paceOf, Patience, tooLarge, tooSlow } from './body.js'
 import type { Exchange, Handler, Reply, ShellOptions } from './exchange.js'
 import { clientIp, originOf } from './exchange.js'
 import type { NodeResponse } from './node-stream.js'
@@ -42,7 +42,7 @@ const utf8 = new TextEncoder()
 const parsedBody = (body: unknown): Uint8Array =>
   body instanceof Uint8Array ? body : utf8.encode(typeof body === 'string' ? body : JSON.stringify(body ?? ''))
 
-function readBytes(request: NodeRequest, limit: number, idleMs: number): Uint8Array | Promise<Uint8Array> {
+function readBytes(request: NodeRequest, limit: number, pace: Pace): Uint8Array | Promise<Uint8Array> {
   const length = Number(request.headers['content-length'])
   if (length > limit) return Promise.reject(tooLarge(limit))
   if (request.readableEnded) {
@@ -58,6 +58,8 @@ function readBytes(request: NodeRequest, limit: number, idleMs: number): Uint8Ar
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = []
     let size = 0
+    const patience = new Patience(pace)
+    let begin: number
     let timer: ReturnType<typeof setTimeout> | undefined
     const refuse = (error: ApiError): void => {
       clearTimeout(timer)
@@ -66,13 +68,15 @@ function readBytes(request: NodeRequest, limit: number, idleMs: number): Uint8Ar
     }
     const wait = (): void => {
       clearTimeout(timer)
-      timer = setTimeout(() => refuse(tooSlow()), idleMs)
+      begin = performance.now()
+      timer = setTimeout(() => refuse(tooSlow()), patience.left)
     }
     wait()
     request.on('data', (chunk: Uint8Array) => {
       size += chunk.length
       if (size > limit) return refuse(tooLarge(limit))
       chunks.push(chunk)
+      patience.arrived(chunk.length, performance.now() - begin)
       wait()
     })
     request.on('end', () => {
@@ -90,7 +94,8 @@ function toExchange(
   request: NodeRequest,
   response: NodeResponse,
   optional: boolean,
-  { trustedHops = 0, bodyIdleMs = BODY_IDLE_MS }: ShellOptions,
+  trustedHops: number,
+  pace: Pace,
 ): Exchange {
   // The absolute form of a request target is allowed (RFC 9112, section 3.2.2); scheme and authority are ignored.
   const url = (request.url ?? '/').replace(/^https?:\/\/[^/?]*\/?/i, '/')
@@ -105,8 +110,8 @@ function toExchange(
     query: mark === -1 ? '' : url.slice(mark + 1),
     header,
     // Ending the iterator must not close the connection, because the response is still to be sent.
-    body: () => unstalled(request.iterator({ destroyOnReturn: false }), bodyIdleMs),
-    bytes: (limit) => readBytes(request, limit, bodyIdleMs),
+    body: () => paced(request.iterator({ destroyOnReturn: false }), pace),
+    bytes: (limit) => readBytes(request, limit, pace),
     onDisconnect(listener) {
       if (response.destroyed) listener()
       else
@@ -120,9 +125,13 @@ function toExchange(
   }
 }
 
-/** Responds while the client is still sending: the whole response at once, the end of the connection up to `LINGER_MS` later. */
-function lingeringEnd(request: NodeRequest, response: NodeResponse, body: Uint8Array): void {
-  response.write(body)
+/**
+ * Responds while the client is still sending: the whole response at once, the end of the connection up to `LINGER_MS` later. Node itself would
+ * go on reading, for as long as the client likes.
+ */
+function lingeringEnd(request: NodeRequest, response: NodeResponse, body: Uint8Array | undefined): void {
+  if (body) response.write(body)
+  else response.flushHeaders()
   const timer = setTimeout(() => response.end(), LINGER_MS)
   response.once('close', () => clearTimeout(timer))
   request.on('end', () => response.end())
@@ -130,27 +139,19 @@ function lingeringEnd(request: NodeRequest, response: NodeResponse, body: Uint8A
 }
 
 function send(request: NodeRequest, response: NodeResponse, { status, headers, body }: Reply): Promise<void> | void {
+  const isComplete = request.complete
+  if (!isComplete) headers = extend(headers, { connection: 'close' })
   // A streamed body is read even if the client has disconnected, so that it ends and its usage record is written.
   if (body !== undefined && typeof body !== 'string' && !(body instanceof Uint8Array)) {
     if (!response.destroyed) response.writeHead(status, headers)
     return stream(response, body)
   }
   if (response.destroyed) return
-  if (body === undefined) {
-    response.writeHead(status, headers)
-    response.end()
-    return
-  }
   // A Buffer, because node:http would flatten a string twice: to count its bytes, and after prepending the head.
   const bytes = typeof body === 'string' ? Buffer.from(body) : body
-  const { length } = bytes
-  if (request.complete) {
-    response.writeHead(status, extend(headers, { 'content-length': length }))
-    response.end(bytes)
-  } else {
-    response.writeHead(status, extend(headers, { 'content-length': length, connection: 'close' }))
-    lingeringEnd(request, response, bytes)
-  }
+  response.writeHead(status, bytes ? extend(headers, { 'content-length': bytes.length }) : headers)
+  if (isComplete) response.end(bytes)
+  else lingeringEnd(request, response, bytes)
 }
 
 /** Resolves in the next turn of the event loop. node:http sets `complete` on a body that arrived with its head only after its listeners have run. */
@@ -170,8 +171,10 @@ function trySend(request: NodeRequest, response: NodeResponse, reply: Reply): Pr
  * Rejects only if `next` throws.
  */
 export function nodeShell(handle: Handler, options: ShellOptions = {}): NodeListener {
+  const { trustedHops = 0 } = options
+  const pace = paceOf(options)
   return (request, response, next) =>
-    handle(toExchange(request, response, next !== undefined, options)).then((reply) => {
+    handle(toExchange(request, response, next !== undefined, trustedHops, pace)).then((reply) => {
       if (!reply) return next!()
       if (request.complete) return trySend(request, response, reply)
       // If the body arrived with the head, `complete` is set one turn later, and the connection can be kept alive.

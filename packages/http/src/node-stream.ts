@@ -19,6 +19,7 @@ export interface NodeResponse extends NodeWriter {
   writableFinished: boolean
   on(event: 'close', listener: () => void): unknown
   writeHead(status: number, headers: Record<string, string | number | string[]>): unknown
+  flushHeaders(): void
   /** Set by `writeHead` if the response uses the chunked transfer coding; absent for HTTP/2. */
   chunkedEncoding?: boolean
   /** Null while an earlier response on the connection is pending. */

@@ -63,6 +63,19 @@ const lastHeaders = ({ headers, body }: Reply) => ({
   connection: 'close',
 })
 
+/**
+ * Whether what is written to a socket now would be taken for an answer to what just arrived, and not for part of a response that has begun or
+ * for that to an earlier request (RFC 9112, sections 7.1 and 9.3).
+ * @param last the response to the last request of the connection; undefined before the first
+ */
+function isFree(socket: Socket, last: ServerResponse | undefined): boolean {
+  if (!last || last.writableFinished) return true
+  // No socket: the response waits for an earlier one.
+  if (last.socket !== socket) return false
+  // An error in the body of the last request is an answer to that request.
+  return last.writableEnded || (!last.headersSent && !last.req.complete)
+}
+
 /** Writes a reply to the socket: malformed requests have no response object. */
 function writeRaw(socket: Socket, reply: Reply): void {
   const { status, body } = reply
@@ -72,12 +85,19 @@ function writeRaw(socket: Socket, reply: Reply): void {
 
 /**
  * A node:http server for a gateway or platform. Malformed HTTP, an invalid Host header and an oversized head are answered with the
- * API's error body and an X-Request-ID.
+ * API's error body and an X-Request-ID; where that would land in another response, the connection is closed without it.
  * @example createServer(gateway).listen(8787)
  */
 export function createServer(servable: Servable, options: ServerOptions = {}): Server {
   const { listener = createListener(servable, options), maxHeaderSize = HEADER_LIMIT } = options
+  /** The response to the last request of each connection. */
+  const responses = new WeakMap<Socket, ServerResponse>()
+  const answerRaw = (socket: Socket, error: ApiError): void => {
+    if (isFree(socket, responses.get(socket))) writeRaw(socket, servable.refuse(error))
+    else socket.destroy()
+  }
   const checked: RequestListener = (request, response) => {
+    responses.set(request.socket, response)
     if (hasHost(request)) return listener(request, response)
     const reply = servable.refuse(invalid('The Host header is missing, malformed or repeated'))
     response.writeHead(reply.status, lastHeaders(reply)).end(reply.body)
@@ -92,6 +112,8 @@ export function createServer(servable: Servable, options: ServerOptions = {}): S
     requestTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE_MS,
   })
+  // Node's default drops the lines after the first 2,000, among them an X-Forwarded-For that a proxy appends. `maxHeaderSize` limits them all.
+  server.maxHeadersCount = 0
   server.on('request', checked)
   server.on('checkExpectation', checked)
   // Node's default asks for the body at once. Asked for when it is first read, a body is not sent that the head is refused for.
@@ -106,14 +128,11 @@ export function createServer(servable: Servable, options: ServerOptions = {}): S
   })
   server.on('connect', (_, socket) => {
     const message = 'This server is not a proxy'
-    writeRaw(
-      socket as Socket,
-      servable.refuse(new ApiError(405, 'method_not_allowed', message, { code: 'method_not_allowed' })),
-    )
+    answerRaw(socket as Socket, new ApiError(405, 'method_not_allowed', message, { code: 'method_not_allowed' }))
   })
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy()
-    else writeRaw(socket as Socket, servable.refuse(describeParseError(error)))
+    else answerRaw(socket as Socket, describeParseError(error))
   })
   return server
 }

@@ -4,7 +4,7 @@ import { Pieces } from '@turnpike/core/internal'
 /** The content type, and headers that keep proxies from buffering the stream. */
 export const sseHeaders = {
   'content-type': 'text/event-stream; charset=utf-8',
-  'cache-control': 'no-cache, no-transform',
+  'cache-control': 'private, no-store, no-transform',
   'x-accel-buffering': 'no',
 }
 

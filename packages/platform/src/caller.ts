@@ -21,7 +21,12 @@ const needed: Record<'developer' | 'admin', { roles: Role[]; message: string }> 
  */
 export function callerOf(
   kv: KV,
-  { identity, trustedOrigins, now }: { identity: Identity; trustedOrigins: readonly string[]; now: () => number },
+  {
+    identity,
+    baseUrl,
+    trustedOrigins,
+    now,
+  }: { identity: Identity; baseUrl: string | undefined; trustedOrigins: readonly string[]; now: () => number },
 ): (exchange: Exchange, access: Access, log?: Call['log']) => Promise<Caller> {
   /** The user of a credential; the first request of somebody that the identity provider knows makes one. */
   const userOf = async ({ userId, profile }: Identified): Promise<User | null> => {
@@ -41,7 +46,7 @@ export function callerOf(
     const user = who && (await userOf(who))
     if (!user) throw unauthenticated()
     log?.({ user_id: user.id })
-    if (who.via === 'cookie') requireSameOrigin(exchange, { trustedOrigins })
+    if (who.via === 'cookie') requireSameOrigin(exchange, { baseUrl, trustedOrigins })
     if (access !== 'user' && !needed[access].roles.includes(user.role)) throw forbidden(needed[access].message)
     return { user, who }
   }

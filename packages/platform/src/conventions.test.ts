@@ -9,6 +9,7 @@ import { BalancePatch } from './operations/balances.js'
 const head = {
   method: 'POST',
   ip: () => '127.0.0.1',
+  origin: () => 'https://app.example',
   header: (name: string) => ({ 'sec-fetch-site': 'same-origin' })[name],
 }
 

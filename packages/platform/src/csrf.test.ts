@@ -5,10 +5,13 @@ const host = 'app.example:8443'
 const trustedOrigins = ['https://console.example']
 
 /** Whether a request is let through. */
-const passes = (headers: Record<string, string>, { method = 'POST', unknown = false } = {}): boolean => {
-  const all: Record<string, string> = { host, ...headers }
+const passes = (
+  headers: Record<string, string>,
+  { method = 'POST', called = `https://${host}`, baseUrl = undefined as string | undefined, unknown = false } = {},
+): boolean => {
   try {
-    requireSameOrigin({ method, header: (name) => all[name], ip: () => '' }, { trustedOrigins, unknown })
+    const head = { method, header: (name: string) => headers[name], ip: () => '', origin: () => called }
+    requireSameOrigin(head, { baseUrl, trustedOrigins, unknown })
     return true
   } catch {
     return false
@@ -24,6 +27,8 @@ it.each<[passes: boolean, headers: Record<string, string>]>([
   [true, { 'sec-fetch-site': 'cross-site', origin: 'https://console.example' }],
   [true, { origin: `https://${host}` }],
   [true, { referer: `https://${host}/some/page?x` }],
+  [false, { origin: `http://${host}` }],
+  [false, { referer: `http://${host}/some/page` }],
   [false, { origin: 'https://app.example' }],
   [false, { origin: 'https://evil.example' }],
   [false, { origin: `https://${host}.evil.example` }],
@@ -34,6 +39,18 @@ it.each<[passes: boolean, headers: Record<string, string>]>([
   [false, { origin: 'null', referer: `https://${host}/` }],
   [false, {}],
 ])('%s for %j', (expected, headers) => expect(passes(headers)).toBe(expected))
+
+it.each<[passes: boolean, origin: string, called: string, baseUrl: string]>([
+  // A proxy serves TLS and does not say so.
+  [true, 'https://ai.example', 'http://ai.example', 'https://ai.example/'],
+  [false, 'http://ai.example', 'http://ai.example', 'https://ai.example'],
+  [false, 'http://ai.example', 'https://ai.example', 'https://ai.example'],
+  // By another name, such as an address of the same machine.
+  [true, 'http://10.0.0.1:8787', 'http://10.0.0.1:8787', 'https://ai.example'],
+  [false, 'https://ai.example', 'http://10.0.0.1:8787', 'https://ai.example'],
+])('%s for a page of %s that calls %s of the base URL %s', (expected, origin, called, baseUrl) =>
+  expect(passes({ origin }, { called, baseUrl })).toBe(expected),
+)
 
 it('lets through what changes nothing', () => {
   for (const method of ['GET', 'HEAD', 'OPTIONS'])

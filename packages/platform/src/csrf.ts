@@ -7,29 +7,39 @@ const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
 const originOf = (url: string | undefined): string | undefined =>
   url !== undefined && URL.canParse(url) ? new URL(url).origin : undefined
 
+/** The origin that a request called: at the host of `baseUrl` as that says, elsewhere as the request and trusted proxies do. */
+function calledOrigin({ origin }: Head, baseUrl: string | undefined): string {
+  const called = new URL(origin())
+  const base = baseUrl === undefined ? called : new URL(baseUrl)
+  return base.host === called.host ? base.origin : called.origin
+}
+
 /**
  * Refuses requests that a page of another site made a browser send, with the cookies of this one: by Fetch Metadata or, in browsers without
  * it, by `Origin` or `Referer`. Not needed for bearer tokens, which no browser sends by itself.
  * SameSite is not enough: it lets through what comes from another port of the host.
+ * @param options.baseUrl where browsers reach the platform; needed where a proxy that serves TLS does not say so
  * @param options.trustedOrigins such as `https://console.example`, besides the origin that is called
  * @param options.unknown allows requests with none of these headers, which no browser sends; default false
  * @throws ApiError 403
  */
 export function requireSameOrigin(
-  { method, header }: Head,
-  { trustedOrigins, unknown = false }: { trustedOrigins: readonly string[]; unknown?: boolean },
+  head: Head,
+  {
+    baseUrl,
+    trustedOrigins,
+    unknown = false,
+  }: { baseUrl: string | undefined; trustedOrigins: readonly string[]; unknown?: boolean },
 ): void {
+  const { method, header } = head
   if (SAFE.has(method)) return
   const [site, from] = [header('sec-fetch-site'), header('origin') ?? header('referer')]
   if (unknown && site === undefined && from === undefined) return
   const origin = originOf(from)
   if (origin !== undefined && trustedOrigins.includes(origin)) return
-  const isSame =
-    site === undefined
-      ? origin !== undefined && new URL(origin).host === header('host')?.toLowerCase()
-      : site === 'same-origin'
+  const isSame = site === undefined ? origin === calledOrigin(head, baseUrl) : site === 'same-origin'
   if (!isSame)
     throw forbidden(
-      "With a session cookie, the headers Sec-Fetch-Site or Origin must show that a request comes from this platform's own pages",
+      "With a session cookie, the headers Sec-Fetch-Site or Origin must show that a request comes from this platform's own pages, by the same scheme: behind a proxy that serves TLS, TRUSTED_HOPS or BASE_URL has to be set",
     )
 }

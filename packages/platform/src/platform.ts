@@ -62,6 +62,11 @@ export interface PlatformOptions extends ShellOptions {
   taskPolicy?: TaskPolicy
   /** Writes the replies of conversations, such as `gatewayResponder()`; default none: messages are only stored. */
   responder?: Responder
+  /**
+   * Where browsers reach the platform, such as `https://ai.example`: the scheme that their pages must have come by. Default that which the
+   * platform is called by, or its trusted proxies say.
+   */
+  baseUrl?: string
   /** Origins besides that of the platform whose pages may send requests with its cookie; default none. */
   trustedOrigins?: readonly string[]
   /** Cross-origin requests that browsers allow; default none. */
@@ -80,13 +85,6 @@ export interface PlatformOptions extends ShellOptions {
 
 /** Whether a path is one that a platform answers for, so that a server can give it all others to a gateway. */
 export const isPlatformPath = (path: string): boolean => /^\/(api(\/|$)|\.well-known\/)/.test(path)
-
-/** Headers of every answer, also of the gateway for browsers: most are for one user alone. */
-const HEADERS = {
-  'cache-control': 'private, no-store',
-  vary: 'Cookie, Authorization',
-  'x-content-type-options': 'nosniff',
-}
 
 /** What the routes of a platform do, without HTTP: it checks no caller. */
 export type Operations = ReturnType<typeof operationsOf>
@@ -158,14 +156,13 @@ export function createPlatform(options: PlatformOptions): Platform {
     ...(options.routes ?? []).flatMap((more) => more({ routes: () => routes })),
   ]
 
-  const authenticate = callerOf(kv, { identity, trustedOrigins, now })
+  const authenticate = callerOf(kv, { identity, baseUrl: options.baseUrl, trustedOrigins, now })
   const api = createHandler({
     ...options,
     bodyLimit,
     routes,
     authenticate,
     errorBody: ({ message }) => ({ error: message }),
-    headers: HEADERS,
   })
   const browser =
     gateway &&
@@ -176,7 +173,6 @@ export function createPlatform(options: PlatformOptions): Platform {
         return user
       },
       cors: options.cors ?? { origins: [] },
-      headers: HEADERS,
     })
   const handle: Handler = (exchange) => (browser && isBrowserGateway(exchange.path) ? browser : api.handle)(exchange)
   const { refuse } = api

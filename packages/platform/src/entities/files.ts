@@ -1,4 +1,4 @@
-import type { Commit, Entry, Key, KV } from '@turnpike/core'
+import type { Commit, Entry, Key, KV, User } from '@turnpike/core'
 import { entriesOf } from '@turnpike/core'
 import { notFound } from '../errors.js'
 import type { LooseBytes } from './file-space.js'
@@ -28,6 +28,8 @@ export type StoredFile = FileFields & {
   inline: boolean
   /** Present while the upload check holds the file back: nobody gets its bytes. */
   held?: true
+  /** How often the signed URLs that were given before were ended; absent = 0. */
+  urls_ended?: number
   /** When it was put into the trash; null = it is not there. */
   deleted_at: string | null
   created_at: string
@@ -39,6 +41,14 @@ const listKey = (trashed: boolean, userId: string): Key => [trashed ? 'user-tras
 const listedKey = ({ user_id, id, deleted_at }: StoredFile): Key => [...listKey(deleted_at !== null, user_id), id]
 /** The trash of all users, oldest first. */
 const trashKey = ({ id, deleted_at }: StoredFile): Key[] => (deleted_at === null ? [] : [['trash', deleted_at, id]])
+
+/** A file whose signed URLs that were given before are not valid any more. */
+export const endUrls = (file: StoredFile): StoredFile => ({ ...file, urls_ended: (file.urls_ended ?? 0) + 1 })
+
+/** What the signed URLs of a file are bound to besides its id: they end where it changes. '' until the first change. */
+export function urlStateOf({ urls_ended = 0 }: StoredFile, { signed_out_at = '' }: User): string {
+  return urls_ended === 0 && signed_out_at === '' ? '' : `${urls_ended} ${signed_out_at}`
+}
 
 /** The keys that lead to a file. */
 export const indexOf = (file: StoredFile): Key[] => [listedKey(file), ...trashKey(file)]

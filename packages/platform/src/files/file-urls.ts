@@ -9,15 +9,19 @@ const STEP_S = 300
 
 const utf8 = new TextEncoder()
 
-/** What is signed: the method, the file and the time until which the URL is valid. */
-const signed = (id: string, exp: number | string): Uint8Array<ArrayBuffer> => utf8.encode(`v1\nGET\n${id}\n${exp}`)
+/** What is signed: the method, the file, the time until which the URL is valid and, where it is not '', what it is bound to. */
+const signed = (id: string, exp: number | string, state: string): Uint8Array<ArrayBuffer> =>
+  utf8.encode(`v1\nGET\n${id}\n${exp}${state && `\n${state}`}`)
 
 /** Signs the URLs of private files, and verifies them. */
 export interface FileSigner {
-  /** The query that makes a file readable for anybody, for at least as long as the option `seconds` says. */
-  sign(id: string): Promise<string>
+  /**
+   * The query that makes a file readable for anybody, for at least as long as the option `seconds` says.
+   * @param state what else it is bound to: with another one, it is not valid
+   */
+  sign(id: string, state: string): Promise<string>
   /** Whether a query is one that was signed for this file, and is still valid. Takes the same time whatever is wrong with the signature. */
-  verify(id: string, query: { exp?: string | undefined; sig?: string | undefined }): Promise<boolean>
+  verify(id: string, state: string, query: { exp?: string | undefined; sig?: string | undefined }): Promise<boolean>
 }
 
 /**
@@ -42,17 +46,17 @@ export function fileSigner(
   )
 
   return {
-    async sign(id) {
+    async sign(id, state) {
       const [key] = await keys()
       const exp = Math.ceil((now() / 1000 + seconds) / STEP_S) * STEP_S
-      const signature = await crypto.subtle.sign('HMAC', key!, signed(id, exp))
+      const signature = await crypto.subtle.sign('HMAC', key!, signed(id, exp, state))
       return `exp=${exp}&sig=${base64url.encode(new Uint8Array(signature))}`
     },
-    async verify(id, { exp = '', sig = '' }) {
+    async verify(id, state, { exp = '', sig = '' }) {
       const signature = fromBase64url(sig)
       if (!signature || !/^\d{1,12}$/.test(exp)) return false
       const results = await Promise.all(
-        (await keys()).map((key) => crypto.subtle.verify('HMAC', key, signature, signed(id, exp))),
+        (await keys()).map((key) => crypto.subtle.verify('HMAC', key, signature, signed(id, exp, state))),
       )
       return results.includes(true) && Number(exp) * 1000 > now()
     },

@@ -2,7 +2,7 @@ import type { UserFields } from '@turnpike/core'
 import type { Exchange } from '@turnpike/http'
 
 /** What an identity reads of a request. */
-export type Head = Pick<Exchange, 'method' | 'header' | 'ip'>
+export type Head = Pick<Exchange, 'method' | 'header' | 'ip' | 'origin'>
 
 /** Whom a credential belongs to. */
 export interface Identified {

@@ -25,6 +25,7 @@ const head = (authorization?: string): Head => ({
   method: 'GET',
   header: (name) => (name === 'authorization' ? authorization : undefined),
   ip: () => '',
+  origin: () => 'https://app.example',
 })
 const status = async (token: string, identity = jwksIdentity({ issuer, audience, jwks })): Promise<unknown> => {
   try {

@@ -11,7 +11,7 @@ export interface PasswordAuthOptions {
   rateLimiter?: RateLimiter
   /** Default `scryptHasher`. */
   hasher?: PasswordHasher
-  /** Where browsers find the platform. Over plain HTTP on another host than this machine, the cookie is without TLS and `__Host-`. */
+  /** Where browsers reach the platform: what their pages have to come from to sign in with a cookie (`createPlatform` takes the same). Over plain HTTP on another host than this machine, the cookie is without TLS and `__Host-`. */
   baseUrl?: string
   /** Origins besides that of the platform whose pages may sign in with a cookie; default none. */
   trustedOrigins?: readonly string[]

@@ -15,6 +15,7 @@ const head = (headers: Record<string, string> = {}): Head => ({
   method: 'POST',
   header: (name) => headers[name],
   ip: () => '192.0.2.1',
+  origin: () => 'https://app.example',
 })
 const withToken = (token: string): Head => head({ authorization: `Bearer ${token}` })
 

@@ -50,7 +50,7 @@ interface Known {
 
 /** Identifies users by access tokens and session cookies, which they get for e-mail and password. */
 export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
-  const { kv, secret, trustedOrigins = [], now = Date.now, accessTokenS = ACCESS_TOKEN_S } = options
+  const { kv, secret, baseUrl, trustedOrigins = [], now = Date.now, accessTokenS = ACCESS_TOKEN_S } = options
   const { hasher = scryptHasher(), rateLimiter = memoryRateLimiter({ now }), failures = {} } = options
   if (secret !== undefined && secret.length < 32) throw new TypeError('The secret must have at least 32 characters')
   const master = memoize(() => masterSecret(kv, secret))
@@ -73,7 +73,7 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
     length: options.passwordLength ?? PASSWORD_LENGTH,
     queue: options.hashing ?? HASHING,
   })
-  const session = sessionCookie(options.baseUrl, limits.idleDays)
+  const session = sessionCookie(baseUrl, limits.idleDays)
   const cache = revocableCache<Known>(now)
 
   /** The user of a sign-in; null if the user was deleted, or restored since. */
@@ -144,7 +144,7 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
 
   const sessions: SessionIssuer = {
     async signIn({ email, password, cookie = false }, head) {
-      if (cookie) requireSameOrigin(head, { trustedOrigins, unknown: true })
+      if (cookie) requireSameOrigin(head, { baseUrl, trustedOrigins, unknown: true })
       const { perEmail = FAILURES_PER_EMAIL, perAddress = FAILURES_PER_ADDRESS } = failures
       const subjects = [
         { name: `sign-in ${emailId(email)}`, perMinute: perEmail },

@@ -25,10 +25,10 @@ export const filesContent = ({ files, signer }: { files: FileOperations; signer:
     stored: true,
     errors: [403, 404],
     async run(_, { params: { id }, query }) {
-      const file = await files.served(id)
+      const { file, urlState } = await files.served(id)
       const isPublic = file?.is_public ?? false
       // Told before whether there is such a file, so that ids cannot be tried.
-      if (!isPublic && query.sig !== undefined && !(await signer.verify(id.toLowerCase(), query)))
+      if (!isPublic && query.sig !== undefined && !(await signer.verify(id.toLowerCase(), urlState, query)))
         throw forbidden('The URL is not valid, or not any more')
       if (!file || (!isPublic && query.sig === undefined)) throw notFound('file')
       const { mime_type, size_bytes, sha256, display_name, inline } = file

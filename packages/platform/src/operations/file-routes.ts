@@ -1,8 +1,10 @@
+import type { User } from '@turnpike/core'
 import type { Call, FileStream } from '@turnpike/http'
 import { jsonArray, Paging, route } from '@turnpike/http'
 import * as v from 'valibot'
 import { FILE_LIMIT, FILE_NAME_BYTES, FILE_URL_S } from '../conventions.js'
 import type { StoredFile } from '../entities/files.js'
+import { urlStateOf } from '../entities/files.js'
 import { displayNameOf } from '../files/file-names.js'
 import type { FileSigner } from '../files/file-urls.js'
 import { fileSigner } from '../files/file-urls.js'
@@ -22,7 +24,7 @@ export interface FileRouteParts {
 }
 
 /** The URL of a file's bytes (spec.md, UserFile: "CDN URL for public files, signed URL for private files"). */
-async function urlOf(file: StoredFile, call: Call, { signer, options }: FileRouteParts): Promise<string> {
+async function urlOf(file: StoredFile, owner: User, call: Call, { signer, options }: FileRouteParts): Promise<string> {
   const { id, is_public, storage_key, display_name: filename, deleted_at, held } = file
   const { blobs, baseUrl, publicBase, directUrls, urlSeconds: expiresIn = FILE_URL_S } = options
   const own = `${baseUrl ?? call.origin()}/api/user-files`
@@ -30,13 +32,18 @@ async function urlOf(file: StoredFile, call: Call, { signer, options }: FileRout
   // The store itself would give the bytes of a file in the trash or held back.
   if (directUrls && blobs.signedUrl && deleted_at === null && !held)
     return (await blobs.signedUrl(storage_key, { expiresIn, filename })).href
-  return `${own}/${id}/content?${await signer.sign(id)}`
+  return `${own}/${id}/content?${await signer.sign(id, urlStateOf(file, owner))}`
 }
 
 /** The public form of a file. */
-async function fileView(file: StoredFile, call: Call, parts: FileRouteParts): Promise<v.InferOutput<typeof UserFile>> {
+async function fileView(
+  file: StoredFile,
+  owner: User,
+  call: Call,
+  parts: FileRouteParts,
+): Promise<v.InferOutput<typeof UserFile>> {
   const { id, display_name, mime_type, size_bytes, is_public, storage_key, deleted_at, created_at } = file
-  const url = await urlOf(file, call, parts)
+  const url = await urlOf(file, owner, call, parts)
   return { id, display_name, mime_type, size_bytes, is_public, url, storage_key, deleted_at, created_at }
 }
 
@@ -76,7 +83,7 @@ const filesList = (parts: FileRouteParts) =>
     run: (caller, { query: { trashed, ...query } }, call) =>
       jsonArray(query, call, async (page) => {
         const { items, next } = await parts.files.list(caller!.user.id, { ...page, trashed: trashed === 'true' })
-        return { items: await Promise.all(items.map((file) => fileView(file, call, parts))), next }
+        return { items: await Promise.all(items.map((file) => fileView(file, caller!.user, call, parts))), next }
       }),
   })
 
@@ -108,7 +115,7 @@ const filesUpload = (parts: FileRouteParts) =>
           }
         },
       })
-      return fileView(stored, call, parts)
+      return fileView(stored, caller!.user, call, parts)
     },
   })
 
@@ -121,7 +128,8 @@ const filesGet = (parts: FileRouteParts) =>
     params: IdParams,
     output: UserFile,
     errors: [404],
-    run: async (caller, { params: { id } }, call) => fileView(await parts.files.get(caller!.user.id, id), call, parts),
+    run: async (caller, { params: { id } }, call) =>
+      fileView(await parts.files.get(caller!.user.id, id), caller!.user, call, parts),
   })
 
 /** PATCH /api/user-files/{id} */
@@ -142,7 +150,7 @@ const filesUpdate = (parts: FileRouteParts) =>
         ...(displayName !== undefined && { display_name: displayNameOf(displayName) }),
         ...(isPublic !== undefined && { is_public: isPublic }),
       }
-      return fileView(await parts.files.update(caller!.user.id, id, fields), call, parts)
+      return fileView(await parts.files.update(caller!.user.id, id, fields), caller!.user, call, parts)
     },
   })
 
@@ -171,7 +179,7 @@ const filesRestore = (parts: FileRouteParts) =>
     output: UserFile,
     errors: [404],
     run: async (caller, { params: { id } }, call) =>
-      fileView(await parts.files.restore(caller!.user.id, id), call, parts),
+      fileView(await parts.files.restore(caller!.user.id, id), caller!.user, call, parts),
   })
 
 /** The routes of files. */

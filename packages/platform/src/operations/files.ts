@@ -9,12 +9,14 @@ import type { FileFields, StoredFile } from '../entities/files.js'
 import {
   changeFile,
   createFile,
+  endUrls,
   filesOf,
   getFile,
   listFiles,
   ownFile,
   trashedBefore,
   unlinkFile,
+  urlStateOf,
 } from '../entities/files.js'
 import type { Paging } from '../entities/pages.js'
 import { displayNameOf } from '../files/file-names.js'
@@ -147,15 +149,19 @@ export function fileOperations(
     get: async (userId: string, id: string) => (await ownFile(kv, userId, id)).value,
     /** The files of a user, or those in the trash; newest first. */
     list: (userId: string, page?: Paging & { trashed?: boolean }) => listFiles(kv, userId, page),
-    /** Changes the given fields. @throws ApiError 404 */
+    /** Changes the given fields. A file that becomes private ends its signed URLs: from before it was public. @throws ApiError 404 */
     update: (userId: string, id: string, fields: Partial<FileFields>) =>
-      change(userId, id, (file) => (Object.keys(fields).length === 0 ? file : { ...file, ...fields })),
+      change(userId, id, (file) => {
+        if (Object.keys(fields).length === 0) return file
+        const changed = { ...file, ...fields }
+        return file.is_public && !changed.is_public ? endUrls(changed) : changed
+      }),
     /** Puts a file into the trash, from which {@link purge} removes it. @throws ApiError 404 */
     trash: (userId: string, id: string) =>
       change(userId, id, (file) => (file.deleted_at ? file : { ...file, deleted_at: new Date(now()).toISOString() })),
-    /** Takes a file out of the trash. @throws ApiError 404 */
+    /** Takes a file out of the trash; its signed URLs from before have ended. @throws ApiError 404 */
     restore: (userId: string, id: string) =>
-      change(userId, id, (file) => (file.deleted_at ? { ...file, deleted_at: null } : file)),
+      change(userId, id, (file) => (file.deleted_at ? endUrls({ ...file, deleted_at: null }) : file)),
     /**
      * Removes a file for good, in the trash or not.
      * @returns whether its bytes are gone too; false where they cannot be removed now, and `verify` does it later
@@ -174,11 +180,16 @@ export function fileOperations(
         const { held, ...released } = file
         return held ? released : file
       }),
-    /** A file whose bytes may be sent: null where it is in the trash, held back, or of a user who was deleted. */
-    async served(id: string): Promise<StoredFile | null> {
+    /**
+     * A file whose bytes may be sent: null where it is in the trash, held back, or of a user who was deleted. And what its signed URLs are
+     * bound to, also then.
+     */
+    async served(id: string): Promise<{ file: StoredFile | null; urlState: string }> {
       const file = (await getFile(kv, id))?.value
-      if (!file || file.deleted_at !== null || file.held) return null
-      return (await getUser(kv, file.user_id)) && file
+      const owner = file && (await getUser(kv, file.user_id, { deleted: true }))
+      if (!owner) return { file: null, urlState: '' }
+      const isServed = file.deleted_at === null && !file.held && owner.deleted_at === null
+      return { file: isServed ? file : null, urlState: urlStateOf(file, owner) }
     },
     /** Opens the bytes of a file, or a range of them. */
     read: async ({ storage_key }: StoredFile, range?: Range) => (await contentOf(storage_key, range)).body,
