@@ -205,7 +205,9 @@ export async function updateUser(kv: KV, id: string, fields: Partial<UserFields>
   const email = fields.email?.normalize('NFC') ?? fields.email
   return change(kv, id, async (user) => {
     if (user.deleted_at !== null) return null
-    const also: Required<Omit<Also, 'sum'>> = { check: [], set: [...audit('user.update', id, act)], del: [] }
+    const isPromotion = fields.role !== undefined && fields.role !== user.role
+    const log = isPromotion ? audit('user.role', id, { ...act, detail: fields.role }) : audit('user.update', id, act)
+    const also: Required<Omit<Also, 'sum'>> = { check: [], set: [...log], del: [] }
     if (email !== undefined && emailId(email ?? '') !== emailId(user.email ?? '')) {
       if (user.email) also.del.push(emailKey(user.email))
       if (email) {
