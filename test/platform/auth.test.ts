@@ -110,15 +110,19 @@ worldSuite('signing in', (world) => {
     expect([next.status, next.body.user.id]).toEqual([200, ada.id])
   })
 
-  it('#132 answers the token before with the current one, at any time, and older ones for 10 seconds', async () => {
+  it('#132 answers older tokens with the current one for 10 seconds, and the one before until the answer has arrived', async () => {
     const ada = await world().signedIn()
     const second = (await refresh(ada.refresh)).body.refresh_token
     expect((await refresh(ada.refresh)).body.refresh_token).toBe(second)
-    const third = (await refresh(second)).body.refresh_token
+    const third = (await refresh(second)).body
+    expect(await account(third.access_token)).toBe(200)
     await world().advance(9_000)
-    expect((await refresh(ada.refresh)).body.refresh_token).toBe(third)
-    await world().advance(DAY)
-    expect((await refresh(second)).body.refresh_token).toBe(third)
+    for (const token of [ada.refresh, second])
+      expect((await refresh(token)).body.refresh_token).toBe(third.refresh_token)
+    // This answer is lost, so that nothing of it is used.
+    const fourth = (await refresh(third.refresh_token)).body.refresh_token
+    await world().advance(6 * DAY)
+    expect((await refresh(third.refresh_token)).body.refresh_token).toBe(fourth)
   })
 
   it('#133 ends the sign-in where an older token comes later, and tells the audit log', async () => {
@@ -133,6 +137,32 @@ worldSuite('signing in', (world) => {
     const admin = await world().signedIn('admin')
     const log = await ask<{ data: { action: string; actor: string }[] }>('GET', '/admin/audit?limit=20', { as: admin })
     expect(log.body.data).toContainEqual(expect.objectContaining({ action: 'sign-in.reuse', actor: ada.id }))
+  })
+
+  it('threat 19: refresh token theft, one that is used in step with its owner ends the sign-in', async () => {
+    for (const thief of ['after', 'before'] as const) {
+      const ada = await world().signedIn()
+      let [own, stolen] = [ada.refresh, ada.refresh]
+      const statuses: number[] = []
+      const use = async (token: string): Promise<string> => {
+        const { status, body } = await refresh(token)
+        statuses.push(status)
+        if (status === 200) expect(await account(body.access_token)).toBe(200)
+        return body.refresh_token
+      }
+      for (let round = 0; round < 2 && !statuses.includes(401); round++) {
+        if (thief === 'before') stolen = await use(stolen)
+        await world().advance(11_000)
+        own = await use(own)
+        await world().advance(11_000)
+        if (thief === 'after') stolen = await use(stolen)
+      }
+      expect([thief, statuses]).toEqual([thief, [200, 401]])
+      expect((await refresh(thief === 'after' ? own : stolen)).status).toBe(401)
+      const admin = await world().signedIn('admin')
+      const log = await ask<{ data: object[] }>('GET', '/admin/audit?limit=20', { as: admin })
+      expect(log.body.data).toContainEqual(expect.objectContaining({ action: 'sign-in.reuse', actor: ada.id }))
+    }
   })
 
   it('#134 answers ten refreshes at once with one token', async () => {

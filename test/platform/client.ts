@@ -14,6 +14,8 @@ export interface SignedIn {
   refresh: string
   /** `Cookie` header; undefined where it was not asked for. */
   cookie: string | undefined
+  /** `Cookie` header by which the device is known. */
+  device: string | undefined
 }
 
 /** The answer to a sign-in or a refresh. */
@@ -127,8 +129,19 @@ export function platformClient(
       refresh_token: string
       user: { id: string }
     }
-    const set = answered.getSetCookie()[0]?.split(';', 1)[0]
-    return { id: user.id, email, access: access_token, refresh: refresh_token, cookie: set }
+    const set = (name: string) =>
+      answered
+        .getSetCookie()
+        .find((one) => one.split('=', 1)[0]!.replace('__Host-', '') === name)
+        ?.split(';', 1)[0]
+    return {
+      id: user.id,
+      email,
+      access: access_token,
+      refresh: refresh_token,
+      cookie: set('session'),
+      device: set('device'),
+    }
   }
 
   return {

@@ -27,11 +27,15 @@ worldSuite('session cookies', (world) => {
       body: { email, password: PASSWORD, cookie: true },
       headers: { 'sec-fetch-site': 'same-origin' },
     })
+    const device = expect.stringMatching(
+      /^__Host-device=[\w-]{64}; Max-Age=15552000; Path=\/; Secure; HttpOnly; SameSite=Lax$/,
+    )
     expect(headers.getSetCookie()).toEqual([
       expect.stringMatching(/^__Host-session=[\w-]{43}; Max-Age=604800; Path=\/; Secure; HttpOnly; SameSite=Lax$/),
+      device,
     ])
     const plain = await ask('POST', '/api/auth', { body: { email, password: PASSWORD } })
-    expect(plain.headers.getSetCookie()).toEqual([])
+    expect(plain.headers.getSetCookie()).toEqual([device])
   })
 
   it('#139 replaces a cookie that was planted, and has a new one for each sign-in', async () => {

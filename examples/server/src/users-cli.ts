@@ -47,7 +47,7 @@ try {
     } else {
       const user = await users.find(email)
       if (!user || user.deleted_at !== null) throw new Error(`There is no user ${email}`)
-      await users.setPassword(user.id, password)
+      await users.setPassword(user.id, password, { by: 'users-cli' })
     }
     console.log(asked.password === undefined ? `${email}  ${password}` : email)
   } finally {

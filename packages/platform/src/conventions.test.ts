@@ -33,23 +33,26 @@ describe('the defaults', () => {
     expect(scryptHasher({ ln: 15, r: 8, p: 1 }).needsRehash(hash)).toBe(true)
   })
 
-  it('hash two passwords at a time, let 32 wait, and refuse others with 503', async () => {
+  it('hash two passwords at a time, let 32 wait, 8 of one address, and refuse others', async () => {
     const { hasher, waiting } = heldHasher()
     const { sessions } = passwordAuth({ kv: await memoryKV(), hasher, failures: { perEmail: 100, perAddress: 100 } })
     const statuses: number[] = []
-    const all = Array.from({ length: 36 }, () =>
-      sessions.signIn({ email: 'ada@example.org', password: 'any' }, head).catch((error: { status: number }) => {
-        statuses.push(error.status)
-      }),
-    )
-    await expect.poll(() => statuses).toEqual([503, 503])
+    const guess = (ip: string) =>
+      sessions
+        .signIn({ email: 'ada@example.org', password: 'any' }, { ...head, ip: () => ip })
+        .catch((error: { status: number }) => void statuses.push(error.status))
+    const first = Array.from({ length: 9 }, () => guess('192.0.2.1'))
+    await expect.poll(() => statuses).toEqual([429])
+    // The second address takes no place of those that wait: all have tried as much.
+    const all = [...first, ...Array.from({ length: 28 }, (_, i) => guess(`198.51.${i}.1`))]
+    await expect.poll(() => statuses).toEqual([429, 503, 503])
     await expect.poll(() => waiting.length).toBe(2)
     for (let done = 0; done < 34; done++) {
       await expect.poll(() => waiting.length).toBeGreaterThan(0)
       waiting.shift()!()
     }
     await Promise.all(all)
-    expect(statuses).toEqual([503, 503, ...Array<number>(34).fill(401)])
+    expect(statuses).toEqual([429, 503, 503, ...Array<number>(34).fill(401)])
   })
 
   it('make a reply from the last 100 messages', async () => {

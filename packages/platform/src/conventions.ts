@@ -7,7 +7,7 @@ export const ACCESS_TOKEN_S = 900
 export const IDLE_DAYS = 7
 export const ABSOLUTE_DAYS = 30
 
-/** Not shown: seconds for which an older refresh token than the last two is answered with the current one, so that lost answers do no harm. */
+/** Not shown: seconds for which every older refresh token is answered with the current one, so that several tabs can refresh at once. */
 export const REUSE_S = 10
 
 /** Not shown: sign-ins that a user may have at a time; the oldest ends where there are more. */
@@ -24,9 +24,44 @@ export const CLOCK_S = 60
 export const KEY_PUBLISHED_S = 600
 export const KEY_RETIRED_S = 120
 
-/** Not shown: failed sign-ins a minute with one e-mail, and from one address (an IPv6 network of 64 bits); 429 beyond. */
+/** Not shown: failed sign-ins a minute with one e-mail from unknown devices, on one known device, and from one address; 429 beyond. */
 export const FAILURES_PER_EMAIL = 5
+export const FAILURES_PER_DEVICE = 5
 export const FAILURES_PER_ADDRESS = 30
+
+/** Not shown: minutes for which a network that failed with an e-mail may not try it again while others have used up its failures. */
+export const QUIET_MINUTES = 60
+
+/**
+ * Not shown: what attempts to sign in share by the first bits of their address. `places` of them are in the queue at a time, and whose
+ * attempts of late are the smallest part of their `places` comes first. `failures` is how many times those of an address are free.
+ */
+export const NETWORKS = {
+  ipv4: [
+    { bits: 32, places: 8, failures: 1 },
+    { bits: 24, places: 16 },
+  ],
+  ipv6: [
+    { bits: 64, places: 8, failures: 1 },
+    { bits: 56, places: 12, failures: 2 },
+    { bits: 48, places: 16, failures: 4 },
+    { bits: 32, places: 24 },
+  ],
+} as const
+/** Not shown: the places of a device, or an address, that signed in before. */
+export const KNOWN_PLACES = 32
+
+/** Not shown: days for which a device and an address are known after they signed in. */
+export const DEVICE_DAYS = 180
+export const ADDRESS_DAYS = 30
+
+/** Not shown: the e-mails that a device is known for at most; the last ones count. */
+export const DEVICE_EMAILS = 4
+
+/** Not shown: days for which the audit log keeps sign-ins, sign-outs and failures. */
+export const SIGN_IN_LOG_DAYS = 30
+/** Not shown: failures that the audit log takes a minute, of one e-mail and of all, and sign-ins and sign-outs of one user. */
+export const SIGN_IN_LOG = { failuresPerEmail: 1, failures: 10, perUser: 10 }
 
 /** Not shown: characters of a password, and bytes that are hashed at most. */
 export const PASSWORD_LENGTH = { min: 8, max: 256 }
@@ -42,6 +77,10 @@ export const HASHING = { running: 2, waiting: 32 }
 export const COOKIE = '__Host-session'
 /** Its name where the platform is served over plain HTTP from a host that is not this machine, where browsers refuse the prefix. */
 export const PLAIN_COOKIE = 'session'
+
+/** Not shown: the name of the cookie by which a device is known that signed in before, and its name where browsers refuse the prefix. */
+export const DEVICE_COOKIE = '__Host-device'
+export const PLAIN_DEVICE_COOKIE = 'device'
 
 /** "Default … plan-default numbers of projects, agents and storage: not shown"; null = unlimited. */
 export const PLAN_LIMITS = { projects: null, agents: null, storageGb: 1, sessions: 10_000, tasks: 100_000 }

@@ -898,6 +898,7 @@ export interface components {
                 action: string;
                 target: string;
                 timestamp: string;
+                detail?: string;
             }[];
             next?: string;
         };

@@ -13,6 +13,8 @@ export type AuditEntry = {
   /** The id of the entity that was changed. */
   target: string
   timestamp: string
+  /** What else is known, such as the address of a sign-in or a new role. */
+  detail?: string
 }
 
 /** Who makes a change, and when. */
@@ -25,15 +27,23 @@ export interface Act {
   also?: NonNullable<Commit['set']>
 }
 
+/** What an audit entry has besides its act. */
+interface Logged extends Act {
+  detail?: string | undefined
+  /** Milliseconds since the epoch; absent = never. */
+  expiresAt?: number
+}
+
 /** What is written in the same commit as a change: its audit entry, and what the act has in `also`. */
 export function audit(
   action: string,
   target: string,
-  { by, now = Date.now(), also = [] }: Act,
+  { by, now = Date.now(), also = [], detail, expiresAt }: Logged,
 ): NonNullable<Commit['set']> {
   if (by === undefined) return also
-  const entry: AuditEntry = { id: uuidv7(now), actor: by, action, target, timestamp: new Date(now).toISOString() }
-  return [{ key: ['audit', entry.id], value: entry }, ...also]
+  const timestamp = new Date(now).toISOString()
+  const value: AuditEntry = { id: uuidv7(now), actor: by, action, target, timestamp, ...(detail && { detail }) }
+  return [{ key: ['audit', value.id], value, ...(expiresAt && { expiresAt }) }, ...also]
 }
 
 /** A page of the audit log, newest first. */

@@ -50,6 +50,12 @@ async function change(kv: KV, id: string, to: (user: User) => Changed | Promise<
   }
 }
 
+/** The audit entry of a change: of the role, with the new one, or of something else. */
+const changeLog = ({ id, role: before }: User, role: Role | undefined, act: Act): NonNullable<Commit['set']> =>
+  role === undefined || role === before
+    ? audit('user.update', id, act)
+    : audit('user.role', id, { ...act, detail: role })
+
 /**
  * Changes the given fields of a user. A role is granted: after a step down by {@link changeOwnRole}, the user can come back
  * to it.
@@ -60,7 +66,7 @@ export async function updateUser(kv: KV, id: string, fields: Partial<UserFields>
   const email = fields.email?.normalize('NFC') ?? fields.email
   return change(kv, id, async (user) => {
     if (user.deleted_at !== null) return null
-    const also: Required<Omit<Also, 'sum'>> = { check: [], set: [...audit('user.update', id, act)], del: [] }
+    const also: Required<Omit<Also, 'sum'>> = { check: [], set: [...changeLog(user, fields.role, act)], del: [] }
     if (email !== undefined && emailId(email ?? '') !== emailId(user.email ?? '')) {
       if (user.email) also.del.push(emailKey(user.email))
       if (email) {
@@ -125,5 +131,5 @@ export const changeOwnRole = (
       throw new ApiError(403, 'permission_error', `Only an administrator can make you more than ${highest}`, {
         code: 'forbidden',
       })
-    return { user: withRole(user, role, user.granted_role ?? user.role), also: { set: audit('user.update', id, act) } }
+    return { user: withRole(user, role, user.granted_role ?? user.role), also: { set: changeLog(user, role, act) } }
   })

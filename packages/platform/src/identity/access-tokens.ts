@@ -12,6 +12,8 @@ export interface Claims {
   sub: string
   /** The id of the sign-in. */
   sid: string
+  /** The counter of the refresh token that it was issued with; absent where it was issued without one. */
+  rtc?: number
   /** When it expires, in seconds. */
   exp: number
 }
@@ -29,15 +31,15 @@ export interface AccessTokenOptions {
 export function accessTokens(keys: SigningKeys, { issuer, audience, seconds, now }: AccessTokenOptions) {
   return {
     /** A token that expires after the configured time. */
-    async sign(claims: { sub: string; sid: string; role: string }): Promise<{ token: string; exp: number }> {
+    async sign({ sub, ...claims }: Omit<Claims, 'exp'> & { role: string }): Promise<{ token: string; exp: number }> {
       const { kid, key } = await keys.active()
       const iat = Math.floor(now() / 1_000)
       const exp = iat + seconds
-      const token = await new SignJWT({ sid: claims.sid, role: claims.role })
+      const token = await new SignJWT(claims)
         .setProtectedHeader({ alg: ALGORITHM, typ: TYPE, kid })
         .setIssuer(issuer)
         .setAudience(audience)
-        .setSubject(claims.sub)
+        .setSubject(sub)
         .setIssuedAt(iat)
         .setExpirationTime(exp)
         .setJti(uuidv7(now()))
@@ -71,9 +73,10 @@ export function accessTokens(keys: SigningKeys, { issuer, audience, seconds, now
             currentDate: new Date(now()),
           },
         )
-        const { sub, sid, iat, exp } = payload
+        const { sub, sid, rtc, iat, exp } = payload
         if (typeof sub !== 'string' || typeof sid !== 'string') return null
-        return iat! > now() / 1_000 + CLOCK_S ? null : { sub, sid, exp: exp! }
+        if (iat! > now() / 1_000 + CLOCK_S) return null
+        return { sub, sid, exp: exp!, ...(typeof rtc === 'number' && { rtc }) }
       } catch (error) {
         // A store that fails is no invalid token.
         if ((error as { turnpike?: unknown }).turnpike !== undefined) throw error

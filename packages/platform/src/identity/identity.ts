@@ -1,4 +1,4 @@
-import type { UserFields } from '@turnpike/core'
+import type { Act, UserFields } from '@turnpike/core'
 import type { Exchange } from '@turnpike/http'
 
 /** What an identity reads of a request. */
@@ -45,7 +45,7 @@ export interface SessionIssuer {
   /** A new access token of the caller's sign-in; prolongs its cookie. */
   current(who: Identified, head: Head): Promise<Issued<Omit<AuthSession, 'refresh_token'>>>
   /** @returns the cookies to set */
-  signOut(who: Identified, scope: SignOutScope): Promise<string[]>
+  signOut(who: Identified, scope: SignOutScope, head: Head): Promise<string[]>
   /** Gives the caller's sign-in another cookie, after a change of role. @returns the cookies to set; none without a cookie */
   renewCookie(who: Identified): Promise<string[]>
   /** Ends all sign-ins of a user. */
@@ -56,7 +56,7 @@ export interface SessionIssuer {
    */
   passwordEntry(userId: string, password: string): Promise<{ key: string[]; value: { hash: string } }>
   /** Gives a user a new password, and ends all sign-ins. @throws ApiError 400 as above */
-  setPassword(userId: string, password: string): Promise<void>
+  setPassword(userId: string, password: string, act?: Act): Promise<void>
   /** The keys that verify access tokens. */
   jwks(): Promise<{ keys: object[] }>
 }

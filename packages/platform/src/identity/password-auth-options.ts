@@ -20,13 +20,13 @@ export interface PasswordAuthOptions {
   audience?: string
   /** Seconds that an access token is valid; default 900. */
   accessTokenS?: number
-  /** Failed sign-ins a minute with one e-mail and from one address; default 5 and 30. */
-  failures?: { perEmail?: number; perAddress?: number }
+  /** Failed sign-ins a minute with one e-mail, on one device that signed in before, and from one address; default 5, 5 and 30. */
+  failures?: { perEmail?: number; perDevice?: number; perAddress?: number }
   /** How long sign-ins last, and how many a user has. */
   signIns?: Partial<SignInLimits>
   /** Characters of a password; default 8 to 256. */
   passwordLength?: { min: number; max: number }
-  /** Passwords that are hashed at a time, and that wait for it, in this process; default 2 and 32. 503 beyond. */
+  /** Passwords that are hashed at a time, and that wait for it, in this process; default 2 and 32. 429 or 503 beyond. */
   hashing?: { running: number; waiting: number }
   /** The clock, in milliseconds; default `Date.now`. */
   now?: () => number

@@ -76,7 +76,8 @@ describe('a verified token', () => {
       () => Promise<unknown>,
     ]
     await Promise.all([here(), there()])
-    await auth.sessions.signOut((await auth.authenticate(withToken(access_token)))!, 'local')
+    const from = withToken(access_token)
+    await auth.sessions.signOut((await auth.authenticate(from))!, 'local', from)
     await expect(here()).rejects.toMatchObject(refused)
     clock.now += 5_000
     await expect(there()).rejects.toMatchObject(refused)
@@ -158,7 +159,7 @@ describe('a password', () => {
     const statuses = await Promise.all(
       Array.from({ length: 40 }, (_, i) => signIn(`guess ${i}`).catch((error: { status: number }) => error.status)),
     )
-    expect(new Set(statuses)).toEqual(new Set([401, 429, 503]))
+    expect(new Set(statuses)).toEqual(new Set([401, 429]))
     expect(tried).toBeLessThanOrEqual(7)
   })
 })
@@ -192,7 +193,7 @@ describe('a sign-in', () => {
     expect((await ask()).cookies).toEqual([])
     for (let day = 0; day < 24; day += 6) {
       clock.now += 6 * 86_400_000
-      expect((await ask()).cookies).toEqual(issued.cookies)
+      expect((await ask()).cookies).toEqual(issued.cookies.slice(0, 1))
     }
     clock.now += 6 * 86_400_000
     await expect(ask()).rejects.toMatchObject(refused)

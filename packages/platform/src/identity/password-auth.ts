@@ -1,16 +1,17 @@
 import type { User } from '@turnpike/core'
 import { getUser, memoryRateLimiter } from '@turnpike/core'
-import { emailId, revocableCache, sha256 } from '@turnpike/core/internal'
+import { audit, emailId, revocableCache, sha256 } from '@turnpike/core/internal'
 import {
   ABSOLUTE_DAYS,
   ACCESS_TOKEN_S,
   AUDIENCE,
+  COOKIE,
   FAILURES_PER_ADDRESS,
-  FAILURES_PER_EMAIL,
   HASHING,
   IDLE_DAYS,
   ISSUER,
   PASSWORD_LENGTH,
+  PLAIN_COOKIE,
   REUSE_S,
   SIGN_INS,
 } from '../conventions.js'
@@ -18,18 +19,21 @@ import { requireSameOrigin } from '../csrf.js'
 import { unauthenticated } from '../errors.js'
 import { memoize } from '../memoize.js'
 import { accessTokens } from './access-tokens.js'
-import type { AuthSession, Identified, Identity, SessionIssuer } from './identity.js'
+import { signInAttempts } from './attempts.js'
+import { hostCookie } from './host-cookie.js'
+import type { AuthSession, Head, Identified, Identity, SessionIssuer } from './identity.js'
 import { bearer } from './identity.js'
+import { addressOf } from './networks.js'
 import type { PasswordAuthOptions } from './password-auth-options.js'
 import { scryptHasher } from './passwords.js'
 import { refreshTokens } from './refresh-tokens.js'
 import { masterSecret } from './secrets.js'
-import { sessionCookie } from './session-cookie.js'
+import { signInLog } from './sign-in-log.js'
 import type { SignIn } from './sign-ins.js'
 import { signIns } from './sign-ins.js'
 import { signingKeys } from './signing-keys.js'
 import { storedPasswords } from './stored-passwords.js'
-import { networkOf, throttle } from './throttle.js'
+import { throttle } from './throttle.js'
 
 /** Users with passwords, and their sign-ins. */
 export interface PasswordAuth extends Identity {
@@ -66,14 +70,16 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
     ...options.signIns,
   }
   const store = signIns(kv, limits, now)
-  const attempts = throttle(kv, rateLimiter, now)
+  const blocks = throttle(kv, rateLimiter, now)
+  const log = signInLog(kv, rateLimiter, now)
+  const attempts = signInAttempts({ kv, master, failures, baseUrl, now })
   const passwords = storedPasswords(kv, {
     hasher,
-    attempts,
+    now,
     length: options.passwordLength ?? PASSWORD_LENGTH,
     queue: options.hashing ?? HASHING,
   })
-  const session = sessionCookie(baseUrl, limits.idleDays)
+  const session = hostCookie({ host: COOKIE, plain: PLAIN_COOKIE }, baseUrl, limits.idleDays)
   const cache = revocableCache<Known>(now)
 
   /** The user of a sign-in; null if the user was deleted, or restored since. */
@@ -82,8 +88,10 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
     return user && !(user.signed_out_at && created_at <= Date.parse(user.signed_out_at)) ? user : null
   }
 
-  const accessOf = async (signIn: SignIn, user: User): Promise<Omit<AuthSession, 'refresh_token'>> => {
-    const { token, exp } = await tokens.sign({ sub: user.id, sid: signIn.id, role: user.role })
+  /** @param rtc the counter of the refresh token that is issued with it */
+  const accessOf = async (signIn: SignIn, user: User, rtc?: number): Promise<Omit<AuthSession, 'refresh_token'>> => {
+    const claims = { sub: user.id, sid: signIn.id, role: user.role }
+    const { token, exp } = await tokens.sign({ ...claims, ...(rtc !== undefined && { rtc }) })
     const { id, email, role, first_name, last_name, username } = user
     return {
       access_token: token,
@@ -95,15 +103,16 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
   }
 
   const sessionOf = async (signIn: SignIn, user: User): Promise<AuthSession> => ({
-    ...(await accessOf(signIn, user)),
+    ...(await accessOf(signIn, user, signIn.counter)),
     refresh_token: await refreshes.make({ signInId: signIn.id, counter: signIn.counter }),
   })
 
   const lookUpToken = async (token: string): Promise<Known | null> => {
     const claims = await tokens.verify(token)
-    const signIn = claims && (await store.find(claims.sid))?.value
-    if (!signIn || signIn.user_id !== claims.sub || !(await userOf(signIn))) return null
-    return { who: { userId: claims.sub, via: 'bearer', signInId: signIn.id }, until: claims.exp * 1_000 }
+    const found = claims && (await store.find(claims.sid))
+    if (!found || found.value.user_id !== claims.sub || !(await userOf(found.value))) return null
+    if (claims.rtc !== undefined) await store.arrived(found, claims.rtc)
+    return { who: { userId: claims.sub, via: 'bearer', signInId: claims.sid }, until: claims.exp * 1_000 }
   }
 
   const lookUpCookie = async (value: string): Promise<Known | null> => {
@@ -130,8 +139,9 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
     return known.who
   }
 
-  const signOut = async (ended: SignIn[]): Promise<void> => {
-    await store.end(ended)
+  /** @param head of the request of the user who signs out; absent where it is another consequence */
+  const signOut = async (ended: SignIn[], head?: Head): Promise<void> => {
+    await store.end(ended, head && ((signIn) => log.of('sign-out', signIn, head.ip())))
     const ids = new Set(ended.map(({ id }) => id))
     cache.revoke(({ who }) => ids.has(who.signInId))
   }
@@ -145,29 +155,36 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
   const sessions: SessionIssuer = {
     async signIn({ email, password, cookie = false }, head) {
       if (cookie) requireSameOrigin(head, { baseUrl, trustedOrigins, unknown: true })
-      const { perEmail = FAILURES_PER_EMAIL, perAddress = FAILURES_PER_ADDRESS } = failures
-      const subjects = [
-        { name: `sign-in ${emailId(email)}`, perMinute: perEmail },
-        { name: `sign-in from ${networkOf(head.ip())}`, perMinute: perAddress },
-      ]
-      const verified = await passwords.verify(email, password, subjects)
-      const made = verified && (await store.create({ ...verified, withCookie: cookie }))
+      const name = emailId(email)
+      const { sources, subjects } = await attempts.of(name, head)
+      const verified = await passwords.verify({
+        email,
+        password,
+        sources,
+        check: () => blocks.check(subjects),
+        async failed(userId) {
+          await log.failed(name, userId, head.ip())
+          await blocks.failed(subjects)
+        },
+      })
+      const logged = (signIn: SignIn) => log.of('sign-in', signIn, head.ip())
+      const made = verified && (await store.create({ ...verified, withCookie: cookie, log: logged }))
       if (!made) throw unauthenticated('Invalid email or password')
+      const device = await attempts.succeeded(name, head)
       return {
         session: await sessionOf(made.signIn, verified.user.value),
-        cookies: made.cookie === undefined ? [] : [session.set(made.cookie)],
+        cookies: made.cookie === undefined ? [device] : [session.set(made.cookie), device],
       }
     },
 
     async refresh(refreshToken, head) {
-      const subjects = [{ name: `refresh from ${networkOf(head.ip())}`, perMinute: FAILURES_PER_ADDRESS }]
-      await attempts.check(subjects)
       const token = await refreshes.read(refreshToken)
       const signIn = token && (await store.refresh(token.signInId, token.counter))
       const user = signIn && (await userOf(signIn))
       if (user) return sessionOf(signIn, user)
       if (token) cache.revoke(({ who }) => who.signInId === token.signInId)
-      await attempts.failed(subjects)
+      // Good tokens are never refused: others at the same address cannot sign anybody out.
+      await blocks.failed([{ name: `refresh from ${addressOf(head.ip())}`, perMinute: FAILURES_PER_ADDRESS }])
       throw unauthenticated('This refresh token is not valid, or not any more: sign in again')
     },
 
@@ -179,12 +196,12 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
       return { session: await accessOf(signIn, user), cookies: isProlonged ? [session.set(session.of(head))] : [] }
     },
 
-    async signOut(who, scope) {
+    async signOut(who, scope, head) {
       const current = await own(who)
-      if (scope === 'local') await signOut([current])
+      if (scope === 'local') await signOut([current], head)
       else {
         const all = await store.ofUser(who.userId)
-        await signOut(scope === 'global' ? all : all.filter(({ id }) => id !== current.id))
+        await signOut(scope === 'global' ? all : all.filter(({ id }) => id !== current.id), head)
       }
       return scope !== 'others' && current.cookie !== undefined ? [session.set('')] : []
     },
@@ -202,8 +219,9 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
 
     passwordEntry: passwords.entry,
 
-    async setPassword(userId, password) {
-      await kv.commit({ set: [await passwords.entry(userId, password)] })
+    async setPassword(userId, password, act = {}) {
+      const entry = await passwords.entry(userId, password)
+      await kv.commit({ set: [entry, ...audit('user.password', userId, { now: now(), ...act })] })
       await sessions.signOutUser(userId)
     },
 

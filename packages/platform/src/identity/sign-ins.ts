@@ -12,6 +12,8 @@ export type SignIn = {
   counter: number
   /** When that was, in milliseconds. */
   refreshed_at: number
+  /** Whether the access token that was issued with it was used, so that the answer has arrived. */
+  arrived: boolean
   /** When it was used last, as far as it prolongs the sign-in. */
   used_at: number
   created_at: number
@@ -29,11 +31,14 @@ export interface SignInLimits {
   idleDays: number
   /** Days after which it ends in any case; default 30. */
   absoluteDays: number
-  /** Seconds for which a refresh token older than the last two is answered with the current one; default 10. */
+  /** Seconds for which an older refresh token is answered with the current one in any case; default 10. */
   reuseS: number
   /** Sign-ins of a user at a time; default 20. */
   perUser: number
 }
+
+/** What a commit that begins or ends a sign-in writes into the audit log. */
+type LogEntry = (signIn: SignIn) => Promise<NonNullable<Commit['set']>>
 
 /** The keys of the entries of a sign-in. */
 const entriesOfSignIn = ({ id, user_id, cookie }: SignIn): NonNullable<Commit['del']> => [
@@ -84,11 +89,13 @@ export function signIns(kv: KV, { idleDays, absoluteDays, reuseS, perUser }: Sig
     del: ended.flatMap(({ value }) => entriesOfSignIn(value)),
   })
 
-  /** Ends sign-ins, all in one commit. */
-  const end = async (ended: SignIn[]): Promise<void> => {
+  /** Ends sign-ins, all in one commit. @param log what is written for each */
+  const end = async (ended: SignIn[], log: LogEntry = async () => []): Promise<void> => {
     for (;;) {
       const entries = await findAll(ended.map(({ id }) => id))
-      if (entries.length === 0 || (await kv.commit(ending(entries)))) return
+      if (entries.length === 0) return
+      const set = (await Promise.all(entries.map(({ value }) => log(value)))).flat()
+      if (await kv.commit({ ...ending(entries), set })) return
     }
   }
 
@@ -103,14 +110,16 @@ export function signIns(kv: KV, { idleDays, absoluteDays, reuseS, perUser }: Sig
      * Signs a user in, and ends the oldest sign-ins beyond the limit.
      * @param input.user the entry of the user
      * @param input.proof the entry that proved who it is, such as the password's
+     * @param input.log what is written with it; default nothing
      * @returns null if the user was deleted or the proof changed meanwhile; nothing is stored then
      */
     async create(input: {
       user: Entry<User>
       proof: Entry<unknown>
       withCookie: boolean
+      log?: LogEntry
     }): Promise<{ signIn: SignIn; cookie?: string } | null> {
-      const { proof, withCookie } = input
+      const { proof, withCookie, log = async () => [] } = input
       const userId = input.user.value.id
       let [user, proven]: [Entry<User> | null, Entry<unknown> | null] = [input.user, proof]
       for (;;) {
@@ -123,6 +132,7 @@ export function signIns(kv: KV, { idleDays, absoluteDays, reuseS, perUser }: Sig
           user_id: userId,
           counter: 0,
           refreshed_at: time,
+          arrived: false,
           used_at: time,
           created_at: time,
           ...(cookie && { cookie: cookie.hash }),
@@ -131,7 +141,7 @@ export function signIns(kv: KV, { idleDays, absoluteDays, reuseS, perUser }: Sig
         const { check, del } = ending(tooMany.length > 0 ? await findAll(tooMany) : [])
         const created = await kv.commit({
           check: [...[user, proof].map(({ key, version }) => ({ key, version })), ...check],
-          set: storing(signIn),
+          set: [...storing(signIn), ...(await log(signIn))],
           del,
         })
         if (created) return { signIn, ...(cookie && { cookie: cookie.value }) }
@@ -146,8 +156,9 @@ export function signIns(kv: KV, { idleDays, absoluteDays, reuseS, perUser }: Sig
     },
 
     /**
-     * Counts a refresh with the token of `counter` (ruling 33). The token before the last one is always good, as its answer may have been
-     * lost, and for a short time every older one. Later it shows that somebody else has the token, and the sign-in ends.
+     * Counts a refresh with the token of `counter` (ruling 50; RFC 9700, 4.14.2). For a short time every older token is answered with the
+     * current one and, until that was used, the one before it, as the answer may have been lost. Later an older token shows that two
+     * clients have it, and the sign-in ends.
      * @returns the sign-in with the counter of the new token; null if the sign-in has ended
      */
     async refresh(id: string, counter: number): Promise<SignIn | null> {
@@ -157,14 +168,24 @@ export function signIns(kv: KV, { idleDays, absoluteDays, reuseS, perUser }: Sig
         const signIn = entry.value
         const time = now()
         if (counter < signIn.counter) {
-          if (counter === signIn.counter - 1 || time - signIn.refreshed_at <= reuseS * 1_000) return signIn
+          const isLost = counter === signIn.counter - 1 && !signIn.arrived
+          if (isLost || time - signIn.refreshed_at <= reuseS * 1_000) return signIn
           const set = audit('sign-in.reuse', id, { by: signIn.user_id, now: time })
           if (await kv.commit({ ...ending([entry]), set })) return null
           continue
         }
-        const next = { ...signIn, counter: counter + 1, refreshed_at: time, used_at: time }
+        const next = { ...signIn, counter: counter + 1, refreshed_at: time, arrived: false, used_at: time }
         const check = [{ key: signInKey(id), version: entry.version }]
         if (await kv.commit({ check, set: storing(next) })) return next
+      }
+    },
+
+    /** Notes that an access token was used which was issued with the refresh token of `counter`. */
+    async arrived(signIn: Entry<SignIn>, counter: number): Promise<void> {
+      for (let entry: Entry<SignIn> | null = signIn; entry; entry = await find(entry.value.id)) {
+        const { value, key, version } = entry
+        if (value.arrived || value.counter !== counter) return
+        if (await kv.commit({ check: [{ key, version }], set: storing({ ...value, arrived: true }) })) return
       }
     },
 

@@ -1,9 +1,10 @@
 import type { Entry, KV, User } from '@turnpike/core'
 import { invalid, userEntry, userIdOf } from '@turnpike/core/internal'
+import { KNOWN_PLACES } from '../conventions.js'
 import { memoize } from '../memoize.js'
-import { boundedQueue } from './bounded-queue.js'
+import type { Source } from './fair-queue.js'
+import { fairQueue } from './fair-queue.js'
 import type { PasswordHasher } from './passwords.js'
-import type { Subject, Throttle } from './throttle.js'
 
 type StoredPassword = { hash: string }
 
@@ -11,16 +12,30 @@ const passwordKey = (userId: string): string[] => ['password', userId]
 
 interface StoredPasswordOptions {
   hasher: PasswordHasher
-  attempts: Throttle
   /** Characters of a password. */
   length: { min: number; max: number }
   /** Passwords that are hashed at a time, and that wait. */
   queue: { running: number; waiting: number }
+  now: () => number
 }
 
+/** Who tries a password. */
+export interface Guess {
+  email: string
+  password: string
+  sources: Source[]
+  /** @throws ApiError 429 where it is refused because of earlier failures */
+  check(): Promise<void>
+  /** Counts a failure. @param userId null for an unknown e-mail. @throws ApiError 429 after several */
+  failed(userId: string | null): Promise<void>
+}
+
+/** New passwords are an administrator's. */
+const NEW_PASSWORDS: Source[] = [{ name: 'new passwords', places: KNOWN_PLACES }]
+
 /** The passwords of users, as stored under `password/<user id>`. */
-export function storedPasswords(kv: KV, { hasher, attempts, length: { min, max }, queue }: StoredPasswordOptions) {
-  const hashing = boundedQueue(queue)
+export function storedPasswords(kv: KV, { hasher, length: { min, max }, queue, now }: StoredPasswordOptions) {
+  const hashing = fairQueue(queue, now)
   /** A hash that no password has, so that unknown e-mails take as long as wrong passwords. */
   const dummy = memoize(() => hasher.hash(''))
 
@@ -32,28 +47,26 @@ export function storedPasswords(kv: KV, { hasher, attempts, length: { min, max }
     async entry(userId: string, password: string): Promise<{ key: string[]; value: StoredPassword }> {
       const length = [...password].length
       if (length < min || length > max) throw invalid(`A password has ${min} to ${max} characters`)
-      return { key: passwordKey(userId), value: { hash: await hashing(() => hasher.hash(password)) } }
+      return { key: passwordKey(userId), value: { hash: await hashing(NEW_PASSWORDS, () => hasher.hash(password)) } }
     },
 
     /**
-     * Checks a password, in the queue: of guesses that come at once, those beyond the limit are not tried.
+     * Checks a password, in the queue. What is refused takes no place; of guesses that come at once, those beyond the limit are not tried.
      * @returns the entries of the user and of the password; null for an unknown e-mail or a wrong password
-     * @throws ApiError 429 after several failures, 503 where the queue is full
+     * @throws ApiError 429 after several failures, 429 and 503 where the queue has no place
      */
-    verify: (
-      email: string,
-      password: string,
-      subjects: Subject[],
-    ): Promise<{ user: Entry<User>; proof: Entry<StoredPassword> } | null> =>
-      hashing(async () => {
-        const [id] = await Promise.all([userIdOf(kv, email), attempts.check(subjects)])
+    async verify(guess: Guess): Promise<{ user: Entry<User>; proof: Entry<StoredPassword> } | null> {
+      const { email, password } = guess
+      await guess.check()
+      return hashing(guess.sources, async () => {
+        const [id] = await Promise.all([userIdOf(kv, email), guess.check()])
         const [user, entry] =
           id === null ? [null, null] : await Promise.all([userEntry(kv, id), kv.get<StoredPassword>(passwordKey(id))])
         const unknown = await dummy()
         const hash = entry?.value.hash ?? unknown
         const isRight = await hasher.verify(password, hash)
         if (!user || user.value.deleted_at !== null || !entry || !isRight) {
-          await attempts.failed(subjects)
+          await guess.failed(id)
           return null
         }
         if (!hasher.needsRehash(hash)) return { user, proof: entry }
@@ -64,6 +77,7 @@ export function storedPasswords(kv: KV, { hasher, attempts, length: { min, max }
         if (stored?.value.hash === value.hash) return { user, proof: stored }
         // Another sign-in was faster, or the password was changed meanwhile: then the one that was checked proves nothing any more.
         return stored && (await hasher.verify(password, stored.value.hash)) ? { user, proof: stored } : null
-      }),
+      })
+    },
   }
 }

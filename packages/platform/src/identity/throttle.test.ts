@@ -1,23 +1,6 @@
 import { memoryKV, memoryRateLimiter } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
-import { boundedQueue } from './bounded-queue.js'
-import { networkOf, throttle } from './throttle.js'
-
-describe('networkOf', () => {
-  it.each([
-    ['192.0.2.7', '192.0.2.7'],
-    ['::ffff:192.0.2.7', '192.0.2.7'],
-    ['192.0.2.7:5555', '192.0.2.7'],
-    ['[2001:db8:1:2::9]:5555', '2001:db8:1:2::/64'],
-    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
-    ['2001:DB8:1:2::', '2001:db8:1:2::/64'],
-    ['2001:0db8:0001:0002::9', '2001:db8:1:2::/64'],
-    ['2001:db8::1', '2001:db8:0:0::/64'],
-    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
-    ['::1', '0:0:0:0::/64'],
-    ['', ''],
-  ])('of %s is %s', (ip, network) => expect(networkOf(ip)).toBe(network))
-})
+import { throttle } from './throttle.js'
 
 describe('a throttle', () => {
   const setUp = async () => {
@@ -56,42 +39,26 @@ describe('a throttle', () => {
     expect(items).toHaveLength(1)
     expect(JSON.stringify(items)).not.toContain(name)
   })
-})
 
-describe('a bounded queue', () => {
-  it('runs so many at a time, lets so many wait, in their order, and refuses the rest', async () => {
-    const run = boundedQueue({ running: 2, waiting: 3 })
-    const begun: number[] = []
-    const ends: (() => void)[] = []
-    const task = (i: number) => () =>
-      new Promise<number>((resolve) => {
-        begun.push(i)
-        ends.push(() => resolve(i))
-      })
-    const all = Array.from({ length: 6 }, (_, i) => run(task(i)))
-    await expect(all[5]).rejects.toMatchObject({ status: 503, retryAfter: 1, code: 'overloaded' })
-    expect(begun).toEqual([0, 1])
-    ends[1]!()
-    expect(await all[1]).toBe(1)
-    expect(begun).toEqual([0, 1, 2])
-    // Whoever comes now waits behind those who do.
-    const late = run(task(6))
-    while (begun.length < 6) {
-      ends[begun.length - 1]!()
-      ends[0]!()
-      await new Promise(setImmediate)
-    }
-    for (const end of ends) end()
-    expect(await Promise.all([...all.slice(0, 5), late])).toEqual([0, 1, 2, 3, 4, 6])
-    expect(begun).toEqual([0, 1, 2, 3, 4, 6])
-  })
-
-  it('goes on after a failure', async () => {
-    const run = boundedQueue({ running: 1, waiting: 1 })
-    const failing = run(() => Promise.reject(new Error('no')))
-    const next = run(async () => 'yes')
-    await expect(failing).rejects.toThrow('no')
-    expect(await next).toBe('yes')
-    expect(await run(async () => 'again')).toBe('again')
+  it('blocks only those that failed meanwhile, where it knows who tries', async () => {
+    const { clock, open } = await setUp()
+    const [one, other] = [open(), open()]
+    const by = (network: string) => [{ ...subject, by: network }]
+    for (let i = 0; i < 2; i++) await one.failed(by('a'))
+    await one.check(by('a'))
+    await expect(one.failed(by('a'))).rejects.toMatchObject({ status: 429 })
+    await expect(other.check(by('a'))).rejects.toMatchObject({ status: 429, retryAfter: 60 })
+    await other.check(by('b'))
+    await expect(other.failed(by('b'))).rejects.toMatchObject({ status: 429 })
+    await expect(one.check(by('b'))).rejects.toMatchObject({ status: 429 })
+    // When the minute has passed, all may try again; those that failed may not while it is blocked anew, for an hour.
+    clock.now += 60_000
+    await one.check(by('a'))
+    for (let i = 0; i < 3; i++) await one.failed(by('c')).catch(() => undefined)
+    await expect(one.check(by('a'))).rejects.toMatchObject({ status: 429 })
+    await one.check(by('d'))
+    clock.now += 3_600_000
+    for (let i = 0; i < 3; i++) await one.failed(by('c')).catch(() => undefined)
+    await one.check(by('a'))
   })
 })

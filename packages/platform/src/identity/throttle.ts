@@ -1,30 +1,15 @@
 import type { KV, RateLimiter } from '@turnpike/core'
 import { sha256 } from '@turnpike/core/internal'
+import { QUIET_MINUTES } from '../conventions.js'
 import { tooMany } from '../errors.js'
-
-/** An address, or of IPv6 its network of 64 bits, which one customer of a provider has. */
-export function networkOf(ip: string): string {
-  // Some proxies append the port.
-  const four = /^(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)(?::\d+)?$/i.exec(ip)
-  if (four) return four[1]!
-  if (!ip.includes(':')) return ip
-  const address = /^\[(.*)\]/.exec(ip)?.[1] ?? ip
-  const [head = '', tail] = address.toLowerCase().split('%')[0]!.split('::')
-  const groups = (text: string | undefined): string[] => (text ? text.split(':') : [])
-  const [before, after] = [groups(head), groups(tail)]
-  const zeros = tail === undefined ? 0 : Math.max(0, 8 - before.length - after.length)
-  const all = [...before, ...Array<string>(zeros).fill('0'), ...after]
-  return `${all
-    .slice(0, 4)
-    .map((group) => group.replace(/^0+(?=.)/, ''))
-    .join(':')}::/64`
-}
 
 /** What failures are counted for, and how many a minute are free. */
 export interface Subject {
   /** Hashed before it is stored (ruling 47). */
   name: string
   perMinute: number
+  /** Who tries it: a block holds only for those that have failed while the subject was blocked, or blocked it. Absent = for everybody. */
+  by?: string
 }
 
 /** See {@link throttle}. */
@@ -40,25 +25,36 @@ export interface Throttle {
  * blocks the subject until its minute has passed.
  */
 export function throttle(kv: KV, limiter: RateLimiter, now: () => number): Throttle {
-  const keyOf = async ({ name }: Subject) => ['throttled', await sha256(name)]
+  const keyOf = async (name: string) => ['throttled', await sha256(name)]
   const refuse = (retryAfter: number) => tooMany('Too many failed attempts; try again later', retryAfter)
+  /** The names whose blocks must all stand, so that a subject is blocked. */
+  const namesOf = ({ name, by }: Subject): string[] => (by === undefined ? [name] : [name, `${name} by ${by}`])
+
+  const count = async (subject: Subject): Promise<number> => {
+    const [key, ofTrier] = await Promise.all(namesOf(subject).map(keyOf))
+    const { ok, retryAfter } = await limiter.consume(key!.join(' '), subject.perMinute)
+    if (ok) return 0
+    const until = now() + retryAfter * 1_000
+    const quietAt = now() + QUIET_MINUTES * 60_000
+    await kv.commit({
+      set: [
+        { key: key!, value: until, expiresAt: until },
+        ...(ofTrier ? [{ key: ofTrier, value: quietAt, expiresAt: quietAt }] : []),
+      ],
+    })
+    return retryAfter
+  }
 
   return {
     async check(subjects) {
-      const blocks = await kv.getMany<number>(await Promise.all(subjects.map(keyOf)))
-      const until = Math.max(0, ...blocks.map((block) => block?.value ?? 0))
+      const names = subjects.map(namesOf)
+      const blocks = await kv.getMany<number>(await Promise.all(names.flat().map(keyOf)))
+      const untils = names.map((own) => Math.min(...blocks.splice(0, own.length).map((block) => block?.value ?? 0)))
+      const until = Math.max(0, ...untils)
       if (until > now()) throw refuse(Math.max(1, Math.ceil((until - now()) / 1_000)))
     },
     async failed(subjects) {
-      let wait = 0
-      for (const subject of subjects) {
-        const key = await keyOf(subject)
-        const { ok, retryAfter } = await limiter.consume(key.join(' '), subject.perMinute)
-        if (ok) continue
-        wait = Math.max(wait, retryAfter)
-        const until = now() + retryAfter * 1_000
-        await kv.commit({ set: [{ key, value: until, expiresAt: until }] })
-      }
+      const wait = Math.max(0, ...(await Promise.all(subjects.map(count))))
       if (wait > 0) throw refuse(wait)
     },
   }

@@ -52,7 +52,7 @@ export const signOut = (sessions: SessionIssuer) =>
     query: v.object({ scope: v.optional(v.picklist(['local', 'others', 'global']), 'local') }),
     answerHeaders: ['Set-Cookie'],
     async run(caller, { query: { scope } }, call) {
-      call.setHeader('set-cookie', await sessions.signOut(caller!.who, scope))
+      call.setHeader('set-cookie', await sessions.signOut(caller!.who, scope, call))
     },
   })
 

@@ -91,9 +91,9 @@ export function userOperations({ kv, keys, sessions, selfRole, now }: Parts) {
       return restoreUser(kv, id, { now: now(), ...act })
     },
     /** Gives a user a password, or another one, and ends all sign-ins. @throws ApiError 400 as `create` */
-    async setPassword(id: string, password: string): Promise<void> {
+    async setPassword(id: string, password: string, act: Act = {}): Promise<void> {
       if (!sessions) throw invalid('Users are signed in elsewhere: they have no password here')
-      await sessions.setPassword(id, password)
+      await sessions.setPassword(id, password, { now: now(), ...act })
     },
   }
 }

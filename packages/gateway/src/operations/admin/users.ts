@@ -53,7 +53,7 @@ export const adminUsersSummary = (kv: KV, ledger: UsageLedger) =>
     },
   })
 
-/** A page of the audit log: the actions of administrators. */
+/** A page of the audit log: what administrators and users did, and failed sign-ins. */
 export const AuditLog = v.object({
   /** Newest first. */
   data: v.array(
@@ -66,6 +66,8 @@ export const AuditLog = v.object({
       /** The id of the object of the action. */
       target: v.string(),
       timestamp: v.string(),
+      /** What else is known, such as the address of a sign-in or a new role. */
+      detail: v.optional(v.string()),
     }),
   ),
   /** The `after` of the next page; absent on the last one. */
@@ -77,7 +79,7 @@ export type AuditLog = v.InferOutput<typeof AuditLog>
 export const adminAudit = (kv: KV) =>
   operation({
     id: 'admin.audit',
-    summary: 'Lists what administrators did.',
+    summary: 'Lists what administrators did, and sign-ins.',
     access: 'admin',
     query: Paging,
     output: AuditLog,

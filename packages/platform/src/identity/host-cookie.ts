@@ -1,5 +1,4 @@
 import { parseCookies, setCookie } from '@turnpike/http'
-import { COOKIE, PLAIN_COOKIE } from '../conventions.js'
 import type { Head } from './identity.js'
 
 /** Whether browsers refuse a `__Host-` cookie: over plain HTTP from another machine. */
@@ -9,10 +8,10 @@ const isPlain = (baseUrl: string | undefined): boolean => {
   return protocol === 'http:' && !/^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
 }
 
-/** The session cookie of a platform at `baseUrl`, which a browser keeps for so many days (ruling 33). */
-export function sessionCookie(baseUrl: string | undefined, days: number) {
+/** A cookie of a platform at `baseUrl`, which a browser keeps for so many days (ruling 33). */
+export function hostCookie(names: { host: string; plain: string }, baseUrl: string | undefined, days: number) {
   const plain = isPlain(baseUrl)
-  const name = plain ? PLAIN_COOKIE : COOKIE
+  const name = plain ? names.plain : names.host
   return {
     /** The value that a request has; '' where there is none. */
     of: (head: Pick<Head, 'header'>): string => parseCookies(head.header('cookie')).get(name) ?? '',

@@ -1,0 +1,85 @@
+import type { KV } from '@turnpike/core'
+import { sha256 } from '@turnpike/core/internal'
+import type { CryptoKey } from 'jose'
+import {
+  ADDRESS_DAYS,
+  DEVICE_COOKIE,
+  DEVICE_DAYS,
+  DEVICE_EMAILS,
+  FAILURES_PER_ADDRESS,
+  FAILURES_PER_DEVICE,
+  FAILURES_PER_EMAIL,
+  KNOWN_PLACES,
+  PLAIN_DEVICE_COOKIE,
+} from '../conventions.js'
+import { deviceTokens, isDeviceToken } from './device-tokens.js'
+import type { Source } from './fair-queue.js'
+import { hostCookie } from './host-cookie.js'
+import type { Head } from './identity.js'
+import { addressOf, networksOf } from './networks.js'
+import type { Subject } from './throttle.js'
+
+const DAY_MS = 86_400_000
+
+/** An attempt to sign in: whose places it takes, and what its failures are counted for. */
+export interface Attempt {
+  sources: Source[]
+  subjects: Subject[]
+}
+
+interface AttemptOptions {
+  kv: KV
+  master: () => Promise<CryptoKey>
+  /** Failures a minute. */
+  failures: { perEmail?: number; perDevice?: number; perAddress?: number }
+  baseUrl: string | undefined
+  now: () => number
+}
+
+/**
+ * Tells attempts of devices and addresses that signed in before from others. A device has a count and places of its own, so that it signs
+ * in whatever others do; an address that is known has more places.
+ */
+export function signInAttempts({ kv, master, failures, baseUrl, now }: AttemptOptions) {
+  const { perEmail = FAILURES_PER_EMAIL, perDevice = FAILURES_PER_DEVICE } = failures
+  const { perAddress = FAILURES_PER_ADDRESS } = failures
+  const tokens = deviceTokens(master, now)
+  const cookie = hostCookie({ host: DEVICE_COOKIE, plain: PLAIN_DEVICE_COOKIE }, baseUrl, DEVICE_DAYS)
+  const tokensOf = (head: Head): string[] => cookie.of(head).split('.').slice(0, DEVICE_EMAILS).filter(isDeviceToken)
+  const addressKey = async (head: Head): Promise<string[]> => ['known-address', await sha256(addressOf(head.ip()))]
+
+  return {
+    /** @param email in its one spelling */
+    async of(email: string, head: Head): Promise<Attempt> {
+      for (const token of tokensOf(head))
+        if (await tokens.isOf(email, token))
+          return {
+            subjects: [{ name: `device ${token}`, perMinute: perDevice }],
+            sources: [{ name: `device of ${email}`, places: KNOWN_PLACES }],
+          }
+      const networks = networksOf(head.ip())
+      const isKnown = (await kv.get(await addressKey(head))) !== null
+      return {
+        subjects: [
+          { name: `sign-in ${email}`, perMinute: perEmail, by: networks.at(-1)!.name },
+          ...networks.flatMap(({ name, failures: times }) =>
+            times === undefined ? [] : [{ name: `sign-in from ${name}`, perMinute: times * perAddress }],
+          ),
+        ],
+        sources: isKnown ? [{ name: addressOf(head.ip()), places: KNOWN_PLACES }] : networks,
+      }
+    },
+
+    /** Makes the device and the address of a sign-in known. @returns the cookie to set */
+    async succeeded(email: string, head: Head): Promise<string> {
+      const key = await addressKey(head)
+      const known = await kv.get(key)
+      const expiresAt = now() + ADDRESS_DAYS * DAY_MS
+      // Once a day, so that sign-ins seldom write it.
+      if ((known?.expiresAt ?? 0) < expiresAt - DAY_MS) await kv.commit({ set: [{ key, value: true, expiresAt }] })
+      const others: string[] = []
+      for (const token of tokensOf(head)) if (!(await tokens.isOf(email, token))) others.push(token)
+      return cookie.set([await tokens.make(email), ...others].slice(0, DEVICE_EMAILS).join('.'))
+    },
+  }
+}

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest'
+import { fairQueue } from './fair-queue.js'
+
+const from = (name: string, places = 8) => [{ name, places }]
+
+/** A queue whose tasks end when the test says. */
+function setUp(limits: { running: number; waiting: number }) {
+  const clock = { now: 0 }
+  const run = fairQueue(limits, () => clock.now)
+  const begun: string[] = []
+  const ends = new Map<string, () => void>()
+  const task = (name: string, sources = from(name)): Promise<string> =>
+    run(sources, () => {
+      begun.push(name)
+      return new Promise((resolve) => ends.set(name, () => resolve(name)))
+    })
+  /** Ends tasks, each of which may let another one begin. */
+  const end = async (...names: string[]): Promise<void> => {
+    for (const name of names) {
+      ends.get(name)!()
+      await new Promise(setImmediate)
+    }
+  }
+  const refusalOf = (asked: Promise<unknown>): Promise<number> =>
+    asked.then(
+      () => 200,
+      (error: { status: number }) => error.status,
+    )
+  return { clock, task, begun, end, refusalOf }
+}
+
+describe('a fair queue', () => {
+  it('runs so many at a time, lets so many wait, in their order, and refuses the rest', async () => {
+    const { task, begun, end } = setUp({ running: 2, waiting: 3 })
+    const names = ['a', 'b', 'c', 'd', 'e', 'f']
+    const all = names.map((name) => task(name))
+    await expect(all[5]).rejects.toMatchObject({ status: 503, retryAfter: 1, code: 'overloaded' })
+    expect(begun).toEqual(['a', 'b'])
+    await end('b')
+    expect(begun).toEqual(['a', 'b', 'c'])
+    // Whoever comes now waits behind those who do.
+    const late = task('g')
+    await end('a', 'c', 'd', 'e', 'g')
+    expect(await Promise.all([...all.slice(0, 5), late])).toEqual(['a', 'b', 'c', 'd', 'e', 'g'])
+    expect(begun).toEqual(['a', 'b', 'c', 'd', 'e', 'g'])
+  })
+
+  it('goes on after a failure', async () => {
+    const run = fairQueue({ running: 1, waiting: 1 }, () => 0)
+    const failing = run(from('a'), () => Promise.reject(new Error('no')))
+    const next = run(from('b'), async () => 'yes')
+    await expect(failing).rejects.toThrow('no')
+    expect(await next).toBe('yes')
+    expect(await run(from('c'), async () => 'again')).toBe('again')
+  })
+
+  it('prefers who has tried less, and gives them the place of who has tried most', async () => {
+    const { task, begun, end, refusalOf } = setUp({ running: 1, waiting: 2 })
+    const first = task('loud', from('loud'))
+    const second = task('loud 2', from('loud'))
+    const third = refusalOf(task('loud 3', from('loud')))
+    const quiet = task('quiet')
+    expect(await third).toBe(503)
+    expect(await refusalOf(task('loud 4', from('loud')))).toBe(503)
+    await end('loud', 'quiet', 'loud 2')
+    expect(await Promise.all([first, second, quiet])).toEqual(['loud', 'loud 2', 'quiet'])
+    expect(begun).toEqual(['loud', 'quiet', 'loud 2'])
+  })
+
+  it('gives a source its places at most, and in them prefers who has tried less', async () => {
+    const { task, begun, end, refusalOf } = setUp({ running: 1, waiting: 9 })
+    const wide = { name: 'wide', places: 3 }
+    const narrow = (name: string) => [{ name, places: 2 }, wide]
+    const [one, two, three] = ['1', '2', '3'].map((n) => refusalOf(task(n, narrow(n === '3' ? 'b' : 'a'))))
+    expect(await refusalOf(task('4', narrow('a')))).toBe(429)
+    // Another one of the wide network, which has tried less than those of `a`.
+    const four = refusalOf(task('5', narrow('c')))
+    expect(await two).toBe(429)
+    // Others have places of their own.
+    const elsewhere = refusalOf(task('6', from('elsewhere')))
+    await end('1', '6', '3', '5')
+    expect(await Promise.all([one, three, four, elsewhere])).toEqual([200, 200, 200, 200])
+    expect(begun).toEqual(['1', '6', '3', '5'])
+  })
+
+  it('forgets who has tried after 10 minutes at most', async () => {
+    const { clock, task, begun, end } = setUp({ running: 1, waiting: 9 })
+    for (let i = 0; i < 3; i++) {
+      const loud = task(`loud ${i}`, from('loud'))
+      await end(`loud ${i}`)
+      await loud
+    }
+    clock.now += 600_000
+    const all = [task('first'), task('loud', from('loud')), task('quiet')]
+    await end('first', 'loud', 'quiet')
+    await Promise.all(all)
+    expect(begun.slice(3)).toEqual(['first', 'loud', 'quiet'])
+  })
+})

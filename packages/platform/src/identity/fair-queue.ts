@@ -1,0 +1,92 @@
+import { ApiError } from '@turnpike/core'
+import { tooMany } from '../errors.js'
+import { recentCounts } from './recent-counts.js'
+
+/** Where attempts come from, such as a network or a known device. */
+export interface Source {
+  name: string
+  /** Attempts that may be in the queue at a time. */
+  places: number
+}
+
+interface Waiter {
+  sources: Source[]
+  start(): void
+  refuse(error: ApiError): void
+}
+
+const full = () =>
+  new ApiError(503, 'server_error', 'Too many people are signing in at the moment', {
+    code: 'overloaded',
+    retryAfter: 1,
+  })
+const crowded = () => tooMany('Too many people of your network are signing in at the moment', 1)
+
+/**
+ * Runs at most `running` tasks at a time; at most `waiting` more wait. Next comes the task whose sources have tried the least of late, in
+ * proportion to their places; of several, who came first. Where there is no place left, a task takes that of another which has tried more.
+ * @returns a function that runs a task of sources, the narrowest first; it throws ApiError 429 where a source has no place left, 503 where
+ * nobody has
+ */
+export function fairQueue(limits: { running: number; waiting: number }, now: () => number) {
+  const recent = recentCounts(now)
+  /** How many places each source has taken. */
+  const taken = new Map<string, number>()
+  const queue: Waiter[] = []
+  let running = 0
+
+  const take = (sources: Source[], add: 1 | -1): void => {
+    for (const { name } of sources) {
+      const count = (taken.get(name) ?? 0) + add
+      if (count > 0) taken.set(name, count)
+      else taken.delete(name)
+    }
+  }
+  const loadOf = (sources: Source[]): number =>
+    sources.reduce((sum, { name, places }) => sum + recent.of(name) / places, 0)
+  const remove = (waiter: Waiter): Waiter => queue.splice(queue.indexOf(waiter), 1)[0]!
+
+  /** The first waiter with the lowest load. */
+  const next = (): Waiter | undefined => {
+    const loads = queue.map(({ sources }) => loadOf(sources))
+    return queue[loads.indexOf(Math.min(...loads))]
+  }
+
+  /** Refuses the last waiter with the highest load among some, if that is higher than `load`. @returns whether it did */
+  const displace = (among: Waiter[], load: number, error: ApiError): boolean => {
+    const loads = among.map(({ sources }) => loadOf(sources))
+    const highest = Math.max(load, ...loads)
+    if (highest > load) remove(among[loads.lastIndexOf(highest)]!).refuse(error)
+    return highest > load
+  }
+
+  const admit = (sources: Source[]): void => {
+    const load = loadOf(sources)
+    const source = sources.find(({ name, places }) => (taken.get(name) ?? 0) >= places)
+    if (source) {
+      const neighbours = queue.filter((waiter) => waiter.sources.some(({ name }) => name === source.name))
+      if (!displace(neighbours, load, crowded())) throw crowded()
+    } else if (running >= limits.running && queue.length >= limits.waiting && !displace(queue, load, full()))
+      throw full()
+  }
+
+  return async <T>(sources: Source[], task: () => Promise<T>): Promise<T> => {
+    for (const { name } of sources) recent.add(name)
+    admit(sources)
+    take(sources, 1)
+    try {
+      // Whoever ends hands its place on, so that nobody who comes meanwhile takes it.
+      if (running >= limits.running) await new Promise<void>((start, refuse) => queue.push({ sources, start, refuse }))
+      else running++
+      try {
+        return await task()
+      } finally {
+        const waiter = next()
+        if (waiter) remove(waiter).start()
+        else running--
+      }
+    } finally {
+      take(sources, -1)
+    }
+  }
+}

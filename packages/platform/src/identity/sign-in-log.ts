@@ -1,0 +1,35 @@
+import type { Commit, KV, RateLimiter } from '@turnpike/core'
+import { audit, sha256 } from '@turnpike/core/internal'
+import { SIGN_IN_LOG, SIGN_IN_LOG_DAYS } from '../conventions.js'
+import { addressOf } from './networks.js'
+import type { SignIn } from './sign-ins.js'
+
+/** Who fails to sign in, and on what: an e-mail that nobody has may be a password. */
+const UNKNOWN = 'unknown'
+
+/**
+ * The audit log's entries of sign-ins, sign-outs and failures. They expire, and a minute has so many of them at most, so that nobody fills
+ * the store.
+ */
+export function signInLog(kv: KV, limiter: RateLimiter, now: () => number) {
+  const entry = (action: string, by: string, target: string, detail?: string): NonNullable<Commit['set']> => {
+    const time = now()
+    return audit(action, target, { by, now: time, detail, expiresAt: time + SIGN_IN_LOG_DAYS * 86_400_000 })
+  }
+
+  return {
+    /** The entry of a sign-in, or of its end by its user. @param ip where from */
+    async of(action: 'sign-in' | 'sign-out', { id, user_id }: SignIn, ip: string): Promise<NonNullable<Commit['set']>> {
+      const { ok } = await limiter.consume(`audit ${action} ${user_id}`, SIGN_IN_LOG.perUser)
+      return ok ? entry(action, user_id, id, addressOf(ip)) : []
+    },
+
+    /** Logs a failure. Known and unknown e-mails take the same time. @param userId null for an unknown e-mail */
+    async failed(email: string, userId: string | null, ip: string): Promise<void> {
+      const { failuresPerEmail, failures } = SIGN_IN_LOG
+      const isFirst = await limiter.consume(`audit failures of ${await sha256(email)}`, failuresPerEmail)
+      if (!isFirst.ok || !(await limiter.consume('audit failures', failures)).ok) return
+      await kv.commit({ set: entry('sign-in.fail', UNKNOWN, userId ?? UNKNOWN, addressOf(ip)) })
+    },
+  }
+}
