@@ -30,19 +30,19 @@ function setUp(limits: { running: number; waiting: number }) {
 }
 
 describe('a fair queue', () => {
-  it('runs so many at a time, lets so many wait, in their order, and refuses the rest', async () => {
+  it('runs so many at a time, lets so many wait, the last first, and refuses who has waited longest', async () => {
     const { task, begun, end } = setUp({ running: 2, waiting: 3 })
     const names = ['a', 'b', 'c', 'd', 'e', 'f']
     const all = names.map((name) => task(name))
-    await expect(all[5]).rejects.toMatchObject({ status: 503, retryAfter: 1, code: 'overloaded' })
+    await expect(all[2]).rejects.toMatchObject({ status: 503, retryAfter: 1, code: 'overloaded' })
     expect(begun).toEqual(['a', 'b'])
     await end('b')
-    expect(begun).toEqual(['a', 'b', 'c'])
-    // Whoever comes now waits behind those who do.
+    expect(begun).toEqual(['a', 'b', 'f'])
+    // The place of who has ended is taken by who waits, not by who comes meanwhile.
     const late = task('g')
-    await end('a', 'c', 'd', 'e', 'g')
-    expect(await Promise.all([...all.slice(0, 5), late])).toEqual(['a', 'b', 'c', 'd', 'e', 'g'])
-    expect(begun).toEqual(['a', 'b', 'c', 'd', 'e', 'g'])
+    await end('a', 'g', 'f', 'e', 'd')
+    expect(await Promise.all([...all.toSpliced(2, 1), late])).toEqual(['a', 'b', 'd', 'e', 'f', 'g'])
+    expect(begun).toEqual(['a', 'b', 'f', 'g', 'e', 'd'])
   })
 
   it('goes on after a failure', async () => {
@@ -57,14 +57,15 @@ describe('a fair queue', () => {
   it('prefers who has tried less, and gives them the place of who has tried most', async () => {
     const { task, begun, end, refusalOf } = setUp({ running: 1, waiting: 2 })
     const first = task('loud', from('loud'))
-    const second = task('loud 2', from('loud'))
-    const third = refusalOf(task('loud 3', from('loud')))
+    const second = refusalOf(task('loud 2', from('loud')))
+    const third = task('loud 3', from('loud'))
     const quiet = task('quiet')
-    expect(await third).toBe(503)
-    expect(await refusalOf(task('loud 4', from('loud')))).toBe(503)
-    await end('loud', 'quiet', 'loud 2')
-    expect(await Promise.all([first, second, quiet])).toEqual(['loud', 'loud 2', 'quiet'])
-    expect(begun).toEqual(['loud', 'quiet', 'loud 2'])
+    expect(await second).toBe(503)
+    // One of a source with few places weighs more.
+    expect(await refusalOf(task('small', from('small', 1)))).toBe(503)
+    await end('loud', 'quiet', 'loud 3')
+    expect(await Promise.all([first, third, quiet])).toEqual(['loud', 'loud 3', 'quiet'])
+    expect(begun).toEqual(['loud', 'quiet', 'loud 3'])
   })
 
   it('gives a source its places at most, and in them prefers who has tried less', async () => {
@@ -78,9 +79,9 @@ describe('a fair queue', () => {
     expect(await two).toBe(429)
     // Others have places of their own.
     const elsewhere = refusalOf(task('6', from('elsewhere')))
-    await end('1', '6', '3', '5')
+    await end('1', '6', '5', '3')
     expect(await Promise.all([one, three, four, elsewhere])).toEqual([200, 200, 200, 200])
-    expect(begun).toEqual(['1', '6', '3', '5'])
+    expect(begun).toEqual(['1', '6', '5', '3'])
   })
 
   it('forgets who has tried after 10 minutes at most', async () => {
@@ -91,7 +92,7 @@ describe('a fair queue', () => {
       await loud
     }
     clock.now += 600_000
-    const all = [task('first'), task('loud', from('loud')), task('quiet')]
+    const all = [task('first'), task('quiet'), task('loud', from('loud'))]
     await end('first', 'loud', 'quiet')
     await Promise.all(all)
     expect(begun.slice(3)).toEqual(['first', 'loud', 'quiet'])

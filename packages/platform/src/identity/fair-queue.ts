@@ -24,7 +24,8 @@ const crowded = () => tooMany('Too many people of your network are signing in at
 
 /**
  * Runs at most `running` tasks at a time; at most `waiting` more wait. Next comes the task whose sources have tried the least of late, in
- * proportion to their places; of several, who came first. Where there is no place left, a task takes that of another which has tried more.
+ * proportion to their places; of several, who came last: whoever has waited for long behind a crowd has often gone. Where there is no place
+ * left, a task takes that of another which has tried more or, in the whole queue, as much and waits for longer.
  * @returns a function that runs a task of sources, the narrowest first; it throws ApiError 429 where a source has no place left, 503 where
  * nobody has
  */
@@ -46,28 +47,30 @@ export function fairQueue(limits: { running: number; waiting: number }, now: () 
     sources.reduce((sum, { name, places }) => sum + recent.of(name) / places, 0)
   const remove = (waiter: Waiter): Waiter => queue.splice(queue.indexOf(waiter), 1)[0]!
 
-  /** The first waiter with the lowest load. */
+  /** The last waiter with the lowest load. */
   const next = (): Waiter | undefined => {
     const loads = queue.map(({ sources }) => loadOf(sources))
-    return queue[loads.indexOf(Math.min(...loads))]
+    return queue[loads.lastIndexOf(Math.min(...loads))]
   }
 
-  /** Refuses the last waiter with the highest load among some, if that is higher than `load`. @returns whether it did */
-  const displace = (among: Waiter[], load: number, error: ApiError): boolean => {
+  /** Refuses the first waiter with the highest load among some, if `gives` says so. @returns whether it did */
+  const displace = (among: Waiter[], gives: (load: number) => boolean, error: ApiError): boolean => {
     const loads = among.map(({ sources }) => loadOf(sources))
-    const highest = Math.max(load, ...loads)
-    if (highest > load) remove(among[loads.lastIndexOf(highest)]!).refuse(error)
-    return highest > load
+    const highest = Math.max(...loads)
+    if (loads.length === 0 || !gives(highest)) return false
+    remove(among[loads.indexOf(highest)]!).refuse(error)
+    return true
   }
 
   const admit = (sources: Source[]): void => {
-    const load = loadOf(sources)
+    const own = loadOf(sources)
     const source = sources.find(({ name, places }) => (taken.get(name) ?? 0) >= places)
     if (source) {
       const neighbours = queue.filter((waiter) => waiter.sources.some(({ name }) => name === source.name))
-      if (!displace(neighbours, load, crowded())) throw crowded()
-    } else if (running >= limits.running && queue.length >= limits.waiting && !displace(queue, load, full()))
-      throw full()
+      if (!displace(neighbours, (load) => load > own, crowded())) throw crowded()
+    } else if (running >= limits.running && queue.length >= limits.waiting) {
+      if (!displace(queue, (load) => load >= own, full())) throw full()
+    }
   }
 
   return async <T>(sources: Source[], task: () => Promise<T>): Promise<T> => {
