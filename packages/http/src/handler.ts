@@ -52,11 +52,9 @@ export const toApiError = (error: unknown): ApiError =>
 
 const parseQuery = (query: string): unknown => Object.fromEntries(new URLSearchParams(query))
 
-const json = (status: number, value: unknown): Reply => ({
-  status,
-  headers: { 'content-type': 'application/json; charset=utf-8' },
-  body: JSON.stringify(value),
-})
+const jsonHeaders = { 'content-type': 'application/json; charset=utf-8' }
+
+const json = (status: number, value: unknown): Reply => ({ status, headers: jsonHeaders, body: JSON.stringify(value) })
 
 const ignore = (): void => undefined
 
@@ -70,6 +68,11 @@ const errorFields = ({ type, code, field }: ApiError) => ({
 /** Whether a body comes chunk by chunk. */
 const isStream = <T extends object>(body: string | Uint8Array | T | undefined): body is T =>
   typeof body === 'object' && !(body instanceof Uint8Array)
+
+/** Adds the headers that are not there yet. In place: a copy per request would cost more than all of them (docs/decisions/008). */
+function addMissing(headers: Reply['headers'], more: Readonly<Reply['headers']>): void {
+  for (const name in more) headers[name] ??= more[name]!
+}
 
 /** What has to be finished or released when a request ends. */
 interface Stay {
@@ -102,7 +105,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
 
   const errorReply = (error: ApiError): Reply => {
     const reply = json(error.status, options.errorBody(error))
-    Object.assign(reply.headers, error.headers)
+    reply.headers = { ...jsonHeaders, ...error.headers }
     if (error.retryAfter !== undefined) reply.headers['retry-after'] = String(error.retryAfter)
     if (error.shouldRetry !== undefined) reply.headers['x-should-retry'] = String(error.shouldRetry)
     return reply
@@ -211,7 +214,9 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     const headers: Reply['headers'] = { 'x-request-id': requestId }
     const setHeader: Call['setHeader'] = (name, value) => void (headers[name] = value)
     const finish = (reply: Reply): Reply => {
-      reply.headers = Object.assign({}, ANSWER_HEADERS, reply.headers, headers)
+      addMissing(headers, reply.headers)
+      addMissing(headers, ANSWER_HEADERS)
+      reply.headers = headers
       if (cors.origins.length > 0) {
         const vary = String(reply.headers['vary'])
         Object.assign(reply.headers, corsHeaders(exchange, cors, methods.keys()))

@@ -149,7 +149,8 @@ function send(request: NodeRequest, response: NodeResponse, { status, headers, b
   if (response.destroyed) return
   // A Buffer, because node:http would flatten a string twice: to count its bytes, and after prepending the head.
   const bytes = typeof body === 'string' ? Buffer.from(body) : body
-  response.writeHead(status, bytes ? extend(headers, { 'content-length': bytes.length }) : headers)
+  if (bytes) headers['content-length'] = String(bytes.length)
+  response.writeHead(status, headers)
   if (isComplete) response.end(bytes)
   else lingeringEnd(request, response, bytes)
 }
