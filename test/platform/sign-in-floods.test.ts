@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest'
-import type { Reply, World } from './world.js'
+import type { Reply } from './world.js'
 import { PASSWORD, worldSuite } from './world.js'
 
 const WRONG = 'a wrong password'
