@@ -72,6 +72,8 @@ export const SCRYPT = { ln: 15, r: 8, p: 3 }
 
 /** Not shown: passwords that are hashed at a time, and that wait for it; 503 beyond. Each takes 32 MiB and about 0.2 s of a core. */
 export const HASHING = { running: 2, waiting: 32 }
+/** Not shown: seconds that one of them waits at most; 503 then. */
+export const QUEUE_S = 10
 
 /** "The same session may alternatively be carried by a cookie": its name is not shown. The prefix binds it to its host, TLS and path `/`. */
 export const COOKIE = '__Host-session'

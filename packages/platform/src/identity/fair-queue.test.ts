@@ -17,9 +17,10 @@ function setUp(limits: { running: number; waiting: number }) {
   /** Ends tasks, each of which may let another one begin. */
   const end = async (...names: string[]): Promise<void> => {
     for (const name of names) {
-      ends.get(name)!()
       await new Promise(setImmediate)
+      ends.get(name)!()
     }
+    await new Promise(setImmediate)
   }
   const refusalOf = (asked: Promise<unknown>): Promise<number> =>
     asked.then(
@@ -82,6 +83,41 @@ describe('a fair queue', () => {
     await end('1', '6', '5', '3')
     expect(await Promise.all([one, three, four, elsewhere])).toEqual([200, 200, 200, 200])
     expect(begun).toEqual(['1', '6', '5', '3'])
+  })
+
+  it('asks before a task takes a place and when its turn has come, and counts what is refused', async () => {
+    const run = fairQueue({ running: 1, waiting: 1 }, () => 0)
+    let [isOpen, begun] = [true, 0]
+    const check = async (): Promise<void> => {
+      if (!isOpen) throw new Error('blocked')
+    }
+    let end = (): void => undefined
+    const first = run(from('a'), () => new Promise<void>((resolve) => (end = resolve)), check)
+    const second = run(from('b'), async () => void begun++, check)
+    await new Promise(setImmediate)
+    isOpen = false
+    for (let i = 0; i < 3; i++) await expect(run(from('b'), async () => undefined, check)).rejects.toThrow('blocked')
+    // Who was refused has tried more than somebody else, who takes the place.
+    const third = run(from('c'), async () => 'third')
+    await expect(second).rejects.toMatchObject({ status: 503 })
+    end()
+    await first
+    expect(await third).toBe('third')
+    await expect(run(from('d'), async () => void begun++, check)).rejects.toThrow('blocked')
+    expect(begun).toBe(0)
+  })
+
+  it('lets nobody wait for more than 10 seconds', async () => {
+    const { clock, task, begun, end, refusalOf } = setUp({ running: 1, waiting: 9 })
+    const all: Promise<unknown>[] = [task('a'), refusalOf(task('b'))]
+    await new Promise(setImmediate)
+    clock.now += 1
+    all.push(task('c'))
+    await new Promise(setImmediate)
+    clock.now += 9_999
+    await end('a', 'c')
+    expect(await Promise.all(all)).toEqual(['a', 503, 'c'])
+    expect(begun).toEqual(['a', 'c'])
   })
 
   it('forgets who has tried after 10 minutes at most', async () => {

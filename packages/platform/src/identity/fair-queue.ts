@@ -1,4 +1,5 @@
 import { ApiError } from '@turnpike/core'
+import { QUEUE_S } from '../conventions.js'
 import { tooMany } from '../errors.js'
 import { recentCounts } from './recent-counts.js'
 
@@ -11,6 +12,8 @@ export interface Source {
 
 interface Waiter {
   sources: Source[]
+  /** Since when it waits, in milliseconds. */
+  since: number
   start(): void
   refuse(error: ApiError): void
 }
@@ -25,9 +28,10 @@ const crowded = () => tooMany('Too many people of your network are signing in at
 /**
  * Runs at most `running` tasks at a time; at most `waiting` more wait. Next comes the task whose sources have tried the least of late, in
  * proportion to their places; of several, who came last: whoever has waited for long behind a crowd has often gone. Where there is no place
- * left, a task takes that of another which has tried more or, in the whole queue, as much and waits for longer.
- * @returns a function that runs a task of sources, the narrowest first; it throws ApiError 429 where a source has no place left, 503 where
- * nobody has
+ * left, a task takes that of another which has tried more or, in the whole queue, as much and waits for longer. Who has waited for 10 s is
+ * refused.
+ * @returns a function that runs a task of sources, the narrowest first, unless `check` throws: before it takes a place, or when its turn has
+ * come. It throws ApiError 429 where a source has no place left, 503 where nobody has
  */
 export function fairQueue(limits: { running: number; waiting: number }, now: () => number) {
   const recent = recentCounts(now)
@@ -47,8 +51,9 @@ export function fairQueue(limits: { running: number; waiting: number }, now: () 
     sources.reduce((sum, { name, places }) => sum + recent.of(name) / places, 0)
   const remove = (waiter: Waiter): Waiter => queue.splice(queue.indexOf(waiter), 1)[0]!
 
-  /** The last waiter with the lowest load. */
+  /** The last waiter with the lowest load, after those that have waited too long were refused. */
   const next = (): Waiter | undefined => {
+    while (queue[0] && now() - queue[0].since >= QUEUE_S * 1_000) queue.shift()!.refuse(full())
     const loads = queue.map(({ sources }) => loadOf(sources))
     return queue[loads.lastIndexOf(Math.min(...loads))]
   }
@@ -73,15 +78,19 @@ export function fairQueue(limits: { running: number; waiting: number }, now: () 
     }
   }
 
-  return async <T>(sources: Source[], task: () => Promise<T>): Promise<T> => {
+  return async <T>(sources: Source[], task: () => Promise<T>, check = async () => {}): Promise<T> => {
+    // What is refused counts as well, so that whoever goes on trying comes last.
     for (const { name } of sources) recent.add(name)
+    await check()
     admit(sources)
     take(sources, 1)
     try {
       // Whoever ends hands its place on, so that nobody who comes meanwhile takes it.
-      if (running >= limits.running) await new Promise<void>((start, refuse) => queue.push({ sources, start, refuse }))
+      if (running >= limits.running)
+        await new Promise<void>((start, refuse) => queue.push({ sources, since: now(), start, refuse }))
       else running++
       try {
+        await check()
         return await task()
       } finally {
         const waiter = next()

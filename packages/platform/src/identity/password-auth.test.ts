@@ -200,14 +200,17 @@ describe('a sign-in', () => {
   })
 
   it('has a cookie without TLS only for a plain address that is not this machine', async () => {
-    const cookieOf = async (baseUrl: string): Promise<string> => {
+    const cookiesOf = async (baseUrl: string): Promise<string[]> => {
       const { auth } = await setUp({ baseUrl })
       return (await auth.sessions.signIn({ email: 'ada@example.org', password: PASSWORD, cookie: true }, head()))
-        .cookies[0]!
+        .cookies
     }
+    const matching = (session: RegExp, device: RegExp): unknown[] =>
+      [session, device].map((pattern) => expect.stringMatching(pattern) as unknown)
     for (const url of ['https://x.example', 'http://localhost:8787', 'http://127.0.0.1', 'http://[::1]:1'])
-      expect(await cookieOf(url)).toMatch(/^__Host-session=.*; Secure;/)
-    expect(await cookieOf('http://build.example:8787')).toMatch(/^session=(?!.*Secure)/)
+      expect(await cookiesOf(url)).toEqual(matching(/^__Host-session=.*; Secure;/, /^__Host-device=.*; Secure;/))
+    const plain = await cookiesOf('http://build.example:8787')
+    expect(plain).toEqual(matching(/^session=(?!.*Secure)/, /^device=(?!.*Secure)/))
   })
 })
 

@@ -57,9 +57,8 @@ export function storedPasswords(kv: KV, { hasher, length: { min, max }, queue, n
      */
     async verify(guess: Guess): Promise<{ user: Entry<User>; proof: Entry<StoredPassword> } | null> {
       const { email, password } = guess
-      await guess.check()
-      return hashing(guess.sources, async () => {
-        const [id] = await Promise.all([userIdOf(kv, email), guess.check()])
+      const tryPassword = async () => {
+        const id = await userIdOf(kv, email)
         const [user, entry] =
           id === null ? [null, null] : await Promise.all([userEntry(kv, id), kv.get<StoredPassword>(passwordKey(id))])
         const unknown = await dummy()
@@ -77,7 +76,8 @@ export function storedPasswords(kv: KV, { hasher, length: { min, max }, queue, n
         if (stored?.value.hash === value.hash) return { user, proof: stored }
         // Another sign-in was faster, or the password was changed meanwhile: then the one that was checked proves nothing any more.
         return stored && (await hasher.verify(password, stored.value.hash)) ? { user, proof: stored } : null
-      })
+      }
+      return hashing(guess.sources, tryPassword, guess.check)
     },
   }
 }

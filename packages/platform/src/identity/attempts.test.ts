@@ -1,0 +1,45 @@
+import { memoryKV } from '@turnpike/core'
+import { expect, it } from 'vitest'
+import { signInAttempts } from './attempts.js'
+import { masterSecret } from './secrets.js'
+
+const DAY = 86_400_000
+
+async function setUp() {
+  const clock = { now: Date.UTC(2026, 0, 2) }
+  const now = (): number => clock.now
+  const kv = await memoryKV({ now })
+  const master = () => masterSecret(kv, 'a secret of at least 32 characters')
+  const attempts = signInAttempts({ kv, master, failures: {}, baseUrl: undefined, now })
+  const head = (cookie = '') => ({ method: 'POST', header: () => cookie, ip: () => '192.0.2.1' })
+  const placesOf = async (email: string, cookie?: string) => (await attempts.of(email, head(cookie))).sources[0]
+  return { clock, kv, attempts, head, placesOf }
+}
+
+it('an address is known for 30 days after the last sign-in, for every e-mail', async () => {
+  const { clock, attempts, head, placesOf } = await setUp()
+  expect(await placesOf('ada')).toMatchObject({ name: '192.0.2.1', places: 8 })
+  await attempts.succeeded('ada', head())
+  clock.now += 29 * DAY
+  await attempts.succeeded('ada', head())
+  clock.now += 29 * DAY
+  expect(await placesOf('bob')).toMatchObject({ name: '192.0.2.1', places: 32 })
+  clock.now += DAY
+  expect(await placesOf('ada')).toMatchObject({ places: 8 })
+})
+
+it('a device is known for the last 4 e-mails that signed in on it, for 180 days', async () => {
+  const { clock, attempts, head, placesOf } = await setUp()
+  let cookie = ''
+  for (const email of ['a', 'b', 'c', 'd', 'e', 'e'])
+    cookie = (await attempts.succeeded(email, head(cookie))).split(';', 1)[0]!
+  const known = async (): Promise<string[]> => {
+    const found = []
+    for (const email of ['a', 'b', 'c', 'd', 'e'])
+      if ((await placesOf(email, cookie))?.name === `device of ${email}`) found.push(email)
+    return found
+  }
+  expect(await known()).toEqual(['b', 'c', 'd', 'e'])
+  clock.now += 180 * DAY
+  expect(await known()).toEqual([])
+})
