@@ -11,7 +11,8 @@ async function setUp() {
   const kv = await memoryKV({ now })
   const master = () => masterSecret(kv, 'a secret of at least 32 characters')
   const attempts = signInAttempts({ kv, master, failures: {}, baseUrl: undefined, now })
-  const head = (cookie = '') => ({ method: 'POST', header: () => cookie, ip: () => '192.0.2.1' })
+  const origin = (): string => 'https://app.example'
+  const head = (cookie = '') => ({ method: 'POST', header: () => cookie, ip: () => '192.0.2.1', origin })
   const placesOf = async (email: string, cookie?: string) => (await attempts.of(email, head(cookie))).sources[0]
   return { clock, kv, attempts, head, placesOf }
 }
