@@ -19,7 +19,7 @@ it('has a test for each item', () => {
 })
 
 /** The threats of platform.md 4, but for open redirects (24): docs/security.md says why. */
-const THREATS = Array.from({ length: 37 }, (_, i) => 1 + i).filter((number) => number !== 24)
+const THREATS = [...Array.from({ length: 32 }, (_, i) => 1 + i).filter((number) => number !== 24), 36, 37]
 
 it('has a test for each threat', () => {
   const root = fileURLToPath(new URL('../..', import.meta.url))
