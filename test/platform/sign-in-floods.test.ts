@@ -55,14 +55,21 @@ worldSuite(
     it('threat 36: closed sign-in, a full queue has a place for who has tried less', async () => {
       const { email, device } = await somebody('203.0.113.1')
       const other = await world().person()
+      // All three have mistyped it before.
+      for (let i = 0; i < 2; i++) {
+        await signIn(email, '10.200.0.1', WRONG, device)
+        await signIn(email, '203.0.113.1', WRONG)
+        await signIn(other.email, '198.51.102.7', WRONG)
+      }
       await hold(true)
       const address = (i: number): string => `10.${i}.0.1`
       const attackers = flood(address, 60)
       await expect.poll(() => attackers.count(503)).toBe(26)
-      // Known devices are preferred to those that try as little.
+      // Whoever has tried more gets no place, but on known devices.
+      expect(await statusOf(other.email, '198.51.102.7')).toBe(503)
       const known = statusOf(email, '10.200.0.1', PASSWORD, device)
       await expect.poll(() => attackers.count(503)).toBe(27)
-      // An address where somebody has signed in, too.
+      // And where somebody has signed in.
       const here = statusOf(email, '203.0.113.1')
       await expect.poll(() => attackers.count(503)).toBe(28)
       // All attackers try again, and have tried more than whoever has not.
