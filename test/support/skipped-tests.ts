@@ -1,5 +1,11 @@
-import type { Reporter, TestModule } from 'vitest/node'
+import type { Reporter, TestCase, TestModule } from 'vitest/node'
 import { installCommands, programs } from './needs.js'
+
+/** Why a test has skipped itself, in one line. */
+function noteOf(test: TestCase): string | undefined {
+  const result = test.result()
+  return result.state === 'skipped' ? result.note?.split('\n')[0] : undefined
+}
 
 /** Tells at the end of a run what was skipped, and what this machine needs to run it: one line for each {@link Need}. */
 export default class SkippedTests implements Reporter {
@@ -7,7 +13,7 @@ export default class SkippedTests implements Reporter {
     const skipped = new Map<string, number>()
     for (const module of modules)
       for (const test of module.children.allTests('skipped')) {
-        const need = test.meta().needs ?? 'another runtime or system'
+        const need = test.meta().needs ?? noteOf(test) ?? 'another runtime or system'
         skipped.set(need, (skipped.get(need) ?? 0) + 1)
       }
     if (skipped.size === 0) return
