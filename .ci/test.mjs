@@ -1,5 +1,5 @@
-// Runs the tests: `node .ci/test.mjs [vitest options]`. For Vite, a path ends at `#` or `?`, so where the path of this folder has one of them,
-// a copy of it is tested, which is then removed.
+// Runs the tests: `node .ci/test.mjs [vitest options]`. Vite takes paths for parts of URLs, in which `#`, `?` and `%` mean something else. So
+// where the path of this folder has one of them, a copy of it is tested, which is then removed.
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ const run = (cwd, ...words) => spawnSync(process.execPath, words, { cwd, stdio: 
 const vitest = (cwd) =>
   run(cwd, 'node_modules/vitest/vitest.mjs', 'run', '--config', 'vitest.workspace.ts', ...process.argv.slice(2))
 
-if (!/[#?]/.test(root)) process.exit(vitest(root))
+if (!/[#?%]/.test(root)) process.exit(vitest(root))
 
 const copy = mkdtempSync(join(tmpdir(), 'turnpike-'))
 console.log(`The tests run in a copy, ${copy}, because Vite cannot read the path of this folder.`)
