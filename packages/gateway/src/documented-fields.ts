@@ -5,7 +5,7 @@ import type { Caller, UserCaller } from './caller.js'
 import type { UpstreamOptions } from './upstream-request.js'
 
 /** A value whose content does not matter, such as a JSON Schema. */
-const any = Symbol('any')
+const anything = Symbol('anything')
 /** A text, a number or a boolean. */
 const scalar = Symbol('scalar')
 /** A scalar, or a list of these. */
@@ -14,7 +14,7 @@ const plain = Symbol('plain')
 const map = Symbol('map')
 
 /** The fields that a value may have, if it is an object or a list of objects. */
-export type Fields = typeof any | typeof scalar | typeof plain | typeof map | { readonly [field: string]: Fields }
+export type Fields = typeof anything | typeof scalar | typeof plain | typeof map | { readonly [field: string]: Fields }
 
 const cached = { cache_control: map } as const
 
@@ -53,15 +53,15 @@ const message = {
     index: plain,
     function: called,
     custom: { name: plain, input: plain },
-    extra_content: any,
+    extra_content: anything,
   },
   function_call: called,
   audio: { id: plain, data: plain, expires_at: plain, transcript: plain },
   reasoning_content: plain,
-  annotations: any,
+  annotations: anything,
 } as const
 
-const definition = { ...cached, name: plain, description: plain, parameters: any, strict: plain } as const
+const definition = { ...cached, name: plain, description: plain, parameters: anything, strict: plain } as const
 
 /** The fields of POST /v1/chat/completions: spec.md's, ours, and those of OpenAI's reference (November 2026). */
 export const chatFields: Fields = {
@@ -87,7 +87,7 @@ export const chatFields: Fields = {
   prompt_cache_options: map,
   prompt_cache_retention: plain,
   reasoning_effort: plain,
-  response_format: { type: plain, json_schema: { name: plain, description: plain, schema: any, strict: plain } },
+  response_format: { type: plain, json_schema: { name: plain, description: plain, schema: anything, strict: plain } },
   safety_identifier: plain,
   seed: plain,
   service_tier: plain,
@@ -102,7 +102,12 @@ export const chatFields: Fields = {
     custom: { name: plain },
     allowed_tools: { mode: plain, tools: { type: plain, function: { name: plain }, custom: { name: plain } } },
   },
-  tools: { ...cached, type: plain, function: definition, custom: { name: plain, description: plain, format: any } },
+  tools: {
+    ...cached,
+    type: plain,
+    function: definition,
+    custom: { name: plain, description: plain, format: anything },
+  },
   top_k: plain,
   top_logprobs: plain,
   top_p: plain,
@@ -114,7 +119,7 @@ export const chatFields: Fields = {
 /** The fields of POST /v1/embeddings. */
 export const embeddingFields: Fields = {
   model: plain,
-  input: any,
+  input: anything,
   provider: plain,
   dimensions: plain,
   encoding_format: plain,
@@ -152,7 +157,7 @@ export const speechFields: Fields = {
 /** The fields of the form of POST /v1/audio/transcriptions. */
 export const transcriptionFields: Fields = {
   model: plain,
-  file: any,
+  file: anything,
   provider: plain,
   chunking_strategy: plain,
   'include[]': plain,
@@ -169,7 +174,7 @@ const isScalar = (value: unknown): boolean => typeof value !== 'object' || value
 
 /** Removes from a value what is not documented. @returns the value itself where nothing is; undefined where nothing of it is left */
 function kept(value: unknown, fields: Fields, path: string, drop: (path: string) => void, extra: string[]): unknown {
-  if (fields === any || isScalar(value)) return value
+  if (fields === anything || isScalar(value)) return value
   if (fields === scalar) return drop(path)
   if (Array.isArray(value)) {
     const items = value.map((item: unknown) => kept(item, fields === plain ? scalar : fields, path, drop, extra))
