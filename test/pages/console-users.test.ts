@@ -71,6 +71,7 @@ consoleSuite(
       const take = (role: 'user' | 'developer') => client.patch('/api/account/role', { body: { role } })
       await take('user')
       await page.keyboard.press('Escape')
+      await page.locator('dialog').waitFor({ state: 'detached' })
       await openUser()
       const dialog = page.getByRole('dialog', { name: email() })
       await dialog.getByText('Is user now, by their own choice.').waitFor()
