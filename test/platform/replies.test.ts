@@ -212,27 +212,30 @@ worldSuite('replies', (world) => {
       .toMatchObject([{ outcome: 'client_abort' }])
   })
 
-  it('loses nothing of a conversation that is cleared while a reply is written', async () => {
+  const deletions: [what: string, remove: (as: SignedIn, id: string) => Promise<unknown>][] = [
+    ['conversation is cleared', (as, id) => ask('DELETE', `/api/projects/${id}/conversation`, { as })],
+    ['project is deleted', (as, id) => ask('DELETE', `/api/projects/${id}`, { as })],
+    ['user is deleted', async ({ id }) => ask('DELETE', `/api/users/${id}`, { as: await world().signedIn('admin') })],
+  ]
+  it.each(deletions)('ends a reply whose %s, and charges it as far as it came', async (_, remove) => {
     const ada = await world().signedIn()
     const id = await newProject(ada)
-    let goOn: () => void
-    const cleared = new Promise<void>((resolve) => (goOn = resolve))
-    world().fault = () => ({
-      status: 200,
-      headers: { 'content-type': 'text/event-stream' },
-      body: (async function* () {
-        yield* events(chunk('Too '))
-        await cleared
-        yield* events(chunk('late', 'stop'), '[DONE]')
-      })(),
-    })
+    answerInPieces(events(chunk('Too ')), () => new Promise(() => undefined))
     const reply = send(ada, id, { text: 'Hello' }, streamed)
+    await expect.poll(() => world().upstream.active).toBe(1)
     await expect.poll(async () => (await conversation(ada, id)).body.messages.length).toBe(2)
-    await ask('DELETE', `/api/projects/${id}/conversation`, { as: ada })
-    goOn!()
-    expect(textOf((await reply).body)).toBe('Too late')
+    await remove(ada, id)
+    const { body } = await reply
     world().fault = undefined
-    expect((await conversation(ada, id)).body.messages).toEqual([])
+    expect([textOf(body), dataOf(body).at(-1)]).toEqual(['Too ', { error: 'There is no such conversation' }])
+    await expect.poll(() => world().upstream.active, { timeout: 10_000 }).toBe(0)
+    const admin = await world().signedIn('admin')
+    // Nobody sees the records of a deleted user.
+    await ask('POST', `/api/users/${ada.id}/restore`, { as: admin })
+    const usage = () => ask<{ records: object[] }>('GET', `/v1/users/${ada.id}/usage`, { as: admin })
+    await expect
+      .poll(async () => (await usage()).body.records, { timeout: 10_000 })
+      .toMatchObject([{ outcome: 'client_abort', project_id: id }])
     expect(await world().call('verify')).toEqual([])
   })
 })

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import type { FakeAnswer, FakeUpstream } from '@turnpike/providers/testing'
+import type { FakeAnswer, FakeRequest, FakeUpstream } from '@turnpike/providers/testing'
 import { fakeOpenAI } from '@turnpike/providers/testing'
 import { afterAll, beforeAll, describe } from 'vitest'
 import type { Need } from '../support/needs.js'
@@ -20,7 +20,7 @@ export interface World extends PlatformClient {
   pid: number
   upstream: FakeUpstream
   /** Answers in place of the fake upstream, until it is unset. */
-  fault: (() => FakeAnswer) | undefined
+  fault: ((request: FakeRequest) => FakeAnswer) | undefined
   /** Calls a method of server.mjs. */
   call<T = unknown>(method: string, ...args: unknown[]): Promise<T>
   /** Sets its clock ahead. */
@@ -32,7 +32,7 @@ const script = fileURLToPath(new URL('server.mjs', import.meta.url))
 
 /** Starts a process on a store. */
 export async function startWorld(storage: string, env: Record<string, string> = {}): Promise<World> {
-  const upstream = fakeOpenAI({ apiKey: 'sk-upstream', override: () => world.fault?.() })
+  const upstream = fakeOpenAI({ apiKey: 'sk-upstream', override: (request) => world.fault?.(request) })
   const fake = await upstream.listen()
   const child = spawn(runtimePath(), [script, storage], {
     stdio: ['pipe', 'pipe', 'inherit'],

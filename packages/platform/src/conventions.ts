@@ -108,6 +108,9 @@ export const TEXT_LENGTH = 1024 * 1024
 /** "Conversations (get, clear, send message): … payload not shown": the last messages of a conversation that a reply is made from. */
 export const REPLY_MESSAGES = 100
 
+/** Not shown: seconds after which a reply is ended, at most, whose conversation, project or user was deleted. */
+export const WANTED_CHECK_S = 1
+
 /** Not shown: the newest revisions of a task whose cost an answer tells apart; that of older ones counts for the oldest of them. */
 export const SPEND_REVISIONS = 100
 

@@ -1,4 +1,5 @@
 import type { Entry, Key, KV } from '@turnpike/core'
+import { getUser } from '@turnpike/core'
 import { pageBelow, uuidv7 } from '@turnpike/core/internal'
 import type { Project } from '../schemas.js'
 import type { Page, Paging } from './pages.js'
@@ -56,6 +57,15 @@ async function open(kv: KV, userId: string, projectId: string, now: number): Pro
 /** The conversation of a project of the user, which is made at its first use. @throws ApiError 404 */
 export const getConversation = async (kv: KV, userId: string, projectId: string, now: number): Promise<Conversation> =>
   (await open(kv, userId, projectId, now)).conversation.value
+
+/** Whether a conversation is as it was: it was not cleared, and neither its project nor its user was deleted. */
+export async function isOpen(kv: KV, userId: string, { project_id, thread }: Conversation): Promise<boolean> {
+  const [user, [project, conversation]] = await Promise.all([
+    getUser(kv, userId),
+    withProject<Conversation>(kv, project_id, conversationKey(project_id)),
+  ])
+  return user !== null && project !== null && conversation?.value.thread === thread
+}
 
 /** The messages of a conversation, oldest first. */
 export async function listMessages(kv: KV, conversation: Conversation, page?: Paging): Promise<Page<Message>> {

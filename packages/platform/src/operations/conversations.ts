@@ -10,17 +10,20 @@ import {
   addMessages,
   clearConversation,
   getConversation,
+  isOpen,
   lastMessages,
   listMessages,
   replaceMessage,
 } from '../entities/conversations.js'
 import type { Paging as PagingInput } from '../entities/pages.js'
+import { noModel, notFound } from '../errors.js'
 import { present } from '../given-fields.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
-import { noModel } from '../errors.js'
 import type { ReplyChunk, ReplyRequest, Responder } from '../responder.js'
 import { Conversation, IdParams, Message, MessageRole } from '../schemas.js'
+import type { Wanted } from '../while-wanted.js'
+import { whileWanted } from '../while-wanted.js'
 
 /** The message that was stored, if one was given, and the reply as it is written. */
 export interface Replying {
@@ -52,21 +55,28 @@ function begunWith<T>(
 
 /** What users can do with the conversations of their projects, without HTTP. Each project has one, made at its first use. */
 export function conversationOperations({ kv, teams, responder, countRequest, now }: Parts) {
-  /** The chunks of a reply to the last message of the user. @throws ApiError 400 where there is none */
+  /**
+   * The chunks of a reply to a message, or without one to the last message of the user before the reply. It sees what is before that message:
+   * of replies to earlier ones that are being written at the same time, nothing.
+   * @throws ApiError 400 where there is no message
+   */
   async function* asked(
     responder: Responder,
     {
       conversation,
+      message,
+      reply,
       ...request
-    }: Pick<ReplyRequest, 'user' | 'project' | 'signal'> & { conversation: StoredConversation },
+    }: Pick<ReplyRequest, 'user' | 'project' | 'signal'> &
+      Pick<Replying, 'message' | 'reply'> & { conversation: StoredConversation },
   ): AsyncGenerator<ReplyChunk, undefined> {
     const [{ items }, { agents }] = await Promise.all([
-      lastMessages(kv, conversation, { limit: REPLY_MESSAGES + 1 }),
+      lastMessages(kv, conversation, { limit: REPLY_MESSAGES, after: reply.id }),
       teams.team(request.project.team_type),
     ])
-    // Behind the last message of the user are only the new reply and, where this is another try, earlier ones.
-    const last = items.findLastIndex(({ role }) => role === 'user')
-    if (last === -1) throw invalid('There is no message of the user to reply to')
+    // Between a message and its reply, another process may have stored another message; before another try are earlier ones.
+    const last = items.findLastIndex(({ id, role }) => (message ? id === message.id : role === 'user'))
+    if (last === -1) throw message ? notFound('conversation') : invalid('There is no message of the user to reply to')
     const messages = items
       .slice(0, last + 1)
       .filter(({ text }) => text !== '')
@@ -80,6 +90,7 @@ export function conversationOperations({ kv, teams, responder, countRequest, now
     chunks: AsyncIterable<ReplyChunk>,
     conversation: StoredConversation,
     reply: StoredMessage,
+    wanted: Wanted,
   ): AsyncGenerator<ReplyChunk, undefined> {
     let text = ''
     let began = false
@@ -90,8 +101,14 @@ export function conversationOperations({ kv, teams, responder, countRequest, now
         text += chunk.choices[0]?.delta.content ?? ''
         yield chunk
       }
+      wanted.check()
       whole = true
+    } catch (error) {
+      // What was aborted for this reason ends in whatever way.
+      wanted.check()
+      throw error
     } finally {
+      wanted.end()
       // A reply that was refused leaves nothing; one that broke off stays as far as it came.
       const { id, role, timestamp } = reply
       const stored = whole ? { id, role, text, timestamp } : began ? { ...reply, text } : null
@@ -133,9 +150,11 @@ export function conversationOperations({ kv, teams, responder, countRequest, now
         { role: 'assistant' as const, text: '', incomplete: true as const },
       ]
       const { project, conversation, messages } = await addMessages(kv, user.id, projectId, added, now())
-      const reply = messages.at(-1)!
-      const chunks = storing(asked(responder, { user, project, conversation, signal }), conversation, reply)
-      return { message: messages.at(-2), reply, chunks: begunWith(await chunks.next(), chunks) }
+      const [reply, message] = [messages.at(-1)!, messages.at(-2)]
+      const wanted = whileWanted(() => isOpen(kv, user.id, conversation), signal)
+      const request = { user, project, conversation, message, reply, signal: wanted.signal }
+      const chunks = storing(asked(responder, request), conversation, reply, wanted)
+      return { message, reply, chunks: begunWith(await chunks.next(), chunks) }
     },
   }
 }
