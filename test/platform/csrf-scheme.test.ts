@@ -61,4 +61,17 @@ describe('threat 18: CSRF by a page of the same host without TLS', () => {
       referer: refused,
     })
   })
+  it('is told from the pages at the base URL, behind a proxy that changes the host', async () => {
+    world = await startWorld('memory', { BASE_URL: 'https://console.example', TRUSTED_HOPS: '1' })
+    const { email } = await world.person()
+    const signIn = (from: Record<string, string>) =>
+      statusOf('/api/auth', { email, password: PASSWORD, cookie: true }, { 'x-forwarded-proto': 'https', ...from })
+    expect([
+      await signIn({ origin: 'https://console.example' }),
+      await signIn({ referer: 'https://console.example/console' }),
+      await signIn({ origin: `https://${HOST}` }),
+      await signIn({ origin: 'http://console.example' }),
+      await signIn({ origin: 'https://console.example.evil.test' }),
+    ]).toEqual([200, 200, 200, 403, 403])
+  })
 })

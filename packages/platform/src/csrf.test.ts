@@ -47,7 +47,7 @@ it.each<[passes: boolean, origin: string, called: string, baseUrl: string]>([
   [false, 'http://ai.example', 'https://ai.example', 'https://ai.example'],
   // By another name, such as an address of the same machine.
   [true, 'http://10.0.0.1:8787', 'http://10.0.0.1:8787', 'https://ai.example'],
-  [false, 'https://ai.example', 'http://10.0.0.1:8787', 'https://ai.example'],
+  [true, 'https://ai.example', 'http://10.0.0.1:8787', 'https://ai.example'],
 ])('%s for a page of %s that calls %s of the base URL %s', (expected, origin, called, baseUrl) =>
   expect(passes({ origin }, { called, baseUrl })).toBe(expected),
 )

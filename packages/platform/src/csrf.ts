@@ -7,18 +7,22 @@ const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
 const originOf = (url: string | undefined): string | undefined =>
   url !== undefined && URL.canParse(url) ? new URL(url).origin : undefined
 
-/** The origin that a request called: at the host of `baseUrl` as that says, elsewhere as the request and trusted proxies do. */
-function calledOrigin({ origin }: Head, baseUrl: string | undefined): string {
-  const called = new URL(origin())
-  const base = baseUrl === undefined ? called : new URL(baseUrl)
-  return base.host === called.host ? base.origin : called.origin
+/**
+ * Whether an origin is that of the platform's own pages: that of `baseUrl`, or the one that was called. A proxy may have changed the host; on
+ * that of `baseUrl` only its scheme counts.
+ */
+function isOwn(origin: string | undefined, { origin: called }: Head, baseUrl: string | undefined): boolean {
+  const { origin: own, host } = new URL(called())
+  if (baseUrl === undefined) return origin === own
+  const base = new URL(baseUrl)
+  return origin === base.origin || (origin === own && host !== base.host)
 }
 
 /**
  * Refuses requests that a page of another site made a browser send, with the cookies of this one: by Fetch Metadata or, in browsers without
  * it, by `Origin` or `Referer`. Not needed for bearer tokens, which no browser sends by itself.
  * SameSite is not enough: it lets through what comes from another port of the host.
- * @param options.baseUrl where browsers reach the platform; needed where a proxy that serves TLS does not say so
+ * @param options.baseUrl where browsers reach the platform; needed where a proxy that serves TLS, or changes `Host`, does not say so
  * @param options.trustedOrigins such as `https://console.example`, besides the origin that is called
  * @param options.unknown allows requests with none of these headers, which no browser sends; default false
  * @throws ApiError 403
@@ -37,7 +41,7 @@ export function requireSameOrigin(
   if (unknown && site === undefined && from === undefined) return
   const origin = originOf(from)
   if (origin !== undefined && trustedOrigins.includes(origin)) return
-  const isSame = site === undefined ? origin === calledOrigin(head, baseUrl) : site === 'same-origin'
+  const isSame = site === undefined ? isOwn(origin, head, baseUrl) : site === 'same-origin'
   if (!isSame)
     throw forbidden(
       "With a session cookie, the headers Sec-Fetch-Site or Origin must show that a request comes from this platform's own pages, by the same scheme: behind a proxy that serves TLS, TRUSTED_HOPS or BASE_URL has to be set",

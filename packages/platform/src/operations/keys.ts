@@ -6,8 +6,8 @@ import * as v from 'valibot'
 import { forbidden, notFound, unauthenticated } from '../errors.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
-import { NewTime } from '../new-time.js'
 import { GatewayKey, IdParams, KeysUsage } from '../schemas.js'
+import { dateOf, periodOf, Time } from '../time.js'
 import { none, sum, usageView } from '../usage.js'
 
 /** Most keys that one answer sums up. */
@@ -105,7 +105,7 @@ export const NewKey = v.object({
   /** Limit on the cost of its requests; default none. */
   budget: v.nullish(NewBudget),
   /** Default never. */
-  expiresAt: v.nullish(NewTime),
+  expiresAt: v.nullish(Time),
 })
 
 /** POST /api/keys */
@@ -126,7 +126,7 @@ export const keysCreate = (keys: KeyOperations) =>
         ...(rateLimit != null && { rateLimit }),
         ...(models && { models }),
         ...(budget && { budget: { usd: budget.usd, ...(budget.per && { per: budget.per }) } }),
-        ...(expiresAt != null && { expiresAt: new Date(expiresAt) }),
+        ...(expiresAt != null && { expiresAt: dateOf(expiresAt) }),
       }
       const made = await keys.create(id, input, { by: id })
       return { ...keyView(made), key: made.key }
@@ -163,24 +163,16 @@ export const keysRevoke = (keys: KeyOperations) =>
     },
   })
 
-const time = v.optional(
-  v.pipe(
-    v.string(),
-    v.check((text) => !Number.isNaN(Date.parse(text)), 'expected a date or time in ISO 8601'),
-  ),
-)
-
 /** GET /api/keys/usage */
 export const keysUsage = (keys: KeyOperations) =>
   operation({
     id: 'keys.usage',
     summary: "What the caller's keys have used, over all time or in whole hours from `from` to `to`.",
     access: 'developer',
-    query: v.object({ from: time, to: time }),
+    query: v.object({ from: v.optional(Time), to: v.optional(Time) }),
     output: KeysUsage,
-    async run(caller, { query: { from, to } }) {
-      const date = (text: string | undefined) => (text === undefined ? undefined : new Date(text))
-      const usage = await keys.usage(caller!.user.id, { from: date(from), to: date(to) })
+    async run(caller, { query }) {
+      const usage = await keys.usage(caller!.user.id, periodOf(query))
       return {
         ...usageView(usage.total),
         keys: usage.keys.map(({ key, totals }) => ({ id: key.id, name: key.name, ...usageView(totals) })),

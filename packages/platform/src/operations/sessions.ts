@@ -6,8 +6,8 @@ import { isUuid, jsonObject } from '@turnpike/core/internal'
 import { found } from '../errors.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
-import { NewTime } from '../new-time.js'
 import { IdParams, Session } from '../schemas.js'
+import { dateOf, Time } from '../time.js'
 
 /** What users can do with their gateway sessions, without HTTP. */
 export function sessionOperations({ kv, planLimits, now }: Parts) {
@@ -31,7 +31,7 @@ export const NewSession = v.object({
   label: v.nullish(v.pipe(v.string(), v.maxLength(200))),
   metadata: v.nullish(jsonObject),
   /** From when on requests are not counted in it any more. */
-  expiresAt: v.nullish(NewTime),
+  expiresAt: v.nullish(Time),
 })
 
 /** POST /api/sessions */
@@ -49,7 +49,7 @@ export const sessionsCreate = (sessions: SessionOperations) =>
       sessions.create(caller!.user.id, {
         label: label ?? null,
         metadata: (metadata ?? null) as { [key: string]: JsonValue } | null,
-        expiresAt: expiresAt == null ? null : new Date(expiresAt),
+        expiresAt: expiresAt == null ? null : dateOf(expiresAt),
       }),
   })
 
