@@ -191,6 +191,27 @@ worldSuite('users and accounts', (world) => {
     }
   })
 
+  it('finds and signs in a user by either form of an international domain', async () => {
+    const as = await admin()
+    const name = `zo\u00eb-${Date.now()}`
+    const forms = [`${name}@B\u00fccher.example`, `${name}@xn--bcher-kva.example`]
+    const made = await ask<User>('POST', '/api/users', { as, body: { email: forms[0], password: PASSWORD } })
+    expect([made.status, made.body.email]).toEqual([200, forms[0]])
+    for (const form of forms) {
+      const { body } = await ask<User[]>('GET', `/api/users?email=${encodeURIComponent(form)}`, { as })
+      expect(body.map(({ id }) => id)).toEqual([made.body.id])
+      expect((await world().signIn(form)).id).toBe(made.body.id)
+      expect((await ask('POST', '/api/users', { as, body: { email: form, password: PASSWORD } })).status).toBe(400)
+    }
+  })
+
+  it('finds an e-mail whose plus sign is not encoded', async () => {
+    const as = await admin()
+    const email = `plus+${Date.now()}@example.org`
+    const { body } = await ask<User>('POST', '/api/users', { as, body: { email, password: PASSWORD } })
+    expect((await ask<User[]>('GET', `/api/users?email=${email}`, { as })).body).toMatchObject([{ id: body.id, email }])
+  })
+
   it('deletes the own account', async () => {
     const ada = await world().signedIn()
     expect((await ask('DELETE', '/api/account', { as: ada })).status).toBe(204)

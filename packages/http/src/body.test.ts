@@ -29,6 +29,8 @@ describe('parseJson', () => {
     ['{"a":"\\u0000\\ud800"}', { a: '\0\ud800' }],
   ])('reads %s', (text, value) => expect(parse(text)).toEqual(value))
 
+  it('reads a body that begins with a byte order mark', () => expect(parse([0xef, 0xbb, 0xbf, 0x7b, 0x7d])).toEqual({}))
+
   it.each<[what: string, body: string | number[]]>([
     ['trailing data', '{} {}'],
     ['a trailing comma', '{"a":1,}'],
@@ -38,7 +40,7 @@ describe('parseJson', () => {
     ['plain text', 'hello'],
     ['white space', '  '],
     ['NaN', 'NaN'],
-    ['a byte order mark', [0xef, 0xbb, 0xbf, 0x7b, 0x7d]],
+    ['two byte order marks', [0xef, 0xbb, 0xbf, 0xef, 0xbb, 0xbf, 0x7b, 0x7d]],
   ])('refuses %s', (_, body) =>
     expect(complaint(() => parse(body))).toBe('400 invalid_json The request body is not valid JSON'),
   )

@@ -106,7 +106,8 @@ function tooDeep(text: string, limit: number): boolean {
 
 const invalidJson = (message: string): ApiError => invalid(message, { code: 'invalid_json' })
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+/** Drops a byte-order mark, as RFC 8259, section 8.1, lets it be ignored. */
+const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
  * A JSON body as a value.

@@ -91,11 +91,16 @@ describe('a range', () => {
     ['bytes=10-20', 10],
     ['bytes=-0', 10],
     ['bytes=0-', 0],
-    ['bytes=-1', 0],
+    ['bytes=-0', 0],
   ])('%s of %i bytes is a 416 with the size', async (range, size) => {
     const error = await get({ range }, { size }).catch((thrown: unknown) => thrown as ApiError)
     expect([error.status, error.headers]).toEqual([416, { 'content-range': `bytes */${size}` }])
   })
+})
+
+it('the last bytes of none are all', async () => {
+  const reply = await get({ range: 'bytes=-1' }, { size: 0, read: () => '' as never })
+  expect([reply.status, reply.body, reply.headers['content-length']]).toEqual([200, '', '0'])
 })
 
 describe('If-Range', () => {

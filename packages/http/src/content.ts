@@ -66,12 +66,13 @@ function mayResume(ifRange: string | undefined, { etag, lastModified }: Content)
 
 /**
  * The range that a header asks for; undefined = all, also for several ranges and for what is malformed, which a server may ignore
- * (RFC 9110, section 14.2).
+ * (RFC 9110, section 14.2). The last bytes of none are all (section 14.1.2).
  * @throws ApiError 416 where the bytes end before the range begins
  */
 function parseRange(header: string, size: number): Range | undefined {
   const [, first, last] = /^bytes=\s*(\d*)-(\d*)\s*$/i.exec(header) ?? []
   if (first === undefined || (first === '' && last === '')) return undefined
+  if (first === '' && size === 0 && Number(last) > 0) return undefined
   const start = first === '' ? Math.max(0, size - Number(last)) : Number(first)
   const end = first === '' || last === '' ? size - 1 : Math.min(Number(last), size - 1)
   if (first !== '' && last !== '' && Number(last) < start) return undefined

@@ -19,11 +19,17 @@ export const IdParams = v.object({ id: v.string() })
 /** A switch in a query or a form. */
 export const Flag = v.optional(v.picklist(['true', 'false']))
 
+/** A text that every store and every client can have: no U+0000, and no half of a surrogate pair. */
+export const plain = v.check(
+  (text: string) => /^[^\0\p{Cs}]*$/u.test(text),
+  'expected a text without U+0000 and halves of surrogate pairs',
+)
+
 /** A name or a title in a body. */
-export const Name = v.pipe(v.string(), v.regex(/\S/, 'expected a text'), v.maxLength(NAME_LENGTH))
+export const Name = v.pipe(v.string(), v.regex(/\S/, 'expected a text'), v.maxLength(NAME_LENGTH), plain)
 
 /** A longer text in a body. */
-export const Text = v.pipe(v.string(), v.maxLength(TEXT_LENGTH))
+export const Text = v.pipe(v.string(), v.maxLength(TEXT_LENGTH), plain)
 
 export const Email = v.pipe(v.string(), v.maxLength(254), v.regex(EMAIL, 'expected an e-mail address'))
 

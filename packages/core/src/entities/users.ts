@@ -43,11 +43,19 @@ export type UserFields = Pick<
 /** A valid e-mail address: an @ between two strings without spaces, control characters, lone surrogates and format characters such as U+202E. */
 export const EMAIL = /^[^@\s\p{Cc}\p{Cs}\p{Cf}]+@[^@\s\p{Cc}\p{Cs}\p{Cf}]+$/u
 
-/** A name of a user, which may be empty: no control characters. */
-export const USER_NAME = /^\P{Cc}*$/u
+/** A name of a user, which may be empty: no control characters, and no half of a surrogate pair. */
+export const USER_NAME = /^[^\p{Cc}\p{Cs}]*$/u
 
-/** The one spelling of all that are the same e-mail address: in lower case, with composed characters. */
-export const emailId = (email: string): string => email.toLowerCase().normalize('NFC')
+const composed = (email: string): string => email.toLowerCase().normalize('NFC')
+
+/**
+ * The one spelling of all that are the same e-mail address: in lower case, with composed characters, and with an international domain as
+ * mail servers have it (RFC 5891, A-labels).
+ */
+export function emailId(email: string): string {
+  const [, name, domain] = /^(.*@)([\p{L}\p{M}\p{N}.-]*\P{ASCII}[\p{L}\p{M}\p{N}.-]*)$/u.exec(composed(email)) ?? []
+  return domain && URL.canParse(`http://${domain}`) ? name + new URL(`http://${domain}`).hostname : composed(email)
+}
 
 /** Where a user is stored, the id of the user with an e-mail, and how many there are. */
 export const userKey = (id: string) => ['user', id]
@@ -116,8 +124,11 @@ export const userEntries = (kv: KV, ids: string[]): Promise<(Entry<User> | null)
   kv.getMany<User>(ids.map(userKey))
 
 /** The id of the user with this e-mail address, in whatever case, also of a deleted one; null if there is none. */
-export const userIdOf = async (kv: KV, email: string): Promise<string | null> =>
-  (await kv.get<string>(emailKey(email)))?.value ?? null
+export async function userIdOf(kv: KV, email: string): Promise<string | null> {
+  // An earlier version stored international domains as they were given.
+  const [entry, earlier] = await kv.getMany<string>([emailKey(email), ['email', composed(email)]])
+  return (entry ?? earlier)?.value ?? null
+}
 
 /** The user with this e-mail address, in whatever case; null if there is none or the user was deleted. Options as of {@link getUser}. */
 export async function findUserByEmail(kv: KV, email: string, options?: { deleted?: boolean }): Promise<User | null> {

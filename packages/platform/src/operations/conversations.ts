@@ -21,7 +21,7 @@ import { present } from '../given-fields.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
 import type { ReplyChunk, ReplyRequest, Responder } from '../responder.js'
-import { Conversation, IdParams, Message, MessageRole } from '../schemas.js'
+import { Conversation, IdParams, Message, MessageRole, plain } from '../schemas.js'
 import type { Wanted } from '../while-wanted.js'
 import { whileWanted } from '../while-wanted.js'
 
@@ -163,7 +163,7 @@ export type ConversationOperations = ReturnType<typeof conversationOperations>
 
 /** The body of POST /api/projects/{id}/conversation/messages. */
 export const NewMessage = v.object({
-  text: v.pipe(v.string(), v.regex(/\S/, 'expected a text')),
+  text: v.pipe(v.string(), v.regex(/\S/, 'expected a text'), plain),
   role: v.nullish(MessageRole),
 })
 

@@ -150,7 +150,7 @@ export const usersList = (users: UserOperations) =>
     async run(_, { query }, call) {
       const deleted = query.deleted === 'true'
       if (query.email !== undefined) {
-        const user = await users.find(query.email)
+        const user = await users.find(query.email.replaceAll(' ', '+'))
         return user && (user.deleted_at !== null) === deleted ? [userView(user)] : []
       }
       return jsonArray(query, call, async (page) => {
