@@ -164,7 +164,7 @@ worldSuite('users and accounts', (world) => {
     ])
     expect(made.body.id).not.toBe(unknownId)
     expect((await world().signIn(email)).id).toBe(made.body.id)
-    for (const wrong of ['a\0b', 'a\r\nb', '\u009b']) {
+    for (const wrong of ['a\0b', '\ud83d', 'a\r\nb', '\u009b']) {
       const named = [{ firstName: wrong }, { last_name: wrong }, { username: wrong }]
       for (const body of named) {
         expect((await ask('PATCH', `/api/users/${made.body.id}`, { as, body })).status).toBe(400)
