@@ -205,6 +205,12 @@ worldSuite('users and accounts', (world) => {
     }
   })
 
+  it('lists no page after a user whom nobody knows', async () => {
+    const as = await admin()
+    for (const path of ['/api/users', '/v1/users'])
+      expect((await ask('GET', `${path}?after=nobody`, { as })).status).toBe(400)
+  })
+
   it('finds an e-mail whose plus sign is not encoded', async () => {
     const as = await admin()
     const email = `plus+${Date.now()}@example.org`

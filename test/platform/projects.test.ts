@@ -216,6 +216,8 @@ worldSuite('projects', (world) => {
     expect(await pagesOf(world(), ada, '/api/projects', 5)).toEqual([all])
     for (const limit of ['0', '501', '-1', '1.5', 'x', ''])
       expect([limit, (await ask('GET', `/api/projects?limit=${limit}`, { as: ada })).status]).toEqual([limit, 400])
+    for (const after of ['zzz', '0', `${all[0]!.id}x`, encodeURIComponent('\u{10ffff}')])
+      expect([after, (await ask('GET', `/api/projects?after=${after}`, { as: ada })).status]).toEqual([after, 400])
     // What was deleted meanwhile is left out, also where the next page begins.
     await ask('DELETE', `/api/projects/${all[1]!.id}`, { as: ada })
     const after = await ask('GET', `/api/projects?after=${all[1]!.id}`, { as: ada })

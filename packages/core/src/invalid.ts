@@ -9,3 +9,6 @@ export const invalid = (
 
 /** 400 for a request that uses a feature which the gateway, or the provider it is sent to, does not support. */
 export const unsupported = (message: string): ApiError => invalid(message, { code: 'unsupported_parameter' })
+
+/** 400 for the `after` of a list that none of its pages has had as `next`. */
+export const noSuchPage = (): ApiError => invalid('after: there is no such page', { field: 'after' })

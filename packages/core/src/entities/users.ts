@@ -1,5 +1,6 @@
 import { ID_LENGTH, MAX_PAGE_SIZE, PAGE_SIZE } from '../conventions.js'
 import { uuidv7 } from '../ids.js'
+import { noSuchPage } from '../invalid.js'
 import type { Entry, KV } from '../kv/kv.js'
 import type { ListPage, PageOptions } from '../kv/pages.js'
 import { pageBelow } from '../kv/pages.js'
@@ -139,11 +140,14 @@ export async function findUserByEmail(kv: KV, email: string, options?: { deleted
 /**
  * Users that are not deleted, in reverse order of their ids: newest first, if the ids are UUIDv7. `deleted: true` lists the deleted ones in
  * place of the others.
+ * @throws ApiError 400 where nobody has the id `after`
  */
 export async function listUsers(
   kv: KV,
   { after, limit = PAGE_SIZE, deleted = false }: PageOptions & { deleted?: boolean | undefined } = {},
 ): Promise<ListPage<User>> {
+  // Users are never removed, so that one who ended a page is still there.
+  if (after !== undefined && !(await userEntry(kv, after))) throw noSuchPage()
   const items: User[] = []
   for (let from = after; ;) {
     // Deleted users are few among many: looking for them takes large pages.
@@ -151,6 +155,7 @@ export async function listUsers(
       after: from,
       limit: deleted ? MAX_PAGE_SIZE : limit,
       reverse: true,
+      ids: 'any',
     })
     for (const [i, { value }] of page.items.entries()) {
       if ((value.deleted_at !== null) !== deleted) continue

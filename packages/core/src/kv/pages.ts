@@ -1,3 +1,5 @@
+import { isUuid } from '../ids.js'
+import { noSuchPage } from '../invalid.js'
 import type { Entry, Key, KV } from './kv.js'
 
 /** Which page of a list: `limit` is 100 by default, at most 500; `after` is the `next` of the page before. */
@@ -13,16 +15,21 @@ export interface ListPage<T> {
   next?: string | undefined
 }
 
-/** A page of the entries directly below a key, by the last segments of their own: in key order, or in `reverse`. */
+/**
+ * A page of the entries directly below a key, by the last segments of their own: in key order, or in `reverse`.
+ * @param options.ids what these segments are; default UUIDs
+ * @throws ApiError 400 where `after` cannot be one, which would be taken for another page
+ */
 export async function pageBelow<T>(
   kv: KV,
   prefix: Key,
-  { after, limit, reverse = false }: PageOptions & { reverse?: boolean } = {},
+  { after, limit, reverse = false, ids = 'uuid' }: PageOptions & { reverse?: boolean; ids?: 'uuid' | 'any' } = {},
 ): Promise<ListPage<Entry<T>>> {
+  if (after !== undefined && ids === 'uuid' && !isUuid(after)) throw noSuchPage()
   const { items, next } = await kv.list<T>(prefix, {
     reverse,
     ...(limit !== undefined && { limit }),
-    ...(after !== undefined && { after: [...prefix, after] }),
+    ...(after !== undefined && { after: [...prefix, ids === 'uuid' ? after.toLowerCase() : after] }),
   })
   return { items, next: next?.at(-1) }
 }

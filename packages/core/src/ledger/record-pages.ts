@@ -1,5 +1,5 @@
 import { MAX_PAGE_SIZE, PAGE_SIZE } from '../conventions.js'
-import { invalid } from '../invalid.js'
+import { noSuchPage } from '../invalid.js'
 import type { Key, KV, Page } from '../kv/kv.js'
 import type { ListPage, PageOptions } from '../kv/pages.js'
 import type { UsageRecord } from './usage-record.js'
@@ -16,7 +16,7 @@ async function* segments(
 ): AsyncGenerator<{ id: string; records: UsageRecord[]; from: number }> {
   const prefix = ['usage', userId]
   const [, id, from] = (cursor !== undefined && CURSOR.exec(cursor)) || []
-  if (cursor !== undefined && id === undefined) throw invalid('There is no such page')
+  if (cursor !== undefined && id === undefined) throw noSuchPage()
   let after: Key | undefined = id === undefined ? undefined : [...prefix, id]
   const begun = from && (await kv.get<UsageRecord[]>(after!))
   if (begun) yield { id: id!, records: begun.value.toReversed(), from: Number(from) }
