@@ -5,6 +5,13 @@ import { download, filesSuite, lengthOf, listed, sendForm, upload } from './file
 const png = Buffer.from('89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489', 'hex')
 
 filesSuite('bytes of files', (world) => {
+  it('sends the last bytes of an empty file, which are all', async () => {
+    const { url } = (await upload(world(), await world().signedIn(), Buffer.alloc(0))).body
+    const { status, text } = await download(url, { range: 'bytes=-1' })
+    expect([status, text]).toEqual([200, ''])
+    expect((await download(url, { range: 'bytes=0-' })).status).toBe(416)
+  })
+
   it('#185 sends ranges', async () => {
     const as = await world().signedIn()
     const bytes = noise(2_500_000)

@@ -208,6 +208,14 @@ worldSuite('projects', (world) => {
     expect((await create(ada, { name: `${name}x` })).status).toBe(400)
   })
 
+  it('takes a body that begins with a byte order mark', async () => {
+    const { status, body } = await ask('POST', '/api/projects', {
+      as: await world().signedIn(),
+      body: '\ufeff{"name":"A"}',
+    })
+    expect([status, body]).toMatchObject([200, { name: 'A' }])
+  })
+
   it('lists in pages as well, which are the whole list together', async () => {
     const ada = await world().signedIn()
     for (let i = 0; i < 5; i++) await newProject(world(), ada, { name: `${i}` })
