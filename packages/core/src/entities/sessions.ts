@@ -1,7 +1,7 @@
 import { uuidv7 } from '../ids.js'
 import type { JsonValue, KV } from '../kv/kv.js'
 import type { ListPage, PageOptions } from '../kv/pages.js'
-import { pageBelow } from '../kv/pages.js'
+import { pageOfIndex } from '../kv/pages.js'
 import { toUsd } from '../prices/cost.js'
 import { lastUsed } from '../ledger/last-used.js'
 import type { Fields } from '../ledger/totals.js'
@@ -98,8 +98,11 @@ export async function getSession(kv: KV, id: string): Promise<Session | null> {
 
 /** The user's sessions, newest first. */
 export async function listSessions(kv: KV, userId: string, page?: PageOptions): Promise<ListPage<Session>> {
-  const { items, next } = await pageBelow(kv, userSessions(userId), { ...page, reverse: true })
-  const entries = await kv.getMany<StoredSession>(items.map(({ key }) => sessionKey(key[2]!)))
-  const sessions = entries.flatMap((entry) => entry?.value ?? [])
-  return { items: await withTotals(kv, sessions), next }
+  const { items, next } = await pageOfIndex<StoredSession>(
+    kv,
+    userSessions(userId),
+    ({ key }) => sessionKey(key[2]!),
+    { ...page, reverse: true },
+  )
+  return { items: await withTotals(kv, items), next }
 }

@@ -93,23 +93,24 @@ export async function createTask(
 export const getTask = async (kv: KV, userId: string, id: string, foreign?: 403 | 404): Promise<Task> =>
   taskView((await ownTask(kv, userId, id, foreign)).task.value)
 
-/** What a project has of a kind, newest first, and the project's id. Both are read at once. @throws ApiError 404 */
+/** A part of what a project has. It is read at once with the project. @param read gets the id of the project. @throws ApiError 404 */
 export async function listInProject<T>(
   kv: KV,
   userId: string,
   projectId: string,
-  kind: string,
-  page: Paging,
-): Promise<Page<T> & { id: string }> {
+  read: (id: string) => Promise<Page<T>>,
+): Promise<Page<T>> {
   const id = idOf(projectId)
   if (id === null) throw notFound('project')
-  const [, part] = await Promise.all([ownProject(kv, userId, id), newestFirst<T>(kv, inProject(id, kind), page)])
-  return { ...part, id }
+  const [, part] = await Promise.all([ownProject(kv, userId, id), read(id)])
+  return part
 }
 
 /** The tasks of a project, newest first. @throws ApiError 404 */
 export async function listTasks(kv: KV, userId: string, projectId: string, page: Paging = {}): Promise<Page<Task>> {
-  const { items, next } = await listInProject<StoredTask>(kv, userId, projectId, 'task', page)
+  const { items, next } = await listInProject(kv, userId, projectId, (id) =>
+    newestFirst<StoredTask>(kv, inProject(id, 'task'), page),
+  )
   return { items: items.map(taskView), next }
 }
 

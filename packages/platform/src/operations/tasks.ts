@@ -66,9 +66,6 @@ export function taskOperations({ kv, ledger, taskPolicy, planLimits, now }: Part
 
 export type TaskOperations = ReturnType<typeof taskOperations>
 
-/** Tasks or revisions that are in memory at a time while a whole list is sent: each may have megabytes of text. */
-export const PER_READ = 100
-
 /** The body of POST /api/tasks. */
 export const NewTask = v.object({
   projectId: v.string(),
@@ -123,7 +120,7 @@ export const tasksList = (tasks: TaskOperations) =>
     errors: [404],
     answerHeaders: ['Link'],
     run: (caller, { query }, call) =>
-      jsonArray(query, call, (page) => tasks.list(caller!.user.id, query.projectId, page), PER_READ),
+      jsonArray(query, call, (page) => tasks.list(caller!.user.id, query.projectId, page)),
   })
 
 /** GET /api/tasks/{id} */
@@ -167,7 +164,7 @@ export const tasksRevisions = (tasks: TaskOperations) =>
     errors: [404],
     answerHeaders: ['Link'],
     run: (caller, { params: { id }, query }, call) =>
-      jsonArray(query, call, (page) => tasks.revisions(caller!.user.id, id, page), PER_READ),
+      jsonArray(query, call, (page) => tasks.revisions(caller!.user.id, id, page)),
   })
 
 /** GET /api/tasks/{id}/status */
