@@ -27,13 +27,10 @@ const encoder = new TextEncoder()
 
 type ReadPage<T> = (page: PageOptions) => Promise<ListPage<T>>
 
-/** The end of the last turn that a list was given. */
-let turns = Promise.resolve()
-
-/** Resolves in a turn of the event loop that no other list is given: each page takes a while, and other requests come between any two. */
-const ownTurn = (): Promise<void> => (turns = turns.then(nextTurn))
-
-/** A list as JSON, sent page by page as the client reads, between two texts. The first page is read before the answer begins. */
+/**
+ * A list as JSON, sent page by page as the client reads, between two texts. The first page is read before the answer begins; other requests
+ * have their turn after each.
+ */
 async function listed<T>(begin: string, read: ReadPage<T>, end: () => string): Promise<Answer> {
   const limit = ENTRIES_PER_READ
   const first = await read({ limit })
@@ -49,7 +46,7 @@ async function listed<T>(begin: string, read: ReadPage<T>, end: () => string): P
       if (page.next === undefined) break
       yield encoder.encode(text)
       text = ''
-      await ownTurn()
+      await nextTurn()
     }
     yield encoder.encode(`${text}]${end()}`)
   }

@@ -1,11 +1,12 @@
 import type { Commit, Entry, Key, KV, UsageTotals } from '@turnpike/core'
-import { uuidv7 } from '@turnpike/core/internal'
+import type { Counts } from '@turnpike/core/internal'
+import { counting, growth, ownedKey, uuidv7 } from '@turnpike/core/internal'
 import { NEW_TASK_STATUS } from '../conventions.js'
 import { notFound } from '../errors.js'
 import { Task, TaskRevision, viewOf } from '../schemas.js'
 import type { Page, Paging } from './pages.js'
 import { newestFirst } from './pages.js'
-import type { StoredProject } from './projects.js'
+import type { StoredProject, TaskLimits } from './projects.js'
 import { commitInProject, countTask, idOf, inProject, ofOwner, ownProject, timeAfter, withProject } from './projects.js'
 
 /** What can be given for a new task. */
@@ -56,15 +57,14 @@ export async function ownTask(
 
 /**
  * Creates a task in a project of the user, with the status `scheduled`.
- * @param options.atMost how many tasks the user may have, in all projects; null = any number
- * @throws ApiError 404 where there is no such project, or it is somebody else's; 403 where the user has as many tasks
+ * @throws ApiError 404 where there is no such project, or it is somebody else's; 403 where it would be more than the limits
  */
 export async function createTask(
   kv: KV,
   userId: string,
   projectId: string,
   fields: NewTask,
-  { atMost, now }: { atMost: number | null; now: number },
+  { limits, now }: { limits: TaskLimits; now: number },
 ): Promise<Task> {
   for (;;) {
     const project = await ownProject(kv, userId, projectId)
@@ -85,7 +85,8 @@ export async function createTask(
       { key: ownerKey(task.id), value: { user_id: userId, project_id } },
       { key: taskKey(project_id, task.id), value: task },
     ]
-    if (await commitInProject(kv, project, { set, ...(await countTask(kv, project, atMost)) })) return taskView(task)
+    if (await commitInProject(kv, project, { set, ...(await countTask(kv, project, set, limits)) }))
+      return taskView(task)
   }
 }
 
@@ -114,16 +115,16 @@ export async function listTasks(kv: KV, userId: string, projectId: string, page:
   return { items: items.map(taskView), next }
 }
 
-/** The writes that give a task another output: its entry in the results and, where it is a text, a revision. */
+/** The writes that give a task another output: its entry in the results and, where it is a text, a revision; and the entry that is deleted. */
 function outputWrites(
   task: StoredTask,
   before: string | undefined,
   used: UsageTotals,
-): Required<Pick<Commit, 'set' | 'del'>> {
+): { set: NonNullable<Commit['set']>; gone: { key: Key; value: string }[] } {
   const { id: task_id, project_id, output, updated_at: created_at } = task
-  const del = before === undefined ? [] : [resultKey(project_id, before)]
+  const gone = before === undefined ? [] : [{ key: resultKey(project_id, before), value: task_id }]
   delete task.result
-  if (output === null) return { set: [], del }
+  if (output === null) return { set: [], gone }
   // The time of each change of a task is later than that of the one before, and so are the ids of its revisions.
   const id = uuidv7(Date.parse(created_at))
   const revision: StoredRevision = { id, task_id, output, created_at, used }
@@ -132,34 +133,44 @@ function outputWrites(
     { key: inProject(project_id, 'revision', task_id, id), value: revision },
     { key: resultKey(project_id, id), value: task_id },
   ]
-  return { set, del }
+  return { set, gone }
 }
 
 /**
  * Changes a task, by one commit. Concurrent changes are all applied, one after the other.
  * @param change gets the current task and returns what is different in the new one
  * @param options.used what the task has used so far, for a revision
- * @throws ApiError 404, 403 for somebody else's, and what `change` throws
+ * @param options.bytes bytes of data in all that the user may have
+ * @throws ApiError 404, 403 for somebody else's or where it would be more than `bytes`, and what `change` throws
  */
 export async function updateTask(
   kv: KV,
   userId: string,
   id: string,
   change: (task: Task) => TaskChange | Promise<TaskChange>,
-  { used, now }: { used: (taskId: string) => Promise<UsageTotals>; now: () => number },
+  { used, bytes, now }: { used: (taskId: string) => Promise<UsageTotals>; bytes: number; now: () => number },
 ): Promise<Task> {
   for (;;) {
-    const { project, task } = await ownTask(kv, userId, id, 403)
+    const [{ project, task }, entry] = await Promise.all([
+      ownTask(kv, userId, id, 403),
+      kv.get<Counts>(ownedKey(userId)),
+    ])
     const before = task.value
     const changes = await change(taskView(before))
     if (Object.keys(changes).length === 0) return taskView(before)
     const value: StoredTask = { ...before, ...changes, updated_at: timeAfter(before.updated_at, now()) }
     const writes =
-      value.output === before.output ? { set: [], del: [] } : outputWrites(value, before.result, await used(before.id))
+      value.output === before.output
+        ? { set: [], gone: [] }
+        : outputWrites(value, before.result, await used(before.id))
+    const set = [{ key: task.key, value }, ...writes.set]
+    const bytesMore = growth(set, [task, ...writes.gone])
+    const { check, sum } = await counting(kv, ownedKey(userId), bytesMore, { limits: { bytes }, entry })
     const commit: Commit = {
-      check: [{ key: task.key, version: task.version }],
-      set: [{ key: task.key, value }, ...writes.set],
-      del: writes.del,
+      check: [{ key: task.key, version: task.version }, ...check],
+      set,
+      del: writes.gone.map(({ key }) => key),
+      sum,
     }
     if (await commitInProject(kv, project, commit)) return taskView(value)
   }

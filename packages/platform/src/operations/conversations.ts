@@ -51,7 +51,7 @@ function begunWith<T>(
 }
 
 /** What users can do with the conversations of their projects, without HTTP. Each project has one, made at its first use. */
-export function conversationOperations({ kv, teams, responder, countRequest, now }: Parts) {
+export function conversationOperations({ kv, teams, responder, countRequest, dataBytes: bytes, now }: Parts) {
   /** The chunks of a reply to the last message of the user. @throws ApiError 400 where there is none */
   async function* asked(
     responder: Responder,
@@ -78,6 +78,7 @@ export function conversationOperations({ kv, teams, responder, countRequest, now
   /** Relays the chunks of a reply and stores its text when they end, and also where they break off. */
   async function* storing(
     chunks: AsyncIterable<ReplyChunk>,
+    userId: string,
     conversation: StoredConversation,
     reply: StoredMessage,
   ): AsyncGenerator<ReplyChunk, undefined> {
@@ -95,7 +96,7 @@ export function conversationOperations({ kv, teams, responder, countRequest, now
       // A reply that was refused leaves nothing; one that broke off stays as far as it came.
       const { id, role, timestamp } = reply
       const stored = whole ? { id, role, text, timestamp } : began ? { ...reply, text } : null
-      await replaceMessage(kv, conversation, reply.id, stored)
+      await replaceMessage(kv, userId, conversation, reply.id, stored)
     }
   }
 
@@ -110,19 +111,19 @@ export function conversationOperations({ kv, teams, responder, countRequest, now
     lastMessages: (conversation: StoredConversation, page?: PagingInput) => lastMessages(kv, conversation, page),
     /** Removes all messages. @throws ApiError 404 */
     clear: (userId: string, projectId: string) => clearConversation(kv, userId, projectId, now()),
-    /** Stores a message. @throws ApiError 404 */
+    /** Stores a message. @throws ApiError 404, 403 where the plan has no space for its data */
     async send(
       userId: string,
       projectId: string,
       { text, role = 'user' }: { text: string; role?: StoredMessage['role'] },
     ) {
-      const { messages } = await addMessages(kv, userId, projectId, [{ role, text }], now())
+      const { messages } = await addMessages(kv, userId, projectId, [{ role, text }], { bytes, now: now() })
       return messages[0]!
     },
     /**
      * Asks the responder for a reply to the last message of the user, after it has stored this message if one is given. Resolves with the first
      * chunk of the reply.
-     * @throws ApiError 429 where the user asks for too much, 404 or 503 without a responder: nothing is stored then; 400 where there is nothing to
+     * @throws ApiError 429 where the user asks for too much, 403 where there is no space for data, 404 or 503 without a responder: nothing is stored then; 400 where there is nothing to
      * reply to, and what the responder throws: the message stays stored then
      */
     async reply(user: User, projectId: string, text: string | undefined, signal: AbortSignal): Promise<Replying> {
@@ -132,9 +133,9 @@ export function conversationOperations({ kv, teams, responder, countRequest, now
         ...(text === undefined ? [] : [{ role: 'user' as const, text }]),
         { role: 'assistant' as const, text: '', incomplete: true as const },
       ]
-      const { project, conversation, messages } = await addMessages(kv, user.id, projectId, added, now())
+      const { project, conversation, messages } = await addMessages(kv, user.id, projectId, added, { bytes, now: now() })
       const reply = messages.at(-1)!
-      const chunks = storing(asked(responder, { user, project, conversation, signal }), conversation, reply)
+      const chunks = storing(asked(responder, { user, project, conversation, signal }), user.id, conversation, reply)
       return { message: messages.at(-2), reply, chunks: begunWith(await chunks.next(), chunks) }
     },
   }
@@ -220,7 +221,7 @@ export const conversationSend = (conversations: ConversationOperations) =>
     example: { text: 'What is a good headline?' },
     output: Message,
     events: ChatChunk,
-    errors: [404, 429, 502, 503],
+    errors: [403, 404, 429, 502, 503],
     headers: ['Accept'],
     answerHeaders: ['X-Message-ID', 'X-Reply-ID'],
     async run(caller, { params: { id }, body: { text, role } }, call) {
@@ -241,7 +242,7 @@ export const conversationReply = (conversations: ConversationOperations) =>
     access: 'user',
     params: IdParams,
     events: ChatChunk,
-    errors: [400, 404, 429, 502, 503],
+    errors: [400, 403, 404, 429, 502, 503],
     answerHeaders: ['X-Reply-ID'],
     run: (caller, { params: { id } }, call) => streamed(conversations, caller!.user, id, undefined, call),
   })
