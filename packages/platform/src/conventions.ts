@@ -170,6 +170,12 @@ export const KEY_LIMITS = { developer: { keys: 20, rateLimit: 600 }, admin: { ke
 /** Not shown: requests a minute of a signed-in user through `/api/gateway/v1` and for replies in conversations. */
 export const USER_RATE_LIMIT = 60
 
+/**
+ * Not shown: requests a minute at `/api`, far more than pages and programs send: of a signed-in user, and of an address for all that come without
+ * a user, such as sign-ins and files by signed URLs.
+ */
+export const API_RATE_LIMITS = { user: 1_200, address: 6_000 }
+
 /** "Maximum request body size: not shown": bytes of a JSON body. */
 export const BODY_LIMIT = 1024 * 1024
 

@@ -5,8 +5,8 @@ import { createHandler, shells } from '@turnpike/http'
 import type { UserGateway } from './browser-gateway.js'
 import { browserGateway, isBrowserGateway } from './browser-gateway.js'
 import type { Caller } from './caller.js'
-import { callerOf } from './caller.js'
-import { BALANCE_POLICY, BODY_LIMIT, BYTES_PER_GB, KEY_LIMITS, PLAN_LIMITS, SELF_ROLE, USER_RATE_LIMIT } from './conventions.js'
+import { callerOf, requestCount } from './caller.js'
+import { API_RATE_LIMITS, BALANCE_POLICY, BODY_LIMIT, BYTES_PER_GB, KEY_LIMITS, PLAN_LIMITS, SELF_ROLE, USER_RATE_LIMIT } from './conventions.js'
 import { tooMany } from './errors.js'
 import type { FilesOptions } from './files/options.js'
 import type { Identity } from './identity/identity.js'
@@ -44,6 +44,11 @@ export interface PlatformOptions extends ShellOptions {
   gateway?: { keys: GatewayKeys; ledger: UsageLedger } & UserGateway
   /** Requests a minute of each user at `/api/gateway/v1` and for replies in conversations, together; default 60. */
   userRateLimit?: number
+  /**
+   * Requests a minute at `/api` of each user, and of each address for all that come without a user; default 1,200 and 6,000. An IPv6 address
+   * counts as its network of 64 bits.
+   */
+  apiRateLimits?: Partial<typeof API_RATE_LIMITS>
   /** Counts these requests; default {@link memoryRateLimiter}, which is exact within one process. */
   rateLimiter?: RateLimiter
   /** Files of users; default none: `/api/user-files` is 404. */
@@ -158,12 +163,14 @@ export function createPlatform(options: PlatformOptions): Platform {
     ...(options.routes ?? []).flatMap((more) => more({ routes: () => routes })),
   ]
 
-  const authenticate = callerOf(kv, { identity, baseUrl: options.baseUrl, trustedOrigins, now })
+  const callers = { identity, baseUrl: options.baseUrl, trustedOrigins, now }
+  const authenticate = callerOf(kv, callers)
+  const count = requestCount(rateLimiter, { ...API_RATE_LIMITS, ...options.apiRateLimits })
   const api = createHandler({
     ...options,
     bodyLimit,
     routes,
-    authenticate,
+    authenticate: callerOf(kv, { ...callers, count }),
     errorBody: ({ message }) => ({ error: message }),
   })
   const browser =
