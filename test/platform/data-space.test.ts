@@ -104,7 +104,9 @@ filesSuite(
       expect((await world().ask('DELETE', path, { as })).status).toBe(204)
       expect(await used(as)).toBe(cleared)
       expect(await untilRefused(say)).toBe(first)
-      const task = await world().ask<{ id: string }>('DELETE', path, { as }).then(() => newTask(world(), as, id))
+      const task = await world()
+        .ask<{ id: string }>('DELETE', path, { as })
+        .then(() => newTask(world(), as, id))
       for (const output of ['one', 'two', null, 'three'])
         expect((await patchTask(world(), as, task.id, { output, draft_output: 'x' })).status).toBe(200)
       const { body } = await upload(world(), as, '')
@@ -145,7 +147,10 @@ filesSuite(
         world().ask('POST', '/api/sessions', { as, body: { metadata: { a: 'x'.repeat(length - '{"a":""}'.length) } } })
       expect((await create(16_384)).status).toBe(200)
       const { status, body } = await create(16_385)
-      expect([status, body]).toEqual([400, { error: 'Invalid request body: metadata: expected at most 16384 characters of JSON' }])
+      expect([status, body]).toEqual([
+        400,
+        { error: 'Invalid request body: metadata: expected at most 16384 characters of JSON' },
+      ])
     })
   },
   { PLAN_DATA_GB: String(LIMIT / 1e9) },

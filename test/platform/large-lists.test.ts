@@ -40,12 +40,13 @@ worldSuite('lists of large entries', (world) => {
       expect([seen, pages]).toEqual([ids, Math.ceil(TASKS / 3)])
 
       // Others have their turn while the whole is sent.
-      let isOver = false
+      const sending = { isOver: false }
       const whole = world()
         .ask<Task[]>('GET', `${path}?projectId=${projectId}`, { as })
-        .finally(() => (isOver = true))
+        .finally(() => (sending.isOver = true))
       let served = 0
-      for (; !isOver; served++) expect((await world().ask('GET', '/api/account', { as: other })).status).toBe(200)
+      for (; !sending.isOver; served++)
+        expect((await world().ask('GET', '/api/account', { as: other })).status).toBe(200)
       expect((await whole).body.map(({ id }) => id)).toEqual(ids)
       expect(served).toBeGreaterThan(TASKS / 4)
     }

@@ -94,11 +94,7 @@ export function linkNext(query: ListQuery, call: Call, next: string | undefined)
  * @param query the operation's query; further fields than those of `Paging` are repeated in the link
  * @param read reads a page
  */
-export async function jsonArray<T>(
-  query: ListQuery,
-  call: Call,
-  read: ReadPage<T>,
-): Promise<Answer | T[]> {
+export async function jsonArray<T>(query: ListQuery, call: Call, read: ReadPage<T>): Promise<Answer | T[]> {
   if (!asksForPage(query)) return listed('', read, () => '')
   const { items, next } = await read({ limit: query.limit, after: query.after })
   linkNext(query, call, next)

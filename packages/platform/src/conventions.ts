@@ -88,7 +88,14 @@ export const PLAIN_DEVICE_COOKIE = 'device'
 export const BYTES_PER_GB = 1e9
 
 /** "Default … plan-default numbers of projects, agents and storage: not shown"; null = unlimited. */
-export const PLAN_LIMITS = { projects: null, agents: null, storageGb: 1, dataGb: 0.25, sessions: 10_000, tasks: 100_000 }
+export const PLAN_LIMITS = {
+  projects: null,
+  agents: null,
+  storageGb: 1,
+  dataGb: 0.25,
+  sessions: 10_000,
+  tasks: 100_000,
+}
 
 /** Not shown: bytes of data that a file counts as, besides its bytes, which count as storage; so an empty file is not free. */
 export const FILE_RECORD_BYTES = 2_048

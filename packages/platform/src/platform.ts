@@ -6,7 +6,16 @@ import type { UserGateway } from './browser-gateway.js'
 import { browserGateway, isBrowserGateway } from './browser-gateway.js'
 import type { Caller } from './caller.js'
 import { callerOf, requestCount } from './caller.js'
-import { API_RATE_LIMITS, BALANCE_POLICY, BODY_LIMIT, BYTES_PER_GB, KEY_LIMITS, PLAN_LIMITS, SELF_ROLE, USER_RATE_LIMIT } from './conventions.js'
+import {
+  API_RATE_LIMITS,
+  BALANCE_POLICY,
+  BODY_LIMIT,
+  BYTES_PER_GB,
+  KEY_LIMITS,
+  PLAN_LIMITS,
+  SELF_ROLE,
+  USER_RATE_LIMIT,
+} from './conventions.js'
 import { tooMany } from './errors.js'
 import type { FilesOptions } from './files/options.js'
 import type { Identity } from './identity/identity.js'

@@ -150,7 +150,10 @@ export async function postgresKV(pool: PgPool, options: PostgresKVOptions = {}):
       read: (keys, time, page) =>
         page
           ? query(
-              paged(`select * from unnest($2::text[]) with ordinality as wanted (k, n) join ${table} using (k) where ${alive}`, 'n'),
+              paged(
+                `select * from unnest($2::text[]) with ordinality as wanted (k, n) join ${table} using (k) where ${alive}`,
+                'n',
+              ),
               [time, keys],
             )
           : query(`select ${columns} from ${table} where k = any($2) and ${alive}`, [time, keys]),

@@ -177,7 +177,16 @@ export function gatewayKeys(kv: KV, options: { now?: () => number } = {}): Gatew
     get: async (id) => (await find(id))?.value ?? null,
     async create(
       userId,
-      { name, rateLimit = DEFAULT_RATE_LIMIT, key = newKey(), expiresAt, models, budget, atMost: keys, bytesAtMost: bytes },
+      {
+        name,
+        rateLimit = DEFAULT_RATE_LIMIT,
+        key = newKey(),
+        expiresAt,
+        models,
+        budget,
+        atMost: keys,
+        bytesAtMost: bytes,
+      },
       act = {},
     ) {
       if (!(await getUser(kv, userId))) throw new TypeError(`There is no user ${userId} to own the key`)

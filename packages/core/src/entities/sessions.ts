@@ -101,11 +101,9 @@ export async function getSession(kv: KV, id: string): Promise<Session | null> {
 
 /** The user's sessions, newest first. */
 export async function listSessions(kv: KV, userId: string, page?: PageOptions): Promise<ListPage<Session>> {
-  const { items, next } = await pageOfIndex<StoredSession>(
-    kv,
-    userSessions(userId),
-    ({ key }) => sessionKey(key[2]!),
-    { ...page, reverse: true },
-  )
+  const { items, next } = await pageOfIndex<StoredSession>(kv, userSessions(userId), ({ key }) => sessionKey(key[2]!), {
+    ...page,
+    reverse: true,
+  })
   return { items: await withTotals(kv, items), next }
 }

@@ -71,7 +71,10 @@ export async function reserveSpace(
     const record = { bytes: loose ? 0 : FILE_RECORD_BYTES }
     const count = await counting(kv, owned, record, { limits: { bytes: dataBytes }, entry: data })
     const stands = await kv.commit({
-      check: [...[space, loose].map((found, i) => ({ key: keys[i]!, version: found?.version ?? null })), ...count.check],
+      check: [
+        ...[space, loose].map((found, i) => ({ key: keys[i]!, version: found?.version ?? null })),
+        ...count.check,
+      ],
       set: [{ key: looseKey(id), value: { ...entry, bytes, reason: 'upload' } satisfies LooseBytes }],
       sum: [...addSpace(entry.user_id, taken).sum, ...count.sum],
     })

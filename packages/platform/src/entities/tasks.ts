@@ -160,9 +160,7 @@ export async function updateTask(
     if (Object.keys(changes).length === 0) return taskView(before)
     const value: StoredTask = { ...before, ...changes, updated_at: timeAfter(before.updated_at, now()) }
     const writes =
-      value.output === before.output
-        ? { set: [], gone: [] }
-        : outputWrites(value, before.result, await used(before.id))
+      value.output === before.output ? { set: [], gone: [] } : outputWrites(value, before.result, await used(before.id))
     const set = [{ key: task.key, value }, ...writes.set]
     const bytesMore = growth(set, [task, ...writes.gone])
     const { check, sum } = await counting(kv, ownedKey(userId), bytesMore, { limits: { bytes }, entry })

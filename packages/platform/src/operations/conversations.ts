@@ -133,7 +133,10 @@ export function conversationOperations({ kv, teams, responder, countRequest, dat
         ...(text === undefined ? [] : [{ role: 'user' as const, text }]),
         { role: 'assistant' as const, text: '', incomplete: true as const },
       ]
-      const { project, conversation, messages } = await addMessages(kv, user.id, projectId, added, { bytes, now: now() })
+      const { project, conversation, messages } = await addMessages(kv, user.id, projectId, added, {
+        bytes,
+        now: now(),
+      })
       const reply = messages.at(-1)!
       const chunks = storing(asked(responder, { user, project, conversation, signal }), user.id, conversation, reply)
       return { message: messages.at(-2), reply, chunks: begunWith(await chunks.next(), chunks) }

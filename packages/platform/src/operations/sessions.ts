@@ -33,7 +33,10 @@ export const NewSession = v.object({
   metadata: v.nullish(
     v.pipe(
       jsonObject,
-      v.check((object) => JSON.stringify(object).length <= METADATA_LENGTH, `expected at most ${METADATA_LENGTH} characters of JSON`),
+      v.check(
+        (object) => JSON.stringify(object).length <= METADATA_LENGTH,
+        `expected at most ${METADATA_LENGTH} characters of JSON`,
+      ),
     ),
   ),
   /** From when on requests are not counted in it any more. */
