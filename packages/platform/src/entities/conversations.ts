@@ -1,6 +1,6 @@
 import type { Entry, Key, KV } from '@turnpike/core'
 import type { Counts } from '@turnpike/core/internal'
-import { counting, growth, ownedKey, pageBelow, uuidv7 } from '@turnpike/core/internal'
+import { counting, growth, ownedKey, pageBelow, repeated, uuidv7 } from '@turnpike/core/internal'
 import type { Project } from '../schemas.js'
 import type { Page, Paging } from './pages.js'
 import { newestFirst } from './pages.js'
@@ -103,7 +103,7 @@ export async function addMessages(
 ): Promise<{ project: Project; conversation: Conversation; messages: Message[] }> {
   const timestamp = new Date(now).toISOString()
   const messages = added.map((message): Message => ({ id: uuidv7(now), timestamp, ...message }))
-  for (;;) {
+  return repeated(`data ${userId}`, async () => {
     const [{ project, conversation }, entry] = await Promise.all([
       open(kv, userId, projectId, now),
       kv.get<Counts>(ownedKey(userId)),
@@ -112,8 +112,8 @@ export async function addMessages(
     const set = messages.map((message) => ({ key: messageKey(value, message.id), value: message }))
     const { check, sum } = await counting(kv, ownedKey(userId), growth(set), { limits: { bytes }, entry })
     const written = await commitInProject(kv, project, { check: [{ key, version }, ...check], set, sum })
-    if (written) return { project: projectView(project.value), conversation: value, messages }
-  }
+    return written ? { project: projectView(project.value), conversation: value, messages } : undefined
+  })
 }
 
 /**

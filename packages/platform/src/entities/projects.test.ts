@@ -11,6 +11,8 @@ import { createTask, listRevisions, updateTask } from './tasks.js'
 const START = Date.UTC(2026, 0, 2)
 const NO_LIMIT = { projects: null, agents: null, tasks: null, bytes: Infinity }
 const AT = { limits: NO_LIMIT, bytes: Infinity, now: START }
+/** Where large writes depend on the count of bytes. */
+const NEAR = { ...AT, limits: { ...NO_LIMIT, bytes: 500_000 }, bytes: 500_000 }
 const fields = { name: 'P', team_type: 'custom', color: '#64748b', description: null } as const
 const task = { title: 'T', description: null, assigned_agent_id: null, requires_user_approval: false }
 const used = async (): Promise<UsageTotals> => totalsOf()
@@ -95,6 +97,32 @@ describe('the plan', () => {
     await expect(limited(kv, limits)).rejects.toMatchObject({ status: 403 })
     await deleteProject(kv, user, id)
     await limited(kv, limits)
+    expect(await problems()).toEqual([])
+  })
+})
+
+describe('many writes at once', () => {
+  it.each<[string, (store: KV, id: string, taskId: string) => Promise<unknown>]>([
+    ['changes of a task', (store, _, taskId) => change(store, taskId, { draft_output: 'x'.repeat(1_000) })],
+    ['changes of a project', (store, id) => updateProject(store, user, id, { name: 'N' }, NEAR)],
+    ['messages', (store, id) => addMessages(store, user, id, [{ role: 'user', text: 'x'.repeat(1_000) }], NEAR)],
+    ['tasks', (store, id) => createTask(store, user, id, { ...task, description: 'x'.repeat(1_000) }, NEAR)],
+    ['projects', (store) => createProject(store, user, { ...fields, description: 'x' }, { agents: 2, ...NEAR })],
+  ])('take about two commits each: %s', async (_, write) => {
+    const id = await newProject()
+    const { id: taskId } = await createTask(kv, user, id, task, AT)
+    await addMessages(kv, user, id, [{ role: 'user', text: 'x' }], AT)
+    // Each commit takes a turn of the event loop, as over a network.
+    const slow: KV = {
+      ...kv,
+      async commit(commit) {
+        await new Promise(setImmediate)
+        commits.push(commit)
+        return kv.commit(commit)
+      },
+    }
+    await Promise.all(Array.from({ length: 50 }, () => write(slow, id, taskId)))
+    expect(commits.length).toBeLessThan(3 * 50)
     expect(await problems()).toEqual([])
   })
 })

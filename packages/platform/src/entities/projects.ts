@@ -1,6 +1,6 @@
 import type { Commit, Entry, Key, KV } from '@turnpike/core'
 import type { Counts } from '@turnpike/core/internal'
-import { countEntries, counting, growth, isUuid, ownedKey, uuidv7 } from '@turnpike/core/internal'
+import { countEntries, counting, growth, isUuid, ownedKey, repeated, uuidv7 } from '@turnpike/core/internal'
 import { forbidden, notFound } from '../errors.js'
 import { Project, viewOf } from '../schemas.js'
 import type { Page, Paging } from './pages.js'
@@ -133,13 +133,13 @@ export async function createProject(
     { key: listedKey(project), value: true },
   ]
   const { bytes, ...most } = limits
-  for (;;) {
+  return repeated(`data ${userId}`, async () => {
     const counts = await Promise.all([
       counting(kv, slotsKey(userId), { projects: 1, agents }, { limits: most }),
       counting(kv, ownedKey(userId), growth(set), { limits: { bytes } }),
     ])
-    if (await kv.commit({ ...joined(counts), set })) return projectView(project)
-  }
+    return (await kv.commit({ ...joined(counts), set })) ? projectView(project) : undefined
+  })
 }
 
 /** The projects of a user, newest first. */
@@ -160,7 +160,7 @@ export async function updateProject(
   fields: Partial<ProjectFields>,
   { agents, limits, now }: { agents?: number; limits: ProjectLimits; now: number },
 ): Promise<Project> {
-  for (;;) {
+  return repeated(`data ${userId}`, async () => {
     const [before, entry] = await Promise.all([ownProject(kv, userId, id, 403), kv.get<Counts>(ownedKey(userId))])
     const { key, value, version } = before
     if (Object.keys(fields).length === 0) return projectView(value)
@@ -174,8 +174,8 @@ export async function updateProject(
         ? []
         : [await counting(kv, slotsKey(userId), slots, { limits: { agents: limits.agents } })]),
     ])
-    if (await kv.commit({ check: [{ key, version }, ...check], set, sum })) return projectView(project)
-  }
+    return (await kv.commit({ check: [{ key, version }, ...check], set, sum })) ? projectView(project) : undefined
+  })
 }
 
 /**

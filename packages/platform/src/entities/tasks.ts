@@ -1,6 +1,6 @@
 import type { Commit, Entry, Key, KV, UsageTotals } from '@turnpike/core'
 import type { Counts } from '@turnpike/core/internal'
-import { counting, growth, ownedKey, uuidv7 } from '@turnpike/core/internal'
+import { counting, growth, ownedKey, repeated, uuidv7 } from '@turnpike/core/internal'
 import { NEW_TASK_STATUS } from '../conventions.js'
 import { notFound } from '../errors.js'
 import { Task, TaskRevision, viewOf } from '../schemas.js'
@@ -66,7 +66,7 @@ export async function createTask(
   fields: NewTask,
   { limits, now }: { limits: TaskLimits; now: number },
 ): Promise<Task> {
-  for (;;) {
+  return repeated(`data ${userId}`, async () => {
     const project = await ownProject(kv, userId, projectId)
     const { id: project_id } = project.value
     const time = new Date(now).toISOString()
@@ -85,9 +85,9 @@ export async function createTask(
       { key: ownerKey(task.id), value: { user_id: userId, project_id } },
       { key: taskKey(project_id, task.id), value: task },
     ]
-    if (await commitInProject(kv, project, { set, ...(await countTask(kv, project, set, limits)) }))
-      return taskView(task)
-  }
+    const counts = await countTask(kv, project, set, limits)
+    return (await commitInProject(kv, project, { set, ...counts })) ? taskView(task) : undefined
+  })
 }
 
 /** A task of a user. @throws as {@link ownTask} */
@@ -136,6 +136,10 @@ function outputWrites(
   return { set, gone }
 }
 
+/** The fields of a task that another has not, or other than it: those that both have may be megabytes, and need not be counted. */
+const otherFields = (task: StoredTask, other: StoredTask): Partial<StoredTask> =>
+  Object.fromEntries(Object.entries(task).filter(([name, value]) => other[name as keyof Task] !== value))
+
 /**
  * Changes a task, by one commit. Concurrent changes are all applied, one after the other.
  * @param change gets the current task and returns what is different in the new one
@@ -150,7 +154,7 @@ export async function updateTask(
   change: (task: Task) => TaskChange | Promise<TaskChange>,
   { used, bytes, now }: { used: (taskId: string) => Promise<UsageTotals>; bytes: number; now: () => number },
 ): Promise<Task> {
-  for (;;) {
+  return repeated(`data ${userId}`, async () => {
     const [{ project, task }, entry] = await Promise.all([
       ownTask(kv, userId, id, 403),
       kv.get<Counts>(ownedKey(userId)),
@@ -162,16 +166,19 @@ export async function updateTask(
     const writes =
       value.output === before.output ? { set: [], gone: [] } : outputWrites(value, before.result, await used(before.id))
     const set = [{ key: task.key, value }, ...writes.set]
-    const bytesMore = growth(set, [task, ...writes.gone])
-    const { check, sum } = await counting(kv, ownedKey(userId), bytesMore, { limits: { bytes }, entry })
+    const more = growth(
+      [{ key: task.key, value: otherFields(value, before) }, ...writes.set],
+      [{ key: task.key, value: otherFields(before, value) }, ...writes.gone],
+    )
+    const { check, sum } = await counting(kv, ownedKey(userId), more, { limits: { bytes }, entry })
     const commit: Commit = {
       check: [{ key: task.key, version: task.version }, ...check],
       set,
       del: writes.gone.map(({ key }) => key),
       sum,
     }
-    if (await commitInProject(kv, project, commit)) return taskView(value)
-  }
+    return (await commitInProject(kv, project, commit)) ? taskView(value) : undefined
+  })
 }
 
 /** The revisions of a task, newest first. @throws ApiError 404 */
