@@ -114,7 +114,7 @@ export const commitInProject = (kv: KV, { key, version }: Entry<StoredProject>, 
   kv.commit({ ...commit, check: [...(commit.check ?? []), { key, version }] })
 
 /** The checks and additions of several counts, for one commit. */
-export const joined = (counts: Required<Pick<Commit, 'check' | 'sum'>>[]): Required<Pick<Commit, 'check' | 'sum'>> => ({
+const joined = (counts: Required<Pick<Commit, 'check' | 'sum'>>[]): Required<Pick<Commit, 'check' | 'sum'>> => ({
   check: counts.flatMap(({ check }) => check),
   sum: counts.flatMap(({ sum }) => sum),
 })
