@@ -36,6 +36,7 @@ if (kind === 'bare') {
   const { blobs } = await openFiles({ ...process.env, STORAGE: where })
   const user = await createUser(kv, { email: 'ada@example.org' })
   const platform = createPlatform({
+    apiRateLimits: { user: 1e9, address: 1e9 },
     kv,
     identity: { authenticate: () => ({ userId: user.id, via: 'custom' }) },
     files: { blobs },

@@ -65,7 +65,7 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   [
     'platform',
     'import createPlatform, passwordAuth',
-    68_000,
+    69_000,
     () => bundle('createPlatform, passwordAuth', 'platform', ['node:*']),
   ],
   ['dashboard', '/admin, with script and styles', 60_000, dashboard],
@@ -77,9 +77,9 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['dashboard', 'tarball', 80_000, () => tarball('dashboard')],
   ['gateway', 'tarball', 137_000, () => tarball('gateway')],
   ['http', 'tarball', 85_000, () => tarball('http')],
-  ['platform', 'tarball', 195_000, () => tarball('platform')],
+  ['platform', 'tarball', 198_000, () => tarball('platform')],
   ['providers', 'tarball', 275_000, () => tarball('providers')],
-  ['storage', 'tarball', 130_000, () => tarball('storage')],
+  ['storage', 'tarball', 131_000, () => tarball('storage')],
 ]
 
 const rows: object[] = []

@@ -93,6 +93,8 @@ worldSuite('users and accounts', (world) => {
       agents: null,
       storage_gb: 3,
       storage_bytes_used: 0,
+      data_gb: 0.25,
+      data_bytes_used: 0,
       sessions: 10_000,
       tasks: 100_000,
       keys: 0,

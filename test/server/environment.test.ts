@@ -33,6 +33,8 @@ describe('the environment', () => {
     DEVELOPER_KEYS: 20,
     DEVELOPER_KEY_RATE_LIMIT: 600,
     USER_RATE_LIMIT: 60,
+    API_RATE_LIMIT: 1_200,
+    API_ADDRESS_RATE_LIMIT: 6_000,
     BOOTSTRAP_GATEWAY_RATE_LIMIT: 6000,
     BALANCE_POLICY: 'report',
     PASSWORD_COST: 15,
@@ -86,6 +88,9 @@ describe('the environment', () => {
     ['AWS_SECRET_ACCESS_KEY', 'a/b+c=', 'a/b+c='],
     ['AWS_SESSION_TOKEN', 'token', 'token'],
     ['USER_RATE_LIMIT', '1', 1],
+    ['API_RATE_LIMIT', '5', 5],
+    ['API_ADDRESS_RATE_LIMIT', '5', 5],
+    ['PLAN_DATA_GB', '0.5', 0.5],
     ['SELF_ROLE', 'developer', 'developer'],
     ['DEVELOPER_KEYS', '0', 0],
     ['DEVELOPER_KEY_RATE_LIMIT', '1000000', 1_000_000],
@@ -181,6 +186,7 @@ describe('the environment', () => {
     ['SELF_ROLE', 'admin', 'SELF_ROLE must be user or developer'],
     ['PLAN_TASKS', '1.5', 'PLAN_TASKS must be a whole number'],
     ['PLAN_STORAGE_GB', '1GB', 'PLAN_STORAGE_GB must be a decimal number'],
+    ['PLAN_DATA_GB', '1GB', 'PLAN_DATA_GB must be a decimal number'],
   ])('refuses %s=%s', (name, text, complaint) => expect(complaints({ [name]: text })).toEqual([complaint]))
 
   it('errors name every invalid variable, without values', () => {

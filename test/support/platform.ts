@@ -19,6 +19,7 @@ export async function testPlatform(options: TestOptions = {}) {
     identity: passwordAuth({ kv, hasher: scryptHasher({ ln: 8, r: 8, p: 1 }), now }),
     gateway: at.gateway,
     userRateLimit: 1_000_000,
+    apiRateLimits: { user: 1_000_000, address: 1_000_000 },
     files: { blobs: unstorageBlobs(mapDriver<string | Uint8Array>().driver) },
     responder: gatewayResponder(at.gateway, { models: async () => ['gpt-4o'] }),
     now,

@@ -102,10 +102,18 @@ const agentsOf = ({ AGENT_MODEL: agent, AGENT_MODEL_ALTERNATIVE: agentAlternativ
 })
 
 /** The limits of the plan, as far as they are set. */
-const planOf = ({ PLAN_PROJECTS, PLAN_AGENTS, PLAN_STORAGE_GB, PLAN_SESSIONS, PLAN_TASKS }: Environment) => ({
+const planOf = ({
+  PLAN_PROJECTS,
+  PLAN_AGENTS,
+  PLAN_STORAGE_GB,
+  PLAN_DATA_GB,
+  PLAN_SESSIONS,
+  PLAN_TASKS,
+}: Environment) => ({
   ...(PLAN_PROJECTS !== undefined && { projects: PLAN_PROJECTS }),
   ...(PLAN_AGENTS !== undefined && { agents: PLAN_AGENTS }),
   ...(PLAN_STORAGE_GB !== undefined && { storageGb: PLAN_STORAGE_GB }),
+  ...(PLAN_DATA_GB !== undefined && { dataGb: PLAN_DATA_GB }),
   ...(PLAN_SESSIONS !== undefined && { sessions: PLAN_SESSIONS }),
   ...(PLAN_TASKS !== undefined && { tasks: PLAN_TASKS }),
 })
@@ -193,6 +201,7 @@ export async function createApp(environment: Environment, transport: Transport, 
     planLimits: planOf(environment),
     ...(rateLimiter && { rateLimiter }),
     userRateLimit: environment.USER_RATE_LIMIT,
+    apiRateLimits: { user: environment.API_RATE_LIMIT, address: environment.API_ADDRESS_RATE_LIMIT },
     selfRole: environment.SELF_ROLE,
     keyLimits: { developer: { keys: environment.DEVELOPER_KEYS, rateLimit: environment.DEVELOPER_KEY_RATE_LIMIT } },
     files: { blobs, ...filesOf(environment) },

@@ -45,6 +45,9 @@ export const PAGE_SIZE = 100
 /** Not shown: entries of a page of a list at most. */
 export const MAX_PAGE_SIZE = 500
 
+/** Not shown: bytes of values, as JSON, with which a page of a list is full, however few entries it has. */
+export const PAGE_BYTES = 2 * 1024 * 1024
+
 /** Not shown: characters of the id of a user at most, because it is a part of storage keys. Longer ids of models are cut. */
 export const ID_LENGTH = 200
 

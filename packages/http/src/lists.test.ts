@@ -50,6 +50,22 @@ describe('a whole list', () => {
     expect(reads.map(({ limit }) => limit)).toEqual(Array(Math.max(1, Math.ceil(count / 400))).fill(400))
   })
 
+  it('lets others have their turn after each page', async () => {
+    const { get, reads } = setUp(4_000)
+    const [first, second] = [await get(''), await get('')]
+    let turns = 0
+    const turn = (): void => {
+      turns++
+      next = setImmediate(turn)
+    }
+    let next = setImmediate(turn)
+    await Promise.all([first.text(), second.text()])
+    clearImmediate(next)
+    // Of two lists, one goes on in each turn.
+    expect(reads).toHaveLength(20)
+    expect(turns).toBeGreaterThanOrEqual(18)
+  })
+
   it('is an error where its first page cannot be read, and breaks off where a later one cannot', async () => {
     const first = setUp(1_000, () => {
       throw new Error('No')

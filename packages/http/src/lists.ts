@@ -1,5 +1,5 @@
 import type { ListPage, PageOptions } from '@turnpike/core'
-import { ID_LENGTH, MAX_PAGE_SIZE } from '@turnpike/core/internal'
+import { ID_LENGTH, MAX_PAGE_SIZE, nextTurn } from '@turnpike/core/internal'
 import * as v from 'valibot'
 import { ENTRIES_PER_READ } from './conventions.js'
 import type { Answer, Call } from './operation.js'
@@ -27,13 +27,12 @@ const encoder = new TextEncoder()
 
 type ReadPage<T> = (page: PageOptions) => Promise<ListPage<T>>
 
-/** A list as JSON, sent page by page as the client reads, between two texts. The first page is read before the answer begins. */
-async function listed<T>(
-  begin: string,
-  read: ReadPage<T>,
-  end: () => string,
-  limit = ENTRIES_PER_READ,
-): Promise<Answer> {
+/**
+ * A list as JSON, sent page by page as the client reads, between two texts. The first page is read before the answer begins; other requests
+ * have their turn after each.
+ */
+async function listed<T>(begin: string, read: ReadPage<T>, end: () => string): Promise<Answer> {
+  const limit = ENTRIES_PER_READ
   const first = await read({ limit })
 
   async function* chunks(): AsyncGenerator<Uint8Array> {
@@ -47,6 +46,7 @@ async function listed<T>(
       if (page.next === undefined) break
       yield encoder.encode(text)
       text = ''
+      await nextTurn()
     }
     yield encoder.encode(`${text}]${end()}`)
   }
@@ -93,15 +93,9 @@ export function linkNext(query: ListQuery, call: Call, next: string | undefined)
  * A list as a JSON array: whole, sent page by page as by {@link jsonList}, or the page that the query asks for, with the link to the next.
  * @param query the operation's query; further fields than those of `Paging` are repeated in the link
  * @param read reads a page
- * @param perRead entries per read where the list is sent whole; default 400
  */
-export async function jsonArray<T>(
-  query: ListQuery,
-  call: Call,
-  read: ReadPage<T>,
-  perRead?: number,
-): Promise<Answer | T[]> {
-  if (!asksForPage(query)) return listed('', read, () => '', perRead)
+export async function jsonArray<T>(query: ListQuery, call: Call, read: ReadPage<T>): Promise<Answer | T[]> {
+  if (!asksForPage(query)) return listed('', read, () => '')
   const { items, next } = await read({ limit: query.limit, after: query.after })
   linkNext(query, call, next)
   return items

@@ -84,8 +84,24 @@ export const PLAIN_COOKIE = 'session'
 export const DEVICE_COOKIE = '__Host-device'
 export const PLAIN_DEVICE_COOKIE = 'device'
 
+/** The unit of `storage_gb`. */
+export const BYTES_PER_GB = 1e9
+
 /** "Default … plan-default numbers of projects, agents and storage: not shown"; null = unlimited. */
-export const PLAN_LIMITS = { projects: null, agents: null, storageGb: 1, sessions: 10_000, tasks: 100_000 }
+export const PLAN_LIMITS = {
+  projects: null,
+  agents: null,
+  storageGb: 1,
+  dataGb: 0.25,
+  sessions: 10_000,
+  tasks: 100_000,
+}
+
+/** Not shown: bytes of data that a file counts as, besides its bytes, which count as storage; so an empty file is not free. */
+export const FILE_RECORD_BYTES = 2_048
+
+/** Not shown: characters of the metadata of a session, as JSON. */
+export const METADATA_LENGTH = 16_384
 
 /** "1 unit = 1,000 tokens": what happens when they are used up is not shown. */
 export const BALANCE_POLICY = 'report'
@@ -163,6 +179,12 @@ export const KEY_LIMITS = { developer: { keys: 20, rateLimit: 600 }, admin: { ke
 
 /** Not shown: requests a minute of a signed-in user through `/api/gateway/v1` and for replies in conversations. */
 export const USER_RATE_LIMIT = 60
+
+/**
+ * Not shown: requests a minute at `/api`, far more than pages and programs send: of a signed-in user, and of an address for all that come without
+ * a user, such as sign-ins and files by signed URLs.
+ */
+export const API_RATE_LIMITS = { user: 1_200, address: 6_000 }
 
 /** "Maximum request body size: not shown": bytes of a JSON body. */
 export const BODY_LIMIT = 1024 * 1024

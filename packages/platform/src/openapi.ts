@@ -93,7 +93,7 @@ const components = {
   Error: shown(PlatformError, 'error'),
 }
 
-const signedIn = { security: ['accessToken', 'sessionCookie'], errors: [401, 403] }
+const signedIn = { security: ['accessToken', 'sessionCookie'], errors: [401, 403, 429] }
 
 /** The OpenAPI 3.1 document of a platform's routes. */
 export const platformDocument = (
@@ -117,7 +117,7 @@ export const platformDocument = (
       503: 'Too many people are signing in, or no model can reply at the moment.',
     },
     access: {
-      open: { who: 'For anybody.', security: [], errors: [] },
+      open: { who: 'For anybody.', security: [], errors: [429] },
       user: { who: 'For whoever is signed in.', ...signedIn },
       developer: { who: 'For developers and administrators.', ...signedIn },
       admin: { who: 'For administrators.', ...signedIn },

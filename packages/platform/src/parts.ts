@@ -16,6 +16,8 @@ export interface Parts {
   sessions: SessionIssuer | undefined
   balancePolicy: BalancePolicy
   planLimits: PlanLimits
+  /** Bytes of data that a user may have: `dataGb` of the plan. */
+  dataBytes: number
   keyLimits: KeyLimits
   selfRole: SelfRole
   teams: TeamCatalog

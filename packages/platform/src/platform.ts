@@ -5,8 +5,17 @@ import { createHandler, shells } from '@turnpike/http'
 import type { UserGateway } from './browser-gateway.js'
 import { browserGateway, isBrowserGateway } from './browser-gateway.js'
 import type { Caller } from './caller.js'
-import { callerOf } from './caller.js'
-import { BALANCE_POLICY, BODY_LIMIT, KEY_LIMITS, PLAN_LIMITS, SELF_ROLE, USER_RATE_LIMIT } from './conventions.js'
+import { callerOf, requestCount } from './caller.js'
+import {
+  API_RATE_LIMITS,
+  BALANCE_POLICY,
+  BODY_LIMIT,
+  BYTES_PER_GB,
+  KEY_LIMITS,
+  PLAN_LIMITS,
+  SELF_ROLE,
+  USER_RATE_LIMIT,
+} from './conventions.js'
 import { tooMany } from './errors.js'
 import type { FilesOptions } from './files/options.js'
 import type { Identity } from './identity/identity.js'
@@ -44,13 +53,18 @@ export interface PlatformOptions extends ShellOptions {
   gateway?: { keys: GatewayKeys; ledger: UsageLedger } & UserGateway
   /** Requests a minute of each user at `/api/gateway/v1` and for replies in conversations, together; default 60. */
   userRateLimit?: number
+  /**
+   * Requests a minute at `/api` of each user, and of each address for all that come without a user; default 1,200 and 6,000. An IPv6 address
+   * counts as its network of 64 bits.
+   */
+  apiRateLimits?: Partial<typeof API_RATE_LIMITS>
   /** Counts these requests; default {@link memoryRateLimiter}, which is exact within one process. */
   rateLimiter?: RateLimiter
   /** Files of users; default none: `/api/user-files` is 404. */
   files?: FilesOptions
   /** What credits are for (docs/platform.md); default `report`. Give the gateway the same. */
   balancePolicy?: BalancePolicy
-  /** What users may have without extras in their balance; default 1 GB of files, 10,000 sessions, 100,000 tasks, and any number of projects and agents. */
+  /** What users may have without extras in their balance; default 1 GB of files, 0.25 GB of data, 10,000 sessions, 100,000 tasks, and any number of projects and agents. */
   planLimits?: Partial<PlanLimits>
   /** The gateway keys of users by their role; default 20 for developers, of 600 requests a minute each, and 1,000 of 1,000,000 for administrators. */
   keyLimits?: { [R in keyof KeyLimits]?: Partial<KeyLimits[R]> }
@@ -129,13 +143,15 @@ export function createPlatform(options: PlatformOptions): Platform {
   const { teams = fixedTeams(), taskPolicy, responder } = options
   const { rateLimiter = memoryRateLimiter({ now }), userRateLimit = USER_RATE_LIMIT } = options
   const { sessions } = identity
+  const planLimits = { ...PLAN_LIMITS, ...options.planLimits }
   const parts: Parts = {
     kv,
     keys: gateway?.keys ?? gatewayKeys(kv, { now }),
     ledger: gateway?.ledger ?? usageLedger(kv, { now }),
     sessions,
     balancePolicy: options.balancePolicy ?? BALANCE_POLICY,
-    planLimits: { ...PLAN_LIMITS, ...options.planLimits },
+    planLimits,
+    dataBytes: Math.floor(planLimits.dataGb * BYTES_PER_GB),
     keyLimits: {
       developer: { ...KEY_LIMITS.developer, ...options.keyLimits?.developer },
       admin: { ...KEY_LIMITS.admin, ...options.keyLimits?.admin },
@@ -156,12 +172,14 @@ export function createPlatform(options: PlatformOptions): Platform {
     ...(options.routes ?? []).flatMap((more) => more({ routes: () => routes })),
   ]
 
-  const authenticate = callerOf(kv, { identity, baseUrl: options.baseUrl, trustedOrigins, now })
+  const callers = { identity, baseUrl: options.baseUrl, trustedOrigins, now }
+  const authenticate = callerOf(kv, callers)
+  const count = requestCount(rateLimiter, { ...API_RATE_LIMITS, ...options.apiRateLimits })
   const api = createHandler({
     ...options,
     bodyLimit,
     routes,
-    authenticate,
+    authenticate: callerOf(kv, { ...callers, count }),
     errorBody: ({ message }) => ({ error: message }),
   })
   const browser =

@@ -66,6 +66,9 @@ export const AccountLimits = v.object({
   agents: v.nullable(count),
   storage_gb: v.number(),
   storage_bytes_used: count,
+  /** Of all else that the user stores. */
+  data_gb: v.number(),
+  data_bytes_used: count,
   sessions: v.nullable(count),
   tasks: v.nullable(count),
   /** Gateway keys that are not revoked, and the requests per minute of each. */

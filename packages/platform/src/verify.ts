@@ -4,7 +4,10 @@ import { countEntries, verifyOwned } from '@turnpike/core/internal'
 import type { Conversation } from './entities/conversations.js'
 import type { StoredProject } from './entities/projects.js'
 import { inProject, tasksKey } from './entities/projects.js'
+import type { Purge } from './entities/purges.js'
+import { purgedBy } from './entities/purges.js'
 import type { StoredTask } from './entities/tasks.js'
+import { verifyBytes } from './verify-bytes.js'
 import { miscounted } from './verify-counters.js'
 import { verifyFiles } from './verify-files.js'
 import { verifySignIns } from './verify-sign-ins.js'
@@ -60,7 +63,7 @@ function neededBy(key: Key, value: unknown): { key: Key; is: (value: never) => b
 /** Checks that what belongs to projects has its project, and that it is found, unless its deletion is under way. */
 async function* verifyChildren(kv: KV): AsyncGenerator<string> {
   const purges: Key[] = []
-  for await (const { value } of entriesOf<string[]>(kv, ['purge'])) purges.push(value)
+  for await (const { value } of entriesOf<Purge['value']>(kv, ['purge'])) purges.push(purgedBy(value).prefix)
   const isPurged = (key: Key): boolean => purges.some((prefix) => prefix.every((segment, i) => key[i] === segment))
 
   for await (const { key, value } of entriesOf<unknown>(kv, ['in-project'])) {
@@ -94,4 +97,5 @@ export async function* verifyPlatform(kv: KV, { blobs }: { blobs?: BlobStore } =
   yield* verifyTasks(kv)
   yield* verifyChildren(kv)
   yield* verifyFiles(kv, blobs)
+  yield* verifyBytes(kv)
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Entry, Key } from '@turnpike/core'
+import { PAGE_BYTES } from '@turnpike/core/internal'
 import type { ContractCase } from './contract-case.js'
 import { fresh, values } from './contract-case.js'
 
@@ -39,6 +40,46 @@ export const listContract: ContractCase[] = [
       assert.equal((await kv.list([p, 'in'])).items.length, 100)
       assert.equal((await kv.list([p, 'in'], { limit: 10_000 })).items.length, 500)
       assert.deepEqual(await kv.list([p, 'none']), { items: [] })
+    },
+  },
+  {
+    name: 'ends a page where its values are large, and only there',
+    async run(kv) {
+      const p = fresh()
+      const names = ['a', 'b', 'c', 'd', 'e', 'f']
+      const keys = names.map((n): Key => [p, n])
+      // The last key of each direction has expired: no cursor leads to it.
+      for (const key of [[p, '0'], ...keys, [p, 'g']])
+        await kv.commit({
+          set: [
+            key[1]! < 'a' || key[1]! > 'f'
+              ? { key, value: 0, expiresAt: Date.now() - 1 }
+              : { key, value: key[1]! + 'x'.repeat(0.7 * PAGE_BYTES) },
+          ],
+        })
+      const first = ({ value }: Entry<string>): string => value[0]!
+      for (const reverse of [false, true]) {
+        const pages: string[] = []
+        for (let after: Key | undefined, last = false; !last;) {
+          const { items, next } = await kv.list<string>([p], { reverse, ...(after && { after }) })
+          pages.push(items.map(first).join(''))
+          after = next
+          last = next === undefined
+        }
+        assert.deepEqual(pages, reverse ? ['fe', 'dc', 'ba'] : ['ab', 'cd', 'ef'])
+      }
+      assert.equal((await kv.list<string>([p], { limit: 1 })).items.length, 1)
+      const wanted: Key[] = [[p, 'none'], ...keys.toReversed(), keys[0]!]
+      const part = await kv.getMany<string>(wanted, { page: true })
+      assert.deepEqual(
+        part.map((entry) => entry && first(entry)),
+        [null, 'f', 'e'],
+      )
+      assert.equal((await kv.getMany(wanted)).length, 8)
+      assert.deepEqual(await kv.getMany([], { page: true }), [])
+      // A value that is larger than a page is a page of its own.
+      await kv.commit({ set: [{ key: keys[0]!, value: 'a'.repeat(1.1 * PAGE_BYTES) }] })
+      assert.deepEqual((await kv.list<string>([p])).items.map(first), ['a'])
     },
   },
   {

@@ -1,6 +1,7 @@
 /** A `KV` for many hosts, in a PostgreSQL table. @module */
 import type { KV } from '@turnpike/core'
 import { StorageError } from '@turnpike/core'
+import { PAGE_BYTES } from '@turnpike/core/internal'
 import type { PgPool, PgResult } from './postgres-table.js'
 import { isConnectionError, postgresTable, retryOnce } from './postgres-table.js'
 import type { Decide } from './sql-kv.js'
@@ -135,6 +136,10 @@ export async function postgresKV(pool: PgPool, options: PostgresKVOptions = {}):
   }
 
   const alive = '(expires_at is null or expires_at > $1)'
+  /** The rows of a query in an order, those without their value that would make a page too large. `octet_length` reads no value. */
+  const paged = (rows: string, order: string): string =>
+    `select k, version::text, case when upto - octet_length(value) < ${PAGE_BYTES} then value end as value, counter, expires_at
+      from (select *, sum(octet_length(value)) over (order by ${order}) as upto from (${rows}) as found) as page order by ${order}`
   return sqlKV(
     {
       capabilities: {
@@ -142,12 +147,23 @@ export async function postgresKV(pool: PgPool, options: PostgresKVOptions = {}):
         durability: pg.durable ? 'power-loss' : 'process-crash',
         driver: 'postgres',
       },
-      read: (keys, time) => query(`select ${columns} from ${table} where k = any($2) and ${alive}`, [time, keys]),
-      page: ({ low, high, reverse, limit }, time) =>
-        query(
-          `select ${columns} from ${table} where k > $2 and k < $3 and ${alive} order by k ${reverse ? 'desc' : ''} limit $4`,
+      read: (keys, time, page) =>
+        page
+          ? query(
+              paged(
+                `select * from unnest($2::text[]) with ordinality as wanted (k, n) join ${table} using (k) where ${alive}`,
+                'n',
+              ),
+              [time, keys],
+            )
+          : query(`select ${columns} from ${table} where k = any($2) and ${alive}`, [time, keys]),
+      page: ({ low, high, reverse, limit }, time) => {
+        const order = reverse ? 'k desc' : 'k'
+        return query(
+          paged(`select * from ${table} where k > $2 and k < $3 and ${alive} order by ${order} limit $4`, order),
           [time, low, high, limit],
-        ),
+        )
+      },
       write: (keys, time, decide) => retryOnce(() => transaction(keys, time, decide)),
       // SKIP LOCKED never waits, so it cannot be part of a deadlock.
       async sweep(time, limit) {

@@ -12,31 +12,46 @@ local function read(key, member)
   if redis.call('PTTL', key) < 0 then return value end
   return { value, redis.call('ZSCORE', KEYS[1], member) }
 end
+local function bytes(entry)
+  if type(entry) == 'table' then entry = entry[1] end
+  return entry and #entry or 0
+end
 `
 
 /**
- * KEYS: expiry index, prefix of the entries, then the keys to read. Returns for each a string, a string with the last millisecond before it
- * expires, the flat list of a hash, or an empty list if the key does not exist.
+ * KEYS: expiry index, prefix of the entries, then the keys to read. ARGV: bytes of values after which it stops. Returns for each a string, a
+ * string with the last millisecond before it expires, the flat list of a hash, or an empty list if the key does not exist.
  */
 export const GET: Script = {
   name: 'get',
   lua: `${read}
-local found = {}
-for i = 3, #KEYS do found[i - 2] = read(KEYS[i], string.sub(KEYS[i], #KEYS[2] + 1)) end
+local found, size, most = {}, 0, tonumber(ARGV[1])
+for i = 3, #KEYS do
+  if size >= most then break end
+  found[i - 2] = read(KEYS[i], string.sub(KEYS[i], #KEYS[2] + 1))
+  size = size + bytes(found[i - 2])
+end
 return found
 `,
 }
 
 /**
- * KEYS: expiry index, prefix of the entries, index. ARGV: command, from, to, count.
- * Returns `[member, entry]` for each member of the index, even if its entry has expired.
+ * KEYS: expiry index, prefix of the entries, index. ARGV: command, from, to, count, bytes of values after which it stops.
+ * Returns `[member, entry]` for each member of the index, even if its entry has expired, and last `[member]` of the first entry that it did not read.
  */
 export const LIST: Script = {
   name: 'list',
   lua: `${read}
-local found = {}
+local found, size, most = {}, 0, tonumber(ARGV[5])
 for i, member in ipairs(redis.call(ARGV[1], KEYS[3], ARGV[2], ARGV[3], 'LIMIT', 0, ARGV[4])) do
-  found[i] = { member, read(KEYS[2] .. member, member) }
+  local key = KEYS[2] .. member
+  if size >= most and redis.call('EXISTS', key) == 1 then
+    found[i] = { member }
+    break
+  end
+  local entry = read(key, member)
+  found[i] = { member, entry }
+  size = size + bytes(entry)
 end
 return found
 `,

@@ -2,7 +2,7 @@
 import type { Entry, Health, Key, KV, KVCapabilities, ListOptions, Page } from '@turnpike/core'
 import type { PreparedCommit } from '@turnpike/core/internal'
 import { StorageError } from '@turnpike/core'
-import { decodeKey, encodeKey, prepareCommit, rangeOf } from '@turnpike/core/internal'
+import { decodeKey, encodeKey, PAGE_BYTES, prepareCommit, rangeOf } from '@turnpike/core/internal'
 import type { Connection, RedisClient } from './redis-connection.js'
 import { redisConnection, separateConnection } from './redis-connection.js'
 import { COMMIT, GET, LIST } from './redis-scripts.js'
@@ -163,8 +163,9 @@ export async function redisKV(client: RedisClient, options: RedisKVOptions = {})
     return reply.finally(() => running.delete(reply))
   }
 
-  const getMany = async <T>(wanted: Key[]): Promise<(Entry<T> | null)[]> => {
-    const found = (await run(connection, GET, [ends, keyPrefix, ...wanted.map(keyOf)], [])) as Raw[]
+  const getMany = async <T>(wanted: Key[], { page = false } = {}): Promise<(Entry<T> | null)[]> => {
+    const most = page ? PAGE_BYTES : Number.MAX_SAFE_INTEGER
+    const found = (await run(connection, GET, [ends, keyPrefix, ...wanted.map(keyOf)], [String(most)])) as Raw[]
     return found.map((raw, i) => toEntry<T>([...wanted[i]!], raw))
   }
 
@@ -183,12 +184,12 @@ export async function redisKV(client: RedisClient, options: RedisKVOptions = {})
           connection,
           LIST,
           [ends, keyPrefix, index],
-          [command, from, to, String(limit + 1)],
-        )) as [string, Raw][]
+          [command, from, to, String(limit + 1), String(PAGE_BYTES)],
+        )) as [string, Raw?][]
         for (const [member, raw] of rows) {
-          const entry = toEntry<T>(decodeKey(member), raw)
-          if (!entry) continue
-          if (items.length === limit) return { items, next: items.at(-1)!.key }
+          const entry = raw && toEntry<T>(decodeKey(member), raw)
+          if (entry === null) continue
+          if (!entry || items.length === limit) return { items, next: items.at(-1)!.key }
           items.push(entry)
         }
         if (rows.length <= limit) return { items }

@@ -217,6 +217,7 @@ export function segmentLog(items: Items, owner: Owner, options: SegmentLogOption
     },
     append: (list) => serialize(() => append(list)),
     read,
+    sizeOf: (entry) => (entry.at as Segment).live.get(entry) ?? 0,
     forget(entry, over) {
       cache.delete(entry)
       if (!over) {

@@ -12,11 +12,15 @@ export const FORMAT = 1
 /** Computes the changes of a transaction. They share one version, which no other transaction has. */
 export type Decide = (rows: Row[]) => { changes: Change[]; version: string }
 
+/** A row of a page; without its value where those before have `PAGE_BYTES`, and the page ends before it. */
+export type PageRow = Omit<Row, 'value'> & { value: string | null }
+
 /** The part of a store that is specific to a database. Rows that have expired at `now` are left out. Errors are `StorageError`s. */
 export interface SqlEngine {
   capabilities: KVCapabilities
-  read(keys: string[], now: number): Promise<Row[]>
-  page(range: KeyRange, now: number): Promise<Row[]>
+  /** @param page whether the rows are those of a page, in the order of `keys` */
+  read(keys: string[], now: number, page: boolean): Promise<PageRow[]>
+  page(range: KeyRange, now: number): Promise<PageRow[]>
   /**
    * Runs a serialisable transaction on `keys`.
    * `decide` gets the current rows and returns the changes and their version; it may be called again after a failure.
@@ -48,8 +52,8 @@ const keysOf = ({ check, set, del, sum }: PreparedCommit): string[] => [
   ...del,
 ]
 
-const toEntry = <T>({ k, version, value, counter, expires_at }: Row): Entry<T> => {
-  const entry: Entry<T> = { key: decodeKey(k), value: JSON.parse(value) as T, version }
+const toEntry = <T>({ k, version, value, counter, expires_at }: PageRow): Entry<T> => {
+  const entry: Entry<T> = { key: decodeKey(k), value: JSON.parse(value!) as T, version }
   if (counter) entry.counter = true
   if (expires_at !== null) entry.expiresAt = Number(expires_at)
   return entry
@@ -119,14 +123,17 @@ export function sqlKV(engine: SqlEngine, now: () => number = Date.now): KV {
     flushing = undefined
   }
 
-  const getMany = async <T>(keys: Key[]): Promise<(Entry<T> | null)[]> => {
+  const getMany = async <T>(keys: Key[], { page = false } = {}): Promise<(Entry<T> | null)[]> => {
     assertOpen()
     const wanted = keys.map(encodeKey)
-    const rows = new Map((await engine.read([...new Set(wanted)], now())).map((row) => [row.k, row]))
-    return wanted.map((k) => {
+    const rows = new Map((await engine.read([...new Set(wanted)], now(), page)).map((row) => [row.k, row]))
+    const found: (Entry<T> | null)[] = []
+    for (const k of wanted) {
       const row = rows.get(k)
-      return row ? toEntry<T>(row) : null
-    })
+      if (row?.value === null) break
+      found.push(row ? toEntry<T>(row) : null)
+    }
+    return found
   }
 
   return {
@@ -139,8 +146,9 @@ export function sqlKV(engine: SqlEngine, now: () => number = Date.now): KV {
       assertOpen()
       const range = rangeOf(prefix, options)
       const rows = await engine.page({ ...range, limit: range.limit + 1 }, now())
-      const items = rows.slice(0, range.limit).map(toEntry<T>)
-      return rows.length > range.limit ? { items, next: items.at(-1)!.key } : { items }
+      const end = rows.findIndex(({ value }, i) => i === range.limit || value === null)
+      const items = (end === -1 ? rows : rows.slice(0, end)).map(toEntry<T>)
+      return end === -1 ? { items } : { items, next: items.at(-1)!.key }
     },
     async commit(commit: Commit) {
       assertOpen()

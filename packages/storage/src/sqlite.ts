@@ -1,5 +1,7 @@
 /** A `KV` for one host, in an SQLite file. @module */
 import type { KV } from '@turnpike/core'
+import { PAGE_BYTES } from '@turnpike/core/internal'
+import type { PageRow } from './sql-kv.js'
 import { assertFormat, FORMAT, sqlKV } from './sql-kv.js'
 import type { Row } from './sql-commit.js'
 import type { SqliteDurability } from './sqlite-file.js'
@@ -38,10 +40,14 @@ export async function sqliteKV(file: string, options: SqliteKVOptions = {}): Pro
 
   const columns = 'k, version, value, counter, expires_at'
   const alive = '(expires_at is null or expires_at > ?)'
-  const range = `select ${columns} from turnpike_kv where k > ? and k < ? and ${alive} order by k`
+  /** Rows in an order, those without their value that would make the page too large. `octet_length` reads no value. */
+  const range = (order: string) => `select k, version,
+      case when upto - octet_length(value) < ${PAGE_BYTES} then value end as value, counter, expires_at
+    from (select *, sum(octet_length(value)) over (order by ${order}) as upto
+      from (select ${columns} from turnpike_kv where k > ? and k < ? and ${alive} order by ${order} limit ?)) order by ${order}`
   const one = db.prepare(`select ${columns} from turnpike_kv where k = ? and ${alive}`)
-  const forwards = db.prepare(`${range} limit ?`)
-  const backwards = db.prepare(`${range} desc limit ?`)
+  const forwards = db.prepare(range('k'))
+  const backwards = db.prepare(range('k desc'))
   const put = db.prepare(`insert into turnpike_kv values (?, ?, ?, ?, ?) on conflict (k) do update
     set version = excluded.version, value = excluded.value, counter = excluded.counter, expires_at = excluded.expires_at`)
   const remove = db.prepare('delete from turnpike_kv where k = ?')
@@ -50,13 +56,25 @@ export async function sqliteKV(file: string, options: SqliteKVOptions = {}): Pro
   )
 
   const read = (keys: string[], time: number): Row[] => keys.flatMap((k) => (one.get(k, time) as Row | null) ?? [])
+  const readPage = (keys: string[], time: number): PageRow[] => {
+    const rows: PageRow[] = []
+    let size = 0
+    for (const k of keys) {
+      const row = one.get(k, time) as Row | null
+      if (!row) continue
+      rows.push(size < PAGE_BYTES ? row : { ...row, value: null })
+      if (size >= PAGE_BYTES) break
+      size += row.value.length
+    }
+    return rows
+  }
 
   return sqlKV(
     {
       capabilities: { writers: 'one-host', durability, driver: 'sqlite' },
-      read: (keys, time) => retryWhileBusy(() => read(keys, time)),
+      read: (keys, time, page) => retryWhileBusy(() => (page ? readPage : read)(keys, time)),
       page: ({ low, high, reverse, limit }, time) =>
-        retryWhileBusy(() => (reverse ? backwards : forwards).all(low, high, time, limit) as Row[]),
+        retryWhileBusy(() => (reverse ? backwards : forwards).all(low, high, time, limit) as PageRow[]),
       write: (keys, time, decide) =>
         transaction(() => {
           const { changes, version } = decide(read(keys, time))

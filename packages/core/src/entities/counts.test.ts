@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { KV } from '../kv/kv.js'
 import { memoryKV } from '../kv/memory-kv.js'
-import { counting } from './counts.js'
+import { counting, growth } from './counts.js'
 
 const key = ['owned', 'ada']
 let kv: KV
@@ -42,7 +42,7 @@ describe('counting', () => {
   })
 
   it('begins with what was not counted, once', async () => {
-    const uncounted = async (kind: string) => (kind === 'keys' ? 4 : 0)
+    const uncounted = { keys: async () => 4 }
     const options = { limits: { keys: 5 }, uncounted }
     const both = await Promise.all([
       counting(kv, key, { keys: 1 }, options),
@@ -51,5 +51,40 @@ describe('counting', () => {
     expect([await kv.commit(both[0]), await kv.commit(both[1])]).toEqual([true, false])
     expect(await stored()).toEqual({ keys: 5 })
     await expect(counting(kv, key, { keys: 1 }, options)).rejects.toMatchObject({ status: 403 })
+  })
+
+  it('never falls below 0, where what was made before it was counted is removed', async () => {
+    await kv.commit(await counting(kv, key, { bytes: 10 }))
+    const both = await Promise.all([counting(kv, key, { bytes: -8 }), counting(kv, key, { bytes: -8 })])
+    expect([await kv.commit(both[0]), await kv.commit(both[1])]).toEqual([true, false])
+    await kv.commit(await counting(kv, key, { bytes: -8 }))
+    expect(await stored()).toEqual({ bytes: 0 })
+    await kv.commit(await counting(kv, ['owned', 'bob'], { bytes: -8 }))
+    expect((await kv.get(['owned', 'bob']))?.value).toEqual({ bytes: 0 })
+  })
+
+  it('depends on what it has read where a thousand times as much would not fit', async () => {
+    const limits = { bytes: 10_000 }
+    const both = (bytes: number) => Promise.all([1, 2].map(() => counting(kv, key, { bytes }, { limits })))
+    await kv.commit(await counting(kv, key, { bytes: 1 }, { limits }))
+    expect((await both(9)).map(({ check }) => check.length)).toEqual([0, 0])
+    expect((await both(11)).map(({ check }) => check.length)).toEqual([1, 1])
+  })
+
+  it('reads the counter once, or not where it was read', async () => {
+    const entry = await kv.get<Record<string, number>>(key)
+    await kv.commit({ sum: [{ key, add: { bytes: 7 } }] })
+    const { check } = await counting(kv, key, { bytes: 1 }, { limits: { bytes: 5 }, entry })
+    expect(check).toEqual([{ key, version: null }])
+  })
+})
+
+describe('growth', () => {
+  it('is the bytes of keys and values in UTF-8, and 200 of each entry', () => {
+    expect(growth([{ key: ['a', 'b'], value: 'é' }])).toEqual({ bytes: 200 + 3 + 4 })
+    expect(growth([{ key: ['a'], value: '\0' }])).toEqual({ bytes: 200 + 1 + 8 })
+    expect(growth([], [{ key: ['a'], value: true }])).toEqual({ bytes: -205 })
+    const long = { key: ['a'], value: 'xyz' }
+    expect(growth([{ ...long, value: 'x' }], [long])).toEqual({ bytes: -2 })
   })
 })

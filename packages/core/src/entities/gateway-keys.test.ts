@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { isUuid } from '../ids.js'
 import type { Key, KV } from '../kv/kv.js'
-import type { KVLog, LogEntry } from '../kv/memory-kv.js'
+import type { KVLog, LogEntry } from '../kv/kv-log.js'
 import { memoryKV } from '../kv/memory-kv.js'
 import { sha256 } from '../sha256.js'
 import { gatewayKeys } from './gateway-keys.js'
@@ -59,6 +59,7 @@ describe('gateway keys', () => {
       async *load() {},
       append: async (group) => void entries.push(...group),
       read: async () => undefined,
+      sizeOf: () => 0,
       forget: () => undefined,
       health: async () => ({ ok: true }),
       close: async () => undefined,

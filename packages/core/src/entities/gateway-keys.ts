@@ -10,7 +10,8 @@ import { revocableCache } from '../revocable-cache.js'
 import { sha256 } from '../sha256.js'
 import type { Act } from './audit.js'
 import { audit } from './audit.js'
-import { countEntries, counting, ownedKey } from './counts.js'
+import type { Counts } from './counts.js'
+import { countEntries, counting, growth, ownedKey } from './counts.js'
 import type { User } from './users.js'
 import { getUser } from './users.js'
 
@@ -48,6 +49,8 @@ export interface KeyInput {
   budget?: Budget
   /** How many keys the user may have that are not revoked, this one included; default any number. */
   atMost?: number
+  /** How many bytes of data the user may have, with this key; default any number. */
+  bytesAtMost?: number
 }
 
 /** A verified key and its owner. */
@@ -61,7 +64,7 @@ export interface GatewayKeys {
   /**
    * Creates a key for a user.
    * @returns the stored record and the key value, which cannot be read again; null if another key has this value
-   * @throws TypeError if the user does not exist, ApiError 403 where it would be more than `atMost`
+   * @throws TypeError if the user does not exist, ApiError 403 where it would be more than `atMost` or `bytesAtMost`
    */
   create(userId: string, input: KeyInput, act?: Act): Promise<(GatewayKey & { key: string }) | null>
   /** The key with this id, also if it is revoked or expired; null if there is none. */
@@ -124,24 +127,20 @@ export function gatewayKeys(kv: KV, options: { now?: () => number } = {}): Gatew
 
   const countLive = (userId: string): Promise<number> =>
     countEntries(kv, userKeysOf(userId), async ({ key: [, , id] }) => (await find(id!))?.value.revoked === false)
-  /** What counts one key more or less of those of a user that are not revoked. */
-  const counted = ({ user_id }: GatewayKey, keys: 1 | -1, atMost?: number) =>
-    counting(kv, ownedKey(user_id), { keys }, { limits: { keys: atMost }, uncounted: () => countLive(user_id) })
+  /** What counts keys of a user that are not revoked, and the bytes of all. */
+  const counted = ({ user_id }: GatewayKey, amounts: Counts, limits: Partial<Counts> = {}) =>
+    counting(kv, ownedKey(user_id), amounts, { limits, uncounted: { keys: () => countLive(user_id) } })
 
   /** The checks and writes that store a new key. */
-  const newKeyCommit = async (record: GatewayKey, value: string, atMost?: number) => {
+  const newKeyCommit = async (record: GatewayKey, value: string, limits?: Partial<Counts>) => {
     const hash = hashOf(await sha256(value))
-    const { check, sum } = await counted(record, 1, atMost)
-    return {
-      hash,
-      sum,
-      check: [{ key: hash, version: null }, ...check],
-      set: [
-        { key: keyOf(record.id), value: record },
-        { key: hash, value: record.id },
-        { key: [...userKeysOf(record.user_id), record.id], value: true },
-      ],
-    }
+    const set = [
+      { key: keyOf(record.id), value: record },
+      { key: hash, value: record.id },
+      { key: [...userKeysOf(record.user_id), record.id], value: true },
+    ]
+    const { check, sum } = await counted(record, { keys: 1, ...growth(set) }, limits)
+    return { hash, sum, check: [{ key: hash, version: null }, ...check], set }
   }
 
   const auditEntry = (action: string, id: string, act: Act): NonNullable<Commit['set']> =>
@@ -158,10 +157,11 @@ export function gatewayKeys(kv: KV, options: { now?: () => number } = {}): Gatew
       if (!entry) return false
       if (entry.value.revoked) break
       const value = to(entry.value)
-      const { check = [], sum = [] } = value.revoked ? await counted(value, -1) : {}
+      const set = [{ key: keyOf(id), value }]
+      const { check, sum } = await counted(value, { ...(value.revoked && { keys: -1 }), ...growth(set, [entry]) })
       changed = await kv.commit({
         check: [{ key: keyOf(id), version: entry.version }, ...check],
-        set: [{ key: keyOf(id), value }, ...log],
+        set: [...set, ...log],
         sum,
       })
     }
@@ -177,7 +177,16 @@ export function gatewayKeys(kv: KV, options: { now?: () => number } = {}): Gatew
     get: async (id) => (await find(id))?.value ?? null,
     async create(
       userId,
-      { name, rateLimit = DEFAULT_RATE_LIMIT, key = newKey(), expiresAt, models, budget, atMost },
+      {
+        name,
+        rateLimit = DEFAULT_RATE_LIMIT,
+        key = newKey(),
+        expiresAt,
+        models,
+        budget,
+        atMost: keys,
+        bytesAtMost: bytes,
+      },
       act = {},
     ) {
       if (!(await getUser(kv, userId))) throw new TypeError(`There is no user ${userId} to own the key`)
@@ -194,7 +203,7 @@ export function gatewayKeys(kv: KV, options: { now?: () => number } = {}): Gatew
       }
       const log = auditEntry('key.create', record.id, act)
       for (;;) {
-        const { hash, set, ...commit } = await newKeyCommit(record, key, atMost)
+        const { hash, set, ...commit } = await newKeyCommit(record, key, { keys, bytes })
         if (await kv.commit({ ...commit, set: [...set, ...log] })) return { ...record, key }
         if (await kv.get(hash)) return null
       }
@@ -223,15 +232,12 @@ export function gatewayKeys(kv: KV, options: { now?: () => number } = {}): Gatew
         const record = { ...entry.value, id: uuidv7(now()), created_at: rotated_at }
         // A rotation never extends the life of the old key.
         const end = new Date(Math.min(now() + overlapMs, Date.parse(entry.value.expires_at ?? '') || Infinity))
+        const old = [{ key: keyOf(id), value: { ...entry.value, expires_at: end.toISOString(), rotated_at } }]
         const { check, set, sum } = await newKeyCommit(record, key)
         const rotated = await kv.commit({
-          sum,
           check: [...check, { key: keyOf(id), version: entry.version }],
-          set: [
-            ...set,
-            { key: keyOf(id), value: { ...entry.value, expires_at: end.toISOString(), rotated_at } },
-            ...auditEntry('key.rotate', id, act),
-          ],
+          set: [...set, ...old, ...auditEntry('key.rotate', id, act)],
+          sum: [...sum, { key: ownedKey(record.user_id), add: growth(old, [entry]) }],
         })
         if (!rotated) continue
         evict(id)

@@ -1,12 +1,12 @@
 import { uuidv7 } from '../ids.js'
 import type { JsonValue, KV } from '../kv/kv.js'
 import type { ListPage, PageOptions } from '../kv/pages.js'
-import { pageBelow } from '../kv/pages.js'
+import { pageOfIndex } from '../kv/pages.js'
 import { toUsd } from '../prices/cost.js'
 import { lastUsed } from '../ledger/last-used.js'
 import type { Fields } from '../ledger/totals.js'
 import { totalKey, totalsOf } from '../ledger/totals.js'
-import { countEntries, counting, ownedKey } from './counts.js'
+import { countEntries, counting, growth, ownedKey } from './counts.js'
 
 /** A gateway session as stored under `session/<id>`. */
 type StoredSession = {
@@ -56,7 +56,8 @@ async function withTotals(kv: KV, sessions: StoredSession[]): Promise<Session[]>
  * Creates a session for a user.
  * @param input.expiresAt from when on requests are no longer counted in it; default never
  * @param input.atMost how many sessions the user may have, this one included; default any number
- * @throws ApiError 403 where it would be more than `atMost`
+ * @param input.bytesAtMost how many bytes of data the user may have, with this session; default any number
+ * @throws ApiError 403 where it would be more
  */
 export async function createSession(
   kv: KV,
@@ -66,10 +67,11 @@ export async function createSession(
     metadata?: { [key: string]: JsonValue } | null
     expiresAt?: Date | null
     atMost?: number | null
+    bytesAtMost?: number
   } = {},
   now: number = Date.now(),
 ): Promise<Session> {
-  const { label = null, metadata = null, expiresAt = null, atMost } = input
+  const { label = null, metadata = null, expiresAt = null, atMost: sessions, bytesAtMost: bytes } = input
   const session: StoredSession = {
     id: uuidv7(now),
     user_id: userId,
@@ -82,9 +84,10 @@ export async function createSession(
     { key: sessionKey(session.id), value: session },
     { key: [...userSessions(userId), session.id], value: true },
   ]
-  const uncounted = () => countEntries(kv, userSessions(userId))
+  const uncounted = { sessions: () => countEntries(kv, userSessions(userId)) }
+  const made = { sessions: 1, ...growth(set) }
   for (let isStored = false; !isStored;) {
-    const count = await counting(kv, ownedKey(userId), { sessions: 1 }, { limits: { sessions: atMost }, uncounted })
+    const count = await counting(kv, ownedKey(userId), made, { limits: { sessions, bytes }, uncounted })
     isStored = await kv.commit({ ...count, set })
   }
   return (await withTotals(kv, [session]))[0]!
@@ -98,8 +101,9 @@ export async function getSession(kv: KV, id: string): Promise<Session | null> {
 
 /** The user's sessions, newest first. */
 export async function listSessions(kv: KV, userId: string, page?: PageOptions): Promise<ListPage<Session>> {
-  const { items, next } = await pageBelow(kv, userSessions(userId), { ...page, reverse: true })
-  const entries = await kv.getMany<StoredSession>(items.map(({ key }) => sessionKey(key[2]!)))
-  const sessions = entries.flatMap((entry) => entry?.value ?? [])
-  return { items: await withTotals(kv, sessions), next }
+  const { items, next } = await pageOfIndex<StoredSession>(kv, userSessions(userId), ({ key }) => sessionKey(key[2]!), {
+    ...page,
+    reverse: true,
+  })
+  return { items: await withTotals(kv, items), next }
 }

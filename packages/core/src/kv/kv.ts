@@ -1,4 +1,5 @@
 import { MAX_PAGE_SIZE, PAGE_SIZE } from '../conventions.js'
+import { nextTurn } from '../microtask.js'
 
 /**
  * The storage port: ordered keys, versioned values and one atomic write operation.
@@ -47,7 +48,7 @@ export interface Page<T> {
 export interface ListOptions {
   /** Start after this key, such as the `next` of the previous page; default at the beginning. */
   after?: Key
-  /** Maximum number of entries, up to 500; default 100. */
+  /** Maximum number of entries, up to 500; default 100. A page has fewer where its values have 2 MiB of JSON: the entry with which they do is its last. */
   limit?: number
   /** List from the last key to the first; default false. */
   reverse?: boolean
@@ -74,7 +75,11 @@ export interface Health {
 export interface KV {
   readonly capabilities: KVCapabilities
   get<T>(key: Key): Promise<Entry<T> | null>
-  getMany<T>(keys: Key[]): Promise<(Entry<T> | null)[]>
+  /**
+   * The entries of the keys, in their order; null where there is none. With `page`, it stops where a page of a list would: the answer may be
+   * shorter than `keys`, and is empty only if they are.
+   */
+  getMany<T>(keys: Key[], options?: { page?: boolean }): Promise<(Entry<T> | null)[]>
   /** Entries below `prefix`, in key order; all entries for `[]`. */
   list<T>(prefix: Key, options?: ListOptions): Promise<Page<T>>
   /**
@@ -174,7 +179,7 @@ export async function update<T extends JsonValue>(
 
 /**
  * Iterates over the entries below `prefix` in key order, by default over the whole store, optionally starting after a key.
- * Entries that are written during the iteration may or may not be included.
+ * Entries that are written during the iteration may or may not be included. Others have their turn after each page, as a store in memory never waits.
  */
 export async function* entriesOf<T>(kv: KV, prefix: Key = [], after?: Key): AsyncGenerator<Entry<T>> {
   for (;;) {
@@ -182,5 +187,6 @@ export async function* entriesOf<T>(kv: KV, prefix: Key = [], after?: Key): Asyn
     yield* items
     if (!next) return
     after = next
+    await nextTurn()
   }
 }

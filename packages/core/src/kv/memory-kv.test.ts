@@ -1,7 +1,7 @@
 // Longer than 250 lines: one store before one log that fails and waits on demand.
 import { describe, expect, it } from 'vitest'
 import { StorageError } from '../errors.js'
-import type { LogEntry } from './memory-kv.js'
+import type { LogEntry } from './kv-log.js'
 import { memoryKV } from './memory-kv.js'
 
 /** A log in memory whose appends can be delayed and made to fail. */
@@ -14,6 +14,7 @@ function fakeLog(kept: LogEntry[] = []) {
     failure: undefined as unknown,
     stopped: undefined as StorageError | undefined,
     read: async (_entry: LogEntry): Promise<string | undefined> => undefined,
+    sizeOf: (_entry: LogEntry) => 1,
     gate: Promise.resolve(),
     async *load() {
       yield* log.kept

@@ -1,47 +1,12 @@
+import { PAGE_BYTES } from '../conventions.js'
 import { StorageError } from '../errors.js'
 import type { PreparedCommit } from './commit.js'
 import { applyCommit, prepareCommit } from './commit.js'
-import type { Entry, Health, Key, KV, KVCapabilities, ListOptions, Page } from './kv.js'
+import type { Entry, Key, KV, KVCapabilities, ListOptions, Page } from './kv.js'
+import type { KVLog, LogEntry } from './kv-log.js'
+import { isDelete } from './kv-log.js'
 import { decodeKey, encodeKey, rangeOf } from './kv.js'
 import { sortedKeys } from './sorted-keys.js'
-
-/** The state of one key after a commit. It is absolute and not a difference, so replaying an entry is idempotent. */
-export interface LogEntry {
-  /** The encoded key. */
-  k: string
-  /** The version. A delete has one too, so that it is never reused. */
-  v: number
-  /** The value as JSON text; null if only the log has it; absent for a delete and for a counter. */
-  j?: string | null
-  /** The fields of a counter. */
-  c?: Readonly<Record<string, number>>
-  /** When the value expires, in milliseconds since the epoch; absent = never. */
-  x?: number
-  /** Where the log stores the entry: private to the log, and not stored itself. */
-  at?: unknown
-}
-
-/** Whether an entry is the delete of its key. */
-export const isDelete = (entry: LogEntry): boolean => entry.j === undefined && entry.c === undefined
-
-/** The durable log of an in-memory KV. Both share the entry objects: the log may set `at`, drop `j` by setting it to null, and restore it. */
-export interface KVLog {
-  /** Why the log can no longer be read or written; absent while it works. */
-  readonly stopped?: StorageError | undefined
-  /** All stored entries, oldest first; called once, before any other method. */
-  load(): AsyncIterable<LogEntry>
-  /**
-   * Stores the entries of one group of commits atomically.
-   * @throws StorageError with `outcome: 'none'` if nothing was stored, `'unknown'` if the entries may appear when the log is loaded again
-   */
-  append(entries: LogEntry[]): Promise<void>
-  /** Reads the value of an entry whose `j` is null; undefined if the entry was forgotten in the meantime. */
-  read(entry: LogEntry): Promise<string | undefined>
-  /** Marks an entry as obsolete: a later one replaced it or, where `over` is true, it expired, and no older one of its key may reappear. */
-  forget(entry: LogEntry, over: boolean): void
-  health(): Promise<Health>
-  close(): Promise<void>
-}
 
 /** Options of {@link memoryKV}. */
 export interface MemoryKVOptions {
@@ -123,6 +88,10 @@ export async function memoryKV(options: MemoryKVOptions = {}): Promise<KV> {
   const ifLive = (entry: LogEntry | undefined): LogEntry | undefined =>
     entry && !isDelete(entry) && !isExpired(entry) ? entry : undefined
 
+  /** The size of a value: characters of its JSON. */
+  const sizeOf = (entry: LogEntry | undefined): number =>
+    entry?.j === null ? log!.sizeOf(entry) : (entry?.j?.length ?? 0)
+
   const toEntry = <T>({ k, v, c, x }: LogEntry, json: string | undefined): Entry<T> => {
     const entry: Entry<T> = { key: decodeKey(k), value: (c ? { ...c } : JSON.parse(json!)) as T, version: String(v) }
     if (c) entry.counter = true
@@ -200,20 +169,36 @@ export async function memoryKV(options: MemoryKVOptions = {}): Promise<KV> {
     async get<T>(key: Key) {
       return find<T>(encodeKey(key))
     },
-    async getMany<T>(wanted: Key[]) {
-      return Promise.all(wanted.map((key) => find<T>(encodeKey(key))))
+    async getMany<T>(wanted: Key[], { page = false } = {}) {
+      const found: (Entry<T> | Promise<Entry<T> | null> | null)[] = []
+      let size = 0
+      for (const key of wanted) {
+        if (page && size >= PAGE_BYTES) break
+        const k = encodeKey(key)
+        if (page) size += sizeOf(ifLive(state.get(k)))
+        found.push(find<T>(k))
+      }
+      return Promise.all(found)
     },
     async list<T>(prefix: Key, options?: ListOptions): Promise<Page<T>> {
       const { low, high, limit, reverse } = rangeOf(prefix, options)
       const found: string[] = []
+      let size = 0
+      let next: Key | undefined
       for (const k of keys.from(reverse ? high : low, reverse)) {
         if (k === low) continue
-        if (k <= low || k >= high || found.length > limit) break
-        if (ifLive(state.get(k))) found.push(k)
+        if (k <= low || k >= high) break
+        const entry = ifLive(state.get(k))
+        if (!entry) continue
+        if (found.length === limit || size >= PAGE_BYTES) {
+          next = decodeKey(found.at(-1)!)
+          break
+        }
+        found.push(k)
+        size += sizeOf(entry)
       }
-      const next = found.length > limit ? decodeKey(found[limit - 1]!) : undefined
       // Entries that are deleted while the others are read are left out.
-      const items = (await Promise.all(found.slice(0, limit).map((k) => find<T>(k)))).filter((item) => item !== null)
+      const items = (await Promise.all(found.map((k) => find<T>(k)))).filter((item) => item !== null)
       return next ? { items, next } : { items }
     },
     async commit(commit) {

@@ -33,3 +33,21 @@ export async function pageBelow<T>(
   })
   return { items, next: next?.at(-1) }
 }
+
+/**
+ * A page of the values that the entries directly below a key lead to. Those that are not there are left out.
+ * @param keyOf the key of a value
+ */
+export async function pageOfIndex<T>(
+  kv: KV,
+  prefix: Key,
+  keyOf: (entry: Entry<string>) => Key,
+  options?: PageOptions & { reverse?: boolean },
+): Promise<ListPage<T>> {
+  const { items, next } = await pageBelow<string>(kv, prefix, options)
+  const found = await kv.getMany<T>(items.map(keyOf), { page: true })
+  return {
+    items: found.flatMap((entry) => (entry ? [entry.value] : [])),
+    next: found.length < items.length ? items[found.length - 1]!.key.at(-1) : next,
+  }
+}

@@ -3,7 +3,7 @@ import type { Entry, KV } from '../kv/kv.js'
 import { entriesOf } from '../kv/kv.js'
 import type { ListPage, PageOptions } from '../kv/pages.js'
 import { pageBelow } from '../kv/pages.js'
-import { afterTurn } from '../microtask.js'
+import { nextTurn } from '../microtask.js'
 import type { UsageHour, UsageOf } from './ledger.js'
 import type { Fields, HourOf, TotalOf } from './totals.js'
 import { addFields, hourKey, hourOf, totalsOf } from './totals.js'
@@ -68,7 +68,7 @@ export async function listSince(kv: KV, of: HourOf, from: Date, page: PageOption
   const items: UsageOf[] = []
   while (items.length < ids.length) {
     items.push(...(await Promise.all(ids.slice(items.length, items.length + AT_ONCE).map(sum))))
-    await new Promise<void>((resolve) => afterTurn(resolve))
+    await nextTurn()
   }
   return { items: items.filter(used), next }
 }

@@ -1,6 +1,7 @@
 import type { Entry, Key, KV } from '@turnpike/core'
 import { getUser } from '@turnpike/core'
-import { pageBelow, uuidv7 } from '@turnpike/core/internal'
+import type { Counts } from '@turnpike/core/internal'
+import { counting, growth, ownedKey, pageBelow, repeated, uuidv7 } from '@turnpike/core/internal'
 import type { Project } from '../schemas.js'
 import type { Page, Paging } from './pages.js'
 import { newestFirst } from './pages.js'
@@ -44,12 +45,15 @@ async function open(kv: KV, userId: string, projectId: string, now: number): Pro
     const project = ofOwner(userId, found, 'project', 404)
     if (conversation) return { project, conversation }
     const id = uuidv7(now)
+    const set = [
+      { key: conversationKey(value.id), value: { id, project_id: value.id, thread: id } },
+      { key: ['conversation', id], value: { user_id: userId, project_id: value.id } },
+    ]
+    const { check, sum } = await counting(kv, ownedKey(userId), growth(set))
     await commitInProject(kv, project, {
-      check: [{ key: conversationKey(value.id), version: null }],
-      set: [
-        { key: conversationKey(value.id), value: { id, project_id: value.id, thread: id } },
-        { key: ['conversation', id], value: { user_id: userId, project_id: value.id } },
-      ],
+      check: [{ key: conversationKey(value.id), version: null }, ...check],
+      set,
+      sum,
     })
   }
 }
@@ -85,7 +89,7 @@ export async function clearConversation(kv: KV, userId: string, projectId: strin
     const { project, conversation } = await open(kv, userId, projectId, now)
     const { key, value, version } = conversation
     const thread = uuidv7(now)
-    const purge = purgeOf(value.thread, threadKey(value))
+    const purge = purgeOf(value.thread, { user_id: userId, prefix: threadKey(value) })
     const cleared = await commitInProject(kv, project, {
       check: [{ key, version }],
       set: [{ key, value: { ...value, thread } }, purge],
@@ -96,32 +100,39 @@ export async function clearConversation(kv: KV, userId: string, projectId: strin
 
 /**
  * Adds messages to a conversation, in one commit.
+ * @param options.bytes bytes of data in all that the user may have
  * @returns the project, the conversation as it was then, and the messages
- * @throws ApiError 404
+ * @throws ApiError 404, 403 where it would be more than `bytes`
  */
 export async function addMessages(
   kv: KV,
   userId: string,
   projectId: string,
   added: Pick<Message, 'role' | 'text' | 'incomplete'>[],
-  now: number,
+  { bytes, now }: { bytes: number; now: number },
 ): Promise<{ project: Project; conversation: Conversation; messages: Message[] }> {
   const timestamp = new Date(now).toISOString()
   const messages = added.map((message): Message => ({ id: uuidv7(now), timestamp, ...message }))
-  for (;;) {
-    const { project, conversation } = await open(kv, userId, projectId, now)
+  return repeated(`data ${userId}`, async () => {
+    const [{ project, conversation }, entry] = await Promise.all([
+      open(kv, userId, projectId, now),
+      kv.get<Counts>(ownedKey(userId)),
+    ])
     const { key, value, version } = conversation
-    const written = await commitInProject(kv, project, {
-      check: [{ key, version }],
-      set: messages.map((message) => ({ key: messageKey(value, message.id), value: message })),
-    })
-    if (written) return { project: projectView(project.value), conversation: value, messages }
-  }
+    const set = messages.map((message) => ({ key: messageKey(value, message.id), value: message }))
+    const { check, sum } = await counting(kv, ownedKey(userId), growth(set), { limits: { bytes }, entry })
+    const written = await commitInProject(kv, project, { check: [{ key, version }, ...check], set, sum })
+    return written ? { project: projectView(project.value), conversation: value, messages } : undefined
+  })
 }
 
-/** Replaces a message, or with null removes it, unless the conversation was cleared or deleted meanwhile. */
+/**
+ * Replaces a message, or with null removes it, unless the conversation was cleared or deleted meanwhile. It may be longer than the user has
+ * space for: it was paid for.
+ */
 export async function replaceMessage(
   kv: KV,
+  userId: string,
   conversation: Conversation,
   id: string,
   message: Message | null,
@@ -130,7 +141,9 @@ export async function replaceMessage(
   for (;;) {
     const entry = await kv.get(key)
     if (!entry) return
-    const check = [{ key, version: entry.version }]
-    if (await kv.commit(message ? { check, set: [{ key, value: message }] } : { check, del: [key] })) return
+    const set = message ? [{ key, value: message }] : []
+    const { check, sum } = await counting(kv, ownedKey(userId), growth(set, [entry]))
+    const commit = { check: [{ key, version: entry.version }, ...check], set, sum }
+    if (await kv.commit(message ? commit : { ...commit, del: [key] })) return
   }
 }

@@ -1,10 +1,14 @@
 import type { Commit, Entry, Key, KV } from '@turnpike/core'
 import { update } from '@turnpike/core'
+import type { Counts } from '@turnpike/core/internal'
+import { counting, ownedKey } from '@turnpike/core/internal'
+import { FILE_RECORD_BYTES } from '../conventions.js'
 import { forbidden } from '../errors.js'
 
 /**
  * Bytes without a record, as stored under `file-bytes/<file id>`: those of an upload or a deletion that has not ended. The entry is written
  * before the bytes are, and stays until they are gone or have their record, so that they are found after a crash. They count as used.
+ * From the first such entry of a file to the end of the last, the file counts as {@link FILE_RECORD_BYTES} of data, too.
  */
 export type LooseBytes = {
   user_id: string
@@ -40,31 +44,39 @@ export async function uploadEntry(kv: KV, fileId: string): Promise<Entry<LooseBy
 /**
  * Reserves space for an upload, or more space: between `least` and `most` bytes, as much as is free.
  * @param upload.bytes what it has already; 0 makes its entry
- * @param options.quota bytes that the user may have
+ * @param options.quota bytes of files that the user may have
+ * @param options.dataBytes bytes of data that the user may have
  * @returns the bytes that it has then; null where it was given up
- * @throws ApiError 403 where less than `least` is free
+ * @throws ApiError 403 where less than `least` is free, or there is no space for another record
  */
 export async function reserveSpace(
   kv: KV,
   upload: Omit<LooseBytes, 'reason'> & { id: string },
-  { least, most, quota }: { least: number; most: number; quota: number },
+  { least, most, quota, dataBytes }: { least: number; most: number; quota: number; dataBytes: number },
 ): Promise<number | null> {
   const { id, ...entry } = upload
+  const owned = ownedKey(entry.user_id)
   const keys = [spaceKey(entry.user_id), looseKey(id)]
   for (;;) {
-    const [space, loose] = (await kv.getMany<unknown>(keys)) as [
+    const [space, loose, data] = (await kv.getMany<unknown>([...keys, owned])) as [
       Entry<{ bytes?: number }> | null,
       Entry<LooseBytes> | null,
+      Entry<Counts> | null,
     ]
     if (entry.bytes > 0 && !isUnderWay(loose)) return null
     const free = quota - (space?.value.bytes ?? 0)
     if (free < least) throw forbidden(`Your plan has ${quota} bytes for files, trash included, and this would be more`)
     const taken = Math.min(most, Math.max(free, 0))
     const bytes = entry.bytes + taken
+    const record = { bytes: loose ? 0 : FILE_RECORD_BYTES }
+    const count = await counting(kv, owned, record, { limits: { bytes: dataBytes }, entry: data })
     const stands = await kv.commit({
-      check: [space, loose].map((found, i) => ({ key: keys[i]!, version: found?.version ?? null })),
+      check: [
+        ...[space, loose].map((found, i) => ({ key: keys[i]!, version: found?.version ?? null })),
+        ...count.check,
+      ],
       set: [{ key: looseKey(id), value: { ...entry, bytes, reason: 'upload' } satisfies LooseBytes }],
-      ...addSpace(entry.user_id, taken),
+      sum: [...addSpace(entry.user_id, taken).sum, ...count.sum],
     })
     if (stands) return bytes
   }
@@ -83,6 +95,12 @@ export async function releaseSpace(kv: KV, fileId: string): Promise<void> {
     const loose = await kv.get<LooseBytes>(looseKey(fileId))
     if (!loose) return
     const { key, version, value } = loose
-    if (await kv.commit({ check: [{ key, version }], del: [key], ...addSpace(value.user_id, -value.bytes) })) return
+    const count = await counting(kv, ownedKey(value.user_id), { bytes: -FILE_RECORD_BYTES })
+    const released = await kv.commit({
+      check: [{ key, version }, ...count.check],
+      del: [key],
+      sum: [...addSpace(value.user_id, -value.bytes).sum, ...count.sum],
+    })
+    if (released) return
   }
 }

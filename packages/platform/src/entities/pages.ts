@@ -1,5 +1,5 @@
 import type { Key, KV, ListPage as Page, PageOptions as Paging } from '@turnpike/core'
-import { pageBelow } from '@turnpike/core/internal'
+import { pageBelow, pageOfIndex } from '@turnpike/core/internal'
 
 export type { Page, Paging }
 
@@ -10,13 +10,5 @@ export async function newestFirst<T>(kv: KV, prefix: Key, paging: Paging): Promi
 }
 
 /** A part of the values that an index leads to, newest first. @param keyOf the key of a value by its id, with which the keys of the index end */
-export async function newestOfIndex<T>(
-  kv: KV,
-  prefix: Key,
-  keyOf: (id: string) => Key,
-  paging: Paging,
-): Promise<Page<T>> {
-  const { items, next } = await pageBelow(kv, prefix, { ...paging, reverse: true })
-  const found = await kv.getMany<T>(items.map(({ key }) => keyOf(key.at(-1)!)))
-  return { items: found.flatMap((entry) => (entry ? [entry.value] : [])), next }
-}
+export const newestOfIndex = <T>(kv: KV, prefix: Key, keyOf: (id: string) => Key, paging: Paging): Promise<Page<T>> =>
+  pageOfIndex<T>(kv, prefix, ({ key }) => keyOf(key.at(-1)!), { ...paging, reverse: true })

@@ -9,9 +9,11 @@ import { finishPurges } from './purges.js'
 import { createTask, listRevisions, updateTask } from './tasks.js'
 
 const START = Date.UTC(2026, 0, 2)
-const AT = { atMost: null, now: START }
+const NO_LIMIT = { projects: null, agents: null, tasks: null, bytes: Infinity }
+const AT = { limits: NO_LIMIT, bytes: Infinity, now: START }
+/** Where large writes depend on the count of bytes. */
+const NEAR = { ...AT, limits: { ...NO_LIMIT, bytes: 500_000 }, bytes: 500_000 }
 const fields = { name: 'P', team_type: 'custom', color: '#64748b', description: null } as const
-const unlimited = { projects: null, agents: null }
 const task = { title: 'T', description: null, assigned_agent_id: null, requires_user_approval: false }
 const used = async (): Promise<UsageTotals> => totalsOf()
 
@@ -39,9 +41,9 @@ beforeEach(async () => {
   user = (await createUser(kv, { name: 'Ada' }, { now: START }))!.id
 })
 const newProject = (store: KV = kv) =>
-  createProject(store, user, fields, { agents: 2, limits: unlimited, now: START }).then(({ id }) => id)
+  createProject(store, user, fields, { agents: 2, limits: NO_LIMIT, now: START }).then(({ id }) => id)
 const change = (store: KV, id: string, changes: object, now = () => START) =>
-  updateTask(store, user, id, () => changes, { used, now })
+  updateTask(store, user, id, () => changes, { used, bytes: Infinity, now })
 const problems = async () => {
   const all: string[] = []
   for await (const problem of verifyPlatform(kv)) all.push(problem)
@@ -56,14 +58,14 @@ const left = async (id: string) => {
 describe('a project that is deleted between reading and writing', () => {
   it.each<[string, (id: string, taskId: string) => Promise<unknown>]>([
     ['a task', (id) => createTask(racing, user, id, task, AT)],
-    ['a message', (id) => addMessages(racing, user, id, [{ role: 'user', text: 'x' }], START)],
+    ['a message', (id) => addMessages(racing, user, id, [{ role: 'user', text: 'x' }], AT)],
     ['a change', (_, taskId) => change(racing, taskId, { output: 'x' })],
     ['a cleared conversation', (id) => clearConversation(racing, user, id, START)],
-    ['a change of its own', (id) => updateProject(racing, user, id, { name: 'N' }, { limits: unlimited, now: START })],
+    ['a change of its own', (id) => updateProject(racing, user, id, { name: 'N' }, { limits: NO_LIMIT, now: START })],
   ])('gets no %s', async (_, write) => {
     const id = await newProject()
     const { id: taskId } = await createTask(kv, user, id, task, AT)
-    await addMessages(kv, user, id, [{ role: 'user', text: 'x' }], START)
+    await addMessages(kv, user, id, [{ role: 'user', text: 'x' }], AT)
     before = () => deleteProject(kv, user, id)
     await expect(write(id, taskId)).rejects.toMatchObject({ status: 404 })
     expect(await left(id)).toEqual([])
@@ -73,7 +75,7 @@ describe('a project that is deleted between reading and writing', () => {
 
 describe('the plan', () => {
   const limited = (store: KV, limits: { projects: number | null; agents: number | null }) =>
-    createProject(store, user, fields, { agents: 2, limits, now: START })
+    createProject(store, user, fields, { agents: 2, limits: { ...NO_LIMIT, ...limits }, now: START })
 
   it.each([
     { projects: 1, agents: null },
@@ -86,7 +88,7 @@ describe('the plan', () => {
   })
 
   it('takes agents back with the project or its team', async () => {
-    const limits = { projects: null, agents: 4 }
+    const limits = { ...NO_LIMIT, agents: 4 }
     const { id } = await limited(kv, limits)
     await expect(
       updateProject(kv, user, id, { team_type: 'research' }, { agents: 5, limits, now: START }),
@@ -95,6 +97,32 @@ describe('the plan', () => {
     await expect(limited(kv, limits)).rejects.toMatchObject({ status: 403 })
     await deleteProject(kv, user, id)
     await limited(kv, limits)
+    expect(await problems()).toEqual([])
+  })
+})
+
+describe('many writes at once', () => {
+  it.each<[string, (store: KV, id: string, taskId: string) => Promise<unknown>]>([
+    ['changes of a task', (store, _, taskId) => change(store, taskId, { draft_output: 'x'.repeat(1_000) })],
+    ['changes of a project', (store, id) => updateProject(store, user, id, { name: 'N' }, NEAR)],
+    ['messages', (store, id) => addMessages(store, user, id, [{ role: 'user', text: 'x'.repeat(1_000) }], NEAR)],
+    ['tasks', (store, id) => createTask(store, user, id, { ...task, description: 'x'.repeat(1_000) }, NEAR)],
+    ['projects', (store) => createProject(store, user, { ...fields, description: 'x' }, { agents: 2, ...NEAR })],
+  ])('take about two commits each: %s', async (_, write) => {
+    const id = await newProject()
+    const { id: taskId } = await createTask(kv, user, id, task, AT)
+    await addMessages(kv, user, id, [{ role: 'user', text: 'x' }], AT)
+    // Each commit takes a turn of the event loop, as over a network.
+    const slow: KV = {
+      ...kv,
+      async commit(commit) {
+        await new Promise(setImmediate)
+        commits.push(commit)
+        return kv.commit(commit)
+      },
+    }
+    await Promise.all(Array.from({ length: 50 }, () => write(slow, id, taskId)))
+    expect(commits.length).toBeLessThan(3 * 50)
     expect(await problems()).toEqual([])
   })
 })
@@ -157,8 +185,8 @@ describe('a task', () => {
 describe('messages', () => {
   it('have the last ones on the first page, in their order', async () => {
     const id = await newProject()
-    for (const text of ['1', '2', '3']) await addMessages(kv, user, id, [{ role: 'user', text }], START)
-    const { conversation } = await addMessages(kv, user, id, [{ role: 'user', text: '4' }], START)
+    for (const text of ['1', '2', '3']) await addMessages(kv, user, id, [{ role: 'user', text }], AT)
+    const { conversation } = await addMessages(kv, user, id, [{ role: 'user', text: '4' }], AT)
     const { items, next } = await lastMessages(kv, conversation, { limit: 3 })
     expect(items.map(({ text }) => text)).toEqual(['2', '3', '4'])
     expect((await lastMessages(kv, conversation, { limit: 3, after: next })).items.map(({ text }) => text)).toEqual([
@@ -194,7 +222,7 @@ describe('verifyPlatform', () => {
     const id = await newProject()
     const { id: taskId } = await createTask(kv, user, id, task, AT)
     await change(kv, taskId, { output: 'one' })
-    await addMessages(kv, user, id, [{ role: 'user', text: 'x' }], START)
+    await addMessages(kv, user, id, [{ role: 'user', text: 'x' }], AT)
     expect(await problems()).toEqual([])
     await kv.commit(damage(id, taskId))
     expect((await problems()).join('\n')).toContain(problem)

@@ -1,5 +1,6 @@
 import type { Commit, Entry, Key, KV } from '@turnpike/core'
-import { countEntries, counting, isUuid, ownedKey, uuidv7 } from '@turnpike/core/internal'
+import type { Counts } from '@turnpike/core/internal'
+import { countEntries, counting, growth, isUuid, ownedKey, repeated, uuidv7 } from '@turnpike/core/internal'
 import { forbidden, notFound } from '../errors.js'
 import { Project, viewOf } from '../schemas.js'
 import type { Page, Paging } from './pages.js'
@@ -15,10 +16,18 @@ export type StoredProject = Project & {
   agents: number
 }
 
-/** How many projects and agents a user may have; null = any number. */
+/** How many projects, agents and bytes a user may have; null = any number. */
 export type ProjectLimits = {
   projects: number | null
   agents: number | null
+  /** Bytes of data in all that the user has. */
+  bytes: number
+}
+
+/** How many tasks, in all projects, and bytes of data a user may have; null = any number. */
+export type TaskLimits = {
+  tasks: number | null
+  bytes: number
 }
 
 export const projectView = viewOf(Project)
@@ -36,16 +45,21 @@ export const tasksKey = (id: string): Key => inProject(id, 'task-count')
 
 /**
  * The check and the addition of a commit that makes a task.
- * @param atMost how many tasks the user may have; null = any number
- * @throws ApiError 403 where it would be one more
+ * @param set what it writes
+ * @throws ApiError 403 where it would be more than the limits
  */
-export async function countTask(kv: KV, { value: { id, user_id } }: Entry<StoredProject>, atMost: number | null) {
+export async function countTask(
+  kv: KV,
+  { value: { id, user_id } }: Entry<StoredProject>,
+  set: NonNullable<Commit['set']>,
+  limits: TaskLimits,
+) {
   // The tasks of projects of an earlier version count from their next task on.
-  const uncounted = () => countEntries(kv, inProject(id, 'task'))
+  const uncounted = { tasks: () => countEntries(kv, inProject(id, 'task')) }
   const ofProject = await counting(kv, tasksKey(id), { tasks: 1 }, { uncounted })
   const { tasks } = ofProject.sum[0]!.add
-  const ofUser = await counting(kv, ownedKey(user_id), { tasks: tasks! }, { limits: { tasks: atMost } })
-  return { check: [...ofProject.check, ...ofUser.check], sum: [...ofProject.sum, ...ofUser.sum] }
+  const ofUser = await counting(kv, ownedKey(user_id), { tasks: tasks!, ...growth(set) }, { limits })
+  return joined([ofProject, ofUser])
 }
 
 /** An id from a path or a body as ids are stored, in lower case; null where it cannot be one. */
@@ -99,6 +113,12 @@ export async function withProject<T>(
 export const commitInProject = (kv: KV, { key, version }: Entry<StoredProject>, commit: Commit): Promise<boolean> =>
   kv.commit({ ...commit, check: [...(commit.check ?? []), { key, version }] })
 
+/** The checks and additions of several counts, for one commit. */
+const joined = (counts: Required<Pick<Commit, 'check' | 'sum'>>[]): Required<Pick<Commit, 'check' | 'sum'>> => ({
+  check: counts.flatMap(({ check }) => check),
+  sum: counts.flatMap(({ sum }) => sum),
+})
+
 /** Creates a project. @param agents how many its team has. @throws ApiError 403 where the limits are reached */
 export async function createProject(
   kv: KV,
@@ -108,14 +128,18 @@ export async function createProject(
 ): Promise<Project> {
   const time = new Date(now).toISOString()
   const project = { id: uuidv7(now), ...fields, user_id: userId, created_at: time, updated_at: time, agents }
-  for (;;) {
-    const slots = await counting(kv, slotsKey(userId), { projects: 1, agents }, { limits })
-    const set = [
-      { key: projectKey(project.id), value: project },
-      { key: listedKey(project), value: true },
-    ]
-    if (await kv.commit({ ...slots, set })) return projectView(project)
-  }
+  const set = [
+    { key: projectKey(project.id), value: project },
+    { key: listedKey(project), value: true },
+  ]
+  const { bytes, ...most } = limits
+  return repeated(`data ${userId}`, async () => {
+    const counts = await Promise.all([
+      counting(kv, slotsKey(userId), { projects: 1, agents }, { limits: most }),
+      counting(kv, ownedKey(userId), growth(set), { limits: { bytes } }),
+    ])
+    return (await kv.commit({ ...joined(counts), set })) ? projectView(project) : undefined
+  })
 }
 
 /** The projects of a user, newest first. */
@@ -136,24 +160,22 @@ export async function updateProject(
   fields: Partial<ProjectFields>,
   { agents, limits, now }: { agents?: number; limits: ProjectLimits; now: number },
 ): Promise<Project> {
-  for (;;) {
-    const { key, value, version } = await ownProject(kv, userId, id, 403)
+  return repeated(`data ${userId}`, async () => {
+    const [before, entry] = await Promise.all([ownProject(kv, userId, id, 403), kv.get<Counts>(ownedKey(userId))])
+    const { key, value, version } = before
     if (Object.keys(fields).length === 0) return projectView(value)
-    const project = { ...value, ...fields, updated_at: timeAfter(value.updated_at, now) }
-    const commit: Commit = { check: [{ key, version }], set: [{ key, value: project }] }
-    if (agents !== undefined && agents !== value.agents) {
-      const slots = await counting(
-        kv,
-        slotsKey(userId),
-        { agents: agents - value.agents },
-        { limits: { agents: limits.agents } },
-      )
-      project.agents = agents
-      commit.check!.push(...slots.check)
-      commit.sum = slots.sum
-    }
-    if (await kv.commit(commit)) return projectView(project)
-  }
+    const updated_at = timeAfter(value.updated_at, now)
+    const project = { ...value, ...fields, agents: agents ?? value.agents, updated_at }
+    const set = [{ key, value: project }]
+    const slots = { agents: project.agents - value.agents }
+    const { check, sum } = joined([
+      await counting(kv, ownedKey(userId), growth(set, [before]), { limits: { bytes: limits.bytes }, entry }),
+      ...(slots.agents === 0
+        ? []
+        : [await counting(kv, slotsKey(userId), slots, { limits: { agents: limits.agents } })]),
+    ])
+    return (await kv.commit({ check: [{ key, version }, ...check], set, sum })) ? projectView(project) : undefined
+  })
 }
 
 /**
@@ -163,20 +185,20 @@ export async function updateProject(
  */
 export async function deleteProject(kv: KV, userId: string, id: string): Promise<void> {
   for (;;) {
-    const { key, value, version } = await ownProject(kv, userId, id, 403)
-    const purge = purgeOf(value.id, inProject(value.id))
+    const project = await ownProject(kv, userId, id, 403)
+    const { key, value, version } = project
+    const purge = purgeOf(value.id, { user_id: userId, prefix: inProject(value.id) })
     const tasks = await kv.get<{ tasks: number }>(tasksKey(value.id))
+    const index = { key: listedKey(value), value: true }
+    const { check, sum } = await counting(kv, ownedKey(userId), {
+      ...(tasks && { tasks: -tasks.value.tasks }),
+      ...growth([], [project, index]),
+    })
     const deleted = await kv.commit({
-      check: [
-        { key, version },
-        { key: tasksKey(value.id), version: tasks?.version ?? null },
-      ],
-      del: [key, listedKey(value)],
+      check: [{ key, version }, { key: tasksKey(value.id), version: tasks?.version ?? null }, ...check],
+      del: [key, index.key],
       set: [purge],
-      sum: [
-        { key: slotsKey(userId), add: { projects: -1, agents: -value.agents } },
-        ...(tasks ? [{ key: ownedKey(userId), add: { tasks: -tasks.value.tasks } }] : []),
-      ],
+      sum: [{ key: slotsKey(userId), add: { projects: -1, agents: -value.agents } }, ...sum],
     })
     if (deleted) return finishPurge(kv, purge)
   }

@@ -1,13 +1,14 @@
 import type { KV } from '@turnpike/core'
-import { timeOf } from '@turnpike/core/internal'
+import { pageOfIndex, timeOf } from '@turnpike/core/internal'
 import { notFound } from '../errors.js'
 import type { Result } from '../schemas.js'
 import type { Page, Paging } from './pages.js'
 import type { StoredTask } from './tasks.js'
+import { inProject } from './projects.js'
 import { listInProject, ownTask, taskKey } from './tasks.js'
 
-const resultOf = (task: StoredTask | undefined): Result | undefined =>
-  task?.result === undefined || task.output === null
+const resultOf = (task: StoredTask): Result | undefined =>
+  task.result === undefined || task.output === null
     ? undefined
     : {
         id: task.id,
@@ -20,9 +21,13 @@ const resultOf = (task: StoredTask | undefined): Result | undefined =>
 
 /** The tasks of a project that have an output, in the order in which they got it, the last first. @throws ApiError 404 */
 export async function listResults(kv: KV, userId: string, projectId: string, page: Paging = {}): Promise<Page<Result>> {
-  const { id: project, items, next } = await listInProject<string>(kv, userId, projectId, 'result', page)
-  const tasks = await kv.getMany<StoredTask>(items.map((id) => taskKey(project, id)))
-  return { items: tasks.flatMap((task) => resultOf(task?.value) ?? []), next }
+  const { items, next } = await listInProject(kv, userId, projectId, (id) =>
+    pageOfIndex<StoredTask>(kv, inProject(id, 'result'), ({ value: task }) => taskKey(id, task), {
+      ...page,
+      reverse: true,
+    }),
+  )
+  return { items: items.flatMap((task) => resultOf(task) ?? []), next }
 }
 
 /** The result of a task of a user. @throws ApiError 404, also where the task has no output */

@@ -1,11 +1,12 @@
 import type { Commit, Entry, Key, KV, UsageTotals } from '@turnpike/core'
-import { uuidv7 } from '@turnpike/core/internal'
+import type { Counts } from '@turnpike/core/internal'
+import { counting, growth, ownedKey, repeated, uuidv7 } from '@turnpike/core/internal'
 import { NEW_TASK_STATUS } from '../conventions.js'
 import { notFound } from '../errors.js'
 import { Task, TaskRevision, viewOf } from '../schemas.js'
 import type { Page, Paging } from './pages.js'
 import { newestFirst } from './pages.js'
-import type { StoredProject } from './projects.js'
+import type { StoredProject, TaskLimits } from './projects.js'
 import { commitInProject, countTask, idOf, inProject, ofOwner, ownProject, timeAfter, withProject } from './projects.js'
 
 /** What can be given for a new task. */
@@ -56,17 +57,16 @@ export async function ownTask(
 
 /**
  * Creates a task in a project of the user, with the status `scheduled`.
- * @param options.atMost how many tasks the user may have, in all projects; null = any number
- * @throws ApiError 404 where there is no such project, or it is somebody else's; 403 where the user has as many tasks
+ * @throws ApiError 404 where there is no such project, or it is somebody else's; 403 where it would be more than the limits
  */
 export async function createTask(
   kv: KV,
   userId: string,
   projectId: string,
   fields: NewTask,
-  { atMost, now }: { atMost: number | null; now: number },
+  { limits, now }: { limits: TaskLimits; now: number },
 ): Promise<Task> {
-  for (;;) {
+  return repeated(`data ${userId}`, async () => {
     const project = await ownProject(kv, userId, projectId)
     const { id: project_id } = project.value
     const time = new Date(now).toISOString()
@@ -85,44 +85,46 @@ export async function createTask(
       { key: ownerKey(task.id), value: { user_id: userId, project_id } },
       { key: taskKey(project_id, task.id), value: task },
     ]
-    if (await commitInProject(kv, project, { set, ...(await countTask(kv, project, atMost)) })) return taskView(task)
-  }
+    const counts = await countTask(kv, project, set, limits)
+    return (await commitInProject(kv, project, { set, ...counts })) ? taskView(task) : undefined
+  })
 }
 
 /** A task of a user. @throws as {@link ownTask} */
 export const getTask = async (kv: KV, userId: string, id: string, foreign?: 403 | 404): Promise<Task> =>
   taskView((await ownTask(kv, userId, id, foreign)).task.value)
 
-/** What a project has of a kind, newest first, and the project's id. Both are read at once. @throws ApiError 404 */
+/** A part of what a project has. It is read at once with the project. @param read gets the id of the project. @throws ApiError 404 */
 export async function listInProject<T>(
   kv: KV,
   userId: string,
   projectId: string,
-  kind: string,
-  page: Paging,
-): Promise<Page<T> & { id: string }> {
+  read: (id: string) => Promise<Page<T>>,
+): Promise<Page<T>> {
   const id = idOf(projectId)
   if (id === null) throw notFound('project')
-  const [, part] = await Promise.all([ownProject(kv, userId, id), newestFirst<T>(kv, inProject(id, kind), page)])
-  return { ...part, id }
+  const [, part] = await Promise.all([ownProject(kv, userId, id), read(id)])
+  return part
 }
 
 /** The tasks of a project, newest first. @throws ApiError 404 */
 export async function listTasks(kv: KV, userId: string, projectId: string, page: Paging = {}): Promise<Page<Task>> {
-  const { items, next } = await listInProject<StoredTask>(kv, userId, projectId, 'task', page)
+  const { items, next } = await listInProject(kv, userId, projectId, (id) =>
+    newestFirst<StoredTask>(kv, inProject(id, 'task'), page),
+  )
   return { items: items.map(taskView), next }
 }
 
-/** The writes that give a task another output: its entry in the results and, where it is a text, a revision. */
+/** The writes that give a task another output: its entry in the results and, where it is a text, a revision; and the entry that is deleted. */
 function outputWrites(
   task: StoredTask,
   before: string | undefined,
   used: UsageTotals,
-): Required<Pick<Commit, 'set' | 'del'>> {
+): { set: NonNullable<Commit['set']>; gone: { key: Key; value: string }[] } {
   const { id: task_id, project_id, output, updated_at: created_at } = task
-  const del = before === undefined ? [] : [resultKey(project_id, before)]
+  const gone = before === undefined ? [] : [{ key: resultKey(project_id, before), value: task_id }]
   delete task.result
-  if (output === null) return { set: [], del }
+  if (output === null) return { set: [], gone }
   // The time of each change of a task is later than that of the one before, and so are the ids of its revisions.
   const id = uuidv7(Date.parse(created_at))
   const revision: StoredRevision = { id, task_id, output, created_at, used }
@@ -131,37 +133,52 @@ function outputWrites(
     { key: inProject(project_id, 'revision', task_id, id), value: revision },
     { key: resultKey(project_id, id), value: task_id },
   ]
-  return { set, del }
+  return { set, gone }
 }
+
+/** The fields of a task that another has not, or other than it: those that both have may be megabytes, and need not be counted. */
+const otherFields = (task: StoredTask, other: StoredTask): Partial<StoredTask> =>
+  Object.fromEntries(Object.entries(task).filter(([name, value]) => other[name as keyof Task] !== value))
 
 /**
  * Changes a task, by one commit. Concurrent changes are all applied, one after the other.
  * @param change gets the current task and returns what is different in the new one
  * @param options.used what the task has used so far, for a revision
- * @throws ApiError 404, 403 for somebody else's, and what `change` throws
+ * @param options.bytes bytes of data in all that the user may have
+ * @throws ApiError 404, 403 for somebody else's or where it would be more than `bytes`, and what `change` throws
  */
 export async function updateTask(
   kv: KV,
   userId: string,
   id: string,
   change: (task: Task) => TaskChange | Promise<TaskChange>,
-  { used, now }: { used: (taskId: string) => Promise<UsageTotals>; now: () => number },
+  { used, bytes, now }: { used: (taskId: string) => Promise<UsageTotals>; bytes: number; now: () => number },
 ): Promise<Task> {
-  for (;;) {
-    const { project, task } = await ownTask(kv, userId, id, 403)
+  return repeated(`data ${userId}`, async () => {
+    const [{ project, task }, entry] = await Promise.all([
+      ownTask(kv, userId, id, 403),
+      kv.get<Counts>(ownedKey(userId)),
+    ])
     const before = task.value
     const changes = await change(taskView(before))
     if (Object.keys(changes).length === 0) return taskView(before)
     const value: StoredTask = { ...before, ...changes, updated_at: timeAfter(before.updated_at, now()) }
     const writes =
-      value.output === before.output ? { set: [], del: [] } : outputWrites(value, before.result, await used(before.id))
+      value.output === before.output ? { set: [], gone: [] } : outputWrites(value, before.result, await used(before.id))
+    const set = [{ key: task.key, value }, ...writes.set]
+    const more = growth(
+      [{ key: task.key, value: otherFields(value, before) }, ...writes.set],
+      [{ key: task.key, value: otherFields(before, value) }, ...writes.gone],
+    )
+    const { check, sum } = await counting(kv, ownedKey(userId), more, { limits: { bytes }, entry })
     const commit: Commit = {
-      check: [{ key: task.key, version: task.version }],
-      set: [{ key: task.key, value }, ...writes.set],
-      del: writes.del,
+      check: [{ key: task.key, version: task.version }, ...check],
+      set,
+      del: writes.gone.map(({ key }) => key),
+      sum,
     }
-    if (await commitInProject(kv, project, commit)) return taskView(value)
-  }
+    return (await commitInProject(kv, project, commit)) ? taskView(value) : undefined
+  })
 }
 
 /** The revisions of a task, newest first. @throws ApiError 404 */

@@ -1,6 +1,7 @@
 import type { Act, Balance, BalanceChange } from '@turnpike/core'
 import { changeBalance, getBalance, getUser } from '@turnpike/core'
-import { invalid } from '@turnpike/core/internal'
+import type { Counts } from '@turnpike/core/internal'
+import { invalid, ownedKey } from '@turnpike/core/internal'
 import * as v from 'valibot'
 import { MAX_BALANCE } from '../conventions.js'
 import { usedSpace } from '../entities/file-space.js'
@@ -18,6 +19,8 @@ export interface PlanLimits {
   agents: number | null
   /** Gigabytes of files, 10^9 bytes each; may be a fraction. */
   storageGb: number
+  /** Gigabytes, 10^9 bytes each, of all else that a user stores, such as projects, tasks and messages; may be a fraction. */
+  dataGb: number
   /** Gateway sessions. */
   sessions: number | null
   /** Tasks in all projects. */
@@ -48,6 +51,8 @@ export function balanceOperations({ kv, balancePolicy: policy, planLimits, now }
     },
     /** The bytes of a user's files, those in the trash and uploads under way included. */
     usedBytes: (userId: string) => usedSpace(kv, userId),
+    /** The bytes of data that a user has. */
+    dataBytes: async (userId: string): Promise<number> => (await kv.get<Counts>(ownedKey(userId)))?.value['bytes'] ?? 0,
     /** Sets the given parts. Null if there is no such user. */
     set: (userId: string, to: BalanceChange, act: Act = {}) => change(userId, () => to, act),
     /**
@@ -164,18 +169,24 @@ export const ownLimits = (balances: BalanceOperations, users: UserOperations, ke
   operation({
     id: 'account.limits',
     summary:
-      'What the caller may have, by the plan, the role and the extras of the balance, null = any number; the bytes of files that are used; and the highest role that the caller may take.',
+      'What the caller may have, by the plan, the role and the extras of the balance, null = any number; the bytes of files and of data that are used; and the highest role that the caller may take.',
     access: 'user',
     output: AccountLimits,
     async run(caller) {
       const { user } = caller!
-      const [limits, used] = await Promise.all([balances.limits(user.id), balances.usedBytes(user.id)])
-      const { storageGb: storage_gb, ...counts } = limits
+      const [limits, used, data] = await Promise.all([
+        balances.limits(user.id),
+        balances.usedBytes(user.id),
+        balances.dataBytes(user.id),
+      ])
+      const { storageGb: storage_gb, dataGb: data_gb, ...counts } = limits
       const { keys: most, rateLimit } = keys.limits(user.role)
       return {
         ...counts,
         storage_gb,
         storage_bytes_used: used,
+        data_gb,
+        data_bytes_used: data,
         role: users.highestOwnRole(user),
         keys: most,
         key_rate_limit: rateLimit,

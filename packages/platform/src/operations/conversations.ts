@@ -54,7 +54,7 @@ function begunWith<T>(
 }
 
 /** What users can do with the conversations of their projects, without HTTP. Each project has one, made at its first use. */
-export function conversationOperations({ kv, teams, responder, countRequest, now }: Parts) {
+export function conversationOperations({ kv, teams, responder, countRequest, dataBytes: bytes, now }: Parts) {
   /**
    * The chunks of a reply to a message, or without one to the last message of the user before the reply. It sees what is before that message:
    * of replies to earlier ones that are being written at the same time, nothing.
@@ -88,6 +88,7 @@ export function conversationOperations({ kv, teams, responder, countRequest, now
   /** Relays the chunks of a reply and stores its text when they end, and also where they break off. */
   async function* storing(
     chunks: AsyncIterable<ReplyChunk>,
+    userId: string,
     conversation: StoredConversation,
     reply: StoredMessage,
     wanted: Wanted,
@@ -112,7 +113,7 @@ export function conversationOperations({ kv, teams, responder, countRequest, now
       // A reply that was refused leaves nothing; one that broke off stays as far as it came.
       const { id, role, timestamp } = reply
       const stored = whole ? { id, role, text, timestamp } : began ? { ...reply, text } : null
-      await replaceMessage(kv, conversation, reply.id, stored)
+      await replaceMessage(kv, userId, conversation, reply.id, stored)
     }
   }
 
@@ -127,19 +128,19 @@ export function conversationOperations({ kv, teams, responder, countRequest, now
     lastMessages: (conversation: StoredConversation, page?: PagingInput) => lastMessages(kv, conversation, page),
     /** Removes all messages. @throws ApiError 404 */
     clear: (userId: string, projectId: string) => clearConversation(kv, userId, projectId, now()),
-    /** Stores a message. @throws ApiError 404 */
+    /** Stores a message. @throws ApiError 404, 403 where the plan has no space for its data */
     async send(
       userId: string,
       projectId: string,
       { text, role = 'user' }: { text: string; role?: StoredMessage['role'] },
     ) {
-      const { messages } = await addMessages(kv, userId, projectId, [{ role, text }], now())
+      const { messages } = await addMessages(kv, userId, projectId, [{ role, text }], { bytes, now: now() })
       return messages[0]!
     },
     /**
      * Asks the responder for a reply to the last message of the user, after it has stored this message if one is given. Resolves with the first
      * chunk of the reply.
-     * @throws ApiError 429 where the user asks for too much, 404 or 503 without a responder: nothing is stored then; 400 where there is nothing to
+     * @throws ApiError 429 where the user asks for too much, 403 where there is no space for data, 404 or 503 without a responder: nothing is stored then; 400 where there is nothing to
      * reply to, and what the responder throws: the message stays stored then
      */
     async reply(user: User, projectId: string, text: string | undefined, signal: AbortSignal): Promise<Replying> {
@@ -149,11 +150,14 @@ export function conversationOperations({ kv, teams, responder, countRequest, now
         ...(text === undefined ? [] : [{ role: 'user' as const, text }]),
         { role: 'assistant' as const, text: '', incomplete: true as const },
       ]
-      const { project, conversation, messages } = await addMessages(kv, user.id, projectId, added, now())
+      const { project, conversation, messages } = await addMessages(kv, user.id, projectId, added, {
+        bytes,
+        now: now(),
+      })
       const [reply, message] = [messages.at(-1)!, messages.at(-2)]
       const wanted = whileWanted(() => isOpen(kv, user.id, conversation), signal)
       const request = { user, project, conversation, message, reply, signal: wanted.signal }
-      const chunks = storing(asked(responder, request), conversation, reply, wanted)
+      const chunks = storing(asked(responder, request), user.id, conversation, reply, wanted)
       return { message, reply, chunks: begunWith(await chunks.next(), chunks) }
     },
   }
@@ -239,7 +243,7 @@ export const conversationSend = (conversations: ConversationOperations) =>
     example: { text: 'What is a good headline?' },
     output: Message,
     events: ChatChunk,
-    errors: [404, 429, 502, 503],
+    errors: [403, 404, 429, 502, 503],
     headers: ['Accept'],
     answerHeaders: ['X-Message-ID', 'X-Reply-ID'],
     async run(caller, { params: { id }, body: { text, role } }, call) {
@@ -260,7 +264,7 @@ export const conversationReply = (conversations: ConversationOperations) =>
     access: 'user',
     params: IdParams,
     events: ChatChunk,
-    errors: [400, 404, 429, 502, 503],
+    errors: [400, 403, 404, 429, 502, 503],
     answerHeaders: ['X-Reply-ID'],
     run: (caller, { params: { id } }, call) => streamed(conversations, caller!.user, id, undefined, call),
   })

@@ -2,7 +2,7 @@ import type { BlobContent, Entry } from '@turnpike/core'
 import { entriesOf, getUser, listUsers, StorageError } from '@turnpike/core'
 import { invalid, userEntry, uuidv7 } from '@turnpike/core/internal'
 import type { Range } from '@turnpike/http'
-import { FILE_LIMIT, FILE_STEP, TRASH_DAYS } from '../conventions.js'
+import { BYTES_PER_GB, FILE_LIMIT, FILE_STEP, TRASH_DAYS } from '../conventions.js'
 import type { LooseBytes } from '../entities/file-space.js'
 import { giveUp, releaseSpace, reserveSpace } from '../entities/file-space.js'
 import type { FileFields, StoredFile } from '../entities/files.js'
@@ -42,12 +42,11 @@ export interface FileUpload {
 /** A file, and other entries that have to be as they were read when it is removed; null where it is to stay. */
 type Found = [Entry<StoredFile>, ...Entry<unknown>[]] | null
 
-const BYTES_PER_GB = 1e9
 const DAY_MS = 86_400_000
 
 /** What can be done with files, without HTTP. Those of users are of the user whose id is given. */
 export function fileOperations(
-  { kv, now }: Parts,
+  { kv, dataBytes, now }: Parts,
   { limits }: BalanceOperations,
   { blobs, check, maxBytes = FILE_LIMIT, trashDays = TRASH_DAYS }: FilesOptions,
 ) {
@@ -94,7 +93,7 @@ export function fileOperations(
   return {
     /**
      * Stores a file. Its bytes are counted as they come, and no more are stored than there is space for.
-     * @throws ApiError 403 where the plan has no space for it, 413 for a file that is too large, 400 where the upload check refuses it; errors of the body
+     * @throws ApiError 403 where the plan has no space for it or for data, 413 for a file that is too large, 400 where the upload check refuses it; errors of the body
      */
     async upload(userId: string, { name, type = '', body, least = 0, most, fields }: FileUpload): Promise<StoredFile> {
       const time = now()
@@ -103,7 +102,7 @@ export function fileOperations(
       const upload = { id, user_id: userId, storage_key: `${userId}/${id}`, bytes: 0, since: created_at }
       const quota = Math.floor((await limits(userId)).storageGb * BYTES_PER_GB)
       const reserve = async (space: { least: number; most: number }): Promise<void> => {
-        const bytes = await reserveSpace(kv, upload, { ...space, quota })
+        const bytes = await reserveSpace(kv, upload, { ...space, quota, dataBytes })
         if (bytes === null) throw new StorageError('The upload was given up, as it took too long', 'none')
         upload.bytes = bytes
       }

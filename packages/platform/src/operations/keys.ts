@@ -17,7 +17,7 @@ const PAGE = 500
 export type KeyLimits = Record<'developer' | 'admin', { keys: number; rateLimit: number }>
 
 /** What users can do with their gateway keys, without HTTP. */
-export function keyOperations({ kv, keys, ledger, keyLimits, now }: Parts) {
+export function keyOperations({ kv, keys, ledger, keyLimits, dataBytes, now }: Parts) {
   const limits = (role: Role) => (role === 'user' ? { keys: 0, rateLimit: 0 } : keyLimits[role])
 
   /** All keys of a user, newest first. */
@@ -45,7 +45,7 @@ export function keyOperations({ kv, keys, ledger, keyLimits, now }: Parts) {
       const { keys: atMost, rateLimit: fastest } = limits(user.role)
       const { rateLimit = Math.min(DEFAULT_RATE_LIMIT, fastest) } = input
       if (rateLimit > fastest) throw forbidden(`Your keys may have ${fastest} requests per minute at most`)
-      return (await keys.create(userId, { atMost, ...input, rateLimit }, act))!
+      return (await keys.create(userId, { atMost, bytesAtMost: dataBytes, ...input, rateLimit }, act))!
     },
     list: (userId: string, page?: PageOptions) => keys.list(userId, page),
     /** Revokes a key of the user; also one that is revoked already. False if the user has no key with this id. */

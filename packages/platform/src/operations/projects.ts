@@ -19,27 +19,29 @@ import { IdParams, Name, Project, TeamType, Text } from '../schemas.js'
 import type { BalanceOperations } from './balances.js'
 
 /** What users can do with their projects, without HTTP. Each is of the user whose id is given. */
-export function projectOperations({ kv, teams, now }: Parts, { limits }: BalanceOperations) {
+export function projectOperations({ kv, teams, dataBytes, now }: Parts, { limits }: BalanceOperations) {
   const get = async (userId: string, id: string, foreign?: 403 | 404) =>
     projectView((await ownProject(kv, userId, id, foreign)).value)
 
+  const most = async (userId: string) => ({ ...(await limits(userId)), bytes: dataBytes })
+
   return {
-    /** @throws ApiError 403 where the plan has no more projects, or no more agents for its team */
+    /** @throws ApiError 403 where the plan has no more projects, no more agents for its team, or no space for its data */
     async create(userId: string, input: Pick<ProjectFields, 'name'> & Partial<ProjectFields>) {
       const { name, team_type = NEW_PROJECT.teamType, color = NEW_PROJECT.color, description = null } = input
       const { agents } = await teams.team(team_type)
       const fields = { name, team_type, color, description }
-      return createProject(kv, userId, fields, { agents: agents.length, limits: await limits(userId), now: now() })
+      return createProject(kv, userId, fields, { agents: agents.length, limits: await most(userId), now: now() })
     },
     /** The projects of a user, newest first. */
     list: (userId: string, page?: PagingInput) => listProjects(kv, userId, page),
     /** @param foreign the status of the error for somebody else's; default 404. @throws ApiError 404 where there is none */
     get,
-    /** Changes the given fields. @throws ApiError 404, 403 for somebody else's, 403 where the plan has no agents for another team */
+    /** Changes the given fields. @throws ApiError 404, 403 for somebody else's, 403 where the plan has no agents for another team, or no space for its data */
     async update(userId: string, id: string, fields: Partial<ProjectFields>) {
       const { team_type } = fields
       const agents = team_type && { agents: (await teams.team(team_type)).agents.length }
-      return updateProject(kv, userId, id, fields, { ...agents, limits: await limits(userId), now: now() })
+      return updateProject(kv, userId, id, fields, { ...agents, limits: await most(userId), now: now() })
     },
     /** Deletes a project with all that belongs to it. @throws ApiError 404, 403 for somebody else's */
     remove: (userId: string, id: string) => deleteProject(kv, userId, id),

@@ -3,6 +3,7 @@ import { createSession, getSession, listSessions } from '@turnpike/core'
 import { jsonArray, Paging } from '@turnpike/http'
 import * as v from 'valibot'
 import { isUuid, jsonObject } from '@turnpike/core/internal'
+import { METADATA_LENGTH } from '../conventions.js'
 import { found } from '../errors.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
@@ -10,11 +11,11 @@ import { IdParams, plain, Session } from '../schemas.js'
 import { dateOf, Time } from '../time.js'
 
 /** What users can do with their gateway sessions, without HTTP. */
-export function sessionOperations({ kv, planLimits, now }: Parts) {
+export function sessionOperations({ kv, planLimits, dataBytes, now }: Parts) {
   return {
-    /** @throws ApiError 403 where the plan has no more sessions */
+    /** @throws ApiError 403 where the plan has no more sessions, or no space for its data */
     create: (userId: string, input?: Parameters<typeof createSession>[2]) =>
-      createSession(kv, userId, { atMost: planLimits.sessions, ...input }, now()),
+      createSession(kv, userId, { atMost: planLimits.sessions, bytesAtMost: dataBytes, ...input }, now()),
     list: (userId: string, page?: Parameters<typeof listSessions>[2]) => listSessions(kv, userId, page),
     /** A session of the user; null if there is none with this id. */
     async get(userId: string, id: string) {
@@ -29,7 +30,15 @@ export type SessionOperations = ReturnType<typeof sessionOperations>
 /** The body of POST /api/sessions. */
 export const NewSession = v.object({
   label: v.nullish(v.pipe(v.string(), v.maxLength(200), plain)),
-  metadata: v.nullish(jsonObject),
+  metadata: v.nullish(
+    v.pipe(
+      jsonObject,
+      v.check(
+        (object) => JSON.stringify(object).length <= METADATA_LENGTH,
+        `expected at most ${METADATA_LENGTH} characters of JSON`,
+      ),
+    ),
+  ),
   /** From when on requests are not counted in it any more. */
   expiresAt: v.nullish(Time),
 })

@@ -1,12 +1,26 @@
-import type { UsageTotals } from '@turnpike/core'
+import type { KV, UsageTotals } from '@turnpike/core'
+import { nextTurn } from '@turnpike/core/internal'
 import { SPEND_REVISIONS } from '../conventions.js'
 import { getConversation } from '../entities/conversations.js'
 import { ownProject } from '../entities/projects.js'
+import type { StoredRevision } from '../entities/tasks.js'
 import { getTask, listRevisions } from '../entities/tasks.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
 import { IdParams, Spend, TaskSpend } from '../schemas.js'
 import { none, sum, usageView } from '../usage.js'
+
+/** What a task had used at its newest revisions. Their outputs, which may be large, are not kept. */
+async function newestUsed(kv: KV, userId: string, taskId: string): Promise<Pick<StoredRevision, 'id' | 'used'>[]> {
+  const newest: Pick<StoredRevision, 'id' | 'used'>[] = []
+  for (let after: string | undefined; ;) {
+    const { items, next } = await listRevisions(kv, userId, taskId, { limit: SPEND_REVISIONS - newest.length, after })
+    for (const { id, used } of items) newest.push({ id, used })
+    if (next === undefined || newest.length === SPEND_REVISIONS) return newest
+    after = next
+    await nextTurn()
+  }
+}
 
 /**
  * What projects, tasks and conversations have used: the sums of the usage records of their owner that name them by X-Project-ID, X-Task-ID and
@@ -24,10 +38,7 @@ export const spendOperations = ({ kv, ledger, now }: Parts) => ({
    * @throws ApiError 404
    */
   async task(userId: string, id: string) {
-    const [{ id: taskId }, { items: revisions }] = await Promise.all([
-      getTask(kv, userId, id),
-      listRevisions(kv, userId, id, { limit: SPEND_REVISIONS }),
-    ])
+    const [{ id: taskId }, revisions] = await Promise.all([getTask(kv, userId, id), newestUsed(kv, userId, id)])
     const total = await ledger.totals('task', taskId)
     return {
       total,

@@ -20,9 +20,9 @@ export type TaskPolicy = (move: {
 }) => string | undefined | Promise<string | undefined>
 
 /** What users can do with the tasks of their projects, without HTTP. */
-export function taskOperations({ kv, ledger, taskPolicy, planLimits, now }: Parts) {
+export function taskOperations({ kv, ledger, taskPolicy, planLimits, dataBytes: bytes, now }: Parts) {
   const used = (id: string) => ledger.totals('task', id)
-  /** @throws ApiError 404, 403 for somebody else's task, 403 where the policy refuses it */
+  /** @throws ApiError 404, 403 for somebody else's task, where the policy refuses it, or where the plan has no space for its data */
   const update = (userId: string, id: string, change: (task: Task) => TaskChange) =>
     updateTask(
       kv,
@@ -34,15 +34,18 @@ export function taskOperations({ kv, ledger, taskPolicy, planLimits, now }: Part
         if (refusal !== undefined) throw forbidden(refusal)
         return changes
       },
-      { used, now },
+      { used, bytes, now },
     )
 
   return {
-    /** @throws ApiError 404 where there is no such project of the user, 403 where the plan has no more tasks */
+    /** @throws ApiError 404 where there is no such project of the user, 403 where the plan has no more tasks, or no space for its data */
     create: (userId: string, projectId: string, { title, ...rest }: Pick<TaskInput, 'title'> & Partial<TaskInput>) => {
       const { description = null, assigned_agent_id = null, requires_user_approval = false } = rest
       const fields = { title, description, assigned_agent_id, requires_user_approval }
-      return createTask(kv, userId, projectId, fields, { atMost: planLimits.tasks, now: now() })
+      return createTask(kv, userId, projectId, fields, {
+        limits: { tasks: planLimits.tasks, bytes },
+        now: now(),
+      })
     },
     /** The tasks of a project, newest first. @throws ApiError 404 */
     list: (userId: string, projectId: string, page?: PagingInput) => listTasks(kv, userId, projectId, page),
@@ -65,9 +68,6 @@ export function taskOperations({ kv, ledger, taskPolicy, planLimits, now }: Part
 }
 
 export type TaskOperations = ReturnType<typeof taskOperations>
-
-/** Tasks or revisions that are in memory at a time while a whole list is sent: each may have megabytes of text. */
-export const PER_READ = 100
 
 /** The body of POST /api/tasks. */
 export const NewTask = v.object({
@@ -123,7 +123,7 @@ export const tasksList = (tasks: TaskOperations) =>
     errors: [404],
     answerHeaders: ['Link'],
     run: (caller, { query }, call) =>
-      jsonArray(query, call, (page) => tasks.list(caller!.user.id, query.projectId, page), PER_READ),
+      jsonArray(query, call, (page) => tasks.list(caller!.user.id, query.projectId, page)),
   })
 
 /** GET /api/tasks/{id} */
@@ -167,7 +167,7 @@ export const tasksRevisions = (tasks: TaskOperations) =>
     errors: [404],
     answerHeaders: ['Link'],
     run: (caller, { params: { id }, query }, call) =>
-      jsonArray(query, call, (page) => tasks.revisions(caller!.user.id, id, page), PER_READ),
+      jsonArray(query, call, (page) => tasks.revisions(caller!.user.id, id, page)),
   })
 
 /** GET /api/tasks/{id}/status */

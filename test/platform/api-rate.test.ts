@@ -1,0 +1,41 @@
+import { expect, it } from 'vitest'
+import { worldSuite } from './world.js'
+
+worldSuite(
+  'requests a minute at /api',
+  (world) => {
+    it('threat 47: a store that one user fills, by requests without end', async () => {
+      const [ada, bob] = [await world().signedIn(), await world().signedIn()]
+      const get = (as: typeof ada) => world().ask('GET', '/api/account', { as })
+      const replies = []
+      for (let i = 0; i < 25; i++) replies.push(await get(ada))
+      expect(replies.map(({ status }) => status)).toEqual([...Array(20).fill(200), ...Array(5).fill(429)])
+      expect(replies[20]!.body).toEqual({ error: 'You are limited to 20 requests per minute' })
+      expect(replies[20]!.headers.get('retry-after')).toMatch(/^[1-9]\d?$/)
+      // Nothing is made either, and others have a count of their own.
+      expect((await world().ask('POST', '/api/projects', { as: ada, body: { name: 'p' } })).status).toBe(429)
+      expect((await get(bob)).status).toBe(200)
+      await world().advance(60_000)
+      expect((await get(ada)).status).toBe(200)
+    })
+
+    it('threat 47: a store that one user fills, by requests without a user, which count by their address', async () => {
+      await world().advance(60_000)
+      const ada = await world().signedIn()
+      const anonymous = (address: string, as?: string) =>
+        world().ask<object>('GET', as === undefined ? '/api/openapi.json' : '/api/account', {
+          as,
+          headers: { 'x-forwarded-for': address },
+        })
+      const [open, invalid] = [[] as number[], [] as number[]]
+      for (let i = 0; i < 15; i++) open.push((await anonymous('2001:db8::1')).status)
+      for (let i = 0; i < 20; i++) invalid.push((await anonymous('2001:db8::2', 'no token')).status)
+      expect([open, invalid]).toEqual([Array(15).fill(200), [...Array(15).fill(401), ...Array(5).fill(429)]])
+      expect((await anonymous('2001:db8:0:1::1')).status).toBe(200)
+      // Whoever is signed in is not counted by the address.
+      const headers = { 'x-forwarded-for': '2001:db8::2' }
+      expect((await world().ask('GET', '/api/account', { as: ada, headers })).status).toBe(200)
+    })
+  },
+  { API_RATE_LIMIT: '20', API_ADDRESS_RATE_LIMIT: '30', TRUSTED_HOPS: '1' },
+)
