@@ -73,6 +73,8 @@ export interface PlatformOptions extends ShellOptions {
   cors?: CorsOptions
   /** Largest JSON body in bytes; default 1 MiB. */
   bodyLimit?: number
+  /** Bytes of the bodies of running requests, as far as these did not come with their head: 503 beyond. Default 512 MiB. */
+  bodyMemory?: number
   /** Called for each error that ends as a 5xx; default none. */
   onError?: NonNullable<HandlerOptions<Caller>['onError']>
   /** Called with the log record of each finished request; default none. */
@@ -162,6 +164,7 @@ export function createPlatform(options: PlatformOptions): Platform {
     bodyLimit,
     routes,
     authenticate,
+    callerId: (caller) => caller?.user.id,
     errorBody: ({ message }) => ({ error: message }),
   })
   const browser =
