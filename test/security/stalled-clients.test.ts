@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
+import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { completion, hello } from '../faults/openai.js'
@@ -124,7 +125,7 @@ describe(`threat 49: requests that hold places, on ${runtime}`, () => {
   })
 })
 
-describe(`threat 50: bodies that take memory, on ${runtime}`, () => {
+describe(`threat 49: bodies that take memory, on ${runtime}`, () => {
   it('get so much of it, and leave some to others', async () => {
     const part = 'x'.repeat(300_000)
     for (let i = 0; i < 2; i++) expect(await received(send(one, part, 2_000_000), 500)).toBe('')
@@ -135,5 +136,17 @@ describe(`threat 50: bodies that take memory, on ${runtime}`, () => {
     for (const socket of sockets) socket.destroy()
     upstream.script = [answer(200, completion({ content: 'Hello' }))]
     await expect.poll(async () => (await chat(one, { user: 'x'.repeat(700_000) })).status).toBe(200)
+  })
+})
+
+describe(`threat 49: pipelined requests, on ${runtime}`, () => {
+  it('are answered in their order', async () => {
+    const { hostname, port } = new URL(one.url)
+    const socket = connect(Number(port), hostname)
+    sockets.push(socket)
+    const heads = Array.from({ length: 10 }, (_, i) => `GET /${i === 9 ? '' : `none/${i}`} HTTP/1.1\r\nHost: x\r\n\r\n`)
+    socket.write(heads.join(''))
+    const answers = (await received(socket, 2_000)).match(/HTTP\/1\.1 \d+/g)
+    expect(answers).toEqual(heads.map((_, i) => (i === 9 ? 'HTTP/1.1 200' : 'HTTP/1.1 404')))
   })
 })

@@ -103,7 +103,8 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
   const match = matcher(routes)
   const memory = bodyMemory(options.bodyMemory ?? BODY_MEMORY)
 
-  const enter = (stay: Stay, actor: Actor, access: Access): void => void (stay.admitted = options.enter?.(actor, access))
+  const enter = (stay: Stay, actor: Actor, access: Access): void =>
+    void (stay.admitted = options.enter?.(actor, access))
 
   const errorReply = (error: ApiError): Reply => {
     const reply = json(error.status, options.errorBody(error))

@@ -179,12 +179,7 @@ function send(
 /** Resolves in the next turn of the event loop. node:http sets `complete` on a body that arrived with its head only after its listeners have run. */
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-function trySend(
-  request: NodeRequest,
-  response: NodeResponse,
-  reply: Reply,
-  idleMs: number,
-): Promise<void> | void {
+function trySend(request: NodeRequest, response: NodeResponse, reply: Reply, idleMs: number): Promise<void> | void {
   try {
     return send(request, response, reply, idleMs)
   } catch {

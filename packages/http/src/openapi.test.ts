@@ -18,7 +18,16 @@ const base: OpenApiOptions<Access> = {
   routes: [],
   components: { Pet: { schema: Pet, shown: ['id', 'name'] }, Error: { schema: Problem, shown: ['error'] } },
   error: 'Error',
-  statuses: { 400: 'Bad.', 401: 'Who?', 408: 'Slow.', 413: 'Large.', 422: 'Odd.', 429: 'Often.', 500: 'Sorry.', 503: 'Full.' },
+  statuses: {
+    400: 'Bad.',
+    401: 'Who?',
+    408: 'Slow.',
+    413: 'Large.',
+    422: 'Odd.',
+    429: 'Often.',
+    500: 'Sorry.',
+    503: 'Full.',
+  },
   access: {
     open: { who: 'For anybody.', security: [], errors: [] },
     user: { who: 'For users.', security: ['token'], errors: [401, 429] },
