@@ -78,7 +78,7 @@ export interface GatewayOptions
   embedding?: typeof EMBEDDING
   /** Largest JSON body in bytes; default 20 MiB. */
   bodyLimit?: number
-  /** Bytes of the bodies of running requests, as far as these did not come with their head: 503 `overloaded` beyond. Default 512 MiB. */
+  /** Bytes of the bodies of running requests, as far as these did not come with their head: 503 `overloaded` beyond. Default 512 MB. */
   bodyMemory?: number
   /** Milliseconds of silence after which a stream carries a comment; default 15,000. */
   heartbeatMs?: number

@@ -4,7 +4,7 @@
 export const BODY_LIMIT = 20 * 1024 * 1024
 
 /** Not shown: bytes of the bodies of running requests, as far as these do not come with their head. */
-export const BODY_MEMORY = 512 * 1024 * 1024
+export const BODY_MEMORY = 512_000_000
 
 /** Not shown: what a body that is waited for takes of them at least, as its connection and its request do. */
 export const BODY_COST = 16 * 1024
@@ -54,6 +54,9 @@ export const HEADERS_MS = 20_000
  * reuse a connection that the server is closing; Node's default is 5 s.
  */
 export const KEEP_ALIVE_MS = 65_000
+
+/** Seconds of the same on Bun during and after a stream: the longest that it takes, and longer than streams are silent. */
+export const STREAM_IDLE_S = 255
 
 /** Not shown: requests of a connection that wait for the answer to an earlier one (pipelining); one more closes the connection. */
 export const PIPELINED = 16

@@ -3,13 +3,13 @@ import type { Pace } from './body.js'
 import { collect, cutShort, paced, paceOf, tooLarge, within } from './body.js'
 import type { Exchange, Handler, Reply, ShellOptions } from './exchange.js'
 import { clientIp, originOf } from './exchange.js'
-import { ANSWER_IDLE_MS, BODY_COST } from './conventions.js'
+import { ANSWER_IDLE_MS, BODY_COST, KEEP_ALIVE_MS, STREAM_IDLE_S } from './conventions.js'
 
 /** What the host knows about a call besides its `Request`. */
 export interface FetchCall {
   /** The peer's address; default ''. */
   ip?: string
-  /** Sets for how many seconds the host keeps a connection on which nothing moves; called with an answer that is large and whole. Default nothing is set. */
+  /** Sets for how many seconds the host keeps the connection while nothing moves on it; called once per answer. Default nothing is set. */
   setIdleTimeout?: (seconds: number) => void
 }
 
@@ -43,7 +43,8 @@ function toExchange(
   pace: Pace,
 ): Exchange {
   const { url, headers } = request
-  const start = url.indexOf('/', url.indexOf('//') + 2)
+  // Of a request without a Host (HTTP/1.0), Bun tells only the path.
+  const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('//') + 2)
   const hash = url.indexOf('#', start)
   const end = hash === -1 ? url.length : hash
   const mark = url.indexOf('?', start)
@@ -104,9 +105,11 @@ function toResponse(
 ): Response {
   const { status, body } = reply
   const headers = toHeaders(reply.headers)
-  if (body !== undefined && typeof body !== 'string' && !(body instanceof Uint8Array))
+  if (body !== undefined && typeof body !== 'string' && !(body instanceof Uint8Array)) {
+    setIdleTimeout?.(STREAM_IDLE_S)
     return new Response(toStream(body, disconnect, answerIdleMs), { status, headers })
-  if (body && body.length > SMALL) setIdleTimeout?.(Math.ceil(answerIdleMs / 1_000))
+  }
+  setIdleTimeout?.(Math.ceil((body && body.length > SMALL ? answerIdleMs : KEEP_ALIVE_MS) / 1_000))
   return new Response(body as string | undefined, { status, headers })
 }
 

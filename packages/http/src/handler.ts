@@ -51,7 +51,7 @@ export interface HandlerOptions<Actor, Access extends string = string> {
   bodyLimit?: number
   /**
    * Bytes of the bodies of running requests, as far as these did not come with their head: 503 `overloaded` beyond. From four fifths on, only
-   * callers below their fair share get any. Default 512 MiB.
+   * callers below their fair share get any. Default 512 MB.
    */
   bodyMemory?: number
   /** Deepest JSON nesting; default 128. */

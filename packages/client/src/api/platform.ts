@@ -1244,6 +1244,18 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description Too many people are signing in, or no model can reply at the moment. */
+        Error503: {
+            headers: {
+                "X-Request-ID": components["headers"]["X-Request-ID"];
+                /** @description Seconds to wait before retrying. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description Missing or invalid access token or session cookie. */
         Error401: {
             headers: {
@@ -1270,18 +1282,6 @@ export interface components {
                 "X-Request-ID": components["headers"]["X-Request-ID"];
                 /** @description Seconds to wait before retrying. */
                 "Retry-After": number;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description Too many people are signing in, or no model can reply at the moment. */
-        Error503: {
-            headers: {
-                "X-Request-ID": components["headers"]["X-Request-ID"];
-                /** @description Seconds to wait before retrying. */
-                "Retry-After"?: number;
                 [name: string]: unknown;
             };
             content: {
@@ -1385,6 +1385,7 @@ export interface operations {
             413: components["responses"]["Error413"];
             429: components["responses"]["Error429"];
             500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
         };
     };
     "auth.signIn": {
@@ -1595,6 +1596,7 @@ export interface operations {
             408: components["responses"]["Error408"];
             413: components["responses"]["Error413"];
             500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
         };
     };
     "account.balance": {
@@ -1805,6 +1807,7 @@ export interface operations {
             408: components["responses"]["Error408"];
             413: components["responses"]["Error413"];
             500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
         };
     };
     "users.restore": {
@@ -1898,6 +1901,7 @@ export interface operations {
             408: components["responses"]["Error408"];
             413: components["responses"]["Error413"];
             500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
         };
     };
     "balances.set": {
@@ -1937,6 +1941,7 @@ export interface operations {
             408: components["responses"]["Error408"];
             413: components["responses"]["Error413"];
             500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
         };
     };
     "keys.list": {
@@ -2003,6 +2008,7 @@ export interface operations {
             408: components["responses"]["Error408"];
             413: components["responses"]["Error413"];
             500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
         };
     };
     "keys.usage": {
@@ -2122,6 +2128,7 @@ export interface operations {
             408: components["responses"]["Error408"];
             413: components["responses"]["Error413"];
             500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
         };
     };
     "sessions.get": {
@@ -2216,6 +2223,7 @@ export interface operations {
             408: components["responses"]["Error408"];
             413: components["responses"]["Error413"];
             500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
         };
     };
     "projects.get": {
@@ -2307,6 +2315,7 @@ export interface operations {
             408: components["responses"]["Error408"];
             413: components["responses"]["Error413"];
             500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
         };
     };
     "projects.team": {
@@ -2599,6 +2608,7 @@ export interface operations {
             408: components["responses"]["Error408"];
             413: components["responses"]["Error413"];
             500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
         };
     };
     "tasks.get": {
@@ -2666,6 +2676,7 @@ export interface operations {
             408: components["responses"]["Error408"];
             413: components["responses"]["Error413"];
             500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
         };
     };
     "tasks.revisions": {
@@ -2923,6 +2934,7 @@ export interface operations {
             408: components["responses"]["Error408"];
             413: components["responses"]["Error413"];
             500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
         };
     };
     "files.get": {
@@ -3017,6 +3029,7 @@ export interface operations {
             408: components["responses"]["Error408"];
             413: components["responses"]["Error413"];
             500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
         };
     };
     "files.restore": {
