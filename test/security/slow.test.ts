@@ -68,6 +68,11 @@ describe(`threat 9: slowloris, on ${runtime}`, needs(testAll), () => {
     },
   )
 
+  it('ends a connection that is idle after an answer', { timeout: 120_000 }, async () => {
+    expect(await drip('GET /health HTTP/1.1\r\nHost: x\r\n\r\n', '')).toMatch(/^HTTP\/1\.1 200 /)
+    expect(await drip('GET /health HTTP/1.0\r\n\r\n', '')).toMatch(/^HTTP\/1\.1 200 /)
+  })
+
   it(
     'ends each request whose body stands still or trickles, and serves others meanwhile',
     { timeout: 180_000 },

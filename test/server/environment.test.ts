@@ -17,6 +17,7 @@ describe('the environment', () => {
     PORT: 8787,
     HOST: '127.0.0.1',
     MAX_IN_FLIGHT: 4096,
+    BODY_MEMORY_MB: 512,
     MAX_LOOP_DELAY_MS: 0,
     WORKERS: 1,
     TRUSTED_HOPS: 0,

@@ -149,6 +149,7 @@ const docs =
 /** The reference server, whatever runtime serves it. @param events where finished requests are told of */
 export async function createApp(environment: Environment, transport: Transport, events: RequestEvents) {
   const { BASE_URL, TRUSTED_HOPS: trustedHops, STORAGE } = environment
+  const bodyMemory = environment.BODY_MEMORY_MB * 1_000_000
   const log = createLog(environment.LOG)
   const { providers, simulated } = createProviders(environment, transport)
 
@@ -177,6 +178,7 @@ export async function createApp(environment: Environment, transport: Transport, 
     balancePolicy: environment.BALANCE_POLICY,
     ...(environment.EXTRA_FIELDS && { extraFields: environment.EXTRA_FIELDS }),
     maxInFlight: environment.MAX_IN_FLIGHT,
+    bodyMemory,
     maxLoopDelayMs: environment.MAX_LOOP_DELAY_MS || Infinity,
     holds: environment.HOLDS,
     onClientAbort: environment.ON_CLIENT_ABORT,
@@ -207,6 +209,7 @@ export async function createApp(environment: Environment, transport: Transport, 
     files: { blobs, ...filesOf(environment) },
     responder: gatewayResponder(gateway, { models: () => router.agentModels() }),
     trustedHops,
+    bodyMemory,
     onError: log.onError,
     onRequest: log.onRequest,
     routes: [platformOpenapi()],

@@ -81,6 +81,7 @@ const Environment = v.object({
   PORT: integer('PORT', 0, 65_535, 8787),
   HOST: v.optional(v.string(), '127.0.0.1'),
   MAX_IN_FLIGHT: integer('MAX_IN_FLIGHT', 1, 1_000_000, MAX_IN_FLIGHT),
+  BODY_MEMORY_MB: integer('BODY_MEMORY_MB', 1, 1_000_000, 512),
   MAX_LOOP_DELAY_MS: integer('MAX_LOOP_DELAY_MS', 0, 60_000, 0),
   WORKERS: integer('WORKERS', 1, 256, 1),
   BASE_URL: url('BASE_URL'),

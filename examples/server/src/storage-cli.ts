@@ -10,7 +10,7 @@ import { openFiles } from './files.js'
 import { openStorage } from './storage.js'
 
 const USAGE = `Usage: npm run -s storage -- COMMAND STORAGE [FILE]
-  export STORAGE [FILE]   writes all entries, a line each, to a file or standard output
+  export STORAGE [FILE]   writes all entries, a line each, to a file (of its owner alone) or standard output
   import STORAGE [FILE]   fills an empty store from a file or standard input
   verify STORAGE [FILES]  reads everything, and compares indexes and totals with what they are of, and files with their bytes
 STORAGE and FILES are as in the environment of the server, such as fs:.turnpike or redis://localhost. Stop the server first.`
@@ -46,7 +46,8 @@ async function* linesOf(input: NodeJS.ReadableStream): AsyncGenerator<string> {
 }
 
 const commands: Record<string, (kv: KV, file?: string) => Promise<void>> = {
-  export: (kv, file) => pipeline(Readable.from(exportLines(kv)), file ? createWriteStream(file) : process.stdout),
+  export: (kv, file) =>
+    pipeline(Readable.from(exportLines(kv)), file ? createWriteStream(file, { mode: 0o600 }) : process.stdout),
   async import(kv, file) {
     const input = file ? createReadStream(file) : process.stdin
     const entries = await importStore(kv, linesOf(input), progress('imported'))

@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises'
 import type { KV, RateLimiter } from '@turnpike/core'
 import { memoryKV } from '@turnpike/core'
 import type { SharedRateLimiter } from '@turnpike/storage'
@@ -66,6 +67,14 @@ async function postgres(url: string): Promise<Storage> {
   }
 }
 
+async function sqlite(file: string): Promise<Storage> {
+  const storage = shared(await sqliteKV(file), await sqliteRateLimiter(file))
+  // What was there keeps its mode, which may be meant so.
+  if (process.platform !== 'win32' && ((await stat(file)).mode & 0o007) > 0)
+    console.error(`Everybody on this machine can read ${file}; if that is not meant so: chmod o-rwx ${file}*`)
+  return storage
+}
+
 /** Opens `NAME?{json}`: an unstorage driver and its options. */
 async function driver(text: string): Promise<Storage> {
   const storage = await openDriver(text)
@@ -76,7 +85,7 @@ async function driver(text: string): Promise<Storage> {
 const openers: Record<string, Opener<Storage>> = {
   memory: async () => ({ kv: await memoryKV() }),
   'fs:': async (folder) => ({ kv: await fsKV(folder) }),
-  'sqlite:': async (file) => shared(await sqliteKV(file), await sqliteRateLimiter(file)),
+  'sqlite:': sqlite,
   'redis://': (_, url) => redis(url),
   'rediss://': (_, url) => redis(url),
   'postgres://': (_, url) => postgres(url),

@@ -1,4 +1,5 @@
 import type { ApiError } from '@turnpike/core'
+import { createUser } from '@turnpike/core'
 import { describe, expect, it, vi } from 'vitest'
 import { chunk, errorOf, OWNER, streamed, testGateway } from '../../../test/support/gateway.js'
 import { admission } from './admission.js'
@@ -16,12 +17,15 @@ async function setUp(options: Parameters<typeof testGateway>[0] = {}) {
     ...options,
   })
   const other = (await at.gateway.keys.create(OWNER, { name: 'other' }))!.key
+  const guest = (await createUser(at.kv, {}))!
+  /** A key of another user. */
+  const strange = (await at.gateway.keys.create(guest.id, { name: 'strange' }))!.key
   const open = (key = at.key) => at.chat({ stream: true }, { headers: { authorization: `Bearer ${key}` } })
   /** Opens streams until one is refused. @returns how many there are */
   const fill = async (key?: string): Promise<number> => {
     for (let count = 0; ; count++) if ((await open(key)).status !== 200) return count
   }
-  return { ...at, other, open, fill, end }
+  return { ...at, other, strange, open, fill, end }
 }
 
 describe('concurrent requests', () => {
@@ -47,20 +51,28 @@ describe('concurrent requests', () => {
   })
 
   it('leave the last fifth to keys below their fair share', async () => {
-    const { other, fill, gateway } = await setUp({ maxInFlight: 10 })
+    const { strange, fill, gateway } = await setUp({ maxInFlight: 10 })
     expect(await fill()).toBe(8)
-    expect(await fill(other)).toBe(2)
+    expect(await fill(strange)).toBe(2)
     const third = (await gateway.keys.create(OWNER, { name: 'third' }))!.key
     expect(await fill(third)).toBe(0)
   })
 
+  it('leave the last tenth to users below their fair share, whatever keys others have', async () => {
+    const { other, strange, fill, gateway } = await setUp({ maxInFlight: 20 })
+    expect([await fill(), await fill(other)]).toEqual([16, 2])
+    for (const name of ['third', 'fourth'])
+      expect(await fill((await gateway.keys.create(OWNER, { name }))!.key)).toBe(0)
+    expect(await fill(strange)).toBe(2)
+  })
+
   it('of keys below their fair share are admitted as soon as there is room', async () => {
-    const { key, other, open, fill } = await setUp({ maxInFlight: 10 })
+    const { key, strange, open, fill } = await setUp({ maxInFlight: 10 })
     const streams = [await open(), await open()]
-    expect([await fill(), await fill(other)]).toEqual([6, 2])
+    expect([await fill(), await fill(strange)]).toEqual([6, 2])
     for (const stream of streams) await stream.body!.cancel()
     // The first has 6 and the other 2 of a share of 10/3.
-    expect(await fill(other)).toBe(2)
+    expect(await fill(strange)).toBe(2)
     expect(await fill(key)).toBe(0)
   })
 })
@@ -104,7 +116,7 @@ describe('Retry-After of refused requests', () => {
     const clock = vi.spyOn(performance, 'now').mockReturnValue(5_000)
     try {
       const admit = admission({ maxInFlight: 0 })
-      const crowd = { key: { id: 'crowd' } } as UserCaller
+      const crowd = { key: { id: 'crowd' }, user: { id: 'ada' } } as UserCaller
       const told = Array.from({ length: 32_000 }, () => {
         try {
           return admit(crowd, 'key')

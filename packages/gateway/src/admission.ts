@@ -1,12 +1,23 @@
 import { ApiError } from '@turnpike/core'
+import { Shares } from '@turnpike/core/internal'
 import type { Caller, UserCaller } from './caller.js'
-import { COMMON_PART, KEY_RETRY_AFTER_S, LONGEST_RETRY_AFTER_S, MAX_IN_FLIGHT, RETRIES_PER_S } from './conventions.js'
+import {
+  COMMON_PART,
+  KEY_RETRY_AFTER_S,
+  KEYS_PART,
+  LONGEST_RETRY_AFTER_S,
+  MAX_IN_FLIGHT,
+  RETRIES_PER_S,
+} from './conventions.js'
 import type { Access } from './operation.js'
 
 export interface AdmissionOptions {
-  /** Concurrent requests of this process; the last fifth is reserved for keys and users below their fair share. Default {@link MAX_IN_FLIGHT}. */
+  /**
+   * Concurrent requests of this process. The last fifth is reserved for keys below their fair share, and the last tenth for users below theirs,
+   * so that nobody gets more by more keys. Default {@link MAX_IN_FLIGHT}.
+   */
   maxInFlight?: number
-  /** Concurrent requests of one key, or of one user without a key; default no limit. */
+  /** Concurrent requests of one key, or of one user without a key; default only what `maxInFlight` reserves for others. */
   maxConcurrentPerKey?: number
   /**
    * Delay of the event loop, in milliseconds, above which new requests are refused. It limits response times where the CPU, not the
@@ -64,16 +75,19 @@ function retryAfterSpread(): () => number {
 }
 
 /**
- * Limits concurrent requests, in total and by key or user (docs/decisions/019). Running requests are never ended for it.
+ * Limits concurrent requests, in total, by key and by user (docs/decisions/019 and 037). Running requests are never ended for it.
  * @returns a function that admits a request, or throws ApiError 429 or 503; the function that it returns must be called when the request ends
  */
 export function admission(options: AdmissionOptions): (caller: Caller, access: Access) => (() => void) | undefined {
   const { maxInFlight = MAX_IN_FLIGHT, maxConcurrentPerKey = Infinity, maxLoopDelayMs = Infinity } = options
-  const common = maxInFlight * COMMON_PART
-  /** Running requests by key or user; those without any have no entry. */
-  const running = new Map<string, number>()
-  let inFlight = 0
-  const delay = maxLoopDelayMs === Infinity ? () => 0 : loopDelay(() => inFlight > 0)
+  /** Running requests by key, or by user where there is none. */
+  const byKey = new Shares(maxInFlight)
+  const byUser = new Shares(maxInFlight)
+  const isFull = (id: string, userId: string): boolean =>
+    byUser.taken >= maxInFlight ||
+    (byUser.taken >= maxInFlight * COMMON_PART && !byKey.isBelow(id)) ||
+    (byUser.taken >= maxInFlight * KEYS_PART && !byUser.isBelow(userId))
+  const delay = maxLoopDelayMs === Infinity ? () => 0 : loopDelay(() => byUser.taken > 0)
   const retryAfter = retryAfterSpread()
 
   return (caller, access) => {
@@ -81,8 +95,7 @@ export function admission(options: AdmissionOptions): (caller: Caller, access: A
     if (access !== 'key') return undefined
     const { key, user } = caller as UserCaller
     const id = key ? key.id : `user/${user.id}`
-    const own = running.get(id) ?? 0
-    if (own >= maxConcurrentPerKey)
+    if (byKey.of(id) >= maxConcurrentPerKey)
       throw new ApiError(
         429,
         'rate_limit_error',
@@ -92,17 +105,12 @@ export function admission(options: AdmissionOptions): (caller: Caller, access: A
           retryAfter: KEY_RETRY_AFTER_S,
         },
       )
-    // One share more than there are keys and users, so that the next one finds room.
-    const share = maxInFlight / (running.size + 1)
-    if (inFlight >= maxInFlight || (inFlight >= common && own >= share) || delay() > maxLoopDelayMs)
-      throw overloaded[retryAfter()]
-    inFlight++
-    running.set(id, own + 1)
+    if (isFull(id, user.id) || delay() > maxLoopDelayMs) throw overloaded[retryAfter()]
+    byKey.take(id, 1)
+    byUser.take(user.id, 1)
     return () => {
-      inFlight--
-      const left = running.get(id)! - 1
-      if (left === 0) running.delete(id)
-      else running.set(id, left)
+      byKey.take(id, -1)
+      byUser.take(user.id, -1)
     }
   }
 }

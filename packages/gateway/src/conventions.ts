@@ -23,6 +23,9 @@ export const MAX_IN_FLIGHT = 4_096
 /** Not shown: the part of them that is served first come, first served; the rest is reserved for keys below their fair share. */
 export const COMMON_PART = 0.8
 
+/** Not shown: the part of them from which on only users below their fair share are served, whatever keys they have. */
+export const KEYS_PART = 0.9
+
 /** Not shown: seconds for Retry-After where a key has as many requests at a time as it may. */
 export const KEY_RETRY_AFTER_S = 1
 

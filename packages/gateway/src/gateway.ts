@@ -8,7 +8,7 @@ import { adminRoutes } from './admin-routes.js'
 import type { AdmissionOptions } from './admission.js'
 import { admission } from './admission.js'
 import type { AuthenticateAdmin, AuthenticateUser, Caller } from './caller.js'
-import { callerOf, signedInBy } from './caller.js'
+import { callerOf, hasUser, signedInBy } from './caller.js'
 import type { EMBEDDING } from './conventions.js'
 import { ABANDONED_MS, BETWEEN_EVENTS_MS, DRAIN_MS, FIRST_EVENT_MS } from './conventions.js'
 import { describeError } from './describe-error.js'
@@ -78,6 +78,8 @@ export interface GatewayOptions
   embedding?: typeof EMBEDDING
   /** Largest JSON body in bytes; default 20 MiB. */
   bodyLimit?: number
+  /** Bytes of the bodies of running requests, as far as these did not come with their head: 503 `overloaded` beyond. Default 512 MB. */
+  bodyMemory?: number
   /** Milliseconds of silence after which a stream carries a comment; default 15,000. */
   heartbeatMs?: number
   /** Cross-origin requests that are allowed; default none. */
@@ -190,6 +192,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     routes,
     onRequest: tellEach([options.onRequest ?? [], events ? publish : []].flat()),
     enter: admission(options),
+    callerId: (caller) => (hasUser(caller) ? caller.user.id : undefined),
     toApiError: describeError,
     errorBody: ({ type, message, code }) => ({ error: { type, message, code } }),
   }

@@ -3,6 +3,15 @@
 /** "Maximum request body size … not shown": bytes of a JSON body. */
 export const BODY_LIMIT = 20 * 1024 * 1024
 
+/** Not shown: bytes of the bodies of running requests, as far as these do not come with their head. */
+export const BODY_MEMORY = 512_000_000
+
+/** Not shown: what a body that is waited for takes of them at least, as its connection and its request do. */
+export const BODY_COST = 16 * 1024
+
+/** Not shown: the part of what callers share that is served first come, first served; the rest is for those below their fair share. */
+export const COMMON_PART = 0.8
+
 /** Not shown: headers of every answer, of which most are for one caller alone; an operation or its answer may have others. */
 export const ANSWER_HEADERS = {
   'cache-control': 'private, no-store',
@@ -28,6 +37,9 @@ export const BODY_IDLE_MS = 30_000
  */
 export const BODY_BYTES_PER_S = 500
 
+/** Not shown: milliseconds for which a client may take nothing of its answer, as nginx has it (`send_timeout`). */
+export const ANSWER_IDLE_MS = 60_000
+
 /** Not shown: silence after which a stream carries a comment, in milliseconds, so that proxies do not time it out. */
 export const HEARTBEAT_MS = 15_000
 
@@ -42,6 +54,12 @@ export const HEADERS_MS = 20_000
  * reuse a connection that the server is closing; Node's default is 5 s.
  */
 export const KEEP_ALIVE_MS = 65_000
+
+/** Seconds of the same on Bun during and after a stream: the longest that it takes, and longer than streams are silent. */
+export const STREAM_IDLE_S = 255
+
+/** Not shown: requests of a connection that wait for the answer to an earlier one (pipelining); one more closes the connection. */
+export const PIPELINED = 16
 
 /** Not shown: bytes of a form besides its file, which are other fields, part headers and boundaries. */
 export const FORM_OVERHEAD = 1024 * 1024

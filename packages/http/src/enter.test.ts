@@ -51,10 +51,12 @@ async function* audio(error?: Error) {
 }
 
 describe('enter', () => {
-  it('runs after authentication and before the body is read', async () => {
+  it('runs after authentication and before the body is read, and again once that has been waited for', async () => {
     const { send, steps } = setUp(ignore)
+    expect((await send('GET')).status).toBe(200)
+    expect(steps.splice(0)).toEqual(whole)
     expect((await send('POST', '{}')).status).toBe(200)
-    expect(steps).toEqual(whole)
+    expect(steps).toEqual(['authenticate', 'enter ada key', 'leave', 'enter ada key', 'run', 'leave'])
   })
 
   it('can refuse, and then nothing is read, run or released', async () => {
@@ -82,7 +84,7 @@ describe('enter', () => {
   })
 })
 
-describe('the release function is called once', () => {
+describe('the release function is called once for each entry', () => {
   it.each<[string, string, string | undefined, () => unknown]>([
     ['a body that is no JSON', 'POST', 'no JSON', ignore],
     ['a body that is wrong', 'POST', '[1]', ignore],
@@ -95,7 +97,9 @@ describe('the release function is called once', () => {
     const { send, steps, depart } = setUp(run)
     await send(method, body)
     depart()
-    expect(steps.filter((step) => step === 'leave')).toHaveLength(1)
+    expect(steps.filter((step) => step !== 'authenticate' && step !== 'run')).toEqual(
+      (method === 'POST' ? [1, 2] : [1]).flatMap(() => ['enter ada key', 'leave']),
+    )
   })
 
   it.each<[string, () => unknown]>([

@@ -1,5 +1,11 @@
 import type { ApiError } from '@turnpike/core'
 
+/** The memory for bodies that are waited for. */
+export interface BodyMemory {
+  /** Takes so many bytes. @throws ApiError 503 where there are none left */
+  take(bytes: number): void
+}
+
 /** One HTTP request as the handler kit sees it, whatever runtime it came from. Made per request, so it has no getters (docs/decisions/008). */
 export interface Exchange {
   /** In upper case. */
@@ -13,10 +19,11 @@ export interface Exchange {
   /** The request body; can be read once. */
   body(): AsyncIterable<Uint8Array>
   /**
-   * The whole body.
+   * The whole body; not a promise where it is there already.
+   * @param memory what the body is taken from, if it is waited for
    * @throws ApiError 413 over `limit` bytes, before the rest has been read; 400 where the body was cut short
    */
-  bytes(limit: number): Uint8Array | Promise<Uint8Array>
+  bytes(limit: number, memory?: BodyMemory): Uint8Array | Promise<Uint8Array>
   /** Registers a listener for the client disconnecting before it has the whole reply; called at once if it already has. */
   onDisconnect(listener: () => void): void
   /** The client's address, past as many proxies as the shell was told to trust; '' where unknown. */
@@ -54,6 +61,11 @@ export interface ShellOptions {
   bodyIdleMs?: number
   /** Bytes a second that a request body has to arrive at; default 500. */
   bodyBytesPerS?: number
+  /**
+   * Milliseconds for which a client may take nothing of its answer, while there is something to take, before its connection is closed; default
+   * 60,000. It then counts as a client that disconnected. The kernel's buffers count as taken.
+   */
+  answerIdleMs?: number
 }
 
 /** What the nearest `hops` proxies report; undefined without them. Never the leftmost value: a client can write that itself. */

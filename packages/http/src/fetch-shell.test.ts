@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { Exchange, Reply } from './exchange.js'
 import { fetchShell } from './fetch-shell.js'
 
@@ -28,9 +28,10 @@ describe('the exchange', () => {
     [`${base}/x?a=1#b`, '/x', 'a=1'],
     ['http://u:p@h:8080/x', '/x', ''],
     ['http://[::1]:3000/x?y', '/x', 'y'],
+    ['/x?y', '/x', 'y'],
   ])('of %s', async (url, path, query) => {
-    // A Request refuses credentials in its URL, so that one is made up.
-    const request = url.includes('@') ? ({ ...head(url) } as Request) : new Request(url)
+    // A Request refuses credentials in its URL, and one without a host, so that these are made up.
+    const request = /^\/|@/.test(url) ? ({ ...head(url) } as Request) : new Request(url)
     const { exchange } = await send(request)
     expect([exchange.path, exchange.query]).toEqual([path, query])
   })
@@ -227,5 +228,56 @@ describe('a client disconnect', () => {
     const { exchange, response } = await send(new Request(base), { status: 200, headers: {}, body })
     await response.text()
     expect(isDisconnected(exchange)).toBe(false)
+  })
+})
+
+describe('an answer that nobody takes', () => {
+  async function* pieces(size: number, onEnd: () => void) {
+    try {
+      for (;;) yield new Uint8Array(size)
+    } finally {
+      onEnd()
+    }
+  }
+
+  it('is given up after a time, as if the client had disconnected', async () => {
+    vi.useFakeTimers()
+    try {
+      const onEnd = vi.fn()
+      const onDisconnect = vi.fn()
+      const body = pieces(100_000, onEnd)
+      const reply: Reply = { status: 200, headers: {}, body }
+      const { exchange, response } = await send(new Request(base), reply, { answerIdleMs: 1_000 })
+      exchange.onDisconnect(onDisconnect)
+      const reader = response.body!.getReader()
+      for (let i = 0; i < 5; i++) {
+        // Large chunks arrive in pieces.
+        expect((await reader.read()).value!.length).toBe([65_536, 34_464][i % 2])
+        await vi.advanceTimersByTimeAsync(900)
+      }
+      expect([onEnd, onDisconnect].map(({ mock }) => mock.calls.length)).toEqual([0, 0])
+      await vi.advanceTimersByTimeAsync(2_000)
+      await expect(reader.read()).rejects.toThrow('not read')
+      expect([onEnd, onDisconnect].map(({ mock }) => mock.calls.length)).toEqual([1, 1])
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  it('has a time-out of the host', async () => {
+    const secondsOf = async (body?: Reply['body']) => {
+      const setIdleTimeout = vi.fn()
+      const { response } = await send(
+        new Request(base),
+        { status: 200, headers: {}, ...(body && { body }) },
+        {},
+        { setIdleTimeout },
+      )
+      await response.body?.cancel()
+      return setIdleTimeout.mock.calls
+    }
+    expect(await secondsOf()).toEqual([[65]])
+    expect(await secondsOf('x'.repeat(100_000))).toEqual([[60]])
+    expect(await secondsOf(pieces(1, () => undefined))).toEqual([[255]])
   })
 })

@@ -3,14 +3,17 @@ import type { Pace } from './body.js'
 import { collect, cutShort, paced, paceOf, tooLarge, within } from './body.js'
 import type { Exchange, Handler, Reply, ShellOptions } from './exchange.js'
 import { clientIp, originOf } from './exchange.js'
+import { ANSWER_IDLE_MS, BODY_COST, KEEP_ALIVE_MS, STREAM_IDLE_S } from './conventions.js'
 
 /** What the host knows about a call besides its `Request`. */
 export interface FetchCall {
   /** The peer's address; default ''. */
   ip?: string
+  /** Sets for how many seconds the host keeps the connection while nothing moves on it; called once per answer. Default nothing is set. */
+  setIdleTimeout?: (seconds: number) => void
 }
 
-/** Bodies of up to so many bytes are read in one call, which costs less, but reports no progress. */
+/** Bodies of up to so many bytes are read in one call, which costs less, but reports no progress. Answers of up to so many fit into the kernel's buffers. */
 const SMALL = 64 * 1024
 
 async function* emptyBody(): AsyncGenerator<Uint8Array> {}
@@ -40,7 +43,8 @@ function toExchange(
   pace: Pace,
 ): Exchange {
   const { url, headers } = request
-  const start = url.indexOf('/', url.indexOf('//') + 2)
+  // Of a request without a Host (HTTP/1.0), Bun tells only the path.
+  const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('//') + 2)
   const hash = url.indexOf('#', start)
   const end = hash === -1 ? url.length : hash
   const mark = url.indexOf('?', start)
@@ -53,11 +57,13 @@ function toExchange(
     query: url.slice(stop + 1, end),
     header,
     body,
-    async bytes(limit) {
+    async bytes(limit, memory) {
       const declared = Number(headers.get('content-length') ?? NaN)
       if (declared > limit) throw tooLarge(limit)
+      memory?.take(BODY_COST)
       // A server enforces the declared length.
-      if (!(declared <= SMALL)) return collect(body(), limit)
+      if (!(declared <= SMALL)) return collect(body(), limit, memory)
+      memory?.take(declared)
       const whole = request.arrayBuffer().catch((cause: unknown) => {
         throw cutShort(cause)
       })
@@ -91,12 +97,20 @@ function appendAll(headers: Reply['headers']): Headers {
   return all
 }
 
-function toResponse(reply: Reply, disconnect: () => void): Response {
+function toResponse(
+  reply: Reply,
+  { setIdleTimeout }: FetchCall,
+  disconnect: () => void,
+  answerIdleMs: number,
+): Response {
   const { status, body } = reply
   const headers = toHeaders(reply.headers)
-  if (body === undefined || typeof body === 'string' || body instanceof Uint8Array)
-    return new Response(body as string | undefined, { status, headers })
-  return new Response(toStream(body, disconnect), { status, headers })
+  if (body !== undefined && typeof body !== 'string' && !(body instanceof Uint8Array)) {
+    setIdleTimeout?.(STREAM_IDLE_S)
+    return new Response(toStream(body, disconnect, answerIdleMs), { status, headers })
+  }
+  setIdleTimeout?.(Math.ceil((body && body.length > SMALL ? answerIdleMs : KEEP_ALIVE_MS) / 1_000))
+  return new Response(body as string | undefined, { status, headers })
 }
 
 /** Serves web `Request`s: for Bun, Deno, workers, Hono, Next and tests. */
@@ -104,11 +118,11 @@ export function fetchShell(
   handle: Handler,
   options: ShellOptions = {},
 ): (request: Request, call?: FetchCall) => Promise<Response> {
-  const { trustedHops = 0 } = options
+  const { trustedHops = 0, answerIdleMs = ANSWER_IDLE_MS } = options
   const pace = paceOf(options)
   return async (request, call = {}) => {
     const client = clientOf(request)
     const reply = await handle(toExchange(request, call, client, trustedHops, pace))
-    return toResponse(reply!, client.disconnect)
+    return toResponse(reply!, call, client.disconnect, answerIdleMs)
   }
 }

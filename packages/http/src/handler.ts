@@ -1,8 +1,17 @@
 import { ApiError } from '@turnpike/core'
 import { uuidv7 } from '@turnpike/core/internal'
+import { bodyMemory } from './body-memory.js'
 import { parseJson, requireJson } from './body.js'
 import { contentReply } from './content.js'
-import { ANSWER_HEADERS, BODY_LIMIT, CLIENT_LEFT, HEARTBEAT_MS, JSON_DEPTH } from './conventions.js'
+import {
+  ANSWER_HEADERS,
+  BODY_LIMIT,
+  BODY_MEMORY,
+  CLIENT_LEFT,
+  FILE_MEMORY,
+  HEARTBEAT_MS,
+  JSON_DEPTH,
+} from './conventions.js'
 import type { CorsOptions } from './cors.js'
 import { corsHeaders } from './cors.js'
 import type { Exchange, Handler, Reply, Servable } from './exchange.js'
@@ -14,6 +23,7 @@ import { isAnswer } from './operation.js'
 import type { LogLine, RequestLog } from './request-log.js'
 import { callHook, openLog } from './request-log.js'
 import { sseBody, sseHeaders } from './sse.js'
+import { Stay } from './stay.js'
 import { watched } from './watched.js'
 
 /** Options of {@link createHandler}. */
@@ -23,7 +33,8 @@ export interface HandlerOptions<Actor, Access extends string = string> {
   authenticate(exchange: Exchange, access: Access, log: Call['log']): Actor | Promise<Actor>
   /**
    * Admits a request before its body is read, or throws ApiError 429 or 503. The returned function is called once, when the answer has been
-   * made or, where it is streamed, when the stream has ended or the client has disconnected. Default: all requests are admitted.
+   * made or, where it is streamed, when the stream has ended or the client has disconnected. A body that has to be waited for comes in between:
+   * the request leaves while it arrives, and enters again. Default: all requests are admitted.
    */
   enter?: (actor: Actor, access: Access) => (() => void) | undefined
   /** Maps a thrown value to the error that the caller gets; default: an ApiError as it is, anything else a 500 with a fixed message. */
@@ -34,8 +45,15 @@ export interface HandlerOptions<Actor, Access extends string = string> {
   onError?: (error: unknown, context: { request_id: string }) => void
   /** Called with the log record of each finished request; default none. */
   onRequest?: ((log: RequestLog) => void) | undefined
+  /** Names a caller, for what callers share; undefined = by the address. Default: all are named so. */
+  callerId?: (actor: Actor) => string | undefined
   /** Largest JSON body in bytes; default 20 MiB. */
   bodyLimit?: number
+  /**
+   * Bytes of the bodies of running requests, as far as these did not come with their head: 503 `overloaded` beyond. From four fifths on, only
+   * callers below their fair share get any. Default 512 MB.
+   */
+  bodyMemory?: number
   /** Deepest JSON nesting; default 128. */
   jsonDepth?: number
   /** Milliseconds of silence after which a stream carries a comment; default 15,000. */
@@ -74,25 +92,6 @@ function addMissing(headers: Reply['headers'], more: Readonly<Reply['headers']>)
   for (const name in more) headers[name] ??= more[name]!
 }
 
-/** What has to be finished or released when a request ends. */
-interface Stay {
-  log: LogLine | undefined
-  /** Releases the admission of `enter`; undefined where there is none or it was released. */
-  leave: (() => void) | undefined
-}
-
-/** Releases the admission, once. */
-function leave(stay: Stay): void {
-  const { leave } = stay
-  stay.leave = undefined
-  leave?.()
-}
-
-function end(stay: Stay, status: number): void {
-  stay.log?.end(status)
-  leave(stay)
-}
-
 /**
  * Handles every request in the same order: id, match, authenticate, rate limit, admit, parse, run, answer.
  * @returns the handler, and `refuse`, which makes the error reply for input that never became a request
@@ -102,6 +101,10 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
   const { cors = { origins: [] }, onError, onRequest } = options
   const describe = options.toApiError ?? toApiError
   const match = matcher(routes)
+  const memory = bodyMemory(options.bodyMemory ?? BODY_MEMORY)
+
+  const enter = (stay: Stay, actor: Actor, access: Access): void =>
+    void (stay.admitted = options.enter?.(actor, access))
 
   const errorReply = (error: ApiError): Reply => {
     const reply = json(error.status, options.errorBody(error))
@@ -135,7 +138,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     if (isStream(body))
       reply.body = watched(body, {
         onError: (error) => report(error, requestId, stay.log),
-        onEnd: () => end(stay, reply.status),
+        onEnd: () => stay.end(reply.status),
       })
     return reply
   }
@@ -156,7 +159,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
       )
     if (value.kind === 'bytes')
       return watch({ status, headers: { 'content-type': value.contentType }, body: value.body }, requestId, stay)
-    const onEnd = (): void => end(stay, status)
+    const onEnd = (): void => stay.end(status)
     const errorEvent = (error: unknown) => options.errorBody(report(error, requestId, stay.log))
     return { status, headers: sseHeaders, body: sseBody(value.events, { errorEvent, heartbeatMs, onEnd }) }
   }
@@ -173,7 +176,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     const { operation } = route
     const say = stay.log ? stay.log.add : ignore
     const actor = await options.authenticate(exchange, operation.access, say)
-    stay.leave = options.enter?.(actor, operation.access)
+    enter(stay, actor, operation.access)
     const params = operation.params ? parse(operation.params, pathParams, 'path') : pathParams
     const query = operation.query && parse(operation.query, parseQuery(exchange.query), 'query')
     const { method, ip, origin, onDisconnect, header } = exchange
@@ -181,15 +184,24 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     let body: unknown
     let form: Form | undefined
     try {
+      if (operation.form || operation.body) stay.caller = options.callerId?.(actor) ?? exchange.ip()
       if (operation.form) {
         const { readForm } = await import('./multipart.js')
+        stay.leave()
+        stay.take(FILE_MEMORY)
         form = await readForm(exchange, operation.form, (fields) => checkBody(operation, fields))
+        enter(stay, actor, operation.access)
         body = form.fields
       } else if (operation.body) {
         requireJson(header('content-type'), header('content-encoding'))
         // The parsed body is passed on, not valibot's copy: schemas of bodies transform nothing, and the copy lacks keys such as `constructor`.
-        const read = exchange.bytes(route.bodyLimit ?? bodyLimit)
-        body = parseJson(read instanceof Promise ? await read : read, jsonDepth)
+        let bytes = exchange.bytes(route.bodyLimit ?? bodyLimit, stay)
+        if (bytes instanceof Promise) {
+          stay.leave()
+          bytes = await bytes
+          enter(stay, actor, operation.access)
+        }
+        body = parseJson(bytes, jsonDepth)
       }
       if (body !== undefined) checkBody(operation, body)
     } catch (error) {
@@ -210,7 +222,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     const requestId = uuidv7()
     const route = methods.get(exchange.method === 'HEAD' ? 'GET' : exchange.method)
     const log = onRequest && openLog(onRequest, exchange, route?.path ?? '', requestId)
-    const stay: Stay = { log, leave: undefined }
+    const stay = new Stay(log, memory)
     const headers: Reply['headers'] = { 'x-request-id': requestId }
     const setHeader: Call['setHeader'] = (name, value) => void (headers[name] = value)
     const finish = (reply: Reply): Reply => {
@@ -223,9 +235,9 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
         reply.headers['vary'] += `, ${vary}`
       }
       if (exchange.method === 'HEAD') delete reply.body
-      if (!isStream(reply.body)) end(stay, reply.status)
+      if (!isStream(reply.body)) stay.end(reply.status)
       // A stream finishes through its own `onEnd`; but if the client has disconnected, nobody may ever read it.
-      else if (stay.leave) exchange.onDisconnect(() => leave(stay))
+      else exchange.onDisconnect(() => stay.release())
       return reply
     }
     const fail = (error: unknown): Reply => finish(errorReply(report(error, requestId, log)))

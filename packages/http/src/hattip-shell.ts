@@ -14,6 +14,14 @@ interface NodePlatform {
   response: NodeResponse
 }
 
+/** `context.platform` of @hattip/adapter-bun. */
+interface BunPlatform {
+  name: 'bun'
+  server: { timeout(request: Request, seconds: number): void }
+}
+
+const isBun = (platform: unknown): platform is BunPlatform => (platform as Partial<BunPlatform> | null)?.name === 'bun'
+
 const isNode = (platform: unknown): platform is NodePlatform =>
   typeof platform === 'object' && platform !== null && (platform as Partial<NodePlatform>).name === 'node'
 
@@ -29,8 +37,10 @@ export function hattipShell(handle: Handler, options: ShellOptions = {}): Hattip
   const viaNode = nodeShell(handle, options)
   const viaFetch = fetchShell(handle, options)
   return (context: AdapterRequestContext) => {
-    const { platform } = context
-    if (!isNode(platform)) return viaFetch(context.request, { ip: context.ip })
+    const { platform, request, ip } = context
+    if (isBun(platform))
+      return viaFetch(request, { ip, setIdleTimeout: (seconds) => platform.server.timeout(request, seconds) })
+    if (!isNode(platform)) return viaFetch(request, { ip })
     return new Promise((resolve, reject) => {
       const pass = (): void => {
         context.passThrough()

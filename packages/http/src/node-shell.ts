@@ -1,11 +1,11 @@
-import type { ApiError } from '@turnpike/core'
 import { concat, extend } from '@turnpike/core/internal'
 import type { Pace } from './body.js'
 import { cutShort, paced, paceOf, Patience, tooLarge, tooSlow } from './body.js'
-import type { Exchange, Handler, Reply, ShellOptions } from './exchange.js'
+import { ANSWER_IDLE_MS, BODY_COST } from './conventions.js'
+import type { BodyMemory, Exchange, Handler, Reply, ShellOptions } from './exchange.js'
 import { clientIp, originOf } from './exchange.js'
 import type { NodeResponse } from './node-stream.js'
-import { stream } from './node-stream.js'
+import { endWithin, sendWhole, stream } from './node-stream.js'
 
 /** The part of node:http's IncomingMessage that the shell uses; a structural type, so that `@types/node` is not required. */
 export interface NodeRequest {
@@ -42,7 +42,12 @@ const utf8 = new TextEncoder()
 const parsedBody = (body: unknown): Uint8Array =>
   body instanceof Uint8Array ? body : utf8.encode(typeof body === 'string' ? body : JSON.stringify(body ?? ''))
 
-function readBytes(request: NodeRequest, limit: number, pace: Pace): Uint8Array | Promise<Uint8Array> {
+function readBytes(
+  request: NodeRequest,
+  limit: number,
+  pace: Pace,
+  memory?: BodyMemory,
+): Uint8Array | Promise<Uint8Array> {
   const length = Number(request.headers['content-length'])
   if (length > limit) return Promise.reject(tooLarge(limit))
   if (request.readableEnded) {
@@ -56,12 +61,13 @@ function readBytes(request: NodeRequest, limit: number, pace: Pace): Uint8Array 
     return body.length > limit ? Promise.reject(tooLarge(limit)) : body
   }
   return new Promise((resolve, reject) => {
+    memory?.take(BODY_COST)
     const chunks: Uint8Array[] = []
     let size = 0
     const patience = new Patience(pace)
     let begin: number
     let timer: ReturnType<typeof setTimeout> | undefined
-    const refuse = (error: ApiError): void => {
+    const refuse = (error: unknown): void => {
       clearTimeout(timer)
       request.removeAllListeners('data')
       reject(error)
@@ -75,6 +81,11 @@ function readBytes(request: NodeRequest, limit: number, pace: Pace): Uint8Array 
     request.on('data', (chunk: Uint8Array) => {
       size += chunk.length
       if (size > limit) return refuse(tooLarge(limit))
+      try {
+        memory?.take(chunk.length)
+      } catch (error) {
+        return refuse(error)
+      }
       chunks.push(chunk)
       patience.arrived(chunk.length, performance.now() - begin)
       wait()
@@ -111,7 +122,7 @@ function toExchange(
     header,
     // Ending the iterator must not close the connection, because the response is still to be sent.
     body: () => paced(request.iterator({ destroyOnReturn: false }), pace),
-    bytes: (limit) => readBytes(request, limit, pace),
+    bytes: (limit, memory) => readBytes(request, limit, pace, memory),
     onDisconnect(listener) {
       if (response.destroyed) listener()
       else
@@ -129,38 +140,48 @@ function toExchange(
  * Responds while the client is still sending: the whole response at once, the end of the connection up to `LINGER_MS` later. Node itself would
  * go on reading, for as long as the client likes.
  */
-function lingeringEnd(request: NodeRequest, response: NodeResponse, body: Uint8Array | undefined): void {
+function lingeringEnd(
+  request: NodeRequest,
+  response: NodeResponse,
+  body: Uint8Array | undefined,
+  idleMs: number,
+): void {
   if (body) response.write(body)
   else response.flushHeaders()
-  const timer = setTimeout(() => response.end(), LINGER_MS)
+  const timer = setTimeout(() => endWithin(response, idleMs), LINGER_MS)
   response.once('close', () => clearTimeout(timer))
   request.on('end', () => response.end())
   request.resume()
 }
 
-function send(request: NodeRequest, response: NodeResponse, { status, headers, body }: Reply): Promise<void> | void {
+function send(
+  request: NodeRequest,
+  response: NodeResponse,
+  { status, headers, body }: Reply,
+  idleMs: number,
+): Promise<void> | void {
   const isComplete = request.complete
   if (!isComplete) headers = extend(headers, { connection: 'close' })
   // A streamed body is read even if the client has disconnected, so that it ends and its usage record is written.
   if (body !== undefined && typeof body !== 'string' && !(body instanceof Uint8Array)) {
     if (!response.destroyed) response.writeHead(status, headers)
-    return stream(response, body)
+    return stream(response, body, idleMs)
   }
   if (response.destroyed) return
   // A Buffer, because node:http would flatten a string twice: to count its bytes, and after prepending the head.
   const bytes = typeof body === 'string' ? Buffer.from(body) : body
   if (bytes) headers['content-length'] = String(bytes.length)
   response.writeHead(status, headers)
-  if (isComplete) response.end(bytes)
-  else lingeringEnd(request, response, bytes)
+  if (isComplete) return sendWhole(response, bytes, idleMs)
+  lingeringEnd(request, response, bytes, idleMs)
 }
 
 /** Resolves in the next turn of the event loop. node:http sets `complete` on a body that arrived with its head only after its listeners have run. */
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-function trySend(request: NodeRequest, response: NodeResponse, reply: Reply): Promise<void> | void {
+function trySend(request: NodeRequest, response: NodeResponse, reply: Reply, idleMs: number): Promise<void> | void {
   try {
-    return send(request, response, reply)
+    return send(request, response, reply, idleMs)
   } catch {
     // The head cannot be written, so the connection is closed.
     response.destroy()
@@ -172,13 +193,13 @@ function trySend(request: NodeRequest, response: NodeResponse, reply: Reply): Pr
  * Rejects only if `next` throws.
  */
 export function nodeShell(handle: Handler, options: ShellOptions = {}): NodeListener {
-  const { trustedHops = 0 } = options
+  const { trustedHops = 0, answerIdleMs = ANSWER_IDLE_MS } = options
   const pace = paceOf(options)
   return (request, response, next) =>
     handle(toExchange(request, response, next !== undefined, trustedHops, pace)).then((reply) => {
       if (!reply) return next!()
-      if (request.complete) return trySend(request, response, reply)
+      if (request.complete) return trySend(request, response, reply, answerIdleMs)
       // If the body arrived with the head, `complete` is set one turn later, and the connection can be kept alive.
-      return nextTurn().then(() => trySend(request, response, reply))
+      return nextTurn().then(() => trySend(request, response, reply, answerIdleMs))
     })
 }

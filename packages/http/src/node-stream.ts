@@ -31,6 +31,32 @@ export interface NodeResponse extends NodeWriter {
 /** The original `write` of node:http; undefined on other runtimes. */
 const nodeWrite = globalThis.process?.getBuiltinModule?.('node:http').OutgoingMessage.prototype.write
 
+/** Bytes that are written at once at most, so that the time-out below sees a slow client take a large chunk. */
+const PIECE = 64 * 1024
+
+/** Closes the connection where the client has not taken what was written within `ms`. @returns a function that stops the time-out */
+function closeAfter(response: NodeResponse, ms: number): () => void {
+  const timer = setTimeout(() => response.destroy(), ms)
+  return () => clearTimeout(timer)
+}
+
+/** Ends a response, and closes the connection where the client takes nothing of its last bytes for `idleMs`. */
+export function endWithin(response: NodeResponse, idleMs: number, last?: string | Uint8Array): void {
+  response.end(last)
+  // Without a socket, an earlier response is pending, which has a time-out of its own.
+  if (!response.writableFinished && response.socket) response.once('close', closeAfter(response, idleMs))
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes
+}
+
+/** Sends a whole body. */
+export function sendWhole(response: NodeResponse, bytes: Uint8Array | undefined, idleMs: number): Promise<void> | void {
+  if (bytes && bytes.length > PIECE) return stream(response, once(bytes), idleMs)
+  endWithin(response, idleMs, bytes)
+}
+
 /** Writes a non-empty chunk in the chunked transfer coding (RFC 9112, section 7.1). */
 function writeChunk(to: NodeWriter, chunk: string | Uint8Array): boolean {
   if (typeof chunk !== 'string') {
@@ -43,11 +69,15 @@ function writeChunk(to: NodeWriter, chunk: string | Uint8Array): boolean {
 }
 
 /**
- * Streams a body to the client, with backpressure. node:http splits each chunk into four deferred writes, which costs more CPU than the
+ * Streams a body to the client, with backpressure, and closes the connection where the client takes nothing for `idleMs`. node:http splits each chunk into four deferred writes, which costs more CPU than the
  * gateway spends on the chunk. The chunked coding is therefore done here, with one write to the socket per chunk, unless middleware such
  * as compression has replaced `response.write`. Callbacks in place of `for await`, which would double the cost.
  */
-export function stream(response: NodeResponse, body: AsyncIterable<string | Uint8Array>): Promise<void> {
+export function stream(
+  response: NodeResponse,
+  body: AsyncIterable<string | Uint8Array>,
+  idleMs: number,
+): Promise<void> {
   const framed = response.chunkedEncoding === true && response.write === nodeWrite
   if (framed) response.chunkedEncoding = false
   const chunks = body[Symbol.asyncIterator]()
@@ -56,9 +86,13 @@ export function stream(response: NodeResponse, body: AsyncIterable<string | Uint
     let begun = false
     /** The writer whose `drain` event is awaited. */
     let full: NodeWriter | undefined
+    let stopTimeout: () => void
+    /** What is left of a large chunk. */
+    let rest: Uint8Array | undefined
 
     const goOn = (): void => {
       if (!full) return
+      stopTimeout()
       full.removeListener('drain', goOn)
       full = undefined
       pull()
@@ -76,20 +110,29 @@ export function stream(response: NodeResponse, body: AsyncIterable<string | Uint
     const write = (chunk: string | Uint8Array): void => {
       // A chunk of length 0 would end the body.
       if (chunk.length === 0) return pull()
+      if (chunk.length > PIECE) {
+        const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
+        rest = bytes.subarray(PIECE)
+        chunk = bytes.subarray(0, PIECE)
+      }
       // The first chunk goes through node:http, which writes the head before it.
       const socket = (framed && begun && response.socket) || undefined
       begun = true
       socket?.cork()
       const to = socket ?? response
       if (framed ? writeChunk(to, chunk) : to.write(chunk)) pull()
-      else (full = to).once('drain', goOn)
+      else {
+        full = to
+        to.once('drain', goOn)
+        stopTimeout = closeAfter(response, idleMs)
+      }
       // Chunks that follow in the same microtask, such as the last one, are sent in the same write.
       if (socket) microtask(uncork)
     }
     const onChunk = ({ done, value }: IteratorResult<string | Uint8Array, undefined>): void => {
       try {
         if (done) {
-          response.end(framed ? '0\r\n\r\n' : undefined)
+          endWithin(response, idleMs, framed ? '0\r\n\r\n' : undefined)
           end()
         } else if (response.destroyed) void Promise.resolve(chunks.return?.()).then(end, fail)
         else write(value)
@@ -97,7 +140,12 @@ export function stream(response: NodeResponse, body: AsyncIterable<string | Uint
         fail()
       }
     }
-    const pull = (): void => read(onChunk, fail)
+    const pull = (): void => {
+      if (!rest) return read(onChunk, fail)
+      const value = rest
+      rest = undefined
+      onChunk({ done: false, value })
+    }
 
     response.once('close', goOn)
     pull()

@@ -2,10 +2,12 @@ import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { ApiError } from '@turnpike/core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Exchange, Reply } from './exchange.js'
+import { PIPELINED } from './conventions.js'
 import { createServer } from './node.js'
 
 const LIMIT = 10
@@ -53,5 +55,49 @@ describe('a client that asks before it sends its body (Expect: 100-continue)', (
   it('is not asked for one that is refused by the head', async () => {
     expect(await send('/refused', 'a body')).toEqual([false, 401, 'refused'])
     expect(await send('/whole', 'x'.repeat(LIMIT + 1))).toEqual([false, 413, expect.stringContaining('larger than')])
+  })
+})
+
+describe('pipelined requests', () => {
+  let running = 0
+  let most = 0
+  let count = 0
+  const server = createServer({
+    async handle({ path }) {
+      most = Math.max(most, ++running)
+      count++
+      await new Promise(setImmediate)
+      running--
+      return replyOf(200, `<${path}>`)
+    },
+    refuse: (error) => replyOf(error.status, error.message),
+  })
+  beforeAll(() => once(server.listen(0, '127.0.0.1'), 'listening'))
+  afterAll(() => once(server.close(), 'close'))
+
+  /** Sends so many requests at once, of which the last closes the connection. @returns the bodies of the answers */
+  async function send(requests: number): Promise<string[]> {
+    const { port } = server.address() as AddressInfo
+    const socket = connect(port, '127.0.0.1')
+    const head = (i: number) =>
+      `GET /${i} HTTP/1.1\r\nHost: x\r\n${i === requests - 1 ? 'Connection: close\r\n' : ''}\r\n`
+    socket.write(Array.from({ length: requests }, (_, i) => head(i)).join(''))
+    let seen = ''
+    socket.on('data', (data) => void (seen += data.toString()))
+    socket.on('error', () => undefined)
+    await once(socket, 'close')
+    return seen.match(/<.*?>/g) ?? []
+  }
+
+  it('run one after the other', async () => {
+    const bodies = await send(PIPELINED + 1)
+    expect(bodies).toEqual(Array.from({ length: PIPELINED + 1 }, (_, i) => `</${i}>`))
+    expect(most).toBe(1)
+  })
+
+  it('close the connection where too many wait, and do not run', async () => {
+    count = 0
+    expect((await send(PIPELINED + 2)).length).toBeLessThanOrEqual(1)
+    expect(count).toBe(1)
   })
 })

@@ -5,7 +5,7 @@ import type { Socket } from 'node:net'
 import { ApiError } from '@turnpike/core'
 import { invalid } from '@turnpike/core/internal'
 import { tooSlow } from './body.js'
-import { HEADER_LIMIT, HEADERS_MS, KEEP_ALIVE_MS } from './conventions.js'
+import { HEADER_LIMIT, HEADERS_MS, KEEP_ALIVE_MS, PIPELINED } from './conventions.js'
 import type { Reply, Servable, ShellOptions } from './exchange.js'
 import { nodeShell } from './node-shell.js'
 
@@ -92,12 +92,27 @@ export function createServer(servable: Servable, options: ServerOptions = {}): S
   const { listener = createListener(servable, options), maxHeaderSize = HEADER_LIMIT } = options
   /** The response to the last request of each connection. */
   const responses = new WeakMap<Socket, ServerResponse>()
+  /** How many requests of a connection wait for the response to an earlier one. */
+  const waiting = new WeakMap<Socket, number>()
   const answerRaw = (socket: Socket, error: ApiError): void => {
     if (isFree(socket, responses.get(socket))) writeRaw(socket, servable.refuse(error))
     else socket.destroy()
   }
+  /** Runs a request once that before it on the connection has been answered: responses that cannot be sent yet would only take memory. */
+  const inTurn: RequestListener = (request, response) => {
+    const { socket } = request
+    const last = responses.get(socket)
+    responses.set(socket, response)
+    if (!last || last.writableFinished) return checked(request, response)
+    const count = (waiting.get(socket) ?? 0) + 1
+    if (count > PIPELINED) return void socket.destroy()
+    waiting.set(socket, count)
+    last.once('close', () => {
+      waiting.set(socket, waiting.get(socket)! - 1)
+      if (!socket.destroyed) checked(request, response)
+    })
+  }
   const checked: RequestListener = (request, response) => {
-    responses.set(request.socket, response)
     if (hasHost(request)) return listener(request, response)
     const reply = servable.refuse(invalid('The Host header is missing, malformed or repeated'))
     response.writeHead(reply.status, lastHeaders(reply)).end(reply.body)
@@ -114,8 +129,8 @@ export function createServer(servable: Servable, options: ServerOptions = {}): S
   })
   // Node's default drops the lines after the first 2,000, among them an X-Forwarded-For that a proxy appends. `maxHeaderSize` limits them all.
   server.maxHeadersCount = 0
-  server.on('request', checked)
-  server.on('checkExpectation', checked)
+  server.on('request', inTurn)
+  server.on('checkExpectation', inTurn)
   // Node's default asks for the body at once. Asked for when it is first read, a body is not sent that the head is refused for.
   server.on('checkContinue', (request, response) => {
     const onListener = (event: string | symbol): void => {
@@ -124,7 +139,7 @@ export function createServer(servable: Servable, options: ServerOptions = {}): S
       if (!response.headersSent) response.writeContinue()
     }
     request.on('newListener', onListener)
-    checked(request, response)
+    inTurn(request, response)
   })
   server.on('connect', (_, socket) => {
     const message = 'This server is not a proxy'

@@ -18,7 +18,16 @@ const base: OpenApiOptions<Access> = {
   routes: [],
   components: { Pet: { schema: Pet, shown: ['id', 'name'] }, Error: { schema: Problem, shown: ['error'] } },
   error: 'Error',
-  statuses: { 400: 'Bad.', 401: 'Who?', 408: 'Slow.', 413: 'Large.', 422: 'Odd.', 429: 'Often.', 500: 'Sorry.' },
+  statuses: {
+    400: 'Bad.',
+    401: 'Who?',
+    408: 'Slow.',
+    413: 'Large.',
+    422: 'Odd.',
+    429: 'Often.',
+    500: 'Sorry.',
+    503: 'Full.',
+  },
   access: {
     open: { who: 'For anybody.', security: [], errors: [] },
     user: { who: 'For users.', security: ['token'], errors: [401, 429] },
@@ -89,7 +98,7 @@ describe('the document of a route table', () => {
           },
           content: json,
         },
-        ...errors(400, 401, 408, 413, 422, 429, 500),
+        ...errors(400, 401, 408, 413, 422, 429, 500, 503),
       },
     })
     const routes = [route('GET', '/pets/{id+}', update), route('GET', '/part', update, { listed: false })]
@@ -135,7 +144,7 @@ describe('the document of a route table', () => {
         206: { headers: requestId, content: { 'image/png': {} } },
         304: { headers: requestId },
         429: { description: 'Often.', content },
-        ...errors(400, 408, 413, 416, 500),
+        ...errors(400, 408, 413, 416, 500, 503),
       },
     })
     const remove = operation({ id: 'odd.delete', summary: 'Removes it.', access: 'open', run })

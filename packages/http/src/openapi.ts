@@ -40,7 +40,7 @@ export interface OpenApiDocument {
 /** What may go wrong besides the check of access: while input is read, in the operation itself, and while stored bytes are sent. */
 const errorsOf = ({ body, query, stored, errors = [] }: Operation<unknown>): number[] => [
   ...(body || query ? [400] : []),
-  ...(body ? [408, 413] : []),
+  ...(body ? [408, 413, 503] : []),
   ...errors,
   ...(stored ? [412, 416] : []),
   500,

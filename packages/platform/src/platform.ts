@@ -87,6 +87,8 @@ export interface PlatformOptions extends ShellOptions {
   cors?: CorsOptions
   /** Largest JSON body in bytes; default 1 MiB. */
   bodyLimit?: number
+  /** Bytes of the bodies of running requests, as far as these did not come with their head: 503 beyond. Default 512 MB. */
+  bodyMemory?: number
   /** Called for each error that ends as a 5xx; default none. */
   onError?: NonNullable<HandlerOptions<Caller>['onError']>
   /** Called with the log record of each finished request; default none. */
@@ -180,6 +182,7 @@ export function createPlatform(options: PlatformOptions): Platform {
     bodyLimit,
     routes,
     authenticate: callerOf(kv, { ...callers, count }),
+    callerId: (caller) => caller?.user.id,
     errorBody: ({ message }) => ({ error: message }),
   })
   const browser =

@@ -43,7 +43,7 @@ export async function lockFolder(folder: string): Promise<() => Promise<void>> {
   if (openFolders.has(real)) refuse(process.pid)
   openFolders.add(real)
   try {
-    await writeFile(mine, await identify(process.pid))
+    await writeFile(mine, await identify(process.pid), { mode: 0o600 })
     // link() creates the lock together with its content, and fails if there is one.
     while (
       !(await link(mine, path).then(

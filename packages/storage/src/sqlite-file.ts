@@ -27,6 +27,16 @@ function databaseClass(): DatabaseClass {
   return found
 }
 
+/** Creates a missing file for its owner alone. SQLite itself would let everybody read it; the files beside it get the same mode. */
+function create(file: string): void {
+  const { closeSync, openSync } = process.getBuiltinModule('node:fs')
+  try {
+    if (file !== ':memory:') closeSync(openSync(file, 'ax', 0o600))
+  } catch {
+    // It exists, or SQLite tells why it cannot.
+  }
+}
+
 /** The primary result code of SQLite, which Node and Bun name differently. */
 const codeOf = (error: unknown): number => {
   const { errcode, errno } = error as { errcode?: number; errno?: number }
@@ -49,13 +59,13 @@ export interface SqliteFile {
 }
 
 /**
- * Opens a file, creates it if it is missing, and runs `create` on it in a transaction.
+ * Opens a file, creates it for its owner alone if it is missing, and runs `prepare` on it in a transaction.
  * @throws StorageError if the runtime has no SQLite, or the file cannot be used
  */
 export async function openSqlite(
   file: string,
   durability: SqliteDurability,
-  create: (db: Database) => void,
+  prepare: (db: Database) => void,
 ): Promise<SqliteFile> {
   const Database = databaseClass()
 
@@ -75,6 +85,7 @@ export async function openSqlite(
       }
   }
 
+  create(file)
   const db = await retryWhileBusy(() => new Database(file))
   const transaction = (action: () => void): Promise<void> =>
     retryWhileBusy(() => {
@@ -109,7 +120,7 @@ export async function openSqlite(
       db.exec(`pragma synchronous = ${durability === 'power-loss' ? 'full' : 'normal'}`)
       db.exec('pragma fullfsync = on')
     })
-    await transaction(() => create(db))
+    await transaction(() => prepare(db))
     return { db, retryWhileBusy, transaction }
   } catch (error) {
     db.close()

@@ -967,6 +967,18 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description Gateway unavailable. */
+        Error503: {
+            headers: {
+                "X-Request-ID": components["headers"]["X-Request-ID"];
+                /** @description Seconds to wait before retrying. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description The caller lacks permission for the resource. */
         Error403: {
             headers: {
@@ -1013,18 +1025,6 @@ export interface components {
                 "X-Request-ID": components["headers"]["X-Request-ID"];
                 /** @description Seconds to wait before retrying. */
                 "Retry-After": number;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description Gateway unavailable. */
-        Error503: {
-            headers: {
-                "X-Request-ID": components["headers"]["X-Request-ID"];
-                /** @description Seconds to wait before retrying. */
-                "Retry-After"?: number;
                 [name: string]: unknown;
             };
             content: {

@@ -1,0 +1,23 @@
+import { ApiError } from '@turnpike/core'
+import { Shares } from '@turnpike/core/internal'
+import { COMMON_PART } from './conventions.js'
+
+/** 503 for a body that there is no memory for. */
+const noMemory = (): ApiError =>
+  new ApiError(503, 'server_error', 'The server has no memory for more request bodies; try again later', {
+    code: 'overloaded',
+    retryAfter: 1,
+  })
+
+/**
+ * Limits the bytes of the bodies of running requests, which callers share (docs/decisions/037).
+ * @returns a function that takes bytes for a caller, or gives them back where they are negative. @throws ApiError 503 where there are too many
+ */
+export function bodyMemory(total: number): (caller: string, bytes: number) => void {
+  const shares = new Shares(total)
+  return (caller, bytes) => {
+    const all = shares.taken + bytes
+    if (bytes > 0 && (all > total || (all > total * COMMON_PART && !shares.isBelow(caller)))) throw noMemory()
+    shares.take(caller, bytes)
+  }
+}

@@ -1,0 +1,37 @@
+import type { BodyMemory } from './exchange.js'
+import type { LogLine } from './request-log.js'
+
+/** What has to be finished or released when a request ends. */
+export class Stay implements BodyMemory {
+  /** Releases the admission of `enter`; undefined where there is none or it was released. */
+  admitted: (() => void) | undefined
+  /** Who has the memory. */
+  caller = ''
+  private bytes = 0
+
+  /** @param memory of a handler: takes bytes for a caller, or throws */
+  constructor(
+    readonly log: LogLine | undefined,
+    private readonly memory: (caller: string, bytes: number) => void,
+  ) {}
+
+  take(bytes: number): void {
+    this.memory(this.caller, bytes)
+    this.bytes += bytes
+  }
+  /** Releases the admission, once. */
+  leave(): void {
+    const { admitted } = this
+    this.admitted = undefined
+    admitted?.()
+  }
+  /** Releases all, once. */
+  release(): void {
+    this.leave()
+    if (this.bytes > 0) this.take(-this.bytes)
+  }
+  end(status: number): void {
+    this.log?.end(status)
+    this.release()
+  }
+}
