@@ -7,7 +7,7 @@ export const ACCESS_TOKEN_S = 900
 export const IDLE_DAYS = 7
 export const ABSOLUTE_DAYS = 30
 
-/** Not shown: seconds for which every older refresh token is answered with the current one, so that several tabs can refresh at once. */
+/** Not shown: seconds for which the refresh token before the current one is answered with that, so that several tabs can refresh at once. */
 export const REUSE_S = 10
 
 /** Not shown: sign-ins that a user may have at a time; the oldest ends where there are more. */

@@ -37,7 +37,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * An access token for whoever is signed in, such as a browser with a session cookie.
+         * An access token for a browser with a session cookie; for an access token, that token itself.
          * @description For whoever is signed in.
          */
         get: operations["auth.session"];

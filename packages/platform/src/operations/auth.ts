@@ -60,7 +60,7 @@ export const signOut = (sessions: SessionIssuer) =>
 export const browserSession = (sessions: SessionIssuer) =>
   operation({
     id: 'auth.session',
-    summary: 'An access token for whoever is signed in, such as a browser with a session cookie.',
+    summary: 'An access token for a browser with a session cookie; for an access token, that token itself.',
     access: 'user',
     output: BrowserSession,
     answerHeaders: ['Set-Cookie'],
