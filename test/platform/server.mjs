@@ -43,7 +43,7 @@ const { kv, rateLimiter: shared } = watched ?? (await openStorage(process.argv[2
 const rateLimiter = RATE_LIMITER === 'memory' || !shared ? memoryRateLimiter({ now }) : shared
 const { blobs } = await openFiles({ ...process.env, STORAGE: process.argv[2], FILES: process.env.FILES ?? 'memory' })
 const trustedHops = Number(TRUSTED_HOPS)
-const cors = { origins: CORS_ORIGIN ? [CORS_ORIGIN] : [] }
+const cors = { origins: CORS_ORIGIN ? CORS_ORIGIN.split(',') : [] }
 const balancePolicy = BALANCE_POLICY
 /** Prices that a test has set, by `provider/model`. */
 const changed = new Map()

@@ -6,6 +6,7 @@ import type { UserGateway } from './browser-gateway.js'
 import { browserGateway, isBrowserGateway } from './browser-gateway.js'
 import type { Caller } from './caller.js'
 import { callerOf } from './caller.js'
+import { requireSameOrigin } from './csrf.js'
 import { BALANCE_POLICY, BODY_LIMIT, KEY_LIMITS, PLAN_LIMITS, SELF_ROLE, USER_RATE_LIMIT } from './conventions.js'
 import { tooMany } from './errors.js'
 import type { FilesOptions } from './files/options.js'
@@ -69,7 +70,7 @@ export interface PlatformOptions extends ShellOptions {
   baseUrl?: string
   /** Origins besides that of the platform whose pages may send requests with its cookie; default none. */
   trustedOrigins?: readonly string[]
-  /** Cross-origin requests that browsers allow; default none. */
+  /** Cross-origin requests that browsers allow, also to sign in without a cookie; default none. */
   cors?: CorsOptions
   /** Largest JSON body in bytes; default 1 MiB. */
   bodyLimit?: number
@@ -125,7 +126,8 @@ export interface Platform extends Servable, Shells {
  * await platform.operations.users.create({ email: 'ada@example.org', password: 'correct horse', role: 'admin' })
  */
 export function createPlatform(options: PlatformOptions): Platform {
-  const { kv, identity, gateway, trustedOrigins = [], now = Date.now, bodyLimit = BODY_LIMIT } = options
+  const { kv, identity, gateway, baseUrl, trustedOrigins = [], now = Date.now, bodyLimit = BODY_LIMIT } = options
+  const friends = [...trustedOrigins, ...(options.cors?.origins ?? [])]
   const { teams = fixedTeams(), taskPolicy, responder } = options
   const { rateLimiter = memoryRateLimiter({ now }), userRateLimit = USER_RATE_LIMIT } = options
   const { sessions } = identity
@@ -152,11 +154,17 @@ export function createPlatform(options: PlatformOptions): Platform {
   }
   const operations = operationsOf(parts, options.files)
   const routes: PlatformRoute[] = [
-    ...platformRoutes(operations, { ...parts, files: options.files, bodyLimit }),
+    ...platformRoutes(operations, {
+      ...parts,
+      files: options.files,
+      bodyLimit,
+      // Pages that may read the answer may sign in, though not with a cookie.
+      checkSite: (head) => requireSameOrigin(head, { baseUrl, trustedOrigins: friends, unknown: true }),
+    }),
     ...(options.routes ?? []).flatMap((more) => more({ routes: () => routes })),
   ]
 
-  const authenticate = callerOf(kv, { identity, baseUrl: options.baseUrl, trustedOrigins, now })
+  const authenticate = callerOf(kv, { identity, baseUrl, trustedOrigins, now })
   const api = createHandler({
     ...options,
     bodyLimit,
