@@ -63,7 +63,9 @@ const router = createRouter({
   providers: [openai({ apiKey: 'sk-upstream', baseURL: OPENAI_BASE_URL })],
   defaults: { agent: 'openai/gpt-4o-mini', agentAlternative: 'openai/gpt-4o' },
 })
+const keyLimits = { developer: { keys: Number(DEVELOPER_KEYS), rateLimit: Number(DEVELOPER_KEY_RATE_LIMIT) } }
 const gateway = createGateway({
+  keyLimits,
   router,
   kv,
   ledger: usageLedger(kv, { now }),
@@ -105,7 +107,7 @@ const platform = createPlatform({
     storageGb: Number(PLAN_STORAGE_GB),
   },
   ...(SELF_ROLE && { selfRole: SELF_ROLE }),
-  keyLimits: { developer: { keys: Number(DEVELOPER_KEYS), rateLimit: Number(DEVELOPER_KEY_RATE_LIMIT) } },
+  keyLimits,
   files: {
     blobs,
     secrets: FILE_SECRETS.split(','),

@@ -155,8 +155,8 @@ export const PUBLIC_FILE_S = 300
 /** "Which roles may call which operations … not shown": the role that everybody may take; a higher one takes an administrator (ruling 58). */
 export const SELF_ROLE = 'user'
 
-/** Not shown: gateway keys of a user that are not revoked, by the role, and requests a minute of each. */
-export const KEY_LIMITS = { developer: { keys: 20, rateLimit: 600 }, admin: { keys: 1_000, rateLimit: 1_000_000 } }
+/** Not shown: gateway keys of a user that are not revoked, by the role, and requests a minute of each and of all together. */
+export { KEY_LIMITS } from '@turnpike/core/internal'
 
 /** Not shown: requests a minute of a signed-in user through `/api/gateway/v1` and for replies in conversations. */
 export const USER_RATE_LIMIT = 60

@@ -1,5 +1,6 @@
-import type { BalancePolicy, GatewayKeys, KV, RateLimiter, UsageLedger } from '@turnpike/core'
+import type { BalancePolicy, GatewayKeys, GivenKeyLimits, KV, RateLimiter, UsageLedger } from '@turnpike/core'
 import { ApiError, gatewayKeys, memoryRateLimiter, usageLedger } from '@turnpike/core'
+import { keyLimitsOf } from '@turnpike/core/internal'
 import type { CorsOptions, Exchange, Handler, HandlerOptions, Servable, ShellOptions, Shells } from '@turnpike/http'
 import { createHandler, shells } from '@turnpike/http'
 import type { UserGateway } from './browser-gateway.js'
@@ -7,7 +8,7 @@ import { browserGateway, isBrowserGateway } from './browser-gateway.js'
 import type { Caller } from './caller.js'
 import { callerOf } from './caller.js'
 import { requireSameOrigin } from './csrf.js'
-import { BALANCE_POLICY, BODY_LIMIT, KEY_LIMITS, PLAN_LIMITS, SELF_ROLE, USER_RATE_LIMIT } from './conventions.js'
+import { BALANCE_POLICY, BODY_LIMIT, PLAN_LIMITS, SELF_ROLE, USER_RATE_LIMIT } from './conventions.js'
 import { tooMany } from './errors.js'
 import type { FilesOptions } from './files/options.js'
 import type { Identity } from './identity/identity.js'
@@ -15,7 +16,6 @@ import type { PlatformRoute } from './operation.js'
 import type { PlanLimits } from './operations/balances.js'
 import { balanceOperations } from './operations/balances.js'
 import { conversationOperations } from './operations/conversations.js'
-import type { KeyLimits } from './operations/keys.js'
 import { keyOperations } from './operations/keys.js'
 import { projectOperations } from './operations/projects.js'
 import { resultOperations } from './operations/results.js'
@@ -53,8 +53,11 @@ export interface PlatformOptions extends ShellOptions {
   balancePolicy?: BalancePolicy
   /** What users may have without extras in their balance; default 1 GB of files, 10,000 sessions, 100,000 tasks, and any number of projects and agents. */
   planLimits?: Partial<PlanLimits>
-  /** The gateway keys of users by their role; default 20 for developers, of 600 requests a minute each, and 1,000 of 1,000,000 for administrators. */
-  keyLimits?: { [R in keyof KeyLimits]?: Partial<KeyLimits[R]> }
+  /**
+   * The gateway keys of users by their role; default 20 for developers, of 600 requests a minute each, and 1,000 of 1,000,000 for administrators.
+   * Give the gateway the same, which keeps to it for all keys of a user together.
+   */
+  keyLimits?: GivenKeyLimits
   /** The role that everybody may take; default `user`: administrators make developers. */
   selfRole?: SelfRole
   /** Which teams projects can have; default `fixedTeams()`. */
@@ -138,10 +141,7 @@ export function createPlatform(options: PlatformOptions): Platform {
     sessions,
     balancePolicy: options.balancePolicy ?? BALANCE_POLICY,
     planLimits: { ...PLAN_LIMITS, ...options.planLimits },
-    keyLimits: {
-      developer: { ...KEY_LIMITS.developer, ...options.keyLimits?.developer },
-      admin: { ...KEY_LIMITS.admin, ...options.keyLimits?.admin },
-    },
+    keyLimits: keyLimitsOf(options.keyLimits),
     selfRole: options.selfRole ?? SELF_ROLE,
     teams,
     taskPolicy,
