@@ -54,7 +54,7 @@ export const KNOWN_PLACES = 32
  * Not shown: what attempts of unknown addresses count as at least, in parts of their `places`, so that whoever tries again in a flood from ever
  * new addresses is not behind all of them: from anywhere, and from the neighbourhood of an address that signed in before.
  */
-export const LEAST_LOAD = { unknown: 1, neighbour: 0.5 }
+export const LEAST_LOAD = { unknown: 0.7, neighbour: 0.35 }
 /** Not shown: the first bits of its address that an address shares with its neighbourhood. */
 export const NEIGHBOURHOOD = { ipv4: 16, ipv6: 32 }
 
