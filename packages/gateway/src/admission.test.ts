@@ -1,4 +1,5 @@
 import type { ApiError } from '@turnpike/core'
+import { createUser } from '@turnpike/core'
 import { describe, expect, it, vi } from 'vitest'
 import { chunk, errorOf, OWNER, streamed, testGateway } from '../../../test/support/gateway.js'
 import { admission } from './admission.js'
@@ -54,6 +55,19 @@ describe('concurrent requests', () => {
     expect(await fill(third)).toBe(0)
   })
 
+  it('of all keys of a developer, who makes them, have one fair share and one limit together', async () => {
+    const { fill, gateway, kv } = await setUp({ maxInFlight: 10, maxConcurrentPerKey: 9 })
+    await createUser(kv, { id: 'dev', role: 'developer' })
+    const make = async (owner: string) => (await gateway.keys.create(owner, { name: 'k' }))!.key
+    expect([await fill(await make('dev')), await fill(await make('dev'))]).toEqual([8, 0])
+    expect(await fill(await make(OWNER))).toBe(2)
+    const limited = await setUp({ maxConcurrentPerKey: 3 })
+    await createUser(limited.kv, { id: 'dev', role: 'developer' })
+    const keys = [0, 1].map(async () => (await limited.gateway.keys.create('dev', { name: 'k' }))!.key)
+    const [one, two] = await Promise.all(keys)
+    expect([await limited.fill(one), await limited.fill(two), await limited.fill()]).toEqual([3, 0, 3])
+  })
+
   it('of keys below their fair share are admitted as soon as there is room', async () => {
     const { key, other, open, fill } = await setUp({ maxInFlight: 10 })
     const streams = [await open(), await open()]
@@ -104,7 +118,7 @@ describe('Retry-After of refused requests', () => {
     const clock = vi.spyOn(performance, 'now').mockReturnValue(5_000)
     try {
       const admit = admission({ maxInFlight: 0 })
-      const crowd = { key: { id: 'crowd' } } as UserCaller
+      const crowd = { key: { id: 'crowd' }, user: { role: 'admin' } } as UserCaller
       const told = Array.from({ length: 32_000 }, () => {
         try {
           return admit(crowd, 'key')

@@ -6,7 +6,7 @@ import type { Access } from './operation.js'
 export interface AdmissionOptions {
   /** Concurrent requests of this process; the last fifth is reserved for keys and users below their fair share. Default {@link MAX_IN_FLIGHT}. */
   maxInFlight?: number
-  /** Concurrent requests of one key, or of one user without a key; default no limit. */
+  /** Concurrent requests of one key, of one user without a key, or of all keys of a developer together; default no limit. */
   maxConcurrentPerKey?: number
   /**
    * Delay of the event loop, in milliseconds, above which new requests are refused. It limits response times where the CPU, not the
@@ -80,13 +80,14 @@ export function admission(options: AdmissionOptions): (caller: Caller, access: A
     // Only requests with a key or of users count, so that administrators can inspect a full gateway.
     if (access !== 'key') return undefined
     const { key, user } = caller as UserCaller
-    const id = key ? key.id : `user/${user.id}`
+    // Developers make keys themselves: more of them are no more places.
+    const id = key && user.role !== 'developer' ? key.id : `user/${user.id}`
     const own = running.get(id) ?? 0
     if (own >= maxConcurrentPerKey)
       throw new ApiError(
         429,
         'rate_limit_error',
-        `This ${key ? 'key' : 'user'} is limited to ${maxConcurrentPerKey} requests at a time`,
+        `This ${id === key?.id ? 'key' : 'user'} is limited to ${maxConcurrentPerKey} requests at a time`,
         {
           code: 'rate_limit_exceeded',
           retryAfter: KEY_RETRY_AFTER_S,
