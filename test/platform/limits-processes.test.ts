@@ -11,6 +11,7 @@ const stores = engines.filter(({ name }) => name === 'redis' || (thorough && nam
 
 const LIMITS = {
   DEVELOPER_KEYS: '5',
+  DEVELOPER_KEY_RATE_LIMIT: '8',
   PLAN_SESSIONS: '5',
   PLAN_TASKS: '5',
   USER_RATE_LIMIT: '5',
@@ -60,7 +61,14 @@ describe.each(stores)('roles and limits of two processes on $name', ({ needed, c
       const dev = await worlds[0]!.signedIn('developer')
       const { id } = await newProject(worlds[0]!, dev)
       const five = { 200: 5, 403: 7, 429: 0 }
-      expect(await statuses((world) => world.newKey(dev))).toEqual(five)
+      const { key } = (await worlds[0]!.newKey(dev)).body
+      expect(await statuses((world) => world.newKey(dev))).toEqual({ 200: 4, 403: 8, 429: 0 })
+      const [other] = (await worlds[0]!.ask<{ id: string }[]>('GET', '/api/keys', { as: dev })).body
+      await worlds[0]!.ask('DELETE', `/api/keys/${other!.id}`, { as: dev })
+      const keys = [key!, (await worlds[0]!.newKey(dev)).body.key!]
+      let used = 0
+      const use = (world: World) => world.ask('GET', '/v1/models', { as: keys[used++ % 3 === 0 ? 1 : 0]! })
+      expect(await statuses(use)).toEqual({ 200: 8, 403: 0, 429: 4 })
       expect(await statuses((world) => world.ask('POST', '/api/sessions', { as: dev, body: {} }))).toEqual(five)
       const task = { as: dev, body: { projectId: id, title: 't' } }
       expect(await statuses((world) => world.ask('POST', '/api/tasks', task))).toEqual(five)

@@ -55,6 +55,49 @@ worldSuite(
       expect(await limits(await world().signedIn())).toMatchObject({ keys: 0, key_rate_limit: 0, role: 'user' })
     })
 
+    it('threat 35: limits that users raise themselves, rate of all their keys together', async () => {
+      const use = async (keys: string[], count: number) => {
+        const replies = await Promise.all(
+          Array.from({ length: count }, (_, i) => ask<object>('GET', '/v1/models', { as: keys[i % keys.length]! })),
+        )
+        return {
+          served: replies.filter(({ status }) => status === 200).length,
+          refused: replies.filter(({ status }) => status === 429),
+        }
+      }
+      const dev = await world().signedIn('developer')
+      const [one, two, slow] = [await newKey(dev), await newKey(dev), await newKey(dev, { name: 'k', rateLimit: 1 })]
+      // What a key of its own limit is refused counts for no other.
+      expect((await use([slow.body.key!], 60)).served).toBe(1)
+      const { served, refused } = await use([one.body.key!, two.body.key!], 60)
+      expect([served, refused.length]).toEqual([49, 11])
+      const message = 'Your keys are limited to 50 requests per minute together'
+      expect(refused[0]!.body).toEqual({
+        error: { type: 'rate_limit_error', message, code: 'rate_limit_exceeded' },
+      })
+      expect(refused[0]!.headers.get('retry-after')).toMatch(/^[1-9]\d?$/)
+      // Nor is it got round by another key in place of one.
+      await ask('DELETE', `/api/keys/${slow.body.id}`, { as: dev })
+      expect((await use([(await newKey(dev)).body.key!], 1)).served).toBe(0)
+      const other = await world().signedIn('developer')
+      expect((await use([(await newKey(other)).body.key!], 50)).served).toBe(50)
+      await world().advance(MINUTE)
+      expect((await use([one.body.key!], 50)).served).toBe(50)
+    })
+
+    it('threat 35: limits that users raise themselves, rate of a key that was made in a higher role', async () => {
+      const [admin, other] = [await world().signedIn('admin'), await world().signedIn('admin')]
+      const { key } = (await newKey(other, { name: 'k', rateLimit: 1_000 })).body
+      const served = async () => {
+        const replies = await Promise.all(Array.from({ length: 60 }, () => ask('GET', '/v1/models', { as: key! })))
+        return replies.filter(({ status }) => status === 200).length
+      }
+      expect(await served()).toBe(60)
+      await ask('PATCH', `/api/users/${other.id}`, { as: admin, body: { role: 'developer' } })
+      await world().advance(MINUTE)
+      expect(await served()).toBe(50)
+    })
+
     it('threat 35: limits that users raise themselves, number of sessions', async () => {
       const ada = await world().signedIn()
       const make = () => ask<object>('POST', '/api/sessions', { as: ada, body: {} })

@@ -46,7 +46,7 @@ const { kv, rateLimiter: shared } = watched ?? (await openStorage(process.argv[2
 const rateLimiter = RATE_LIMITER === 'memory' || !shared ? memoryRateLimiter({ now }) : shared
 const { blobs } = await openFiles({ ...process.env, STORAGE: process.argv[2], FILES: process.env.FILES ?? 'memory' })
 const trustedHops = Number(TRUSTED_HOPS)
-const cors = { origins: CORS_ORIGIN ? [CORS_ORIGIN] : [] }
+const cors = { origins: CORS_ORIGIN ? CORS_ORIGIN.split(',') : [] }
 const balancePolicy = BALANCE_POLICY
 /** Prices that a test has set, by `provider/model`. */
 const changed = new Map()
@@ -66,7 +66,9 @@ const router = createRouter({
   providers: [openai({ apiKey: 'sk-upstream', baseURL: OPENAI_BASE_URL })],
   defaults: { agent: 'openai/gpt-4o-mini', agentAlternative: 'openai/gpt-4o' },
 })
+const keyLimits = { developer: { keys: Number(DEVELOPER_KEYS), rateLimit: Number(DEVELOPER_KEY_RATE_LIMIT) } }
 const gateway = createGateway({
+  keyLimits,
   router,
   kv,
   ledger: usageLedger(kv, { now }),
@@ -109,7 +111,7 @@ const platform = createPlatform({
     ...(PLAN_DATA_GB && { dataGb: Number(PLAN_DATA_GB) }),
   },
   ...(SELF_ROLE && { selfRole: SELF_ROLE }),
-  keyLimits: { developer: { keys: Number(DEVELOPER_KEYS), rateLimit: Number(DEVELOPER_KEY_RATE_LIMIT) } },
+  keyLimits,
   files: {
     blobs,
     secrets: FILE_SECRETS.split(','),

@@ -59,7 +59,7 @@ worldSuite(
       for (let i = 0; i < 2; i++) {
         await signIn(email, '10.200.0.1', WRONG, device)
         await signIn(email, '203.0.113.1', WRONG)
-        await signIn(other.email, '198.51.102.7', WRONG)
+        for (const n of [1, 2, 3]) await signIn(`typo-${n}@example.org`, '198.51.102.7', WRONG)
       }
       await hold(true)
       const address = (i: number): string => `10.${i}.0.1`
@@ -81,6 +81,36 @@ worldSuite(
       expect(await Promise.all([known, here, quiet])).toEqual([200, 200, 200])
       await Promise.all([attackers.all, again.all])
       expect(attackers.count(401) + again.count(401)).toBe(31)
+      await world().advance(11 * MINUTE)
+    })
+
+    it('threat 36: closed sign-in, among ever new networks everybody may try again, and neighbours of known addresses come first', async () => {
+      const { email } = await somebody('203.0.113.1')
+      const [again, six] = [await world().person(), await world().person()]
+      await hold(true)
+      let refused = 0
+      const floods: ReturnType<typeof flood>[] = []
+      /** So many that nobody of the same rank keeps a place. */
+      const more = async (): Promise<void> => {
+        const networks = floods.length * 60
+        floods.push(flood((i) => `10.${(networks + i) % 256}.${networks >> 8}.1`, 60))
+        await expect
+          .poll(() => floods.reduce((sum, { count }) => sum + count(503), 0))
+          .toBeGreaterThanOrEqual(refused + 25)
+      }
+      await more()
+      refused = floods[0]!.count(503)
+      // Their neighbour stays, though others come.
+      const near = statusOf(email, '203.0.77.7')
+      const first = statusOf(again.email, '172.20.0.7')
+      await more()
+      expect(await first).toBe(503)
+      // Who was refused, and whoever has an IPv6 address, is not behind all who come for the first time.
+      const second = statusOf(again.email, '172.20.0.7')
+      const ofSix = statusOf(six.email, '2001:db8:77::1')
+      await hold(false)
+      expect(await Promise.all([near, second, ofSix])).toEqual([200, 200, 200])
+      await Promise.all(floods.map(({ all }) => all))
       await world().advance(11 * MINUTE)
     })
 

@@ -155,6 +155,30 @@ describe(`threat 30: what administrators are told and may do, on ${runtime}`, ()
     expect(await statuses(bearer(developer.key!))).toEqual({ 403: gateway, 401: platform })
     expect(user.key).toBeUndefined()
   })
+
+  it.each<[what: string, limits: object]>([
+    ['models', { models: ['gpt-4o-mini'] }],
+    ['a budget', { budget: { usd: 1 } }],
+  ])('threat 46: an administrator’s key that was made for less, with %s, are refused', async (_, limits) => {
+    const made = (of: object) =>
+      post<{ id: string; key: string }>('/api/keys', { name: 'k', rateLimit: 600, ...of }, bearer(adminToken))
+    const { key } = await made(limits)
+    const [gateway, platform] = [routes, routes].map((all, i) =>
+      all.filter((route) => route.includes(' /api/') === (i === 1)),
+    )
+    expect(await statuses(bearer(key))).toEqual({ 403: gateway, 401: platform })
+    // It reads its owner, as every key does, and nobody else.
+    const other = await post<{ id: string }>('/v1/users', {}, bearer(server.key))
+    for (const rest of ['', '/usage']) {
+      const read = (id: string, token: string) =>
+        fetch(`${server.url}/v1/users/${id}${rest}`, { headers: bearer(token) })
+      const answers = [await read(ADMIN_ID, key), await read(other.id, key), await read(other.id, server.key)]
+      expect(answers.map(({ status }) => status)).toEqual([200, 404, 200])
+    }
+    // A key without such limits is an administrator's (ruling 30).
+    const { key: full } = await made({})
+    expect((await fetch(`${server.url}/admin/keys`, { headers: bearer(full) })).status).toBe(200)
+  })
 })
 
 describe(`threat 31: clickjacking, on ${runtime}`, () => {

@@ -27,6 +27,9 @@ export type ErrorCode = (typeof errorCodes)[ErrorType][number]
 /** "Default rate_limit value … not shown": requests per minute of a key made without one. */
 export const DEFAULT_RATE_LIMIT = 60
 
+/** Not shown: gateway keys of a user that are not revoked, by the role, and requests a minute of each and of all together. */
+export const KEY_LIMITS = { developer: { keys: 20, rateLimit: 600 }, admin: { keys: 1_000, rateLimit: 1_000_000 } }
+
 /** "gw-<key>": what the value of a gateway key begins with. */
 export const KEY_PREFIX = 'gw-'
 

@@ -99,7 +99,7 @@ export function admission(options: AdmissionOptions): (caller: Caller, access: A
       throw new ApiError(
         429,
         'rate_limit_error',
-        `This ${key ? 'key' : 'user'} is limited to ${maxConcurrentPerKey} requests at a time`,
+        `This ${id === key?.id ? 'key' : 'user'} is limited to ${maxConcurrentPerKey} requests at a time`,
         {
           code: 'rate_limit_exceeded',
           retryAfter: KEY_RETRY_AFTER_S,

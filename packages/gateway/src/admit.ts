@@ -1,7 +1,7 @@
 import type { ApiError, BalancePolicy, KV, LimitOf, Target, TokensOf, UsageLedger } from '@turnpike/core'
 import { tokenLimit } from '@turnpike/core/internal'
 import type { Caller, UserCaller } from './caller.js'
-import { hasUser } from './caller.js'
+import { hasLimits, hasUser } from './caller.js'
 import { forbidden } from './errors.js'
 
 /** Whether a caller may use a model. */
@@ -20,7 +20,7 @@ export function allowedTargets(caller: UserCaller, targets: Target[]): Target[] 
 
 /** Whether a caller has a limit on models or money. What is limited must not depend on fields that the gateway does not know (ruling 59). */
 export const isLimited = ({ key, user }: UserCaller, balancePolicy: BalancePolicy): boolean =>
-  key?.models !== undefined || key?.budget !== undefined || user.budget !== undefined || balancePolicy === 'enforce'
+  hasLimits(key) || user.budget !== undefined || balancePolicy === 'enforce'
 
 /** The budgets that apply to a request. */
 export function budgetsOf({ key, user }: UserCaller): LimitOf[] {

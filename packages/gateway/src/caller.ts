@@ -1,4 +1,4 @@
-import type { GatewayKeys, KeyHolder, RateLimiter, User } from '@turnpike/core'
+import type { GatewayKey, GatewayKeys, KeyHolder, KeyLimits, RateLimit, RateLimiter, Role, User } from '@turnpike/core'
 import { ApiError, KEY_PREFIX } from '@turnpike/core'
 import { sha256 } from '@turnpike/core/internal'
 import type { Call, Exchange } from '@turnpike/http'
@@ -32,8 +32,13 @@ export type AuthenticateUser = (exchange: Exchange) => Promise<User> | User
 /** The caller's name for the audit log. */
 export const actorOf = (caller: Caller): string => (hasUser(caller) ? caller.user.id : caller!.admin)
 
-/** Whether the caller is an administrator. */
-export const isAdmin = (caller: Caller): boolean => (hasUser(caller) ? caller.user.role === 'admin' : caller !== null)
+/** Whether a key has a limit on models or money. */
+export const hasLimits = (key: GatewayKey | undefined): boolean =>
+  key?.models !== undefined || key?.budget !== undefined
+
+/** Whether the caller is an administrator. A key of one that has limits of its own was made for less: it is none. */
+export const isAdmin = (caller: Caller): boolean =>
+  hasUser(caller) ? caller.user.role === 'admin' && !hasLimits(caller.key) : caller !== null
 
 export const hasUser = (caller: Caller): caller is UserCaller => caller !== null && 'user' in caller
 
@@ -50,15 +55,23 @@ export function tokenAdmin(token: string): AuthenticateAdmin {
   }
 }
 
+/** @throws ApiError 429 where a rate limit is exceeded */
+function refuseOver({ ok, retryAfter }: RateLimit, message: string): void {
+  if (!ok) throw new ApiError(429, 'rate_limit_error', message, { code: 'rate_limit_exceeded', retryAfter })
+}
+
 /**
- * Finds the caller of a request and counts the request against the key (ruling 17: authenticate, limit, parse).
- * @param authenticateAdmin called on routes that administrators may call, if the request has no valid gateway key
+ * Finds the caller of a request and counts the request against the key, and against all keys of its owner together, so that more keys are
+ * no more requests (ruling 17: authenticate, limit, parse).
+ * @param options.authenticateAdmin called on routes that administrators may call, if the request has no valid gateway key
  */
 export function callerOf(
   keys: GatewayKeys,
   limiter: RateLimiter,
-  authenticateAdmin?: AuthenticateAdmin,
+  { keyLimits, authenticateAdmin }: { keyLimits: KeyLimits; authenticateAdmin: AuthenticateAdmin | undefined },
 ): (exchange: Exchange, access: Access, log: Call['log']) => Promise<Caller> {
+  const limits: Partial<Record<Role, { rateLimit: number }>> = keyLimits
+
   return async (exchange, access, log) => {
     if (access === 'open') return null
     const given = bearer(exchange)
@@ -80,14 +93,17 @@ export function callerOf(
     }
     const { id, rate_limit } = holder.key
     log({ key_id: id, user_id: holder.user.id })
-    const counted = limiter.consume(id, rate_limit)
-    const { ok, retryAfter } = counted instanceof Promise ? await counted : counted
-    if (!ok)
-      throw new ApiError(429, 'rate_limit_error', `This key is limited to ${rate_limit} requests per minute`, {
-        code: 'rate_limit_exceeded',
-        retryAfter,
-      })
-    if (access === 'admin' && holder.user.role !== 'admin') throw forbidden('This is for administrators')
+    const own = limiter.consume(id, rate_limit)
+    refuseOver(own instanceof Promise ? await own : own, `This key is limited to ${rate_limit} requests per minute`)
+    const together = limits[holder.user.role]?.rateLimit
+    if (together !== undefined) {
+      // After the key's own limit: what that refuses uses up nothing of the other keys.
+      const all = limiter.consume(`keys of ${holder.user.id}`, together)
+      const message = `Your keys are limited to ${together} requests per minute together`
+      refuseOver(all instanceof Promise ? await all : all, message)
+    }
+    if (access === 'admin' && !isAdmin(holder))
+      throw forbidden('This is for administrators, and their keys without a budget or a list of models')
     return holder
   }
 }

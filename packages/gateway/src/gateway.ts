@@ -1,6 +1,6 @@
-import type { BalancePolicy, GatewayKeys, KV, RateLimiter, Router, UsageLedger } from '@turnpike/core'
+import type { BalancePolicy, GatewayKeys, GivenKeyLimits, KV, RateLimiter, Router, UsageLedger } from '@turnpike/core'
 import { gatewayKeys, memoryRateLimiter, usageLedger } from '@turnpike/core'
-import { attribution } from '@turnpike/core/internal'
+import { attribution, keyLimitsOf } from '@turnpike/core/internal'
 import type { CorsOptions, HandlerOptions, Servable, ShellOptions, Shells } from '@turnpike/http'
 import { createHandler, route, shells } from '@turnpike/http'
 import type { GatewayParts } from './admin-routes.js'
@@ -43,6 +43,11 @@ export interface GatewayOptions
   ledger?: UsageLedger
   /** Counts requests per key; default {@link memoryRateLimiter}, which is exact within one process. */
   rateLimiter?: RateLimiter
+  /**
+   * By the role of a user, the requests a minute of all their gateway keys together (`rateLimit`), whatever the keys were made with; default 600
+   * for developers and 1,000,000 for administrators. Keys of other users come from an operator: they have their own limit only.
+   */
+  keyLimits?: GivenKeyLimits
   /** Authenticates administrators by another credential than a gateway key, such as {@link tokenAdmin}; default none. */
   authenticateAdmin?: AuthenticateAdmin
   /**
@@ -196,7 +201,10 @@ export function createGateway(options: GatewayOptions): Gateway {
     toApiError: describeError,
     errorBody: ({ type, message, code }) => ({ error: { type, message, code } }),
   }
-  const authenticate = callerOf(keys, rateLimiter, options.authenticateAdmin)
+  const authenticate = callerOf(keys, rateLimiter, {
+    keyLimits: keyLimitsOf(options.keyLimits),
+    authenticateAdmin: options.authenticateAdmin,
+  })
   const { handle, refuse } = createHandler({ ...handling, authenticate })
 
   return {

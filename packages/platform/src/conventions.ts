@@ -7,7 +7,7 @@ export const ACCESS_TOKEN_S = 900
 export const IDLE_DAYS = 7
 export const ABSOLUTE_DAYS = 30
 
-/** Not shown: seconds for which every older refresh token is answered with the current one, so that several tabs can refresh at once. */
+/** Not shown: seconds for which the refresh token before the current one is answered with that, so that several tabs can refresh at once. */
 export const REUSE_S = 10
 
 /** Not shown: sign-ins that a user may have at a time; the oldest ends where there are more. */
@@ -50,6 +50,13 @@ export const NETWORKS = {
 } as const
 /** Not shown: the places of a device, or an address, that signed in before. */
 export const KNOWN_PLACES = 32
+/**
+ * Not shown: what attempts of unknown addresses count as at least, in parts of their `places`, so that whoever tries again in a flood from ever
+ * new addresses is not behind all of them: from anywhere, and from the neighbourhood of an address that signed in before.
+ */
+export const LEAST_LOAD = { unknown: 0.7, neighbour: 0.35 }
+/** Not shown: the first bits of its address that an address shares with its neighbourhood. */
+export const NEIGHBOURHOOD = { ipv4: 16, ipv6: 32 }
 
 /** Not shown: days for which a device and an address are known after they signed in. */
 export const DEVICE_DAYS = 180
@@ -174,8 +181,8 @@ export const PUBLIC_FILE_S = 300
 /** "Which roles may call which operations … not shown": the role that everybody may take; a higher one takes an administrator (ruling 58). */
 export const SELF_ROLE = 'user'
 
-/** Not shown: gateway keys of a user that are not revoked, by the role, and requests a minute of each. */
-export const KEY_LIMITS = { developer: { keys: 20, rateLimit: 600 }, admin: { keys: 1_000, rateLimit: 1_000_000 } }
+/** Not shown: gateway keys of a user that are not revoked, by the role, and requests a minute of each and of all together. */
+export { KEY_LIMITS } from '@turnpike/core/internal'
 
 /** Not shown: requests a minute of a signed-in user through `/api/gateway/v1` and for replies in conversations. */
 export const USER_RATE_LIMIT = 60

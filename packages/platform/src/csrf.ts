@@ -3,9 +3,11 @@ import type { Head } from './identity/identity.js'
 
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** The origin of a URL; undefined for one that has none, such as `null`. */
-const originOf = (url: string | undefined): string | undefined =>
-  url !== undefined && URL.canParse(url) ? new URL(url).origin : undefined
+/** The origin that a request comes from: that of `Origin` as it is, as `URL` knows none of apps such as `capacitor://localhost`. */
+function originOf({ header }: Head): string | undefined {
+  const [origin, referer] = [header('origin'), header('referer')]
+  return origin ?? (referer !== undefined && URL.canParse(referer) ? new URL(referer).origin : undefined)
+}
 
 /**
  * Whether an origin is that of the platform's own pages: that of `baseUrl`, or the one that was called. A proxy may have changed the host; on
@@ -20,7 +22,8 @@ function isOwn(origin: string | undefined, { origin: called }: Head, baseUrl: st
 
 /**
  * Refuses requests that a page of another site made a browser send, with the cookies of this one: by Fetch Metadata or, in browsers without
- * it, by `Origin` or `Referer`. Not needed for bearer tokens, which no browser sends by itself.
+ * it, by `Origin` or `Referer`. Not needed for bearer tokens, which no browser sends by itself; but to sign in takes no credential that a page
+ * would need, and failures count.
  * SameSite is not enough: it lets through what comes from another port of the host.
  * @param options.baseUrl where browsers reach the platform; needed where a proxy that serves TLS, or changes `Host`, does not say so
  * @param options.trustedOrigins such as `https://console.example`, besides the origin that is called
@@ -37,13 +40,13 @@ export function requireSameOrigin(
 ): void {
   const { method, header } = head
   if (SAFE.has(method)) return
-  const [site, from] = [header('sec-fetch-site'), header('origin') ?? header('referer')]
-  if (unknown && site === undefined && from === undefined) return
-  const origin = originOf(from)
-  if (origin !== undefined && trustedOrigins.includes(origin)) return
+  const names = ['sec-fetch-site', 'origin', 'referer']
+  if (unknown && names.every((name) => header(name) === undefined)) return
+  const [site, origin] = [header('sec-fetch-site'), originOf(head)]
+  if (origin !== undefined && origin !== 'null' && trustedOrigins.includes(origin)) return
   const isSame = site === undefined ? isOwn(origin, head, baseUrl) : site === 'same-origin'
   if (!isSame)
     throw forbidden(
-      "With a session cookie, the headers Sec-Fetch-Site or Origin must show that a request comes from this platform's own pages, by the same scheme: behind a proxy that serves TLS, TRUSTED_HOPS or BASE_URL has to be set",
+      "To sign in, and with a session cookie, the headers Sec-Fetch-Site or Origin of a browser must show that a request comes from this platform's own pages, by the same scheme: behind a proxy that serves TLS, TRUSTED_HOPS or BASE_URL has to be set",
     )
 }

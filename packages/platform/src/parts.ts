@@ -1,7 +1,6 @@
-import type { BalancePolicy, GatewayKeys, KV, UsageLedger, User } from '@turnpike/core'
+import type { BalancePolicy, GatewayKeys, KeyLimits, KV, UsageLedger, User } from '@turnpike/core'
 import type { SessionIssuer } from './identity/identity.js'
 import type { PlanLimits } from './operations/balances.js'
-import type { KeyLimits } from './operations/keys.js'
 import type { SelfRole } from './operations/users.js'
 import type { TaskPolicy } from './operations/tasks.js'
 import type { Responder } from './responder.js'

@@ -1,5 +1,6 @@
-import type { BalancePolicy, GatewayKeys, KV, RateLimiter, UsageLedger } from '@turnpike/core'
+import type { BalancePolicy, GatewayKeys, GivenKeyLimits, KV, RateLimiter, UsageLedger } from '@turnpike/core'
 import { ApiError, gatewayKeys, memoryRateLimiter, usageLedger } from '@turnpike/core'
+import { keyLimitsOf } from '@turnpike/core/internal'
 import type { CorsOptions, Exchange, Handler, HandlerOptions, Servable, ShellOptions, Shells } from '@turnpike/http'
 import { createHandler, shells } from '@turnpike/http'
 import type { UserGateway } from './browser-gateway.js'
@@ -11,11 +12,11 @@ import {
   BALANCE_POLICY,
   BODY_LIMIT,
   BYTES_PER_GB,
-  KEY_LIMITS,
   PLAN_LIMITS,
   SELF_ROLE,
   USER_RATE_LIMIT,
 } from './conventions.js'
+import { requireSameOrigin } from './csrf.js'
 import { tooMany } from './errors.js'
 import type { FilesOptions } from './files/options.js'
 import type { Identity } from './identity/identity.js'
@@ -23,7 +24,6 @@ import type { PlatformRoute } from './operation.js'
 import type { PlanLimits } from './operations/balances.js'
 import { balanceOperations } from './operations/balances.js'
 import { conversationOperations } from './operations/conversations.js'
-import type { KeyLimits } from './operations/keys.js'
 import { keyOperations } from './operations/keys.js'
 import { projectOperations } from './operations/projects.js'
 import { resultOperations } from './operations/results.js'
@@ -66,8 +66,11 @@ export interface PlatformOptions extends ShellOptions {
   balancePolicy?: BalancePolicy
   /** What users may have without extras in their balance; default 1 GB of files, 0.25 GB of data, 10,000 sessions, 100,000 tasks, and any number of projects and agents. */
   planLimits?: Partial<PlanLimits>
-  /** The gateway keys of users by their role; default 20 for developers, of 600 requests a minute each, and 1,000 of 1,000,000 for administrators. */
-  keyLimits?: { [R in keyof KeyLimits]?: Partial<KeyLimits[R]> }
+  /**
+   * The gateway keys of users by their role; default 20 for developers, of 600 requests a minute each, and 1,000 of 1,000,000 for administrators.
+   * Give the gateway the same, which keeps to it for all keys of a user together.
+   */
+  keyLimits?: GivenKeyLimits
   /** The role that everybody may take; default `user`: administrators make developers. */
   selfRole?: SelfRole
   /** Which teams projects can have; default `fixedTeams()`. */
@@ -83,7 +86,7 @@ export interface PlatformOptions extends ShellOptions {
   baseUrl?: string
   /** Origins besides that of the platform whose pages may send requests with its cookie; default none. */
   trustedOrigins?: readonly string[]
-  /** Cross-origin requests that browsers allow; default none. */
+  /** Cross-origin requests that browsers allow, also to sign in without a cookie; default none. */
   cors?: CorsOptions
   /** Largest JSON body in bytes; default 1 MiB. */
   bodyLimit?: number
@@ -141,7 +144,8 @@ export interface Platform extends Servable, Shells {
  * await platform.operations.users.create({ email: 'ada@example.org', password: 'correct horse', role: 'admin' })
  */
 export function createPlatform(options: PlatformOptions): Platform {
-  const { kv, identity, gateway, trustedOrigins = [], now = Date.now, bodyLimit = BODY_LIMIT } = options
+  const { kv, identity, gateway, baseUrl, trustedOrigins = [], now = Date.now, bodyLimit = BODY_LIMIT } = options
+  const friends = [...trustedOrigins, ...(options.cors?.origins ?? [])]
   const { teams = fixedTeams(), taskPolicy, responder } = options
   const { rateLimiter = memoryRateLimiter({ now }), userRateLimit = USER_RATE_LIMIT } = options
   const { sessions } = identity
@@ -154,10 +158,7 @@ export function createPlatform(options: PlatformOptions): Platform {
     balancePolicy: options.balancePolicy ?? BALANCE_POLICY,
     planLimits,
     dataBytes: Math.floor(planLimits.dataGb * BYTES_PER_GB),
-    keyLimits: {
-      developer: { ...KEY_LIMITS.developer, ...options.keyLimits?.developer },
-      admin: { ...KEY_LIMITS.admin, ...options.keyLimits?.admin },
-    },
+    keyLimits: keyLimitsOf(options.keyLimits),
     selfRole: options.selfRole ?? SELF_ROLE,
     teams,
     taskPolicy,
@@ -170,11 +171,17 @@ export function createPlatform(options: PlatformOptions): Platform {
   }
   const operations = operationsOf(parts, options.files)
   const routes: PlatformRoute[] = [
-    ...platformRoutes(operations, { ...parts, files: options.files, bodyLimit }),
+    ...platformRoutes(operations, {
+      ...parts,
+      files: options.files,
+      bodyLimit,
+      // Pages that may read the answer may sign in, though not with a cookie.
+      checkSite: (head) => requireSameOrigin(head, { baseUrl, trustedOrigins: friends, unknown: true }),
+    }),
     ...(options.routes ?? []).flatMap((more) => more({ routes: () => routes })),
   ]
 
-  const callers = { identity, baseUrl: options.baseUrl, trustedOrigins, now }
+  const callers = { identity, baseUrl, trustedOrigins, now }
   const authenticate = callerOf(kv, callers)
   const count = requestCount(rateLimiter, { ...API_RATE_LIMITS, ...options.apiRateLimits })
   const api = createHandler({

@@ -3,6 +3,7 @@ import { TASK_BODY_LIMIT } from './conventions.js'
 import type { FilesOptions } from './files/options.js'
 import type { PlatformRoute } from './operation.js'
 import { accountGet, accountRemove, accountRole } from './operations/account.js'
+import type { CheckSite } from './operations/auth.js'
 import { browserSession, jwks, refresh, signIn, signOut } from './operations/auth.js'
 import { balancesAdd, balancesGet, balancesSet, ownBalance, ownLimits } from './operations/balances.js'
 import { conversationClear, conversationGet, conversationReply, conversationSend } from './operations/conversations.js'
@@ -28,7 +29,12 @@ export function platformRoutes(
     teams,
     files,
     bodyLimit,
-  }: Pick<Parts, 'kv' | 'now' | 'sessions' | 'teams'> & { files: FilesOptions | undefined; bodyLimit: number },
+    checkSite,
+  }: Pick<Parts, 'kv' | 'now' | 'sessions' | 'teams'> & {
+    files: FilesOptions | undefined
+    bodyLimit: number
+    checkSite: CheckSite
+  },
 ): PlatformRoute[] {
   const { users, balances, keys, projects, tasks, conversations, results, spend } = operations
   const ours = { convention: true }
@@ -37,8 +43,8 @@ export function platformRoutes(
   return [
     ...(sessions
       ? [
-          route('POST', '/api/auth', signIn(sessions)),
-          route('PUT', '/api/auth', refresh(sessions)),
+          route('POST', '/api/auth', signIn(sessions, checkSite)),
+          route('PUT', '/api/auth', refresh(sessions, checkSite)),
           route('DELETE', '/api/auth', signOut(sessions), gone),
           route('GET', '/api/auth/session', browserSession(sessions)),
           route('GET', '/.well-known/jwks.json', jwks(sessions), ours),

@@ -37,7 +37,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * An access token for whoever is signed in, such as a browser with a session cookie.
+         * An access token for a browser with a session cookie; for an access token, that token itself.
          * @description For whoever is signed in.
          */
         get: operations["auth.session"];
@@ -1383,6 +1383,7 @@ export interface operations {
             };
             400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
             408: components["responses"]["Error408"];
             413: components["responses"]["Error413"];
             429: components["responses"]["Error429"];

@@ -18,6 +18,12 @@ export interface Claims {
   exp: number
 }
 
+/** A token, and when it expires, in seconds. */
+export interface AccessToken {
+  token: string
+  exp: number
+}
+
 /** Options of {@link accessTokens}. */
 export interface AccessTokenOptions {
   issuer: string
@@ -31,7 +37,7 @@ export interface AccessTokenOptions {
 export function accessTokens(keys: SigningKeys, { issuer, audience, seconds, now }: AccessTokenOptions) {
   return {
     /** A token that expires after the configured time. */
-    async sign({ sub, ...claims }: Omit<Claims, 'exp'> & { role: string }): Promise<{ token: string; exp: number }> {
+    async sign({ sub, ...claims }: Omit<Claims, 'exp'> & { role: string }): Promise<AccessToken> {
       const { kid, key } = await keys.active()
       const iat = Math.floor(now() / 1_000)
       const exp = iat + seconds
@@ -54,6 +60,8 @@ export function accessTokens(keys: SigningKeys, { issuer, audience, seconds, now
         return false
       }
     },
+    /** When a token that was verified expires, in seconds. */
+    expiryOf: (token: string): number => decodeJwt(token).exp!,
     /** The claims of a valid token; null for any other. */
     async verify(token: string): Promise<Claims | null> {
       try {

@@ -29,6 +29,23 @@ it('an address is known for 30 days after the last sign-in, for every e-mail', a
   expect(await placesOf('ada')).toMatchObject({ places: 8 })
 })
 
+it('the neighbourhood of an address that signed in is known as well, and counts less than others', async () => {
+  const { clock, attempts, head } = await setUp()
+  const leastOf = async (ip: string) => {
+    const { sources } = await attempts.of('ada', { ...head(), ip: () => ip })
+    return [...new Set(sources.map(({ least }) => least))]
+  }
+  const own = { ipv4: ['192.0.2.1', '192.0.77.7'], ipv6: ['2001:db8:1:2::1', '2001:db8:ffff::7'] }
+  for (const [address, neighbour] of Object.values(own) as [string, string][]) {
+    expect([await leastOf(address), await leastOf(neighbour)]).toEqual([[0.7], [0.7]])
+    await attempts.succeeded('ada', { ...head(), ip: () => address })
+    expect([await leastOf(address), await leastOf(neighbour)]).toEqual([[undefined], [0.35]])
+  }
+  expect([await leastOf('192.1.2.1'), await leastOf('2001:db9::1')]).toEqual([[0.7], [0.7]])
+  clock.now += 30 * DAY
+  expect(await leastOf('192.0.77.7')).toEqual([0.7])
+})
+
 it('a device is known for the last 4 e-mails that signed in on it, for 180 days', async () => {
   const { clock, attempts, head, placesOf } = await setUp()
   let cookie = ''

@@ -10,13 +10,14 @@ import {
   FAILURES_PER_DEVICE,
   FAILURES_PER_EMAIL,
   KNOWN_PLACES,
+  LEAST_LOAD,
   PLAIN_DEVICE_COOKIE,
 } from '../conventions.js'
 import { deviceTokens, isDeviceToken } from './device-tokens.js'
 import type { Source } from './fair-queue.js'
 import { hostCookie } from './host-cookie.js'
 import type { Head } from './identity.js'
-import { addressOf, networksOf } from './networks.js'
+import { addressOf, neighbourhoodOf, networksOf } from './networks.js'
 import type { Subject } from './throttle.js'
 
 const DAY_MS = 86_400_000
@@ -46,7 +47,11 @@ export function signInAttempts({ kv, master, failures, baseUrl, now }: AttemptOp
   const tokens = deviceTokens(master, now)
   const cookie = hostCookie({ host: DEVICE_COOKIE, plain: PLAIN_DEVICE_COOKIE }, baseUrl, DEVICE_DAYS)
   const tokensOf = (head: Head): string[] => cookie.of(head).split('.').slice(0, DEVICE_EMAILS).filter(isDeviceToken)
-  const addressKey = async (head: Head): Promise<string[]> => ['known-address', await sha256(addressOf(head.ip()))]
+  /** Where it is noted that somebody has signed in at an address, and in its neighbourhood. */
+  const knownKeys = (head: Head): Promise<string[][]> =>
+    Promise.all(
+      [addressOf(head.ip()), neighbourhoodOf(head.ip())].map(async (name) => ['known-address', await sha256(name)]),
+    )
 
   return {
     /** @param email in its one spelling */
@@ -58,7 +63,8 @@ export function signInAttempts({ kv, master, failures, baseUrl, now }: AttemptOp
             sources: [{ name: `device of ${email}`, places: KNOWN_PLACES }],
           }
       const networks = networksOf(head.ip())
-      const isKnown = (await kv.get(await addressKey(head))) !== null
+      const [address, neighbour] = await kv.getMany(await knownKeys(head))
+      const least = neighbour ? LEAST_LOAD.neighbour : LEAST_LOAD.unknown
       return {
         subjects: [
           { name: `sign-in ${email}`, perMinute: perEmail, by: networks.at(-1)!.name },
@@ -66,17 +72,20 @@ export function signInAttempts({ kv, master, failures, baseUrl, now }: AttemptOp
             times === undefined ? [] : [{ name: `sign-in from ${name}`, perMinute: times * perAddress }],
           ),
         ],
-        sources: isKnown ? [{ name: addressOf(head.ip()), places: KNOWN_PLACES }] : networks,
+        sources: address
+          ? [{ name: addressOf(head.ip()), places: KNOWN_PLACES }]
+          : networks.map(({ name, places }) => ({ name, places, least })),
       }
     },
 
     /** Makes the device and the address of a sign-in known. @returns the cookie to set */
     async succeeded(email: string, head: Head): Promise<string> {
-      const key = await addressKey(head)
-      const known = await kv.get(key)
+      const keys = await knownKeys(head)
+      const known = await kv.getMany(keys)
       const expiresAt = now() + ADDRESS_DAYS * DAY_MS
-      // Once a day, so that sign-ins seldom write it.
-      if ((known?.expiresAt ?? 0) < expiresAt - DAY_MS) await kv.commit({ set: [{ key, value: true, expiresAt }] })
+      // Once a day, so that sign-ins seldom write them.
+      const old = keys.filter((_, i) => (known[i]?.expiresAt ?? 0) < expiresAt - DAY_MS)
+      if (old.length > 0) await kv.commit({ set: old.map((key) => ({ key, value: true, expiresAt })) })
       const others: string[] = []
       for (const token of tokensOf(head)) if (!(await tokens.isOf(email, token))) others.push(token)
       return cookie.set([await tokens.make(email), ...others].slice(0, DEVICE_EMAILS).join('.'))

@@ -69,6 +69,27 @@ describe('a fair queue', () => {
     expect(begun).toEqual(['loud', 'quiet', 'loud 3'])
   })
 
+  it('ranks those alike that have tried less than what counts at least', async () => {
+    const { task, begun, end } = setUp({ running: 1, waiting: 1 })
+    const few = (name: string, places: number) => [{ name, places, least: 0.5 }]
+    const refused: string[] = []
+    const ask = async (name: string, sources: ReturnType<typeof few> | ReturnType<typeof from>): Promise<void> => {
+      void task(name, sources).catch(() => refused.push(name))
+      await new Promise(setImmediate)
+    }
+    await ask('running', from('running'))
+    // A few attempts, from networks of few places and of many, are as good as the first: the last one has the place.
+    await ask('a', few('a', 4))
+    await ask('b', few('b', 64))
+    await ask('a again', few('a', 4))
+    await ask('b too often', few('b', 1))
+    await ask('known', from('known', 32))
+    await ask('c', few('c', 64))
+    expect(refused).toEqual(['a', 'b', 'b too often', 'a again', 'c'])
+    await end('running', 'known')
+    expect(begun).toEqual(['running', 'known'])
+  })
+
   it('gives a source its places at most, and in them prefers who has tried less', async () => {
     const { task, begun, end, refusalOf } = setUp({ running: 1, waiting: 9 })
     const wide = { name: 'wide', places: 3 }

@@ -8,6 +8,8 @@ export interface Source {
   name: string
   /** Attempts that may be in the queue at a time. */
   places: number
+  /** What its attempts of late count as at least, so that the first few count alike; default 0. */
+  least?: number
 }
 
 interface Waiter {
@@ -47,8 +49,10 @@ export function fairQueue(limits: { running: number; waiting: number }, now: () 
       else taken.delete(name)
     }
   }
-  const loadOf = (sources: Source[]): number =>
-    sources.reduce((sum, { name, places }) => sum + recent.of(name) / places, 0)
+  const loadOf = (sources: Source[]): number => {
+    const load = sources.reduce((sum, { name, places }) => sum + recent.of(name) / places, 0)
+    return Math.max(load, ...sources.map(({ least = 0 }) => least))
+  }
   const remove = (waiter: Waiter): Waiter => queue.splice(queue.indexOf(waiter), 1)[0]!
 
   /** The last waiter with the lowest load, after those that have waited too long were refused. */

@@ -42,7 +42,7 @@ export interface SessionIssuer {
   signIn(input: { email: string; password: string; cookie?: boolean }, head: Head): Promise<Issued<AuthSession>>
   /** @throws ApiError 401 for a token that is not or no longer valid */
   refresh(refreshToken: string, head: Head): Promise<AuthSession>
-  /** A new access token of the caller's sign-in; prolongs its cookie. */
+  /** An access token of the caller's sign-in: by cookie a new one, and the cookie is prolonged; by access token that itself. */
   current(who: Identified, head: Head): Promise<Issued<Omit<AuthSession, 'refresh_token'>>>
   /** @returns the cookies to set */
   signOut(who: Identified, scope: SignOutScope, head: Head): Promise<string[]>

@@ -1,4 +1,4 @@
-import { NETWORKS } from '../conventions.js'
+import { NEIGHBOURHOOD, NETWORKS } from '../conventions.js'
 
 /** A network that an address is in. */
 export interface Network {
@@ -31,22 +31,37 @@ interface Level extends Omit<Network, 'name'> {
   bits: number
 }
 
-/** The networks of an address, narrowest first: an IPv4 address and its network, or those of an IPv6 address. */
-export function networksOf(ip: string): Network[] {
-  const named = (levels: readonly Level[], nameOf: (bits: number) => string): Network[] =>
-    levels.map(({ bits, ...level }) => ({ name: nameOf(bits), ...level }))
+/** The kind of an address, and the names of the networks that it is in, by their bits. */
+function parse(ip: string): { kind: 'ipv4' | 'ipv6'; nameOf: (bits: number) => string } {
   // Some proxies append the port.
   const four = /^(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)(?::\d+)?$/i.exec(ip)?.[1]
   if (four !== undefined || !ip.includes(':')) {
     const address = four ?? ip
     const bytes = address.split('.').map(Number)
-    return named(NETWORKS.ipv4, (bits) => (bits === 32 ? address : `${masked(bytes, bits, 8).join('.')}/${bits}`))
+    return {
+      kind: 'ipv4',
+      nameOf: (bits) => (bits === 32 ? address : `${masked(bytes, bits, 8).join('.')}/${bits}`),
+    }
   }
   const groups = groupsOf(/^\[(.*)\]/.exec(ip)?.[1] ?? ip)
-  return named(NETWORKS.ipv6, (bits) => {
+  const nameOf = (bits: number): string => {
     const prefix = masked(groups, bits, 16).slice(0, 4)
     return `${prefix.map((group) => group.toString(16)).join(':')}::/${bits}`
-  })
+  }
+  return { kind: 'ipv6', nameOf }
+}
+
+/** The networks of an address, narrowest first: an IPv4 address and its network, or those of an IPv6 address. */
+export function networksOf(ip: string): Network[] {
+  const { kind, nameOf } = parse(ip)
+  const levels: readonly Level[] = NETWORKS[kind]
+  return levels.map(({ bits, ...level }) => ({ name: nameOf(bits), ...level }))
+}
+
+/** The name of the network of an address whose other addresses are likely to be of the same provider, in the same region. */
+export function neighbourhoodOf(ip: string): string {
+  const { kind, nameOf } = parse(ip)
+  return nameOf(NEIGHBOURHOOD[kind])
 }
 
 /** The name of the address itself, or of its IPv6 network of 64 bits. */

@@ -18,7 +18,9 @@ import {
 import { requireSameOrigin } from '../csrf.js'
 import { unauthenticated } from '../errors.js'
 import { memoize } from '../memoize.js'
+import type { AccessToken } from './access-tokens.js'
 import { accessTokens } from './access-tokens.js'
+import { accessView } from './access-view.js'
 import { signInAttempts } from './attempts.js'
 import { hostCookie } from './host-cookie.js'
 import type { AuthSession, Head, Identified, Identity, SessionIssuer } from './identity.js'
@@ -68,6 +70,7 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
     reuseS: REUSE_S,
     perUser: SIGN_INS,
     ...options.signIns,
+    lostS: accessTokenS,
   }
   const store = signIns(kv, limits, now)
   const blocks = throttle(kv, rateLimiter, now)
@@ -89,21 +92,11 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
   }
 
   /** @param rtc the counter of the refresh token that is issued with it */
-  const accessOf = async (signIn: SignIn, user: User, rtc?: number): Promise<Omit<AuthSession, 'refresh_token'>> => {
-    const claims = { sub: user.id, sid: signIn.id, role: user.role }
-    const { token, exp } = await tokens.sign({ ...claims, ...(rtc !== undefined && { rtc }) })
-    const { id, email, role, first_name, last_name, username } = user
-    return {
-      access_token: token,
-      token_type: 'bearer',
-      expires_in: accessTokenS,
-      expires_at: exp,
-      user: { id, email, metadata: { role, first_name, last_name, username } },
-    }
-  }
+  const newToken = (signIn: SignIn, user: User, rtc?: number): Promise<AccessToken> =>
+    tokens.sign({ sub: user.id, sid: signIn.id, role: user.role, ...(rtc !== undefined && { rtc }) })
 
   const sessionOf = async (signIn: SignIn, user: User): Promise<AuthSession> => ({
-    ...(await accessOf(signIn, user, signIn.counter)),
+    ...accessView(await newToken(signIn, user, signIn.counter), user, accessTokenS),
     refresh_token: await refreshes.make({ signInId: signIn.id, counter: signIn.counter }),
   })
 
@@ -192,8 +185,14 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
       const signIn = await own(who)
       const user = await userOf(signIn)
       if (!user) throw unauthenticated()
-      const isProlonged = who.via === 'cookie' && (await store.prolong(signIn))
-      return { session: await accessOf(signIn, user), cookies: isProlonged ? [session.set(session.of(head))] : [] }
+      if (who.via === 'bearer') {
+        // No new one: an access token that is stolen must not renew itself.
+        const token = bearer(head)!
+        const exp = tokens.expiryOf(token)
+        return { session: accessView({ token, exp }, user, exp - Math.floor(now() / 1_000)), cookies: [] }
+      }
+      const cookies = who.via === 'cookie' && (await store.prolong(signIn)) ? [session.set(session.of(head))] : []
+      return { session: accessView(await newToken(signIn, user), user, accessTokenS), cookies }
     },
 
     async signOut(who, scope, head) {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { scryptHasher } from './passwords.js'
 
 const quick = { ln: 8, r: 8, p: 1 }
@@ -38,6 +38,25 @@ describe('scryptHasher', () => {
   it('verifies nothing by a hash of another kind', async () => {
     for (const hash of ['', '$2b$10$abc', '$scrypt$ln=8,r=8,p=1$$', '$scrypt$ln=8,r=8,p=1$a*$b'])
       expect(await hasher.verify('a password', hash)).toBe(false)
+  })
+
+  it('takes the same work for a wrong password, whatever work its hash took', async () => {
+    const spy = vi.spyOn(process.getBuiltinModule('node:crypto'), 'scrypt')
+    try {
+      const costly = scryptHasher({ ln: 11, r: 8, p: 3 })
+      const hashes = [await costly.hash('x'), '$2b$10$abc']
+      for (const cost of [{ ln: 9 }, { ln: 10, p: 5 }, { r: 4 }, { ln: 11, p: 1 }])
+        hashes.push(await scryptHasher({ ln: 8, r: 8, p: 3, ...cost }).hash('x'))
+      const works: number[] = []
+      for (const hash of hashes) {
+        spy.mockClear()
+        expect(await costly.verify('y', hash)).toBe(false)
+        works.push(spy.mock.calls.reduce((sum, [, , , { N, r, p }]) => sum + N! * r! * p!, 0))
+      }
+      expect(works).toEqual(hashes.map(() => 2 ** 11 * 8 * 3))
+    } finally {
+      spy.mockRestore()
+    }
   })
 
   it('hashes no more than 1,024 bytes', async () => {

@@ -6,7 +6,10 @@ import { fromBase64url } from './base64url.js'
 /** Turns passwords into what is stored in their place. */
 export interface PasswordHasher {
   hash(password: string): Promise<string>
-  /** Whether a hash is that of the password; false for a hash of another kind. */
+  /**
+   * Whether a hash is that of the password; false for a hash of another kind. A wrong password takes no less than `hash` does, so that the
+   * time does not tell an e-mail with an older hash from one that nobody has.
+   */
   verify(password: string, hash: string): Promise<boolean>
   /** Whether a hash was made with other parameters, so that it is to be made again at the next sign-in. */
   needsRehash(hash: string): boolean
@@ -76,9 +79,15 @@ export function scryptHasher(cost: Partial<typeof SCRYPT> = {}): PasswordHasher 
     },
     async verify(password, phc) {
       const stored = parse(phc)
-      if (!stored) return false
-      const hash = await scrypt(password, stored.salt, stored.hash.length, [stored.ln, stored.r, stored.p])
-      return node.timingSafeEqual(hash, stored.hash)
+      if (stored) {
+        const hash = await scrypt(password, stored.salt, stored.hash.length, [stored.ln, stored.r, stored.p])
+        if (node.timingSafeEqual(hash, stored.hash)) return true
+      }
+      // The rest of the work, in memory of the same size.
+      const like = stored ?? { ln, r, p: 0 }
+      const rest = Math.round((2 ** ln * r * p) / (2 ** like.ln * like.r)) - like.p
+      if (rest > 0) await scrypt(password, new Uint8Array(SALT_BYTES), HASH_BYTES, [like.ln, like.r, rest])
+      return false
     },
     needsRehash(phc) {
       const stored = parse(phc)

@@ -31,7 +31,7 @@ export interface SignInLimits {
   idleDays: number
   /** Days after which it ends in any case; default 30. */
   absoluteDays: number
-  /** Seconds for which an older refresh token is answered with the current one in any case; default 10. */
+  /** Seconds for which the refresh token before the current one is answered with the current one in any case; default 10. */
   reuseS: number
   /** Sign-ins of a user at a time; default 20. */
   perUser: number
@@ -53,8 +53,15 @@ async function newCookie(): Promise<{ value: string; hash: string }> {
   return { value, hash: await sha256(value) }
 }
 
-/** Creates, refreshes, finds and ends sign-ins. */
-export function signIns(kv: KV, { idleDays, absoluteDays, reuseS, perUser }: SignInLimits, now: () => number) {
+/**
+ * Creates, refreshes, finds and ends sign-ins.
+ * @param limits.lostS seconds for which the answer to a refresh may have been lost: as long as the access token in it is valid
+ */
+export function signIns(
+  kv: KV,
+  { idleDays, absoluteDays, reuseS, lostS, perUser }: SignInLimits & { lostS: number },
+  now: () => number,
+) {
   /** When a sign-in expires if it is not used again. */
   const expiryOf = ({ created_at, used_at }: SignIn): number =>
     Math.min(created_at + absoluteDays * DAY_MS, used_at + idleDays * DAY_MS)
@@ -156,9 +163,9 @@ export function signIns(kv: KV, { idleDays, absoluteDays, reuseS, perUser }: Sig
     },
 
     /**
-     * Counts a refresh with the token of `counter` (ruling 50; RFC 9700, 4.14.2). For a short time every older token is answered with the
-     * current one and, until that was used, the one before it, as the answer may have been lost. Later an older token shows that two
-     * clients have it, and the sign-in ends.
+     * Counts a refresh with the token of `counter` (ruling 50; RFC 9700, 4.14.2). The token before the current one is answered with the
+     * current one: for a short time, as several tabs refresh at once, and longer while nothing of the answer was used, as that may have been
+     * lost. Any other use of an older token shows that two clients have it, and the sign-in ends.
      * @returns the sign-in with the counter of the new token; null if the sign-in has ended
      */
     async refresh(id: string, counter: number): Promise<SignIn | null> {
@@ -168,8 +175,8 @@ export function signIns(kv: KV, { idleDays, absoluteDays, reuseS, perUser }: Sig
         const signIn = entry.value
         const time = now()
         if (counter < signIn.counter) {
-          const isLost = counter === signIn.counter - 1 && !signIn.arrived
-          if (isLost || time - signIn.refreshed_at <= reuseS * 1_000) return signIn
+          const goodForS = signIn.arrived ? reuseS : Math.max(reuseS, lostS)
+          if (counter === signIn.counter - 1 && time - signIn.refreshed_at <= goodForS * 1_000) return signIn
           const set = audit('sign-in.reuse', id, { by: signIn.user_id, now: time })
           if (await kv.commit({ ...ending([entry]), set })) return null
           continue

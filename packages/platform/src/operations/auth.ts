@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { SessionIssuer } from '../identity/identity.js'
+import type { Head, SessionIssuer } from '../identity/identity.js'
 import { operation } from '../operation.js'
 import { AuthSession, BrowserSession } from '../schemas.js'
 
@@ -11,8 +11,11 @@ export const SignIn = v.object({
   cookie: v.nullish(v.boolean()),
 })
 
+/** Refuses requests that a page of another site made a browser send. @throws ApiError 403 */
+export type CheckSite = (head: Head) => void
+
 /** POST /api/auth */
-export const signIn = (sessions: SessionIssuer) =>
+export const signIn = (sessions: SessionIssuer, checkSite: CheckSite) =>
   operation({
     id: 'auth.signIn',
     summary: 'Signs in by e-mail and password; with `cookie`, sets a session cookie as well.',
@@ -23,6 +26,7 @@ export const signIn = (sessions: SessionIssuer) =>
     errors: [401, 403, 429, 503],
     answerHeaders: ['Set-Cookie'],
     async run(_, { body: { email, password, cookie } }, call) {
+      checkSite(call)
       const { session, cookies } = await sessions.signIn({ email, password, cookie: cookie === true }, call)
       call.setHeader('set-cookie', cookies)
       return session
@@ -30,7 +34,7 @@ export const signIn = (sessions: SessionIssuer) =>
   })
 
 /** PUT /api/auth */
-export const refresh = (sessions: SessionIssuer) =>
+export const refresh = (sessions: SessionIssuer, checkSite: CheckSite) =>
   operation({
     id: 'auth.refresh',
     summary: 'Exchanges a refresh token for a new session.',
@@ -39,8 +43,11 @@ export const refresh = (sessions: SessionIssuer) =>
     body: v.object({ refresh_token: v.pipe(v.string(), v.minLength(1), v.maxLength(1_000)) }),
     example: { refresh_token: '…' },
     output: AuthSession,
-    errors: [401, 429],
-    run: (_, { body: { refresh_token } }, call) => sessions.refresh(refresh_token, call),
+    errors: [401, 403, 429],
+    run(_, { body: { refresh_token } }, call) {
+      checkSite(call)
+      return sessions.refresh(refresh_token, call)
+    },
   })
 
 /** DELETE /api/auth */
@@ -60,7 +67,7 @@ export const signOut = (sessions: SessionIssuer) =>
 export const browserSession = (sessions: SessionIssuer) =>
   operation({
     id: 'auth.session',
-    summary: 'An access token for whoever is signed in, such as a browser with a session cookie.',
+    summary: 'An access token for a browser with a session cookie; for an access token, that token itself.',
     access: 'user',
     output: BrowserSession,
     answerHeaders: ['Set-Cookie'],

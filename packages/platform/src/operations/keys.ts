@@ -13,9 +13,6 @@ import { none, sum, usageView } from '../usage.js'
 /** Most keys that one answer sums up. */
 const PAGE = 500
 
-/** How many gateway keys a user of a role may have that are not revoked, and the requests per minute of each at most. */
-export type KeyLimits = Record<'developer' | 'admin', { keys: number; rateLimit: number }>
-
 /** What users can do with their gateway keys, without HTTP. */
 export function keyOperations({ kv, keys, ledger, keyLimits, dataBytes, now }: Parts) {
   const limits = (role: Role) => (role === 'user' ? { keys: 0, rateLimit: 0 } : keyLimits[role])
