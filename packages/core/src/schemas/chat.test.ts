@@ -16,6 +16,21 @@ function refusedAt(fields: object): string | null | undefined {
 }
 
 describe('a chat request', () => {
+  it.each<[what: string, most: number, of: (n: number) => object]>([
+    ['messages', 10_000, (n) => ({ messages: Array(n).fill(user) })],
+    [
+      'messages[0].content',
+      10_000,
+      (n) => ({ messages: [{ ...user, content: Array(n).fill({ type: 'text', text: 'a' }) }] }),
+    ],
+    ['messages[0].tool_calls', 4_096, (n) => ({ messages: [{ role: 'assistant', tool_calls: Array(n).fill(call) }] })],
+    ['tools', 4_096, (n) => ({ tools: Array(n).fill(tool) })],
+    ['functions', 4_096, (n) => ({ functions: Array(n).fill({ name: 'f' }) })],
+  ])('has a highest number of %s', (what, most, of) => {
+    expect(refusedAt(of(most))).toBeUndefined()
+    expect(refusedAt(of(most + 1))).toBe(what.replace('[0]', '.0'))
+  })
+
   it.each<[field: string, ...values: unknown[]]>([
     ['model', 'x', 'openai/gpt-4o'],
     ['stream', true, false, null],
