@@ -11,15 +11,17 @@ import type { Server } from '../support/server.js'
 let server: Server
 let upstream: HttpServer
 /** What the upstream answers with: JSON, or as a list the events of a stream. */
-let given: object
+let given: object | object[]
 let user: string
 beforeAll(async () => {
   upstream = createServer((request, response) => {
     request.resume()
     request.on('end', () => {
-      const events = Array.isArray(given)
+      const events = Array.isArray(given) ? (given as object[]) : undefined
       response.setHeader('content-type', events ? 'text/event-stream' : 'application/json')
-      response.end(events ? given.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('') : JSON.stringify(given))
+      response.end(
+        events ? events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('') : JSON.stringify(given),
+      )
     })
   })
   await once(upstream.listen(0, '127.0.0.1'), 'listening')
