@@ -57,6 +57,18 @@ export const ID_LENGTH = 200
 /** Not shown: upstream calls that one request makes at a time. */
 export const CALLS_AT_ONCE = 8
 
+/** "messages (array of ChatMessage)": at most, which is not shown. Models of a million tokens have room for a hundred tokens in each. */
+export const MAX_MESSAGES = 10_000
+
+/** Not shown: parts of a message at most. */
+export const MAX_PARTS = 10_000
+
+/** "tools (array of ToolDefinition)": at most, which is not shown. OpenAI documents 128, other servers take more. */
+export const MAX_TOOLS = 4_096
+
+/** Not shown: tool calls of a message at most. */
+export const MAX_TOOL_CALLS = 4_096
+
 /** Not shown: milliseconds for which a hold that its request did not end is remembered, longer than any request or commit takes. */
 export const HOLD_END_MS = 86_400_000
 

@@ -67,6 +67,8 @@ export interface UpstreamFailure {
   encoding?: string | undefined
   /** The usage that the upstream reported before it failed, and will bill. */
   usage?: Usage | undefined
+  /** True if the upstream bills more than `usage`, because it had begun to answer without a report of its usage. */
+  unreported?: boolean | undefined
   /** Seconds to wait before a retry, as given by the upstream. */
   retryAfter?: number | undefined
   cause?: unknown

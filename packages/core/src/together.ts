@@ -1,7 +1,10 @@
 import { CALLS_AT_ONCE } from './conventions.js'
+import type { UpstreamFailure } from './errors.js'
 import { UpstreamError } from './errors.js'
 import { extend } from './extend.js'
+import type { Usage } from './schemas/chat.js'
 import type { Signal } from './provider.js'
+import { sumUsage } from './sum-usage.js'
 
 /** A controller that is aborted with `signal`, until `dispose` removes its listener from that. */
 export function follow(signal: Signal): { controller: AbortController; dispose(): void } {
@@ -12,53 +15,50 @@ export function follow(signal: Signal): { controller: AbortController; dispose()
   return { controller, dispose: () => signal.removeEventListener('abort', abort) }
 }
 
-/** Counts the calls of one request that the upstream has accepted or may accept: a retry would pay for those twice (ruling 16). */
-export function acceptance() {
-  let open = 0
-  return {
-    async count<T>(call: Promise<T>): Promise<T> {
-      open++
-      try {
-        return await call
-      } catch (error) {
-        open--
-        throw error
-      }
-    },
-    /** The error of a failed call, marked as `accepted` if another call is. */
-    toError: (error: unknown): unknown =>
-      UpstreamError.is(error) && open > 0
-        ? new UpstreamError(error.message, extend(error.failure, { accepted: true }))
-        : error,
+/**
+ * The error of a request that needs several calls: it was accepted if one of them may have been, because a retry would pay for that twice
+ * (ruling 16), and has used what they used.
+ * @param errors of the calls that failed or were aborted, the first one first
+ * @param done the usage of each call that was answered
+ */
+export function errorOfCalls(errors: unknown[], done: (Usage | undefined)[]): unknown {
+  const [error] = errors
+  if (!UpstreamError.is(error)) return error
+  const failures = errors.filter(UpstreamError.is).map(({ failure }) => failure)
+  const aborted = errors.length > failures.length
+  const reports = [...done, ...failures.map(({ usage }) => usage)].filter((usage) => usage !== undefined)
+  const all: Partial<UpstreamFailure> = {
+    accepted: done.length > 0 || aborted || failures.some(({ accepted }) => accepted),
+    usage: sumUsage(reports),
+    unreported: done.includes(undefined) || failures.some(({ unreported }) => unreported) || undefined,
   }
+  return new UpstreamError(error.message, extend(error.failure, all))
 }
 
 /**
- * Makes `count` upstream calls, at most 8 at a time, and returns their results. If one fails, the others are aborted, and the error says
- * so if the upstream may bill any of them.
+ * Makes `count` upstream calls, at most 8 at a time, and returns their results. If one fails, no other begins; those that run are waited for,
+ * because they are billed, and the error has the usage of all.
  */
-export async function together<T>(
+export async function together<T extends { usage?: Usage | undefined }>(
   count: number,
-  signal: Signal,
-  run: (index: number, signal: Signal) => Promise<T>,
+  run: (index: number) => Promise<T>,
 ): Promise<T[]> {
-  const { controller, dispose } = follow(signal)
   const results: T[] = []
-  const accepted = acceptance()
+  const errors: unknown[] = []
   let next = 0
   const work = async (): Promise<void> => {
-    while (next < count) {
+    while (next < count && errors.length === 0) {
       const index = next++
-      results[index] = await accepted.count(run(index, controller.signal))
+      try {
+        results[index] = await run(index)
+      } catch (error) {
+        errors.push(error)
+      }
     }
   }
-  try {
-    await Promise.all(Array.from({ length: Math.min(count, CALLS_AT_ONCE) }, work))
-  } catch (error) {
-    controller.abort()
-    throw accepted.toError(error)
-  } finally {
-    dispose()
-  }
-  return results
+  await Promise.all(Array.from({ length: Math.min(count, CALLS_AT_ONCE) }, work))
+  if (errors.length === 0) return results
+  // Results have gaps where calls failed.
+  const done = Object.values(results).map(({ usage }) => usage)
+  throw errorOfCalls(errors, done)
 }

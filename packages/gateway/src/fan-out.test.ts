@@ -25,7 +25,7 @@ describe('n answers', () => {
     let calls = 0
     let running = 0
     let most = 0
-    const made = await fanOut(20, signal, async () => {
+    const made = await fanOut(20, async () => {
       const number = calls++
       most = Math.max(most, ++running)
       await new Promise((resolve) => setTimeout(resolve, number % 3))
@@ -42,7 +42,7 @@ describe('n answers', () => {
 
   it('have the terms that any of the calls reports, such as a service tier', async () => {
     let calls = 0
-    const made = await fanOut(2, signal, async () => {
+    const made = await fanOut(2, async () => {
       const one = answer('a', 1)
       return { ...one, usage: { ...one.usage!, ...(calls++ === 1 && { inference_geo: 'us' }) } }
     })
@@ -51,18 +51,26 @@ describe('n answers', () => {
 
   it('have no usage if one call has none', async () => {
     let calls = 0
-    const made = await fanOut(2, signal, async () => answer('a', calls++ === 0 ? 1 : undefined))
+    const made = await fanOut(2, async () => answer('a', calls++ === 0 ? 1 : undefined))
     expect(made.usage).toBeUndefined()
   })
 
-  it('fail together, and abort each other', async () => {
-    const signals: Signal[] = []
-    const ask = (given: Signal): Promise<Completion> => {
-      signals.push(given)
-      return signals.length === 2 ? Promise.reject(new Error('broke')) : new Promise(() => undefined)
+  it('fail together, with the usage of all that were made, and no other begins', async () => {
+    const unusable = (fields: object) =>
+      new UpstreamError('Bad', { provider: 'p', kind: 'malformed', accepted: true, ...fields })
+    let calls = 0
+    const ask = async (): Promise<Completion> => {
+      const call = ++calls
+      if (call === 3) throw unusable({ usage: usage(100) })
+      // These are under way when the third fails.
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      if (call === 4) throw unusable({ unreported: true })
+      return answer('a', 10)
     }
-    await expect(fanOut(3, signal, ask)).rejects.toThrow('broke')
-    expect(signals.map(({ aborted }) => aborted)).toEqual([true, true, true])
+    await expect(fanOut(20, ask)).rejects.toMatchObject({
+      failure: { usage: { prompt_tokens: 160 }, unreported: true, accepted: true },
+    })
+    expect(calls).toBe(8)
   })
 
   it('are not retried if one was accepted', async () => {
@@ -73,23 +81,15 @@ describe('n answers', () => {
       await new Promise((resolve) => setTimeout(resolve, 1))
       throw busy()
     }
-    await expect(fanOut(2, signal, later)).rejects.toMatchObject({ failure: { status: 503, accepted: true } })
-    await expect(fanOut(2, signal, () => Promise.reject(busy()))).rejects.toMatchObject({
+    await expect(fanOut(2, later)).rejects.toMatchObject({ failure: { status: 503, accepted: true } })
+    await expect(fanOut(2, () => Promise.reject(busy()))).rejects.toMatchObject({
       failure: { accepted: false },
     })
-    // One that is still under way may be accepted.
-    const waiting = () => (calls++ % 2 === 0 ? new Promise<Completion>(() => undefined) : Promise.reject(busy()))
-    await expect(fanOut(2, signal, waiting)).rejects.toMatchObject({ failure: { accepted: true } })
   })
 
-  it('abort with the given signal', async () => {
-    const controller = new AbortController()
+  it('fail with the reason of an aborted signal', async () => {
     const reason = new Error('left')
-    const ask = (given: Signal) =>
-      new Promise<Completion>((_, reject) => given.addEventListener('abort', () => reject(given.reason as Error)))
-    const made = fanOut(2, controller.signal, ask)
-    controller.abort(reason)
-    await expect(made).rejects.toBe(reason)
+    await expect(fanOut(2, () => Promise.reject(reason))).rejects.toBe(reason)
   })
 })
 

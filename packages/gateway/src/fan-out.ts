@@ -6,46 +6,16 @@ import type {
   Provider,
   Signal,
   UpstreamCall,
-  Usage,
 } from '@turnpike/core'
 import { UpstreamError } from '@turnpike/core'
-import { acceptance, CALLS_AT_ONCE, extend, follow, together } from '@turnpike/core/internal'
-
-/** Sums all counts, including those of the details. Of texts, such as a service tier, the first one is kept. */
-function addUsage(a: Usage, b: Usage): Usage {
-  const sum: Record<string, unknown> = extend(a, {})
-  for (const [key, value] of Object.entries(b)) {
-    const before = sum[key]
-    if (typeof value === 'number') sum[key] = (typeof before === 'number' ? before : 0) + value
-    else if (typeof value === 'string') sum[key] = before ?? value
-    else if (typeof value === 'object' && value !== null) sum[key] = addUsage((before ?? {}) as Usage, value as Usage)
-  }
-  return sum as Usage
-}
-
-/** The sum of all reports; undefined where one is missing, because the sum would be too small. */
-const sumUsage = (all: (Usage | undefined)[]): Usage | undefined =>
-  all.length === 0 ? undefined : all.reduce((sum, usage) => (sum && usage ? addUsage(sum, usage) : undefined))
+import { CALLS_AT_ONCE, errorOfCalls, extend, follow, sumUsage, together } from '@turnpike/core/internal'
 
 /**
  * `n` answers from a family that returns one per call: `n` calls, at most 8 at a time. They succeed or fail together.
  * @param ask makes one call
  */
-export async function fanOut(
-  n: number,
-  signal: Signal,
-  ask: (signal: Signal) => Promise<Completion>,
-): Promise<Completion> {
-  const made: Completion[] = []
-  const answers = await together(n, signal, async (_, signal) => {
-    const answer = await ask(signal)
-    made.push(answer)
-    return answer
-  }).catch((error: unknown) => {
-    const usage = sumUsage(made.filter(({ usage }) => usage).map(({ usage }) => usage))
-    // The other calls were billed.
-    throw usage && UpstreamError.is(error) ? new UpstreamError(error.message, extend(error.failure, { usage })) : error
-  })
+export async function fanOut(n: number, ask: () => Promise<Completion>): Promise<Completion> {
+  const answers = await together(n, ask)
   return extend(answers[0]!, {
     choices: answers.flatMap(({ choices }, index) => choices.map((choice) => extend(choice, { index }))),
     usage: sumUsage(answers.map(({ usage }) => usage)),
@@ -62,21 +32,35 @@ export async function fanOutStream(
   open: (signal: Signal) => Promise<ChatStream>,
 ): Promise<ChatStream> {
   const { controller, dispose } = follow(signal)
-  const streams: ChatStream[] = []
-  const { count, toError } = acceptance()
+  let head: ChatStream['head'] | undefined
+  /** What each call that was made has used, as far as is known. */
+  const reports: ChatStream['usage'][] = []
   const start = async (index: number): Promise<AsyncIterator<ChunkChoice[]>> => {
-    const stream = await count(open(controller.signal))
-    streams[index] = stream
-    return stream.batches[Symbol.asyncIterator]()
+    reports[index] = () => undefined
+    try {
+      const stream = await open(controller.signal)
+      if (index === 0) head = stream.head
+      reports[index] = stream.usage
+      return stream.batches[Symbol.asyncIterator]()
+    } catch (error) {
+      if (UpstreamError.is(error)) reports[index] = () => error.failure.usage
+      throw error
+    }
   }
   const first = Math.min(n, CALLS_AT_ONCE)
+  const starting = Array.from({ length: first }, (_, index) => start(index))
   let begun: AsyncIterator<ChunkChoice[]>[]
   try {
-    begun = await Promise.all(Array.from({ length: first }, (_, index) => start(index)))
+    begun = await Promise.all(starting)
   } catch (error) {
     controller.abort()
     dispose()
-    throw toError(error)
+    const ended = await Promise.allSettled(starting)
+    const others = ended.flatMap((one) =>
+      one.status === 'rejected' && one.reason !== error ? [one.reason as unknown] : [],
+    )
+    const done = ended.flatMap(({ status }, index) => (status === 'fulfilled' ? [reports[index]!()] : []))
+    throw errorOfCalls([error, ...others], done)
   }
 
   type Step = { index: number; iterator: AsyncIterator<ChunkChoice[]>; result: IteratorResult<ChunkChoice[]> }
@@ -120,9 +104,9 @@ export async function fanOutStream(
   }
 
   return {
-    head: streams[0]!.head,
+    head: head!,
     batches: merge(),
-    usage: () => sumUsage(Array.from({ length: n }, (_, index) => streams[index]?.usage())),
+    usage: () => sumUsage(reports.map((report) => report())),
   }
 }
 
@@ -144,9 +128,7 @@ async function oneOf(
 export function complete(chat: Chat, request: ChatCompletionRequest, call: UpstreamCall): Promise<Completion> {
   const n = callsOf(chat, request)
   if (n === 1) return chat.complete(request, call)
-  return oneOf(chat, request, call).then((one) =>
-    fanOut(n, call.signal, (signal) => chat.complete(one, extend(call, { signal }))),
-  )
+  return oneOf(chat, request, call).then((one) => fanOut(n, () => chat.complete(one, call)))
 }
 
 /** A streamed answer, made of one or several calls. */

@@ -5,6 +5,10 @@ import { UpstreamError } from '@turnpike/core'
 export const outcomeOf = (error: unknown): Outcome =>
   UpstreamError.is(error) && error.failure.kind === 'truncated' ? 'truncated' : 'upstream_error'
 
+/** Whether the upstream bills a failed call. */
+export const isBilled = (error: unknown): boolean =>
+  UpstreamError.is(error) && (error.failure.usage !== undefined || error.failure.unreported === true)
+
 /** The kind of a failure, for the metrics; undefined where the provider is not its cause. */
 export const kindOf = (error: unknown): string | undefined => {
   if (!UpstreamError.is(error)) return undefined

@@ -1,7 +1,7 @@
 import type { Considered, Note, Outcome, Target, UpstreamCall, Usage } from '@turnpike/core'
 import { toUsd, UpstreamError } from '@turnpike/core'
-import { metered } from './meter.js'
-import { kindOf, outcomeOf } from './outcome.js'
+import { metered, reported } from './meter.js'
+import { isBilled, kindOf, outcomeOf } from './outcome.js'
 import type { Used } from './record.js'
 import { estimated, recordOf, sentOf } from './record.js'
 import { servedTier } from './service-tier.js'
@@ -62,8 +62,8 @@ function attempt<T>(upstream: UpstreamRequest, run: Run<T>): Promise<{ value: T 
         const reason = reasonOf(upstream, error)
         const kind = kindOf(reason)
         if (kind) logFailure(upstream, target, kind, (reason as UpstreamError).failure.status)
-        // A failure with usage gets a usage record, and is counted by its outcome.
-        if (kind && !spentOf(reason))
+        // A failure that is billed gets a usage record, and is counted by its outcome.
+        if (kind && !isBilled(reason))
           ledger.failed({ provider: target.provider.id, kind, timestamp: new Date(now()).toISOString() })
         throw error
       },
@@ -100,9 +100,11 @@ function record(upstream: UpstreamRequest, used: Used, outcome: Outcome): Promis
 /** Writes the usage record of a failed request, if it is known to have used anything; drops its hold otherwise. */
 async function recordFailure(upstream: UpstreamRequest, error: unknown): Promise<void> {
   const { options, need, target, hold, watch, attempts } = upstream
-  const spent = spentOf(error)
+  const spent = reported(spentOf(error))
   const tier = need.tier?.(target)
   if (spent) await record(upstream, metered(spent, 'partial', servedTier(tier, undefined, spent)), outcomeOf(error))
+  else if (isBilled(error))
+    await record(upstream, estimated(need.expected(target), servedTier(tier, undefined, undefined)), outcomeOf(error))
   else if (watch.disconnected && attempts > 0)
     await record(
       upstream,

@@ -71,6 +71,24 @@ describe('parseJson', () => {
     expect(complaint(() => parse('['.repeat(1_000_000)))).toBe(message)
   })
 
+  it('accepts 400,000 values and refuses one more', () => {
+    const message = '400 invalid_json The request body has more than 400000 values'
+    const list = (n: number, value: string): string => `[${Array(n).fill(value).join(',')}]`
+    expect(parse(list(399_999, '0'))).toHaveLength(399_999)
+    expect(complaint(() => parse(list(400_000, '0')))).toBe(message)
+    expect(complaint(() => parse(list(200_001, '{}')))).toBe(message)
+    expect(complaint(() => parse(list(200_001, '[1]')))).toBe(message)
+    expect(parse(JSON.stringify([',{['.repeat(1_000_000)]))).toHaveLength(1)
+  })
+
+  it('accepts 100,000 fields and refuses one more', () => {
+    const fields = (n: number): string => `{${Array.from({ length: n }, (_, i) => `"${i}":0`).join(',')}}`
+    const pairs = (n: number): string => `[${Array(n).fill('{"a":{"b":":"}}').join(',')}]`
+    const message = '400 invalid_json The request body has more than 100000 fields'
+    expect([fields(100_000), pairs(50_000)].map((text) => complaint(() => parse(text)))).toEqual([undefined, undefined])
+    expect([fields(100_001), pairs(50_001)].map((text) => complaint(() => parse(text)))).toEqual([message, message])
+  })
+
   it('counts levels, not brackets', () => {
     expect(parse(`[${Array(1_000).fill('[]').join(',')}]`, 2)).toHaveLength(1_000)
   })

@@ -1,6 +1,6 @@
 import { ApiError } from '@turnpike/core'
 import { concat, invalid } from '@turnpike/core/internal'
-import { BODY_BYTES_PER_S, BODY_IDLE_MS } from './conventions.js'
+import { BODY_BYTES_PER_S, BODY_IDLE_MS, JSON_FIELDS, JSON_VALUES } from './conventions.js'
 import type { BodyMemory, ShellOptions } from './exchange.js'
 
 /** 413 for a body over the limit. */
@@ -88,25 +88,35 @@ export async function collect(
   return concat(chunks, size)
 }
 
-/** True where `text` nests arrays and objects deeper than `limit`. A scan, because recursive code would overflow the stack first. */
-function tooDeep(text: string, limit: number): boolean {
+/**
+ * What is too much in `text`: arrays and objects nested deeper than `limit`, or values and fields, which cost far more than their bytes.
+ * A scan, because recursive code would overflow the stack first. Undefined where nothing is.
+ */
+function excess(text: string, limit: number): string | undefined {
   let depth = 0
+  let values = 1
+  let fields = 0
   for (let i = 0; i < text.length; i++) {
     const c = text.charCodeAt(i)
     if (c === 0x22) {
       // Skip to the closing quote: one that is preceded by an even number of backslashes.
       for (;;) {
         i = text.indexOf('"', i + 1)
-        if (i === -1) return false
+        if (i === -1) return undefined
         let slashes = 0
         while (text.charCodeAt(i - 1 - slashes) === 0x5c) slashes++
         if (slashes % 2 === 0) break
       }
     } else if (c === 0x7b || c === 0x5b) {
-      if (++depth > limit) return true
+      values++
+      if (++depth > limit) return `nests deeper than ${limit} levels`
     } else if (c === 0x7d || c === 0x5d) depth--
+    else if (c === 0x2c) values++
+    else if (c === 0x3a) fields++
+    if (values > JSON_VALUES) return `has more than ${JSON_VALUES} values`
+    if (fields > JSON_FIELDS) return `has more than ${JSON_FIELDS} fields`
   }
-  return false
+  return undefined
 }
 
 const invalidJson = (message: string): ApiError => invalid(message, { code: 'invalid_json' })
@@ -116,7 +126,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
  * A JSON body as a value.
- * @throws ApiError 400 `invalid_json` for what is not UTF-8, not JSON or nested deeper than `depth`
+ * @throws ApiError 400 `invalid_json` for what is not UTF-8, not JSON, nested deeper than `depth` or of more than 400,000 values or 100,000 fields
  */
 export function parseJson(bytes: Uint8Array, depth: number): unknown {
   if (bytes.length === 0) throw invalidJson('The request body is empty; a JSON object is expected')
@@ -126,7 +136,8 @@ export function parseJson(bytes: Uint8Array, depth: number): unknown {
   } catch {
     throw invalidJson('The request body is not valid UTF-8')
   }
-  if (tooDeep(text, depth)) throw invalidJson(`The request body nests deeper than ${depth} levels`)
+  const tooMuch = excess(text, depth)
+  if (tooMuch) throw invalidJson(`The request body ${tooMuch}`)
   try {
     return JSON.parse(text)
   } catch {

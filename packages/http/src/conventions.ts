@@ -26,6 +26,15 @@ export const CLIENT_LEFT = 499
 export const JSON_DEPTH = 128
 
 /**
+ * Not shown: values of a JSON body, counted as its commas and opening brackets. The largest request that OpenAI takes has 300,000 tokens to
+ * embed, each a number; millions of empty objects would take seconds.
+ */
+export const JSON_VALUES = 400_000
+
+/** Not shown: fields of all objects of a JSON body. Names that all differ cost ten times as much as other values. */
+export const JSON_FIELDS = 100_000
+
+/**
  * Not shown: milliseconds that a request body may fall behind {@link BODY_BYTES_PER_S}, and so the longest pause, after which it is refused, so
  * that slow clients do not hold a slot.
  */

@@ -69,6 +69,8 @@ export interface ChatAdapter {
   request(request: ChatCompletionRequest): UpstreamRequest
   /** @throws UpstreamError `malformed` for an invalid answer */
   response(body: unknown, request: ChatCompletionRequest): Completion
+  /** The usage that a response reports; asked for where `response` throws, because it is billed nevertheless. */
+  usage(body: object): Usage | undefined
   /** Creates the decoder of one stream. */
   stream(request: ChatCompletionRequest): ChatDecoder
   errors(answer: ErrorAnswer): ErrorMeaning

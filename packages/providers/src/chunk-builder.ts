@@ -1,4 +1,5 @@
 import type { ChatDelta, ChunkChoice, ChunkHead, FinishReason, ToolCallDelta, Usage } from '@turnpike/core'
+import type { UpstreamError } from '@turnpike/core'
 import { malformed, truncated } from './failures.js'
 import { parseJson } from './json.js'
 
@@ -20,11 +21,19 @@ export const finishOf = (given: FinishReason, called: boolean): FinishReason => 
   return given === 'tool_calls' && !called ? 'stop' : given
 }
 
+/** The code of an error in a tool call. A caller can ask a model for one, so it must not count against the provider's health. */
+const BROKEN_CALL = 'broken_tool_call'
+
+/** The error for a tool call without a name. */
+export const unnamedCall = (provider: string): UpstreamError =>
+  malformed(provider, 'A tool call has no name', undefined, BROKEN_CALL)
+
 /** Checks tool arguments; empty ones become `{}`. If the answer was cut off, they are returned as received. @throws UpstreamError if they are not JSON */
 export function checkArguments(text: string, finish: FinishReason, provider: string): string {
   if (finish !== 'tool_calls') return text
   if (text === '') return '{}'
-  if (parseJson(text) === undefined) throw malformed(provider, 'The arguments of a call are not JSON')
+  if (parseJson(text) === undefined)
+    throw malformed(provider, 'The arguments of a call are not JSON', undefined, BROKEN_CALL)
   return text
 }
 

@@ -4,7 +4,7 @@ import { Pieces, readerOf } from '@turnpike/core/internal'
 import type { StreamDecoder } from './adapter.js'
 import type { UpstreamEvent } from './event-parser.js'
 import { eventParser } from './event-parser.js'
-import { malformed, truncated } from './failures.js'
+import { malformed, tooLarge, truncated } from './failures.js'
 import { parseJson } from './json.js'
 
 /** How long, and how many bytes of, a body is read after its last event, so that the connection can be reused. */
@@ -111,7 +111,7 @@ export function decodeStream<Item>(
   const take = (piece: Uint8Array): Item[] | undefined => {
     parser.feed(decode(piece))
     oversized ||= parser.size() > limit
-    if (oversized) throw malformed(provider, `An event is larger than ${limit} characters`)
+    if (oversized) throw tooLarge(provider, `An event is larger than ${limit} characters`)
     if (events.length === 0 && !stray) return undefined
     stray = false
     // Emptied and not replaced: V8 may come to allocate new arrays in the old generation, where they keep their events alive.

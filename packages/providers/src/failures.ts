@@ -1,9 +1,11 @@
+import type { Usage } from '@turnpike/core'
 import { UpstreamError } from '@turnpike/core'
+import { extend } from '@turnpike/core/internal'
 import type { ChatAdapter, ErrorAnswer, ErrorMeaning } from './adapter.js'
 
 /**
  * The error for an answer that is invalid or unusable, although the upstream has accepted (and bills) the request.
- * @param code the model's finish reason, if it gave one: the error then does not count against the provider's health
+ * @param code the model's finish reason, or what is wrong where a caller could ask for it: the error then does not count against the provider's health
  */
 export const malformed = (provider: string, message: string, cause?: unknown, code?: string): UpstreamError =>
   new UpstreamError(message, { provider, kind: 'malformed', accepted: true, cause, code })
@@ -11,6 +13,22 @@ export const malformed = (provider: string, message: string, cause?: unknown, co
 /** The error for an incomplete answer; `code` as in {@link malformed}. */
 export const truncated = (provider: string, message: string, cause?: unknown, code?: string): UpstreamError =>
   new UpstreamError(message, { provider, kind: 'truncated', accepted: true, cause, code })
+
+/** The error for an answer or event over a limit. A caller can ask for one, such as with `n` and `top_logprobs`. */
+export const tooLarge = (provider: string, message: string): UpstreamError =>
+  malformed(provider, message, undefined, 'too_large')
+
+const withFailure = (error: UpstreamError, fields: Partial<UpstreamError['failure']>): UpstreamError =>
+  new UpstreamError(error.message, extend(error.failure, fields))
+
+/** An error of an answer that had begun, and is billed although it reported no usage. */
+export const unreported = (error: UpstreamError): UpstreamError => withFailure(error, { unreported: true })
+
+/** An error of an answer, with the usage that it reported. One that the upstream told in place of an answer, without usage, is not billed. */
+export function billed(error: UpstreamError, usage: Usage | undefined): UpstreamError {
+  if (usage && usage.total_tokens > 0) return withFailure(error, { usage, accepted: true })
+  return error.failure.accepted ? unreported(error) : error
+}
 
 /**
  * Whose fault an error status is. A 404 is the caller's only with the family's error message: a wrong base URL is answered with 404 as well.

@@ -7,9 +7,17 @@ export interface OpenCalls<Call> {
 
 /** Ids are not always unique: some servers give all calls of an answer the same or an empty id. Results of such calls are matched in order. */
 export function openCalls<Call>(): OpenCalls<Call> {
-  const open = new Map<string, Call[]>()
+  /** The calls by id, and how many of them have their result: `shift` would move the rest of a long list each time. */
+  const open = new Map<string, { calls: Call[]; answered: number }>()
   return {
-    add: (id, call) => void open.set(id, [...(open.get(id) ?? []), call]),
-    answer: (id) => open.get(id)?.shift(),
+    add(id, call) {
+      const same = open.get(id)
+      if (same) same.calls.push(call)
+      else open.set(id, { calls: [call], answered: 0 })
+    },
+    answer(id) {
+      const same = open.get(id)
+      return same && same.answered < same.calls.length ? same.calls[same.answered++] : undefined
+    },
   }
 }

@@ -7,10 +7,11 @@ import type {
   Provider,
   UpstreamCall,
 } from '@turnpike/core'
+import { UpstreamError } from '@turnpike/core'
 import { extend, unsupported, withoutNulls } from '@turnpike/core/internal'
 import type { ChatAdapter, UpstreamRequest } from './adapter.js'
 import { decodeStream } from './events.js'
-import { malformed } from './failures.js'
+import { billed, malformed } from './failures.js'
 import { dismiss } from './transport.js'
 import type { Upstream } from './upstream.js'
 import { callJson, send } from './upstream.js'
@@ -76,7 +77,7 @@ export function createProvider(options: ProviderOptions): Provider {
   }
 
   const complete = (request: ChatCompletionRequest, call: UpstreamCall): Promise<Completion> =>
-    callJson(upstream, translate(request, call), call, (body) => chat.response(body, request))
+    callJson(upstream, translate(request, call), call, chat.usage, (body) => chat.response(body, request))
 
   const stream = async (request: ChatCompletionRequest, call: UpstreamCall): Promise<ChatStream> => {
     const response = await send(upstream, await translate(request, call), call, forStream)
@@ -94,7 +95,10 @@ export function createProvider(options: ProviderOptions): Provider {
       putBack(first)
       return { head: decoder.head(), batches: events, usage: decoder.usage }
     } catch (error) {
-      throw call.signal.aborted ? call.signal.reason : error
+      if (call.signal.aborted) throw call.signal.reason
+      const usage = decoder.usage()
+      // Where neither usage nor a finish reason came, nothing says that the model has begun.
+      throw UpstreamError.is(error) && (usage ?? error.failure.code) !== undefined ? billed(error, usage) : error
     }
   }
 
@@ -103,7 +107,14 @@ export function createProvider(options: ProviderOptions): Provider {
     owns,
     models: async () => models,
     ...(modelsPath !== undefined && {
-      check: (call) => callJson(upstream, { path: modelsPath, notes: [] }, call, () => undefined),
+      check: (call) =>
+        callJson(
+          upstream,
+          { path: modelsPath, notes: [] },
+          call,
+          () => undefined,
+          () => undefined,
+        ),
     }),
     chat: {
       oneChoice: chat.oneChoice,

@@ -80,10 +80,10 @@ export function parseArguments(name: string, text: string): object {
 
 /** Parses a `tool_choice` of type `allowed_tools`: the allowed names, and whether a call is required. */
 export function allowedTools(choice: Record<string, unknown> | null): {
-  names: (string | undefined)[]
+  names: Set<string | undefined>
   required: boolean
 } {
   const { mode, tools } = (choice?.['allowed_tools'] ?? {}) as { mode?: unknown; tools?: unknown }
   const list = (Array.isArray(tools) ? tools : []) as ({ function?: { name?: string } } | null)[]
-  return { names: list.map((tool) => tool?.function?.name), required: mode === 'required' }
+  return { names: new Set(list.map((tool) => tool?.function?.name)), required: mode === 'required' }
 }

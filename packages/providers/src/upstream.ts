@@ -1,8 +1,8 @@
-import type { UpstreamCall } from '@turnpike/core'
+import type { UpstreamCall, Usage } from '@turnpike/core'
 import { UpstreamError } from '@turnpike/core'
 import { concat, readerOf } from '@turnpike/core/internal'
 import type { ChatAdapter, UpstreamRequest } from './adapter.js'
-import { malformed, statusError, truncated } from './failures.js'
+import { billed, malformed, statusError, tooLarge, truncated, unreported } from './failures.js'
 import { parseJson } from './json.js'
 import { neverSent } from './network-errors.js'
 import type { Transport, TransportResponse } from './transport.js'
@@ -125,7 +125,7 @@ export function send(
   )
 }
 
-/** Reads a response body as text. @throws UpstreamError if it is truncated or too large */
+/** Reads a response body as text. @throws UpstreamError if it is truncated or too large, and so billed without a report of the usage */
 export function wholeText(
   { id, limits }: Upstream,
   response: TransportResponse,
@@ -134,20 +134,25 @@ export function wholeText(
   const limit = limits?.answer ?? ANSWER_LIMIT
   return readText(response, limit).then(
     (text) => {
-      if (text === undefined) throw malformed(id, `The answer is larger than ${limit} bytes`)
+      if (text === undefined) throw unreported(tooLarge(id, `The answer is larger than ${limit} bytes`))
       return text
     },
     (cause: unknown) => {
-      throw signal.aborted ? signal.reason : truncated(id, 'The connection broke during the answer', cause)
+      throw signal.aborted ? signal.reason : unreported(truncated(id, 'The connection broke during the answer', cause))
     },
   )
 }
 
-/** Sends a request and converts its JSON response with `read`. @throws UpstreamError; `malformed` for anything that `read` throws */
+/**
+ * Sends a request and converts its JSON response with `read`.
+ * @param usageOf the usage that a response reports, which an answer that cannot be read is billed as well
+ * @throws UpstreamError; `malformed` for anything that `read` throws
+ */
 export async function callJson<T>(
   upstream: Upstream,
   request: UpstreamRequest | Promise<UpstreamRequest>,
   call: UpstreamCall,
+  usageOf: (body: object) => Usage | undefined,
   read: (body: object) => T,
   headers?: Record<string, string>,
 ): Promise<T> {
@@ -159,6 +164,7 @@ export async function callJson<T>(
   try {
     return read(value)
   } catch (error) {
-    throw UpstreamError.is(error) ? error : malformed(upstream.id, 'The answer is invalid', error)
+    const usage = usageOf(value)
+    throw billed(UpstreamError.is(error) ? error : malformed(upstream.id, 'The answer is invalid', error), usage)
   }
 }

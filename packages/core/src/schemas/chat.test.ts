@@ -6,6 +6,7 @@ const user = { role: 'user', content: 'Hi' }
 const call = { id: 'call_1', type: 'function', function: { name: 'f', arguments: '{}' } }
 const tool = { type: 'function', function: { name: 'f' } }
 
+const many = (n: number, value: object): object[] => Array.from({ length: n }, () => value)
 const request = (fields: object) => ({ model: 'gpt-4o', messages: [user], ...fields })
 const parse = (fields: object) => v.parse(ChatCompletionRequest, request(fields))
 
@@ -16,6 +17,21 @@ function refusedAt(fields: object): string | null | undefined {
 }
 
 describe('a chat request', () => {
+  it.each<[what: string, most: number, of: (n: number) => object]>([
+    ['messages', 10_000, (n) => ({ messages: many(n, user) })],
+    [
+      'messages[0].content',
+      10_000,
+      (n) => ({ messages: [{ ...user, content: many(n, { type: 'text', text: 'a' }) }] }),
+    ],
+    ['messages[0].tool_calls', 4_096, (n) => ({ messages: [{ role: 'assistant', tool_calls: many(n, call) }] })],
+    ['tools', 4_096, (n) => ({ tools: many(n, tool) })],
+    ['functions', 4_096, (n) => ({ functions: many(n, { name: 'f' }) })],
+  ])('has a highest number of %s', (what, most, of) => {
+    expect(refusedAt(of(most))).toBeUndefined()
+    expect(refusedAt(of(most + 1))).toBe(what.replace('[0]', '.0'))
+  })
+
   it.each<[field: string, ...values: unknown[]]>([
     ['model', 'x', 'openai/gpt-4o'],
     ['stream', true, false, null],

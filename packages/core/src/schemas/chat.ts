@@ -4,6 +4,7 @@
  * `null` always means absent, as OpenAI clients send it.
  */
 import * as v from 'valibot'
+import { MAX_MESSAGES, MAX_PARTS, MAX_TOOL_CALLS, MAX_TOOLS } from '../conventions.js'
 import { isObject } from '../is-object.js'
 import { count, integer } from './integers.js'
 import { ours } from './ours.js'
@@ -31,7 +32,7 @@ export const ContentPart = variant('type', [TextPart, ImagePart, AudioPart, Vide
 export type ContentPart = v.InferOutput<typeof ContentPart>
 
 const content = v.union(
-  [v.string(), v.array(ContentPart)],
+  [v.string(), v.pipe(v.array(ContentPart), v.maxLength(MAX_PARTS))],
   'Expected a string or an array of content parts (text, image_url, input_audio, file, document, video_url)',
 )
 
@@ -56,7 +57,7 @@ const AssistantMessage = v.looseObject({
   role: v.literal('assistant'),
   content: v.nullish(content),
   name,
-  tool_calls: v.nullish(v.array(variant('type', [ToolCall, CustomToolCall]))),
+  tool_calls: v.nullish(v.pipe(v.array(variant('type', [ToolCall, CustomToolCall])), v.maxLength(MAX_TOOL_CALLS))),
   function_call: v.nullish(FunctionCall),
 })
 const ToolMessage = v.looseObject({ role: v.literal('tool'), content, tool_call_id: v.string(), name })
@@ -109,7 +110,7 @@ export const ToolChoice = v.union(
 /** `ChatCompletionRequest` of spec.md: the body of POST /v1/chat/completions. */
 export const ChatCompletionRequest = v.looseObject({
   model: v.pipe(v.string(), v.minLength(1)),
-  messages: v.pipe(v.array(ChatMessage), v.minLength(1)),
+  messages: v.pipe(v.array(ChatMessage), v.minLength(1), v.maxLength(MAX_MESSAGES)),
   stream: v.nullish(v.boolean()),
   stream_options: v.nullish(v.pipe(jsonObject, v.looseObject({ include_usage: v.nullish(v.boolean()) }))),
   max_tokens: v.nullish(v.pipe(integer, v.minValue(1))),
@@ -117,12 +118,12 @@ export const ChatCompletionRequest = v.looseObject({
   top_p: v.nullish(v.pipe(v.number(), v.minValue(0), v.maxValue(1))),
   stop: v.nullish(v.union([v.string(), v.array(v.string())], 'Expected a string or an array of strings')),
   system: v.nullish(v.string()),
-  tools: v.nullish(v.array(ToolDefinition)),
+  tools: v.nullish(v.pipe(v.array(ToolDefinition), v.maxLength(MAX_TOOLS))),
   tool_choice: v.nullish(ToolChoice),
   provider: v.nullish(v.string()),
   n: v.nullish(v.pipe(integer, v.minValue(1), v.maxValue(128))),
   // Not in spec.md: OpenAI's deprecated form of tools.
-  functions: v.nullish(v.array(FunctionDefinition)),
+  functions: v.nullish(v.pipe(v.array(FunctionDefinition), v.maxLength(MAX_TOOLS))),
   function_call: v.nullish(
     v.union(
       [v.picklist(['auto', 'none']), v.looseObject({ name: v.string() })],

@@ -3,7 +3,7 @@ import { fromBase64, invalid, unsupported } from '@turnpike/core/internal'
 import { parseDataUrl } from '../data-url.js'
 import { parseArguments } from '../request-fields.js'
 import { openCalls } from '../open-calls.js'
-import { toolId } from '../tool-ids.js'
+import { toolIds } from '../tool-ids.js'
 
 /** A content block of the Messages API. */
 export type Block = { type: string } & Record<string, unknown>
@@ -126,7 +126,7 @@ function toResult(message: Extract<ChatMessage, { role: 'tool' }>, id: string, d
 export function toConversation(request: ChatCompletionRequest): Conversation {
   const system: Block[] = request.system ? toBlocks(request.system, new Set()) : []
   const turns: Turn[] = []
-  const ids = new Set<string>()
+  const toId = toolIds()
   const calls = openCalls<string>()
   const called = new Set<string>()
   const dropped = new Set<string>()
@@ -147,7 +147,7 @@ export function toConversation(request: ChatCompletionRequest): Conversation {
       if (call.type === 'custom') throw refused('custom tools')
       const { name, arguments: text } = call.function
       called.add(name)
-      const id = toolId(call.id, ids)
+      const id = toId(call.id)
       calls.add(call.id, id)
       blocks.push({ type: 'tool_use', id, name, input: parseArguments(name, text), ...cached(call) })
     }

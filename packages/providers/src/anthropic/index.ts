@@ -3,6 +3,7 @@ import type { Provider } from '@turnpike/core'
 import type { ChatAdapter } from '../adapter.js'
 import type { FamilyOptions } from '../family.js'
 import { familyProvider } from '../family.js'
+import { toUsage } from './answer.js'
 import { errors } from './errors.js'
 import { anthropicCatalogue, isAnthropicModel } from './models.js'
 import { toRequest } from './request.js'
@@ -21,6 +22,7 @@ export const anthropicChat = (provider: string): ChatAdapter => ({
   oneChoice: true,
   request: toRequest,
   response: (body, request) => toResponse(provider, body as Message, request),
+  usage: ({ usage }: Message) => (usage ? toUsage(usage) : undefined),
   stream: (request) => streamDecoder(provider, request),
   errors,
 })

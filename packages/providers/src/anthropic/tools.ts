@@ -93,7 +93,7 @@ export function toTools(
     choice = { type: 'tool', name }
   } else if (tool_choice?.type === 'allowed_tools') {
     const { names, required } = allowedTools(tool_choice)
-    tools = tools.filter(({ name }) => names.includes(name))
+    tools = tools.filter(({ name }) => names.has(name))
     if (tools.length === 0) throw invalid('tool_choice allows none of the tools')
     choice = { type: required ? 'any' : 'auto' }
   } else if (tool_choice) throw refused('custom tools')

@@ -106,6 +106,9 @@ export function toUsage(value: object | undefined): Usage | undefined {
   }
 }
 
+/** The usage that a response reports. */
+export const reportOf = ({ usageMetadata }: Answer): Usage | undefined => toUsage(usageMetadata)
+
 const utf8 = new TextEncoder()
 
 const toLogprob = ({ token = '', logProbability = 0 }: LogProbability) => ({

@@ -1,5 +1,5 @@
-import type { EmbeddingAnswer, EmbeddingRequest, Provider } from '@turnpike/core'
-import { extend, together, unsupported } from '@turnpike/core/internal'
+import type { EmbeddingAnswer, EmbeddingRequest, Provider, Usage } from '@turnpike/core'
+import { sumUsage, together, unsupported } from '@turnpike/core/internal'
 import type { UpstreamRequest } from '../adapter.js'
 import { count } from '../count.js'
 import { malformed } from '../failures.js'
@@ -24,13 +24,18 @@ export const canEmbed = (request: EmbeddingRequest): boolean => areTexts(inputsO
 
 interface Batch {
   vectors: number[][]
-  tokens: number | undefined
+  usage: Usage | undefined
 }
 
 /** A response of batchEmbedContents. */
 interface Answer {
   embeddings?: { values: unknown }[]
   usageMetadata?: { promptTokenCount?: unknown }
+}
+
+function usageOf(body: Answer): Usage | undefined {
+  const tokens = count(body.usageMetadata?.promptTokenCount)
+  return tokens === undefined ? undefined : { prompt_tokens: tokens, completion_tokens: 0, total_tokens: tokens }
 }
 
 /** batchEmbedContents, in as many calls as needed. If one fails, all fail. */
@@ -43,7 +48,7 @@ export const embeddings =
     const path = toPath(model, 'batchEmbedContents')
     const { notes } = takeNotes(request, read)
 
-    const batches = await together(Math.ceil(texts.length / BATCH), call.signal, (index, signal): Promise<Batch> => {
+    const batches = await together(Math.ceil(texts.length / BATCH), (index): Promise<Batch> => {
       const some = texts.slice(index * BATCH, (index + 1) * BATCH)
       const requests = some.map((text) => ({
         model: toName(model),
@@ -51,15 +56,14 @@ export const embeddings =
         outputDimensionality,
       }))
       const outgoing: UpstreamRequest = { path, body: { requests }, notes: index === 0 ? notes : [] }
-      return callJson(upstream, outgoing, extend(call, { signal }), (body) => {
-        const { embeddings: given, usageMetadata } = body as Answer
+      return callJson(upstream, outgoing, call, usageOf, (body) => {
+        const { embeddings: given } = body as Answer
         if (!given) throw toldError(upstream.id, body, false) ?? malformed(upstream.id, 'The answer has no embeddings')
         if (given.length !== some.length) throw new TypeError(`Expected ${some.length} embeddings`)
-        return { vectors: given.map(({ values }) => toVector(values)), tokens: count(usageMetadata?.promptTokenCount) }
+        return { vectors: given.map(({ values }) => toVector(values)), usage: usageOf(body) }
       })
     })
 
-    const tokens = batches.reduce<number | undefined>((sum, batch) => addKnown(sum, batch.tokens), 0)
     return {
       object: 'list',
       data: batches
@@ -71,10 +75,6 @@ export const embeddings =
           embedding: encodeVector(normalise(vector), encoding),
         })),
       model,
-      usage: tokens === undefined ? undefined : { prompt_tokens: tokens, completion_tokens: 0, total_tokens: tokens },
+      usage: sumUsage(batches.map(({ usage }) => usage)),
     }
   }
-
-/** Adds counts; undefined if either is unknown. */
-const addKnown = (sum: number | undefined, part: number | undefined): number | undefined =>
-  sum === undefined || part === undefined ? undefined : sum + part

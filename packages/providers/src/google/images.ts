@@ -59,4 +59,4 @@ function toAnswer(provider: string, answer: Answer): ImageAnswer {
 export const images =
   (upstream: Upstream): NonNullable<Provider['images']> =>
   (request, call) =>
-    callJson(upstream, toRequest(request), call, (body) => toAnswer(upstream.id, body as Answer))
+    callJson(upstream, toRequest(request), call, usageOf, (body) => toAnswer(upstream.id, body as Answer))

@@ -4,6 +4,7 @@ import type { ChatAdapter } from '../adapter.js'
 import type { FamilyOptions } from '../family.js'
 import { familyProvider } from '../family.js'
 import type { Answer } from './answer.js'
+import { reportOf } from './answer.js'
 import type { GoogleEndpoints } from './endpoints.js'
 import { errors } from './errors.js'
 import { googleCatalogue, isGoogleModel } from './models.js'
@@ -37,6 +38,7 @@ export const googleChat = (provider: string, remoteContent?: RemoteContent): Cha
     return toRequest(request)
   },
   response: (body, request) => toResponse(provider, body as Answer, request),
+  usage: reportOf,
   stream: (request) => streamDecoder(provider, request),
   errors,
 })

@@ -61,8 +61,9 @@ interface CallingConfig {
 /** Translates `tool_choice`; undefined if the model decides. */
 function toCallingConfig(request: ChatCompletionRequest, declared: Declaration[]): CallingConfig | undefined {
   const { tools, tool_choice: choice = 'auto' } = request
+  const known = new Set(declared.map(({ name }) => name))
   const named = (name: string | undefined): string => {
-    if (name !== undefined && declared.some((declaration) => declaration.name === name)) return name
+    if (name !== undefined && known.has(name)) return name
     throw invalid(`tool_choice names "${name}", which is no tool`)
   }
   if (typeof choice === 'object') {
@@ -72,8 +73,8 @@ function toCallingConfig(request: ChatCompletionRequest, declared: Declaration[]
     }
     if (choice?.type !== 'allowed_tools') throw unsupported('Gemini has no custom tools')
     const { names, required } = allowedTools(choice)
-    if (names.length === 0) throw invalid('tool_choice allows none of the tools')
-    return { mode: required ? 'ANY' : 'VALIDATED', allowedFunctionNames: names.map(named) }
+    if (names.size === 0) throw invalid('tool_choice allows none of the tools')
+    return { mode: required ? 'ANY' : 'VALIDATED', allowedFunctionNames: Array.from(names, named) }
   }
   if (declared.length === 0) {
     if (choice === 'required') throw invalid('tool_choice needs tools')

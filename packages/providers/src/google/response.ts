@@ -1,18 +1,19 @@
 import type { ChatCompletionRequest, Completion, ToolCall } from '@turnpike/core'
 import { finishOf, newToolCallId, secondsNow } from '../chunk-builder.js'
 import { malformed } from '../failures.js'
-import { toolId } from '../tool-ids.js'
+import type { ToolIds } from '../tool-ids.js'
+import { toolIds } from '../tool-ids.js'
 import type { Answer, AnswerPart, Candidate } from './answer.js'
 import { toldError } from './errors.js'
-import { blockOf, idOf, toExtraContent, toFinishReason, toImage, toLogprobs, toUsage } from './answer.js'
+import { blockOf, idOf, reportOf, toExtraContent, toFinishReason, toImage, toLogprobs } from './answer.js'
 
 type Choice = Completion['choices'][number]
 
-function toToolCall({ functionCall, thoughtSignature }: AnswerPart, ids: Set<string>): ToolCall[] {
+function toToolCall({ functionCall, thoughtSignature }: AnswerPart, toId: ToolIds): ToolCall[] {
   const { id, name, args } = functionCall ?? {}
   if (!name) return []
   const call: ToolCall = {
-    id: id ? toolId(id, ids) : newToolCallId(),
+    id: id ? toId(id) : newToolCallId(),
     type: 'function',
     function: { name, arguments: JSON.stringify(args ?? {}) },
   }
@@ -20,14 +21,14 @@ function toToolCall({ functionCall, thoughtSignature }: AnswerPart, ids: Set<str
   return [call]
 }
 
-function toChoice(provider: string, candidate: Candidate, position: number, ids: Set<string>): Choice {
+function toChoice(provider: string, candidate: Candidate, position: number, toId: ToolIds): Choice {
   const { index = position, content, finishReason } = candidate
   const parts = content?.parts ?? []
   const textOf = (thought: boolean): string =>
     parts.map((part) => (Boolean(part.thought) === thought ? (part.text ?? '') : '')).join('')
   const text = textOf(false)
   const thoughts = textOf(true)
-  const calls = parts.flatMap((part) => toToolCall(part, ids))
+  const calls = parts.flatMap((part) => toToolCall(part, toId))
   const images = parts.flatMap((part) => toImage(part) ?? [])
   const called = calls.length > 0
   const finish = toFinishReason(finishReason, text !== '' || called, provider)
@@ -53,9 +54,9 @@ const refusal = (reason: string): Choice => ({
 
 /** Converts a response to OpenAI's form. @throws UpstreamError for an error in the body, and `malformed` if there are no candidates */
 export function toResponse(provider: string, answer: Answer, request: ChatCompletionRequest): Completion {
-  const { candidates, usageMetadata } = answer
+  const { candidates } = answer
   const blocked = blockOf(answer)
-  const ids = new Set<string>()
+  const toId = toolIds()
   if (!blocked && !candidates?.length)
     throw toldError(provider, answer, false) ?? malformed(provider, 'The answer has no candidates')
   return {
@@ -66,8 +67,8 @@ export function toResponse(provider: string, answer: Answer, request: ChatComple
     choices: blocked
       ? [refusal(blocked)]
       : candidates!
-          .map((candidate, position) => toChoice(provider, candidate, position, ids))
+          .map((candidate, position) => toChoice(provider, candidate, position, toId))
           .toSorted((one, other) => one.index - other.index),
-    usage: toUsage(usageMetadata),
+    usage: reportOf(answer),
   }
 }

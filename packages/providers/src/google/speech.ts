@@ -5,7 +5,7 @@ import type { Upstream } from '../upstream.js'
 import { callJson } from '../upstream.js'
 import { toWav } from '../wav.js'
 import type { Answer } from './answer.js'
-import { toUsage } from './answer.js'
+import { reportOf } from './answer.js'
 import { toPath } from './models.js'
 import { missing, requireEnd } from './refusals.js'
 
@@ -47,7 +47,7 @@ function toRequest(request: SpeechRequest) {
 export const speech =
   (upstream: Upstream): NonNullable<Provider['speech']> =>
   (request, call) =>
-    callJson(upstream, toRequest(request), call, (body) => {
+    callJson(upstream, toRequest(request), call, reportOf, (body) => {
       const answer = body as Answer
       const parts = answer.candidates?.[0]?.content?.parts ?? []
       const audio = parts.flatMap(({ inlineData }) => (inlineData?.mimeType?.startsWith('audio/') ? [inlineData] : []))
@@ -61,6 +61,6 @@ export const speech =
         body: (async function* () {
           yield toWav(concat(samples, size), rate)
         })(),
-        usage: toUsage(answer.usageMetadata),
+        usage: reportOf(answer),
       }
     })

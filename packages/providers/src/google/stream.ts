@@ -3,7 +3,7 @@ import type { ChatDecoder } from '../adapter.js'
 import { chunkBuilder } from '../chunk-builder.js'
 import { malformed, truncated } from '../failures.js'
 import { parseJson } from '../json.js'
-import { toolId } from '../tool-ids.js'
+import { toolIds } from '../tool-ids.js'
 import type { Answer, AnswerPart, Candidate } from './answer.js'
 import { blockOf, idOf, toExtraContent, toFinishReason, toImage, toLogprobs } from './answer.js'
 import { toldError } from './errors.js'
@@ -43,7 +43,7 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
   const builder = chunkBuilder(provider)
   const reader = eventReader()
   const states = new Map<number, State>()
-  const ids = new Set<string>()
+  const toId = toolIds()
   let begun = false
   /** A `promptFeedback` without a reason: the prompt was blocked if no candidates follow. */
   let feedback: Answer | undefined
@@ -57,7 +57,7 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
 
   const call = (index: number, { id, name, signature, args }: OpenCall): void => {
     const extra = signature ? { extra_content: toExtraContent(signature) } : {}
-    const tool = builder.tool(index, { id: id ? toolId(id, ids) : undefined, name, extra })
+    const tool = builder.tool(index, { id: id ? toId(id) : undefined, name, extra })
     builder.toolArguments(index, tool, JSON.stringify(args))
   }
 
@@ -100,8 +100,9 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
     if (!state) states.set(index, (state = { usable: false, images: 0 }))
     const logprobs = toLogprobs(candidate)
     if (logprobs) {
-      logprobs.content.unshift(...(state.extra?.logprobs.content ?? []))
-      state.extra = { logprobs }
+      // One at a time: as arguments, a long list would overflow the stack.
+      if (state.extra) for (const one of logprobs.content) state.extra.logprobs.content.push(one)
+      else state.extra = { logprobs }
     }
     for (const part of content?.parts ?? []) onPart(index, state, part)
     if (!finishReason) return

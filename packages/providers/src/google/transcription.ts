@@ -4,7 +4,7 @@ import { takeNotes } from '../request-fields.js'
 import type { Upstream } from '../upstream.js'
 import { callJson } from '../upstream.js'
 import type { Answer } from './answer.js'
-import { toUsage } from './answer.js'
+import { reportOf } from './answer.js'
 import { toPath } from './models.js'
 import { missing, requireEnd } from './refusals.js'
 
@@ -41,11 +41,11 @@ async function toRequest(request: TranscriptionRequest) {
 export const transcription =
   (upstream: Upstream): NonNullable<Provider['transcription']> =>
   async (request, call) =>
-    callJson(upstream, await toRequest(request), call, (body): TranscriptionAnswer => {
+    callJson(upstream, await toRequest(request), call, reportOf, (body): TranscriptionAnswer => {
       const answer = body as Answer
       const parts = answer.candidates?.[0]?.content?.parts
       if (!parts) throw missing(upstream.id, answer, 'text')
       requireEnd(upstream.id, answer)
       const text = parts.map(({ thought, text: said }) => (thought ? '' : (said ?? ''))).join('')
-      return { text: text.trim(), seconds: undefined, usage: toUsage(answer.usageMetadata) }
+      return { text: text.trim(), seconds: undefined, usage: reportOf(answer) }
     })

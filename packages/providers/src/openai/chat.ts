@@ -1,9 +1,8 @@
 import type { ChatCompletionRequest, Completion, FinishReason, Note, ToolCall } from '@turnpike/core'
 import { extend } from '@turnpike/core/internal'
 import type { ChatAdapter, UpstreamRequest } from '../adapter.js'
-import { checkArguments, finishOf, newCompletionId, newToolCallId, secondsNow } from '../chunk-builder.js'
+import { checkArguments, finishOf, newCompletionId, newToolCallId, secondsNow, unnamedCall } from '../chunk-builder.js'
 import { count } from '../count.js'
-import { malformed } from '../failures.js'
 import { separateThoughts, toFinishReason, toUsage } from './answer.js'
 import { errors, missing } from './errors.js'
 import { cleanHistory } from './history.js'
@@ -43,7 +42,7 @@ type Loose = Record<string, unknown>
 function toToolCall(call: Loose, finish: FinishReason, provider: string): ToolCall {
   if (call['type'] === 'custom') return call as ToolCall
   const given = (call['function'] ?? {}) as { name?: string; arguments?: unknown }
-  if (!given.name) throw malformed(provider, 'A tool call has no name')
+  if (!given.name) throw unnamedCall(provider)
   const text =
     typeof given.arguments === 'object' ? JSON.stringify(given.arguments ?? {}) : String(given.arguments ?? '')
   return {
@@ -90,6 +89,7 @@ export const openaiChat = (provider: string): ChatAdapter => ({
   oneChoice: false,
   request: toRequest,
   response: (body, request) => toResponse(provider, body as Loose, request),
+  usage: (body: Loose) => toUsage(body['usage']),
   stream: (request) => streamDecoder(provider, request.model),
   errors,
 })

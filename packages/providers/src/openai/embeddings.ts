@@ -1,4 +1,4 @@
-import type { EmbeddingAnswer, Note, Provider } from '@turnpike/core'
+import type { EmbeddingAnswer, Note, Provider, Usage } from '@turnpike/core'
 import { extend } from '@turnpike/core/internal'
 import { count } from '../count.js'
 import type { Upstream } from '../upstream.js'
@@ -14,6 +14,11 @@ interface Answer {
   usage?: { prompt_tokens?: unknown } | null
 }
 
+function usageOf({ usage }: Answer): Usage | undefined {
+  const prompt = count(usage?.prompt_tokens)
+  return prompt === undefined ? undefined : { prompt_tokens: prompt, completion_tokens: 0, total_tokens: prompt }
+}
+
 /** `/embeddings`. Vectors are returned in the requested encoding, even if the server ignores `encoding_format` and sends numbers. */
 export const embeddings =
   (upstream: Upstream): NonNullable<Provider['embeddings']> =>
@@ -24,8 +29,8 @@ export const embeddings =
     const body = extend(request, { provider: undefined, encoding_format: 'base64' })
     const notes: Note[] = []
     dropRouting(body, notes)
-    return callJson(upstream, { path: '/embeddings', body, notes }, call, (answer): EmbeddingAnswer => {
-      const { data, model, usage } = answer as Answer
+    return callJson(upstream, { path: '/embeddings', body, notes }, call, usageOf, (answer): EmbeddingAnswer => {
+      const { data, model } = answer as Answer
       if (!data) throw missing(upstream.id, answer, 'data')
       if (data.length !== expected) throw new TypeError(`Expected ${expected} embeddings`)
       const vectors = data
@@ -37,12 +42,11 @@ export const embeddings =
         .toSorted((a, b) => a.index - b.index)
       if (vectors.some(({ index }, position) => index !== position))
         throw new TypeError('An index is not that of an input')
-      const prompt = count(usage?.prompt_tokens)
       return {
         object: 'list',
         data: vectors,
         model: model || request.model,
-        usage: prompt === undefined ? undefined : { prompt_tokens: prompt, completion_tokens: 0, total_tokens: prompt },
+        usage: usageOf(answer),
       }
     })
   }

@@ -88,7 +88,7 @@ interface Answer {
 }
 
 /** Converts token counts to the usage of a chat; all output tokens are image tokens. */
-function toUsage(usage: Answer['usage']): Usage | undefined {
+function usageOf({ usage }: Answer): Usage | undefined {
   const prompt = count(usage?.input_tokens)
   const completion = count(usage?.output_tokens)
   if (prompt === undefined || completion === undefined) return undefined
@@ -108,13 +108,13 @@ function toUsage(usage: Answer['usage']): Usage | undefined {
 export const images =
   (upstream: Upstream): NonNullable<Provider['images']> =>
   (request, call) =>
-    callJson(upstream, toRequest(request), call, (answer): ImageAnswer => {
-      const { data, usage } = answer as Answer
+    callJson(upstream, toRequest(request), call, usageOf, (answer): ImageAnswer => {
+      const { data } = answer as Answer
       if (!data) throw missing(upstream.id, answer, 'data')
       const pictures = data.map(({ b64_json, revised_prompt }) => {
         if (typeof b64_json !== 'string' || b64_json === '') throw new TypeError('A picture is missing')
         return { base64: b64_json, revised_prompt: typeof revised_prompt === 'string' ? revised_prompt : undefined }
       })
       if (pictures.length === 0) throw new TypeError('There is no picture')
-      return { images: pictures, usage: toUsage(usage) }
+      return { images: pictures, usage: usageOf(answer) }
     })

@@ -1,6 +1,6 @@
 import type { Note, Provider, SpeechFormat, UpstreamCall } from '@turnpike/core'
 import { extend } from '@turnpike/core/internal'
-import { malformed, truncated } from '../failures.js'
+import { malformed, tooLarge, truncated } from '../failures.js'
 import { dismiss } from '../transport.js'
 import type { Upstream } from '../upstream.js'
 import { ANSWER_LIMIT, send } from '../upstream.js'
@@ -44,7 +44,7 @@ async function startedBody(
     }
     if (!piece.done && (size += piece.value.length) > limit) {
       void iterator.return?.()
-      throw malformed(id, `The answer is larger than ${limit} bytes`)
+      throw tooLarge(id, `The answer is larger than ${limit} bytes`)
     }
     return piece
   }

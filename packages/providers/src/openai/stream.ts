@@ -1,7 +1,7 @@
 import type { ChatDelta, ChunkChoice } from '@turnpike/core'
 import type { ChatDecoder } from '../adapter.js'
 import type { ChunkBuilder } from '../chunk-builder.js'
-import { chunkBuilder } from '../chunk-builder.js'
+import { chunkBuilder, unnamedCall } from '../chunk-builder.js'
 import { malformed } from '../failures.js'
 import { parseJson } from '../json.js'
 import { separateThoughts, toFinishReason, toUsage } from './answer.js'
@@ -37,8 +37,6 @@ interface UpstreamChunk {
 
 /** The state of a tool call. It is sent to the client once its name is known. */
 interface OpenTool {
-  /** The upstream's index; null if it sends none. */
-  index: number | null
   id: string | undefined
   name?: string
   /** The index sent to the client; absent until the name is known. */
@@ -55,28 +53,40 @@ const textOf = (value: unknown): string =>
  * send the name late. An entry belongs to the call with its index, unless it has a name and a different id, or no id and a different name.
  */
 function toolTracker(choice: number, builder: ChunkBuilder) {
-  const tools: OpenTool[] = []
+  /** The latest call with each index and with each id: an answer may have thousands of calls. */
+  const byIndex = new Map<number, OpenTool>()
+  const byId = new Map<string, OpenTool>()
+  let last: OpenTool | undefined
+  /** Number of calls whose name is not known yet. */
+  let unnamed = 0
   /** Finds the call by its index, else by its id; an entry with neither continues the last call. */
   const find = ({ index, id }: UpstreamToolCall): OpenTool | undefined => {
-    if (typeof index === 'number') return tools.findLast((tool) => tool.index === index)
-    return id ? tools.findLast((tool) => tool.id === id) : tools.at(-1)
+    if (typeof index === 'number') return byIndex.get(index)
+    return id ? byId.get(id) : last
+  }
+  const open = (index: number | null): OpenTool => {
+    last = { id: undefined, held: '' }
+    if (index !== null) byIndex.set(index, last)
+    unnamed++
+    return last
   }
   const track = (entry: UpstreamToolCall): void => {
     const { index = null, id, function: call = {} } = entry
     let tool = find(entry)
     const { name } = call
     const isAnother = id ? tool?.id && id !== tool.id : tool?.name && (index === null || name !== tool.name)
-    if (!tool || (name && isAnother)) tools.push((tool = { index, id: id ?? undefined, held: '' }))
+    if (!tool || (name && isAnother)) tool = open(index)
     if (tool.ours === undefined) {
-      tool.id ??= id ?? undefined
+      if (id && tool.id === undefined) byId.set((tool.id = id), tool)
       tool.held += textOf(call.arguments)
       if (!name) return
+      unnamed--
       tool.name = name
-      tool.ours = builder.tool(choice, { id: tool.id || undefined, name })
+      tool.ours = builder.tool(choice, { id: tool.id, name })
       builder.toolArguments(choice, tool.ours, tool.held)
     } else builder.toolArguments(choice, tool.ours, textOf(call.arguments))
   }
-  return { track, isWhole: () => tools.every(({ ours }) => ours !== undefined) }
+  return { track, isWhole: () => unnamed === 0 }
 }
 
 /** Whether a delta has any non-empty field. */
@@ -142,7 +152,7 @@ export function streamDecoder(provider: string, model: string): ChatDecoder {
   }
 
   const end = (): ChunkChoice[] => {
-    for (const { isWhole } of trackers.values()) if (!isWhole()) throw malformed(provider, 'A tool call has no name')
+    for (const { isWhole } of trackers.values()) if (!isWhole()) throw unnamedCall(provider)
     return builder.end()
   }
 

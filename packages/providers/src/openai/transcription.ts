@@ -21,7 +21,7 @@ const seconds = (value: unknown): number | undefined => {
 }
 
 /** Converts token counts to the usage of a chat; undefined if the upstream bills by seconds. */
-function toUsage(usage: Answer['usage']): Usage | undefined {
+function usageOf({ usage }: Answer): Usage | undefined {
   const prompt = count(usage?.['input_tokens'])
   if (prompt === undefined) return undefined
   const completion = count(usage?.['output_tokens']) ?? 0
@@ -37,7 +37,7 @@ function toUsage(usage: Answer['usage']): Usage | undefined {
 function fromJson(provider: string, body: object): TranscriptionAnswer {
   const { text, duration, usage } = body as Answer
   if (typeof text !== 'string') throw missing(provider, body, 'text')
-  return { text, seconds: seconds(duration) ?? seconds(usage?.['seconds']), usage: toUsage(usage) }
+  return { text, seconds: seconds(duration) ?? seconds(usage?.['seconds']), usage: usageOf(body) }
 }
 
 const GRANULARITIES = 'timestamp_granularities[]'
@@ -66,7 +66,8 @@ export const transcription =
     const { type, body } = formData({ ...fields, response_format: asked }, file)
     const outgoing = { path: '/audio/transcriptions', body, notes }
     const headers = extend(upstream.headers, { 'content-type': type })
-    if (!subtitles) return callJson(upstream, outgoing, call, (answer) => fromJson(upstream.id, answer), headers)
+    if (!subtitles)
+      return callJson(upstream, outgoing, call, usageOf, (answer) => fromJson(upstream.id, answer), headers)
     const answer = await send(upstream, outgoing, call, extend(headers, { accept: 'text/plain' }))
     const text = await wholeText(upstream, answer, call)
     // Servers use various content types for subtitles, but none of these.

@@ -51,6 +51,14 @@ describe('the circuit breaker', () => {
   it.each([
     ['a success', undefined],
     ['a fault of the caller', failure({ status: 400, caller: true })],
+    [
+      'an unusable answer with its usage',
+      failure({
+        kind: 'malformed',
+        accepted: true,
+        usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+      }),
+    ],
     ['an answer without a picture', failure({ kind: 'malformed', accepted: true, code: 'NO_IMAGE' })],
     ['an answer that was too long', failure({ kind: 'truncated', accepted: true, code: 'MAX_TOKENS' })],
   ])('starts counting again after %s', (_, error) => {
@@ -91,6 +99,21 @@ describe('the circuit breaker', () => {
     const { health, call } = setup()
     for (let i = 0; i < 3; i++) call(failure(fields))
     expect(health.describe(provider)).toMatchObject({ status: 'unhealthy', last_failure: fields.kind ?? 'status' })
+  })
+
+  it.each<Partial<UpstreamFailure>>([
+    { kind: 'timeout', status: undefined, accepted: true },
+    { status: 504 },
+    { status: 524 },
+  ])('counts %o only where nobody was answered for restMs', (fields) => {
+    const { clock, health, call } = setup()
+    call()
+    clock.now += 9_999
+    for (let i = 0; i < 3; i++) call(failure(fields))
+    expect(health.describe(provider)).toMatchObject({ status: 'healthy', failures: 0 })
+    clock.now += 1
+    for (let i = 0; i < 3; i++) call(failure(fields))
+    expect(health.describe(provider)).toMatchObject({ status: 'unhealthy' })
   })
 
   it('is separate for each provider object, also with the same id', () => {

@@ -16,23 +16,31 @@ const LIMITED_S = 1
 interface State {
   failures: number
   last: ProviderHealth['last_failure']
+  /** When it last answered; -Infinity before that. */
+  answered: number
   /** When one request may try it; undefined while it is healthy. */
   nextTry: number | undefined
   /** The target of the running trial request. */
   trial: Target | undefined
 }
 
-/** Whether the model itself ended its answer early or unusably; `code` is then its finish reason. */
-const ended = ({ kind, code }: UpstreamFailure): boolean =>
-  (kind === 'malformed' || kind === 'truncated') && code !== undefined
+/**
+ * Whether the model itself ended its answer early or unusably: `code` is then its finish reason or what is wrong, or the answer reports its
+ * usage.
+ */
+const ended = ({ kind, code, usage }: UpstreamFailure): boolean =>
+  kind === 'malformed' ? (code ?? usage) !== undefined : kind === 'truncated' && code !== undefined
+
+/** Whether the provider or a proxy of its own (504, 524) did not answer in time. */
+const isTimeout = ({ kind, status }: UpstreamFailure): boolean => kind === 'timeout' || status === 504 || status === 524
 
 /** Whether the provider is only asked too often, and not an account that cannot pay, which some report with the same status. */
 const isRateLimit = ({ status, credential }: UpstreamFailure): boolean => status === 429 && !credential
 
 /**
  * A circuit breaker per provider, driven by real traffic: after several consecutive failures the provider is tried last, until one request
- * tries it. Not counted as failures: errors caused by the caller, answers that the model itself ended (callers could provoke them),
- * and rate limits, which only move the model behind others.
+ * tries it. Not counted as failures: errors caused by the caller, answers that the model itself ended, time-outs while others are answered
+ * (callers could provoke both), and rate limits, which only move the model behind others.
  */
 export class Health {
   readonly #states = new Map<Provider, State>()
@@ -49,7 +57,11 @@ export class Health {
 
   #of(provider: Provider): State {
     let state = this.#states.get(provider)
-    if (!state) this.#states.set(provider, (state = { failures: 0, last: null, nextTry: undefined, trial: undefined }))
+    if (!state)
+      this.#states.set(
+        provider,
+        (state = { failures: 0, last: null, answered: -Infinity, nextTry: undefined, trial: undefined }),
+      )
     return state
   }
 
@@ -78,6 +90,7 @@ export class Health {
     // Other errors, such as a disconnected client, say nothing about the provider.
     if (error !== undefined && !UpstreamError.is(error)) return
     if (error === undefined || error.failure.caller || ended(error.failure)) {
+      state.answered = this.#now()
       state.failures = 0
       state.nextTry = undefined
       return
@@ -90,6 +103,8 @@ export class Health {
       this.#limited.set(provider, limits.set(model, this.#now() + retryAfter * 1000))
       return
     }
+    // A caller can ask for answers that take too long. Where others are answered, the provider is not the cause.
+    if (isTimeout(error.failure) && this.#now() - state.answered < this.#restMs) return
     this.#fail(state, kind)
   }
 

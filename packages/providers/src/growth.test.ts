@@ -1,0 +1,239 @@
+import type { ChatCompletionRequest } from '@turnpike/core'
+import { describe, expect, it } from 'vitest'
+import type { ChatAdapter } from './adapter.js'
+import { anthropicChat } from './anthropic/index.js'
+import { googleChat } from './google/index.js'
+import { openaiChat } from './openai/chat.js'
+
+const families: Record<string, [model: string, adapter: ChatAdapter]> = {
+  openai: ['gpt-4o', openaiChat('openai')],
+  anthropic: ['claude-sonnet-4-5', anthropicChat('anthropic')],
+  google: ['gemini-2.5-flash', googleChat('google')],
+}
+
+/** `n` values. */
+const many = <T>(n: number, make: (i: number) => T): T[] => Array.from({ length: n }, (_, i) => make(i))
+
+const hi = { role: 'user', content: 'Hi' }
+const call = (id: string, name = 'f') => ({ id, type: 'function', function: { name, arguments: '{}' } })
+const result = (tool_call_id: string) => ({ role: 'tool', tool_call_id, content: 'x' })
+const tool = (name: string, more: object = {}) => ({ type: 'function', function: { name, ...more } })
+const said = (content: unknown) => ({ messages: [{ role: 'user', content }] })
+const schema = (inner: object) => ({
+  response_format: { type: 'json_schema', json_schema: { name: 'x', schema: inner } },
+})
+const closed = { type: 'object', additionalProperties: false }
+const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0=' } }
+
+/** Requests with `n` of something. */
+const requests: Record<string, (n: number) => object> = {
+  'calls of one id': (n) => ({
+    messages: [hi, { role: 'assistant', tool_calls: many(n, () => call('same')) }, ...many(n, () => result('same'))],
+  }),
+  'calls whose ids are cut to one': (n) => ({
+    messages: [
+      hi,
+      { role: 'assistant', tool_calls: many(n, (i) => call(`${'x'.repeat(60)}${i}`)) },
+      ...many(n, (i) => result(`${'x'.repeat(60)}${i}`)),
+    ],
+  }),
+  'calls whose ids are those of duplicates': (n) => ({
+    messages: [
+      hi,
+      { role: 'assistant', tool_calls: many(n, (i) => call(i < n / 2 ? `a_${i + 2}` : 'a')) },
+      ...many(n, (i) => result(i < n / 2 ? `a_${i + 2}` : 'a')),
+    ],
+  }),
+  'turns with a call of one id': (n) => ({
+    messages: [hi, ...many(n, () => [{ role: 'assistant', tool_calls: [call('same')] }, result('same')]).flat()],
+  }),
+  'calls of functions of any name': (n) => ({
+    messages: [
+      hi,
+      { role: 'assistant', tool_calls: many(n, (i) => call(`c${i}`, `f${i}`)) },
+      ...many(n, (i) => result(`c${i}`)),
+    ],
+  }),
+  'results in the other order': (n) => ({
+    messages: [
+      hi,
+      { role: 'assistant', tool_calls: many(n, (i) => call(`c${i}`)) },
+      ...many(n, (i) => result(`c${n - i - 1}`)),
+    ],
+  }),
+  'calls with signatures': (n) => ({
+    messages: [
+      hi,
+      {
+        role: 'assistant',
+        tool_calls: many(n, (i) => ({ ...call(`c${i}`), extra_content: { google: { thought_signature: 's' } } })),
+      },
+    ],
+  }),
+  'allowed tools': (n) => ({
+    tools: many(n, (i) => tool(`f${i}`)),
+    tool_choice: {
+      type: 'allowed_tools',
+      allowed_tools: { mode: 'auto', tools: many(n, (i) => tool(`f${n - i - 1}`)) },
+    },
+  }),
+  'the last tool': (n) => ({ tools: many(n, (i) => tool(`f${i}`)), tool_choice: tool(`f${n - 1}`) }),
+  'strict tools': (n) => ({
+    tools: many(n, (i) =>
+      tool(`f${i}`, { strict: true, parameters: { ...closed, properties: { a: { type: 'string', minLength: 1 } } } }),
+    ),
+  }),
+  'messages of one role': (n) => ({ messages: many(n, () => hi) }),
+  'messages of alternating roles': (n) => ({
+    messages: many(n, (i) => ({ role: i % 2 ? 'assistant' : 'user', content: 'a' })),
+  }),
+  'system messages': (n) => ({ messages: [...many(n, () => ({ role: 'system', content: 'a' })), hi] }),
+  'parts of text': (n) => said(many(n, () => ({ type: 'text', text: 'a' }))),
+  'blank parts': (n) => said([...many(n, () => ({ type: 'text', text: '' })), { type: 'text', text: 'a' }]),
+  pictures: (n) => said(many(n, () => image)),
+  'parts with cache_control': (n) =>
+    said(many(n, () => ({ type: 'text', text: 'a', cache_control: { type: 'ephemeral' } }))),
+  'parts of a result': (n) => ({
+    messages: [
+      hi,
+      { role: 'assistant', tool_calls: [call('a')] },
+      { role: 'tool', tool_call_id: 'a', content: many(n, () => ({ type: 'text', text: 'a' })) },
+    ],
+  }),
+  'stop sequences': (n) => ({ stop: many(n, (i) => `s${i}`) }),
+  'biased tokens': (n) => ({ logit_bias: Object.fromEntries(many(n, (i) => [i, 1])) }),
+  metadata: (n) => ({ metadata: Object.fromEntries(many(n, (i) => [`k${i}`, 'v'])) }),
+  'fields that nobody knows': (n) => Object.fromEntries(many(n, (i) => [`field${i}`, 1])),
+  'properties of a schema': (n) =>
+    schema({ ...closed, properties: Object.fromEntries(many(n, (i) => [`p${i}`, { type: 'string', pattern: 'a' }])) }),
+  'references of a schema': (n) =>
+    schema({
+      ...closed,
+      properties: { a: { $ref: '#/$defs/d0' } },
+      $defs: Object.fromEntries(
+        many(n, (i) => [
+          `d${i}`,
+          { ...closed, properties: { a: { $ref: `#/$defs/d${i + 1}` }, b: { $ref: `#/$defs/d${i + 1}` } } },
+        ]),
+      ),
+    }),
+  'alternatives of a schema': (n) =>
+    schema({
+      ...closed,
+      properties: { a: { oneOf: many(n, () => ({ type: 'string', not: { not: { minLength: 1 } } })) } },
+    }),
+  'types of a schema': (n) => schema({ ...closed, properties: { a: { type: many(n, () => 'string') } } }),
+  modalities: (n) => ({ modalities: many(n, () => 'text') }),
+  'parameters of a data URL': (n) =>
+    said([{ type: 'image_url', image_url: { url: `data:image/png${';a'.repeat(n)};base64,AAAA` } }]),
+  'escapes of a data URL': (n) =>
+    said([{ type: 'image_url', image_url: { url: `data:image/png,${'%41'.repeat(n)}` } }]),
+  'spaces at the end': (n) => ({
+    messages: [hi, { role: 'assistant', content: `a${' '.repeat(n * 10)}a${' '.repeat(n * 10)}` }],
+  }),
+}
+
+const chunk = (delta: object, more: object = {}) => ({ choices: [{ index: 0, delta, ...more }] })
+const entry = (index: number, more: object = {}) =>
+  chunk({ tool_calls: [{ index, function: { arguments: '1' }, ...more }] })
+const opened = (i: number) => entry(i, { id: `c${i}`, function: { name: 'f', arguments: '' } })
+const block = (index: number, content_block: object) => ({ type: 'content_block_start', index, content_block })
+const delta = (index: number, given: object) => ({ type: 'content_block_delta', index, delta: given })
+const use = (i: number) => block(i, { type: 'tool_use', id: `c${i}`, name: 'f', input: {} })
+const input = { type: 'input_json_delta', partial_json: '1' }
+const candidate = (part: object, more: object = {}) => ({ candidates: [{ content: { parts: [part] }, ...more }] })
+const start = { type: 'message_start', message: { id: 'm', usage: { input_tokens: 1, output_tokens: 1 } } }
+const logprobs = (n: number) => ({
+  logprobsResult: { chosenCandidates: many(n, () => ({ token: 'a', logProbability: -1 })) },
+})
+
+/** Streams with `n` of something, one event a read. */
+const streams: Record<string, [family: string, events: (n: number) => object[]]> = {
+  'calls by index': ['openai', (n) => [...many(n, opened), ...many(n, (i) => entry(i))]],
+  'calls by id': [
+    'openai',
+    (n) => [
+      ...many(n, (i) => entry(0, { index: null, id: `c${i}`, function: { name: 'f', arguments: '' } })),
+      ...many(n, (i) => entry(0, { index: null, id: `c${i}` })),
+    ],
+  ],
+  'calls without a name': ['openai', (n) => many(n, (i) => entry(i))],
+  'pieces of arguments': ['openai', (n) => [opened(0), ...many(n, () => entry(0))]],
+  'pieces of arguments before the name': ['openai', (n) => [...many(n, () => entry(0)), opened(0)]],
+  choices: ['openai', (n) => many(n, (index) => ({ choices: [{ index, delta: { content: 'a' } }] }))],
+  blocks: ['anthropic', (n) => [start, ...many(n, (i) => block(i, { type: 'text', text: 'a' }))]],
+  'calls of Claude': ['anthropic', (n) => [start, ...many(n, use), ...many(n, (i) => delta(i, input))]],
+  "pieces of Claude's arguments": ['anthropic', (n) => [start, use(0), ...many(n, () => delta(0, input))]],
+  "reports of Claude's usage": [
+    'anthropic',
+    (n) => [start, ...many(n, (i) => ({ type: 'message_delta', usage: { output_tokens: i } }))],
+  ],
+  'calls of Gemini': ['google', (n) => many(n, () => candidate({ functionCall: { id: 'same', name: 'f', args: {} } }))],
+  'pieces of an argument': [
+    'google',
+    (n) => [
+      candidate({ functionCall: { name: 'f', willContinue: true } }),
+      ...many(n, () =>
+        candidate({ functionCall: { partialArgs: [{ jsonPath: '$.a', stringValue: 'a' }], willContinue: true } }),
+      ),
+    ],
+  ],
+  'items of an argument': [
+    'google',
+    (n) => [
+      candidate({ functionCall: { name: 'f', willContinue: true } }),
+      ...many(n, (i) =>
+        candidate({ functionCall: { partialArgs: [{ jsonPath: `$.a[${i}]`, stringValue: 'a' }], willContinue: true } }),
+      ),
+    ],
+  ],
+  'log probabilities of thoughts': [
+    'google',
+    (n) => many(n, () => candidate({ text: 'a', thought: true }, logprobs(1))),
+  ],
+  'log probabilities': ['google', (n) => many(n, () => candidate({ text: 'a' }, logprobs(1)))],
+}
+
+/** Size of the smaller of two inputs; the other has four times as much. */
+const SIZE = 3_000
+
+/** Milliseconds of work, however busy the machine is. */
+function work(run: () => void): number {
+  const before = process.cpuUsage()
+  run()
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1000
+}
+
+/** Fails where four times as much takes much more than four times as long: sixteen times, where it is quadratic. */
+function expectLinear(of: (n: number) => () => void): void {
+  const [small, large] = [of(SIZE), of(4 * SIZE)]
+  small()
+  const isLinear = (): boolean => work(large) < 8 * work(small) + 50
+  // Garbage collection may fall into one of the two.
+  expect([1, 2, 3].some(isLinear)).toBe(true)
+}
+
+describe.each(Object.keys(families))('a request to %s takes linear time', (name) => {
+  const [model, adapter] = families[name]!
+  it.each(Object.keys(requests))('with many %s', (kind) =>
+    expectLinear((n) => {
+      const request = { model, messages: [hi], ...requests[kind]!(n) } as ChatCompletionRequest
+      return () => void adapter.request(request)
+    }),
+  )
+})
+
+describe('a stream takes linear time', () => {
+  it.each(Object.keys(streams))('with many %s', (kind) => {
+    const [family, events] = streams[kind]!
+    const [model, adapter] = families[family]!
+    expectLinear((n) => {
+      const reads = events(n).map((event) => [{ data: JSON.stringify(event) }])
+      return () => {
+        const decoder = adapter.stream({ model, messages: [{ role: 'user', content: 'Hi' }] })
+        for (const read of reads) decoder.push(read)
+      }
+    })
+  })
+})
