@@ -130,7 +130,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const rateLimiter = options.rateLimiter ?? memoryRateLimiter({ now })
   const { firstEventMs = FIRST_EVENT_MS, betweenEventsMs = BETWEEN_EVENTS_MS } = options
   const watches = upstreamWatches()
-  const { onClientAbort = 'cancel', abandonedMs = ABANDONED_MS, holds = false, balancePolicy = 'report' } = options
+  const { abandonedMs = ABANDONED_MS, holds = false, balancePolicy = 'report' } = options
   const upstream = {
     ...options,
     ledger,
@@ -138,7 +138,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     watches,
     firstEventMs,
     betweenEventsMs,
-    drainMs: onClientAbort === 'drain' ? abandonedMs : 0,
+    abandonedMs,
     holds,
     balancePolicy,
     now,
