@@ -24,10 +24,20 @@ describe('a budget', () => {
   })
 
   it('is not exceeded by concurrent requests', async () => {
-    const { ask, records } = await limited((10 * 22_500) / 1e9)
+    // At most, the prompt has 20 tokens by its bytes.
+    const { ask, records } = await limited((10 * (20 * 2_500 + 20_000)) / 1e9)
     const responses = await Promise.all(Array.from({ length: 50 }, () => ask({ max_tokens: 2 })))
     expect(responses.filter(({ status }) => status === 200)).toHaveLength(10)
     expect(await records()).toHaveLength(10)
+  })
+
+  it('admits one request that could exceed it, but will hardly, and none beside it', async () => {
+    const { ask, upstream, gateway, id } = await limited(0.02)
+    // 1,024 tokens are expected without a maximum, and 16,384 are possible: $0.16.
+    const statuses = (await Promise.all([ask(), ask(), ask()])).map(({ status }) => status)
+    expect([statuses.toSorted(), upstream.requests.length]).toEqual([[200, 403, 403], 1])
+    expect([(await ask()).status, (await ask()).status]).toEqual([200, 200])
+    expect(await gateway.ledger.used({ of: 'key', id, budget: { usd: 1 } })).toEqual({ held: 0, spent: 3 * COST })
   })
 
   it('of a user applies to all of their keys', async () => {
@@ -92,14 +102,14 @@ describe('holds', () => {
     const response = await at.ask({ stream: true, max_tokens: 100 })
     expect(await at.holds()).toMatchObject([
       {
-        amount: 1 * 2_500 + 100 * 10_000,
+        amount: 13 * 2_500 + 100 * 10_000,
         budgets: [],
         estimate: {
           request_id: response.headers.get('x-request-id'),
           outcome: 'server_shutdown',
           accuracy: 'estimated',
-          units: { input: 1, output: 100 },
-          cost_nano_usd: 1_002_500,
+          units: { input: 13, output: 100 },
+          cost_nano_usd: 1_032_500,
         },
       },
     ])
@@ -121,7 +131,7 @@ describe('holds', () => {
     expect(await at.gateway.ledger.sweep(0)).toBe(1)
     expect(await at.gateway.ledger.sweep(0)).toBe(0)
     expect(await at.records()).toMatchObject([
-      { outcome: 'server_shutdown', accuracy: 'estimated', cost_nano_usd: 1_002_500, tokens: 101 },
+      { outcome: 'server_shutdown', accuracy: 'estimated', cost_nano_usd: 1_032_500, tokens: 113 },
     ])
     expect(await at.problems()).toEqual([])
   })
