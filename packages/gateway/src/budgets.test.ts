@@ -16,7 +16,7 @@ describe('a budget', () => {
     expect(await errorOf(await ask({ max_tokens: 2 }))).toEqual({
       type: 'permission_error',
       code: 'budget_exceeded',
-      message: 'The budget for this is used up',
+      message: 'The budget for this is used up, or held by requests that are running',
     })
     expect(await gateway.ledger.used({ of: 'key', id, budget: { usd: 1 } })).toEqual({ held: 0, spent: 2 * COST })
     expect(await holds()).toEqual([])

@@ -55,14 +55,20 @@ describe('n answers', () => {
     expect(made.usage).toBeUndefined()
   })
 
-  it('fail together, and abort each other', async () => {
-    const signals: Signal[] = []
-    const ask = (given: Signal): Promise<Completion> => {
-      signals.push(given)
-      return signals.length === 2 ? Promise.reject(new Error('broke')) : new Promise(() => undefined)
+  it('fail together, with the usage of all that ended, and without further calls', async () => {
+    const broken = new UpstreamError('broke', { provider: 'p', kind: 'malformed', accepted: true, usage: usage(5) })
+    let calls = 0
+    const ask = async (): Promise<Completion> => {
+      if (calls++ === 1) throw broken
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      return answer('a', 10)
     }
-    await expect(fanOut(3, signal, ask)).rejects.toThrow('broke')
-    expect(signals.map(({ aborted }) => aborted)).toEqual([true, true, true])
+    await expect(fanOut(20, signal, ask)).rejects.toMatchObject({
+      message: 'broke',
+      failure: { kind: 'malformed', accepted: true, usage: { prompt_tokens: 75, completion_tokens: 8 } },
+    })
+    expect(calls).toBe(8)
+    await expect(fanOut(3, signal, () => Promise.reject(new Error('bug')))).rejects.toThrow('bug')
   })
 
   it('are not retried if one was accepted', async () => {
@@ -77,9 +83,6 @@ describe('n answers', () => {
     await expect(fanOut(2, signal, () => Promise.reject(busy()))).rejects.toMatchObject({
       failure: { accepted: false },
     })
-    // One that is still under way may be accepted.
-    const waiting = () => (calls++ % 2 === 0 ? new Promise<Completion>(() => undefined) : Promise.reject(busy()))
-    await expect(fanOut(2, signal, waiting)).rejects.toMatchObject({ failure: { accepted: true } })
   })
 
   it('abort with the given signal', async () => {

@@ -28,7 +28,8 @@ const sumUsage = (all: (Usage | undefined)[]): Usage | undefined =>
   all.length === 0 ? undefined : all.reduce((sum, usage) => (sum && usage ? addUsage(sum, usage) : undefined))
 
 /**
- * `n` answers from a family that returns one per call: `n` calls, at most 8 at a time. They succeed or fail together.
+ * `n` answers from a family that returns one per call: `n` calls, at most 8 at a time. They succeed or fail together: after a failure no
+ * further call is made, but those that run may end, because they are billed, and only their answers tell for what.
  * @param ask makes one call
  */
 export async function fanOut(
@@ -37,19 +38,32 @@ export async function fanOut(
   ask: (signal: Signal) => Promise<Completion>,
 ): Promise<Completion> {
   const made: Completion[] = []
-  const answers = await together(n, signal, async (_, signal) => {
-    const answer = await ask(signal)
-    made.push(answer)
-    return answer
-  }).catch((error: unknown) => {
-    const usage = sumUsage(made.filter(({ usage }) => usage).map(({ usage }) => usage))
-    // The other calls were billed.
-    throw usage && UpstreamError.is(error) ? new UpstreamError(error.message, extend(error.failure, { usage })) : error
+  const failures: unknown[] = []
+  await together(n, signal, async (index, signal) => {
+    if (failures.length > 0) return
+    try {
+      made[index] = await ask(signal)
+    } catch (error) {
+      if (signal.aborted) throw error
+      failures.push(error)
+    }
   })
-  return extend(answers[0]!, {
-    choices: answers.flatMap(({ choices }, index) => choices.map((choice) => extend(choice, { index }))),
-    usage: sumUsage(answers.map(({ usage }) => usage)),
+  const usages = made.map(({ usage }) => usage)
+  if (failures.length > 0) throw failureOf(failures, Object.values(made).length > 0, Object.values(usages))
+  return extend(made[0]!, {
+    choices: made.flatMap(({ choices }, index) => choices.map((choice) => extend(choice, { index }))),
+    usage: sumUsage(usages),
   })
+}
+
+/** The first failure, with the usage of all calls that reported any, those that failed included. */
+function failureOf(failures: unknown[], isAccepted: boolean, usages: (Usage | undefined)[]): unknown {
+  const [first] = failures
+  if (!UpstreamError.is(first)) return first
+  const told = [...usages, ...failures.map((one) => (UpstreamError.is(one) ? one.failure.usage : undefined))]
+  const usage = sumUsage(told.filter((one) => one !== undefined))
+  const accepted = isAccepted || failures.some((one) => UpstreamError.is(one) && one.failure.accepted)
+  return new UpstreamError(first.message, extend(first.failure, { accepted, ...(usage && { usage }) }))
 }
 
 /**
@@ -122,7 +136,8 @@ export async function fanOutStream(
   return {
     head: streams[0]!.head,
     batches: merge(),
-    usage: () => sumUsage(Array.from({ length: n }, (_, index) => streams[index]?.usage())),
+    // Of those that have begun: in the end, all.
+    usage: () => sumUsage(Object.values(streams).map((stream) => stream.usage())),
   }
 }
 
