@@ -9,28 +9,28 @@ import type { Family } from './billing-upstreams.js'
 import { families, familyOf, heldAnswer, priceOf, streamedAnswer, tokensOf, wholeAnswer } from './billing-upstreams.js'
 import { limitedKeys } from './limited-keys.js'
 
+type Charge = { request_id: string; cost_usd: number; outcome: string }
+
 let stack: FamiliesStack
 let callers: ReturnType<typeof limitedKeys>
-/** The record of every request since the last test. */
-let usage: () => Promise<{ request_id: string; cost_usd: number; outcome: string }[]>
+let userId: string
+const known = new Set<string>()
+const get = async <T>(path: string): Promise<T> =>
+  (await fetch(stack.url + path, { headers: { authorization: `Bearer ${KEY}` } })).json() as Promise<T>
+/** What was charged since `forget`. */
+const charges = async (): Promise<Charge[]> =>
+  (await get<{ records: Charge[] }>(`/users/${userId}/usage`)).records.filter(
+    ({ request_id }) => !known.has(request_id),
+  )
+const forget = async () => {
+  for (const { request_id } of await charges()) known.add(request_id)
+}
+
 beforeAll(async () => {
   stack = await startFamilies()
   callers = limitedKeys(stack)
-  const get = async (path: string) =>
-    (await fetch(stack.url + path, { headers: { authorization: `Bearer ${KEY}` } })).json() as Promise<any>
-  const [{ id }] = (await get('/users')).data
-  let seen = new Set<string>()
-  usage = async () => {
-    const { records } = await get(`/users/${id}/usage`)
-    const later = records.filter(({ request_id }: { request_id: string }) => !seen.has(request_id))
-    return later
-  }
-  forget = async () =>
-    void (seen = new Set(
-      (await get(`/users/${id}/usage`)).records.map((one: { request_id: string }) => one.request_id),
-    ))
+  userId = (await get<{ data: { id: string }[] }>('/users')).data[0]!.id
 })
-let forget: () => Promise<void>
 afterAll(() => stack.stop())
 beforeEach(async () => {
   stack.fault = undefined
@@ -126,7 +126,7 @@ describe(`threat 42: prompts that cost nothing before the call, on ${runtime}`, 
     const answers = await Promise.all(Array.from({ length: 12 }, () => callers.chat(request, key)))
     expect(answers.map(({ status }) => status)).toContain(200)
     expect(billed).toBeLessThanOrEqual(budget + dearest)
-    const charged = (await usage()).reduce((sum, { cost_usd }) => sum + cost_usd, 0)
+    const charged = (await charges()).reduce((sum, { cost_usd }) => sum + cost_usd, 0)
     expect(charged).toBeGreaterThanOrEqual(billed - 1e-9)
   })
 
@@ -217,9 +217,9 @@ describe(`threat 43: answers that are left before they cost anything, on ${runti
   }
   const charged = () =>
     expect
-      .poll(usage, { timeout: 10_000 })
+      .poll(charges, { timeout: 10_000 })
       .toHaveLength(1)
-      .then(async () => (await usage())[0]!)
+      .then(async () => (await charges())[0]!)
 
   it.each(
     (Object.keys(families) as Family[]).flatMap((family) => [true, false].map((stream) => [family, stream] as const)),

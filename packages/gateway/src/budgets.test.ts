@@ -7,8 +7,8 @@ describe('a budget', () => {
   const limited = (usd: number, options: TestOptions = {}) => withKey({ budget: { usd } }, options)
 
   it('admits requests until it is used up', async () => {
-    // Each is expected to cost 1 · 2.5 + 2 · 10, and costs 52.5.
-    const { ask, problems, holds, upstream, gateway, id } = await limited((2 * COST) / 1e9)
+    // Each is expected to cost 20 · 2.5 + 2 · 10, and costs 52.5.
+    const { ask, problems, holds, upstream, gateway, id } = await limited((2.5 * COST) / 1e9)
     const statuses: number[] = []
     for (let i = 0; i < 4; i++) statuses.push((await ask({ max_tokens: 2 })).status)
     expect(statuses).toEqual([200, 200, 403, 403])
@@ -24,8 +24,8 @@ describe('a budget', () => {
   })
 
   it('is not exceeded by concurrent requests', async () => {
-    // At most, the prompt has 20 tokens by its bytes.
-    const { ask, records } = await limited((10 * (20 * 2_500 + 20_000)) / 1e9)
+    // At most, the prompt has 39 tokens by its bytes.
+    const { ask, records } = await limited((10 * (39 * 2_500 + 20_000)) / 1e9)
     const responses = await Promise.all(Array.from({ length: 50 }, () => ask({ max_tokens: 2 })))
     expect(responses.filter(({ status }) => status === 200)).toHaveLength(10)
     expect(await records()).toHaveLength(10)
@@ -46,7 +46,7 @@ describe('a budget', () => {
       set: [
         {
           key: ['user', OWNER],
-          value: { ...(await at.kv.get<object>(['user', OWNER]))!.value, budget: { usd: COST / 1e9 } },
+          value: { ...(await at.kv.get<object>(['user', OWNER]))!.value, budget: { usd: (1.5 * COST) / 1e9 } },
         },
       ],
     })
@@ -55,7 +55,7 @@ describe('a budget', () => {
   })
 
   it('starts again each month', async () => {
-    const at = await withKey({ budget: { usd: COST / 1e9, per: 'month' } })
+    const at = await withKey({ budget: { usd: (1.5 * COST) / 1e9, per: 'month' } })
     expect((await at.ask({ max_tokens: 2 })).status).toBe(200)
     expect((await at.ask({ max_tokens: 2 })).status).toBe(403)
     at.clock.now = Date.UTC(2026, 1, 1)
@@ -63,7 +63,7 @@ describe('a budget', () => {
   })
 
   it('is credited with the hold of a failed request', async () => {
-    const { ask, holds, problems, gateway, id, records } = await limited(COST / 1e9, {
+    const { ask, holds, problems, gateway, id, records } = await limited((1.5 * COST) / 1e9, {
       upstream: () => answer({ error: { message: 'no' } }, 500),
     })
     for (let i = 0; i < 3; i++) expect((await ask({ max_tokens: 2 })).status).toBe(502)
@@ -102,14 +102,14 @@ describe('holds', () => {
     const response = await at.ask({ stream: true, max_tokens: 100 })
     expect(await at.holds()).toMatchObject([
       {
-        amount: 13 * 2_500 + 100 * 10_000,
+        amount: 24 * 2_500 + 100 * 10_000,
         budgets: [],
         estimate: {
           request_id: response.headers.get('x-request-id'),
           outcome: 'server_shutdown',
           accuracy: 'estimated',
-          units: { input: 13, output: 100 },
-          cost_nano_usd: 1_032_500,
+          units: { input: 24, output: 100 },
+          cost_nano_usd: 1_060_000,
         },
       },
     ])
@@ -131,7 +131,7 @@ describe('holds', () => {
     expect(await at.gateway.ledger.sweep(0)).toBe(1)
     expect(await at.gateway.ledger.sweep(0)).toBe(0)
     expect(await at.records()).toMatchObject([
-      { outcome: 'server_shutdown', accuracy: 'estimated', cost_nano_usd: 1_032_500, tokens: 113 },
+      { outcome: 'server_shutdown', accuracy: 'estimated', cost_nano_usd: 1_060_000, tokens: 124 },
     ])
     expect(await at.problems()).toEqual([])
   })

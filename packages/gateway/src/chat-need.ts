@@ -5,7 +5,7 @@ import { EXPECTED_OUTPUT_TOKENS, MOST_CONTEXT_TOKENS, MOST_OUTPUT_TOKENS } from 
 import type { Prompt } from './prompt.js'
 import { expectedMedia, expectedText, mostPrompt, promptOf } from './prompt.js'
 import { askedTier, isPriced, ratesOf } from './service-tier.js'
-import { bytesIn, expectedTokens, mostTokens } from './text-bytes.js'
+import { expectedTokens, jsonBytes, mostTokens } from './text-bytes.js'
 import type { PricedNeed } from './upstream-request.js'
 
 /** The capabilities that a request needs, of those that the catalogue lists. */
@@ -108,7 +108,7 @@ function mostUnits(request: ChatRequest, prompt: Prompt, target: Target): Units 
   if (prompt.others.some(({ isAudio }) => isAudio)) inputClasses.push('input_audio')
   if (mentions(request, 'cache_control')) inputClasses.push('cache_write', 'cache_write_1h')
   const input = mostPrompt(prompt, target.model, context)
-  const output = (sentOutput(request, target) ?? maxOutput) + mostTokens(bytesIn(request['prediction']))
+  const output = (sentOutput(request, target) ?? maxOutput) + mostTokens(jsonBytes(request['prediction']))
   return {
     [dearest(inputClasses, input, target)]: input * promptsOf(request, target),
     [dearest(completionClasses, output, target)]: output * (request.n ?? 1),
@@ -132,7 +132,7 @@ export function needOf(request: ChatRequest): PricedNeed {
       return {
         input: (expectedText(prompt()) + input) * prompts,
         ...(input_audio > 0 && { input_audio: input_audio * prompts }),
-        [made]: (output + expectedTokens(bytesIn(request['prediction']))) * (request.n ?? 1),
+        [made]: (output + expectedTokens(jsonBytes(request['prediction']))) * (request.n ?? 1),
       }
     },
     most: (target) => mostUnits(request, prompt(), target),

@@ -23,7 +23,7 @@ describe('a client that disconnects', () => {
     client.abort()
     await asked
     expect(await records()).toMatchObject([
-      { outcome: 'client_abort', accuracy: 'estimated', units: { input: 20, output: 70 }, tokens: 90 },
+      { outcome: 'client_abort', accuracy: 'estimated', units: { input: 39, output: 70 }, tokens: 109 },
     ])
     // Nobody failed.
     expect(logs).toMatchObject([{ status: 499, outcome: 'client_abort' }])

@@ -13,8 +13,8 @@ function used(usage: Partial<Usage> | undefined, deltas: object[], { complete = 
   return [told.prompt_tokens, told.completion_tokens, accuracy]
 }
 
-/** Two bytes a token, of 18 bytes besides the content. */
-const PROMPT = 209
+/** Two bytes a token, of 56 bytes besides the content. */
+const PROMPT = 228
 const words = { content: 'word '.repeat(200) }
 const told = (prompt_tokens: number, completion_tokens: number): Usage => ({
   prompt_tokens,

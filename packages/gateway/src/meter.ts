@@ -4,7 +4,7 @@ import { areBelieved, extend } from '@turnpike/core/internal'
 import { expectedMedia, promptOf } from './prompt.js'
 import type { Used } from './record.js'
 import { servedTier } from './service-tier.js'
-import { bytesIn, expectedTokens, mostTokens, utf8Bytes } from './text-bytes.js'
+import { expectedTokens, jsonBytes, mostTokens, utf8Bytes } from './text-bytes.js'
 
 /** Used tokens and their accuracy. */
 export type Metered = Used & { usage: Usage }
@@ -52,13 +52,21 @@ export function meterAnswer(asked: Asked, answer: Completion): Metered {
   const usage = reported(answer.usage)
   const tier = servedTier(asked.tier, answer, answer.usage)
   if (usage) return metered(usage, 'reported', tier)
-  const said = answer.choices.map(({ message: { content, tool_calls, ...message } }) => [
-    content ?? '',
-    message['reasoning_content'],
-    message['refusal'] ?? '',
-    tool_calls,
-  ])
-  return metered(estimate(asked.request, asked.prompts, bytesIn(said)), 'estimated', tier)
+  let said = 0
+  for (const { message } of answer.choices) said += bytesOf(message)
+  return metered(estimate(asked.request, asked.prompts, said), 'estimated', tier)
+}
+
+/** A message of an answer, or a delta of one. */
+type Said = { content?: string | null | undefined; tool_calls?: object[] | undefined; [field: string]: unknown }
+
+/** Bytes of what is said: text, thoughts, refusal and calls. */
+function bytesOf(said: Said): number {
+  const { content, reasoning_content: thought, refusal, tool_calls: calls } = said
+  let bytes = content ? utf8Bytes(content) : 0
+  if (typeof thought === 'string') bytes += utf8Bytes(thought)
+  if (typeof refusal === 'string') bytes += utf8Bytes(refusal)
+  return calls ? bytes + jsonBytes(calls) : bytes
 }
 
 /** Counts the usage of a stream. */
@@ -85,13 +93,7 @@ export function streamMeter({ request, prompts, tier: askedTier }: Asked, stream
   let sent = 0
   return {
     count(choices) {
-      for (const { delta } of choices) {
-        const { content, reasoning_content: thought, tool_calls, refusal } = delta
-        if (content) sent += utf8Bytes(content)
-        if (typeof thought === 'string') sent += utf8Bytes(thought)
-        if (typeof refusal === 'string') sent += utf8Bytes(refusal)
-        if (tool_calls) sent += bytesIn(tool_calls)
-      }
+      for (const { delta } of choices) sent += bytesOf(delta)
     },
     used(complete) {
       const told = stream.usage()

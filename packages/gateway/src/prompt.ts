@@ -1,7 +1,7 @@
-import type { ChatCompletionRequest, ContentPart } from '@turnpike/core'
+import type { ChatCompletionRequest, ChatMessage, ContentPart } from '@turnpike/core'
 import { extend } from '@turnpike/core/internal'
 import { BYTES_PER_TOKEN, MOST_PICTURE_TOKENS, PICTURE_INPUT_TOKENS } from './conventions.js'
-import { bytesIn, expectedTokens, mostTokens } from './text-bytes.js'
+import { expectedTokens, jsonBytes, mostTokens } from './text-bytes.js'
 
 /** Bytes per second of a recording whose duration is not known: 128 kbit/s. */
 export const BYTES_PER_SECOND = 16_000
@@ -22,7 +22,7 @@ function isPicture(part: ContentPart): part is PicturePart {
 
 /** What a prompt consists of. */
 export interface Prompt {
-  /** Of everything that is no medium: texts, tools, schemas, names of fields. */
+  /** Of the JSON without the media: texts, tools, schemas, names of fields. */
   textBytes: number
   pictures: number
   /** Documents, videos and recordings, whose tokens neither their bytes nor their address tell. */
@@ -30,24 +30,26 @@ export interface Prompt {
 }
 
 /** Takes a request apart. Every value in it counts, whether or not the gateway knows its field. */
-export function promptOf({ messages, ...request }: ChatCompletionRequest): Prompt {
-  const prompt: Prompt = { textBytes: bytesIn(request), pictures: 0, others: [] }
-  for (const message of messages) {
-    const { content, audio, ...fields } = message as typeof message & { audio?: unknown }
-    prompt.textBytes += bytesIn(fields)
-    // An earlier answer that was spoken is named by its id.
-    if (audio !== undefined) prompt.others.push({ isAudio: true, bytes: bytesIn(audio) })
-    if (!Array.isArray(content)) prompt.textBytes += bytesIn(content)
-    else
-      for (const part of content)
-        if (isPicture(part)) {
-          prompt.pictures++
-          prompt.textBytes += bytesIn(extend(part, { image_url: extend(part.image_url, { url: '' }) }))
-        } else if (media.has(part.type))
-          prompt.others.push({ isAudio: part.type.includes('audio'), bytes: bytesIn(part) })
-        else prompt.textBytes += bytesIn(part)
+export function promptOf(request: ChatCompletionRequest): Prompt {
+  const others: Prompt['others'] = []
+  let pictures = 0
+  /** What a part has besides its medium; undefined for nothing. */
+  const textOf = (part: ContentPart): ContentPart | undefined => {
+    if (isPicture(part)) {
+      pictures++
+      return extend(part, { image_url: extend(part.image_url, { url: '' }) })
+    }
+    if (!media.has(part.type)) return part
+    others.push({ isAudio: part.type.includes('audio'), bytes: jsonBytes(part) })
+    return undefined
   }
-  return prompt
+  const messages = request.messages.map((message) => {
+    const { content, audio } = message as ChatMessage & { audio?: unknown }
+    // An earlier answer that was spoken is named by its id.
+    if (audio !== undefined) others.push({ isAudio: true, bytes: jsonBytes(audio) })
+    return Array.isArray(content) ? { ...message, content: content.flatMap((part) => textOf(part) ?? []) } : message
+  })
+  return { textBytes: jsonBytes(extend(request, { messages: messages as ChatMessage[] })), pictures, others }
 }
 
 /** Tokens that are expected of the media of a prompt: those of recordings, and all others. */

@@ -9,18 +9,8 @@ export function utf8Bytes(text: string): number {
   return bytes
 }
 
-/** Bytes of everything in a part of a request or answer, names included, about as many as its JSON has. */
-export function bytesIn(value: unknown): number {
-  if (typeof value === 'string') return utf8Bytes(value)
-  if (value === undefined) return 0
-  if (typeof value !== 'object' || value === null) return String(value).length
-  let sum = 0
-  if (Array.isArray(value)) for (const item of value) sum += bytesIn(item) + 1
-  else
-    for (const [name, inner] of Object.entries(value))
-      if (inner !== undefined) sum += utf8Bytes(name) + bytesIn(inner) + 2
-  return sum
-}
+/** Bytes of the JSON of a value; 0 for undefined. */
+export const jsonBytes = (value: unknown): number => (value === undefined ? 0 : utf8Bytes(JSON.stringify(value)))
 
 /** Bytes of text per token that are expected: those of English, and about those of other languages (ruling 28). */
 const TYPICAL = 4

@@ -55,7 +55,7 @@ describe('a service tier', () => {
     })
     await chat({ service_tier: 'priority', max_tokens: 10 }, { signal: client.signal })
     expect(await records()).toMatchObject([
-      { outcome: 'client_abort', service_tier: 'priority', cost_nano_usd: 31 * 4_250 + 10 * 17_000 },
+      { outcome: 'client_abort', service_tier: 'priority', cost_nano_usd: 52 * 4_250 + 10 * 17_000 },
     ])
   })
 })
