@@ -1,4 +1,6 @@
 import { memoryKV } from '@turnpike/core'
+import { createRouter, openai } from '@turnpike/providers'
+import { fakeOpenAI } from '@turnpike/providers/testing'
 import { describe, expect, it } from 'vitest'
 import type { TestOptions } from '../../../test/support/gateway.js'
 import { answer, chunk, COST, errorOf, OWNER, streamed, withKey } from '../../../test/support/gateway.js'
@@ -29,6 +31,18 @@ describe('a budget', () => {
     const responses = await Promise.all(Array.from({ length: 50 }, () => ask({ max_tokens: 2 })))
     expect(responses.filter(({ status }) => status === 200)).toHaveLength(10)
     expect(await records()).toHaveLength(10)
+  })
+
+  it('holds what the dearest member of a group may cost', async () => {
+    const { transport } = fakeOpenAI({ override: () => streamed(chunk('Hello'), new Promise(() => undefined)) })
+    const router = createRouter({
+      providers: [openai({ apiKey: 'k', transport })],
+      groups: { any: ['gpt-4o-mini', 'gpt-4o'] },
+    })
+    const { ask, gateway, id } = await limited(1, { router })
+    await ask({ model: 'any', stream: true, max_tokens: 1_000 })
+    const { held } = await gateway.ledger.used({ of: 'key', id, budget: { usd: 1 } })
+    expect(held).toBeGreaterThan(1_000 * 10_000)
   })
 
   it('admits one request that could exceed it, but will hardly, and none beside it', async () => {
