@@ -40,7 +40,7 @@ it('#96 synthesises input within the limits, and reports an error in JSON', asyn
 
 const MIB = 1024 * 1024
 
-it('#97 passes subtitles on unchanged, and sends a file with its name', async () => {
+it('#97 makes subtitles of what the upstream heard when, and sends a file with its name', async () => {
   const path = '/v1/audio/transcriptions'
   const recording = Uint8Array.of(0xff, 0xfb, 0, 0x0d, 0x0a, 0x2d, 0x2d)
   const form = (
@@ -60,14 +60,14 @@ it('#97 passes subtitles on unchanged, and sends a file with its name', async ()
     ['file', { filename, type: 'audio/mpeg', bytes: '\xff\xfb\0\r\n--' }],
   ]
   const srt = '1\n00:00:00,000 --> 00:00:02,500\nHello — world\n\n'
-  const vtt = 'WEBVTT\n\n00:00.000 --> 00:02.500\nHello\n\n'
-  const plain = (body: string) => ({ headers: { 'content-type': 'text/plain; charset=utf-8' }, body })
-  const verbose = whole({ task: 'transcribe', language: 'english', duration: 2.5, text: 'Hello' })
+  const vtt = 'WEBVTT\n\n00:00:00.000 --> 00:00:02.500\nHello — world\n\n'
+  const segments = [{ id: 0, start: 0, end: 2.5, text: ' Hello — world' }]
+  const verbose = whole({ task: 'transcribe', language: 'english', duration: 2.5, text: 'Hello', segments })
 
   const hints = { language: 'en', prompt: 'Names: Ünal' }
   const rows: [fields: Record<string, string>, answer: typeof verbose, asked: string, type: string, told: string][] = [
-    [{ response_format: 'srt' }, plain(srt), 'srt', 'application/x-subrip; charset=utf-8', srt],
-    [{ response_format: 'vtt' }, plain(vtt), 'vtt', 'text/vtt; charset=utf-8', vtt],
+    [{ response_format: 'srt' }, verbose, 'verbose_json', 'application/x-subrip; charset=utf-8', srt],
+    [{ response_format: 'vtt' }, verbose, 'verbose_json', 'text/vtt; charset=utf-8', vtt],
     [{ response_format: 'text' }, verbose, 'verbose_json', 'text/plain; charset=utf-8', 'Hello\n'],
     [
       { response_format: 'json' },

@@ -197,7 +197,7 @@ it('#67 counts thoughts as completion, and cached tokens within the prompt', asy
 it('#68 treats an empty answer as a failure', async () => {
   const { headers, records } = await expectAnswer({}, senseless, 502)
   expect(headers.get('x-should-retry')).toBe('false')
-  expect(records).toEqual([])
+  expect(records).toMatchObject([{ outcome: 'upstream_error', accuracy: 'estimated' }])
 })
 
 it('#69 returns an image apart from the text', async () => {

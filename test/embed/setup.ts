@@ -45,6 +45,7 @@ export async function setUp(transport?: Transport): Promise<Setup> {
     router: createRouter({ providers: [provider] }),
     kv,
     bodyLimit: BODY_LIMIT,
+    onClientAbort: 'cancel',
     ...PACE,
   })
   const user = await createUser(kv, { name: 'Owner' })

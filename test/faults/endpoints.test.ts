@@ -161,20 +161,22 @@ describe.each(cases)('$name', (one) => {
 })
 
 describe('subtitles of OpenAI', () => {
-  const vtt = 'WEBVTT\n\n00:00.000 --> 00:02.500\nGrüße\n'
+  const vtt = 'WEBVTT\n\n00:00:00.000 --> 00:00:02.500\nGrüße\n\n'
+  const heard = { text: 'Grüße', segments: [{ start: 0, end: 2.5, text: ' Grüße' }] }
   const subtitles = (upstream: string): Promise<RawReply> => {
     at.upstream.script = [upstream]
     return ask(at.server, { ...cases[5]!, request: () => requestOf('transcription', { response_format: 'vtt' }) })
   }
 
-  it('are passed on', async () => {
-    const reply = await subtitles(answer(200, vtt, ['content-type: text/plain']))
+  it('are made from the segments', async () => {
+    const reply = await subtitles(answer(200, JSON.stringify(heard)))
     expect(reply).toMatchObject({ status: 200, type: 'text/vtt; charset=utf-8', body: vtt, whole: true })
   })
 
   it.each<[what: string, upstream: string, reply: ErrorReply]>([
     ['200 in HTML', answer(200, html, ['content-type: text/html']), senseless],
-    ['a text in JSON', answer(200, cases[5]!.answer), senseless],
+    ['a text without segments', answer(200, cases[5]!.answer), senseless],
+    ['a document', answer(200, vtt, ['content-type: text/plain']), senseless],
     ['an error in JSON with 200', answer(200, openai(500, 'No')), failed],
   ])('are not %s', async (_, upstream, reply) => {
     expectError(await subtitles(upstream), reply)

@@ -119,8 +119,8 @@ export const mutations = [
   {
     name: 'upstream-runs-on',
     file: 'packages/gateway/src/upstream-watch.ts',
-    line: 'if (drainMs === 0) this.abort()',
-    broken: 'if (drainMs === 0) return',
+    line: 'if (this.drainMs === 0 || !this.#called) this.abort()',
+    broken: 'if (this.drainMs === 0 || !this.#called) return',
     test: 'packages/gateway/src/operations/chat-stop.test.ts',
     red: 'a client that disconnects before the upstream has answered',
   },

@@ -164,6 +164,15 @@ describe(`threat 33: money that is spent unseen, on ${runtime}`, () => {
     ['audio', { messages: [{ role: 'user', content: [recording] }] }],
     ['audio', { modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'wav' } }],
     ['audio', { audio: { voice: 'alloy', format: 'wav' } }],
+    [
+      'audio',
+      {
+        messages: [
+          { role: 'user', content: 'Hi' },
+          { role: 'assistant', audio: { id: 'a' } },
+        ],
+      },
+    ],
     ['images', { modalities: ['IMAGE'] }],
   ])('%s is refused where it has no price of its own: %j', async (what, fields) => {
     const before = asked()

@@ -188,7 +188,7 @@ describe(`threat 2: fields that nobody documents, of a caller with limits, on ${
             { type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,JVBERi0=' } },
           ],
         },
-        { role: 'assistant', content: 'Hello', refusal: null, audio: { id: 'a' } },
+        { role: 'assistant', content: 'Hello', refusal: null },
         { role: 'user', content: 'Hi' },
       ],
     }

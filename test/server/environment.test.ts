@@ -25,7 +25,6 @@ describe('the environment', () => {
     FETCH_IMAGES: false,
     GEMINI_AUDIO: false,
     HOLDS: false,
-    ON_CLIENT_ABORT: 'cancel',
     PRICES: 'built-in',
     STORAGE: 'fs:.turnpike',
     FILES_DIRECT_URLS: false,

@@ -100,7 +100,7 @@ const Environment = v.object({
   GEMINI_AUDIO: flag('GEMINI_AUDIO'),
   EXTRA_FIELDS: fieldPaths,
   HOLDS: flag('HOLDS'),
-  ON_CLIENT_ABORT: v.optional(v.picklist(['cancel', 'drain'], 'ON_CLIENT_ABORT must be cancel or drain'), 'cancel'),
+  ON_CLIENT_ABORT: v.optional(v.picklist(['cancel', 'drain'], 'ON_CLIENT_ABORT must be cancel or drain')),
   PRICES: v.optional(v.string(), 'built-in'),
   STORAGE: v.optional(
     v.pipe(

@@ -1,7 +1,7 @@
 import type { BlobStore, KV, UsageLedger } from '@turnpike/core'
 import type { Platform } from '@turnpike/platform'
 
-/** Age from which a hold counts as left behind by a crash. Nothing ends a request that takes longer, but its record is then the estimate. */
+/** Age from which a hold counts as left behind by a crash. Nothing ends a request that takes longer; its record replaces the estimate then. */
 const STALE_HOLD_MS = 3_600_000
 const DAY_MS = 86_400_000
 

@@ -70,7 +70,7 @@ export const MAX_TOOLS = 4_096
 export const MAX_TOOL_CALLS = 4_096
 
 /** Not shown: milliseconds for which a hold that its request did not end is remembered, longer than any request or commit takes. */
-export const HOLD_END_MS = 86_400_000
+export const HOLD_END_MS = 30 * 86_400_000
 
 /** Not shown: milliseconds between two loads of live prices. */
 export const PRICES_MS = 6 * 60 * 60 * 1000

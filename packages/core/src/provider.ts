@@ -133,6 +133,12 @@ export interface Provider {
      * @throws ApiError 400 for what the upstream does not support
      */
     preview(request: ChatCompletionRequest): Note[]
+    /**
+     * The most tokens, thoughts included, of one answer by the request as it would be sent; undefined = as many as the model can make.
+     * Absent = not known. Makes no call.
+     * @throws ApiError 400 for what the upstream does not support
+     */
+    maxOutput?(request: ChatCompletionRequest): number | undefined
     /** @throws UpstreamError */
     complete(request: ChatCompletionRequest, call: UpstreamCall): Promise<Completion>
     /**

@@ -13,6 +13,8 @@ export interface Target {
   catalogue: string
   /** The table that the price is from, for the prices of service tiers; absent = they are unknown. */
   prices?: PriceTable
+  /** The most tokens of prompt and answer together (`context`), and of an answer; undefined where they are unknown, absent = all are. */
+  limits?(): { context: number | undefined; maxOutput: number | undefined } | undefined
 }
 
 /** A task of a provider: a method of {@link Provider}. */

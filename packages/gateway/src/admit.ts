@@ -46,7 +46,7 @@ export async function overLimit(limits: LimitOf[], ledger: UsageLedger): Promise
     if (limits.length === 1 || spent + held >= credits.tokens)
       return forbidden('The credits are used up, or held by requests that are running', 'insufficient_credits')
   }
-  return forbidden('The budget for this is used up', 'budget_exceeded')
+  return forbidden('The budget for this is used up, or held by requests that are running', 'budget_exceeded')
 }
 
 /** 403 for a request under a budget that asks for something whose price is not known. */

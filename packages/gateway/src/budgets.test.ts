@@ -1,4 +1,6 @@
 import { memoryKV } from '@turnpike/core'
+import { createRouter, openai } from '@turnpike/providers'
+import { fakeOpenAI } from '@turnpike/providers/testing'
 import { describe, expect, it } from 'vitest'
 import type { TestOptions } from '../../../test/support/gateway.js'
 import { answer, chunk, COST, errorOf, OWNER, streamed, withKey } from '../../../test/support/gateway.js'
@@ -7,8 +9,8 @@ describe('a budget', () => {
   const limited = (usd: number, options: TestOptions = {}) => withKey({ budget: { usd } }, options)
 
   it('admits requests until it is used up', async () => {
-    // Each is expected to cost 1 · 2.5 + 2 · 10, and costs 52.5.
-    const { ask, problems, holds, upstream, gateway, id } = await limited((2 * COST) / 1e9)
+    // Each is expected to cost 20 · 2.5 + 2 · 10, and costs 52.5.
+    const { ask, problems, holds, upstream, gateway, id } = await limited((2.5 * COST) / 1e9)
     const statuses: number[] = []
     for (let i = 0; i < 4; i++) statuses.push((await ask({ max_tokens: 2 })).status)
     expect(statuses).toEqual([200, 200, 403, 403])
@@ -16,7 +18,7 @@ describe('a budget', () => {
     expect(await errorOf(await ask({ max_tokens: 2 }))).toEqual({
       type: 'permission_error',
       code: 'budget_exceeded',
-      message: 'The budget for this is used up',
+      message: 'The budget for this is used up, or held by requests that are running',
     })
     expect(await gateway.ledger.used({ of: 'key', id, budget: { usd: 1 } })).toEqual({ held: 0, spent: 2 * COST })
     expect(await holds()).toEqual([])
@@ -24,10 +26,32 @@ describe('a budget', () => {
   })
 
   it('is not exceeded by concurrent requests', async () => {
-    const { ask, records } = await limited((10 * 22_500) / 1e9)
+    // At most, the prompt has 39 tokens by its bytes.
+    const { ask, records } = await limited((10 * (39 * 2_500 + 20_000)) / 1e9)
     const responses = await Promise.all(Array.from({ length: 50 }, () => ask({ max_tokens: 2 })))
     expect(responses.filter(({ status }) => status === 200)).toHaveLength(10)
     expect(await records()).toHaveLength(10)
+  })
+
+  it('holds what the dearest member of a group may cost', async () => {
+    const { transport } = fakeOpenAI({ override: () => streamed(chunk('Hello'), new Promise(() => undefined)) })
+    const router = createRouter({
+      providers: [openai({ apiKey: 'k', transport })],
+      groups: { any: ['gpt-4o-mini', 'gpt-4o'] },
+    })
+    const { ask, gateway, id } = await limited(1, { router })
+    await ask({ model: 'any', stream: true, max_tokens: 1_000 })
+    const { held } = await gateway.ledger.used({ of: 'key', id, budget: { usd: 1 } })
+    expect(held).toBeGreaterThan(1_000 * 10_000)
+  })
+
+  it('admits one request that could exceed it, but will hardly, and none beside it', async () => {
+    const { ask, upstream, gateway, id } = await limited(0.02)
+    // 1,024 tokens are expected without a maximum, and 16,384 are possible: $0.16.
+    const statuses = (await Promise.all([ask(), ask(), ask()])).map(({ status }) => status)
+    expect([statuses.toSorted(), upstream.requests.length]).toEqual([[200, 403, 403], 1])
+    expect([(await ask()).status, (await ask()).status]).toEqual([200, 200])
+    expect(await gateway.ledger.used({ of: 'key', id, budget: { usd: 1 } })).toEqual({ held: 0, spent: 3 * COST })
   })
 
   it('of a user applies to all of their keys', async () => {
@@ -36,7 +60,7 @@ describe('a budget', () => {
       set: [
         {
           key: ['user', OWNER],
-          value: { ...(await at.kv.get<object>(['user', OWNER]))!.value, budget: { usd: COST / 1e9 } },
+          value: { ...(await at.kv.get<object>(['user', OWNER]))!.value, budget: { usd: (1.5 * COST) / 1e9 } },
         },
       ],
     })
@@ -45,7 +69,7 @@ describe('a budget', () => {
   })
 
   it('starts again each month', async () => {
-    const at = await withKey({ budget: { usd: COST / 1e9, per: 'month' } })
+    const at = await withKey({ budget: { usd: (1.5 * COST) / 1e9, per: 'month' } })
     expect((await at.ask({ max_tokens: 2 })).status).toBe(200)
     expect((await at.ask({ max_tokens: 2 })).status).toBe(403)
     at.clock.now = Date.UTC(2026, 1, 1)
@@ -53,7 +77,7 @@ describe('a budget', () => {
   })
 
   it('is credited with the hold of a failed request', async () => {
-    const { ask, holds, problems, gateway, id, records } = await limited(COST / 1e9, {
+    const { ask, holds, problems, gateway, id, records } = await limited((1.5 * COST) / 1e9, {
       upstream: () => answer({ error: { message: 'no' } }, 500),
     })
     for (let i = 0; i < 3; i++) expect((await ask({ max_tokens: 2 })).status).toBe(502)
@@ -92,14 +116,14 @@ describe('holds', () => {
     const response = await at.ask({ stream: true, max_tokens: 100 })
     expect(await at.holds()).toMatchObject([
       {
-        amount: 1 * 2_500 + 100 * 10_000,
+        amount: 24 * 2_500 + 100 * 10_000,
         budgets: [],
         estimate: {
           request_id: response.headers.get('x-request-id'),
           outcome: 'server_shutdown',
           accuracy: 'estimated',
-          units: { input: 1, output: 100 },
-          cost_nano_usd: 1_002_500,
+          units: { input: 24, output: 100 },
+          cost_nano_usd: 1_060_000,
         },
       },
     ])
@@ -121,7 +145,7 @@ describe('holds', () => {
     expect(await at.gateway.ledger.sweep(0)).toBe(1)
     expect(await at.gateway.ledger.sweep(0)).toBe(0)
     expect(await at.records()).toMatchObject([
-      { outcome: 'server_shutdown', accuracy: 'estimated', cost_nano_usd: 1_002_500, tokens: 101 },
+      { outcome: 'server_shutdown', accuracy: 'estimated', cost_nano_usd: 1_060_000, tokens: 124 },
     ])
     expect(await at.problems()).toEqual([])
   })

@@ -1,8 +1,11 @@
 import type { Capability, ChatCompletionRequest as ChatRequest, Model, Target, UnitClass, Units } from '@turnpike/core'
-import { extend } from '@turnpike/core/internal'
-import { EXPECTED_OUTPUT_TOKENS } from './conventions.js'
-import { isMedia, mediaTokens, predictionTokens, promptTokens } from './meter.js'
-import { askedTier, isPriced } from './service-tier.js'
+import { cost } from '@turnpike/core'
+import { completionClasses, extend, isObject } from '@turnpike/core/internal'
+import { EXPECTED_OUTPUT_TOKENS, MOST_CONTEXT_TOKENS, MOST_OUTPUT_TOKENS } from './conventions.js'
+import type { Prompt } from './prompt.js'
+import { expectedMedia, expectedText, mostPrompt, promptOf } from './prompt.js'
+import { askedTier, isPriced, ratesOf } from './service-tier.js'
+import { expectedTokens, jsonBytes, mostTokens } from './text-bytes.js'
 import type { PricedNeed } from './upstream-request.js'
 
 /** The capabilities that a request needs, of those that the catalogue lists. */
@@ -37,10 +40,6 @@ function sends(request: ChatRequest, { provider, model }: Target, field: string)
   }
 }
 
-/** The parts of a request that are no text. */
-const mediaOf = ({ messages }: ChatRequest) =>
-  messages.flatMap(({ content }) => (Array.isArray(content) ? content.filter(isMedia) : [])).map(mediaTokens)
-
 /** What the model is to answer with, besides text. */
 const asks = ({ modalities, audio }: ChatRequest, what: 'audio' | 'image'): boolean =>
   (what === 'audio' && audio !== undefined) ||
@@ -50,7 +49,7 @@ const asks = ({ modalities, audio }: ChatRequest, what: 'audio' | 'image'): bool
 const searches = /-search-(preview|api)/
 
 /** What a target is asked for whose price is not known, beyond text at the standard price; undefined = nothing. */
-function unpriced(request: ChatRequest, target: Target): string | undefined {
+function unpriced(request: ChatRequest, prompt: Prompt, target: Target): string | undefined {
   const { price, model } = target
   const tier = askedTier(request)
   if (tier !== undefined && sends(request, target, 'service_tier') && !isPriced(target, tier))
@@ -59,7 +58,7 @@ function unpriced(request: ChatRequest, target: Target): string | undefined {
   if (searches.test(model) || sends(request, target, 'web_search_options')) return 'searching the web'
   // They cost a multiple of text, which they would be charged as.
   const special: [UnitClass, boolean][] = [
-    ['input_audio', mediaOf(request).some(({ name }) => name === 'input_audio')],
+    ['input_audio', prompt.others.some(({ isAudio }) => isAudio)],
     [
       'output_audio',
       asks(request, 'audio') && (sends(request, target, 'modalities') || sends(request, target, 'audio')),
@@ -70,32 +69,79 @@ function unpriced(request: ChatRequest, target: Target): string | undefined {
   return missing && `${missing[0].endsWith('audio') ? 'audio' : 'images'} with this model`
 }
 
+/** How many calls with the prompt a target needs: a provider of one choice per call is called once for each, and each call pays for the prompt. */
+export const promptsOf = ({ n }: ChatRequest, { provider }: Target): number => (provider.chat!.oneChoice ? (n ?? 1) : 1)
+
+/** The most tokens that the caller allows an answer. A server reads one of the two fields, so that the larger one counts. */
+const allowedOutput = ({ max_completion_tokens, max_tokens }: ChatRequest): number | undefined =>
+  Math.max(max_completion_tokens ?? 0, max_tokens ?? 0) || undefined
+
+/** The most tokens of an answer by the request as a target's upstream is sent it: some families add a budget for thoughts, or a default. */
+function sentOutput(request: ChatRequest, { provider, model }: Target): number | undefined {
+  const { maxOutput } = provider.chat!
+  try {
+    return maxOutput ? maxOutput(extend(request, { model })) : allowedOutput(request)
+  } catch {
+    // It may be sent once the provider has prepared the request.
+    return allowedOutput(request)
+  }
+}
+
+/** Whether a value has a field of this name, at any depth. */
+const mentions = (value: unknown, field: string): boolean =>
+  Array.isArray(value)
+    ? value.some((item) => mentions(item, field))
+    : isObject(value) && Object.entries(value).some(([name, inner]) => name === field || mentions(inner, field))
+
+/** The class at whose rate so many tokens cost the most. */
+function dearest(classes: readonly UnitClass[], tokens: number, target: Target): UnitClass {
+  const costOf = (name: UnitClass): number =>
+    cost({ [name]: tokens }, ratesOf(target, { input: tokens }, undefined)) ?? 0
+  return classes.reduce((best, name) => (costOf(name) > costOf(best) ? name : best))
+}
+
+/** The most that a request may be billed on a target. */
+function mostUnits(request: ChatRequest, prompt: Prompt, target: Target): Units {
+  const { context = MOST_CONTEXT_TOKENS, maxOutput = MOST_OUTPUT_TOKENS } = target.limits?.() ?? {}
+  const inputClasses: UnitClass[] = ['input']
+  if (prompt.pictures > 0) inputClasses.push('input_image')
+  if (prompt.others.some(({ isAudio }) => isAudio)) inputClasses.push('input_audio')
+  if (mentions(request, 'cache_control')) inputClasses.push('cache_write', 'cache_write_1h')
+  const input = mostPrompt(prompt, target.model, context)
+  const output = (sentOutput(request, target) ?? maxOutput) + mostTokens(jsonBytes(request['prediction']))
+  return {
+    [dearest(inputClasses, input, target)]: input * promptsOf(request, target),
+    [dearest(completionClasses, output, target)]: output * (request.n ?? 1),
+  }
+}
+
 /** What the router has to find for a normalised request. */
 export function needOf(request: ChatRequest): PricedNeed {
-  const { n, max_completion_tokens, max_tokens } = request
-  const answers = n ?? 1
-  // A server reads one of the two, so that the larger one counts.
-  const output = Math.max(max_completion_tokens ?? 0, max_tokens ?? 0) || EXPECTED_OUTPUT_TOKENS
+  // Taken apart when it is needed: most requests are under no limit, and are not compared by price.
+  let parts: Prompt | undefined
+  const prompt = (): Prompt => (parts ??= promptOf(request))
+  const output = allowedOutput(request) ?? EXPECTED_OUTPUT_TOKENS
   return {
     task: 'chat',
     request,
-    expected({ provider }): Units {
-      // A provider of one choice per call is called once for each, and each call pays for the prompt.
-      const prompts = provider.chat!.oneChoice ? answers : 1
+    streamed: request.stream === true,
+    expected(target): Units {
+      const prompts = promptsOf(request, target)
+      const { input, input_audio } = expectedMedia(prompt())
       const made = asks(request, 'audio') ? 'output_audio' : asks(request, 'image') ? 'output_image' : 'output'
-      const units: Units = {
-        input: promptTokens(request) * prompts,
-        [made]: (output + predictionTokens(request)) * answers,
+      return {
+        input: (expectedText(prompt()) + input) * prompts,
+        ...(input_audio > 0 && { input_audio: input_audio * prompts }),
+        [made]: (output + expectedTokens(jsonBytes(request['prediction']))) * (request.n ?? 1),
       }
-      for (const { name, tokens } of mediaOf(request)) units[name] = (units[name] ?? 0) + tokens * prompts
-      return units
     },
-    size: () => ({ prompt: promptTokens(request), output }),
+    most: (target) => mostUnits(request, prompt(), target),
+    size: () => ({ prompt: expectedText(prompt()), output }),
     fits: (target, listed) => fits(request, target, listed),
     tier(target) {
       const tier = askedTier(request)
       return tier !== undefined && sends(request, target, 'service_tier') ? tier : undefined
     },
-    unpriced: (target) => unpriced(request, target),
+    unpriced: (target) => unpriced(request, prompt(), target),
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { chunk, streamed, testGateway } from '../../../test/support/gateway.js'
+import { chunk, completion, streamed, testGateway, withKey } from '../../../test/support/gateway.js'
 
 describe('a client that disconnects', () => {
   const later = () => {
@@ -8,25 +8,83 @@ describe('a client that disconnects', () => {
     return { gate, open: () => open() }
   }
 
-  it('before a whole answer: an estimate of what was sent is recorded', async () => {
+  it('before a whole answer, which is cancelled: the most that it may cost is recorded', async () => {
     const client = new AbortController()
     const { chat, records, logs } = await testGateway({
+      onClientAbort: 'cancel',
       upstream: () => ({
         status: 200,
         headers: { 'content-type': 'application/json' },
         body: streamed(new Promise(() => undefined)).body,
       }),
     })
-    const asked = chat({}, { signal: client.signal })
+    const asked = chat({ max_tokens: 70 }, { signal: client.signal })
     await new Promise((resolve) => setTimeout(resolve, 20))
     client.abort()
     await asked
     expect(await records()).toMatchObject([
-      { outcome: 'client_abort', accuracy: 'estimated', prompt_tokens: 1, completion_tokens: 0, units: { input: 1 } },
+      { outcome: 'client_abort', accuracy: 'estimated', units: { input: 39, output: 70 }, tokens: 109 },
     ])
     // Nobody failed.
     expect(logs).toMatchObject([{ status: 499, outcome: 'client_abort' }])
     expect(logs[0]).not.toHaveProperty('error_type')
+  })
+
+  it.each(['drain', undefined] as const)(
+    'before a whole answer (%s): it is awaited, and recorded',
+    async (onClientAbort) => {
+      const { gate, open } = later()
+      const client = new AbortController()
+      const { chat, records, signals } = await testGateway({
+        ...(onClientAbort && { onClientAbort }),
+        abandonedMs: 1,
+        upstream: () => ({
+          ...completion(),
+          body: (async function* () {
+            await gate
+            yield completion().body as string
+          })(),
+        }),
+      })
+      const asked = chat({}, { signal: client.signal })
+      await expect.poll(() => signals.length).toBe(1)
+      client.abort()
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      expect([signals[0]!.aborted, await records()]).toEqual([false, []])
+      open()
+      await asked
+      expect(await records()).toMatchObject([{ outcome: 'client_abort', accuracy: 'reported', tokens: 12 }])
+    },
+  )
+
+  it('before its upstream was called: nothing is sent, and nothing recorded', async () => {
+    const client = new AbortController()
+    const { chat, records, signals, gateway } = await testGateway({ holds: true })
+    const { hold } = gateway.ledger
+    gateway.ledger.hold = (...given) => (client.abort(), hold(...given))
+    await chat({}, { signal: client.signal })
+    expect([signals, await records()]).toEqual([[], []])
+  })
+
+  it('from a stream under a budget: the report of the upstream is recorded', async () => {
+    const { gate, open } = later()
+    const usage = { prompt_tokens: 9, completion_tokens: 70, total_tokens: 79 }
+    const { ask, records, signals, gateway } = await withKey(
+      { budget: { usd: 1 } },
+      {
+        upstream: () =>
+          streamed(chunk('Hello'), gate, chunk('', 'stop'), { ...chunk(''), choices: [], usage }, '[DONE]'),
+      },
+    )
+    const reader = (await ask({ stream: true })).body!.getReader()
+    await reader.read()
+    const left = reader.cancel()
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    expect([signals[0]!.aborted, await records()]).toEqual([false, []])
+    open()
+    await left
+    await gateway.drain()
+    expect(await records()).toMatchObject([{ outcome: 'client_abort', accuracy: 'reported', tokens: 79 }])
   })
 
   it('from a stream with drain: the report of the upstream is recorded', async () => {
@@ -60,7 +118,7 @@ describe('a client that disconnects', () => {
     await reader.read()
     client.abort()
     await reader.cancel().catch(() => undefined)
-    await expect.poll(records).toMatchObject([{ outcome: 'client_abort', accuracy: 'estimated', completion_tokens: 2 }])
+    await expect.poll(records).toMatchObject([{ outcome: 'client_abort', accuracy: 'estimated', completion_tokens: 3 }])
     expect(signals[0]!.aborted).toBe(true)
   })
 })

@@ -38,19 +38,28 @@ export const RETRIES_PER_S = 1_000
 /** "time-outs: not shown": milliseconds that running requests have to end after a shutdown began. */
 export const DRAIN_MS = 30_000
 
-/** "time-outs: not shown": milliseconds for which an upstream call may continue after its client has disconnected, where `onClientAbort` is `drain`. */
+/** "time-outs: not shown": milliseconds for which an upstream's stream may continue after its client has disconnected, where it is drained. */
 export const ABANDONED_MS = 60_000
 
 /** "The value `auto` routes to the cheapest provider": output tokens that are assumed where the request sets no maximum. */
 export const EXPECTED_OUTPUT_TOKENS = 1_024
 
+/** Not shown: output tokens that are held where neither the request nor the catalogue sets a maximum: the most that any listed model makes. */
+export const MOST_OUTPUT_TOKENS = 128_000
+
+/** Not shown: the context window that is assumed of a model that the catalogue does not list. */
+export const MOST_CONTEXT_TOKENS = 1_050_000
+
 /** Not shown: tokens that are expected of a picture in a prompt. Claude's have at most 1,600 by its older rule, OpenAI's 1,445. */
 export const PICTURE_INPUT_TOKENS = 1_600
+
+/** Not shown: the most tokens that are held for a picture in a prompt: Claude's newer models have 4,784; gpt-4o-mini counts each as 33 of gpt-4o. */
+export const MOST_PICTURE_TOKENS = { mini: 48_000, other: 6_000 }
 
 /** Not shown: bytes of a document or video in a prompt for each token that is expected of it; at least {@link PICTURE_INPUT_TOKENS}. */
 export const BYTES_PER_TOKEN = 64
 
-/** Not shown: tokens that are expected of a picture of the quality `hd`: those of gpt-image-1's largest one. */
+/** Not shown: tokens that are expected of a picture of the quality `hd`, and held for any: those of gpt-image-1's largest one. */
 export const HD_PICTURE_TOKENS = 6_240
 
 /** "Platform documents are embedded with a 768-dimension embedding model": that model, and its `dimensions` where a request gives none. */

@@ -62,9 +62,9 @@ describe('enforced credits', () => {
   })
 
   it('are exceeded by no more than what was running, where requests use more than was expected', async () => {
-    // Each is expected to use 1 + 299 tokens, so that 4 are admitted at once, and uses 1,000.
+    // Each may use 39 + 280 tokens, so that 4 are admitted at once, and uses 1,000.
     const { ask, left, upstream, problems } = await setUp(1)
-    const responses = await Promise.all(Array.from({ length: 50 }, () => ask({ max_tokens: 299 })))
+    const responses = await Promise.all(Array.from({ length: 50 }, () => ask({ max_tokens: 280 })))
     expect(responses.filter(({ status }) => status === 200)).toHaveLength(4)
     expect(upstream.requests).toHaveLength(4)
     expect([await left(), await problems()]).toEqual([-3, []])
@@ -80,7 +80,7 @@ describe('enforced credits', () => {
     })
     const running = await ask({ stream: true, max_tokens: 2_000 })
     expect(running.status).toBe(200)
-    expect(await held()).toBe(2_001)
+    expect(await held()).toBe(2_047)
     const refused = await ask({ stream: true })
     expect([refused.status, await errorOf(refused)]).toEqual([403, insufficient])
     open()
@@ -103,7 +103,7 @@ describe('enforced credits', () => {
 
 describe('credits and a budget', () => {
   it('have errors of their own', async () => {
-    const budget = { usd: COST / 1e9 }
+    const budget = { usd: (1.5 * COST) / 1e9 }
     const poor = await setUp(0, {}, { budget })
     expect(await errorOf(await poor.ask({ max_tokens: 2 }))).toEqual(insufficient)
     const rich = await setUp(5, {}, { budget })

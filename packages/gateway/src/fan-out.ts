@@ -11,7 +11,8 @@ import { UpstreamError } from '@turnpike/core'
 import { CALLS_AT_ONCE, errorOfCalls, extend, follow, sumUsage, together } from '@turnpike/core/internal'
 
 /**
- * `n` answers from a family that returns one per call: `n` calls, at most 8 at a time. They succeed or fail together.
+ * `n` answers from a family that returns one per call: `n` calls, at most 8 at a time. They succeed or fail together: after a failure no
+ * further call is made, but those that run may end, because they are billed, and only their answers tell for what.
  * @param ask makes one call
  */
 export async function fanOut(n: number, ask: () => Promise<Completion>): Promise<Completion> {

@@ -52,10 +52,11 @@ export interface GatewayOptions
   authenticateAdmin?: AuthenticateAdmin
   /**
    * What happens to an upstream call whose client disconnects: `cancel` = it is aborted, `drain` = it may end, so that the usage record
-   * has the usage that the upstream reports. A usage record is written either way. Default `cancel`.
+   * has the usage that the upstream reports. A usage record is written either way, of a whole answer that was aborted with the most that it
+   * may cost. By default whole answers may end, streams only where the caller has a budget or needs credits.
    */
   onClientAbort?: 'cancel' | 'drain'
-  /** Milliseconds for which `onClientAbort: 'drain'` waits; default 60,000. */
+  /** Milliseconds for which a stream may go on after its client has disconnected; a whole answer has its own time-out. Default 60,000. */
   abandonedMs?: number
   /**
    * Whether each request places a hold of its estimated cost in the ledger before the upstream call, so that a crash does not lose it
@@ -137,7 +138,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const rateLimiter = options.rateLimiter ?? memoryRateLimiter({ now })
   const { firstEventMs = FIRST_EVENT_MS, betweenEventsMs = BETWEEN_EVENTS_MS } = options
   const watches = upstreamWatches()
-  const { onClientAbort = 'cancel', abandonedMs = ABANDONED_MS, holds = false, balancePolicy = 'report' } = options
+  const { abandonedMs = ABANDONED_MS, holds = false, balancePolicy = 'report' } = options
   const upstream = {
     ...options,
     ledger,
@@ -145,7 +146,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     watches,
     firstEventMs,
     betweenEventsMs,
-    drainMs: onClientAbort === 'drain' ? abandonedMs : 0,
+    abandonedMs,
     holds,
     balancePolicy,
     now,

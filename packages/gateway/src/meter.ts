@@ -1,57 +1,10 @@
 import type { ChatCompletionRequest, ChatStream, ChunkChoice, Completion, Usage } from '@turnpike/core'
 import { unitsOf } from '@turnpike/core'
-import { areBelieved } from '@turnpike/core/internal'
-import { BYTES_PER_TOKEN, PICTURE_INPUT_TOKENS } from './conventions.js'
+import { areBelieved, extend } from '@turnpike/core/internal'
+import { expectedMedia, promptOf } from './prompt.js'
 import type { Used } from './record.js'
 import { servedTier } from './service-tier.js'
-
-/** Characters per token for estimates, where an upstream reports no usage (ruling 28). */
-const CHARACTERS_PER_TOKEN = 4
-
-/** Estimated tokens of a text. */
-export const tokens = (characters: number): number => Math.ceil(characters / CHARACTERS_PER_TOKEN)
-
-/** Parts of messages that are no text. */
-const media: unknown[] = 'image_url input_audio audio audio_url video video_url file document document_url'.split(' ')
-
-export const isMedia = ({ type }: { type?: unknown }): boolean => media.includes(type)
-
-/** Characters of all text in a part of a request or answer, whatever its shape; keys, data URLs and media are not counted. */
-function characters(value: unknown): number {
-  if (typeof value === 'string') return /^data:/i.test(value) ? 0 : value.length
-  if (typeof value !== 'object' || value === null || isMedia(value)) return 0
-  let sum = 0
-  for (const inner of Object.values(value)) sum += characters(inner)
-  return sum
-}
-
-/** Bytes per second of a recording whose duration is not known: 128 kbit/s. */
-export const BYTES_PER_SECOND = 16_000
-/** Tokens per second of a recording. */
-export const AUDIO_TOKENS = 32
-
-/** Bytes of what a part holds in base64, whatever its shape. */
-function bytesIn(value: unknown): number {
-  if (typeof value === 'string') return (value.length * 3) / 4
-  if (typeof value !== 'object' || value === null) return 0
-  return Object.values(value).reduce((sum: number, inner) => sum + bytesIn(inner), 0)
-}
-
-/** Tokens that are expected of a part that is no text, and their class. */
-export function mediaTokens(part: { type: string }): { name: 'input' | 'input_audio'; tokens: number } {
-  if (part.type === 'image_url') return { name: 'input', tokens: PICTURE_INPUT_TOKENS }
-  const bytes = bytesIn(part)
-  return part.type.includes('audio')
-    ? { name: 'input_audio', tokens: Math.ceil((bytes / BYTES_PER_SECOND) * AUDIO_TOKENS) }
-    : { name: 'input', tokens: Math.max(PICTURE_INPUT_TOKENS, Math.ceil(bytes / BYTES_PER_TOKEN)) }
-}
-
-/** Estimated tokens of the text of a prediction (`prediction`), which are billed as output where they are not used. */
-export const predictionTokens = ({ prediction }: ChatCompletionRequest): number => tokens(characters(prediction))
-
-/** Estimated tokens of the text of a prompt. */
-export const promptTokens = ({ messages, system, tools }: ChatCompletionRequest): number =>
-  tokens(characters(messages.map(({ content }) => content)) + characters(system) + characters(tools))
+import { expectedTokens, jsonBytes, mostTokens, utf8Bytes } from './text-bytes.js'
 
 /** Used tokens and their accuracy. */
 export type Metered = Used & { usage: Usage }
@@ -68,20 +21,52 @@ export const metered = (usage: Usage, accuracy: Used['accuracy'], tier?: string)
   tier,
 })
 
-const estimate = (request: ChatCompletionRequest, completionCharacters: number, tier?: string): Metered => {
-  const prompt_tokens = promptTokens(request)
-  const completion_tokens = tokens(completionCharacters)
-  const usage = { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens }
-  return metered(usage, 'estimated', tier)
+/**
+ * The usage of an answer that the upstream did not report, with the most tokens that its text may have.
+ * @param prompts how many calls were made with the prompt
+ */
+function estimate(request: ChatCompletionRequest, prompts: number, completionBytes: number): Usage {
+  const prompt = promptOf(request)
+  const { input, input_audio } = expectedMedia(prompt)
+  const prompt_tokens = (mostTokens(prompt.textBytes) + input + input_audio) * prompts
+  const completion_tokens = mostTokens(completionBytes)
+  return {
+    prompt_tokens,
+    completion_tokens,
+    total_tokens: prompt_tokens + completion_tokens,
+    ...(input_audio > 0 && { prompt_tokens_details: { audio_tokens: input_audio * prompts } }),
+  }
 }
 
-/** The usage of a whole answer: as reported, or estimated. @param asked the service tier that the upstream was asked for */
-export function meterAnswer(request: ChatCompletionRequest, answer: Completion, asked: string | undefined): Metered {
+/** What the upstream of a chat was asked for. */
+export interface Asked {
+  request: ChatCompletionRequest
+  /** How many calls are made with the prompt. */
+  prompts: number
+  /** The service tier; undefined = the standard one. */
+  tier: string | undefined
+}
+
+/** The usage of a whole answer: as reported, or estimated. */
+export function meterAnswer(asked: Asked, answer: Completion): Metered {
   const usage = reported(answer.usage)
-  const tier = servedTier(asked, answer, answer.usage)
+  const tier = servedTier(asked.tier, answer, answer.usage)
   if (usage) return metered(usage, 'reported', tier)
-  const said = answer.choices.map(({ message }) => [message.content, message['reasoning_content'], message.tool_calls])
-  return estimate(request, characters(said), tier)
+  let said = 0
+  for (const { message } of answer.choices) said += bytesOf(message)
+  return metered(estimate(asked.request, asked.prompts, said), 'estimated', tier)
+}
+
+/** A message of an answer, or a delta of one. */
+type Said = { content?: string | null | undefined; tool_calls?: object[] | undefined; [field: string]: unknown }
+
+/** Bytes of what is said: text, thoughts, refusal and calls. */
+function bytesOf(said: Said): number {
+  const { content, reasoning_content: thought, refusal, tool_calls: calls } = said
+  let bytes = content ? utf8Bytes(content) : 0
+  if (typeof thought === 'string') bytes += utf8Bytes(thought)
+  if (typeof refusal === 'string') bytes += utf8Bytes(refusal)
+  return calls ? bytes + jsonBytes(calls) : bytes
 }
 
 /** Counts the usage of a stream. */
@@ -92,27 +77,31 @@ export interface StreamMeter {
   used(complete: boolean): Metered
 }
 
-/** @param asked the service tier that the upstream was asked for */
-export function streamMeter(
-  request: ChatCompletionRequest,
-  stream: ChatStream,
-  asked: string | undefined,
-): StreamMeter {
-  let seen = 0
+/**
+ * What of a report stands where the stream is not complete. The prompt is counted before the answer begins; what was answered is counted
+ * again and again (Gemini) or in the end only, so that it is at least what was sent.
+ * @param sent bytes that were sent to the client
+ */
+function partial(report: Usage, guess: Usage, sent: number): Usage {
+  const { completion_tokens: counted } = report
+  const prompt_tokens = report.prompt_tokens || guess.prompt_tokens
+  const completion_tokens = counted === 0 ? guess.completion_tokens : Math.max(counted, expectedTokens(sent))
+  return extend(report, { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens })
+}
+
+export function streamMeter({ request, prompts, tier: askedTier }: Asked, stream: ChatStream): StreamMeter {
+  let sent = 0
   return {
     count(choices) {
-      for (const { delta } of choices) {
-        const { content, reasoning_content: thought, tool_calls } = delta
-        if (content) seen += content.length
-        if (typeof thought === 'string') seen += thought.length
-        if (tool_calls) seen += characters(tool_calls)
-      }
+      for (const { delta } of choices) sent += bytesOf(delta)
     },
     used(complete) {
       const told = stream.usage()
       const usage = reported(told)
-      const tier = servedTier(asked, stream.head, told)
-      return usage ? metered(usage, complete ? 'reported' : 'partial', tier) : estimate(request, seen, tier)
+      const tier = servedTier(askedTier, stream.head, told)
+      if (usage && complete) return metered(usage, 'reported', tier)
+      const guess = estimate(request, prompts, sent)
+      return usage ? metered(partial(usage, guess, sent), 'partial', tier) : metered(guess, 'estimated', tier)
     },
   }
 }

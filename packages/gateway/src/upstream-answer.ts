@@ -3,7 +3,7 @@ import { toUsd, UpstreamError } from '@turnpike/core'
 import { metered, reported } from './meter.js'
 import { isBilled, kindOf, outcomeOf } from './outcome.js'
 import type { Used } from './record.js'
-import { estimated, recordOf, sentOf } from './record.js'
+import { estimated, recordOf } from './record.js'
 import { servedTier } from './service-tier.js'
 import type { UpstreamRequest } from './upstream-request.js'
 import { elapsed } from './upstream-request.js'
@@ -33,6 +33,16 @@ const decimal = (usd: number): string => usd.toFixed(9).replace(/\.?0+$/, '')
 /** The usage that a failed call reported, if any. */
 const spentOf = (error: unknown): Usage | undefined => (UpstreamError.is(error) ? error.failure.usage : undefined)
 
+/**
+ * Whether a failed call is charged: its upstream bills it, or had begun to work and may bill it though it reported nothing, because the call
+ * was stopped or broke off. (A connection that broke before any answer counts as a provider that could not be reached.)
+ */
+const isCharged = ({ watch, attempts }: UpstreamRequest, error: unknown): boolean =>
+  isBilled(error) ||
+  (attempts > 0 &&
+    (watch.stop !== undefined ||
+      (UpstreamError.is(error) && error.failure.accepted && error.failure.kind !== 'unavailable')))
+
 /** Adds a failed call to the log: `google/gemini-2.5-pro: rate_limited 429, openai/gpt-4o: timeout`. */
 function logFailure(upstream: UpstreamRequest, { provider, model }: Target, kind: string, status?: number): void {
   const failed = `${nameOf(provider.id, model)}: ${kind}${status === undefined ? '' : ` ${status}`}`
@@ -48,6 +58,7 @@ function attempt<T>(upstream: UpstreamRequest, run: Run<T>): Promise<{ value: T 
   const { options, call, ownNotes, targets, watch } = upstream
   const { router, ledger, firstEventMs, now } = options
   return router.attempt(targets, watch, (target) => {
+    if (watch.aborted) return Promise.reject(watch.reason!)
     watch.expect(firstEventMs)
     call.log({ provider: target.provider.id, model: target.model })
     upstream.target = target
@@ -63,7 +74,7 @@ function attempt<T>(upstream: UpstreamRequest, run: Run<T>): Promise<{ value: T 
         const kind = kindOf(reason)
         if (kind) logFailure(upstream, target, kind, (reason as UpstreamError).failure.status)
         // A failure that is billed gets a usage record, and is counted by its outcome.
-        if (kind && !isBilled(reason))
+        if (kind && !isCharged(upstream, reason))
           ledger.failed({ provider: target.provider.id, kind, timestamp: new Date(now()).toISOString() })
         throw error
       },
@@ -97,20 +108,20 @@ function record(upstream: UpstreamRequest, used: Used, outcome: Outcome): Promis
   return options.ledger.append(made, hold).then(() => ({ cost: toUsd(nano ?? 0), priced: nano !== null }))
 }
 
-/** Writes the usage record of a failed request, if it is known to have used anything; drops its hold otherwise. */
+/**
+ * Writes the usage record of a failed request, if it is known to have used anything; drops its hold otherwise. What a caller can cause at
+ * will, by leaving or by asking for more than comes in time, costs the most that may be billed; what others cause, what was expected.
+ */
 async function recordFailure(upstream: UpstreamRequest, error: unknown): Promise<void> {
-  const { options, need, target, hold, watch, attempts } = upstream
+  const { options, need, target, hold, watch } = upstream
   const spent = reported(spentOf(error))
-  const tier = need.tier?.(target)
-  if (spent) await record(upstream, metered(spent, 'partial', servedTier(tier, undefined, spent)), outcomeOf(error))
-  else if (isBilled(error))
-    await record(upstream, estimated(need.expected(target), servedTier(tier, undefined, undefined)), outcomeOf(error))
-  else if (watch.disconnected && attempts > 0)
-    await record(
-      upstream,
-      estimated(sentOf(need.expected(target)), servedTier(tier, undefined, undefined)),
-      'client_abort',
-    )
+  const tier = servedTier(need.tier?.(target), undefined, spent)
+  const outcome = watch.stop?.outcome ?? outcomeOf(error)
+  if (spent) await record(upstream, metered(spent, 'partial', tier), outcome)
+  else if (isCharged(upstream, error)) {
+    const isCallers = watch.stop && outcome !== 'server_shutdown'
+    await record(upstream, estimated(isCallers ? need.most(target) : need.expected(target), tier), outcome)
+  }
   // A hold that cannot be dropped now is settled later, like that of a crashed process.
   else if (hold) await options.ledger.drop(hold).catch(() => undefined)
 }

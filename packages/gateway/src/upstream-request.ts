@@ -1,4 +1,4 @@
-import type { BalancePolicy, Hold, KV, Need, Note, Router, Target, UsageLedger } from '@turnpike/core'
+import type { BalancePolicy, Hold, KV, Most, Need, Note, Router, Target, Units, UsageLedger } from '@turnpike/core'
 import { cost } from '@turnpike/core'
 import type { Attribute } from '@turnpike/core/internal'
 import type { Call } from '@turnpike/http'
@@ -36,8 +36,10 @@ export interface UpstreamOptions {
   firstEventMs: number
   /** Milliseconds between two events. */
   betweenEventsMs: number
-  /** Milliseconds for which an upstream call continues after its client has disconnected; 0 = it is aborted at once. */
-  drainMs: number
+  /** What happens to an upstream call whose client has disconnected: see {@link GatewayOptions}. */
+  onClientAbort?: 'cancel' | 'drain'
+  /** Milliseconds for which a stream continues where it is drained. */
+  abandonedMs: number
   /** Whether a hold is placed in the ledger before each upstream call, also without a budget. */
   holds: boolean
   now: () => number
@@ -47,6 +49,10 @@ export interface UpstreamOptions {
 
 /** What a request needs of a target, and what it asks of one beyond what the price of a model covers. */
 export interface PricedNeed extends Need {
+  /** Whether the answer is streamed; default no. */
+  streamed?: boolean
+  /** The most units that a target may bill. */
+  most(target: Target): Units
   /** The service tier that a target is asked for; undefined = the standard one. */
   tier?(target: Target): string | undefined
   /** What a target is asked for whose price is not known, in words; undefined = nothing. */
@@ -82,14 +88,39 @@ export interface UpstreamRequest {
 /** Milliseconds since a time of `performance.now`. */
 export const elapsed = (started: number): number => Math.round(performance.now() - started)
 
-/** What a request is expected to use at most: at the standard price or at that of the tier it asks for, whichever is higher. */
-function expectedUse(need: PricedNeed, target: Target): Used {
-  const units = need.expected(target)
+/** The use of units: at the standard price or at that of the tier that the request asks for, whichever is higher. */
+function dearUse(units: Units, need: PricedNeed, target: Target): Used {
   const standard = estimated(units)
   const tier = need.tier?.(target)
   if (tier === undefined) return standard
   const costOf = (tier?: string): number => cost(units, ratesOf(target, units, tier)) ?? 0
   return costOf(tier) > costOf() ? estimated(units, tier) : standard
+}
+
+/** The most that a request may use on any of its targets. */
+function mostOf(need: PricedNeed, targets: Target[]): Most {
+  const most = { cost_nano_usd: 0, tokens: 0 }
+  for (const target of targets) {
+    const units = need.most(target)
+    const { usage, tier } = dearUse(units, need, target)
+    most.cost_nano_usd = Math.max(most.cost_nano_usd, cost(units, ratesOf(target, units, tier)) ?? 0)
+    most.tokens = Math.max(most.tokens, usage.prompt_tokens + usage.completion_tokens)
+  }
+  return most
+}
+
+/**
+ * How long an upstream call goes on after its client has left. What a whole answer costs is only known once it is there, and providers bill
+ * it in any case. A stream is ended, unless there is a limit to keep: thoughts that are not shown could be had for nothing.
+ */
+const drainMsOf = (
+  { onClientAbort, abandonedMs }: UpstreamOptions,
+  { streamed }: PricedNeed,
+  isLimited: boolean,
+): number => {
+  if (onClientAbort === 'cancel') return 0
+  if (!streamed) return Infinity
+  return onClientAbort === 'drain' || isLimited ? abandonedMs : 0
 }
 
 /** The targets on which everything that a request asks for has a price. @throws ApiError 403 where there are none */
@@ -117,7 +148,7 @@ export async function upstreamRequest(
   need: PricedNeed,
   ownNotes: Note[] = [],
 ): Promise<UpstreamRequest> {
-  const { router, kv, ledger, attribute, watches, now, holds, drainMs, balancePolicy } = options
+  const { router, kv, ledger, attribute, watches, now, holds, balancePolicy } = options
   const started = performance.now()
   const payer = caller as UserCaller
   const { key, user } = payer
@@ -153,14 +184,14 @@ export async function upstreamRequest(
   if (balancePolicy === 'enforce') limits.push(await creditsOf(payer, kv))
   let hold: Hold | undefined
   if (holds || limits.length > 0) {
-    const estimate = recordOf(head, target, expectedUse(need, target), {
+    const estimate = recordOf(head, target, dearUse(need.expected(target), need, target), {
       attempts: 1,
       outcome: 'server_shutdown',
       latency_ms: elapsed(started),
       first_token_ms: null,
       timestamp: new Date(now()).toISOString(),
     })
-    const held = await ledger.hold(estimate, limits)
+    const held = await ledger.hold(estimate, limits, limits.length > 0 ? mostOf(need, targets) : undefined)
     if (!held) throw await overLimit(limits, ledger)
     hold = held
   }
@@ -173,7 +204,7 @@ export async function upstreamRequest(
     targets,
     explained: call.header('x-gateway-explain') === 'true',
     hold,
-    watch: watches.watch(call, drainMs),
+    watch: watches.watch(call, drainMsOf(options, need, limits.length > 0)),
     started,
     target,
     notes: ownNotes,

@@ -47,10 +47,16 @@ export class UpstreamWatch implements Signal {
   disconnected = false
   /** When the call times out, by `performance.now`. */
   deadline = Infinity
+  /** Whether an upstream has been called. */
+  #called = false
   #listeners: (() => void)[] = []
   #lastCall: ReturnType<typeof setTimeout> | undefined
 
-  constructor(private readonly calls: Calls) {}
+  /** @param drainMs milliseconds for which the call continues after the client has disconnected; 0 = it is aborted at once, Infinity = until it times out */
+  constructor(
+    private readonly calls: Calls,
+    readonly drainMs: number,
+  ) {}
 
   addEventListener(_: 'abort', listener: () => void): void {
     this.#listeners = this.#listeners.concat(listener)
@@ -62,6 +68,7 @@ export class UpstreamWatch implements Signal {
 
   /** Starts a time-out of `ms`; the call is aborted unless `relax` is called before. */
   expect(ms: number): void {
+    this.#called = true
     this.deadline = performance.now() + ms
     this.calls.arm(this.deadline)
   }
@@ -71,11 +78,11 @@ export class UpstreamWatch implements Signal {
     this.deadline = Infinity
   }
 
-  /** The client has disconnected. @param drainMs milliseconds for which the call continues; 0 = it is aborted at once */
-  disconnect(drainMs: number): void {
+  /** The client has disconnected. */
+  disconnect(): void {
     this.disconnected = true
-    if (drainMs === 0) this.abort()
-    else this.#lastCall = setTimeout(() => this.abort(), drainMs)
+    if (this.drainMs === 0 || !this.#called) this.abort()
+    else if (this.drainMs < Infinity) this.#lastCall = setTimeout(() => this.abort(), this.drainMs)
   }
 
   /** Closes the connection to the upstream. */
@@ -96,7 +103,7 @@ export class UpstreamWatch implements Signal {
 
 /** The calls that are running, so that a shutdown can wait for them and then end them. */
 export interface UpstreamWatches {
-  /** @param drainMs milliseconds for which the call continues after the client has disconnected; 0 = it is aborted at once */
+  /** @param drainMs as of {@link UpstreamWatch} */
   watch(client: { onDisconnect(listener: () => void): void }, drainMs: number): UpstreamWatch
   /** How many calls run. */
   running(): number
@@ -142,10 +149,10 @@ export function upstreamWatches(): UpstreamWatches {
 
   return {
     watch(client, drainMs) {
-      const call = new UpstreamWatch(calls)
+      const call = new UpstreamWatch(calls, drainMs)
       running.add(call)
       client.onDisconnect(() => {
-        if (running.has(call)) call.disconnect(drainMs)
+        if (running.has(call)) call.disconnect()
       })
       return call
     },

@@ -32,6 +32,8 @@ export interface UpstreamRequest {
   body?: object
   /** Each field that is not sent as the caller wrote it. */
   notes: Note[]
+  /** The most tokens, thoughts included, that an answer may have by this request; absent = as many as the model can make. */
+  maxOutput?: number | undefined
 }
 
 /** Converts the events of one stream into items, one read at a time. Synchronous. */

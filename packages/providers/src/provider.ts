@@ -120,6 +120,7 @@ export function createProvider(options: ProviderOptions): Provider {
       oneChoice: chat.oneChoice,
       ...(chat.prepare && { prepare: chat.prepare }),
       preview: (request) => chat.request(withoutNulls(request)).notes,
+      maxOutput: (request) => chat.request(withoutNulls(request)).maxOutput,
       complete,
       stream,
     },

@@ -226,7 +226,8 @@ async function run(seed: number, met: Set<string>): Promise<void> {
       expect(records.length, what).toBe(1)
     if (end === 'dropped' || end === 'drop failed') expect(record?.accuracy, what).not.toBe('reported')
     if (end === 'dropped' && sweeps === 3) expect(record, what).toBeUndefined()
-    if (end === 'appended' && sweeps === 3) expect(record?.accuracy, what).toBe('reported')
+    // Also where a sweep came first: the record replaced the estimate.
+    if (end === 'appended') expect(record?.accuracy, what).toBe('reported')
     for (const key of record ? held : []) {
       const name = key.join('/')
       spent.set(name, (spent.get(name) ?? 0) + record!.cost_nano_usd!)
@@ -234,8 +235,7 @@ async function run(seed: number, met: Set<string>): Promise<void> {
   }
   for await (const { key, value } of entriesOf<Fields>(store, ['budget']))
     expect(budgetUse(value), key.join('/')).toEqual({ spent: spent.get(key.join('/')) ?? 0, held: 0 })
-  expect(counted).toBeLessThanOrEqual(estimates)
-  if (broken === 0) expect(counted).toBe(estimates)
+  if (broken === 0) expect(estimates).toBeLessThanOrEqual(counted)
 }
 
 it('records each request once and releases each hold, for all store failures', { timeout: 3_600_000 }, async () => {

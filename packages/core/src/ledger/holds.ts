@@ -40,10 +40,14 @@ export interface BudgetUse {
   held: number
 }
 
+/** The most that a request may use, which is reserved for it. */
+export type Most = Pick<UsageRecord, 'cost_nano_usd' | 'tokens'>
+
 /**
  * The cost that is reserved for a request before its upstream is called, and the record that is stored if the request never reports its
- * end. Stored under `hold/<id>` until it ends. If anything but its request ends it, `hold-end/<id>` exists for a day: it prevents that the
- * request ends the hold again, or that a commit of unknown outcome creates it afterwards.
+ * end. Stored under `hold/<id>` until it ends. If anything but its request ends it, `hold-end/<id>` exists for 30 days: it prevents that the
+ * request ends the hold again, or that a commit of unknown outcome creates it afterwards. After a sweep it has the id of the flush that stored
+ * the estimate, so that the request's own record can replace that.
  */
 export type Hold = {
   /** A UUIDv7 of the time of its creation. */
@@ -51,15 +55,22 @@ export type Hold = {
   estimate: UsageRecord
   /** The keys of the budget counters that it is included in. */
   budgets: string[][]
-  /** In nano-US-dollars. */
+  /** The reserved cost in nano-US-dollars. */
   amount: number
-  /** The key of the usage total that its estimated tokens are held in; absent where tokens are not limited. */
+  /** The key of the usage total that its tokens are held in; absent where tokens are not limited. */
   tokens?: string[]
+  /** The reserved tokens; absent in holds of earlier versions, which reserved those of the estimate. */
+  held_tokens?: number
 }
 
 const holdKey = (id: string): Key => ['hold', id]
 const endKey = (id: string): Key => ['hold-end', id]
-const end = (id: string, now: number) => ({ key: endKey(id), value: true, expiresAt: now + HOLD_END_MS })
+/** @param flush the id of the flush that stored the estimate; true = nothing was stored */
+const end = (id: string, now: number, flush: string | true) => ({
+  key: endKey(id),
+  value: flush,
+  expiresAt: now + HOLD_END_MS,
+})
 
 /** The key of the counter of a limit: a budget's for the period that contains `now`, or the user's usage total. */
 export function limitKey(limit: LimitOf, now: number): string[] {
@@ -79,16 +90,18 @@ export const budgetUse = (fields: Fields = {}): BudgetUse => ({
 export const useOf = (limit: LimitOf, fields: Fields = {}): BudgetUse =>
   'tokens' in limit ? { spent: totalsOf(fields).tokens, held: fields['held_tokens'] ?? 0 } : budgetUse(fields)
 
+const heldTokens = ({ held_tokens, estimate }: Hold): number => held_tokens ?? estimate.tokens
+
 /** Adds the amounts of a hold to the counters of its limits, or with `sign` -1 releases them. */
-export function addHeld(sums: Sums, { budgets, amount, tokens, estimate }: Hold, sign: 1 | -1 = 1): void {
+export function addHeld(sums: Sums, hold: Hold, sign: 1 | -1 = 1): void {
+  const { budgets, amount, tokens } = hold
   for (const key of budgets) addNano(sums.of(key), 'held', sign * amount)
-  if (tokens) add(sums.of(tokens), 'held_tokens', sign * estimate.tokens)
+  if (tokens) add(sums.of(tokens), 'held_tokens', sign * heldTokens(hold))
 }
 
-/** Releases the amounts of a hold, and adds the actual cost of its request to its budgets; usage totals are added to with the record. */
-export function settle(sums: Sums, hold: Hold, cost: number): void {
-  addHeld(sums, hold, -1)
-  for (const key of hold.budgets) addNano(sums.of(key), 'spent', cost)
+/** Adds the cost of a record to the budgets of its hold; an unknown price is charged as the held amount. @param sign -1 takes it back */
+export function spend(sums: Sums, hold: Hold, { cost_nano_usd }: UsageRecord, sign: 1 | -1 = 1): void {
+  for (const key of hold.budgets) addNano(sums.of(key), 'spent', sign * (cost_nano_usd ?? hold.amount))
 }
 
 /** The parts of a commit by which requests end their holds; it fails if a hold was ended by another action. */
@@ -97,19 +110,30 @@ export const ending = (holds: Hold[]): Required<Pick<Commit, 'check' | 'del'>> =
   del: holds.map(({ id }) => holdKey(id)),
 })
 
-/** The parts of a commit that, with those of {@link ending}, end a hold in place of its request; it fails if the hold has ended. */
+/**
+ * The parts of a commit that, with those of {@link ending}, end a hold in place of its request; it fails if the hold has ended.
+ * @param flush the id of the flush that stores the estimate
+ */
 export const sweeping = (
   { key, version, value }: Entry<Hold>,
   now: number,
+  flush: string,
 ): Required<Pick<Commit, 'check' | 'set'>> => ({
   check: [{ key, version }],
-  set: [end(value.id, now)],
+  set: [end(value.id, now, flush)],
 })
 
-/** The subset of `holds` that were not ended by their own requests. */
-export async function swept(kv: KV, holds: Hold[]): Promise<Set<Hold>> {
-  const ends = await kv.getMany(holds.map(({ id }) => endKey(id)))
-  return new Set(holds.filter((_, i) => ends[i] !== null))
+/** Those of `holds` that were not ended by their own requests, each with the stored group of its estimate; undefined where there is none. */
+export async function swept(kv: KV, holds: Hold[]): Promise<Map<Hold, Entry<UsageRecord[]> | undefined>> {
+  const ends = await kv.getMany<string | true>(holds.map(({ id }) => endKey(id)))
+  const found = new Map<Hold, Entry<UsageRecord[]> | undefined>()
+  for (const [i, hold] of holds.entries()) {
+    const flush = ends[i]?.value
+    if (flush === undefined) continue
+    const stored = flush !== true && (await kv.get<UsageRecord[]>(['usage', hold.estimate.user_id, flush]))
+    found.set(hold, stored || undefined)
+  }
+  return found
 }
 
 /** Lists the open holds that were created at or before `time`, oldest first. */
@@ -126,18 +150,25 @@ export interface Wanted {
   limits: { key: string[]; limit: LimitOf }[]
 }
 
-/** Asks for a hold of an estimated record under limits, with an id of its time. */
-export function wantHold(id: string, estimate: UsageRecord, limits: LimitOf[], now: number): Wanted {
+/** Asks for a hold of the most that a request may use under limits, with an id of its time. */
+export function wantHold(id: string, estimate: UsageRecord, limits: LimitOf[], most: Most, now: number): Wanted {
   const keyed = limits.map((limit) => ({ key: limitKey(limit, now), limit }))
   const tokens = keyed.find(({ limit }) => 'tokens' in limit)?.key
   const budgets = keyed.filter(({ limit }) => 'budget' in limit).map(({ key }) => key)
-  const hold = { id, estimate, budgets, amount: estimate.cost_nano_usd ?? 0, ...(tokens && { tokens }) }
+  const amount = most.cost_nano_usd ?? 0
+  const hold = { id, estimate, budgets, amount, ...(tokens && { tokens, held_tokens: most.tokens }) }
   return { hold, limits: keyed }
 }
 
-/** Whether a limit that is used so far, `spent` and `held` together, admits another hold. */
-const admits = (limit: LimitOf, used: number, hold: Hold): boolean =>
-  'tokens' in limit ? used < limit.tokens : used + hold.amount <= Math.round(limit.budget.usd * 1e9)
+/**
+ * Whether a limit that is used so far admits another hold. A budget admits what is estimated to fit into the rest, and beside other holds only
+ * what fits at most: so it is exceeded by one request at most, and no honest one is refused for what it will not use (docs/decisions/034).
+ */
+function admits(limit: LimitOf, { spent, held }: BudgetUse, { estimate, amount }: Hold): boolean {
+  if ('tokens' in limit) return spent + held < limit.tokens
+  const rest = Math.round(limit.budget.usd * 1e9) - spent - held
+  return (estimate.cost_nano_usd ?? 0) <= rest && (held === 0 || amount <= rest)
+}
 
 /**
  * Creates those holds that their limits admit, atomically across processes.
@@ -147,17 +178,17 @@ const admits = (limit: LimitOf, used: number, hold: Hold): boolean =>
 export async function makeHolds(kv: KV, wanted: Wanted[]): Promise<Set<Hold> | null> {
   const limited = new Map(wanted.flatMap(({ limits }) => limits.map((limit) => [encodeKey(limit.key), limit] as const)))
   const entries = limited.size > 0 ? await kv.getMany<Fields>([...limited.values()].map(({ key }) => key)) : []
-  const counters = new Map<string, { version: string | null; used: number }>(
-    [...limited].map(([name, { limit }], i) => {
-      const { spent, held } = useOf(limit, entries[i]?.value)
-      return [name, { version: entries[i]?.version ?? null, used: spent + held }]
-    }),
+  const counters = new Map<string, BudgetUse & { version: string | null }>(
+    [...limited].map(([name, { limit }], i) => [
+      name,
+      { version: entries[i]?.version ?? null, ...useOf(limit, entries[i]?.value) },
+    ]),
   )
   const counterOf = (key: Key) => counters.get(encodeKey(key))!
   const made: Hold[] = []
   for (const { hold, limits } of wanted) {
-    if (!limits.every(({ key, limit }) => admits(limit, counterOf(key).used, hold))) continue
-    for (const { key, limit } of limits) counterOf(key).used += 'tokens' in limit ? hold.estimate.tokens : hold.amount
+    if (!limits.every(({ key, limit }) => admits(limit, counterOf(key), hold))) continue
+    for (const { key, limit } of limits) counterOf(key).held += 'tokens' in limit ? heldTokens(hold) : hold.amount
     made.push(hold)
   }
   if (made.length === 0) return new Set()
@@ -179,14 +210,14 @@ export async function makeHolds(kv: KV, wanted: Wanted[]): Promise<Set<Hold> | n
 export async function dropHold(kv: KV, hold: Hold, now: number): Promise<void> {
   const key = holdKey(hold.id)
   const sums = new Sums()
-  settle(sums, hold, 0)
+  addHeld(sums, hold, -1)
   for (;;) {
     const made = await kv.get(key)
     const dropped = await kv.commit(
       made
         ? { check: [{ key, version: made.version }], del: [key], sum: sums.all() }
         : // The hold does not exist: there is nothing to release, and its end prevents that a late commit creates it.
-          { check: [{ key, version: null }], set: [end(hold.id, now)] },
+          { check: [{ key, version: null }], set: [end(hold.id, now, true)] },
     )
     if (dropped) return
   }

@@ -1,5 +1,5 @@
 import type { ListPage, PageOptions } from '../kv/pages.js'
-import type { BudgetUse, Hold, LimitOf } from './holds.js'
+import type { BudgetUse, Hold, LimitOf, Most } from './holds.js'
 import type { Fields, HourOf, TotalOf, UsageTotals } from './totals.js'
 import type { FailedCall, UsageRecord } from './usage-record.js'
 
@@ -22,7 +22,7 @@ export interface UsageOf {
 export interface UsageLedger {
   /**
    * Resolves once the record is durable. Await it before the end of the response is sent to the client.
-   * @param hold the hold of the request, which ends here; an unknown price is charged as the held amount. After a sweep, the estimate stays the record
+   * @param hold the hold of the request, which ends here; an unknown price is charged as the held amount. After a sweep, the record replaces the estimate
    * @throws ApiError 500 `ledger_unavailable` if the record may not have been stored
    */
   append(record: UsageRecord, hold?: Hold): Promise<void>
@@ -33,10 +33,11 @@ export interface UsageLedger {
   /**
    * Reserves the maximum cost of a request, and resolves once that is durable; null if one of its limits does not admit it.
    * The caller must end the hold by one `append` or one `drop`.
-   * @param estimate the record that is stored if neither is called: see `sweep`
+   * @param estimate the record that is stored if neither is called: see `sweep`. A budget admits it only if its cost fits into the rest
+   * @param most the most that the request may use, which is held: beside other holds of a budget, this must fit as well. Default: the estimate
    * @throws ApiError 500 `ledger_unavailable` if no hold was created, or one that will be dropped or swept
    */
-  hold(estimate: UsageRecord, limits: LimitOf[]): Promise<Hold | null>
+  hold(estimate: UsageRecord, limits: LimitOf[], most?: Most): Promise<Hold | null>
   /**
    * Ends a hold without a record, for a request that cost nothing.
    * @throws StorageError if the hold may still exist; a sweep ends it then, as after a crash

@@ -60,7 +60,7 @@ describe('a sweep', () => {
     await expectClean()
   })
 
-  it('and the late end of its request record it once, whichever is first', async () => {
+  it('and the late end of its request record it once, whichever is first, and what the request used wins', async () => {
     for (let round = 0; round < 20; round++)
       for (const end of ['append', 'drop'] as const) {
         const { first, second, used, keysBelow, expectClean } = await twoLedgers()
@@ -74,7 +74,7 @@ describe('a sweep', () => {
             end === 'append' ? first.append(nano(300), hold) : first.drop(hold),
           ),
         ])
-        const spent = count === 1 ? 500 : end === 'append' ? 300 : 0
+        const spent = end === 'append' ? 300 : count === 1 ? 500 : 0
         expect(await used('key', 'k', 'all')).toEqual({ spent, held: 0 })
         expect((await first.records('ada')).items.map(({ cost_nano_usd }) => cost_nano_usd)).toEqual(
           spent ? [spent] : [],
@@ -84,7 +84,7 @@ describe('a sweep', () => {
       }
   })
 
-  it('is not undone by a request that ends much later, and other records of the same flush are stored', async () => {
+  it('is corrected by a request that ends much later, once, in the same flush as other records', async () => {
     const { clock, first, second, used, expectClean } = await twoLedgers()
     const holds = await Promise.all([1, 2, 3].map(() => first.hold(estimated(500), [ofKey(1)])))
     await first.append(nano(1, { request_id: 'third' }), holds[2]!)
@@ -99,9 +99,20 @@ describe('a sweep', () => {
       first.append(nano(5, { request_id: 'swept, too' }), holds[1]!),
     ])
     const booked = (await first.records('ada')).items.map(({ request_id }) => request_id)
-    expect(booked.toSorted()).toEqual(['free', 'r', 'r', 'third', 'young'])
-    expect(await used('key', 'k', 'all')).toEqual({ spent: 1_004, held: 0 })
+    expect(booked.toSorted()).toEqual(['free', 'swept', 'swept, too', 'third', 'young'])
+    expect(await used('key', 'k', 'all')).toEqual({ spent: 11, held: 0 })
+    expect(await first.totals('user', 'ada')).toMatchObject({ requests: 5, cost_nano_usd: 15 })
     await first.ready()
+    await expectClean()
+  })
+
+  it('is corrected by a request that ends weeks later', async () => {
+    const { clock, first, second, used, expectClean } = await twoLedgers()
+    const hold = (await first.hold(estimated(500), [ofKey(1)]))!
+    expect(await second.sweep(0)).toBe(1)
+    clock.now += 25 * 24 * 3_600_000
+    await first.append(nano(2), hold)
+    expect(await used('key', 'k', 'all')).toEqual({ spent: 2, held: 0 })
     await expectClean()
   })
 

@@ -160,6 +160,14 @@ function alike(records: UsageRecord[]): Alike[] {
   return groups
 }
 
+/** Takes a record out of its counters. */
+export function subtractUsage(sums: Sums, record: UsageRecord): void {
+  const added = new Sums()
+  addUsage(added, [record], [])
+  for (const { key, add: fields } of added.all())
+    for (const [name, amount] of Object.entries(fields)) add(sums.of(key), name, -amount)
+}
+
 /** Adds records and failed calls to their counters. @throws TypeError or RangeError if a record cannot be stored */
 export function addUsage(sums: Sums, records: UsageRecord[], failed: FailedCall[]): void {
   for (const { first, hour, usage, conduct } of alike(records)) {

@@ -1,15 +1,17 @@
 import { ApiError, StorageError } from '../errors.js'
 import { uuidv7 } from '../ids.js'
-import type { Commit, KV } from '../kv/kv.js'
+import type { KV } from '../kv/kv.js'
 import { entriesOf } from '../kv/kv.js'
 import { afterTurn } from '../microtask.js'
 import type { Hold, Wanted } from './holds.js'
-import { dropHold, ending, holdsUntil, limitKey, makeHolds, settle, sweeping, swept, useOf, wantHold } from './holds.js'
+import { dropHold, holdsUntil, limitKey, makeHolds, sweeping, swept, useOf, wantHold } from './holds.js'
 import { lastUses } from './last-used.js'
 import type { UsageLedger } from './ledger.js'
 import { pageOfRecords } from './record-pages.js'
 import type { Fields } from './totals.js'
-import { addUsage, Sums, totalKey, totalsOf } from './totals.js'
+import { totalKey, totalsOf } from './totals.js'
+import type { Append } from './usage-commit.js'
+import { commitOf } from './usage-commit.js'
 import { hoursOf, listSince, listTotals } from './usage-lists.js'
 import type { FailedCall, UsageRecord } from './usage-record.js'
 
@@ -44,8 +46,6 @@ interface Waiting<T, R = void> {
   reject(error: unknown): void
 }
 
-type Append = { record: UsageRecord; hold?: Hold | undefined }
-
 /**
  * Creates a usage ledger. At most one flush is in flight; records that arrive meanwhile form the next one, so no timer delays them.
  * A flush is one commit: a segment of records per user, and the additions to the counters.
@@ -62,29 +62,7 @@ export function usageLedger(
   let flushing = false
   let failure: unknown
 
-  /** The commit that stores a group of records and ends their holds; it fails as a whole if one of the holds was ended by a sweep. */
-  const commitOf = (flushId: string, group: Append[], calls: FailedCall[]): Required<Commit> => {
-    const records = group.map(({ record }) => record)
-    const byUser = new Map<string, UsageRecord[]>()
-    for (const record of records) {
-      const list = byUser.get(record.user_id)
-      if (list) list.push(record)
-      else byUser.set(record.user_id, [record])
-    }
-    const segments = [...byUser].map(([user, value]) => ({ key: ['usage', user, flushId], value }))
-    const sums = new Sums()
-    addUsage(sums, records, calls)
-    for (const { hold, record } of group) if (hold) settle(sums, hold, record.cost_nano_usd ?? hold.amount)
-    const { check, del } = ending(group.flatMap(({ hold }) => hold ?? []))
-    return {
-      check: [...segments.map(({ key }) => ({ key, version: null })), ...check],
-      set: segments,
-      del,
-      sum: sums.all(),
-    }
-  }
-
-  /** Stores a group, without the records whose holds were swept: their estimates are already recorded. */
+  /** Stores a group. Records whose holds were swept replace the stored estimates, if these are still there. */
   const storeGroup = async (appends: Append[], calls: FailedCall[]): Promise<void> => {
     const flushId = uuidv7()
     let group = appends
@@ -102,7 +80,11 @@ export function usageLedger(
       const holds = group.flatMap(({ hold }) => hold ?? [])
       if (holds.length === 0 || (await kv.get(['usage', group[0]!.record.user_id, flushId]))) return
       const ended = await swept(kv, holds)
-      group = group.filter(({ hold }) => !hold || !ended.has(hold))
+      group = group.flatMap((item): Append | [] => {
+        if (!item.hold || !ended.has(item.hold)) return item
+        const replaces = ended.get(item.hold)
+        return replaces ? { ...item, replaces } : []
+      })
     }
   }
 
@@ -207,9 +189,9 @@ export function usageLedger(
       begin()
     },
     ready: () => (failure === undefined ? undefined : probe()),
-    hold(estimate, limits) {
+    hold(estimate, limits, most = estimate) {
       const time = now()
-      const item = wantHold(uuidv7(time), estimate, limits, time)
+      const item = wantHold(uuidv7(time), estimate, limits, most, time)
       return new Promise((resolve, reject) => {
         wanted.push({ item, resolve, reject })
         begin()
@@ -219,8 +201,9 @@ export function usageLedger(
       let count = 0
       for await (const held of holdsUntil(kv, now() - olderThanMs)) {
         const hold = held.value
-        const { check, set, del, sum } = commitOf(uuidv7(), [{ record: hold.estimate, hold }], [])
-        const sweep = sweeping(held, now())
+        const flushId = uuidv7()
+        const { check, set, del, sum } = commitOf(flushId, [{ record: hold.estimate, hold }], [])
+        const sweep = sweeping(held, now(), flushId)
         if (await kv.commit({ check: [...check, ...sweep.check], set: [...set, ...sweep.set], del, sum })) count++
       }
       return count

@@ -11,11 +11,12 @@ import { ChatChunk, ChatCompletion, ChatCompletionRequest } from '@turnpike/core
 import { extend, readerOf, withoutNulls } from '@turnpike/core/internal'
 import type { EventStream } from '@turnpike/http'
 import { sse } from '@turnpike/http'
-import { needOf } from '../chat-need.js'
+import { needOf, promptsOf } from '../chat-need.js'
 import { chunkText } from '../chunk-text.js'
 import { chatFields, permitted } from '../documented-fields.js'
 import { complete, stream } from '../fan-out.js'
 import { modernise } from '../legacy-functions.js'
+import type { Asked } from '../meter.js'
 import { meterAnswer, streamMeter } from '../meter.js'
 import { outcomeOf } from '../outcome.js'
 import { askedTier } from '../service-tier.js'
@@ -34,9 +35,12 @@ export function normalise(request: ChatRequest): ChatRequest {
   return normal
 }
 
-/** The service tier that the upstream was asked for: a family without the one in the request notes that. */
-const askedOf = ({ notes }: UpstreamRequest, request: ChatRequest): string | undefined =>
-  notes.some(({ field }) => field === 'service_tier') ? undefined : askedTier(request)
+/** What the upstream was asked for: a family without the service tier in the request notes that. */
+const askedOf = ({ notes, target }: UpstreamRequest, request: ChatRequest): Asked => ({
+  request,
+  prompts: promptsOf(request, target),
+  tier: notes.some(({ field }) => field === 'service_tier') ? undefined : askedTier(request),
+})
 
 /** Usage for the response: with its cost where the caller asked for it (`X-Gateway-Explain`). */
 const told = ({ explained }: UpstreamRequest, usage: Usage, cost: Cost): Usage =>
@@ -47,7 +51,7 @@ function eventsOf(upstream: UpstreamRequest, request: ChatRequest, opened: ChatS
   const { watch } = upstream
   const withUsage = request.stream_options?.include_usage === true
   const text = chunkText(opened.head, withUsage)
-  const meter = streamMeter(request, opened, askedOf(upstream, request))
+  const meter = streamMeter(askedOf(upstream, request), opened)
   const batches = opened.batches[Symbol.asyncIterator]()
   const read = readerOf(batches)
   /** Reads to the end, so that the usage record has the usage that the upstream reports. @returns whether the stream is complete */
@@ -85,7 +89,7 @@ function eventsOf(upstream: UpstreamRequest, request: ChatRequest, opened: ChatS
       return reason
     },
     async disconnect() {
-      await close(upstream, 'client_abort', meter.used(upstream.options.drainMs > 0 && (await drain())))
+      await close(upstream, 'client_abort', meter.used(watch.drainMs > 0 && (await drain())))
     },
   }
 }
@@ -112,7 +116,7 @@ export function chatCompletions(options: UpstreamOptions) {
         const { answer, used, cost } = await whole(
           upstream,
           (target, call) => complete(target.provider.chat!, to(target), call),
-          (answer) => meterAnswer(request, answer, askedOf(upstream, request)),
+          (answer) => meterAnswer(askedOf(upstream, request), answer),
         )
         return extend(answer, { usage: told(upstream, used.usage, cost) })
       }

@@ -3,18 +3,19 @@ import { EmbeddingRequest, EmbeddingResponse } from '@turnpike/core'
 import { extend, withoutNulls } from '@turnpike/core/internal'
 import { EMBEDDING } from '../conventions.js'
 import { embeddingFields, permitted } from '../documented-fields.js'
-import { metered, reported, tokens } from '../meter.js'
+import { metered, reported } from '../meter.js'
+import { expectedTokens, mostTokens, utf8Bytes } from '../text-bytes.js'
 import { whole } from '../upstream-answer.js'
 import type { UpstreamOptions } from '../upstream-request.js'
 import { callsUpstream, upstreamRequest } from '../upstream-request.js'
 import { operation } from '../operation.js'
 
-/** Tokens of the input: counted where it is given as tokens, else estimated. */
-function inputTokens(input: EmbeddingRequest['input']): number {
-  if (typeof input === 'string') return tokens(input.length)
+/** Tokens of the input: counted where it is given as tokens, else estimated from the bytes. */
+function inputTokens(input: EmbeddingRequest['input'], tokens: (bytes: number) => number): number {
+  if (typeof input === 'string') return tokens(utf8Bytes(input))
   let sum = 0
   for (const item of input)
-    sum += typeof item === 'number' ? 1 : typeof item === 'string' ? tokens(item.length) : item.length
+    sum += typeof item === 'number' ? 1 : typeof item === 'string' ? tokens(utf8Bytes(item)) : item.length
   return sum
 }
 
@@ -31,8 +32,13 @@ export function createEmbeddings(options: UpstreamOptions, preset: typeof EMBEDD
     async run(caller, { body }, call) {
       const notes: Note[] = []
       const request = permitted(options, caller, withoutNulls(body), embeddingFields, notes)
-      const input = inputTokens(request.input)
-      const need = { task: 'embeddings' as const, request, expected: () => ({ input }) }
+      const most = (): number => inputTokens(request.input, mostTokens)
+      const need = {
+        task: 'embeddings' as const,
+        request,
+        expected: () => ({ input: inputTokens(request.input, expectedTokens) }),
+        most: () => ({ input: most() }),
+      }
       const upstream = await upstreamRequest(options, caller, call, need, notes)
       const { answer, used, cost } = await whole(
         upstream,
@@ -44,6 +50,7 @@ export function createEmbeddings(options: UpstreamOptions, preset: typeof EMBEDD
         (answer) => {
           const usage = reported(answer.usage)
           if (usage) return metered(usage, 'reported')
+          const input = most()
           return metered({ prompt_tokens: input, completion_tokens: 0, total_tokens: input }, 'estimated')
         },
       )

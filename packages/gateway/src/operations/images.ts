@@ -4,7 +4,8 @@ import { extend, fromBase64, toBase64, unsupported, withoutNulls } from '@turnpi
 import { requireModel } from '../allowed-models.js'
 import { HD_PICTURE_TOKENS, IMAGE_MODELS } from '../conventions.js'
 import { imageFields, permitted } from '../documented-fields.js'
-import { metered, reported, tokens } from '../meter.js'
+import { metered, reported } from '../meter.js'
+import { expectedTokens, mostTokens, utf8Bytes } from '../text-bytes.js'
 import type { Used } from '../record.js'
 import { whole } from '../upstream-answer.js'
 import type { UpstreamOptions } from '../upstream-request.js'
@@ -82,9 +83,14 @@ export function createImage(options: UpstreamOptions & ImageOptions) {
       requireModel(model, imageModels)
       const request = extend(given, { model })
       if ((request.n ?? 1) > 1) notes.push({ field: 'n', action: 'clamped' })
-      const input = tokens(request.prompt.length)
+      const bytes = utf8Bytes(request.prompt)
       const output_image = request.quality === 'hd' ? HD_PICTURE_TOKENS : PICTURE_TOKENS
-      const need = { task: 'images' as const, request, expected: () => ({ input, output_image, images: 1 }) }
+      const need = {
+        task: 'images' as const,
+        request,
+        expected: () => ({ input: expectedTokens(bytes), output_image, images: 1 }),
+        most: () => ({ input: mostTokens(bytes), output_image: HD_PICTURE_TOKENS, images: 1 }),
+      }
       try {
         const upstream = await upstreamRequest(options, caller, call, need, notes)
         const { answer } = await whole(
@@ -96,7 +102,9 @@ export function createImage(options: UpstreamOptions & ImageOptions) {
           },
           (answer): Used => {
             const usage = reported(answer.usage)
-            const used = usage ? metered(usage, 'reported') : metered(estimate(input, output_image), 'estimated')
+            const used = usage
+              ? metered(usage, 'reported')
+              : metered(estimate(mostTokens(bytes), output_image), 'estimated')
             return extend(used, { units: { ...used.units, images: 1 } })
           },
         )

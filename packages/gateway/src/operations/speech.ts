@@ -1,11 +1,12 @@
-import type { Note } from '@turnpike/core'
+import type { Note, Target } from '@turnpike/core'
 import { SpeechRequest, unitsOf } from '@turnpike/core'
 import { extend, invalid, unsupported, withoutNulls } from '@turnpike/core/internal'
 import { bytes } from '@turnpike/http'
 import { requireModel } from '../allowed-models.js'
 import { SPEECH_MODELS, VOICES } from '../conventions.js'
 import { speechFields, permitted } from '../documented-fields.js'
-import { reported, tokens } from '../meter.js'
+import { reported } from '../meter.js'
+import { expectedTokens, mostTokens, utf8Bytes } from '../text-bytes.js'
 import { outcomeOf } from '../outcome.js'
 import type { Used } from '../record.js'
 import { estimated } from '../record.js'
@@ -23,6 +24,8 @@ export interface SpeechOptions {
 
 /** Audio tokens per character, for models that are billed by tokens: a second has about 25 tokens and 15 characters. */
 const TOKENS_PER_CHARACTER = 25 / 15
+/** How many times as long speech may be as expected: the lowest `speed` is 0.25. */
+const SLOWEST = 4
 
 /** Streams the audio; the usage record is written before the client receives the end. */
 async function* recorded(
@@ -79,9 +82,20 @@ export function createSpeech(options: UpstreamOptions & SpeechOptions) {
       const request = extend(given, { voice })
       const characters = [...request.input].length
       const { instructions = '' } = request
-      const said = characters + (typeof instructions === 'string' ? instructions.length : 0)
-      const expected = { characters, input: tokens(said), output_audio: Math.ceil(characters * TOKENS_PER_CHARACTER) }
-      const need = { task: 'speech' as const, request, expected: () => expected }
+      const said = utf8Bytes(request.input) + (typeof instructions === 'string' ? utf8Bytes(instructions) : 0)
+      const output_audio = Math.ceil(characters * TOKENS_PER_CHARACTER)
+      const expected = { characters, input: expectedTokens(said), output_audio }
+      const need = {
+        task: 'speech' as const,
+        request,
+        streamed: true,
+        expected: () => expected,
+        most: ({ limits }: Target) => ({
+          characters,
+          input: mostTokens(said),
+          output_audio: limits?.()?.maxOutput ?? output_audio * SLOWEST,
+        }),
+      }
       const upstream = await upstreamRequest(options, caller, call, need, notes)
       const spoken = await begin(upstream, ({ provider, model }, call) =>
         provider.speech!(extend(request, { model }), call),

@@ -34,11 +34,13 @@ describe('the record of a transcription', () => {
     ])
   })
 
-  it('has the seconds of subtitles', async () => {
+  it('has the seconds of the recording with subtitles, which end with the last word', async () => {
     const srt = '1\n00:00:00,000 --> 00:00:02,500\nHello\n\n'
-    const { send, records } = await testGateway({ upstream: () => answer(srt, 200, { 'content-type': 'text/plain' }) })
+    const { send, records } = await testGateway({
+      upstream: () => answer({ text: 'Hello', duration: 60, segments: [{ start: 0, end: 2.5, text: 'Hello' }] }),
+    })
     expect(await (await send('POST', path, recording({ response_format: 'srt' }))).text()).toBe(srt)
-    expect(await records()).toMatchObject([{ units: { seconds: 3 }, accuracy: 'reported', cost_nano_usd: 300_000 }])
+    expect(await records()).toMatchObject([{ units: { seconds: 60 }, accuracy: 'reported', cost_nano_usd: 6_000_000 }])
   })
 
   it('has tokens where the upstream reports them, priced if the price is known', async () => {

@@ -6,7 +6,9 @@ import * as v from 'valibot'
 import { requireModel } from '../allowed-models.js'
 import { AUDIO_LIMIT, TRANSCRIPTION_MODELS } from '../conventions.js'
 import { transcriptionFields, permitted } from '../documented-fields.js'
-import { AUDIO_TOKENS, BYTES_PER_SECOND, reported } from '../meter.js'
+import { reported } from '../meter.js'
+import { AUDIO_TOKENS, BYTES_PER_SECOND } from '../prompt.js'
+import { mostTokens, utf8Bytes } from '../text-bytes.js'
 import type { Used } from '../record.js'
 import { estimated } from '../record.js'
 import { whole } from '../upstream-answer.js'
@@ -72,6 +74,9 @@ const contentTypes: Record<Exclude<TranscriptionFormat, 'json'>, string> = {
 /** Tokens per second of a transcript, for models that are billed by tokens. */
 const TEXT_TOKENS = 3
 
+/** The fewest bytes that a second of speech has in the accepted formats: Opus at 6 kbit/s. */
+const FEWEST_BYTES_PER_SECOND = 750
+
 /** Usage in OpenAI's form: seconds or tokens. */
 function toldUsage({ units: { seconds }, usage: { prompt_tokens, completion_tokens } }: Used): object {
   if (seconds !== undefined) return { type: 'duration', seconds }
@@ -110,9 +115,22 @@ export function createTranscription(options: UpstreamOptions & TranscriptionOpti
       const { response_format: format = 'json', file, model } = request
       requireModel(model, transcriptionModels)
       if (stream !== 'false') throw unsupported('Transcriptions are not streamed')
+      const unitsOfSeconds = (seconds: number) => ({
+        seconds,
+        input_audio: seconds * AUDIO_TOKENS,
+        output: seconds * TEXT_TOKENS,
+      })
       const guess = Math.ceil(file.size / BYTES_PER_SECOND)
-      const expected = { seconds: guess, input_audio: guess * AUDIO_TOKENS, output: guess * TEXT_TOKENS }
-      const need = { task: 'transcription' as const, request, expected: () => expected }
+      const expected = unitsOfSeconds(guess)
+      const need = {
+        task: 'transcription' as const,
+        request,
+        expected: () => expected,
+        most: () => ({
+          ...unitsOfSeconds(Math.ceil(file.size / FEWEST_BYTES_PER_SECOND)),
+          input: mostTokens(utf8Bytes(request.prompt ?? '')),
+        }),
+      }
       const upstream = await upstreamRequest(options, caller, call, need, notes)
       const { answer, used, cost } = await whole(
         upstream,

@@ -181,5 +181,5 @@ export function toRequest(request: ChatCompletionRequest): UpstreamRequest {
     stream: request.stream || undefined,
     ...toSampling(request, traits, thinks, note),
   }
-  return { path: '/v1/messages', body, notes }
+  return { path: '/v1/messages', body, notes, maxOutput: maxTokens }
 }

@@ -90,7 +90,8 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
     id = message.id ?? ''
     builder.begin({ id, model: message.model || request.model })
     builder.delta(0, {})
-    report(message.usage)
+    // Its count of output tokens is none: it is 1 or a little more, whatever follows.
+    report(message.stop_reason ? message.usage : { ...message.usage, output_tokens: 0 })
     message.content?.forEach((block, index) => open(index, block))
     // An answer that continues programmatic tool calls may be complete in its start event.
     end(message)

@@ -211,5 +211,5 @@ export function toRequest(request: ChatCompletionRequest): UpstreamRequest {
       ? generationConfig
       : undefined,
   }
-  return { path, body, notes }
+  return { path, body, notes, maxOutput: generationConfig['maxOutputTokens'] as number | undefined }
 }

@@ -33,7 +33,11 @@ function toRequest(request: ChatCompletionRequest): UpstreamRequest {
     if ((upstream[field] ?? preset) !== preset) notes.push({ field, action: 'dropped' })
     upstream[field] = undefined
   }
-  return { path: '/chat/completions', body: upstream, notes }
+  const { max_tokens: older = 0, max_completion_tokens: newer = 0 } = upstream as {
+    [field: string]: number | undefined
+  }
+  // A server reads one of the two.
+  return { path: '/chat/completions', body: upstream, notes, maxOutput: Math.max(older, newer) || undefined }
 }
 
 type Loose = Record<string, unknown>

@@ -2,11 +2,11 @@ import type { Note, Provider, TranscriptionAnswer, TranscriptionRequest, Usage }
 import { extend } from '@turnpike/core/internal'
 import { count } from '../count.js'
 import { formData } from '../form-data.js'
-import { parseJson } from '../json.js'
 import type { Upstream } from '../upstream.js'
-import { callJson, send, wholeText } from '../upstream.js'
+import { callJson } from '../upstream.js'
 import { missing } from './errors.js'
 import { dropRouting } from './routing-fields.js'
+import { areSegments, toSubtitles } from './subtitles.js'
 
 /** A JSON response of `/audio/transcriptions`. */
 interface Answer {
@@ -42,35 +42,27 @@ function fromJson(provider: string, body: object): TranscriptionAnswer {
 
 const GRANULARITIES = 'timestamp_granularities[]'
 
-/** The end time of the last subtitle cue (`00:01:02,500` or `01:02.500`), in seconds. */
-function lastCue(document: string): number | undefined {
-  const [end] = [...document.matchAll(/-->\s*(?:(\d+):)?(\d\d):(\d\d)[.,](\d{3})/g)].slice(-1)
-  if (!end) return undefined
-  const [, hours = '0', minutes, rest, ms] = end
-  return Number(hours) * 3600 + Number(minutes) * 60 + Number(rest) + Number(ms) / 1000
-}
-
 /**
- * `/audio/transcriptions`. Whisper is billed by the second, so unless subtitles are requested it is asked for `verbose_json`, which
- * contains the duration.
+ * `/audio/transcriptions`. Whisper is billed by the second, so it is asked for `verbose_json`, which contains the duration; subtitles are
+ * made from its segments, because a document of these ends with the last word and not with the recording.
  */
 export const transcription =
   (upstream: Upstream): NonNullable<Provider['transcription']> =>
-  async (request: TranscriptionRequest, call) => {
+  (request: TranscriptionRequest, call) => {
     const { file, response_format: format = 'json', provider: _, [GRANULARITIES]: granularities, ...fields } = request
     // None of the four formats can hold word timestamps.
     const notes: Note[] = granularities === undefined ? [] : [{ field: 'timestamp_granularities', action: 'dropped' }]
     dropRouting(fields, notes)
-    const subtitles = format === 'srt' || format === 'vtt'
-    const asked = subtitles ? format : request.model.includes('whisper') ? 'verbose_json' : 'json'
+    const subtitles = format === 'srt' || format === 'vtt' ? format : undefined
+    const asked = subtitles || request.model.includes('whisper') ? 'verbose_json' : 'json'
     const { type, body } = formData({ ...fields, response_format: asked }, file)
     const outgoing = { path: '/audio/transcriptions', body, notes }
-    const headers = extend(upstream.headers, { 'content-type': type })
-    if (!subtitles)
-      return callJson(upstream, outgoing, call, usageOf, (answer) => fromJson(upstream.id, answer), headers)
-    const answer = await send(upstream, outgoing, call, extend(headers, { accept: 'text/plain' }))
-    const text = await wholeText(upstream, answer, call)
-    // Servers use various content types for subtitles, but none of these.
-    if (/json|html/i.test(answer.header('content-type') ?? '')) throw missing(upstream.id, parseJson(text), 'subtitles')
-    return { text, seconds: lastCue(text), usage: undefined }
+    const read = (body: object): TranscriptionAnswer => {
+      const answer = fromJson(upstream.id, body)
+      if (!subtitles) return answer
+      const { segments } = body as { segments?: unknown }
+      if (!areSegments(segments)) throw missing(upstream.id, body, 'segments')
+      return extend(answer, { text: toSubtitles(segments, subtitles) })
+    }
+    return callJson(upstream, outgoing, call, usageOf, read, extend(upstream.headers, { 'content-type': type }))
   }

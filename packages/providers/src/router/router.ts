@@ -82,13 +82,17 @@ export function createRouter(options: RouterOptions): Router {
     return [...groups].flatMap(([name, ids]) => groupModel(name, membersOf(known, ids), known) ?? [])
   }
 
-  const targetOf = (table: PriceTable, { provider, model }: Place): Target => ({
-    provider,
-    model,
-    price: table.price(provider.id, plainId(model)),
-    catalogue: table.version,
-    prices: table,
-  })
+  const targetOf = (table: PriceTable, { provider, model }: Place): Target => {
+    const id = plainId(model)
+    return {
+      provider,
+      model,
+      price: table.price(provider.id, id),
+      catalogue: table.version,
+      prices: table,
+      limits: () => factsOf(provider.id, id),
+    }
+  }
 
   const rank = (known: Catalogue, need: Need, places: Place[]): Ranking => {
     const table = prices.table()
@@ -97,7 +101,7 @@ export function createRouter(options: RouterOptions): Router {
       const { provider, model } = place
       const id = plainId(model)
       const target = targetOf(table, place)
-      const { context, maxOutput } = (byPrice && factsOf(provider.id, id)) || {}
+      const { context, maxOutput } = (byPrice && target.limits?.()) || {}
       return {
         target,
         fits: provider.fits?.(need) !== false,

@@ -1,0 +1,77 @@
+import type { ChatCompletionRequest, ChatMessage, ContentPart } from '@turnpike/core'
+import { extend } from '@turnpike/core/internal'
+import { BYTES_PER_TOKEN, MOST_PICTURE_TOKENS, PICTURE_INPUT_TOKENS } from './conventions.js'
+import { expectedTokens, jsonBytes, mostTokens } from './text-bytes.js'
+
+/** Bytes per second of a recording whose duration is not known: 128 kbit/s. */
+export const BYTES_PER_SECOND = 16_000
+/** Tokens per second of a recording. */
+export const AUDIO_TOKENS = 32
+
+/** Parts of messages that are no text. */
+const media = new Set('image_url input_audio audio audio_url video video_url file document document_url'.split(' '))
+
+type PicturePart = Extract<ContentPart, { type: 'image_url' }>
+
+/** Whether a part is a picture for certain: providers go by what a URL leads to, and some fetch videos and documents. */
+function isPicture(part: ContentPart): part is PicturePart {
+  if (part.type !== 'image_url') return false
+  const { url } = (part as PicturePart).image_url
+  return /^data:image\//i.test(url) || (/^https?:/i.test(url) && !/youtu\.?be|googleapis\.com/i.test(url))
+}
+
+/** What a prompt consists of. */
+export interface Prompt {
+  /** Of the JSON without the media: texts, tools, schemas, names of fields. */
+  textBytes: number
+  pictures: number
+  /** Documents, videos and recordings, whose tokens neither their bytes nor their address tell. */
+  others: { isAudio: boolean; bytes: number }[]
+}
+
+/** Takes a request apart. Every value in it counts, whether or not the gateway knows its field. */
+export function promptOf(request: ChatCompletionRequest): Prompt {
+  const others: Prompt['others'] = []
+  let pictures = 0
+  /** What a part has besides its medium; undefined for nothing. */
+  const textOf = (part: ContentPart): ContentPart | undefined => {
+    if (isPicture(part)) {
+      pictures++
+      return extend(part, { image_url: extend(part.image_url, { url: '' }) })
+    }
+    if (!media.has(part.type)) return part
+    others.push({ isAudio: part.type.includes('audio'), bytes: jsonBytes(part) })
+    return undefined
+  }
+  const messages = request.messages.map((message) => {
+    const { content, audio } = message as ChatMessage & { audio?: unknown }
+    // An earlier answer that was spoken is named by its id.
+    if (audio !== undefined) others.push({ isAudio: true, bytes: jsonBytes(audio) })
+    return Array.isArray(content) ? { ...message, content: content.flatMap((part) => textOf(part) ?? []) } : message
+  })
+  return { textBytes: jsonBytes(extend(request, { messages: messages as ChatMessage[] })), pictures, others }
+}
+
+/** Tokens that are expected of the media of a prompt: those of recordings, and all others. */
+export function expectedMedia({ pictures, others }: Prompt): { input: number; input_audio: number } {
+  const expected = { input: pictures * PICTURE_INPUT_TOKENS, input_audio: 0 }
+  for (const { isAudio, bytes: base64 } of others) {
+    const bytes = (base64 * 3) / 4
+    if (isAudio) expected.input_audio += Math.ceil((bytes / BYTES_PER_SECOND) * AUDIO_TOKENS)
+    else expected.input += Math.max(PICTURE_INPUT_TOKENS, Math.ceil(bytes / BYTES_PER_TOKEN))
+  }
+  return expected
+}
+
+/** Tokens that are expected of the text of a prompt. */
+export const expectedText = ({ textBytes }: Prompt): number => expectedTokens(textBytes)
+
+/**
+ * Tokens that a prompt has at most: never more than the context window, and as many where it has media of unknown length.
+ * @param context the context window in tokens
+ */
+export function mostPrompt({ textBytes, pictures, others }: Prompt, model: string, context: number): number {
+  if (others.length > 0) return context
+  const perPicture = model.includes('4o-mini') ? MOST_PICTURE_TOKENS.mini : MOST_PICTURE_TOKENS.other
+  return Math.min(mostTokens(textBytes) + pictures * perPicture, context)
+}
