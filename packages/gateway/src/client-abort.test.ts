@@ -118,7 +118,7 @@ describe('a client that disconnects', () => {
     await reader.read()
     client.abort()
     await reader.cancel().catch(() => undefined)
-    await expect.poll(records).toMatchObject([{ outcome: 'client_abort', accuracy: 'estimated', completion_tokens: 3 }])
+    await expect.poll(records).toMatchObject([{ outcome: 'client_abort', accuracy: 'estimated', completion_tokens: 2 }])
     expect(signals[0]!.aborted).toBe(true)
   })
 })

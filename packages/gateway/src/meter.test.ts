@@ -13,8 +13,8 @@ function used(usage: Partial<Usage> | undefined, deltas: object[], { complete = 
   return [told.prompt_tokens, told.completion_tokens, accuracy]
 }
 
-/** Two bytes a token, of 56 bytes besides the content. */
-const PROMPT = 228
+/** Four bytes of the content a token. */
+const PROMPT = 100
 const words = { content: 'word '.repeat(200) }
 const told = (prompt_tokens: number, completion_tokens: number): Usage => ({
   prompt_tokens,
@@ -24,20 +24,20 @@ const told = (prompt_tokens: number, completion_tokens: number): Usage => ({
 
 describe('a stream that is not complete', () => {
   it.each<[what: string, usage: Usage | undefined, deltas: object[], expected: unknown[]]>([
-    ['nothing was reported', undefined, [words], [PROMPT, 500, 'estimated']],
+    ['nothing was reported', undefined, [words], [PROMPT, 250, 'estimated']],
     ['nothing was reported or said', undefined, [], [PROMPT, 0, 'estimated']],
-    ['the prompt was reported (Claude)', told(90, 0), [words], [90, 500, 'partial']],
+    ['the prompt was reported (Claude)', told(90, 0), [words], [90, 250, 'partial']],
     ['less was reported than was said', told(90, 1), [words], [90, 250, 'partial']],
     ['more was reported than was said: thoughts (Gemini)', told(90, 700), [words], [90, 700, 'partial']],
     ['the prompt was not reported', told(0, 7), [], [PROMPT, 7, 'partial']],
-    ['thoughts were shown', told(90, 0), [{ reasoning_content: 'hmm '.repeat(100) }], [90, 200, 'partial']],
+    ['thoughts were shown', told(90, 0), [{ reasoning_content: 'hmm '.repeat(100) }], [90, 100, 'partial']],
     ['it refused', told(90, 0), [{ refusal: 'No' }], [90, 1, 'partial']],
-    ['emoji were said', told(90, 0), [{ content: '\u{1f9ff}'.repeat(100) }], [90, 200, 'partial']],
+    ['emoji were said', told(90, 0), [{ content: '\u{1f9ff}'.repeat(100) }], [90, 100, 'partial']],
   ])('has used what is more where %s', (_, usage, deltas, expected) => expect(used(usage, deltas)).toEqual(expected))
 
   it('has the arguments of calls', () => {
     const call = { index: 0, function: { arguments: 'x'.repeat(1_000) } }
-    expect(used(told(90, 0), [{ tool_calls: [call] }])[1]).toBeGreaterThanOrEqual(500)
+    expect(used(told(90, 0), [{ tool_calls: [call] }])[1]).toBeGreaterThanOrEqual(250)
   })
 
   it('has a prompt for each call', () => expect(used(undefined, [], { prompts: 3 })[0]).toBe(3 * PROMPT))

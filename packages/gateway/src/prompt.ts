@@ -1,7 +1,7 @@
 import type { ChatCompletionRequest, ChatMessage, ContentPart } from '@turnpike/core'
 import { extend } from '@turnpike/core/internal'
 import { BYTES_PER_TOKEN, MOST_PICTURE_TOKENS, PICTURE_INPUT_TOKENS } from './conventions.js'
-import { expectedTokens, jsonBytes, mostTokens } from './text-bytes.js'
+import { expectedTokens, jsonBytes, mostTokens, utf8Bytes } from './text-bytes.js'
 
 /** Bytes per second of a recording whose duration is not known: 128 kbit/s. */
 export const BYTES_PER_SECOND = 16_000
@@ -24,10 +24,25 @@ function isPicture(part: ContentPart): part is PicturePart {
 export interface Prompt {
   /** Of the JSON without the media: texts, tools, schemas, names of fields. */
   textBytes: number
+  /** Of the texts alone: what is said and called in messages, and what tells the model what it can do. */
+  saidBytes: number
   pictures: number
   /** Documents, videos and recordings, whose tokens neither their bytes nor their address tell. */
   others: { isAudio: boolean; bytes: number }[]
 }
+
+/** Bytes of a text, of the texts in parts of a message, or of the JSON of anything else. */
+function saidIn(value: unknown): number {
+  if (typeof value === 'string') return utf8Bytes(value)
+  if (!Array.isArray(value)) return jsonBytes(value)
+  let bytes = 0
+  for (const item of value as Partial<ContentPart>[])
+    bytes += item.type === 'text' ? saidIn(item.text) : jsonBytes(item)
+  return bytes
+}
+
+/** Fields besides the messages that the model reads. */
+const read = ['system', 'tools', 'functions', 'response_format']
 
 /** Takes a request apart. Every value in it counts, whether or not the gateway knows its field. */
 export function promptOf(request: ChatCompletionRequest): Prompt {
@@ -49,7 +64,11 @@ export function promptOf(request: ChatCompletionRequest): Prompt {
     if (audio !== undefined) others.push({ isAudio: true, bytes: jsonBytes(audio) })
     return Array.isArray(content) ? { ...message, content: content.flatMap((part) => textOf(part) ?? []) } : message
   })
-  return { textBytes: jsonBytes(extend(request, { messages: messages as ChatMessage[] })), pictures, others }
+  let saidBytes = 0
+  for (const { role: _, ...said } of messages) for (const value of Object.values(said)) saidBytes += saidIn(value)
+  for (const field of read) saidBytes += saidIn(request[field])
+  const textBytes = jsonBytes(extend(request, { messages: messages as ChatMessage[] }))
+  return { textBytes, saidBytes, pictures, others }
 }
 
 /** Tokens that are expected of the media of a prompt: those of recordings, and all others. */

@@ -65,10 +65,10 @@ describe('the record of a completion', () => {
   ])('is estimated where the upstream %s, and the client receives the estimate', async (_, reported) => {
     const { chat, records } = await testGateway({ upstream: () => completion({ usage: reported }) })
     const response = await chat({ messages: [{ role: 'user', content: 'x'.repeat(41) }], system: 'abc' })
-    const usage = { prompt_tokens: 58, completion_tokens: 3, total_tokens: 61 }
+    const usage = { prompt_tokens: 11, completion_tokens: 2, total_tokens: 13 }
     expect(await response.json()).toMatchObject({ usage })
     expect(await records()).toMatchObject([
-      { prompt_tokens: 58, completion_tokens: 3, tokens: 61, accuracy: 'estimated' },
+      { prompt_tokens: 11, completion_tokens: 2, tokens: 13, accuracy: 'estimated' },
     ])
   })
 

@@ -14,7 +14,7 @@ describe('a client that disconnects', () => {
     await reader.read()
     await reader.cancel()
     expect(signals[0]!.aborted).toBe(true)
-    expect(await records()).toMatchObject([{ completion_tokens: 3, accuracy: 'estimated', outcome: 'client_abort' }])
+    expect(await records()).toMatchObject([{ completion_tokens: 2, accuracy: 'estimated', outcome: 'client_abort' }])
     expect(logs).toHaveLength(1)
   })
 

@@ -67,9 +67,9 @@ describe('a streamed completion', () => {
   it('has an estimated usage where the upstream reports none', async () => {
     const { chat, records } = await streaming([chunk('Hello'), chunk('', 'stop'), '[DONE]'])
     const events = parseStream(await (await chat(wanted)).text())
-    const estimated = { prompt_tokens: 58, completion_tokens: 3, total_tokens: 61 }
+    const estimated = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 }
     expect(events.at(-2)).toMatchObject({ chunk: { id: 'chatcmpl-1', choices: [], usage: estimated } })
-    expect(await records()).toMatchObject([{ prompt_tokens: 58, completion_tokens: 3, accuracy: 'estimated' }])
+    expect(await records()).toMatchObject([{ prompt_tokens: 1, completion_tokens: 2, accuracy: 'estimated' }])
     expect(await (await chat({ stream: true })).text()).not.toContain('usage')
   })
 
@@ -192,7 +192,7 @@ describe('a stream that fails', () => {
     const events = parseStream(text)
     expect(joinText(events)).toBe('Hello')
     expect(events.at(-1)).toEqual({ type: 'error', error: { type: 'upstream_error', message, code } })
-    expect(await records()).toMatchObject([{ prompt_tokens: 58, completion_tokens: 3, accuracy: 'estimated', outcome }])
+    expect(await records()).toMatchObject([{ prompt_tokens: 1, completion_tokens: 2, accuracy: 'estimated', outcome }])
     expect(errors).toHaveLength(1)
     expect(upstream.active).toBe(0)
   })
@@ -237,7 +237,7 @@ describe('a stream that fails', () => {
       type: 'error',
       error: { type: 'upstream_error', message, code: 'upstream_timeout' },
     })
-    expect(await records()).toMatchObject([{ completion_tokens: 3, outcome: 'idle_timeout' }])
+    expect(await records()).toMatchObject([{ completion_tokens: 2, outcome: 'idle_timeout' }])
     expect(upstream.active).toBe(0)
     await vi.advanceTimersByTimeAsync(200)
     await expectNoTimers()
