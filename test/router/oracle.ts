@@ -22,6 +22,7 @@ export const statusOf = ({ status, caller }: NonNullable<Outcome['failure']>): n
 
 interface Breaker {
   inARow: number
+  answeredAt: number
   restsUntil: number | undefined
   trying: Request | undefined
   limitedUntil: number
@@ -50,7 +51,13 @@ export const tally = { fallbacks: 0, opened: 0, tries: 0, recovered: 0 }
 
 /** What has to become of each request, by rules written down apart from the router's. */
 export function createOracle({ places, retries, maxWaitMs }: World) {
-  const breakers = places.map((): Breaker => ({ inARow: 0, restsUntil: undefined, trying: undefined, limitedUntil: 0 }))
+  const breakers = places.map((): Breaker => ({
+    inARow: 0,
+    answeredAt: -Infinity,
+    restsUntil: undefined,
+    trying: undefined,
+    limitedUntil: 0,
+  }))
   const requests = new Map<string, Request>()
   const mayBeTried = (i: number, now: number): boolean => {
     const { restsUntil, trying } = breakers[i]!
@@ -127,9 +134,10 @@ export function createOracle({ places, retries, maxWaitMs }: World) {
       if (breaker.trying === request) breaker.trying = undefined
       if (usage) request.served = { place, usage }
       if (!failure && breaker.restsUntil !== undefined) tally.recovered++
-      if (!failure || failure.caller) Object.assign(breaker, { inARow: 0, restsUntil: undefined })
+      const late = failure && (failure.kind === 'timeout' || [504, 524].includes(failure.status!))
+      if (!failure || failure.caller) Object.assign(breaker, { inARow: 0, restsUntil: undefined, answeredAt: now })
       else if (failure.status === 429) breaker.limitedUntil = now + (failure.retryAfter ?? 1) * 1_000
-      else if (++breaker.inARow >= 5) {
+      else if (!(late && now - breaker.answeredAt < 30_000) && ++breaker.inARow >= 5) {
         if (breaker.restsUntil === undefined) tally.opened++
         breaker.restsUntil = now + 30_000
       }

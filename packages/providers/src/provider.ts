@@ -97,8 +97,9 @@ export function createProvider(options: ProviderOptions): Provider {
     } catch (error) {
       if (call.signal.aborted) throw call.signal.reason
       const usage = decoder.usage()
-      // Where neither usage nor a finish reason came, nothing says that the model has begun.
-      throw UpstreamError.is(error) && (usage ?? error.failure.code) !== undefined ? billed(error, usage) : error
+      // An error that the upstream told before its answer is not billed; where neither usage nor a finish reason came, nothing says that the model has begun.
+      const begun = UpstreamError.is(error) && error.failure.accepted && (usage ?? error.failure.code) !== undefined
+      throw begun ? billed(error, usage) : error
     }
   }
 
