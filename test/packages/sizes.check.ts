@@ -58,10 +58,10 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   // docs/decisions/010
   ['providers', 'import anthropic', 11_550, () => bundle('anthropic', 'providers/anthropic')],
   ['providers', 'import google', 13_100, () => bundle('google', 'providers/google')],
-  ['providers', 'import openai', 10_250, () => bundle('openai', 'providers/openai')],
+  ['providers', 'import openai', 10_400, () => bundle('openai', 'providers/openai')],
   ['providers', 'import createRouter', 9_000, () => bundle('createRouter', 'providers')],
   ['client', 'import createClient', 6_000, () => bundle('createClient', 'client')],
-  ['gateway', 'import createGateway', 51_000, () => bundle('createGateway', 'gateway', ['node:*'])],
+  ['gateway', 'import createGateway', 52_000, () => bundle('createGateway', 'gateway', ['node:*'])],
   [
     'platform',
     'import createPlatform, passwordAuth',
@@ -75,7 +75,7 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['conformance', 'tarball', 200_000, () => tarball('conformance')],
   ['core', 'tarball', 160_000, () => tarball('core')],
   ['dashboard', 'tarball', 80_000, () => tarball('dashboard')],
-  ['gateway', 'tarball', 137_000, () => tarball('gateway')],
+  ['gateway', 'tarball', 143_000, () => tarball('gateway')],
   ['http', 'tarball', 85_000, () => tarball('http')],
   ['platform', 'tarball', 195_000, () => tarball('platform')],
   ['providers', 'tarball', 275_000, () => tarball('providers')],
