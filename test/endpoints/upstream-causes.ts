@@ -67,6 +67,7 @@ export const upstreamCauses: Row[] = [
     upstream: () => replied(200, '<html>', 'text/html'),
     expected: failed(),
     calls: 1,
+    records: 1,
     headers: paid,
   },
   {
@@ -75,6 +76,7 @@ export const upstreamCauses: Row[] = [
     upstream: () => replied(200, '{"a":'),
     expected: failed(),
     calls: 1,
+    records: 1,
     headers: paid,
   },
   {
@@ -83,6 +85,7 @@ export const upstreamCauses: Row[] = [
     upstream: () => replied(200, '', 'audio/mpeg'),
     expected: failed(),
     calls: 1,
+    records: 1,
     headers: paid,
   },
   {
@@ -91,6 +94,7 @@ export const upstreamCauses: Row[] = [
     upstream: () => cut('audio/mpeg'),
     expected: failed('upstream_truncated'),
     calls: 1,
+    records: 1,
     headers: paid,
   },
   {
