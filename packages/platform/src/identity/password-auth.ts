@@ -70,7 +70,6 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
     reuseS: REUSE_S,
     perUser: SIGN_INS,
     ...options.signIns,
-    lostS: accessTokenS,
   }
   const store = signIns(kv, limits, now)
   const blocks = throttle(kv, rateLimiter, now)

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { signIns } from './sign-ins.js'
 import { verifyPlatform } from '../verify.js'
 
-const limits = { idleDays: 7, absoluteDays: 30, reuseS: 10, lostS: 10, perUser: 1 }
+const limits = { idleDays: 7, absoluteDays: 30, reuseS: 10, perUser: 1 }
 let time = Date.now()
 const now = (): number => time
 

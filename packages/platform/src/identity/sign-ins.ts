@@ -53,15 +53,8 @@ async function newCookie(): Promise<{ value: string; hash: string }> {
   return { value, hash: await sha256(value) }
 }
 
-/**
- * Creates, refreshes, finds and ends sign-ins.
- * @param limits.lostS seconds for which the answer to a refresh may have been lost: as long as the access token in it is valid
- */
-export function signIns(
-  kv: KV,
-  { idleDays, absoluteDays, reuseS, lostS, perUser }: SignInLimits & { lostS: number },
-  now: () => number,
-) {
+/** Creates, refreshes, finds and ends sign-ins. */
+export function signIns(kv: KV, { idleDays, absoluteDays, reuseS, perUser }: SignInLimits, now: () => number) {
   /** When a sign-in expires if it is not used again. */
   const expiryOf = ({ created_at, used_at }: SignIn): number =>
     Math.min(created_at + absoluteDays * DAY_MS, used_at + idleDays * DAY_MS)
@@ -175,8 +168,8 @@ export function signIns(
         const signIn = entry.value
         const time = now()
         if (counter < signIn.counter) {
-          const goodForS = signIn.arrived ? reuseS : Math.max(reuseS, lostS)
-          if (counter === signIn.counter - 1 && time - signIn.refreshed_at <= goodForS * 1_000) return signIn
+          const isGood = !signIn.arrived || time - signIn.refreshed_at <= reuseS * 1_000
+          if (counter === signIn.counter - 1 && isGood) return signIn
           const set = audit('sign-in.reuse', id, { by: signIn.user_id, now: time })
           if (await kv.commit({ ...ending([entry]), set })) return null
           continue
