@@ -1,4 +1,4 @@
-import type { ApiError, BalancePolicy, KV, LimitOf, Target, TokensOf, UsageLedger } from '@turnpike/core'
+import type { ApiError, BalancePolicy, BudgetOf, KV, LimitOf, Target, TokensOf, UsageLedger } from '@turnpike/core'
 import { tokenLimit } from '@turnpike/core/internal'
 import type { Caller, UserCaller } from './caller.js'
 import { hasLimits, hasUser } from './caller.js'
@@ -37,16 +37,42 @@ export const creditsOf = async ({ user }: UserCaller, kv: KV): Promise<TokensOf>
   tokens: await tokenLimit(kv, user.id),
 })
 
-/** 403 for a request that one of its limits does not admit. */
-export async function overLimit(limits: LimitOf[], ledger: UsageLedger): Promise<ApiError> {
+/** US dollars, rounded up to a millionth. */
+const dollars = (nano: number): string => `$${Math.ceil(Math.max(nano, 0) / 1e3) / 1e6}`
+
+/** What a budget has, what is left of it, and what running requests hold, all in nano-US-dollars. */
+async function stateOf(limit: BudgetOf, ledger: UsageLedger) {
+  const { spent, held } = await ledger.used(limit)
+  const all = Math.round(limit.budget.usd * 1e9)
+  return { all, held, unspent: all - spent, left: all - spent - held }
+}
+
+/**
+ * 403 for a request that one of its limits does not admit, with what it is expected to cost. Clients may send it again where only running
+ * requests are in its way.
+ * @param expected what it is expected to cost, in nano-US-dollars
+ */
+export async function overLimit(limits: LimitOf[], expected: number, ledger: UsageLedger): Promise<ApiError> {
   const credits = limits.find((limit) => 'tokens' in limit)
   if (credits) {
     const { spent, held } = await ledger.used(credits)
     // Held tokens may have been released meanwhile. Without a budget, it was the credits nevertheless.
-    if (limits.length === 1 || spent + held >= credits.tokens)
-      return forbidden('The credits are used up, or held by requests that are running', 'insufficient_credits')
+    if (limits.length === 1 || spent + held >= credits.tokens) {
+      const isTransient = spent < credits.tokens
+      const text = 'The credits are used up, or held by requests that are running'
+      return forbidden(text, 'insufficient_credits', { isTransient })
+    }
   }
-  return forbidden('The budget for this is used up, or held by requests that are running', 'budget_exceeded')
+  const states = await Promise.all(limits.flatMap((limit) => ('budget' in limit ? [stateOf(limit, ledger)] : [])))
+  const [{ all, held, unspent, left }] = states.toSorted((a, b) => a.left - b.left) as [(typeof states)[number]]
+  const isTransient = expected <= unspent
+  const running = held > 0 ? `, besides ${dollars(held)} that running requests hold` : ''
+  const hint = isTransient ? 'try again when they have ended, or with' : 'it costs less with'
+  return forbidden(
+    `This request is expected to cost ${dollars(expected)}, and ${dollars(left)} of the budget of ${dollars(all)} is left${running}; ${hint} a lower max_tokens`,
+    'budget_exceeded',
+    { isTransient },
+  )
 }
 
 /** 403 for a request under a budget that asks for something whose price is not known. */

@@ -15,10 +15,13 @@ describe('a budget', () => {
     for (let i = 0; i < 4; i++) statuses.push((await ask({ max_tokens: 2 })).status)
     expect(statuses).toEqual([200, 200, 403, 403])
     expect(upstream.requests).toHaveLength(2)
-    expect(await errorOf(await ask({ max_tokens: 2 }))).toEqual({
+    const refused = await ask({ max_tokens: 2 })
+    expect(refused.headers.get('x-should-retry')).toBeNull()
+    expect(await errorOf(refused)).toEqual({
       type: 'permission_error',
       code: 'budget_exceeded',
-      message: 'The budget for this is used up, or held by requests that are running',
+      message:
+        'This request is expected to cost $0.00007, and $0.000027 of the budget of $0.000132 is left; it costs less with a lower max_tokens',
     })
     expect(await gateway.ledger.used({ of: 'key', id, budget: { usd: 1 } })).toEqual({ held: 0, spent: 2 * COST })
     expect(await holds()).toEqual([])
@@ -48,8 +51,14 @@ describe('a budget', () => {
   it('admits one request that could exceed it, but will hardly, and none beside it', async () => {
     const { ask, upstream, gateway, id } = await limited(0.02)
     // 1,024 tokens are expected without a maximum, and 16,384 are possible: $0.16.
-    const statuses = (await Promise.all([ask(), ask(), ask()])).map(({ status }) => status)
-    expect([statuses.toSorted(), upstream.requests.length]).toEqual([[200, 403, 403], 1])
+    const answers = await Promise.all([ask(), ask(), ask()])
+    // The clients of OpenAI send the others again.
+    expect([answers.map(({ status }) => status).toSorted(), upstream.requests.length]).toEqual([[200, 403, 403], 1])
+    const refused = answers.find(({ status }) => status === 403)!
+    expect([refused.headers.get('x-should-retry'), refused.headers.get('retry-after')]).toEqual(['true', '1'])
+    expect(((await errorOf(refused)) as { message: string }).message).toMatch(
+      /besides \$0\.\d+ that running requests hold; try again when/,
+    )
     expect([(await ask()).status, (await ask()).status]).toEqual([200, 200])
     expect(await gateway.ledger.used({ of: 'key', id, budget: { usd: 1 } })).toEqual({ held: 0, spent: 3 * COST })
   })

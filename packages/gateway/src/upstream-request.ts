@@ -192,7 +192,7 @@ export async function upstreamRequest(
       timestamp: new Date(now()).toISOString(),
     })
     const held = await ledger.hold(estimate, limits, limits.length > 0 ? mostOf(need, targets) : undefined)
-    if (!held) throw await overLimit(limits, ledger)
+    if (!held) throw await overLimit(limits, estimate.cost_nano_usd ?? 0, ledger)
     hold = held
   }
   return {
