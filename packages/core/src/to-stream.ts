@@ -1,64 +1,18 @@
 const utf8 = new TextEncoder()
 
-/** Bytes of a chunk of the stream, so that a slow reader is seen to take a large one. */
-const PIECE = 64 * 1024
-
-/**
- * Converts an async iterable to a web stream with backpressure.
- * @param onCancel called first when the stream is cancelled, because `return` does not interrupt a generator that is awaiting
- * @param idleMs how long the stream may wait to be read, in milliseconds, before it is cancelled and fails; it may take twice as long. Default no limit
- */
-export function toStream(
-  body: AsyncIterable<string | Uint8Array>,
-  onCancel: () => void = () => undefined,
-  idleMs?: number,
-): ReadableStream<Uint8Array> {
+/** Converts an async iterable to a web stream with backpressure. */
+export function toStream(body: AsyncIterable<string | Uint8Array>): ReadableStream<Uint8Array> {
   const iterator = body[Symbol.asyncIterator]()
-  /** What is left of a large chunk. */
-  let rest: Uint8Array | undefined
-  let pulling = false
-  let pulled = false
-  let timer: ReturnType<typeof setInterval> | undefined
-  const cancel = async (): Promise<void> => {
-    clearInterval(timer)
-    onCancel()
-    await iterator.return?.()
-  }
   return new ReadableStream<Uint8Array>(
     {
-      start(controller) {
-        if (idleMs === undefined) return
-        // One timer per stream, because one per chunk would cost more than the rest of this.
-        timer = setInterval(() => {
-          if (!pulling && !pulled) {
-            controller.error(new Error('The stream was not read'))
-            void cancel().catch(() => undefined)
-          }
-          pulled = false
-        }, idleMs)
-      },
       async pull(controller) {
-        pulling = pulled = true
-        try {
-          if (!rest) {
-            const { done, value } = await iterator.next()
-            if (done) {
-              clearInterval(timer)
-              return controller.close()
-            }
-            rest = typeof value === 'string' ? utf8.encode(value) : value
-          }
-          const bytes = rest
-          rest = bytes.length > PIECE ? bytes.subarray(PIECE) : undefined
-          controller.enqueue(rest ? bytes.subarray(0, PIECE) : bytes)
-        } catch (error) {
-          clearInterval(timer)
-          throw error
-        } finally {
-          pulling = false
-        }
+        const { done, value } = await iterator.next()
+        if (done) controller.close()
+        else controller.enqueue(typeof value === 'string' ? utf8.encode(value) : value)
       },
-      cancel,
+      async cancel() {
+        await iterator.return?.()
+      },
     },
     { highWaterMark: 0 },
   )

@@ -1,8 +1,8 @@
-import { toStream } from '@turnpike/core/internal'
 import type { Pace } from './body.js'
 import { collect, cutShort, paced, paceOf, tooLarge, within } from './body.js'
 import type { Exchange, Handler, Reply, ShellOptions } from './exchange.js'
 import { clientIp, originOf } from './exchange.js'
+import { webStream } from './web-stream.js'
 import { ANSWER_IDLE_MS, BODY_COST, KEEP_ALIVE_MS, STREAM_IDLE_S } from './conventions.js'
 
 /** What the host knows about a call besides its `Request`. */
@@ -107,7 +107,7 @@ function toResponse(
   const headers = toHeaders(reply.headers)
   if (body !== undefined && typeof body !== 'string' && !(body instanceof Uint8Array)) {
     setIdleTimeout?.(STREAM_IDLE_S)
-    return new Response(toStream(body, disconnect, answerIdleMs), { status, headers })
+    return new Response(webStream(body, disconnect, answerIdleMs), { status, headers })
   }
   setIdleTimeout?.(Math.ceil((body && body.length > SMALL ? answerIdleMs : KEEP_ALIVE_MS) / 1_000))
   return new Response(body as string | undefined, { status, headers })
