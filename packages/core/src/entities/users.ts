@@ -46,8 +46,13 @@ export const EMAIL = /^[^@\s\p{Cc}\p{Cs}\p{Cf}]+@[^@\s\p{Cc}\p{Cs}\p{Cf}]+$/u
 /** A name of a user, which may be empty: no control characters. */
 export const USER_NAME = /^\P{Cc}*$/u
 
+/** Characters of an e-mail address at most, in its {@link emailId} too: composed, some letters become three. */
+export const EMAIL_LENGTH = 254
+
 /** The one spelling of all that are the same e-mail address: in lower case, with composed characters. */
 export const emailId = (email: string): string => email.toLowerCase().normalize('NFC')
+
+export const hasEmailLength = (email: string): boolean => emailId(email).length <= EMAIL_LENGTH
 
 /** Where a user is stored, the id of the user with an e-mail, and how many there are. */
 export const userKey = (id: string) => ['user', id]
@@ -117,7 +122,7 @@ export const userEntries = (kv: KV, ids: string[]): Promise<(Entry<User> | null)
 
 /** The id of the user with this e-mail address, in whatever case, also of a deleted one; null if there is none. */
 export const userIdOf = async (kv: KV, email: string): Promise<string | null> =>
-  (await kv.get<string>(emailKey(email)))?.value ?? null
+  hasEmailLength(email) ? ((await kv.get<string>(emailKey(email)))?.value ?? null) : null
 
 /** The user with this e-mail address, in whatever case; null if there is none or the user was deleted. Options as of {@link getUser}. */
 export async function findUserByEmail(kv: KV, email: string, options?: { deleted?: boolean }): Promise<User | null> {
