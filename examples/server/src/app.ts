@@ -24,6 +24,8 @@ import { openPrices } from './prices.js'
 import { createProviders, geminiAudio } from './providers.js'
 import { openStorage } from './storage.js'
 
+/** Who makes it, and the keys that the environment gives, for the audit log. */
+const START = { by: 'server-start' }
 /** The administrator that the first start makes. */
 const ADMIN_ID = '00000000-0000-7000-8000-000000000001'
 
@@ -57,7 +59,7 @@ async function bootstrap(
     const password = ADMIN_PASSWORD ?? randomBytes(12).toString('base64url')
     const fields = { id: ADMIN_ID, email, password, role: 'admin', name: 'Administrator' } as const
     try {
-      await platform.operations.users.create(fields)
+      await platform.operations.users.create(fields, START)
       isFirst = true
       if (ADMIN_PASSWORD === undefined)
         console.log(`The administrator, whose password is shown this once:\n  ${email}  ${password}\n`)
@@ -79,13 +81,13 @@ async function bootstrap(
   }
   if (given === undefined) {
     if (!isFirst) return undefined
-    const first = await keys.create(ADMIN_ID, { name: 'first start', rateLimit })
+    const first = await keys.create(ADMIN_ID, { name: 'first start', rateLimit }, START)
     if (first) console.log(`Your gateway key, shown this once:\n  ${first.key}\n`)
     return first?.key
   }
-  const key = await keys.create(ADMIN_ID, { name: 'bootstrap', rateLimit, key: given })
+  const key = await keys.create(ADMIN_ID, { name: 'bootstrap', rateLimit, key: given }, START)
   const holder = key ? undefined : await keys.verify(given)
-  if (holder && holder.key.rate_limit !== rateLimit) await keys.setRateLimit(holder.key.id, rateLimit)
+  if (holder && holder.key.rate_limit !== rateLimit) await keys.setRateLimit(holder.key.id, rateLimit, START)
   return undefined
 }
 

@@ -6,7 +6,15 @@ import type { UserGateway } from './browser-gateway.js'
 import { browserGateway, isBrowserGateway } from './browser-gateway.js'
 import type { Caller } from './caller.js'
 import { callerOf } from './caller.js'
-import { BALANCE_POLICY, BODY_LIMIT, KEY_LIMITS, PLAN_LIMITS, SELF_ROLE, USER_RATE_LIMIT } from './conventions.js'
+import {
+  AUDIT_LOG,
+  BALANCE_POLICY,
+  BODY_LIMIT,
+  KEY_LIMITS,
+  PLAN_LIMITS,
+  SELF_ROLE,
+  USER_RATE_LIMIT,
+} from './conventions.js'
 import { tooMany } from './errors.js'
 import type { FilesOptions } from './files/options.js'
 import type { Identity } from './identity/identity.js'
@@ -148,6 +156,7 @@ export function createPlatform(options: PlatformOptions): Platform {
       const { ok, retryAfter } = await rateLimiter.consume(`user ${id}`, userRateLimit)
       if (!ok) throw tooMany(`You are limited to ${userRateLimit} requests per minute`, retryAfter)
     },
+    logsOwn: async (action, userId) => (await rateLimiter.consume(`audit ${action} ${userId}`, AUDIT_LOG.perUser)).ok,
     now,
   }
   const operations = operationsOf(parts, options.files)

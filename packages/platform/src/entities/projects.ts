@@ -1,5 +1,5 @@
-import type { Commit, Entry, Key, KV } from '@turnpike/core'
-import { countEntries, counting, isUuid, ownedKey, uuidv7 } from '@turnpike/core/internal'
+import type { Act, Commit, Entry, Key, KV } from '@turnpike/core'
+import { audit, countEntries, counting, isUuid, ownedKey, uuidv7 } from '@turnpike/core/internal'
 import { forbidden, notFound } from '../errors.js'
 import { Project, viewOf } from '../schemas.js'
 import type { Page, Paging } from './pages.js'
@@ -161,7 +161,7 @@ export async function updateProject(
  * {@link finishPurges} takes up again after a crash.
  * @throws ApiError 404, or 403 for somebody else's
  */
-export async function deleteProject(kv: KV, userId: string, id: string): Promise<void> {
+export async function deleteProject(kv: KV, userId: string, id: string, act: Act = {}): Promise<void> {
   for (;;) {
     const { key, value, version } = await ownProject(kv, userId, id, 403)
     const purge = purgeOf(value.id, inProject(value.id))
@@ -172,7 +172,7 @@ export async function deleteProject(kv: KV, userId: string, id: string): Promise
         { key: tasksKey(value.id), version: tasks?.version ?? null },
       ],
       del: [key, listedKey(value)],
-      set: [purge],
+      set: [purge, ...audit('project.delete', value.id, act)],
       sum: [
         { key: slotsKey(userId), add: { projects: -1, agents: -value.agents } },
         ...(tasks ? [{ key: ownedKey(userId), add: { tasks: -tasks.value.tasks } }] : []),
