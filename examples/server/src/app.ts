@@ -11,7 +11,14 @@ import { prometheus } from '@turnpike/gateway/prometheus'
 import type { Servable } from '@turnpike/http'
 import { assetRoutes, shells } from '@turnpike/http'
 import type { Platform } from '@turnpike/platform'
-import { createPlatform, gatewayResponder, isPlatformPath, passwordAuth, scryptHasher } from '@turnpike/platform'
+import {
+  createPlatform,
+  gatewayResponder,
+  isPlatformPath,
+  limitGuesses,
+  passwordAuth,
+  scryptHasher,
+} from '@turnpike/platform'
 import { openapi as platformOpenapi, platformDocument } from '@turnpike/platform/openapi'
 import type { Transport } from '@turnpike/providers'
 import { createRouter } from '@turnpike/providers'
@@ -92,9 +99,15 @@ async function bootstrap(
 }
 
 /** Administrators by `ADMIN_TOKEN`, if it is set, or by their sessions. */
-const administrators = (token: string | undefined, platform: () => Platform): AuthenticateAdmin => {
-  const byToken = token === undefined ? undefined : tokenAdmin(token)
-  return async (exchange) => (await byToken?.(exchange)) ?? platform().authenticateAdmin(exchange)
+function administrators(
+  token: string | undefined,
+  platform: () => Platform,
+  limits: Parameters<typeof limitGuesses>[1],
+): AuthenticateAdmin {
+  const bySession: AuthenticateAdmin = (exchange) => platform().authenticateAdmin(exchange)
+  if (token === undefined) return bySession
+  const byToken = tokenAdmin(token)
+  return limitGuesses(async (exchange) => (await byToken(exchange)) ?? bySession(exchange), limits)
 }
 
 /** The models of agents, as far as they are set. */
@@ -167,7 +180,10 @@ export async function createApp(environment: Environment, transport: Transport, 
     ledger: usageLedger(kv, { onLost: (records) => console.error(JSON.stringify({ lost_usage_records: records })) }),
     simulated,
     trustedHops,
-    authenticateAdmin: administrators(environment.ADMIN_TOKEN, () => platform),
+    authenticateAdmin: administrators(environment.ADMIN_TOKEN, () => platform, {
+      kv,
+      ...(rateLimiter && { rateLimiter }),
+    }),
     balancePolicy: environment.BALANCE_POLICY,
     ...(environment.EXTRA_FIELDS && { extraFields: environment.EXTRA_FIELDS }),
     maxInFlight: environment.MAX_IN_FLIGHT,

@@ -61,10 +61,10 @@ export const DEVICE_EMAILS = 4
 /** Not shown: days for which the audit log keeps sign-ins, sign-outs and failures. */
 export const SIGN_IN_LOG_DAYS = 30
 /**
- * Not shown: what the audit log takes a minute: failed sign-ins with one e-mail, with all e-mails that users have and with all others; sign-ins,
- * sign-outs and deletions of projects, each, of one user.
+ * Not shown: what the audit log takes a minute: failed sign-ins with one e-mail, with all e-mails that users have and with all others, as with
+ * guessed tokens of one address and of all; sign-ins, sign-outs and deletions of projects, each, of one user.
  */
-export const AUDIT_LOG = { failuresPerEmail: 1, ofUsers: 60, ofUnknown: 10, perUser: 10 }
+export const AUDIT_LOG = { same: 1, ofUsers: 60, ofUnknown: 10, perUser: 10 }
 
 /** Not shown: characters of a password, and bytes that are hashed at most. */
 export const PASSWORD_LENGTH = { min: 8, max: 256 }

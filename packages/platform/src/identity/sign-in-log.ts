@@ -26,8 +26,8 @@ export function signInLog(kv: KV, limiter: RateLimiter, now: () => number) {
 
     /** Logs a failure. Known and unknown e-mails take the same time. @param userId null for an unknown e-mail */
     async failed(email: string, userId: string | null, ip: string): Promise<void> {
-      const { failuresPerEmail, ofUsers, ofUnknown } = AUDIT_LOG
-      const isFirst = await limiter.consume(`audit failures of ${await sha256(email)}`, failuresPerEmail)
+      const { same, ofUsers, ofUnknown } = AUDIT_LOG
+      const isFirst = await limiter.consume(`audit failures of ${await sha256(email)}`, same)
       if (!isFirst.ok) return
       // Made up e-mails must not use up what is logged of those that somebody has.
       const [whose, perMinute] = userId === null ? (['nobody', ofUnknown] as const) : (['users', ofUsers] as const)
@@ -35,6 +35,14 @@ export function signInLog(kv: KV, limiter: RateLimiter, now: () => number) {
       // Where there is no entry, as much is written in another place.
       const unlogged = { key: ['sign-in-unlogged'], value: addressOf(ip), expiresAt: now() + 60_000 }
       await kv.commit({ set: ok ? entry('sign-in.fail', UNKNOWN, userId ?? UNKNOWN, addressOf(ip)) : [unlogged] })
+    },
+
+    /** Logs a wrong token of administrators. */
+    async guessed(ip: string): Promise<void> {
+      const address = addressOf(ip)
+      const isFirst = await limiter.consume(`audit guesses from ${await sha256(address)}`, AUDIT_LOG.same)
+      if (!isFirst.ok || !(await limiter.consume('audit guesses', AUDIT_LOG.ofUnknown)).ok) return
+      await kv.commit({ set: entry('admin-token.fail', UNKNOWN, 'admin-token', address) })
     },
   }
 }
