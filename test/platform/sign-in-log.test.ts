@@ -83,7 +83,8 @@ worldSuite(
         { ...failed, target: id, detail: '192.0.2.1' },
         { ...failed, target: 'unknown', detail: '192.0.2.2' },
       ])
-      expect(entries).toHaveLength(10)
+      expect(entries).toHaveLength(11)
+      expect(entries.filter(({ target }) => target === id)).toHaveLength(1)
       expect(JSON.stringify(await world().call('dump'))).not.toMatch(/correct horse|nobody-/)
     })
 

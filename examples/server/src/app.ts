@@ -11,7 +11,14 @@ import { prometheus } from '@turnpike/gateway/prometheus'
 import type { Servable } from '@turnpike/http'
 import { assetRoutes, shells } from '@turnpike/http'
 import type { Platform } from '@turnpike/platform'
-import { createPlatform, gatewayResponder, isPlatformPath, passwordAuth, scryptHasher } from '@turnpike/platform'
+import {
+  createPlatform,
+  gatewayResponder,
+  isPlatformPath,
+  limitGuesses,
+  passwordAuth,
+  scryptHasher,
+} from '@turnpike/platform'
 import { openapi as platformOpenapi, platformDocument } from '@turnpike/platform/openapi'
 import type { Transport } from '@turnpike/providers'
 import { createRouter } from '@turnpike/providers'
@@ -24,6 +31,8 @@ import { openPrices } from './prices.js'
 import { createProviders, geminiAudio } from './providers.js'
 import { openStorage } from './storage.js'
 
+/** Who makes it, and the keys that the environment gives, for the audit log. */
+const START = { by: 'server-start' }
 /** The administrator that the first start makes. */
 const ADMIN_ID = '00000000-0000-7000-8000-000000000001'
 
@@ -57,7 +66,7 @@ async function bootstrap(
     const password = ADMIN_PASSWORD ?? randomBytes(12).toString('base64url')
     const fields = { id: ADMIN_ID, email, password, role: 'admin', name: 'Administrator' } as const
     try {
-      await platform.operations.users.create(fields)
+      await platform.operations.users.create(fields, START)
       isFirst = true
       if (ADMIN_PASSWORD === undefined)
         console.log(`The administrator, whose password is shown this once:\n  ${email}  ${password}\n`)
@@ -79,20 +88,26 @@ async function bootstrap(
   }
   if (given === undefined) {
     if (!isFirst) return undefined
-    const first = await keys.create(ADMIN_ID, { name: 'first start', rateLimit })
+    const first = await keys.create(ADMIN_ID, { name: 'first start', rateLimit }, START)
     if (first) console.log(`Your gateway key, shown this once:\n  ${first.key}\n`)
     return first?.key
   }
-  const key = await keys.create(ADMIN_ID, { name: 'bootstrap', rateLimit, key: given })
+  const key = await keys.create(ADMIN_ID, { name: 'bootstrap', rateLimit, key: given }, START)
   const holder = key ? undefined : await keys.verify(given)
-  if (holder && holder.key.rate_limit !== rateLimit) await keys.setRateLimit(holder.key.id, rateLimit)
+  if (holder && holder.key.rate_limit !== rateLimit) await keys.setRateLimit(holder.key.id, rateLimit, START)
   return undefined
 }
 
 /** Administrators by `ADMIN_TOKEN`, if it is set, or by their sessions. */
-const administrators = (token: string | undefined, platform: () => Platform): AuthenticateAdmin => {
-  const byToken = token === undefined ? undefined : tokenAdmin(token)
-  return async (exchange) => (await byToken?.(exchange)) ?? platform().authenticateAdmin(exchange)
+function administrators(
+  token: string | undefined,
+  platform: () => Platform,
+  limits: Parameters<typeof limitGuesses>[1],
+): AuthenticateAdmin {
+  const bySession: AuthenticateAdmin = (exchange) => platform().authenticateAdmin(exchange)
+  if (token === undefined) return bySession
+  const byToken = tokenAdmin(token)
+  return limitGuesses(async (exchange) => (await byToken(exchange)) ?? bySession(exchange), limits)
 }
 
 /** The models of agents, as far as they are set. */
@@ -176,7 +191,10 @@ export async function createApp(environment: Environment, transport: Transport, 
     simulated,
     trustedHops,
     keyLimits,
-    authenticateAdmin: administrators(environment.ADMIN_TOKEN, () => platform),
+    authenticateAdmin: administrators(environment.ADMIN_TOKEN, () => platform, {
+      kv,
+      ...(rateLimiter && { rateLimiter }),
+    }),
     balancePolicy: environment.BALANCE_POLICY,
     ...(environment.EXTRA_FIELDS && { extraFields: environment.EXTRA_FIELDS }),
     maxInFlight: environment.MAX_IN_FLIGHT,

@@ -1,4 +1,4 @@
-import { createReadStream, createWriteStream } from 'node:fs'
+import { createReadStream, createWriteStream, fchmodSync, fstatSync, openSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { KV } from '@turnpike/core'
@@ -45,9 +45,15 @@ async function* linesOf(input: NodeJS.ReadableStream): AsyncGenerator<string> {
   if (rest !== '') yield rest
 }
 
+/** A file for its owner alone, also where it was there before: an export has hashes of passwords, and sealed keys. */
+function ownFile(file: string): NodeJS.WritableStream {
+  const fd = openSync(file, 'w', 0o600)
+  if (fstatSync(fd).isFile()) fchmodSync(fd, 0o600)
+  return createWriteStream(file, { fd })
+}
+
 const commands: Record<string, (kv: KV, file?: string) => Promise<void>> = {
-  export: (kv, file) =>
-    pipeline(Readable.from(exportLines(kv)), file ? createWriteStream(file, { mode: 0o600 }) : process.stdout),
+  export: (kv, file) => pipeline(Readable.from(exportLines(kv)), file ? ownFile(file) : process.stdout),
   async import(kv, file) {
     const input = file ? createReadStream(file) : process.stdin
     const entries = await importStore(kv, linesOf(input), progress('imported'))

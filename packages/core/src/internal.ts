@@ -38,6 +38,7 @@ export { completionClasses, measureClasses, promptClasses, unitClasses } from '.
 export { undated } from './prices/price-table.js'
 export { Budget, NewBudget } from './schemas/budget.js'
 export { CustomToolCall, jsonObject } from './schemas/chat.js'
+export { Email } from './schemas/email.js'
 export * from './sha256.js'
 export * from './shares.js'
 export * from './to-stream.js'

@@ -1,12 +1,14 @@
 import type { KV, RateLimiter, Role, User } from '@turnpike/core'
 import { createUser, getUser } from '@turnpike/core'
-import { sha256 } from '@turnpike/core/internal'
+import { Email, ID_LENGTH, sha256 } from '@turnpike/core/internal'
 import type { Call, Exchange } from '@turnpike/http'
+import * as v from 'valibot'
 import { requireSameOrigin } from './csrf.js'
 import { forbidden, tooMany, unauthenticated } from './errors.js'
 import type { Identified, Identity } from './identity/identity.js'
 import { addressOf } from './identity/networks.js'
 import type { Access } from './operation.js'
+import { UserName } from './schemas.js'
 
 /** Who calls the platform; null on open routes. */
 export type Caller = { user: User; who: Identified } | null
@@ -29,6 +31,15 @@ export function requestCount(limiter: RateLimiter, { user, address }: { user: nu
       if (ip !== '') await count(`api-address ${await sha256(addressOf(ip))}`, address)
     },
   }
+}
+
+/** A profile without the e-mail and the names that no body could have: they are what somebody typed elsewhere. */
+function storable(profile: NonNullable<Identified['profile']>): NonNullable<Identified['profile']> {
+  const kept = { ...profile }
+  if (!v.is(Email, kept.email)) kept.email = null
+  for (const field of ['name', 'first_name', 'last_name', 'username'] as const)
+    if (!v.is(UserName, kept[field])) delete kept[field]
+  return kept
 }
 
 const needed: Record<'developer' | 'admin', { roles: Role[]; message: string }> = {
@@ -60,14 +71,19 @@ export function callerOf(
 ): (exchange: Exchange, access: Access, log?: Call['log']) => Promise<Caller> {
   /** The user of a credential; the first request of somebody that the identity provider knows makes one. */
   const userOf = async ({ userId, profile }: Identified): Promise<User | null> => {
-    const found = await getUser(kv, userId)
-    if (found || !profile) return found
-    const act = { now: now() }
+    const find = async (): Promise<User | null> => {
+      const user = await getUser(kv, userId)
+      // Two providers may use the same id, and one of them that of a user with a password.
+      if (user && profile && user.provider !== (profile.provider ?? ''))
+        throw unauthenticated('The user with this id signs in another way')
+      return user
+    }
+    const found = await find()
+    if (found || !profile || userId.length > ID_LENGTH) return found
+    const act = { now: now(), by: userId }
+    const input = { ...storable(profile), id: userId }
     // An e-mail that somebody else has is left out: it proves nothing here. For a user who was deleted, both fail.
-    const made =
-      (await createUser(kv, { ...profile, id: userId }, act)) ??
-      (await createUser(kv, { ...profile, email: null, id: userId }, act))
-    return made ?? getUser(kv, userId)
+    return (await createUser(kv, input, act)) ?? (await createUser(kv, { ...input, email: null }, act)) ?? find()
   }
 
   return async (exchange, access, log) => {

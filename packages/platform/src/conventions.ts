@@ -67,8 +67,11 @@ export const DEVICE_EMAILS = 4
 
 /** Not shown: days for which the audit log keeps sign-ins, sign-outs and failures. */
 export const SIGN_IN_LOG_DAYS = 30
-/** Not shown: failures that the audit log takes a minute, of one e-mail and of all, and sign-ins and sign-outs of one user. */
-export const SIGN_IN_LOG = { failuresPerEmail: 1, failures: 10, perUser: 10 }
+/**
+ * Not shown: what the audit log takes a minute: failed sign-ins with one e-mail, with all e-mails that users have and with all others, as with
+ * guessed tokens of one address and of all; sign-ins, sign-outs and deletions of projects, each, of one user.
+ */
+export const AUDIT_LOG = { same: 1, ofUsers: 60, ofUnknown: 10, perUser: 10 }
 
 /** Not shown: characters of a password, and bytes that are hashed at most. */
 export const PASSWORD_LENGTH = { min: 8, max: 256 }

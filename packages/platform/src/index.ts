@@ -19,6 +19,7 @@ export type {
 } from './identity/identity.js'
 export type { JwksIdentityOptions } from './identity/jwks-identity.js'
 export { jwksIdentity } from './identity/jwks-identity.js'
+export { limitGuesses } from './identity/limit-guesses.js'
 export type { PasswordAuth } from './identity/password-auth.js'
 export type { PasswordAuthOptions } from './identity/password-auth-options.js'
 export { passwordAuth } from './identity/password-auth.js'

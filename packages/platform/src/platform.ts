@@ -9,6 +9,7 @@ import type { Caller } from './caller.js'
 import { callerOf, requestCount } from './caller.js'
 import {
   API_RATE_LIMITS,
+  AUDIT_LOG,
   BALANCE_POLICY,
   BODY_LIMIT,
   BYTES_PER_GB,
@@ -167,6 +168,7 @@ export function createPlatform(options: PlatformOptions): Platform {
       const { ok, retryAfter } = await rateLimiter.consume(`user ${id}`, userRateLimit)
       if (!ok) throw tooMany(`You are limited to ${userRateLimit} requests per minute`, retryAfter)
     },
+    logsOwn: async (action, userId) => (await rateLimiter.consume(`audit ${action} ${userId}`, AUDIT_LOG.perUser)).ok,
     now,
   }
   const operations = operationsOf(parts, options.files)

@@ -1,5 +1,5 @@
-import { EMAIL, ROLES } from '@turnpike/core'
-import { Budget } from '@turnpike/core/internal'
+import { ROLES } from '@turnpike/core'
+import { Budget, USER_NAME } from '@turnpike/core/internal'
 import * as v from 'valibot'
 import { NAME_LENGTH, TEXT_LENGTH } from './conventions.js'
 
@@ -31,7 +31,12 @@ export const Name = v.pipe(v.string(), v.regex(/\S/, 'expected a text'), v.maxLe
 /** A longer text in a body. */
 export const Text = v.pipe(v.string(), v.maxLength(TEXT_LENGTH), plain)
 
-export const Email = v.pipe(v.string(), v.maxLength(254), v.regex(EMAIL, 'expected an e-mail address'))
+/** A name of a user in a body. */
+export const UserName = v.pipe(
+  v.string(),
+  v.maxLength(200),
+  v.regex(USER_NAME, 'expected a text without control characters'),
+)
 
 /** spec.md, "User (platform)". Ids of users that the gateway's administrators made may be no UUIDs, and their e-mail is '' where they have none. */
 export const User = v.object({

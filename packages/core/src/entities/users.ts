@@ -47,6 +47,9 @@ export const EMAIL = /^[^@\s\p{Cc}\p{Cs}\p{Cf}]+@[^@\s\p{Cc}\p{Cs}\p{Cf}]+$/u
 /** A name of a user, which may be empty: no control characters, and no half of a surrogate pair. */
 export const USER_NAME = /^[^\p{Cc}\p{Cs}]*$/u
 
+/** Characters of an e-mail address at most, in its {@link emailId} too: composed, some letters become three. */
+export const EMAIL_LENGTH = 254
+
 const composed = (email: string): string => email.toLowerCase().normalize('NFC')
 
 /**
@@ -57,6 +60,8 @@ export function emailId(email: string): string {
   const [, name, domain] = /^(.*@)([\p{L}\p{M}\p{N}.-]*\P{ASCII}[\p{L}\p{M}\p{N}.-]*)$/u.exec(composed(email)) ?? []
   return domain && URL.canParse(`http://${domain}`) ? name + new URL(`http://${domain}`).hostname : composed(email)
 }
+
+export const hasEmailLength = (email: string): boolean => emailId(email).length <= EMAIL_LENGTH
 
 /** Where a user is stored, the id of the user with an e-mail, and how many there are. */
 export const userKey = (id: string) => ['user', id]
@@ -126,6 +131,7 @@ export const userEntries = (kv: KV, ids: string[]): Promise<(Entry<User> | null)
 
 /** The id of the user with this e-mail address, in whatever case, also of a deleted one; null if there is none. */
 export async function userIdOf(kv: KV, email: string): Promise<string | null> {
+  if (!hasEmailLength(email)) return null
   // An earlier version stored international domains as they were given.
   const [entry, earlier] = await kv.getMany<string>([emailKey(email), ['email', composed(email)]])
   return (entry ?? earlier)?.value ?? null

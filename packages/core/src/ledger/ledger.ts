@@ -47,7 +47,7 @@ export interface UsageLedger {
    * Ends the holds that are older than `olderThanMs`, whose requests were cut off by a crash, and records the estimate of each once.
    * @param olderThanMs longer than any request takes; 0 if no other process uses the store and this one has no running requests
    * @returns the number of ended holds; concurrent sweeps of several processes count each hold once
-   * @throws StorageError; a later sweep ends the remaining holds
+   * @throws StorageError; a later sweep ends the remaining holds. TypeError or RangeError, after all others were ended, for one that cannot be stored
    */
   sweep(olderThanMs: number): Promise<number>
   /** The use of a limit: of a budget in the current day or month, or in total. */

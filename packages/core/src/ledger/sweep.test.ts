@@ -135,4 +135,39 @@ describe('a sweep', () => {
     expect(await first.sweep(0)).toBe(1)
     expect(await kv.get(['last-used', 'key', 'key'])).toBeNull()
   })
+
+  it('settles a hold of an earlier version that is larger than any answer, as the largest', async () => {
+    const { kv, clock, first, used, expectClean } = await twoLedgers()
+    const hold = (await first.hold(nano(5, { tokens: 500 }), [ofKey(1), { of: 'user', id: 'ada', tokens: 9_000 }]))!
+    const key = ['hold', hold.id]
+    const estimate = { ...hold.estimate, completion_tokens: 2e9 }
+    await kv.commit({ set: [{ key, value: { ...hold, estimate } }] })
+    clock.now += 1
+    await first.hold(nano(7), [ofKey(1)])
+    expect(await first.sweep(0)).toBe(2)
+    expect(await used('key', 'k', 'all')).toEqual({ spent: 12, held: 0 })
+    expect(await first.totals('user', 'ada')).toMatchObject({ requests: 2, completion_tokens: 1e9 + 3 })
+    await expectClean()
+  })
+
+  it('goes on past a hold that cannot be stored, and tells of it', async () => {
+    const { kv, clock, first, used, keysBelow } = await twoLedgers()
+    const broken = (await first.hold(nano(5), [ofKey(1)]))!
+    await kv.commit({ set: [{ key: ['hold', broken.id], value: { ...broken, amount: 0.5 } }] })
+    clock.now += 1
+    await first.hold(nano(7), [ofKey(1)])
+    await expect(first.sweep(0)).rejects.toThrow(RangeError)
+    expect(await keysBelow('hold')).toEqual([broken.id])
+    expect((await used('key', 'k', 'all')).spent).toBe(7)
+  })
+
+  it('ends the hold of a request that asked for more than any answer has', async () => {
+    const { kv, first, keysBelow, expectClean } = await twoLedgers()
+    const hold = (await first.hold(nano(5, { completion_tokens: 2e9, tokens: 2e9 + 10 }), [ofKey(1)]))!
+    expect(hold.estimate).toMatchObject({ completion_tokens: 1e9, tokens: 1e9 + 10 })
+    expect((await kv.get(['hold', hold.id]))!.value).toEqual(hold)
+    expect(await first.sweep(0)).toBe(1)
+    expect(await keysBelow('hold')).toEqual([])
+    await expectClean()
+  })
 })

@@ -54,6 +54,14 @@ const isBelieved = (count: number): boolean => Number.isInteger(count) && count 
 export const areBelieved = ({ prompt_tokens, completion_tokens }: Tokens): boolean =>
   isBelieved(prompt_tokens) && isBelieved(completion_tokens)
 
+/** A record whose token counts are the largest plausible ones where they are larger. */
+export function believable(record: UsageRecord): UsageRecord {
+  if (areBelieved(record)) return record
+  const prompt_tokens = Math.min(record.prompt_tokens, MAX_TOKENS)
+  const completion_tokens = Math.min(record.completion_tokens, MAX_TOKENS)
+  return { ...record, prompt_tokens, completion_tokens, tokens: prompt_tokens + completion_tokens }
+}
+
 /** Adds the tokens and the cost of a record. @throws RangeError if its token counts are not plausible */
 function addRecord(fields: Fields, record: UsageRecord): void {
   const { prompt_tokens, completion_tokens, cost_nano_usd } = record

@@ -1,7 +1,7 @@
 import type { Commit, Entry } from '../kv/kv.js'
 import type { Hold } from './holds.js'
 import { addHeld, ending, spend } from './holds.js'
-import { addUsage, subtractUsage, Sums } from './totals.js'
+import { addUsage, believable, subtractUsage, Sums } from './totals.js'
 import type { FailedCall, UsageRecord } from './usage-record.js'
 
 /** A record to be stored, and the hold that it ends. */
@@ -29,7 +29,7 @@ export function commitOf(flushId: string, group: Append[], calls: FailedCall[]):
     spend(sums, hold, record)
     if (replaces) {
       spend(sums, hold, hold.estimate, -1)
-      subtractUsage(sums, hold.estimate)
+      subtractUsage(sums, believable(hold.estimate))
     } else addHeld(sums, hold, -1)
   }
   const { check, del } = ending(group.flatMap(({ hold, replaces }) => (hold && !replaces ? hold : [])))

@@ -1,4 +1,4 @@
-import { ApiError, StorageError } from '../errors.js'
+import { StorageError } from '../errors.js'
 import { uuidv7 } from '../ids.js'
 import type { KV } from '../kv/kv.js'
 import { entriesOf } from '../kv/kv.js'
@@ -7,9 +7,10 @@ import type { Hold, Wanted } from './holds.js'
 import { dropHold, holdsUntil, limitKey, makeHolds, sweeping, swept, useOf, wantHold } from './holds.js'
 import { lastUses } from './last-used.js'
 import type { UsageLedger } from './ledger.js'
+import { isRefusal, unavailable } from './ledger-errors.js'
 import { pageOfRecords } from './record-pages.js'
 import type { Fields } from './totals.js'
-import { totalKey, totalsOf } from './totals.js'
+import { believable, totalKey, totalsOf } from './totals.js'
 import type { Append } from './usage-commit.js'
 import { commitOf } from './usage-commit.js'
 import { hoursOf, listSince, listTotals } from './usage-lists.js'
@@ -28,17 +29,6 @@ const GROUP = 128
  * request, and the more requests are running, the longer a turn takes and the more records it collects (docs/decisions/007).
  */
 const soon = (callback: () => void): void => afterTurn(() => afterTurn(callback))
-
-/** Whether a commit was rejected as invalid, so that nothing of it was stored. */
-const isRefusal = (error: unknown): boolean => error instanceof TypeError || error instanceof RangeError
-
-const unavailable = (cause: unknown, spent: boolean): ApiError =>
-  new ApiError(500, 'server_error', 'Usage cannot be recorded at the moment', {
-    code: 'ledger_unavailable',
-    // The answer of the upstream has been paid for: a client that retried would pay twice.
-    shouldRetry: spent ? false : undefined,
-    cause,
-  })
 
 interface Waiting<T, R = void> {
   item: T
@@ -103,7 +93,7 @@ export function usageLedger(
         await flushAppends(group, calls)
         return flushAppends(half, [])
       }
-      failure = error
+      if (!isRefusal(error)) failure = error
       for (const { reject } of group) reject(unavailable(error, true))
       const lost = group.map(({ item }) => item.record)
       try {
@@ -129,7 +119,7 @@ export function usageLedger(
         await flushHolds(group)
         return flushHolds(half)
       }
-      failure = error
+      if (!isRefusal(error)) failure = error
       for (const { reject } of group) reject(unavailable(error, false))
       // The holds may have been created, or a late commit may still create them.
       if (!StorageError.is(error) || error.outcome === 'unknown')
@@ -191,7 +181,7 @@ export function usageLedger(
     ready: () => (failure === undefined ? undefined : probe()),
     hold(estimate, limits, most = estimate) {
       const time = now()
-      const item = wantHold(uuidv7(time), estimate, limits, most, time)
+      const item = wantHold(uuidv7(time), believable(estimate), limits, most, time)
       return new Promise((resolve, reject) => {
         wanted.push({ item, resolve, reject })
         begin()
@@ -199,13 +189,20 @@ export function usageLedger(
     },
     async sweep(olderThanMs) {
       let count = 0
-      for await (const held of holdsUntil(kv, now() - olderThanMs)) {
-        const hold = held.value
-        const flushId = uuidv7()
-        const { check, set, del, sum } = commitOf(flushId, [{ record: hold.estimate, hold }], [])
-        const sweep = sweeping(held, now(), flushId)
-        if (await kv.commit({ check: [...check, ...sweep.check], set: [...set, ...sweep.set], del, sum })) count++
-      }
+      let refusal: unknown
+      for await (const held of holdsUntil(kv, now() - olderThanMs))
+        try {
+          const hold = held.value
+          const flushId = uuidv7()
+          const { check, set, del, sum } = commitOf(flushId, [{ record: believable(hold.estimate), hold }], [])
+          const sweep = sweeping(held, now(), flushId)
+          if (await kv.commit({ check: [...check, ...sweep.check], set: [...set, ...sweep.set], del, sum })) count++
+        } catch (error) {
+          if (!isRefusal(error)) throw error
+          // The holds after it must not wait for it.
+          refusal = error
+        }
+      if (refusal !== undefined) throw refusal
       return count
     },
     async used(limit) {

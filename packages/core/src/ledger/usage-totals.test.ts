@@ -256,4 +256,12 @@ describe('a record that cannot be stored', () => {
       await expect(ledger.append(usageRecord(fields))).rejects.toMatchObject({ cause: expect.any(RangeError) as Error })
     expect(await ledger.totals('all', '')).toMatchObject({ requests: 1, tokens: 2e9 })
   })
+
+  it('is no reason to try the store again before the next request, nor is a hold', async () => {
+    const { ledger } = await setUp()
+    await expect(ledger.append(usageRecord({ prompt_tokens: 0.5 }))).rejects.toMatchObject({ status: 500 })
+    const budget = { of: 'key', id: 'k', budget: { usd: 1e300 } } as const
+    await expect(ledger.hold(usageRecord({ cost_nano_usd: 1e300 }), [budget])).rejects.toMatchObject({ status: 500 })
+    expect(ledger.ready()).toBeUndefined()
+  })
 })

@@ -107,13 +107,16 @@ export const ToolChoice = v.union(
   'Expected "auto", "none", "required" or {"type":"function","function":{"name":…}}',
 )
 
+/** Not in spec.md: far more than any vendor documents (131,072), and than the largest context (10,000,000) leaves room for. */
+const maxTokens = v.nullish(v.pipe(integer, v.minValue(1), v.maxValue(10_000_000)))
+
 /** `ChatCompletionRequest` of spec.md: the body of POST /v1/chat/completions. */
 export const ChatCompletionRequest = v.looseObject({
   model: v.pipe(v.string(), v.minLength(1)),
   messages: v.pipe(v.array(ChatMessage), v.minLength(1), v.maxLength(MAX_MESSAGES)),
   stream: v.nullish(v.boolean()),
   stream_options: v.nullish(v.pipe(jsonObject, v.looseObject({ include_usage: v.nullish(v.boolean()) }))),
-  max_tokens: v.nullish(v.pipe(integer, v.minValue(1))),
+  max_tokens: maxTokens,
   temperature: v.nullish(v.pipe(v.number(), v.minValue(0), v.maxValue(2))),
   top_p: v.nullish(v.pipe(v.number(), v.minValue(0), v.maxValue(1))),
   stop: v.nullish(v.union([v.string(), v.array(v.string())], 'Expected a string or an array of strings')),
@@ -130,11 +133,11 @@ export const ChatCompletionRequest = v.looseObject({
       'Expected "auto", "none" or {"name":…}',
     ),
   ),
-  // Not in spec.md: numbers that clients send and all families support. The upstream checks their range.
-  max_completion_tokens: v.nullish(v.pipe(integer, v.minValue(1))),
-  seed: v.nullish(integer),
+  // Not in spec.md: numbers that clients send and all families support. The upstream checks their range, which is narrower than these.
+  max_completion_tokens: maxTokens,
+  seed: v.nullish(v.pipe(integer, v.minValue(-(2 ** 63)), v.maxValue(2 ** 63))),
   top_k: v.nullish(v.number()),
-  top_logprobs: v.nullish(integer),
+  top_logprobs: v.nullish(v.pipe(integer, v.minValue(0), v.maxValue(1_000))),
   frequency_penalty: v.nullish(v.number()),
   presence_penalty: v.nullish(v.number()),
   // Not in spec.md: what an answer costs depends on it.

@@ -1,6 +1,6 @@
 import type { GatewayKeys, KV, PageOptions, UsageEntry, UsageLedger, UsageRecord, User } from '@turnpike/core'
-import { createUser, deleteUser, EMAIL, getUser, listUsers, ROLES, toUsd, UserUsage } from '@turnpike/core'
-import { Budget, invalid, NewBudget, USER_NAME } from '@turnpike/core/internal'
+import { createUser, deleteUser, getUser, listUsers, ROLES, toUsd, UserUsage } from '@turnpike/core'
+import { Budget, Email, invalid, NewBudget, USER_NAME } from '@turnpike/core/internal'
 import { asksForPage, jsonList, Paging } from '@turnpike/http'
 import * as v from 'valibot'
 import type { Caller } from '../caller.js'
@@ -37,7 +37,7 @@ export const NewUser = v.strictObject({
   name: v.nullish(
     v.pipe(v.string(), v.maxLength(200), v.regex(USER_NAME, 'expected a text without control characters')),
   ),
-  email: v.nullish(v.pipe(v.string(), v.maxLength(254), v.regex(EMAIL, 'expected an e-mail address'))),
+  email: v.nullish(Email),
   role: v.nullish(role),
   budget: v.nullish(NewBudget),
 })

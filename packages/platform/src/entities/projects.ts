@@ -1,6 +1,6 @@
-import type { Commit, Entry, Key, KV } from '@turnpike/core'
+import type { Act, Commit, Entry, Key, KV } from '@turnpike/core'
 import type { Counts } from '@turnpike/core/internal'
-import { countEntries, counting, growth, isUuid, ownedKey, repeated, uuidv7 } from '@turnpike/core/internal'
+import { audit, countEntries, counting, growth, isUuid, ownedKey, repeated, uuidv7 } from '@turnpike/core/internal'
 import { forbidden, notFound } from '../errors.js'
 import { Project, viewOf } from '../schemas.js'
 import type { Page, Paging } from './pages.js'
@@ -183,7 +183,7 @@ export async function updateProject(
  * {@link finishPurges} takes up again after a crash.
  * @throws ApiError 404, or 403 for somebody else's
  */
-export async function deleteProject(kv: KV, userId: string, id: string): Promise<void> {
+export async function deleteProject(kv: KV, userId: string, id: string, act: Act = {}): Promise<void> {
   for (;;) {
     const project = await ownProject(kv, userId, id, 403)
     const { key, value, version } = project
@@ -197,7 +197,7 @@ export async function deleteProject(kv: KV, userId: string, id: string): Promise
     const deleted = await kv.commit({
       check: [{ key, version }, { key: tasksKey(value.id), version: tasks?.version ?? null }, ...check],
       del: [key, index.key],
-      set: [purge],
+      set: [purge, ...audit('project.delete', value.id, act)],
       sum: [{ key: slotsKey(userId), add: { projects: -1, agents: -value.agents } }, ...sum],
     })
     if (deleted) return finishPurge(kv, purge)

@@ -11,7 +11,11 @@ export interface Identified {
   via: 'bearer' | 'cookie' | 'custom'
   /** The sign-in that the credential is from; absent where the identity keeps none. */
   signInId?: string
-  /** What the identity provider knows of the user: the platform makes a user of it at the first request. Absent = the user must exist. */
+  /**
+   * What the identity provider knows of the user: the platform makes a user of it at the first request. E-mails and names that no body could have are
+   * left out. Later it is only good for this user if the `provider` is the same, which is '' where it is absent. Without a profile, the user must exist,
+   * and may be anybody.
+   */
   profile?: Partial<Omit<UserFields, 'budget'>>
 }
 

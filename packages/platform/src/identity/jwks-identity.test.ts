@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { getUser, memoryKV } from '@turnpike/core'
+import { getUser, listAudit, memoryKV } from '@turnpike/core'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createPlatform } from '../platform.js'
@@ -54,6 +54,7 @@ describe('jwksIdentity', () => {
       'no exp': sign({ exp: undefined }),
       'no sub': sign({ sub: undefined }),
       'a long sub': sign({ sub: 'x'.repeat(201) }),
+      'an empty sub': sign({ sub: '' }),
       'from the future': sign({ iat: seconds() + 120 }),
       'an unknown key': sign({}, { kid: 'k2' }),
       HS256: sign({}, { key: new TextEncoder().encode(JSON.stringify(jwk)) as never, alg: 'HS256' }),
@@ -124,6 +125,81 @@ describe('an identity provider beside passwords', () => {
     const [status, body] = await ask(await sign({ email: 'ADA@example.org', email_verified: true }))
     expect([status, body]).toMatchObject([200, { id: 'idp|1', email: '', role: 'user' }])
     expect(await getUser(kv, id)).toMatchObject({ email: 'ada@example.org', role: 'admin' })
+  })
+
+  it('is not believed what it has not verified', async () => {
+    const { platform, ask } = await setUp()
+    for (const [i, email_verified] of [false, 'false', null, 0].entries())
+      expect((await ask(await sign({ sub: `idp|${i}`, email: `${i}@example.org`, email_verified })))[1]).toMatchObject({
+        id: `idp|${i}`,
+        email: '',
+      })
+    expect(await platform.operations.users.find('0@example.org')).toBeNull()
+    for (const email_verified of [true, 'true']) {
+      const [sub, email] = [`idp|${typeof email_verified}`, `${typeof email_verified}@example.org`]
+      expect((await ask(await sign({ sub, email, email_verified })))[1]).toMatchObject({ id: sub, email })
+    }
+  })
+
+  it('stores neither an e-mail nor names that no body could have', async () => {
+    const { ask } = await setUp()
+    const bad = [
+      'a\n b\0 not an address',
+      'a\u202e@example.org',
+      `${'a'.repeat(3_000)}@example.org`,
+      '\ufb2c'.repeat(250) + '@x',
+    ]
+    for (const [i, email] of bad.entries())
+      expect(
+        await ask(
+          await sign({
+            sub: `idp|${i}`,
+            email,
+            given_name: 'A\0',
+            family_name: 'L',
+            preferred_username: 'x'.repeat(201),
+          }),
+        ),
+      ).toMatchObject([200, { email: '', first_name: '', last_name: 'L', username: '' }])
+  })
+
+  it('has no users but its own', async () => {
+    const { kv, platform, ask } = await setUp()
+    const { users } = platform.operations
+    const ada = await users.create({ email: 'ada@example.org', role: 'admin', password: 'correct horse' })
+    const script = await users.create({ role: 'admin' })
+    const elsewhere = await users.create({ id: 'idp|2', provider: 'other' })
+    for (const { id } of [ada, script, elsewhere]) expect((await ask(await sign({ sub: id })))[0]).toBe(401)
+    // As users of earlier versions are stored.
+    await users.create({ id: 'idp|3', provider: 'jwks', role: 'developer' })
+    expect(await ask(await sign({ sub: 'idp|3' }))).toMatchObject([200, { role: 'developer' }])
+
+    const mine = (user: (sub: string) => { userId: string; profile?: { provider?: string } }) => {
+      const identity = jwksIdentity({ issuer, audience, jwks, user: ({ sub }) => user(sub!) })
+      const { fetch } = createPlatform({ kv, identity })
+      return async (sub: string) => {
+        const headers = { authorization: `Bearer ${await sign({ sub })}` }
+        return (await fetch(new Request('http://x.example/api/account', { headers }))).status
+      }
+    }
+    const other = mine((sub) => ({ userId: sub, profile: { provider: 'other' } }))
+    expect([await other('idp|2'), await other('idp|3'), await other(ada.id)]).toEqual([200, 401, 401])
+    expect([await other('idp|4'), await other('idp|4'), (await ask(await sign({ sub: 'idp|4' })))[0]]).toEqual([
+      200, 200, 401,
+    ])
+    const silent = mine((sub) => ({ userId: sub, profile: {} }))
+    expect([await silent('idp|5'), await silent('idp|5'), await silent(ada.id)]).toEqual([200, 200, 401])
+    expect(await silent('x'.repeat(201))).toBe(401)
+    // Who gives no profile says which users of the platform these are.
+    expect(await mine((sub) => ({ userId: sub }))(ada.id)).toBe(200)
+    const named = jwksIdentity({ issuer, audience, jwks, provider: 'staff' })
+    expect((await named.authenticate(head(`Bearer ${await sign({})}`)))!.profile).toMatchObject({ provider: 'staff' })
+  })
+
+  it('is in the audit log with the users that it makes', async () => {
+    const { kv, ask } = await setUp()
+    for (let i = 0; i < 2; i++) await ask(await sign({}))
+    expect((await listAudit(kv)).items).toMatchObject([{ actor: 'idp|1', action: 'user.create', target: 'idp|1' }])
   })
 
   it('does not bring back who was deleted', async () => {

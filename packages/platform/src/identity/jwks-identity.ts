@@ -20,7 +20,15 @@ export interface JwksIdentityOptions {
   algorithms?: string[]
   /** Seconds that the clocks may differ; default 30. */
   clockTolerance?: number
-  /** Whom a token belongs to; default the user with the id `sub`, and the profile of the claims `email`, `given_name` and `family_name`. Null = 401. */
+  /**
+   * The `provider` of the users that it makes; default `jwks`. Give each of several identity providers its own: a token is only good for users of
+   * its provider.
+   */
+  provider?: string
+  /**
+   * Whom a token belongs to, with the `provider` of the user in the profile; default the user with the id `sub`, and the profile of the claims
+   * `email`, `given_name`, `family_name` and `preferred_username`. An e-mail whose `email_verified` is not true is left out. Null = 401.
+   */
   user?: (claims: JWTPayload) => Pick<Identified, 'userId' | 'profile'> | null
   /** The clock, in milliseconds; default `Date.now`. */
   now?: () => number
@@ -28,26 +36,32 @@ export interface JwksIdentityOptions {
 
 const text = (claim: unknown): string => (typeof claim === 'string' ? claim : '')
 
-const userOf: NonNullable<JwksIdentityOptions['user']> = ({ sub, ...claims }) =>
-  typeof sub === 'string' && sub.length <= ID_LENGTH
-    ? {
-        userId: sub,
-        profile: {
-          email: text(claims['email']) || null,
-          first_name: text(claims['given_name']),
-          last_name: text(claims['family_name']),
-          username: text(claims['preferred_username']),
-          provider: 'jwks',
-        },
-      }
-    : null
+/** Some identity providers say it by a text; where one does not say it, its e-mails are believed. */
+const isVerified = ({ email_verified = true }: JWTPayload): boolean => String(email_verified) === 'true'
+
+const userBy =
+  (provider: string): NonNullable<JwksIdentityOptions['user']> =>
+  ({ sub, ...claims }) =>
+    typeof sub === 'string' && sub !== '' && sub.length <= ID_LENGTH
+      ? {
+          userId: sub,
+          profile: {
+            email: (isVerified(claims) && text(claims['email'])) || null,
+            first_name: text(claims['given_name']),
+            last_name: text(claims['family_name']),
+            username: text(claims['preferred_username']),
+            provider,
+          },
+        }
+      : null
 
 /**
  * Identifies users by the access tokens of an identity provider of your own, such as Supabase, Auth0, Clerk or Keycloak.
  * @throws TypeError for algorithms that are not asymmetric
  */
 export function jwksIdentity(options: JwksIdentityOptions): Identity {
-  const { issuer, audience, jwks, clockTolerance = 30, user = userOf, now = Date.now } = options
+  const { issuer, audience, jwks, clockTolerance = 30, now = Date.now } = options
+  const { provider = 'jwks', user = userBy(provider) } = options
   const { algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'] } = options
   if (algorithms.some((name) => !/^(RS|PS|ES|Ed)/.test(name)))
     throw new TypeError('jwksIdentity takes asymmetric algorithms only')

@@ -1,6 +1,6 @@
 import type { Commit, KV, RateLimiter } from '@turnpike/core'
 import { audit, sha256 } from '@turnpike/core/internal'
-import { SIGN_IN_LOG, SIGN_IN_LOG_DAYS } from '../conventions.js'
+import { AUDIT_LOG, SIGN_IN_LOG_DAYS } from '../conventions.js'
 import { addressOf } from './networks.js'
 import type { SignIn } from './sign-ins.js'
 
@@ -20,16 +20,29 @@ export function signInLog(kv: KV, limiter: RateLimiter, now: () => number) {
   return {
     /** The entry of a sign-in, or of its end by its user. @param ip where from */
     async of(action: 'sign-in' | 'sign-out', { id, user_id }: SignIn, ip: string): Promise<NonNullable<Commit['set']>> {
-      const { ok } = await limiter.consume(`audit ${action} ${user_id}`, SIGN_IN_LOG.perUser)
+      const { ok } = await limiter.consume(`audit ${action} ${user_id}`, AUDIT_LOG.perUser)
       return ok ? entry(action, user_id, id, addressOf(ip)) : []
     },
 
     /** Logs a failure. Known and unknown e-mails take the same time. @param userId null for an unknown e-mail */
     async failed(email: string, userId: string | null, ip: string): Promise<void> {
-      const { failuresPerEmail, failures } = SIGN_IN_LOG
-      const isFirst = await limiter.consume(`audit failures of ${await sha256(email)}`, failuresPerEmail)
-      if (!isFirst.ok || !(await limiter.consume('audit failures', failures)).ok) return
-      await kv.commit({ set: entry('sign-in.fail', UNKNOWN, userId ?? UNKNOWN, addressOf(ip)) })
+      const { same, ofUsers, ofUnknown } = AUDIT_LOG
+      const isFirst = await limiter.consume(`audit failures of ${await sha256(email)}`, same)
+      if (!isFirst.ok) return
+      // Made up e-mails must not use up what is logged of those that somebody has.
+      const [whose, perMinute] = userId === null ? (['nobody', ofUnknown] as const) : (['users', ofUsers] as const)
+      const { ok } = await limiter.consume(`audit failures: ${whose}`, perMinute)
+      // Where there is no entry, as much is written in another place.
+      const unlogged = { key: ['sign-in-unlogged'], value: addressOf(ip), expiresAt: now() + 60_000 }
+      await kv.commit({ set: ok ? entry('sign-in.fail', UNKNOWN, userId ?? UNKNOWN, addressOf(ip)) : [unlogged] })
+    },
+
+    /** Logs a wrong token of administrators. */
+    async guessed(ip: string): Promise<void> {
+      const address = addressOf(ip)
+      const isFirst = await limiter.consume(`audit guesses from ${await sha256(address)}`, AUDIT_LOG.same)
+      if (!isFirst.ok || !(await limiter.consume('audit guesses', AUDIT_LOG.ofUnknown)).ok) return
+      await kv.commit({ set: entry('admin-token.fail', UNKNOWN, 'admin-token', address) })
     },
   }
 }

@@ -1,5 +1,7 @@
-import { createUser, deleteUser, memoryKV } from '@turnpike/core'
+import type { Key, KV } from '@turnpike/core'
+import { createUser, deleteUser, gatewayKeys, memoryKV, usageLedger } from '@turnpike/core'
 import { expect, it } from 'vitest'
+import { usageRecord } from '../../../../test/support/usage-record.js'
 import { passwordAuth } from '../identity/password-auth.js'
 import { createPlatform } from '../platform.js'
 
@@ -9,4 +11,37 @@ it('makes no key for a user who was deleted meanwhile', async () => {
   const { id } = (await createUser(kv, { name: 'Ada', role: 'developer' }))!
   await deleteUser(kv, id)
   await expect(operations.keys.create(id, { name: 'laptop' })).rejects.toMatchObject({ status: 401 })
+})
+
+it('reads what keys used page by page, hours of used ones only, a few at a time, and lets others have their turn', async () => {
+  const kv = await memoryKV()
+  const ledger = usageLedger(kv)
+  let [reading, most, hours, turns] = [0, 0, 0, 0]
+  const watched: typeof kv = {
+    ...kv,
+    async list<T>(prefix: Key, options?: Parameters<KV['list']>[1]) {
+      if (prefix[0] !== 'usage-hour') return kv.list<T>(prefix, options)
+      hours++
+      most = Math.max(most, ++reading)
+      const found = await kv.list<T>(prefix, options)
+      reading--
+      return found
+    },
+  }
+  const keys = gatewayKeys(kv)
+  const platform = createPlatform({ kv: watched, identity: { authenticate: () => ({ userId: 'ada', via: 'custom' }) } })
+  await createUser(kv, { id: 'ada', role: 'developer' })
+  for (let i = 0; i < 900; i++) {
+    const { id } = (await keys.create('ada', { name: `${i}` }))!
+    if (i % 9 === 0) await ledger.append(usageRecord({ key_id: id }))
+    else await keys.revoke(id)
+  }
+
+  const clock = setInterval(() => turns++)
+  const response = await platform.fetch(new Request('http://x.example/api/keys/usage?from=2026-01-01'))
+  const { keys: used, requests } = (await response.json()) as { keys: { requests: number }[]; requests: number }
+  clearInterval(clock)
+  expect([used.length, used.filter((key) => key.requests === 1).length, requests]).toEqual([900, 100, 100])
+  expect([hours, most]).toEqual([100, 8])
+  expect(turns).toBeGreaterThan(3)
 })

@@ -1,7 +1,7 @@
-import type { Act, GatewayKey as StoredKey, KeyInput, PageOptions, Role } from '@turnpike/core'
+import type { Act, GatewayKey as StoredKey, KeyInput, PageOptions, Role, UsageTotals } from '@turnpike/core'
 import { DEFAULT_RATE_LIMIT, getUser } from '@turnpike/core'
-import { hourOf, invalid, isUuid, NewBudget } from '@turnpike/core/internal'
-import { jsonArray, Paging } from '@turnpike/http'
+import { afterTurn, CALLS_AT_ONCE, hourOf, invalid, isUuid, NewBudget } from '@turnpike/core/internal'
+import { jsonArray, jsonList, Paging } from '@turnpike/http'
 import * as v from 'valibot'
 import { forbidden, notFound, unauthenticated } from '../errors.js'
 import { operation } from '../operation.js'
@@ -10,23 +10,23 @@ import { GatewayKey, IdParams, KeysUsage, plain } from '../schemas.js'
 import { dateOf, periodOf, Time } from '../time.js'
 import { none, sum, usageView } from '../usage.js'
 
-/** Most keys that one answer sums up. */
-const PAGE = 500
+/** The hours from that of `from` to that of `to`, both included; default all. */
+export interface Period {
+  from?: Date | undefined
+  to?: Date | undefined
+}
 
 /** What users can do with their gateway keys, without HTTP. */
 export function keyOperations({ kv, keys, ledger, keyLimits, dataBytes, now }: Parts) {
   const limits = (role: Role) => (role === 'user' ? { keys: 0, rateLimit: 0 } : keyLimits[role])
 
-  /** All keys of a user, newest first. */
-  const all = async (userId: string): Promise<StoredKey[]> => {
-    const found: StoredKey[] = []
-    let after: string | undefined
-    do {
-      const page = await keys.list(userId, { limit: PAGE, after })
-      found.push(...page.items)
-      after = page.next
-    } while (after !== undefined)
-    return found
+  /** The sums of a key in the hours of a period. */
+  const within = async (id: string, { from = new Date(0), to }: Period): Promise<UsageTotals> => {
+    const last = to && hourOf(to.toISOString())
+    const hours = await ledger.hours('key', id, from)
+    return hours
+      .filter(({ hour }) => last === undefined || hour <= last)
+      .reduce((all, hour) => sum(all, hour.totals), none)
   }
 
   return {
@@ -50,29 +50,21 @@ export function keyOperations({ kv, keys, ledger, keyLimits, dataBytes, now }: P
       const key = isUuid(id) ? await keys.get(id) : null
       return key?.user_id === userId && keys.revoke(id, act)
     },
-    /**
-     * The usage of a user's keys: over all time, or in the hours from that of `from` to that of `to`, both included.
-     */
-    async usage(userId: string, { from, to }: { from?: Date | undefined; to?: Date | undefined } = {}) {
-      const owned = await all(userId)
-      const last = to && hourOf(to.toISOString())
-      const totals =
-        from || to
-          ? await Promise.all(
-              owned.map(async ({ id }) =>
-                (await ledger.hours('key', id, from ?? new Date(0)))
-                  .filter(({ hour }) => last === undefined || hour <= last)
-                  .reduce((all, hour) => sum(all, hour.totals), none),
-              ),
-            )
-          : await ledger.totalsOfMany(
-              'key',
-              owned.map(({ id }) => id),
-            )
-      return {
-        total: totals.reduce((all, one) => sum(all, one), none),
-        keys: owned.map((key, i) => ({ key, totals: totals[i]! })),
+    /** A page of a user's keys, newest first, with what each has used: over all time, or in the hours of a period. */
+    async usage(userId: string, period: Period = {}, page?: PageOptions) {
+      const { items, next } = await keys.list(userId, page)
+      const totals = await ledger.totalsOfMany(
+        'key',
+        items.map(({ id }) => id),
+      )
+      const used = period.from || period.to ? [...items.keys()].filter((i) => totals[i]!.requests > 0) : []
+      while (used.length > 0) {
+        const some = used.splice(0, CALLS_AT_ONCE)
+        await Promise.all(some.map(async (i) => (totals[i] = await within(items[i]!.id, period))))
+        // Other requests have their turn, because a store in memory never waits.
+        await new Promise<void>((resolve) => afterTurn(resolve))
       }
+      return { items: items.map((key, i) => ({ key, totals: totals[i]! })), next }
     },
   }
 }
@@ -168,11 +160,14 @@ export const keysUsage = (keys: KeyOperations) =>
     access: 'developer',
     query: v.object({ from: v.optional(Time), to: v.optional(Time) }),
     output: KeysUsage,
-    async run(caller, { query }) {
-      const usage = await keys.usage(caller!.user.id, periodOf(query))
-      return {
-        ...usageView(usage.total),
-        keys: usage.keys.map(({ key, totals }) => ({ id: key.id, name: key.name, ...usageView(totals) })),
+    run(caller, { query }) {
+      const period = periodOf(query)
+      let total = none
+      const read = async (page: PageOptions) => {
+        const { items, next } = await keys.usage(caller!.user.id, period, page)
+        total = items.reduce((all, { totals }) => sum(all, totals), total)
+        return { items: items.map(({ key: { id, name }, totals }) => ({ id, name, ...usageView(totals) })), next }
       }
+      return jsonList({}, 'keys', read, () => usageView(total))
     },
   })

@@ -1,3 +1,4 @@
+import type { Act } from '@turnpike/core'
 import * as v from 'valibot'
 import { jsonArray, Paging } from '@turnpike/http'
 import { NEW_PROJECT } from '../conventions.js'
@@ -19,7 +20,7 @@ import { IdParams, Name, Project, TeamType, Text } from '../schemas.js'
 import type { BalanceOperations } from './balances.js'
 
 /** What users can do with their projects, without HTTP. Each is of the user whose id is given. */
-export function projectOperations({ kv, teams, dataBytes, now }: Parts, { limits }: BalanceOperations) {
+export function projectOperations({ kv, teams, dataBytes, logsOwn, now }: Parts, { limits }: BalanceOperations) {
   const get = async (userId: string, id: string, foreign?: 403 | 404) =>
     projectView((await ownProject(kv, userId, id, foreign)).value)
 
@@ -44,7 +45,10 @@ export function projectOperations({ kv, teams, dataBytes, now }: Parts, { limits
       return updateProject(kv, userId, id, fields, { ...agents, limits: await most(userId), now: now() })
     },
     /** Deletes a project with all that belongs to it. @throws ApiError 404, 403 for somebody else's */
-    remove: (userId: string, id: string) => deleteProject(kv, userId, id),
+    async remove(userId: string, id: string, { by, ...act }: Act = {}): Promise<void> {
+      const logs = by !== undefined && (await logsOwn('project.delete', userId))
+      await deleteProject(kv, userId, id, { now: now(), ...act, by: logs ? by : undefined })
+    },
     /** Finishes deletions that a crash cut off. Call it when a process starts. @returns how many there were */
     finishRemovals: () => finishPurges(kv),
     /** The team of a project. @throws ApiError 404 */
@@ -138,5 +142,5 @@ export const projectsRemove = (projects: ProjectOperations) =>
     access: 'user',
     params: IdParams,
     errors: [403, 404],
-    run: (caller, { params: { id } }) => projects.remove(caller!.user.id, id),
+    run: (caller, { params: { id } }) => projects.remove(caller!.user.id, id, { by: caller!.user.id }),
   })

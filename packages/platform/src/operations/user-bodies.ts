@@ -1,9 +1,7 @@
-import { USER_NAME } from '@turnpike/core/internal'
+import { Email } from '@turnpike/core/internal'
 import * as v from 'valibot'
 import { present } from '../given-fields.js'
-import { Email, Role } from '../schemas.js'
-
-const name = v.pipe(v.string(), v.maxLength(200), v.regex(USER_NAME, 'expected a text without control characters'))
+import { Role, UserName } from '../schemas.js'
 
 /** Other spellings of fields. */
 export const aliases = { first_name: 'firstName', last_name: 'lastName' }
@@ -22,18 +20,18 @@ export const fieldsOf = ({
 export const NewUser = v.object({
   email: Email,
   password: v.nullish(v.string()),
-  firstName: v.nullish(name),
-  lastName: v.nullish(name),
-  username: v.nullish(name),
+  firstName: v.nullish(UserName),
+  lastName: v.nullish(UserName),
+  username: v.nullish(UserName),
   role: v.nullish(Role),
 })
 
 /** The body of PATCH /api/users/{id}: only fields to change. */
 export const UserPatch = v.object({
   email: v.optional(Email),
-  firstName: v.optional(name),
-  lastName: v.optional(name),
-  username: v.optional(name),
+  firstName: v.optional(UserName),
+  lastName: v.optional(UserName),
+  username: v.optional(UserName),
   role: v.optional(Role),
 })
 

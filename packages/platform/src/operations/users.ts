@@ -3,7 +3,6 @@ import {
   changeOwnRole,
   createUser,
   deleteUser,
-  EMAIL,
   findUserByEmail,
   getUser,
   listUsers,
@@ -11,7 +10,7 @@ import {
   updateUser,
 } from '@turnpike/core'
 import type { User as StoredUser } from '@turnpike/core'
-import { highestOwnRole, invalid, uuidv7 } from '@turnpike/core/internal'
+import { Email, highestOwnRole, invalid, uuidv7 } from '@turnpike/core/internal'
 import { jsonArray, Paging } from '@turnpike/http'
 import * as v from 'valibot'
 import { found, notFound } from '../errors.js'
@@ -43,7 +42,7 @@ export function userOperations({ kv, keys, sessions, selfRole, now }: Parts) {
   return {
     /** @throws ApiError 400 where the e-mail is taken or none, or for a password that is too short or too long */
     async create({ password, ...fields }: UserInput, act: Act = {}): Promise<StoredUser> {
-      if (fields.email && !EMAIL.test(fields.email)) throw invalid('Expected an e-mail address')
+      if (fields.email && !v.is(Email, fields.email)) throw invalid('Expected an e-mail address')
       const time = act.now ?? now()
       const id = fields.id ?? uuidv7(time)
       if (password !== undefined && !sessions)
