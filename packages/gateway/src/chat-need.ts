@@ -1,4 +1,12 @@
-import type { Capability, ChatCompletionRequest as ChatRequest, Model, Target, UnitClass, Units } from '@turnpike/core'
+import type {
+  Capability,
+  ChatCompletionRequest as ChatRequest,
+  Model,
+  Note,
+  Target,
+  UnitClass,
+  Units,
+} from '@turnpike/core'
 import { extend } from '@turnpike/core/internal'
 import { EXPECTED_OUTPUT_TOKENS } from './conventions.js'
 import { isMedia, mediaTokens, predictionTokens, promptTokens } from './meter.js'
@@ -15,27 +23,29 @@ function abilities({ tools, messages, ...request }: ChatRequest): Capability[] {
   return needed
 }
 
-/** Whether a target supports a request as it is. */
-function fits(request: ChatRequest, { provider, model }: Target, listed: Model | undefined): boolean {
-  if (listed && !abilities(request).every((ability) => listed.capabilities.includes(ability))) return false
+const previews = new WeakMap<ChatRequest, Map<Target, Note[] | undefined>>()
+
+/** What a target's translation of a request notes; undefined where it refuses. A request of megabytes is translated once, whatever is asked. */
+function notesOf(request: ChatRequest, target: Target): Note[] | undefined {
+  const known = previews.get(request) ?? new Map<Target, Note[] | undefined>()
+  if (known.has(target)) return known.get(target)
+  const { provider, model } = target
+  let notes: Note[] | undefined
   try {
-    provider.chat!.preview(extend(request, { model }))
-    return true
-  } catch {
-    return false
-  }
+    notes = provider.chat!.preview(extend(request, { model }))
+  } catch {}
+  previews.set(request, known.set(target, notes))
+  return notes
 }
 
-/** Whether a field reaches a target's upstream. */
-function sends(request: ChatRequest, { provider, model }: Target, field: string): boolean {
-  if (request[field] === undefined) return false
-  try {
-    return !provider.chat!.preview(extend(request, { model })).some((note) => note.field === field)
-  } catch {
-    // It may be sent once the provider has prepared the request.
-    return true
-  }
-}
+/** Whether a target supports a request as it is. */
+const fits = (request: ChatRequest, target: Target, listed: Model | undefined): boolean =>
+  (!listed || abilities(request).every((ability) => listed.capabilities.includes(ability))) &&
+  notesOf(request, target) !== undefined
+
+/** Whether a field reaches a target's upstream. Of a request that is refused as it is, all may be sent once the provider has prepared it. */
+const sends = (request: ChatRequest, target: Target, field: string): boolean =>
+  request[field] !== undefined && !notesOf(request, target)?.some((note) => note.field === field)
 
 /** The parts of a request that are no text. */
 const mediaOf = ({ messages }: ChatRequest) =>

@@ -1,5 +1,5 @@
 import { ApiError } from '@turnpike/core'
-import { concat, invalid } from '@turnpike/core/internal'
+import { concat, excess, invalid } from '@turnpike/core/internal'
 import { BODY_BYTES_PER_S, BODY_IDLE_MS } from './conventions.js'
 import type { ShellOptions } from './exchange.js'
 
@@ -83,34 +83,13 @@ export async function collect(body: AsyncIterable<Uint8Array>, limit: number): P
   return concat(chunks, size)
 }
 
-/** True where `text` nests arrays and objects deeper than `limit`. A scan, because recursive code would overflow the stack first. */
-function tooDeep(text: string, limit: number): boolean {
-  let depth = 0
-  for (let i = 0; i < text.length; i++) {
-    const c = text.charCodeAt(i)
-    if (c === 0x22) {
-      // Skip to the closing quote: one that is preceded by an even number of backslashes.
-      for (;;) {
-        i = text.indexOf('"', i + 1)
-        if (i === -1) return false
-        let slashes = 0
-        while (text.charCodeAt(i - 1 - slashes) === 0x5c) slashes++
-        if (slashes % 2 === 0) break
-      }
-    } else if (c === 0x7b || c === 0x5b) {
-      if (++depth > limit) return true
-    } else if (c === 0x7d || c === 0x5d) depth--
-  }
-  return false
-}
-
 const invalidJson = (message: string): ApiError => invalid(message, { code: 'invalid_json' })
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
  * A JSON body as a value.
- * @throws ApiError 400 `invalid_json` for what is not UTF-8, not JSON or nested deeper than `depth`
+ * @throws ApiError 400 `invalid_json` for what is not UTF-8, not JSON, nested deeper than `depth` or of more than 400,000 values
  */
 export function parseJson(bytes: Uint8Array, depth: number): unknown {
   if (bytes.length === 0) throw invalidJson('The request body is empty; a JSON object is expected')
@@ -120,7 +99,8 @@ export function parseJson(bytes: Uint8Array, depth: number): unknown {
   } catch {
     throw invalidJson('The request body is not valid UTF-8')
   }
-  if (tooDeep(text, depth)) throw invalidJson(`The request body nests deeper than ${depth} levels`)
+  const tooMuch = excess(text, depth)
+  if (tooMuch) throw invalidJson(`The request body ${tooMuch}`)
   try {
     return JSON.parse(text)
   } catch {

@@ -100,7 +100,7 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
     if (!state) states.set(index, (state = { usable: false, images: 0 }))
     const logprobs = toLogprobs(candidate)
     if (logprobs) {
-      logprobs.content.unshift(...(state.extra?.logprobs.content ?? []))
+      logprobs.content = [...(state.extra?.logprobs.content ?? []), ...logprobs.content]
       state.extra = { logprobs }
     }
     for (const part of content?.parts ?? []) onPart(index, state, part)

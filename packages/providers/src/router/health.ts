@@ -30,9 +30,17 @@ const ended = ({ kind, code }: UpstreamFailure): boolean =>
 const isRateLimit = ({ status, credential }: UpstreamFailure): boolean => status === 429 && !credential
 
 /**
+ * Whether a model is refused, and not the credential: some vendors answer 403 for models that an account may not use, which callers choose. A
+ * 403 that names no model is about the account, such as its country.
+ */
+const refusesModel = ({ message, failure: { status, code } }: UpstreamError, model: string): boolean =>
+  (status === 403 || status === 404) &&
+  (code === 'model_not_found' || message.includes(model) || /\b(models?|resource)\b/i.test(message))
+
+/**
  * A circuit breaker per provider, driven by real traffic: after several consecutive failures the provider is tried last, until one request
  * tries it. Not counted as failures: errors caused by the caller, answers that the model itself ended (callers could provoke them),
- * and rate limits, which only move the model behind others.
+ * and rate limits and models that are refused, which only move the model behind others.
  */
 export class Health {
   readonly #states = new Map<Provider, State>()
@@ -83,11 +91,12 @@ export class Health {
       return
     }
     const { kind, retryAfter = LIMITED_S } = error.failure
-    if (isRateLimit(error.failure)) {
+    const isRefused = refusesModel(error, model)
+    if (isRefused || isRateLimit(error.failure)) {
       const limits = this.#limited.get(provider) ?? new Map<string, number>()
       // Expired entries are removed, because model ids are chosen by callers and would accumulate.
       for (const [one, until] of limits) if (until <= this.#now()) limits.delete(one)
-      this.#limited.set(provider, limits.set(model, this.#now() + retryAfter * 1000))
+      this.#limited.set(provider, limits.set(model, this.#now() + (isRefused ? this.#restMs : retryAfter * 1000)))
       return
     }
     this.#fail(state, kind)
