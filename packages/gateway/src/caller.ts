@@ -1,6 +1,6 @@
 import type { GatewayKeys, KeyHolder, RateLimiter, User } from '@turnpike/core'
 import { ApiError, KEY_PREFIX } from '@turnpike/core'
-import { sha256 } from '@turnpike/core/internal'
+import { consumeMore, sha256 } from '@turnpike/core/internal'
 import type { Call, Exchange } from '@turnpike/http'
 import { forbidden } from './errors.js'
 import type { Access } from './operation.js'
@@ -15,7 +15,11 @@ export interface Administrator {
 export interface SignedIn {
   user: User
   key?: undefined
+  countCalls?: CountCalls | undefined
 }
+
+/** Counts the calls of a user's request beyond its first, such as those for `n` answers. @throws ApiError 429 where a minute has no room for them */
+export type CountCalls = (user: User, calls: number) => Promise<void>
 
 /** Callers on whose account requests are made: those of routes with the access `key`. */
 export type UserCaller = KeyHolder | SignedIn
@@ -92,13 +96,30 @@ export function callerOf(
   }
 }
 
+/** Counts the calls of a request beyond its first, which {@link callerOf} counted, where one request needs several. */
+export const callCounter =
+  (limiter: RateLimiter) =>
+  async ({ key, user, ...caller }: UserCaller, calls: number): Promise<void> => {
+    if (!key) return (caller as SignedIn).countCalls?.(user, calls)
+    const { id, rate_limit } = key
+    const { ok, retryAfter } = await consumeMore(limiter, id, rate_limit, calls)
+    if (ok) return
+    const message = `This key is limited to ${rate_limit} requests per minute, and this one counts as ${calls}: one for each of the n answers`
+    throw new ApiError(429, 'rate_limit_error', message, {
+      code: 'rate_limit_exceeded',
+      retryAfter,
+      shouldRetry: calls > rate_limit ? false : undefined,
+    })
+  }
+
 /** Finds the user of a request by `authenticate`. */
 export function signedInBy(
   authenticate: AuthenticateUser,
+  countCalls: CountCalls | undefined,
 ): (exchange: Exchange, access: Access, log: Call['log']) => Promise<Caller> {
   return async (exchange, _, log) => {
     const user = await authenticate(exchange)
     log({ user_id: user.id })
-    return { user }
+    return { user, countCalls }
   }
 }

@@ -9,6 +9,7 @@ import type {
 } from '@turnpike/core'
 import { extend } from '@turnpike/core/internal'
 import { EXPECTED_OUTPUT_TOKENS } from './conventions.js'
+import { callsOf } from './fan-out.js'
 import { isMedia, mediaTokens, predictionTokens, promptTokens } from './meter.js'
 import { askedTier, isPriced } from './service-tier.js'
 import type { PricedNeed } from './upstream-request.js'
@@ -89,9 +90,10 @@ export function needOf(request: ChatRequest): PricedNeed {
   return {
     task: 'chat',
     request,
+    calls: ({ provider }) => callsOf(provider.chat!, request),
     expected({ provider }): Units {
-      // A provider of one choice per call is called once for each, and each call pays for the prompt.
-      const prompts = provider.chat!.oneChoice ? answers : 1
+      // Each call pays for the prompt.
+      const prompts = callsOf(provider.chat!, request)
       const made = asks(request, 'audio') ? 'output_audio' : asks(request, 'image') ? 'output_image' : 'output'
       const units: Units = {
         input: promptTokens(request) * prompts,

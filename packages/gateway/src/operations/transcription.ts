@@ -110,8 +110,13 @@ export function createTranscription(options: UpstreamOptions & TranscriptionOpti
       const { response_format: format = 'json', file, model } = request
       requireModel(model, transcriptionModels)
       if (stream !== 'false') throw unsupported('Transcriptions are not streamed')
+      const unitsOfSeconds = (seconds: number) => ({
+        seconds,
+        input_audio: seconds * AUDIO_TOKENS,
+        output: seconds * TEXT_TOKENS,
+      })
       const guess = Math.ceil(file.size / BYTES_PER_SECOND)
-      const expected = { seconds: guess, input_audio: guess * AUDIO_TOKENS, output: guess * TEXT_TOKENS }
+      const expected = unitsOfSeconds(guess)
       const need = { task: 'transcription' as const, request, expected: () => expected }
       const upstream = await upstreamRequest(options, caller, call, need, notes)
       const { answer, used, cost } = await whole(
@@ -128,7 +133,8 @@ export function createTranscription(options: UpstreamOptions & TranscriptionOpti
           // A model that is billed by tokens, from an upstream that reports none, costs what was expected.
           if (!usage && byToken && !bySecond) return estimated(expected)
           return {
-            usage: usage ?? { prompt_tokens: 0, completion_tokens: 0 },
+            // Credits are tokens, also of models that are billed by the second.
+            usage: usage ?? estimated(unitsOfSeconds(lasted)).usage,
             units: { ...(usage && unitsOf(usage)), seconds: lasted },
             accuracy: seconds === undefined ? 'estimated' : 'reported',
           }
