@@ -51,9 +51,12 @@ it('a request that is prepared is translated and serialised once, for any number
   const onNotes = vi.fn()
   for (let i = 0; i < 5; i++) await chat.complete(one, { signal, onNotes })
   expect([translate.mock.calls.length, serialised.mock.calls.length]).toEqual([1, 1])
-  expect(onNotes.mock.calls).toEqual(Array(5).fill([[{ field: 'user', action: 'dropped' }]]))
+  expect(onNotes.mock.calls).toEqual(Array.from({ length: 5 }, () => [[{ field: 'user', action: 'dropped' }]]))
   expect(sent.map(({ body }) => JSON.parse(body as string) as unknown)).toEqual(
-    Array(5).fill(expect.objectContaining({ model: request.model, messages: [expect.anything()] })),
+    Array.from(
+      { length: 5 },
+      () => expect.objectContaining({ model: request.model, messages: [expect.anything()] }) as unknown,
+    ),
   )
 })
 
