@@ -55,6 +55,24 @@ describe(`threat 33: money that is spent unseen, on ${runtime}`, () => {
     },
   )
 
+  it('a second tier behind a + is no discount, from an upstream that knows neither', async () => {
+    // At the standard price, 20,000 tokens of gpt-5 cost more than at that of flex.
+    const cost = async (service_tier?: string) => {
+      stack.fault = openai({})
+      const explained = await callers.post(
+        paths.chat,
+        { ...(requestOf('chat') as object), model: 'gpt-5', service_tier },
+        undefined,
+        { 'x-gateway-explain': 'true' },
+      )
+      return explained.headers.get('x-gateway-cost')
+    }
+    const standard = await cost()
+    expect(Number(standard)).toBeGreaterThan(0)
+    for (const tier of ['x+flex', 'flex+flex', '+batch', 'flex'])
+      expect([tier, await cost(tier)]).toEqual([tier, standard])
+  })
+
   it.each(['priority', 'fast', 'flex', 'default', 'auto'])('so is one that was asked for: %s', async (service_tier) => {
     for (const stream of [false, true])
       for (const answer of [{}, { service_tier: 'default' }, { service_tier }]) {

@@ -1,10 +1,11 @@
 import type { FamiliesStack } from '../clients/families-stack.js'
 import { KEY } from '../support/server.js'
 
-/** Limits of a gateway key. */
+/** Limits of a gateway key; `rateLimit` default 100,000. */
 export interface Limits {
   models?: string[]
   budget?: { usd: number }
+  rateLimit?: number
 }
 
 /** What a request was answered with. */
@@ -35,11 +36,16 @@ export function limitedKeys(stack: FamiliesStack) {
     return ((await made.json()) as { key: string }).key
   }
 
-  async function post(path: string, body: object, key: string = KEY): Promise<Answered> {
+  async function post(
+    path: string,
+    body: object,
+    key: string = KEY,
+    headers: Record<string, string> = {},
+  ): Promise<Answered> {
     const asked = body instanceof FormData ? new Response(body) : Response.json(body)
     const response = await fetch(origin + path, {
       method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': asked.headers.get('content-type')! },
+      headers: { authorization: `Bearer ${key}`, 'content-type': asked.headers.get('content-type')!, ...headers },
       body: await asked.arrayBuffer(),
     })
     return { status: response.status, headers: response.headers, text: await response.text() }

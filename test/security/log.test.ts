@@ -17,6 +17,7 @@ const texts = {
   'a NUL': 'x\0forged',
   quotes: 'x","forged":"',
   'a lone surrogate': 'x\ud800forged',
+  'text that is hidden or reordered': 'x\u202e\u2066forged\u200b\u{e0041}\u{e007f}',
 }
 
 describe(`threat 28: log forging, on ${runtime}`, () => {
@@ -104,7 +105,7 @@ describe(`threat 28: log forging, on ${runtime}`, () => {
         .toBeGreaterThanOrEqual(sent)
       for (const line of lines()) {
         // oxlint-disable-next-line no-control-regex
-        expect(line).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/)
+        expect(line).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]|\p{Cf}/u)
         const { level, msg, time, forged: more } = JSON.parse(line) as Record<string, unknown>
         expect([typeof level, msg, more]).toEqual(['number', expect.stringMatching(/^(request|error)$/), undefined])
         expect(time).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/)

@@ -29,10 +29,15 @@ function describe(error: unknown): object {
     : { error: typeof error }
 }
 
-/** Characters that JSON may contain unescaped, but that control a terminal or end a line for some readers of logs. */
-const controls = /[\u007f-\u009f\u2028\u2029]/g
+/** Characters that JSON may contain unescaped, but that control a terminal, end a line for some readers of logs, or are hidden or reorder a line. */
+const controls = /[\u007f-\u009f\u2028\u2029]|\p{Cf}/gu
 
-const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+/** The escapes of JSON, one for each half of a surrogate pair. */
+const escaped = (character: string): string =>
+  Array.from(
+    { length: character.length },
+    (_, i) => `\\u${character.charCodeAt(i).toString(16).padStart(4, '0')}`,
+  ).join('')
 
 /** Creates a logger that writes JSON lines to standard output. */
 export function createLog(level: string) {

@@ -74,3 +74,18 @@ export const HOLD_END_MS = 30 * 86_400_000
 
 /** Not shown: milliseconds between two loads of live prices. */
 export const PRICES_MS = 6 * 60 * 60 * 1000
+
+/** Not shown: characters of an error's message, which may repeat what the caller sent. */
+export const MESSAGE_LENGTH = 1_000
+
+/** Not shown: deepest nesting of arrays and objects in a JSON body, and in the JSON of its strings, such as the arguments of tool calls. */
+export const JSON_DEPTH = 128
+
+/**
+ * Not shown: values of a JSON body or string, counted as its commas and opening brackets. The largest request that OpenAI takes has 300,000
+ * tokens to embed, each a number; millions of empty objects would take seconds.
+ */
+export const JSON_VALUES = 400_000
+
+/** Not shown: fields of all objects of a JSON body or string. Names that all differ cost ten times as much as other values. */
+export const JSON_FIELDS = 100_000

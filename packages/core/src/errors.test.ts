@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { ApiError, scrub, StorageError, UpstreamError } from './errors.js'
+import { ApiError, StorageError, UpstreamError } from './errors.js'
 
 const api = new ApiError(429, 'rate_limit_error', 'Slow down', { code: 'rate_limit_exceeded', retryAfter: 3 })
 const upstream = new UpstreamError('Bad', { provider: 'openai', kind: 'status', accepted: false, cause: api })
@@ -14,6 +14,14 @@ describe('errors', () => {
     expect(upstream.failure).toMatchObject({ provider: 'openai', kind: 'status', accepted: false })
     expect(storage).toMatchObject({ name: 'StorageError', message: 'Full', outcome: 'none', cause: upstream })
     for (const error of [api, upstream, storage]) expect(error).toBeInstanceOf(Error)
+  })
+
+  it('for callers have messages of a limited length', () => {
+    const long = new ApiError(400, 'invalid_request_error', `No tool call "${'x'.repeat(5_000_000)}"`, {
+      code: 'invalid_body',
+    })
+    expect(long.message).toHaveLength(1_001)
+    expect(long.message).toMatch(/^No tool call "x+…$/)
   })
 
   it('have distinct types', () => {
@@ -33,25 +41,4 @@ describe('errors', () => {
     expect(copy.StorageError.is(storage)).toBe(true)
     expect(copy.UpstreamError.is(api)).toBe(false)
   })
-})
-
-describe('scrub', () => {
-  it.each([
-    ['Incorrect API key provided: sk-proj-abc123XYZ_-.', 'Incorrect API key provided: [redacted]'],
-    ['key sk-ab***********wxyz is wrong', 'key [redacted] is wrong'],
-    ['key AIzaSyA-1234567890abcdef is wrong', 'key [redacted] is wrong'],
-    ['gw-0123456789abcdef', '[redacted]'],
-    ['sent Bearer abc.def.ghi twice', 'sent [redacted] twice'],
-    ['in organization org-AbCdEf123456 on tokens', 'in organization [redacted] on tokens'],
-    ['project proj-123456 ended', 'project [redacted] ended'],
-    ['see https://platform.openai.com/account?x=1 now', 'see [redacted] now'],
-    ['sk-aaaaaaaa and sk-bbbbbbbb', '[redacted] and [redacted]'],
-  ])('hides secrets: %s', (text, clean) => expect(scrub(text)).toBe(clean))
-
-  it.each([
-    "This model's maximum context length is 8192 tokens.",
-    "Unsupported parameter: 'max_tokens'",
-    'task-force, desk-bound, risk-averse: all fine',
-    '',
-  ])('leaves other text: %s', (text) => expect(scrub(text)).toBe(text))
 })

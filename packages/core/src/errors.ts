@@ -1,12 +1,15 @@
 import type { ErrorCode, ErrorType } from './conventions.js'
-import { KEY_PREFIX } from './conventions.js'
+import { MESSAGE_LENGTH } from './conventions.js'
 import type { Usage } from './schemas/chat.js'
 
 /** Whether an error carries this mark. Unlike `instanceof`, this also works for another copy of this package. */
 const isMarked = (error: unknown, mark: string): boolean =>
   (error as { turnpike?: unknown } | null | undefined)?.turnpike === mark
 
-/** An error that is sent to the caller: an HTTP status, a `type` and `code` of a closed list, and a message that is safe to show. */
+/**
+ * An error that is sent to the caller: an HTTP status, a `type` and `code` of a closed list, and a message that is safe to show, of which the
+ * first 1,000 characters are kept.
+ */
 export class ApiError extends Error {
   readonly turnpike = 'ApiError'
   override readonly name = 'ApiError'
@@ -33,7 +36,7 @@ export class ApiError extends Error {
       cause?: unknown
     },
   ) {
-    super(message, { cause: options.cause })
+    super(message.length > MESSAGE_LENGTH ? `${message.slice(0, MESSAGE_LENGTH)}…` : message, { cause: options.cause })
     this.code = options.code
     this.field = options.field
     this.retryAfter = options.retryAfter
@@ -74,7 +77,7 @@ export interface UpstreamFailure {
   cause?: unknown
 }
 
-/** A failed upstream call. The message may contain upstream text: callers get it only through {@link scrub}, and only for 4xx that they caused. */
+/** A failed upstream call. The message may contain upstream text: callers get it only through `scrub`, and only for 4xx that they caused. */
 export class UpstreamError extends Error {
   readonly turnpike = 'UpstreamError'
   override readonly name = 'UpstreamError'
@@ -110,17 +113,3 @@ export class StorageError extends Error {
     return isMarked(value, 'StorageError')
   }
 }
-
-const secrets = new RegExp(
-  [
-    String.raw`\b(?:sk-|pk-|rk-|${KEY_PREFIX}|xai-|gsk-)[\w*.-]{6,}`,
-    String.raw`\bAIza[\w-]{10,}`,
-    String.raw`\b(?:org|proj)[-_][\w-]{6,}`,
-    String.raw`\bBearer\s+\S+`,
-    String.raw`\bhttps?://\S+`,
-  ].join('|'),
-  'gi',
-)
-
-/** Replaces keys, organisation ids and URLs in upstream text by `[redacted]`. */
-export const scrub = (text: string): string => text.replace(secrets, '[redacted]')

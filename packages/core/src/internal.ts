@@ -3,10 +3,21 @@
  * @internal
  * @module
  */
+export * from './append.js'
 export * from './base64.js'
 export * from './bytes.js'
 export * from './content-disposition.js'
-export { CALLS_AT_ONCE, ID_LENGTH, KEY_LIMITS, MAX_PAGE_SIZE, PAGE_BYTES, PAGE_SIZE } from './conventions.js'
+export {
+  CALLS_AT_ONCE,
+  ID_LENGTH,
+  JSON_DEPTH,
+  JSON_FIELDS,
+  JSON_VALUES,
+  KEY_LIMITS,
+  MAX_PAGE_SIZE,
+  PAGE_BYTES,
+  PAGE_SIZE,
+} from './conventions.js'
 export { audit } from './entities/audit.js'
 export { tokenLimit } from './entities/balances.js'
 export type { Counts } from './entities/counts.js'
@@ -17,11 +28,11 @@ export { highestOwnRole } from './entities/roles.js'
 export type { Attribute, Tagged } from './entities/tags.js'
 export { attribution } from './entities/tags.js'
 export { emailId, USER_NAME, userEntries, userEntry, userIdOf } from './entities/users.js'
-export { scrub } from './errors.js'
 export * from './extend.js'
 export * from './ids.js'
 export * from './invalid.js'
 export * from './is-object.js'
+export * from './json-excess.js'
 export * from './kv/commit.js'
 export type { KeyRange } from './kv/kv.js'
 export { decodeKey, encodeKey, rangeOf } from './kv/kv.js'
@@ -33,12 +44,14 @@ export { areBelieved, hourOf, sumOf, totalsOf } from './ledger/totals.js'
 export * from './microtask.js'
 export * from './pieces.js'
 export { repeated } from './repeated.js'
+export { consumeMore } from './rate-limiter.js'
 export * from './revocable-cache.js'
 export { completionClasses, measureClasses, promptClasses, unitClasses } from './prices/price.js'
 export { undated } from './prices/price-table.js'
 export { Budget, NewBudget } from './schemas/budget.js'
 export { CustomToolCall, jsonObject } from './schemas/chat.js'
 export { Email } from './schemas/email.js'
+export { scrub } from './scrub.js'
 export * from './sha256.js'
 export * from './shares.js'
 export * from './to-stream.js'

@@ -124,8 +124,9 @@ export interface Provider {
     /** True if a call returns one choice and `n` above 1 is rejected: the gateway then makes one call per choice. */
     readonly oneChoice: boolean
     /**
-     * Fetches what the upstream does not fetch itself, such as remote images. Idempotent.
-     * Before several calls for one request, it is called once.
+     * Called once before several calls for one request, which are then made with what it returns: fetches what the upstream does not fetch
+     * itself, such as remote images, and translates the request. Idempotent.
+     * @throws ApiError 400 for what the upstream does not support
      */
     prepare?(request: ChatCompletionRequest, signal: Signal): Promise<ChatCompletionRequest>
     /**

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { memoryRateLimiter } from './rate-limiter.js'
+import { consumeMore, memoryRateLimiter } from './rate-limiter.js'
 
 function limiter(start = 1_000_000) {
   const clock = { now: start }
@@ -63,5 +63,24 @@ describe('memoryRateLimiter', () => {
     await consume('other', 1)
     expect(deleted.mock.calls.map(([key]) => key as string)).toEqual(['old'])
     expect(await consume('young', 1)).toMatchObject({ ok: false })
+  })
+})
+
+describe('consumeMore', () => {
+  it('counts the calls of a request beyond its first', async () => {
+    const { consume } = limiter()
+    await consume('k', 10)
+    expect(await consumeMore({ consume }, 'k', 10, 4)).toMatchObject({ ok: true })
+    await consume('k', 10)
+    expect(await consumeMore({ consume }, 'k', 10, 5)).toMatchObject({ ok: true })
+    expect(await consumeMore({ consume }, 'k', 10, 2)).toMatchObject({ ok: true })
+    expect(await consumeMore({ consume }, 'k', 10, 2)).toEqual({ ok: false, retryAfter: 60 })
+  })
+
+  it('counts none where a minute has fewer', async () => {
+    const { consume } = limiter()
+    await consume('k', 10)
+    expect(await consumeMore({ consume }, 'k', 10, 11)).toEqual({ ok: false, retryAfter: 60 })
+    expect(await consumeMore({ consume }, 'k', 10, 10)).toMatchObject({ ok: true })
   })
 })

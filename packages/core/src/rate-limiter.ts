@@ -13,6 +13,21 @@ export interface RateLimiter {
 
 const WINDOW_MS = 60_000
 
+/**
+ * Counts the calls of a request beyond its first one, which was counted as the request. None where there are more than a minute has, so that
+ * a request which can never be admitted takes nothing from others.
+ */
+export async function consumeMore(
+  limiter: RateLimiter,
+  key: string,
+  perMinute: number,
+  calls: number,
+): Promise<RateLimit> {
+  if (calls > perMinute) return { ok: false, retryAfter: WINDOW_MS / 1_000 }
+  const all = await Promise.all(Array.from({ length: calls - 1 }, async () => limiter.consume(key, perMinute)))
+  return all.find(({ ok }) => !ok) ?? { ok: true, retryAfter: 1 }
+}
+
 /** A rate limiter in memory, exact within one process: a fixed window per key, which begins with the key's first request. */
 export function memoryRateLimiter(options: { now?: () => number } = {}): RateLimiter {
   const { now = Date.now } = options

@@ -1,6 +1,6 @@
 import type { GatewayKey, GatewayKeys, KeyHolder, KeyLimits, RateLimit, RateLimiter, Role, User } from '@turnpike/core'
 import { ApiError, KEY_PREFIX } from '@turnpike/core'
-import { sha256 } from '@turnpike/core/internal'
+import { consumeMore, sha256 } from '@turnpike/core/internal'
 import type { Call, Exchange } from '@turnpike/http'
 import { forbidden } from './errors.js'
 import type { Access } from './operation.js'
@@ -15,7 +15,11 @@ export interface Administrator {
 export interface SignedIn {
   user: User
   key?: undefined
+  countCalls?: CountCalls | undefined
 }
+
+/** Counts the calls of a user's request beyond its first, such as those for `n` answers. @throws ApiError 429 where a minute has no room for them */
+export type CountCalls = (user: User, calls: number) => Promise<void>
 
 /** Callers on whose account requests are made: those of routes with the access `key`. */
 export type UserCaller = KeyHolder | SignedIn
@@ -70,8 +74,6 @@ export function callerOf(
   limiter: RateLimiter,
   { keyLimits, authenticateAdmin }: { keyLimits: KeyLimits; authenticateAdmin: AuthenticateAdmin | undefined },
 ): (exchange: Exchange, access: Access, log: Call['log']) => Promise<Caller> {
-  const limits: Partial<Record<Role, { rateLimit: number }>> = keyLimits
-
   return async (exchange, access, log) => {
     if (access === 'open') return null
     const given = bearer(exchange)
@@ -95,7 +97,7 @@ export function callerOf(
     log({ key_id: id, user_id: holder.user.id })
     const own = limiter.consume(id, rate_limit)
     refuseOver(own instanceof Promise ? await own : own, `This key is limited to ${rate_limit} requests per minute`)
-    const together = limits[holder.user.role]?.rateLimit
+    const together = allKeysOf(keyLimits, holder.user)
     if (together !== undefined) {
       // After the key's own limit: what that refuses uses up nothing of the other keys.
       const all = limiter.consume(`keys of ${holder.user.id}`, together)
@@ -108,13 +110,38 @@ export function callerOf(
   }
 }
 
+/** The requests a minute of all keys of a user; undefined = any number. */
+const allKeysOf = (limits: Partial<Record<Role, { rateLimit: number }>>, { role }: User): number | undefined =>
+  limits[role]?.rateLimit
+
+/** Counts the calls of a request beyond its first, which {@link callerOf} counted, where one request needs several. */
+export const callCounter =
+  (limiter: RateLimiter, keyLimits: KeyLimits) =>
+  async ({ key, user, ...caller }: UserCaller, calls: number): Promise<void> => {
+    if (!key) return (caller as SignedIn).countCalls?.(user, calls)
+    const together = allKeysOf(keyLimits, user)
+    const limits = [{ name: key.id, perMinute: key.rate_limit }]
+    if (together !== undefined) limits.push({ name: `keys of ${user.id}`, perMinute: together })
+    for (const { name, perMinute } of limits) {
+      const { ok, retryAfter } = await consumeMore(limiter, name, perMinute, calls)
+      if (ok) continue
+      const message = `This key is limited to ${perMinute} requests per minute, and this one counts as ${calls}: one for each of the n answers`
+      throw new ApiError(429, 'rate_limit_error', message, {
+        code: 'rate_limit_exceeded',
+        retryAfter,
+        shouldRetry: calls > perMinute ? false : undefined,
+      })
+    }
+  }
+
 /** Finds the user of a request by `authenticate`. */
 export function signedInBy(
   authenticate: AuthenticateUser,
+  countCalls: CountCalls | undefined,
 ): (exchange: Exchange, access: Access, log: Call['log']) => Promise<Caller> {
   return async (exchange, _, log) => {
     const user = await authenticate(exchange)
     log({ user_id: user.id })
-    return { user }
+    return { user, countCalls }
   }
 }

@@ -1,7 +1,16 @@
-import type { Capability, ChatCompletionRequest as ChatRequest, Model, Target, UnitClass, Units } from '@turnpike/core'
+import type {
+  Capability,
+  ChatCompletionRequest as ChatRequest,
+  Model,
+  Note,
+  Target,
+  UnitClass,
+  Units,
+} from '@turnpike/core'
 import { cost } from '@turnpike/core'
 import { completionClasses, extend, isObject } from '@turnpike/core/internal'
 import { EXPECTED_OUTPUT_TOKENS, MOST_CONTEXT_TOKENS, MOST_OUTPUT_TOKENS } from './conventions.js'
+import { callsOf } from './fan-out.js'
 import type { Prompt } from './prompt.js'
 import { expectedMedia, expectedText, mostPrompt, promptOf } from './prompt.js'
 import { askedTier, isPriced, ratesOf } from './service-tier.js'
@@ -18,27 +27,29 @@ function abilities({ tools, messages, ...request }: ChatRequest): Capability[] {
   return needed
 }
 
-/** Whether a target supports a request as it is. */
-function fits(request: ChatRequest, { provider, model }: Target, listed: Model | undefined): boolean {
-  if (listed && !abilities(request).every((ability) => listed.capabilities.includes(ability))) return false
+const previews = new WeakMap<ChatRequest, Map<Target, Note[] | undefined>>()
+
+/** What a target's translation of a request notes; undefined where it refuses. A request of megabytes is translated once, whatever is asked. */
+function notesOf(request: ChatRequest, target: Target): Note[] | undefined {
+  const known = previews.get(request) ?? new Map<Target, Note[] | undefined>()
+  if (known.has(target)) return known.get(target)
+  const { provider, model } = target
+  let notes: Note[] | undefined
   try {
-    provider.chat!.preview(extend(request, { model }))
-    return true
-  } catch {
-    return false
-  }
+    notes = provider.chat!.preview(extend(request, { model }))
+  } catch {}
+  previews.set(request, known.set(target, notes))
+  return notes
 }
 
-/** Whether a field reaches a target's upstream. */
-function sends(request: ChatRequest, { provider, model }: Target, field: string): boolean {
-  if (request[field] === undefined) return false
-  try {
-    return !provider.chat!.preview(extend(request, { model })).some((note) => note.field === field)
-  } catch {
-    // It may be sent once the provider has prepared the request.
-    return true
-  }
-}
+/** Whether a target supports a request as it is. */
+const fits = (request: ChatRequest, target: Target, listed: Model | undefined): boolean =>
+  (!listed || abilities(request).every((ability) => listed.capabilities.includes(ability))) &&
+  notesOf(request, target) !== undefined
+
+/** Whether a field reaches a target's upstream. Of a request that is refused as it is, all may be sent once the provider has prepared it. */
+const sends = (request: ChatRequest, target: Target, field: string): boolean =>
+  request[field] !== undefined && !notesOf(request, target)?.some((note) => note.field === field)
 
 /** What the model is to answer with, besides text. */
 const asks = ({ modalities, audio }: ChatRequest, what: 'audio' | 'image'): boolean =>
@@ -68,9 +79,6 @@ function unpriced(request: ChatRequest, prompt: Prompt, target: Target): string 
   const missing = special.find(([name, used]) => used && price?.[name] === undefined)
   return missing && `${missing[0].endsWith('audio') ? 'audio' : 'images'} with this model`
 }
-
-/** How many calls with the prompt a target needs: a provider of one choice per call is called once for each, and each call pays for the prompt. */
-export const promptsOf = ({ n }: ChatRequest, { provider }: Target): number => (provider.chat!.oneChoice ? (n ?? 1) : 1)
 
 /** The most tokens that the caller allows an answer. A server reads one of the two fields, so that the larger one counts. */
 const allowedOutput = ({ max_completion_tokens, max_tokens }: ChatRequest): number | undefined =>
@@ -110,7 +118,7 @@ function mostUnits(request: ChatRequest, prompt: Prompt, target: Target): Units 
   const input = mostPrompt(prompt, target.model, context)
   const output = (sentOutput(request, target) ?? maxOutput) + mostTokens(jsonBytes(request['prediction']))
   return {
-    [dearest(inputClasses, input, target)]: input * promptsOf(request, target),
+    [dearest(inputClasses, input, target)]: input * callsOf(target.provider.chat!, request),
     [dearest(completionClasses, output, target)]: output * (request.n ?? 1),
   }
 }
@@ -125,8 +133,10 @@ export function needOf(request: ChatRequest): PricedNeed {
     task: 'chat',
     request,
     streamed: request.stream === true,
-    expected(target): Units {
-      const prompts = promptsOf(request, target)
+    calls: ({ provider }) => callsOf(provider.chat!, request),
+    expected({ provider }): Units {
+      // Each call pays for the prompt.
+      const prompts = callsOf(provider.chat!, request)
       const { input, input_audio } = expectedMedia(prompt())
       const made = asks(request, 'audio') ? 'output_audio' : asks(request, 'image') ? 'output_image' : 'output'
       return {

@@ -113,8 +113,8 @@ export async function fanOutStream(
 
 type Chat = NonNullable<Provider['chat']>
 
-/** How many calls make up a request. */
-const callsOf = (chat: Chat, { n }: ChatCompletionRequest): number => (chat.oneChoice ? (n ?? 1) : 1)
+/** How many calls make up a request: a provider of one choice per call is called once for each. */
+export const callsOf = (chat: Chat, { n }: ChatCompletionRequest): number => (chat.oneChoice ? (n ?? 1) : 1)
 
 /** The request of each single call. */
 async function oneOf(
@@ -122,7 +122,8 @@ async function oneOf(
   request: ChatCompletionRequest,
   { signal }: UpstreamCall,
 ): Promise<ChatCompletionRequest> {
-  return extend(chat.prepare ? await chat.prepare(request, signal) : request, { n: undefined })
+  const one = extend(request, { n: undefined })
+  return chat.prepare ? chat.prepare(one, signal) : one
 }
 
 /** A whole answer, made of one or several calls. */

@@ -7,8 +7,8 @@ import type { GatewayParts } from './admin-routes.js'
 import { adminRoutes } from './admin-routes.js'
 import type { AdmissionOptions } from './admission.js'
 import { admission } from './admission.js'
-import type { AuthenticateAdmin, AuthenticateUser, Caller } from './caller.js'
-import { callerOf, hasUser, signedInBy } from './caller.js'
+import type { AuthenticateAdmin, AuthenticateUser, Caller, CountCalls } from './caller.js'
+import { callCounter, callerOf, hasUser, signedInBy } from './caller.js'
 import type { EMBEDDING } from './conventions.js'
 import { ABANDONED_MS, BETWEEN_EVENTS_MS, DRAIN_MS, FIRST_EVENT_MS } from './conventions.js'
 import { describeError } from './describe-error.js'
@@ -113,11 +113,15 @@ export interface Gateway extends Servable, Shells {
    * the same limits, log and errors. `authenticate` names the user of a request, who pays for it. There is no key, so that neither a key's
    * models and budget nor requests per minute limit it; the user's budget and credits do, and `maxConcurrentPerKey` applies to each user.
    * @param options.cors cross-origin requests that are allowed, in place of the gateway's; default none
+   * @param options.countCalls counts the upstream calls of a request beyond its first, where `authenticate` counts requests; default none
    * @example
    * const { handle } = gateway.as(() => user)
    * const reply = await handle(localExchange({ method: 'POST', path: '/v1/chat/completions', body: JSON.stringify(request) }))
    */
-  as(authenticate: AuthenticateUser, options?: Pick<HandlerOptions<Caller>, 'cors'>): Servable
+  as(
+    authenticate: AuthenticateUser,
+    options?: Pick<HandlerOptions<Caller>, 'cors'> & { countCalls?: CountCalls },
+  ): Servable
   /**
    * Begins a shutdown: `/health` answers 503, running requests may end, and those that still run after `ms` are aborted with an error.
    * Resolves when none is running. Default 30,000 ms.
@@ -143,6 +147,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     ...options,
     ledger,
     attribute: attribution(kv, { now }),
+    countCalls: callCounter(rateLimiter, keyLimitsOf(options.keyLimits)),
     watches,
     firstEventMs,
     betweenEventsMs,
@@ -215,12 +220,12 @@ export function createGateway(options: GatewayOptions): Gateway {
     routes,
     keys,
     ledger,
-    as: (authenticate, { cors = { origins: [] } } = {}) =>
+    as: (authenticate, { cors = { origins: [] }, countCalls } = {}) =>
       createHandler({
         ...handling,
         routes: routes.filter(({ operation }) => operation.access === 'key'),
         cors,
-        authenticate: signedInBy(authenticate),
+        authenticate: signedInBy(authenticate, countCalls),
       }),
     async drain(ms = DRAIN_MS) {
       stopping.abort()

@@ -10,10 +10,13 @@ const cheaper: unknown[] = ['flex', 'batch']
 /** Longest name of a tier in a record. */
 const LONGEST = 40
 
-/** The name of a tier, which is that of its price; undefined for the standard one. OpenAI also calls `priority` `fast`. */
+/**
+ * The name of a tier, which is that of its price; undefined for the standard one. OpenAI also calls `priority` `fast`. It has no `+`, which joins
+ * what an answer tells: a caller must not choose a second price.
+ */
 const nameOf = (tier: unknown): string | undefined => {
   if (typeof tier !== 'string' || standard.includes(tier)) return undefined
-  return tier === 'fast' ? 'priority' : tier.slice(0, LONGEST)
+  return tier === 'fast' ? 'priority' : tier.slice(0, LONGEST).replaceAll('+', '_')
 }
 
 /** The tier that a request asks for; undefined = the standard one. */

@@ -3,7 +3,7 @@ import { cost } from '@turnpike/core'
 import type { Attribute } from '@turnpike/core/internal'
 import type { Call } from '@turnpike/http'
 import { allowedTargets, budgetsOf, creditsOf, overLimit, unpriced } from './admit.js'
-import type { Caller, UserCaller } from './caller.js'
+import type { callCounter, Caller, UserCaller } from './caller.js'
 import { LOGGED_MODEL } from './conventions.js'
 import type { RecordHead, Used } from './record.js'
 import { estimated, recordOf, tag } from './record.js'
@@ -31,6 +31,7 @@ export interface UpstreamOptions {
   /** Whether requests of users without credits are refused. */
   balancePolicy: BalancePolicy
   attribute: Attribute
+  countCalls: ReturnType<typeof callCounter>
   watches: UpstreamWatches
   /** Milliseconds until the upstream's first event or whole answer. */
   firstEventMs: number
@@ -53,6 +54,8 @@ export interface PricedNeed extends Need {
   streamed?: boolean
   /** The most units that a target may bill. */
   most(target: Target): Units
+  /** How many calls a target needs; absent = one. */
+  calls?(target: Target): number
   /** The service tier that a target is asked for; undefined = the standard one. */
   tier?(target: Target): string | undefined
   /** What a target is asked for whose price is not known, in words; undefined = nothing. */
@@ -139,7 +142,7 @@ function pricedTargets(targets: Target[], need: PricedNeed): Target[] {
 /**
  * Finds the targets of a request, checks the key's models, the budgets and the credits, and places a hold where one is needed.
  * @param ownNotes notes on fields that apply whichever provider serves the request
- * @throws ApiError 403 for a model, a budget or the credits, and what the router or the ledger fail with
+ * @throws ApiError 403 for a model, a budget or the credits, 429 for more calls than the caller may make, and what the router or the ledger fail with
  */
 export async function upstreamRequest(
   options: UpstreamOptions,
@@ -162,6 +165,8 @@ export async function upstreamRequest(
   const allowed = allowedTargets(payer, able)
   const targets = budgets.length > 0 ? pricedTargets(allowed, need) : allowed
   const target = targets[0]!
+  const calls = need.calls ? Math.max(...targets.map(need.calls)) : 1
+  if (calls > 1) await options.countCalls(payer, calls)
   const readying = ledger.ready()
   if (readying) await readying
 

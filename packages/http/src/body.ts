@@ -1,6 +1,6 @@
 import { ApiError } from '@turnpike/core'
-import { concat, invalid } from '@turnpike/core/internal'
-import { BODY_BYTES_PER_S, BODY_IDLE_MS, JSON_FIELDS, JSON_VALUES } from './conventions.js'
+import { concat, excess, invalid } from '@turnpike/core/internal'
+import { BODY_BYTES_PER_S, BODY_IDLE_MS } from './conventions.js'
 import type { BodyMemory, ShellOptions } from './exchange.js'
 
 /** 413 for a body over the limit. */
@@ -86,37 +86,6 @@ export async function collect(
     chunks.push(chunk)
   }
   return concat(chunks, size)
-}
-
-/**
- * What is too much in `text`: arrays and objects nested deeper than `limit`, or values and fields, which cost far more than their bytes.
- * A scan, because recursive code would overflow the stack first. Undefined where nothing is.
- */
-function excess(text: string, limit: number): string | undefined {
-  let depth = 0
-  let values = 1
-  let fields = 0
-  for (let i = 0; i < text.length; i++) {
-    const c = text.charCodeAt(i)
-    if (c === 0x22) {
-      // Skip to the closing quote: one that is preceded by an even number of backslashes.
-      for (;;) {
-        i = text.indexOf('"', i + 1)
-        if (i === -1) return undefined
-        let slashes = 0
-        while (text.charCodeAt(i - 1 - slashes) === 0x5c) slashes++
-        if (slashes % 2 === 0) break
-      }
-    } else if (c === 0x7b || c === 0x5b) {
-      values++
-      if (++depth > limit) return `nests deeper than ${limit} levels`
-    } else if (c === 0x7d || c === 0x5d) depth--
-    else if (c === 0x2c) values++
-    else if (c === 0x3a) fields++
-    if (values > JSON_VALUES) return `has more than ${JSON_VALUES} values`
-    if (fields > JSON_FIELDS) return `has more than ${JSON_FIELDS} fields`
-  }
-  return undefined
 }
 
 const invalidJson = (message: string): ApiError => invalid(message, { code: 'invalid_json' })

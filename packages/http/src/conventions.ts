@@ -22,18 +22,6 @@ export const ANSWER_HEADERS = {
 /** Status in logs of a request whose client disconnected, as nginx logs it. It is never sent, and it is no error of the server. */
 export const CLIENT_LEFT = 499
 
-/** Not shown: deepest nesting of arrays and objects in a JSON body. */
-export const JSON_DEPTH = 128
-
-/**
- * Not shown: values of a JSON body, counted as its commas and opening brackets. The largest request that OpenAI takes has 300,000 tokens to
- * embed, each a number; millions of empty objects would take seconds.
- */
-export const JSON_VALUES = 400_000
-
-/** Not shown: fields of all objects of a JSON body. Names that all differ cost ten times as much as other values. */
-export const JSON_FIELDS = 100_000
-
 /**
  * Not shown: milliseconds that a request body may fall behind {@link BODY_BYTES_PER_S}, and so the longest pause, after which it is refused, so
  * that slow clients do not hold a slot.
@@ -87,9 +75,6 @@ export const FILE_MEMORY = 256 * 1024
 
 /** Not shown: entries per read of a list that is sent whole. */
 export const ENTRIES_PER_READ = 400
-
-/** Not shown: characters of the message for an invalid input. */
-export const MESSAGE_LENGTH = 300
 
 /** Not shown: seconds for which browsers keep the answer to a preflight. */
 export const PREFLIGHT_S = 600

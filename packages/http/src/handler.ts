@@ -1,17 +1,9 @@
 import { ApiError } from '@turnpike/core'
-import { uuidv7 } from '@turnpike/core/internal'
+import { JSON_DEPTH, uuidv7 } from '@turnpike/core/internal'
 import { bodyMemory } from './body-memory.js'
 import { parseJson, requireJson } from './body.js'
 import { contentReply } from './content.js'
-import {
-  ANSWER_HEADERS,
-  BODY_LIMIT,
-  BODY_MEMORY,
-  CLIENT_LEFT,
-  FILE_MEMORY,
-  HEARTBEAT_MS,
-  JSON_DEPTH,
-} from './conventions.js'
+import { ANSWER_HEADERS, BODY_LIMIT, BODY_MEMORY, CLIENT_LEFT, FILE_MEMORY, HEARTBEAT_MS } from './conventions.js'
 import type { CorsOptions } from './cors.js'
 import { corsHeaders } from './cors.js'
 import type { Exchange, Handler, Reply, Servable } from './exchange.js'

@@ -2,13 +2,10 @@ import type { ApiError } from '@turnpike/core'
 import { invalid } from '@turnpike/core/internal'
 import type { BaseIssue, GenericSchema } from 'valibot'
 import { getDotPath, safeParse } from 'valibot'
-import { MESSAGE_LENGTH } from './conventions.js'
 import type { Route } from './operation.js'
 
-const invalidInput = (what: string, reason: string, field?: string): ApiError => {
-  const message = `Invalid ${what}: ${reason}`
-  return invalid(message.length > MESSAGE_LENGTH ? `${message.slice(0, MESSAGE_LENGTH)}…` : message, { field })
-}
+const invalidInput = (what: string, reason: string, field?: string): ApiError =>
+  invalid(`Invalid ${what}: ${reason}`, { field })
 
 /** The field of the schema that an issue is in, such as `messages[3]`. Names that are deeper, or that the schema does not have, may be content. */
 function fieldOf(schema: GenericSchema, { path }: BaseIssue<unknown>): string | undefined {

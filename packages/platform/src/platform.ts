@@ -1,6 +1,6 @@
 import type { BalancePolicy, GatewayKeys, GivenKeyLimits, KV, RateLimiter, UsageLedger } from '@turnpike/core'
 import { ApiError, gatewayKeys, memoryRateLimiter, usageLedger } from '@turnpike/core'
-import { keyLimitsOf } from '@turnpike/core/internal'
+import { consumeMore, keyLimitsOf } from '@turnpike/core/internal'
 import type { CorsOptions, Exchange, Handler, HandlerOptions, Servable, ShellOptions, Shells } from '@turnpike/http'
 import { createHandler, shells } from '@turnpike/http'
 import type { UserGateway } from './browser-gateway.js'
@@ -201,6 +201,11 @@ export function createPlatform(options: PlatformOptions): Platform {
         const { user } = (await authenticate(exchange, 'user'))!
         await parts.countRequest(user)
         return user
+      },
+      async countCalls({ id }, calls) {
+        const { ok, retryAfter } = await consumeMore(rateLimiter, `user ${id}`, userRateLimit, calls)
+        const message = `You are limited to ${userRateLimit} requests per minute, and this one counts as ${calls}`
+        if (!ok) throw tooMany(message, retryAfter)
       },
       cors: options.cors ?? { origins: [] },
     })

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { parseDataUrl } from './data-url.js'
 
 describe('a data URL', () => {
@@ -18,6 +18,19 @@ describe('a data URL', () => {
   it.each(['data:,%', 'data:,%ZZ', 'data:,%4', 'data:image/png;base64,AA%3', 'data:,\ud800'])('%j is refused', (url) =>
     expect(() => parseDataUrl(url)).toThrow('A data URL is malformed'),
   )
+
+  it('with a head that no media type has is refused', () => {
+    expect(parseDataUrl(`data:text/plain;a=${'b'.repeat(300)},x`)).toMatchObject({ type: 'text/plain' })
+    expect(() => parseDataUrl(`data:${';'.repeat(1_000)},x`)).toThrow('A data URL is malformed')
+  })
+
+  it('of megabytes is decoded by its bytes, without a call for each', () => {
+    const called = vi.spyOn(String, 'fromCharCode')
+    const parsed = vi.spyOn(globalThis, 'parseInt')
+    const { data } = parseDataUrl(`data:image/png,${'%41%fF'.repeat(100_000)}${'é'.repeat(100_000)}`)!
+    expect([called.mock.calls.length + parsed.mock.calls.length, data.length]).toEqual([0, Math.ceil(400_000 / 3) * 4])
+    vi.restoreAllMocks()
+  })
 
   it.each(['https://example.com/data:,', 'data:image/png', 'dat:,', ''])('%j is none', (url) =>
     expect(parseDataUrl(url)).toBeUndefined(),

@@ -5,15 +5,16 @@ import type {
   Completion,
   Model,
   Provider,
+  Signal,
   UpstreamCall,
 } from '@turnpike/core'
 import { UpstreamError } from '@turnpike/core'
 import { extend, unsupported, withoutNulls } from '@turnpike/core/internal'
-import type { ChatAdapter, UpstreamRequest } from './adapter.js'
+import type { ChatAdapter } from './adapter.js'
 import { decodeStream } from './events.js'
 import { billed, malformed } from './failures.js'
 import { dismiss } from './transport.js'
-import type { Upstream } from './upstream.js'
+import type { Outgoing, Upstream } from './upstream.js'
 import { callJson, send } from './upstream.js'
 
 /** The endpoints of a provider besides chat. */
@@ -62,11 +63,13 @@ export function createProvider(options: ProviderOptions): Provider {
   const forStream = { ...headers, accept: 'text/event-stream' }
   const upstream: Upstream = { ...options, headers, errors: chat.errors }
 
+  /** The translations of requests that were prepared for several calls. */
+  const prepared = new WeakMap<ChatCompletionRequest, Outgoing>()
+
   /** Translates a request. Returns a promise only if the adapter has a `prepare` step or the request is not supported (rejected). */
-  const translate = (
-    given: ChatCompletionRequest,
-    { signal }: UpstreamCall,
-  ): UpstreamRequest | Promise<UpstreamRequest> => {
+  const translate = (given: ChatCompletionRequest, { signal }: UpstreamCall): Outgoing | Promise<Outgoing> => {
+    const known = prepared.get(given)
+    if (known) return known
     try {
       if (chat.oneChoice && (given.n ?? 1) > 1) throw unsupported(`${provider} supports one choice per request`)
       const request = withoutNulls(given)
@@ -74,6 +77,13 @@ export function createProvider(options: ProviderOptions): Provider {
     } catch (error) {
       return Promise.reject(error)
     }
+  }
+
+  const prepare = async (given: ChatCompletionRequest, signal: Signal): Promise<ChatCompletionRequest> => {
+    const request = chat.prepare ? await chat.prepare(given, signal) : given
+    const { path, body, notes } = chat.request(withoutNulls(request))
+    prepared.set(request, { path, body: JSON.stringify(body), notes })
+    return request
   }
 
   const complete = (request: ChatCompletionRequest, call: UpstreamCall): Promise<Completion> =>
@@ -119,7 +129,7 @@ export function createProvider(options: ProviderOptions): Provider {
     }),
     chat: {
       oneChoice: chat.oneChoice,
-      ...(chat.prepare && { prepare: chat.prepare }),
+      ...(chat.oneChoice && { prepare }),
       preview: (request) => chat.request(withoutNulls(request)).notes,
       maxOutput: (request) => chat.request(withoutNulls(request)).maxOutput,
       complete,

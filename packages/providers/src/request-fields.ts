@@ -1,5 +1,5 @@
 import type { ChatCompletionRequest, Note } from '@turnpike/core'
-import { extend, invalid, unsupported } from '@turnpike/core/internal'
+import { excess, extend, invalid, JSON_DEPTH, unsupported } from '@turnpike/core/internal'
 import { parseJson } from './json.js'
 
 /** Records what was done to a field. */
@@ -70,8 +70,10 @@ export function stopsOf(
   return taken.length > 0 ? taken : undefined
 }
 
-/** Parses the arguments of a tool call; empty ones and null become `{}`. @throws ApiError 400 if they are not a JSON object */
+/** Parses the arguments of a tool call; empty ones and null become `{}`. @throws ApiError 400 if they are not a JSON object, or too much */
 export function parseArguments(name: string, text: string): object {
+  const tooMuch = excess(text, JSON_DEPTH)
+  if (tooMuch) throw invalid(`The JSON of the arguments of "${name}" ${tooMuch}`)
   const value = text.trim() === '' ? null : parseJson(text)
   if (value === null) return {}
   if (typeof value !== 'object' || Array.isArray(value)) throw invalid(`The arguments of "${name}" are no JSON object`)

@@ -8,6 +8,9 @@ import { neverSent } from './network-errors.js'
 import type { Transport, TransportResponse } from './transport.js'
 import { dismiss } from './transport.js'
 
+/** A request as it is sent: its body may be JSON already. */
+export type Outgoing = Omit<UpstreamRequest, 'body'> & { body?: object | string }
+
 /** Size limits for responses of an upstream. */
 export interface UpstreamLimits {
   /** Most bytes of a response that is not an event stream, including streamed speech; default 64 MiB. */
@@ -76,14 +79,14 @@ function readText({ header, body, text }: TransportResponse, limit: number): Pro
 
 /**
  * Reports the request's notes, sends it and resolves with a 2xx response.
- * @param request.body a stream, sent unchanged, or a value, sent as JSON; absent for a GET
+ * @param request.body a stream or text, sent unchanged, or a value, sent as JSON; absent for a GET
  * @param headers default `upstream.headers`
  * @throws UpstreamError if the upstream cannot be reached or responds with another status
  * @throws the signal's reason if it is aborted
  */
 export function send(
   upstream: Upstream,
-  { path, body, notes }: UpstreamRequest,
+  { path, body, notes }: Outgoing,
   { signal, onNotes }: UpstreamCall,
   headers: Record<string, string> = upstream.headers,
 ): Promise<TransportResponse> {
@@ -93,7 +96,7 @@ export function send(
     url: baseURL + path,
     method: body ? 'POST' : 'GET',
     headers,
-    body: body instanceof ReadableStream ? body : body && JSON.stringify(body),
+    body: typeof body !== 'object' || body instanceof ReadableStream ? body : JSON.stringify(body),
     signal,
   })
   return sent.then(
@@ -150,7 +153,7 @@ export function wholeText(
  */
 export async function callJson<T>(
   upstream: Upstream,
-  request: UpstreamRequest | Promise<UpstreamRequest>,
+  request: Outgoing | Promise<Outgoing>,
   call: UpstreamCall,
   usageOf: (body: object) => Usage | undefined,
   read: (body: object) => T,

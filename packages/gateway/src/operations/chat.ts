@@ -11,10 +11,10 @@ import { ChatChunk, ChatCompletion, ChatCompletionRequest } from '@turnpike/core
 import { extend, readerOf, withoutNulls } from '@turnpike/core/internal'
 import type { EventStream } from '@turnpike/http'
 import { sse } from '@turnpike/http'
-import { needOf, promptsOf } from '../chat-need.js'
+import { needOf } from '../chat-need.js'
 import { chunkText } from '../chunk-text.js'
 import { chatFields, permitted } from '../documented-fields.js'
-import { complete, stream } from '../fan-out.js'
+import { callsOf, complete, stream } from '../fan-out.js'
 import { modernise } from '../legacy-functions.js'
 import type { Asked } from '../meter.js'
 import { meterAnswer, streamMeter } from '../meter.js'
@@ -38,7 +38,7 @@ export function normalise(request: ChatRequest): ChatRequest {
 /** What the upstream was asked for: a family without the service tier in the request notes that. */
 const askedOf = ({ notes, target }: UpstreamRequest, request: ChatRequest): Asked => ({
   request,
-  prompts: promptsOf(request, target),
+  prompts: callsOf(target.provider.chat!, request),
   tier: notes.some(({ field }) => field === 'service_tier') ? undefined : askedTier(request),
 })
 

@@ -56,8 +56,9 @@ describe('the record of speech', () => {
         task: 'speech',
         model: 'tts-1',
         provider: 'openai',
-        prompt_tokens: 0,
-        completion_tokens: 0,
+        // Of 4 characters, for credits: a quarter of a token each to read, and five thirds to speak.
+        prompt_tokens: 1,
+        completion_tokens: 7,
         accuracy: 'reported',
         units: { characters: 4 },
         rates: { characters: 15 },

@@ -107,7 +107,8 @@ export function createSpeech(options: UpstreamOptions & SpeechOptions) {
         !usage && price && price.characters === undefined
           ? estimated(expected)
           : {
-              usage: usage ?? { prompt_tokens: 0, completion_tokens: 0 },
+              // Credits are tokens, also of models that are billed by characters.
+              usage: usage ?? estimated(expected).usage,
               units: { characters, ...(usage && unitsOf(usage)) },
               accuracy: 'reported',
             }

@@ -22,8 +22,9 @@ describe('the record of a transcription', () => {
         task: 'transcription',
         model: 'whisper-1',
         provider: 'openai',
-        prompt_tokens: 0,
-        completion_tokens: 0,
+        // Of each second, for credits.
+        prompt_tokens: seconds * 32,
+        completion_tokens: seconds * 3,
         accuracy,
         units: { seconds },
         rates: { seconds: 100 },

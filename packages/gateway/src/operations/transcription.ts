@@ -146,7 +146,8 @@ export function createTranscription(options: UpstreamOptions & TranscriptionOpti
           // A model that is billed by tokens, from an upstream that reports none, costs what was expected.
           if (!usage && byToken && !bySecond) return estimated(expected)
           return {
-            usage: usage ?? { prompt_tokens: 0, completion_tokens: 0 },
+            // Credits are tokens, also of models that are billed by the second.
+            usage: usage ?? estimated(unitsOfSeconds(lasted)).usage,
             units: { ...(usage && unitsOf(usage)), seconds: lasted },
             accuracy: seconds === undefined ? 'estimated' : 'reported',
           }

@@ -1,5 +1,5 @@
 import type { ChatCompletionRequest, ChatMessage, ContentPart } from '@turnpike/core'
-import { fromBase64, invalid, unsupported } from '@turnpike/core/internal'
+import { append, fromBase64, invalid, unsupported } from '@turnpike/core/internal'
 import { parseDataUrl } from '../data-url.js'
 import { parseArguments } from '../request-fields.js'
 import { openCalls } from '../open-calls.js'
@@ -141,7 +141,7 @@ export function toConversation(request: ChatCompletionRequest): Conversation {
 
   const addAssistant = (message: Extract<ChatMessage, { role: 'assistant' }>): void => {
     const blocks = toBlocks(message.content ?? '', dropped)
-    if (typeof message['refusal'] === 'string') blocks.push(...toBlocks(message['refusal'], dropped))
+    if (typeof message['refusal'] === 'string') append(blocks, toBlocks(message['refusal'], dropped))
     if (message['audio']) throw refused('audio of an earlier answer')
     for (const call of message.tool_calls ?? []) {
       if (call.type === 'custom') throw refused('custom tools')
@@ -151,7 +151,7 @@ export function toConversation(request: ChatCompletionRequest): Conversation {
       calls.add(call.id, id)
       blocks.push({ type: 'tool_use', id, name, input: parseArguments(name, text), ...cached(call) })
     }
-    turn('assistant').blocks.push(...marked(blocks, message))
+    append(turn('assistant').blocks, marked(blocks, message))
   }
 
   for (const message of request.messages) {
@@ -159,10 +159,10 @@ export function toConversation(request: ChatCompletionRequest): Conversation {
     switch (message.role) {
       case 'system':
       case 'developer':
-        system.push(...marked(toBlocks(message.content, dropped), message))
+        append(system, marked(toBlocks(message.content, dropped), message))
         break
       case 'user':
-        turn('user').blocks.push(...marked(toBlocks(message.content, dropped), message))
+        append(turn('user').blocks, marked(toBlocks(message.content, dropped), message))
         break
       case 'assistant':
         addAssistant(message)

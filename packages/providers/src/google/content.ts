@@ -1,5 +1,5 @@
 import type { ChatCompletionRequest, ChatMessage, ContentPart } from '@turnpike/core'
-import { invalid, isObject, unsupported } from '@turnpike/core/internal'
+import { append, excess, invalid, isObject, JSON_DEPTH, unsupported } from '@turnpike/core/internal'
 import { parseDataUrl } from '../data-url.js'
 import { parseJson } from '../json.js'
 import { openCalls } from '../open-calls.js'
@@ -134,9 +134,12 @@ const textsOf = (content: string | ContentPart[], role: string, dropped: Set<str
         throw unsupported(`Gemini takes only text in ${role} messages, not ${part.type}`)
       })
 
-/** A tool result as an object. Text other than a JSON object is wrapped, and so are objects with `$ref`, which Gemini resolves as references to attached files. */
+/**
+ * A tool result as an object. Text other than a JSON object is wrapped, and so are objects that are too deep to be sent, and those with
+ * `$ref`, which Gemini resolves as references to attached files.
+ */
 function toResult(text: string): object {
-  const value = parseJson(text)
+  const value = excess(text, JSON_DEPTH) ? undefined : parseJson(text)
   return isObject(value) && !text.includes('"$ref"') ? value : { output: text }
 }
 
@@ -168,8 +171,8 @@ export function toConversation(request: ChatCompletionRequest, needsSignatures: 
   const addAssistant = (message: Extract<ChatMessage, { role: 'assistant' }>): void => {
     if (message['audio']) throw unsupported('Gemini does not take audio of an earlier answer')
     const turn = turnOf('model')
-    if (message.content) turn.parts.push(...toParts(message.content, dropped))
-    if (typeof message['refusal'] === 'string') turn.parts.push(...toParts(message['refusal'], dropped))
+    if (message.content) append(turn.parts, toParts(message.content, dropped))
+    if (typeof message['refusal'] === 'string') append(turn.parts, toParts(message['refusal'], dropped))
     for (const call of message.tool_calls ?? []) {
       if (call.type === 'custom') throw unsupported('Gemini has no custom tools')
       if (call['cache_control']) dropped.add('messages.tool_calls.cache_control')
@@ -199,7 +202,7 @@ export function toConversation(request: ChatCompletionRequest, needsSignatures: 
         for (const text of textsOf(message.content, message.role, dropped)) if (text) system.push({ text })
         break
       case 'user':
-        turnOf('user').parts.push(...toParts(message.content, dropped))
+        append(turnOf('user').parts, toParts(message.content, dropped))
         break
       case 'assistant':
         addAssistant(message)

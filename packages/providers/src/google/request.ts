@@ -169,7 +169,7 @@ function toGenerationConfig(request: ChatCompletionRequest, traits: Traits, note
 /** Moves the system instruction to the start of the first user content, for models that do not support it. */
 function prefix({ system, contents }: Conversation): void {
   const first = contents[0]!
-  if (first.role === 'user') first.parts.unshift(...system)
+  if (first.role === 'user') first.parts = [...system, ...first.parts]
   else contents.unshift({ role: 'user', parts: system })
 }
 

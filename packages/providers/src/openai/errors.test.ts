@@ -35,6 +35,12 @@ describe('an error answer of OpenAI', () => {
     })
   })
 
+  it('of vLLM, without an error object, has a message too, so that a 404 is the fault of its caller', () => {
+    const body = { object: 'error', message: 'The model `x` does not exist.', type: 'NotFoundError', code: 404 }
+    expect(meaning(404, body)).toMatchObject({ message: body.message, caller: true, credential: false })
+    expect(meaning(404, { detail: 'Not Found' })).toMatchObject({ message: undefined, caller: false })
+  })
+
   it.each<[values: Record<string, string>, seconds: number | undefined]>([
     [{}, undefined],
     [{ 'retry-after': '9' }, 9],

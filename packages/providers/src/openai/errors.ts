@@ -9,9 +9,10 @@ const textOf = (value: unknown): string | undefined => (typeof value === 'string
 /** Codes of a 429 or 400 for an account that cannot pay. */
 const unpaid = ['insufficient_quota', 'billing_not_active', 'billing_hard_limit_reached']
 
-/** Parses `{error: {message, type, param, code}}` and the shorter error bodies of compatible servers. */
+/** Parses `{error: {message, type, param, code}}` and the shorter error bodies of compatible servers, such as vLLM's `{object: "error", message}`. */
 export function errors({ status, header, body }: ErrorAnswer): ErrorMeaning {
-  const { error } = (isObject(body) ? body : {}) as { error?: unknown }
+  const given = (isObject(body) ? body : {}) as { error?: unknown; object?: unknown }
+  const error = given.object === 'error' ? given : given.error
   const detail = (isObject(error) ? error : {}) as { message?: unknown; code?: unknown }
   const message = textOf(detail.message) ?? textOf(error)
   const code = textOf(detail.code)

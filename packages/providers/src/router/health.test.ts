@@ -116,6 +116,32 @@ describe('the circuit breaker', () => {
     expect(health.describe(provider)).toMatchObject({ status: 'unhealthy' })
   })
 
+  it.each([
+    ['a 403 with the id of the model', 'm-7b is not for you', { status: 403 }],
+    ['a 403 with the code of OpenAI', 'No access', { status: 403, code: 'model_not_found' }],
+    ['a 403 of Claude', 'Your API key does not have permission to use the specified resource', { status: 403 }],
+    ['a 404 that is no fault of the caller', 'No such model', { status: 404, credential: false }],
+  ])('does not count %s, which moves the model behind others', (_, message, fields) => {
+    const { clock, health } = setup()
+    const error = new UpstreamError(message, { ...failure({ credential: true, ...fields }).failure })
+    for (let i = 0; i < 5; i++) health.report(target('m-7b'), error)
+    expect(health.describe(provider)).toMatchObject({ status: 'healthy', failures: 0 })
+    expect([health.limited(target('m-7b')), health.limited(target('other'))]).toEqual([true, false])
+    clock.now += 10_000
+    expect(health.limited(target('m-7b'))).toBe(false)
+  })
+
+  it.each([
+    'Country, region, or territory not supported',
+    'The upstream answered with status 403',
+    'API key was leaked',
+  ])('counts a 403 that names no model: %s', (message) => {
+    const { health } = setup()
+    const error = new UpstreamError(message, failure({ status: 403, credential: true }).failure)
+    for (let i = 0; i < 3; i++) health.report(target('gpt-x'), error)
+    expect(health.describe(provider)).toMatchObject({ status: 'unhealthy' })
+  })
+
   it('is separate for each provider object, also with the same id', () => {
     const { health, open } = setup()
     open()

@@ -38,9 +38,17 @@ const isTimeout = ({ kind, status }: UpstreamFailure): boolean => kind === 'time
 const isRateLimit = ({ status, credential }: UpstreamFailure): boolean => status === 429 && !credential
 
 /**
+ * Whether a model is refused, and not the credential: some vendors answer 403 for models that an account may not use, which callers choose. A
+ * 403 that names no model is about the account, such as its country.
+ */
+const refusesModel = ({ message, failure: { status, code } }: UpstreamError, model: string): boolean =>
+  (status === 403 || status === 404) &&
+  (code === 'model_not_found' || message.includes(model) || /\b(models?|resource)\b/i.test(message))
+
+/**
  * A circuit breaker per provider, driven by real traffic: after several consecutive failures the provider is tried last, until one request
  * tries it. Not counted as failures: errors caused by the caller, answers that the model itself ended, time-outs while others are answered
- * (callers could provoke both), and rate limits, which only move the model behind others.
+ * (callers could provoke all of them), and rate limits and models that are refused, which only move the model behind others.
  */
 export class Health {
   readonly #states = new Map<Provider, State>()
@@ -96,11 +104,12 @@ export class Health {
       return
     }
     const { kind, retryAfter = LIMITED_S } = error.failure
-    if (isRateLimit(error.failure)) {
+    const isRefused = refusesModel(error, model)
+    if (isRefused || isRateLimit(error.failure)) {
       const limits = this.#limited.get(provider) ?? new Map<string, number>()
       // Expired entries are removed, because model ids are chosen by callers and would accumulate.
       for (const [one, until] of limits) if (until <= this.#now()) limits.delete(one)
-      this.#limited.set(provider, limits.set(model, this.#now() + retryAfter * 1000))
+      this.#limited.set(provider, limits.set(model, this.#now() + (isRefused ? this.#restMs : retryAfter * 1000)))
       return
     }
     // A caller can ask for answers that take too long. Where others are answered, the provider is not the cause.

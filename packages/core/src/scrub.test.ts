@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest'
+import { scrub } from './scrub.js'
+
+describe('scrub', () => {
+  it.each([
+    ['Incorrect API key provided: sk-proj-abc123XYZ_-.', 'Incorrect API key provided: [redacted]'],
+    ['key sk-ab***********wxyz is wrong', 'key [redacted] is wrong'],
+    ['key AIzaSyA-1234567890abcdef is wrong', 'key [redacted] is wrong'],
+    ['gw-0123456789abcdef', '[redacted]'],
+    ['sent Bearer abc.def.ghi twice', 'sent [redacted] twice'],
+    ['in organization org-AbCdEf123456 on tokens', 'in organization [redacted] on tokens'],
+    ['project proj-123456 ended', 'project [redacted] ended'],
+    ['see https://platform.openai.com/account?x=1 now', 'see [redacted] now'],
+    ['sk-aaaaaaaa and sk-bbbbbbbb', '[redacted] and [redacted]'],
+    ['at postgres://app:hunter2@db.internal/x refused', 'at [redacted] refused'],
+    ['at redis://10.0.0.1, or amqp://mq', 'at [redacted], or [redacted]'],
+    ['backend 10.1.2.3:8080 (vllm-7.internal.corp.local) is down', 'backend [redacted] ([redacted]) is down'],
+    ['connect ECONNREFUSED ::1:8000 or fe80::1%eth0', 'connect ECONNREFUSED [redacted] or [redacted]'],
+    ['worker-3:8000 and localhost:11434/v1', '[redacted] and [redacted]'],
+    ['ask ops@example.org at api.example.com.', 'ask [redacted] at [redacted]'],
+    ['AKIAIOSFODNN7EXAMPLE ghp_abcdefghijklmnop', '[redacted] [redacted]'],
+    ['xoxb-1234567890 hf_abcdefghij github_pat_11ABCDE glpat-xxxxxxxx', '[redacted] [redacted] [redacted] [redacted]'],
+    ['eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc', '[redacted]'],
+    ['Basic dXNlcjpwYXNzd29yZA== is wrong', '[redacted] is wrong'],
+    ['password=hunter2 "api_key": "abcdef"', '[redacted] "[redacted]'],
+    ['wJalrXUtnFEMI/K7MDENG/bPxRfi0Y given', '[redacted] given'],
+    ['digest 0123456789abcdef0123456789abcdef', 'digest [redacted]'],
+    ['/srv/models/secret is no file', '[redacted] is no file'],
+    ['C:\\models\\a.bin', '[redacted]'],
+    ['project_number:123456789012 projects/123', '[redacted] [redacted]'],
+  ])('hides secrets: %s', (text, clean) => expect(scrub(text)).toBe(clean))
+
+  it.each([
+    "This model's maximum context length is 8192 tokens.",
+    "Unsupported parameter: 'max_tokens'",
+    "Invalid value: 'x'. messages[0].content[1].image_url.url: expected a URL",
+    'messages.0.content.1.image.source.base64.data: invalid base64 data',
+    'tools.0.custom.input_schema.type: Field required',
+    "Invalid schema for function 'get_weather': In context=('properties', 'city'), 'type' is missing",
+    'The model `claude-3-5-sonnet-20241022` or `gemini-2.5-flash-preview-tts` does not exist',
+    'models/gemini-9 is not found for API version v1beta, meta-llama/Llama-3.3-70B-Instruct-Turbo either',
+    'did not have response messages: call_AbCdEf0123456789AbCdEf01',
+    'This is not a chat model and not supported in the /v1/chat/completions endpoint.',
+    'prompt is too long: 210000 tokens > 200000 maximum; max_tokens: 4096, token: 3',
+    'image/svg+xml at 12:30, ratio 16:9, e.g. a/b',
+    'no tool call getUserByIdV2FromDatabase waits',
+    'task-force, desk-bound, risk-averse: all fine',
+    '',
+  ])('leaves other text: %s', (text) => expect(scrub(text)).toBe(text))
+})

@@ -1,0 +1,58 @@
+import { KEY_PREFIX } from './conventions.js'
+
+const HIDDEN = '[redacted]'
+
+/** What more than one word tells: the credentials of HTTP, and values that are called a secret. Numbers are counts of tokens. */
+const phrases = new RegExp(
+  [
+    String.raw`\b(?:Bearer|Basic)\s+\S+`,
+    String.raw`\b(?:api[-_ ]?key|authorization|credentials?|passw(?:or)?d|pwd|secret|token)["']?\s*[:=]\s*(?!\d+\b)\S+`,
+  ].join('|'),
+  'gi',
+)
+
+/** What a word of an error must not be, or contain. */
+const telling = [
+  // Keys, by the prefixes that vendors give them so that they can be found.
+  new RegExp(
+    `(^|[^a-z0-9])((sk|pk|rk|xai|gsk|hf|r8|npm|pplx|nvapi|glpat|tvly|xox[a-z])[-_]|${KEY_PREFIX}|gh[a-z]_|github_pat_|AIza|ya29|eyJ|(AKIA|ASIA)[A-Z0-9])[\\w*.-]{6,}`,
+    'i',
+  ),
+  // Accounts: organisations, projects and e-mail addresses.
+  /\b(org|proj)[-_]\w{6,}/i,
+  /^(projects?(_number)?|organizations?|accounts?)[:/=]/i,
+  /[^@]@[^@]/,
+  // Addresses: URLs of any scheme, of IPv4 and IPv6, hosts with a port, and files.
+  /:\/\//,
+  /\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}/,
+  /^[\da-f]{0,4}:[\da-f]{0,4}:[\da-f:.]*(%\w+)?$/i,
+  /^[a-z][\w.-]*:\d{2,5}\b/i,
+  /^\/(?!v\d)[\w.-]+\/[\w.-]/,
+  /^[a-z]:\\/i,
+  // Names of hosts, by how they end.
+  /\w\.(ai|app|cloud|cluster|com|corp|dev|home|internal|intranet|io|lan|local|localdomain|localhost|net|org|svc)\.?$/i,
+]
+
+/** The fewest characters of a secret without a known prefix. */
+const SECRET = 20
+/** Ids that vendors and callers give to calls: a message that names one is of no use without it. */
+const ids = /^(call|toolu|fc|msg|chatcmpl|req)_/
+/** Whether a word looks random: long, with digits between letters of both cases, or hexadecimal. */
+const isRandom = (word: string): boolean =>
+  word.length >= SECRET &&
+  !ids.test(word) &&
+  (/^[\da-f]{32,}$/i.test(word) || [/^[\w+/=]+$/, /[a-z]/, /[A-Z]/, /\d\D*\d/].every((form) => form.test(word)))
+
+/** Characters between words; a field such as `messages[0].content` is several. */
+const words = /[^\s"'`,;()<>[\]{}|]+/g
+
+/**
+ * Upstream text without what has the form of a key, an account or an address: each is replaced by `[redacted]`. A name that looks like any
+ * other word stays.
+ */
+export const scrub = (text: string): string =>
+  text
+    .replace(phrases, HIDDEN)
+    .replace(words, (word) =>
+      word !== 'redacted' && (isRandom(word) || telling.some((form) => form.test(word))) ? HIDDEN : word,
+    )

@@ -1,0 +1,222 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { FamiliesStack } from '../clients/families-stack.js'
+import { startFamilies } from '../clients/families-stack.js'
+import { replied, requestOf } from '../endpoints/endpoints.js'
+import { runtime } from '../support/runtime.js'
+import { limitedKeys } from './limited-keys.js'
+
+let stack: FamiliesStack
+let callers: ReturnType<typeof limitedKeys>
+beforeAll(async () => {
+  stack = await startFamilies({ USER_RATE_LIMIT: '10', BALANCE_POLICY: 'enforce' })
+  callers = limitedKeys(stack)
+  await give(1_000_000)
+})
+afterAll(() => stack.stop())
+beforeEach(() => {
+  stack.fault = undefined
+})
+
+const models = ['gpt-4o-mini', 'claude-sonnet-4-5', 'gemini-2.5-flash']
+const translated = models.slice(1)
+const api = async <T>(method: string, path: string, body?: object, token?: string): Promise<T> => {
+  const response = await fetch(new URL(path, stack.url), {
+    method,
+    headers: { 'content-type': 'application/json', ...(token !== undefined && { authorization: `Bearer ${token}` }) },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+  return (await response.json()) as T
+}
+type Session = { access_token: string; user: { id: string } }
+const administrator = () =>
+  api<Session>('POST', '/api/auth', { email: 'admin@localhost', password: 'the password of the tests' })
+/** Sets the credits of the administrator, who owns the keys of these tests. */
+async function give(creditCoins: number): Promise<void> {
+  const { access_token, user } = await administrator()
+  await api('PATCH', `/api/users/${user.id}/balance`, { creditCoins }, access_token)
+}
+const credits = async (): Promise<number> => {
+  const { access_token, user } = await administrator()
+  return (await api<{ credit_coins: number }>('GET', `/api/users/${user.id}/balance`, undefined, access_token))
+    .credit_coins
+}
+const calls = () => Object.values(stack.upstreams).reduce((sum, { requests }) => sum + requests.length, 0)
+const shows = (url: string) => [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }]
+
+describe(`threat 51: one request that keeps the process busy, on ${runtime}`, () => {
+  /** Milliseconds for an answer, whatever it is. */
+  const timed = async (fields: object): Promise<number> => {
+    const before = performance.now()
+    const { status } = await callers.chat(fields)
+    expect([200, 400]).toContain(status)
+    return performance.now() - before
+  }
+
+  it.each(translated)('is none with a data URL in any form, for %s', async (model) => {
+    const size = 9_000_000
+    const base64 = await timed({ model, messages: shows(`data:image/png;base64,${'A'.repeat(size)}`) })
+    for (const url of [
+      `data:image/png,${'%41'.repeat(size / 3)}`,
+      `data:image/png;base64,${'%41'.repeat(size / 3)}`,
+      `data:image/png,${'é'.repeat(size / 2)}`,
+      `data:${';'.repeat(size)},x`,
+    ]) {
+      const other = await timed({ model, messages: shows(url) })
+      expect([url.slice(0, 30), other / (base64 + 1_000)]).toEqual([url.slice(0, 30), expect.toSatisfy((n) => n < 3)])
+    }
+  })
+
+  /** A conversation with a tool call of these arguments, and a result. */
+  const conversation = (args: string, result: string) => [
+    { role: 'user', content: 'x' },
+    { role: 'assistant', tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'f', arguments: args } }] },
+    { role: 'tool', tool_call_id: 'call_1', content: result },
+  ]
+  const nested = (depth: number) => `{"a":${'['.repeat(depth)}${']'.repeat(depth)}}`
+
+  it.each(translated)('is none with JSON in a string, which is limited like that of a body, for %s', async (model) => {
+    for (const [args, what] of [
+      [nested(20_000), 'nests deeper than 128 levels'],
+      [nested(3_000_000), 'nests deeper than 128 levels'],
+      [`{"a":[${'{},'.repeat(400_000)}{}]}`, 'has more than 400000 values'],
+    ] as const) {
+      const before = calls()
+      const { status, text } = await callers.chat({ model, messages: conversation(args, 'ok') })
+      expect([status, JSON.parse(text)]).toMatchObject([
+        400,
+        { error: { message: `The JSON of the arguments of "f" ${what}` } },
+      ])
+      expect(calls()).toBe(before)
+    }
+    // A result is text, whatever is in it.
+    expect((await callers.chat({ model, messages: conversation('{}', nested(20_000)) })).status).toBe(200)
+    expect((await callers.chat({ model, messages: conversation(nested(100), 'ok') })).status).toBe(200)
+  })
+
+  it.each(models)('nor is it a 500 with hundreds of thousands of parts, for %s', async (model) => {
+    stack.fault = () => replied(400, { error: { message: 'Too many' } })
+    const parts = Array.from({ length: 180_000 }, () => ({ type: 'text', text: 'a' }))
+    for (const messages of [
+      [{ role: 'user', content: parts }],
+      [
+        { role: 'system', content: parts },
+        { role: 'user', content: 'x' },
+      ],
+      [
+        { role: 'user', content: 'x' },
+        { role: 'assistant', content: parts },
+        { role: 'user', content: 'y' },
+      ],
+    ]) {
+      const { status, text } = await callers.chat({ model, messages })
+      expect([status, text.length < 2_000]).toEqual([400, true])
+    }
+  })
+
+  it('gets no megabytes of its own back in an error', async () => {
+    const long = 'a'.repeat(5_000_000)
+    for (const model of models)
+      for (const fields of [
+        { messages: shows(`data:${long},x`) },
+        { messages: [{ role: 'tool', tool_call_id: long, content: 'x' }] },
+        { messages: [{ role: 'user', content: [{ type: long }] }] },
+        { messages: conversation('[]', 'x'), tool_choice: { type: 'function', function: { name: long } } },
+        { messages: [{ role: 'user', content: 'x' }], tool_choice: { type: 'function', function: { name: long } } },
+        { messages: [{ role: 'user', content: [{ type: 'file', file: { file_id: long } }] }] },
+      ]) {
+        const { text } = await callers.chat({ model, ...fields })
+        expect([model, Object.keys(fields), text.length < 2_000]).toEqual([model, Object.keys(fields), true])
+      }
+  })
+})
+
+describe(`threat 52: one request that becomes many calls, on ${runtime}`, () => {
+  const request = { messages: [{ role: 'user', content: 'Hi' }] }
+
+  it.each(translated)('counts as one for each of n answers, with a key: %s', async (model) => {
+    const key = await callers.create({ rateLimit: 10 })
+    const before = calls()
+    const most = await callers.chat({ ...request, model, n: 11 }, key)
+    expect([most.status, most.headers.get('x-should-retry'), calls() - before]).toEqual([429, 'false', 0])
+    expect(most.text).toContain('counts as 11')
+    const statuses: number[] = []
+    // The one that was refused counts as one.
+    for (let i = 0; i < 3; i++)
+      statuses.push((await callers.chat({ ...request, model, n: 4, stream: i === 1 }, key)).status)
+    expect([statuses, calls() - before]).toEqual([[200, 200, 429], 8])
+  })
+
+  it('and for whoever is signed in', async () => {
+    const { access_token: admin } = await administrator()
+    const person = { email: `n${Date.now()}@example.org`, password: 'correct horse' }
+    const { id } = await api<{ id: string }>('POST', '/api/users', person, admin)
+    await api('PATCH', `/api/users/${id}/balance`, { creditCoins: 100 }, admin)
+    const { access_token } = await api<Session>('POST', '/api/auth', person)
+    const ask = async (n: number) =>
+      (
+        await callers.post(
+          '/api/gateway/v1/chat/completions',
+          { ...request, model: 'claude-sonnet-4-5', n },
+          access_token,
+        )
+      ).status
+    const before = calls()
+    expect([await ask(128), await ask(4), await ask(4), await ask(4), calls() - before]).toEqual([
+      429, 200, 200, 429, 8,
+    ])
+  })
+
+  it('is one where one call answers n times', async () => {
+    const key = await callers.create({ rateLimit: 2 })
+    expect((await callers.chat({ ...request, model: 'gpt-4o-mini', n: 8 }, key)).status).toBe(200)
+    expect((await callers.chat({ ...request, model: 'gpt-4o-mini', n: 8 }, key)).status).toBe(200)
+  })
+})
+
+describe(`threat 53: callers who make a provider look broken for others, on ${runtime}`, () => {
+  const refusals: Record<string, { status: number; body: object }> = {
+    'a 403 of OpenAI': {
+      status: 403,
+      body: {
+        error: { message: 'Project `proj_1` does not have access to model `gpt-secret`', code: 'model_not_found' },
+      },
+    },
+    'a 404 of vLLM': {
+      status: 404,
+      body: { object: 'error', message: 'The model `gpt-secret` does not exist.', type: 'NotFoundError', code: 404 },
+    },
+  }
+
+  it.each(Object.keys(refusals))('do not by models that are refused: %s', async (what) => {
+    const { status, body } = refusals[what]!
+    stack.fault = () => replied(status, body)
+    for (let i = 0; i < 6; i++)
+      expect((await callers.chat({ model: `gpt-secret-${i}` })).status).toBeGreaterThanOrEqual(400)
+    stack.fault = undefined
+    const told = await fetch(new URL('/health/providers', stack.url), {
+      headers: { authorization: `Bearer ${stack.key}` },
+    })
+    expect(JSON.stringify(await told.json())).not.toContain('unhealthy')
+  })
+
+  it('but by an account that is refused', async () => {
+    stack.fault = () => replied(403, { error: { message: 'Country, region, or territory not supported' } })
+    for (let i = 0; i < 5; i++) await callers.chat({ model: 'gpt-4o-mini' })
+    const told = await fetch(new URL('/health/providers', stack.url), {
+      headers: { authorization: `Bearer ${stack.key}` },
+    })
+    expect(JSON.stringify(await told.json())).toContain('unhealthy')
+  })
+})
+
+describe(`threat 33: money that is spent unseen, by sound, on ${runtime}`, () => {
+  it.each([
+    ['speech', () => callers.post('/v1/audio/speech', { model: 'tts-1-hd', input: 'a'.repeat(4_096), voice: 'alloy' })],
+    ['a transcription', () => callers.post('/v1/audio/transcriptions', requestOf('transcription'))],
+  ])('%s costs credits, and needs them', async (_, ask) => {
+    await give(1)
+    const statuses: number[] = []
+    for (let i = 0; i < 40; i++) statuses.push((await ask()).status)
+    expect([statuses[0], statuses.at(-1), await credits()]).toEqual([200, 403, expect.toSatisfy((n) => n <= 0)])
+  })
+})
