@@ -56,8 +56,8 @@ describe('the record of speech', () => {
         task: 'speech',
         model: 'tts-1',
         provider: 'openai',
-        // Of 4 characters, for credits: a quarter of a token each to read, and five thirds to speak.
-        prompt_tokens: 1,
+        // For credits: a quarter of a token to read each of 7 bytes, and five thirds to speak each of 4 characters.
+        prompt_tokens: 2,
         completion_tokens: 7,
         accuracy: 'reported',
         units: { characters: 4 },
