@@ -28,8 +28,8 @@ it('#85 aborts the upstream within a second of a client disconnect, and records 
   const usage = { prompt_tokens: 9, completion_tokens: 1, total_tokens: 10 }
   const streams = [
     { texts: given({ usage }), used: { prompt_tokens: 9, completion_tokens: 2, tokens: 11, accuracy: 'partial' } },
-    // Without a report it is two bytes a token. (With one, what was sent counts as four, if that is more.)
-    { texts: given({}), used: { completion_tokens: 3, accuracy: 'estimated' } },
+    // What was sent counts as four characters a token, if that is more than what was reported.
+    { texts: given({}), used: { prompt_tokens: 1, completion_tokens: 2, tokens: 3, accuracy: 'estimated' } },
   ]
   for (const send of [undiciTransport(), fetchTransport()])
     for (const { texts, used } of streams) {

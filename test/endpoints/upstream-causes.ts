@@ -67,7 +67,6 @@ export const upstreamCauses: Row[] = [
     upstream: () => replied(200, '<html>', 'text/html'),
     expected: failed(),
     calls: 1,
-    records: 1,
     headers: paid,
   },
   {
@@ -76,7 +75,6 @@ export const upstreamCauses: Row[] = [
     upstream: () => replied(200, '{"a":'),
     expected: failed(),
     calls: 1,
-    records: 1,
     headers: paid,
   },
   {
@@ -85,7 +83,6 @@ export const upstreamCauses: Row[] = [
     upstream: () => replied(200, '', 'audio/mpeg'),
     expected: failed(),
     calls: 1,
-    records: 1,
     headers: paid,
   },
   {
@@ -94,7 +91,6 @@ export const upstreamCauses: Row[] = [
     upstream: () => cut('audio/mpeg'),
     expected: failed('upstream_truncated'),
     calls: 1,
-    records: 1,
     headers: paid,
   },
   {

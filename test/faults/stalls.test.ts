@@ -49,7 +49,7 @@ describe.each(sample(ways))('an upstream of $name that stalls, at $by', ({ famil
     expectError(await ask(at, family, { stream }), late)
     expect(performance.now() - begin).toBeGreaterThan(FIRST_MS - 5)
     await expectHungUp()
-    expect([at.upstream.requests, await at.records()]).toMatchObject([1, [{ outcome: 'idle_timeout' }]])
+    expect([at.upstream.requests, await at.records()]).toEqual([1, []])
   })
 
   it.each<[string, Step[], string]>([

@@ -141,12 +141,12 @@ describe('the explanation', () => {
     router.report(target!, new UpstreamError('', { provider: 'budget', kind: 'timeout', accepted: true }))
     const response = await ask(gateway, 'a whole answer', { model: 'gpt-4o', provider: 'auto' })
     expect(response.headers.get('x-gateway-considered')).toBe(
-      'budget/gpt-4o=0.000429(unhealthy); openai/gpt-4o=0.0010725',
+      'budget/gpt-4o=0.000402(unhealthy); openai/gpt-4o=0.001005',
     )
     expect(response.headers.get('x-gateway-provider')).toBe('openai')
     expect((await gateway.records())[0]!.considered).toEqual([
-      { provider: 'budget', model: 'gpt-4o', expected_nano_usd: 429_000, behind: 'unhealthy' },
-      { provider: 'openai', model: 'gpt-4o', expected_nano_usd: 1_072_500 },
+      { provider: 'budget', model: 'gpt-4o', expected_nano_usd: 402_000, behind: 'unhealthy' },
+      { provider: 'openai', model: 'gpt-4o', expected_nano_usd: 1_005_000 },
     ])
   })
 
@@ -158,7 +158,7 @@ describe('the explanation', () => {
     const response = await chat(fields, { headers: { 'x-gateway-explain': 'true' } })
     expect([response.status, response.headers.get('x-gateway-considered')]).toEqual([
       200,
-      'anthropic/claude-haiku-4-5=0.361152',
+      'anthropic/claude-haiku-4-5=0.36096',
     ])
     const larger = await chat({ ...fields, n: 1, messages: [{ role: 'user', content: content.repeat(5) }] })
     expect(await errorOf(larger)).toMatchObject({ code: 'unsupported_parameter' })

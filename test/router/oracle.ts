@@ -1,6 +1,5 @@
 import type { Price } from '@turnpike/core'
 import { expect } from 'vitest'
-import { requestTokens } from '../support/request-tokens.js'
 import type { Outcome, Place, Row, Step, World } from './world.js'
 
 /** What tokens cost, in nano-dollars: in hundredths of them first, because rates have five digits behind the point. */
@@ -64,17 +63,16 @@ export function createOracle({ places, retries, maxWaitMs }: World) {
     return restsUntil === undefined || (now >= restsUntil && trying === undefined)
   }
 
-  const can = (
-    { context, maxOutput, abilities, refusesSeed }: Place,
-    { fields, needs }: Step,
-    prompt: number,
-  ): boolean => {
+  const can = ({ context, maxOutput, abilities, refusesSeed }: Place, { fields, needs }: Step): boolean => {
+    const prompt = Math.ceil(fields.messages[0]!.content.length / 4)
     const output = fields.max_tokens ?? 1_024
     if (prompt + output > context || output > maxOutput) return false
     return needs.every((one) => abilities.includes(one)) && !(refusesSeed && fields.seed !== undefined)
   }
-  const expected = (price: Row, { fields }: Step, prompt: number): number =>
-    price ? costOf(price, prompt, (fields.max_tokens ?? 1_024) * (fields.n ?? 1)) : Infinity
+  const expected = (price: Row, { fields }: Step): number => {
+    const prompt = Math.ceil(fields.messages[0]!.content.length / 4)
+    return price ? costOf(price, prompt, (fields.max_tokens ?? 1_024) * (fields.n ?? 1)) : Infinity
+  }
 
   return {
     breakers,
@@ -82,12 +80,11 @@ export function createOracle({ places, retries, maxWaitMs }: World) {
     /** A request is let in; from here on its prices stay. */
     admit(id: string, step: Step, prices: Row[], now: number): void {
       const auto = step.provider === 'auto'
-      const prompt = requestTokens({ model: 'any', provider: step.provider, user: id, ...step.fields }, 4)
       const all = places.map((place, i) => ({
         i,
-        able: !auto || can(place, step, prompt),
+        able: !auto || can(place, step),
         behind: !mayBeTried(i, now) ? 2 : breakers[i]!.limitedUntil > now ? 1 : 0,
-        cost: auto ? expected(prices[i], step, prompt) : 0,
+        cost: auto ? expected(prices[i], step) : 0,
       }))
       const able = all.filter((one) => one.able)
       const left = able

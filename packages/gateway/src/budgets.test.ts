@@ -9,8 +9,8 @@ describe('a budget', () => {
   const limited = (usd: number, options: TestOptions = {}) => withKey({ budget: { usd } }, options)
 
   it('admits requests until it is used up', async () => {
-    // Each is expected to cost 20 · 2.5 + 2 · 10, and costs 52.5.
-    const { ask, problems, holds, upstream, gateway, id } = await limited((2.5 * COST) / 1e9)
+    // Each is expected to cost 1 · 2.5 + 2 · 10, and costs 52.5.
+    const { ask, problems, holds, upstream, gateway, id } = await limited((2 * COST) / 1e9)
     const statuses: number[] = []
     for (let i = 0; i < 4; i++) statuses.push((await ask({ max_tokens: 2 })).status)
     expect(statuses).toEqual([200, 200, 403, 403])
@@ -21,7 +21,7 @@ describe('a budget', () => {
       type: 'permission_error',
       code: 'budget_exceeded',
       message:
-        'This request is expected to cost $0.00007, and $0.000027 of the budget of $0.000132 is left; it costs less with a lower max_tokens',
+        'This request is expected to cost $0.000023, and $0 of the budget of $0.000105 is left; it costs less with a lower max_tokens',
     })
     expect(await gateway.ledger.used({ of: 'key', id, budget: { usd: 1 } })).toEqual({ held: 0, spent: 2 * COST })
     expect(await holds()).toEqual([])
@@ -69,7 +69,7 @@ describe('a budget', () => {
       set: [
         {
           key: ['user', OWNER],
-          value: { ...(await at.kv.get<object>(['user', OWNER]))!.value, budget: { usd: (1.5 * COST) / 1e9 } },
+          value: { ...(await at.kv.get<object>(['user', OWNER]))!.value, budget: { usd: COST / 1e9 } },
         },
       ],
     })
@@ -78,7 +78,7 @@ describe('a budget', () => {
   })
 
   it('starts again each month', async () => {
-    const at = await withKey({ budget: { usd: (1.5 * COST) / 1e9, per: 'month' } })
+    const at = await withKey({ budget: { usd: COST / 1e9, per: 'month' } })
     expect((await at.ask({ max_tokens: 2 })).status).toBe(200)
     expect((await at.ask({ max_tokens: 2 })).status).toBe(403)
     at.clock.now = Date.UTC(2026, 1, 1)
@@ -86,7 +86,7 @@ describe('a budget', () => {
   })
 
   it('is credited with the hold of a failed request', async () => {
-    const { ask, holds, problems, gateway, id, records } = await limited((1.5 * COST) / 1e9, {
+    const { ask, holds, problems, gateway, id, records } = await limited(COST / 1e9, {
       upstream: () => answer({ error: { message: 'no' } }, 500),
     })
     for (let i = 0; i < 3; i++) expect((await ask({ max_tokens: 2 })).status).toBe(502)
@@ -125,14 +125,14 @@ describe('holds', () => {
     const response = await at.ask({ stream: true, max_tokens: 100 })
     expect(await at.holds()).toMatchObject([
       {
-        amount: 24 * 2_500 + 100 * 10_000,
+        amount: 1 * 2_500 + 100 * 10_000,
         budgets: [],
         estimate: {
           request_id: response.headers.get('x-request-id'),
           outcome: 'server_shutdown',
           accuracy: 'estimated',
-          units: { input: 24, output: 100 },
-          cost_nano_usd: 1_060_000,
+          units: { input: 1, output: 100 },
+          cost_nano_usd: 1_002_500,
         },
       },
     ])
@@ -154,7 +154,7 @@ describe('holds', () => {
     expect(await at.gateway.ledger.sweep(0)).toBe(1)
     expect(await at.gateway.ledger.sweep(0)).toBe(0)
     expect(await at.records()).toMatchObject([
-      { outcome: 'server_shutdown', accuracy: 'estimated', cost_nano_usd: 1_060_000, tokens: 124 },
+      { outcome: 'server_shutdown', accuracy: 'estimated', cost_nano_usd: 1_002_500, tokens: 101 },
     ])
     expect(await at.problems()).toEqual([])
   })

@@ -1,7 +1,7 @@
 import type { ChatCompletionRequest, ChatStream, ChunkChoice, Completion, Usage } from '@turnpike/core'
 import { unitsOf } from '@turnpike/core'
 import { areBelieved, extend } from '@turnpike/core/internal'
-import { expectedMedia, promptOf } from './prompt.js'
+import { expectedMedia, expectedText, promptOf } from './prompt.js'
 import type { Used } from './record.js'
 import { servedTier } from './service-tier.js'
 import { expectedTokens, jsonBytes, utf8Bytes } from './text-bytes.js'
@@ -28,7 +28,7 @@ export const metered = (usage: Usage, accuracy: Used['accuracy'], tier?: string)
 function estimate(request: ChatCompletionRequest, prompts: number, completionBytes: number): Usage {
   const prompt = promptOf(request)
   const { input, input_audio } = expectedMedia(prompt)
-  const prompt_tokens = (expectedTokens(prompt.saidBytes) + input + input_audio) * prompts
+  const prompt_tokens = (expectedText(prompt) + input + input_audio) * prompts
   const completion_tokens = expectedTokens(completionBytes)
   return {
     prompt_tokens,
@@ -77,15 +77,17 @@ export interface StreamMeter {
   used(complete: boolean): Metered
 }
 
+/** A report of so much less than what was sent was made before that. */
+const EARLIER = 1 / 4
+
 /**
- * What of a report stands where the stream is not complete. The prompt is counted before the answer begins; what was answered is counted
- * again and again (Gemini) or in the end only, so that it is at least what was sent.
- * @param sent bytes that were sent to the client
+ * What of a report stands where the stream is not complete. The prompt is counted before the answer begins; what was answered is counted again
+ * and again (Gemini), in the end (OpenAI, Claude), or by some servers once in the beginning.
  */
-function partial(report: Usage, guess: Usage, sent: number): Usage {
-  const { completion_tokens: counted } = report
+function partial(report: Usage, guess: Usage): Usage {
+  const isEarlier = report.completion_tokens <= guess.completion_tokens * EARLIER
   const prompt_tokens = report.prompt_tokens || guess.prompt_tokens
-  const completion_tokens = counted === 0 ? guess.completion_tokens : Math.max(counted, expectedTokens(sent))
+  const completion_tokens = isEarlier ? guess.completion_tokens : report.completion_tokens
   return extend(report, { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens })
 }
 
@@ -101,7 +103,7 @@ export function streamMeter({ request, prompts, tier: askedTier }: Asked, stream
       const tier = servedTier(askedTier, stream.head, told)
       if (usage && complete) return metered(usage, 'reported', tier)
       const guess = estimate(request, prompts, sent)
-      return usage ? metered(partial(usage, guess, sent), 'partial', tier) : metered(guess, 'estimated', tier)
+      return usage ? metered(partial(usage, guess), 'partial', tier) : metered(guess, 'estimated', tier)
     },
   }
 }

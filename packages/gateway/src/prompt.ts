@@ -83,7 +83,7 @@ export function expectedMedia({ pictures, others }: Prompt): { input: number; in
 }
 
 /** Tokens that are expected of the text of a prompt. */
-export const expectedText = ({ textBytes }: Prompt): number => expectedTokens(textBytes)
+export const expectedText = ({ saidBytes }: Prompt): number => expectedTokens(saidBytes)
 
 /**
  * Tokens that a prompt has at most: never more than the context window, and as many where it has media of unknown length.

@@ -180,7 +180,7 @@ describe('limits', () => {
   })
 
   it('by the budget of the user apply', async () => {
-    const { ask } = await setUp({}, { budget: { usd: (2.7 * COST) / 1e9 } })
+    const { ask } = await setUp({}, { budget: { usd: (2 * COST) / 1e9 } })
     const replies: Reply[] = []
     for (let i = 0; i < 3; i++) replies.push(await ask({ max_tokens: 3 }))
     expect(replies.map(({ status }) => status)).toEqual([200, 200, 403])

@@ -88,7 +88,7 @@ describe('the spend of a project', () => {
     await tagged({ 'x-task-id': own.task }, { stream: true, max_tokens: 100 })
     expect(await ledger.sweep(0)).toBe(1)
     for (const of of ['project', 'task'] as const)
-      expect(await ledger.totals(of, own[of])).toMatchObject({ requests: 1, tokens: 124, cost_nano_usd: 1_060_000 })
+      expect(await ledger.totals(of, own[of])).toMatchObject({ requests: 1, tokens: 101, cost_nano_usd: 1_002_500 })
     expect(await problems()).toEqual([])
   })
 

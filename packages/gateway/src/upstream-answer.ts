@@ -34,14 +34,11 @@ const decimal = (usd: number): string => usd.toFixed(9).replace(/\.?0+$/, '')
 const spentOf = (error: unknown): Usage | undefined => (UpstreamError.is(error) ? error.failure.usage : undefined)
 
 /**
- * Whether a failed call is charged: its upstream bills it, or had begun to work and may bill it though it reported nothing, because the call
- * was stopped or broke off. (A connection that broke before any answer counts as a provider that could not be reached.)
+ * Whether a call that failed before its first event is charged: its upstream bills it, or may bill it though it reported nothing, because the
+ * client left or, under a limit, the call was stopped. Other such failures cost nothing (ruling 28).
  */
-const isCharged = ({ watch, attempts }: UpstreamRequest, error: unknown): boolean =>
-  isBilled(error) ||
-  (attempts > 0 &&
-    (watch.stop !== undefined ||
-      (UpstreamError.is(error) && error.failure.accepted && error.failure.kind !== 'unavailable')))
+const isCharged = ({ watch, attempts, hold }: UpstreamRequest, error: unknown): boolean =>
+  isBilled(error) || (attempts > 0 && (watch.disconnected || (hold !== undefined && watch.stop !== undefined)))
 
 /** Adds a failed call to the log: `google/gemini-2.5-pro: rate_limited 429, openai/gpt-4o: timeout`. */
 function logFailure(upstream: UpstreamRequest, { provider, model }: Target, kind: string, status?: number): void {

@@ -23,13 +23,13 @@ const finishedRecord = (asked: Asked): Partial<UsageRecord> => {
   const { plan, requestId } = asked
   const tokens: Partial<UsageRecord> = plan.usage
     ? { prompt_tokens: plan.prompt, accuracy: 'reported' }
-    : { ...estimateOf(asked, 2), completion_tokens: plan.completion * 2 }
+    : estimateOf(asked)
   return { request_id: requestId!, outcome: 'complete', completion_tokens: plan.completion, ...tokens }
 }
 
 /** The expected record of a request whose hold was swept, because its process was killed. */
 const sweptRecord = (asked: Asked): Partial<UsageRecord> => ({
-  ...estimateOf(asked, 4),
+  ...estimateOf(asked),
   completion_tokens: MAX_TOKENS,
 })
 

@@ -1,7 +1,6 @@
 import { request } from 'node:http'
 import type { UsageRecord } from '@turnpike/core'
 import type { Plan } from '../../support/planned-upstream.js'
-import { requestTokens } from '../../support/request-tokens.js'
 
 /** A key and its user. */
 export interface Holder {
@@ -34,17 +33,9 @@ export interface Asked {
 /** `max_tokens` of every request; more than any plan has, so that no request costs more than its hold. */
 export const MAX_TOKENS = 100
 
-/** The body of a request. */
-const bodyOf = ({ stream, plan }: Asked): object => ({
-  model: 'gpt-4o-mini',
-  messages: [{ role: 'user', content: JSON.stringify(plan) }],
-  stream,
-  max_tokens: MAX_TOKENS,
-})
-
-/** The estimated fields of a request's record: four bytes a token for what a hold expects, two for what the upstream does not report. */
-export const estimateOf = (asked: Asked, bytesPerToken: 2 | 4): Partial<UsageRecord> => ({
-  prompt_tokens: requestTokens(bodyOf(asked), bytesPerToken),
+/** The estimated fields of a request's record. */
+export const estimateOf = ({ plan }: Asked): Partial<UsageRecord> => ({
+  prompt_tokens: Math.ceil(JSON.stringify(plan).length / 4),
   accuracy: 'estimated',
 })
 
@@ -88,6 +79,7 @@ export function send(url: string, asked: Asked, disconnectAfter?: number): Promi
         if (!stream && asked.status === 200) asked.finished = 'choices' in (JSON.parse(text) as object)
       })
     })
-    sent.end(JSON.stringify(bodyOf(asked)))
+    const messages = [{ role: 'user', content: JSON.stringify(plan) }]
+    sent.end(JSON.stringify({ model: 'gpt-4o-mini', messages, stream, max_tokens: MAX_TOKENS }))
   })
 }

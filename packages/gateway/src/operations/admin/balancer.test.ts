@@ -34,7 +34,7 @@ it('GET /admin/balancer returns breakers, groups and recent choices', async () =
         model: 'fast',
         provider: 'auto',
         by: 'price',
-        order: [place('google', 'gemini-2.5-pro', 0.000224), place('openai', 'gpt-4o', 0.00106)],
+        order: [place('google', 'gemini-2.5-pro', 0.000201), place('openai', 'gpt-4o', 0.0010025)],
         served: { provider: 'openai', model: 'gpt-4o' },
         attempts: 2,
       },
@@ -83,12 +83,12 @@ describe('POST /admin/balancer/simulate', () => {
       model: 'fast',
       provider: 'auto',
       by: 'price',
-      order: [place('google', 'gemini-2.5-pro', 0.000224), place('openai', 'gpt-4o', 0.00106)],
+      order: [place('google', 'gemini-2.5-pro', 0.000201), place('openai', 'gpt-4o', 0.0010025)],
     })
     await (await chat({ model: 'fast', ...auto })).text()
     const after = [
-      place('openai', 'gpt-4o', 0.00106),
-      place('google', 'gemini-2.5-pro', 0.000224, { behind: 'limited' }),
+      place('openai', 'gpt-4o', 0.0010025),
+      place('google', 'gemini-2.5-pro', 0.000201, { behind: 'limited' }),
     ]
     expect(await simulate(auto)).toMatchObject({ order: after })
     const unpriced = after.map((one) => ({ ...one, expected_usd: null }))
