@@ -19,13 +19,19 @@ export const bills: Record<string, Bill> = {
   },
   'openai/openai-embedding.json': { prompt: 12, completion: 0, units: { input: 12 }, nano: 12 * 2_003 },
   // 36.71 are 37 begun.
-  'openai/openai-transcription.json': { prompt: 0, completion: 0, units: { seconds: 37 }, nano: 37 * 100_003 },
-  // It says nothing of usage. The request has 16 characters, which are 8 tokens at most, and a picture is taken to have 1,290.
+  // For credits, a second has 32 tokens to hear and 3 to write.
+  'openai/openai-transcription.json': {
+    prompt: 37 * 32,
+    completion: 37 * 3,
+    units: { seconds: 37 },
+    nano: 37 * 100_003,
+  },
+  // It says nothing of usage. The request has 16 characters, which are 4 tokens, and a picture is taken to have 1,290.
   'openai/openai-image.json': {
-    prompt: 8,
+    prompt: 4,
     completion: 1_290,
-    units: { input: 8, output_image: 1_290, images: 1 },
-    nano: 8 * 2_003 + 1_290 * 9_001 + 40_009_000,
+    units: { input: 4, output_image: 1_290, images: 1 },
+    nano: 4 * 2_003 + 1_290 * 9_001 + 40_009_000,
     accuracy: 'estimated',
   },
 }

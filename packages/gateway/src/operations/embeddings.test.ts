@@ -50,8 +50,8 @@ describe('the record of an embedding', () => {
   })
 
   it.each<[input: unknown, vectors: number, tokens: number]>([
-    ['x'.repeat(41), 1, 21],
-    [['x', 'x'.repeat(5)], 2, 4],
+    ['x'.repeat(41), 1, 11],
+    [['x', 'x'.repeat(5)], 2, 3],
     [[1, 2, 3], 1, 3],
     [[[1, 2, 3], [4]], 2, 4],
   ])('of %j is estimated where the upstream reports no usage', async (input, vectors, tokens) => {

@@ -32,12 +32,12 @@ export function createEmbeddings(options: UpstreamOptions, preset: typeof EMBEDD
     async run(caller, { body }, call) {
       const notes: Note[] = []
       const request = permitted(options, caller, withoutNulls(body), embeddingFields, notes)
-      const most = (): number => inputTokens(request.input, mostTokens)
+      const expected = (): number => inputTokens(request.input, expectedTokens)
       const need = {
         task: 'embeddings' as const,
         request,
-        expected: () => ({ input: inputTokens(request.input, expectedTokens) }),
-        most: () => ({ input: most() }),
+        expected: () => ({ input: expected() }),
+        most: () => ({ input: inputTokens(request.input, mostTokens) }),
       }
       const upstream = await upstreamRequest(options, caller, call, need, notes)
       const { answer, used, cost } = await whole(
@@ -50,7 +50,7 @@ export function createEmbeddings(options: UpstreamOptions, preset: typeof EMBEDD
         (answer) => {
           const usage = reported(answer.usage)
           if (usage) return metered(usage, 'reported')
-          const input = most()
+          const input = expected()
           return metered({ prompt_tokens: input, completion_tokens: 0, total_tokens: input }, 'estimated')
         },
       )

@@ -50,10 +50,10 @@ describe('the record of an image', () => {
     expect(await records()).toMatchObject([
       {
         model: 'dall-e-3',
-        prompt_tokens: 3,
+        prompt_tokens: 2,
         completion_tokens: 1_290,
         accuracy: 'estimated',
-        units: { input: 3, output_image: 1_290, images: 1 },
+        units: { input: 2, output_image: 1_290, images: 1 },
         rates: {},
         cost_nano_usd: null,
       },

@@ -104,7 +104,7 @@ export function createImage(options: UpstreamOptions & ImageOptions) {
             const usage = reported(answer.usage)
             const used = usage
               ? metered(usage, 'reported')
-              : metered(estimate(mostTokens(bytes), output_image), 'estimated')
+              : metered(estimate(expectedTokens(bytes), output_image), 'estimated')
             return extend(used, { units: { ...used.units, images: 1 } })
           },
         )
