@@ -8,54 +8,65 @@ describe('a client that disconnects', () => {
     return { gate, open: () => open() }
   }
 
-  it('before a whole answer, which is cancelled: the most that it may cost is recorded', async () => {
+  const silent = () => ({
+    status: 200,
+    headers: { 'content-type': 'application/json' },
+    body: streamed(new Promise(() => undefined)).body,
+  })
+
+  it('before a whole answer: an estimate of what was sent is recorded', async () => {
     const client = new AbortController()
-    const { chat, records, logs } = await testGateway({
-      onClientAbort: 'cancel',
-      upstream: () => ({
-        status: 200,
-        headers: { 'content-type': 'application/json' },
-        body: streamed(new Promise(() => undefined)).body,
-      }),
-    })
-    const asked = chat({ max_tokens: 70 }, { signal: client.signal })
+    const { chat, records, logs } = await testGateway({ upstream: silent })
+    const asked = chat({}, { signal: client.signal })
     await new Promise((resolve) => setTimeout(resolve, 20))
     client.abort()
     await asked
     expect(await records()).toMatchObject([
-      { outcome: 'client_abort', accuracy: 'estimated', units: { input: 39, output: 70 }, tokens: 109 },
+      { outcome: 'client_abort', accuracy: 'estimated', prompt_tokens: 1, completion_tokens: 0, units: { input: 1 } },
     ])
     // Nobody failed.
     expect(logs).toMatchObject([{ status: 499, outcome: 'client_abort' }])
     expect(logs[0]).not.toHaveProperty('error_type')
   })
 
-  it.each(['drain', undefined] as const)(
-    'before a whole answer (%s): it is awaited, and recorded',
-    async (onClientAbort) => {
-      const { gate, open } = later()
-      const client = new AbortController()
-      const { chat, records, signals } = await testGateway({
-        ...(onClientAbort && { onClientAbort }),
-        abandonedMs: 1,
-        upstream: () => ({
-          ...completion(),
-          body: (async function* () {
-            await gate
-            yield completion().body as string
-          })(),
-        }),
-      })
-      const asked = chat({}, { signal: client.signal })
-      await expect.poll(() => signals.length).toBe(1)
-      client.abort()
-      await new Promise((resolve) => setTimeout(resolve, 20))
-      expect([signals[0]!.aborted, await records()]).toEqual([false, []])
-      open()
-      await asked
-      expect(await records()).toMatchObject([{ outcome: 'client_abort', accuracy: 'reported', tokens: 12 }])
-    },
-  )
+  it('before a whole answer under a budget, which is cancelled: the most that it may cost is recorded', async () => {
+    const client = new AbortController()
+    const { chat, init, records } = await withKey({ budget: { usd: 1 } }, { onClientAbort: 'cancel', upstream: silent })
+    const asked = chat({ max_tokens: 70 }, { ...init, signal: client.signal })
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    client.abort()
+    await asked
+    expect(await records()).toMatchObject([
+      { outcome: 'client_abort', accuracy: 'estimated', units: { input: 39, output: 70 }, tokens: 109 },
+    ])
+  })
+
+  it.each([
+    ['with drain', {}, { onClientAbort: 'drain' }],
+    ['under a budget', { budget: { usd: 1 } }, {}],
+  ] as const)('before a whole answer, %s: it is awaited, and recorded', async (_, limits, option) => {
+    const { gate, open } = later()
+    const client = new AbortController()
+    const { chat, init, records, signals } = await withKey(limits, {
+      ...option,
+      abandonedMs: 1,
+      upstream: () => ({
+        ...completion(),
+        body: (async function* () {
+          await gate
+          yield completion().body as string
+        })(),
+      }),
+    })
+    const asked = chat({}, { ...init, signal: client.signal })
+    await expect.poll(() => signals.length).toBe(1)
+    client.abort()
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    expect([signals[0]!.aborted, await records()]).toEqual([false, []])
+    open()
+    await asked
+    expect(await records()).toMatchObject([{ outcome: 'client_abort', accuracy: 'reported', tokens: 12 }])
+  })
 
   it('before its upstream was called: nothing is sent, and nothing recorded', async () => {
     const client = new AbortController()

@@ -52,8 +52,8 @@ export interface GatewayOptions
   authenticateAdmin?: AuthenticateAdmin
   /**
    * What happens to an upstream call whose client disconnects: `cancel` = it is aborted, `drain` = it may end, so that the usage record
-   * has the usage that the upstream reports. A usage record is written either way, of a whole answer that was aborted with the most that it
-   * may cost. By default whole answers may end, streams only where the caller has a budget or needs credits.
+   * has the usage that the upstream reports. A usage record is written either way; under a budget, of a whole answer that was aborted with the
+   * most that it may cost. Default `drain` where the caller has a budget or needs credits, else `cancel`.
    */
   onClientAbort?: 'cancel' | 'drain'
   /** Milliseconds for which a stream may go on after its client has disconnected; a whole answer has its own time-out. Default 60,000. */

@@ -31,6 +31,13 @@ export const estimated = (units: Units, tier?: string): Used => ({
   tier,
 })
 
+/** The classes of units that an answer produces, as opposed to those that a request sends. */
+const madeClasses = new Set<string>([...completionClasses, 'images'])
+
+/** The part of the expected units that is used as soon as a request is sent. */
+export const sentOf = (units: Units): Units =>
+  Object.fromEntries(Object.entries(units).filter(([name]) => !madeClasses.has(name)))
+
 /** The fields of a record that are known before the request is sent. */
 export type RecordHead = Tagged & Pick<UsageRecord, 'request_id' | 'key_id' | 'task' | 'considered'>
 

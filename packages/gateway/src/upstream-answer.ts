@@ -1,9 +1,9 @@
-import type { Considered, Note, Outcome, Target, UpstreamCall, Usage } from '@turnpike/core'
+import type { Considered, Note, Outcome, Target, Units, UpstreamCall, Usage } from '@turnpike/core'
 import { toUsd, UpstreamError } from '@turnpike/core'
 import { metered, reported } from './meter.js'
 import { isBilled, kindOf, outcomeOf } from './outcome.js'
 import type { Used } from './record.js'
-import { estimated, recordOf } from './record.js'
+import { estimated, recordOf, sentOf } from './record.js'
 import { servedTier } from './service-tier.js'
 import type { UpstreamRequest } from './upstream-request.js'
 import { elapsed } from './upstream-request.js'
@@ -106,19 +106,24 @@ function record(upstream: UpstreamRequest, used: Used, outcome: Outcome): Promis
 }
 
 /**
- * Writes the usage record of a failed request, if it is known to have used anything; drops its hold otherwise. What a caller can cause at
- * will, by leaving or by asking for more than comes in time, costs the most that may be billed; what others cause, what was expected.
+ * What a failed call is charged whose upstream reported nothing. What a caller can cause at will, by leaving or by asking for more than comes in
+ * time, costs under a limit the most that may be billed, and without one what was sent; what others cause, what was expected.
  */
+function unitsOfFailure({ need, target, hold, watch }: UpstreamRequest, outcome: Outcome): Units {
+  const expected = need.expected(target)
+  if (!watch.stop || outcome === 'server_shutdown') return expected
+  return hold ? need.most(target) : sentOf(expected)
+}
+
+/** Writes the usage record of a failed request, if it is known to have used anything; drops its hold otherwise. */
 async function recordFailure(upstream: UpstreamRequest, error: unknown): Promise<void> {
   const { options, need, target, hold, watch } = upstream
   const spent = reported(spentOf(error))
   const tier = servedTier(need.tier?.(target), undefined, spent)
   const outcome = watch.stop?.outcome ?? outcomeOf(error)
   if (spent) await record(upstream, metered(spent, 'partial', tier), outcome)
-  else if (isCharged(upstream, error)) {
-    const isCallers = watch.stop && outcome !== 'server_shutdown'
-    await record(upstream, estimated(isCallers ? need.most(target) : need.expected(target), tier), outcome)
-  }
+  else if (isCharged(upstream, error))
+    await record(upstream, estimated(unitsOfFailure(upstream, outcome), tier), outcome)
   // A hold that cannot be dropped now is settled later, like that of a crashed process.
   else if (hold) await options.ledger.drop(hold).catch(() => undefined)
 }

@@ -113,17 +113,16 @@ function mostOf(need: PricedNeed, targets: Target[]): Most {
 }
 
 /**
- * How long an upstream call goes on after its client has left. What a whole answer costs is only known once it is there, and providers bill
- * it in any case. A stream is ended, unless there is a limit to keep: thoughts that are not shown could be had for nothing.
+ * How long an upstream call goes on after its client has left: it is ended, unless there is a limit to keep, as answers that nobody reads could
+ * be had for nothing. What a whole answer costs is only known once it is there.
  */
 const drainMsOf = (
   { onClientAbort, abandonedMs }: UpstreamOptions,
   { streamed }: PricedNeed,
   isLimited: boolean,
 ): number => {
-  if (onClientAbort === 'cancel') return 0
-  if (!streamed) return Infinity
-  return onClientAbort === 'drain' || isLimited ? abandonedMs : 0
+  if ((onClientAbort ?? (isLimited ? 'drain' : 'cancel')) === 'cancel') return 0
+  return streamed ? abandonedMs : Infinity
 }
 
 /** The targets on which everything that a request asks for has a price. @throws ApiError 403 where there are none */

@@ -47,15 +47,14 @@ describe('a service tier', () => {
   it('counts where a client leaves before the answer', async () => {
     const client = new AbortController()
     const { chat, records } = await testGateway({
-      onClientAbort: 'cancel',
       upstream: () => {
         setTimeout(() => client.abort())
         return streamed(new Promise(() => undefined))
       },
     })
-    await chat({ service_tier: 'priority', max_tokens: 10 }, { signal: client.signal })
+    await chat({ service_tier: 'priority' }, { signal: client.signal })
     expect(await records()).toMatchObject([
-      { outcome: 'client_abort', service_tier: 'priority', cost_nano_usd: 52 * 4_250 + 10 * 17_000 },
+      { outcome: 'client_abort', service_tier: 'priority', cost_nano_usd: 4_250, units: { input: 1 } },
     ])
   })
 })
