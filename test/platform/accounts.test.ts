@@ -180,10 +180,8 @@ worldSuite('users and accounts', (world) => {
 
   it('finds and signs in a user by either form of composed characters', async () => {
     const as = await admin()
-    const [email, other] = ['NFC', 'NFD'].map((form) => `zo\u00eb-${Date.now()}@example.org`.normalize(form)) as [
-      string,
-      string,
-    ]
+    const email = `zo\u00eb-${Date.now()}@example.org`
+    const other = email.normalize('NFD')
     const made = await ask<User>('POST', '/api/users', { as, body: { email: other, password: PASSWORD } })
     expect([made.status, made.body.email]).toEqual([200, email])
     for (const form of [email, other]) {
