@@ -36,7 +36,12 @@ it('the reference server returns data to administrators, also from before its st
       data: [{ name: 'Administrator', requests: 3 }],
     })
     expect(await json(server, '/admin/balancer')).toMatchObject({ groups: {}, choices: [] })
-    expect(await json(server, '/admin/audit')).toMatchObject({ data: [] })
+    expect(await json(server, '/admin/audit')).toMatchObject({
+      data: [
+        { action: 'key.create', actor: 'server-start' },
+        { action: 'user.create', actor: 'server-start' },
+      ],
+    })
     const { samples } = parsePrometheus(await read(server, '/metrics')).get('turnpike_requests_total')!
     expect([...samples]).toEqual([['turnpike_requests_total{provider="openai",outcome="complete"}', 3]])
     expect(await server.stop()).toBe(0)
