@@ -125,7 +125,12 @@ export function valuesOf(
     } = schema as Record<string, number>
     if (type === 'null') return fc.constant(null)
     if (type === 'boolean') return fc.boolean()
-    if (type === 'integer') return fc.integer({ min: minimum, max: maximum })
+    // Beyond what JavaScript counts, fast-check does not end.
+    if (type === 'integer')
+      return fc.integer({
+        min: Math.max(minimum, Number.MIN_SAFE_INTEGER),
+        max: Math.min(maximum, Number.MAX_SAFE_INTEGER),
+      })
     if (type === 'number') return fc.double({ min: minimum, max: maximum, noNaN: true })
     if (type === 'string') return stringOf(schema)
     if (type === 'array')
