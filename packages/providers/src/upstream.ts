@@ -141,7 +141,7 @@ export function wholeText(
       return text
     },
     (cause: unknown) => {
-      throw signal.aborted ? signal.reason : unreported(truncated(id, 'The connection broke during the answer', cause))
+      throw signal.aborted ? signal.reason : truncated(id, 'The connection broke during the answer', cause)
     },
   )
 }
