@@ -69,7 +69,7 @@ const fails = (failure: NonNullable<Outcome['failure']>): fc.Arbitrary<Outcome> 
   latency.map((ms) => ({ latency: ms, failure }))
 const serves: fc.Arbitrary<Outcome> = fc.record({
   latency,
-  usage: fc.record({ prompt: fc.nat(600), completion: fc.nat(2_000) }),
+  usage: fc.record({ prompt: fc.integer({ min: 1, max: 600 }), completion: fc.nat(2_000) }),
 })
 const busy = { kind: 'status', status: 429, accepted: false } as const
 const outcome: fc.Arbitrary<Outcome> = fc.oneof(
