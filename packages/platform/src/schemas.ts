@@ -1,5 +1,5 @@
 import { ROLES } from '@turnpike/core'
-import { Budget, USER_NAME } from '@turnpike/core/internal'
+import { Budget, ONE_LINE } from '@turnpike/core/internal'
 import * as v from 'valibot'
 import { NAME_LENGTH, TEXT_LENGTH } from './conventions.js'
 
@@ -20,22 +20,22 @@ export const IdParams = v.object({ id: v.string() })
 export const Flag = v.optional(v.picklist(['true', 'false']))
 
 /** A text that every store and every client can have: no U+0000, and no half of a surrogate pair. */
-export const plain = v.check(
+export const wellFormed = v.check(
   (text: string) => /^[^\0\p{Cs}]*$/u.test(text),
   'expected a text without U+0000 and halves of surrogate pairs',
 )
 
 /** A name or a title in a body. */
-export const Name = v.pipe(v.string(), v.regex(/\S/, 'expected a text'), v.maxLength(NAME_LENGTH), plain)
+export const Name = v.pipe(v.string(), v.regex(/\S/, 'expected a text'), v.maxLength(NAME_LENGTH), wellFormed)
 
 /** A longer text in a body. */
-export const Text = v.pipe(v.string(), v.maxLength(TEXT_LENGTH), plain)
+export const Text = v.pipe(v.string(), v.maxLength(TEXT_LENGTH), wellFormed)
 
 /** A name of a user in a body. */
 export const UserName = v.pipe(
   v.string(),
   v.maxLength(200),
-  v.regex(USER_NAME, 'expected a text without control characters'),
+  v.regex(ONE_LINE, 'expected a text without control characters'),
 )
 
 /** spec.md, "User (platform)". Ids of users that the gateway's administrators made may be no UUIDs, and their e-mail is '' where they have none. */

@@ -7,7 +7,7 @@ import { METADATA_LENGTH } from '../conventions.js'
 import { found } from '../errors.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
-import { IdParams, plain, Session } from '../schemas.js'
+import { IdParams, Session, wellFormed } from '../schemas.js'
 import { dateOf, Time } from '../time.js'
 
 /** What users can do with their gateway sessions, without HTTP. */
@@ -29,7 +29,7 @@ export type SessionOperations = ReturnType<typeof sessionOperations>
 
 /** The body of POST /api/sessions. */
 export const NewSession = v.object({
-  label: v.nullish(v.pipe(v.string(), v.maxLength(200), plain)),
+  label: v.nullish(v.pipe(v.string(), v.maxLength(200), wellFormed)),
   metadata: v.nullish(
     v.pipe(
       jsonObject,
