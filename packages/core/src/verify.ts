@@ -1,6 +1,6 @@
 import type { GatewayKey } from './entities/gateway-keys.js'
 import type { User } from './entities/users.js'
-import { countUsers, emailId } from './entities/users.js'
+import { countUsers, emailKeys, userIdOf } from './entities/users.js'
 import type { KV } from './kv/kv.js'
 import { entriesOf } from './kv/kv.js'
 import type { Hold } from './ledger/holds.js'
@@ -13,15 +13,15 @@ import type { UsageRecord } from './ledger/usage-record.js'
 async function* verifyUsers(kv: KV): AsyncGenerator<string> {
   for await (const { key, value: id } of entriesOf<string>(kv, ['email'])) {
     const user = (await kv.get<User>(['user', id]))?.value
-    if (emailId(user?.email ?? '') !== key[1]) yield `The e-mail of user ${id} is not that of its entry`
+    if (!emailKeys(user?.email ?? '').some(([, email]) => email === key[1]))
+      yield `The e-mail of user ${id} is not that of its entry`
   }
   let live = 0
   for await (const { key, value } of entriesOf<User>(kv, ['user'])) {
     const { id, email, deleted_at } = value
     if (id !== key[1]) yield `User ${key[1]} has the id ${id}`
     if (deleted_at === null) live++
-    if (email !== null && (await kv.get<string>(['email', emailId(email)]))?.value !== id)
-      yield `User ${id} is not found by e-mail`
+    if (email !== null && (await userIdOf(kv, email)) !== id) yield `User ${id} is not found by e-mail`
   }
   const counted = await countUsers(kv)
   if (counted !== live) yield `${counted} users are counted, and ${live} live`

@@ -7,7 +7,7 @@ import { audit } from './audit.js'
 import type { Role } from './roles.js'
 import { higherRole, highestOwnRole, withRole } from './roles.js'
 import type { User, UserFields } from './users.js'
-import { countKey, emailId, emailKey, userEntry, userKey } from './users.js'
+import { countKey, emailId, emailKey, emailKeys, userEntry, userIdOf, userKey } from './users.js'
 
 const isAdmin = ({ role, deleted_at }: User): boolean => role === 'admin' && deleted_at === null
 
@@ -68,10 +68,11 @@ export async function updateUser(kv: KV, id: string, fields: Partial<UserFields>
     if (user.deleted_at !== null) return null
     const also: Required<Omit<Also, 'sum'>> = { check: [], set: [...changeLog(user, fields.role, act)], del: [] }
     if (email !== undefined && emailId(email ?? '') !== emailId(user.email ?? '')) {
-      if (user.email) also.del.push(emailKey(user.email))
+      const entries = user.email ? await kv.getMany(emailKeys(user.email)) : []
+      also.del.push(...entries.flatMap((entry) => (entry?.value === id ? [entry.key] : [])))
       if (email) {
-        if (await kv.get(emailKey(email))) throw invalid('The e-mail is taken')
-        also.check.push({ key: emailKey(email), version: null })
+        if ((await userIdOf(kv, email)) !== null) throw invalid('The e-mail is taken')
+        also.check.push(...emailKeys(email).map((key) => ({ key, version: null })))
         also.set.push({ key: emailKey(email), value: id })
       }
     }

@@ -62,6 +62,32 @@ describe('createUser', () => {
     for await (const fault of verifyStore(kv)) expect.unreachable(fault)
   })
 
+  it('are found and taken where an earlier version stored the domain as it was given', async () => {
+    const kv = await memoryKV()
+    const [given, ascii] = ['zo\u00eb@B\u00fccher.example', 'zo\u00eb@xn--bcher-kva.example']
+    const user = (await createUser(kv, { id: 'u1', email: given }))!
+    await kv.commit({
+      del: [['email', ascii]],
+      set: [{ key: ['email', given.toLowerCase()], value: 'u1' }],
+    })
+    const faults = async () => {
+      const all: string[] = []
+      for await (const fault of verifyStore(kv)) all.push(fault)
+      return all
+    }
+    expect(await findUserByEmail(kv, given)).toEqual(user)
+    expect(await createUser(kv, { id: 'u2', email: given })).toBeNull()
+    expect(await faults()).toEqual([])
+    // Somebody else may have had the other form there.
+    const other = await createUser(kv, { id: 'u2', email: ascii })
+    expect([await findUserByEmail(kv, given), await findUserByEmail(kv, ascii)]).toEqual([user, other])
+    await createUser(kv, { id: 'u3', email: 'other@example.org' })
+    await expect(updateUser(kv, 'u3', { email: given })).rejects.toMatchObject({ status: 400 })
+    await updateUser(kv, 'u1', { email: 'new@example.org' })
+    expect(await findUserByEmail(kv, given)).toEqual(other)
+    expect(await faults()).toEqual([])
+  })
+
   it('accepts many users without e-mail address', async () => {
     const kv = await memoryKV()
     const users = await Promise.all([createUser(kv, {}), createUser(kv, { email: null }), createUser(kv, {})])

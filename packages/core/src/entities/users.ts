@@ -1,7 +1,7 @@
 import { ID_LENGTH, MAX_PAGE_SIZE, PAGE_SIZE } from '../conventions.js'
 import { uuidv7 } from '../ids.js'
 import { noSuchPage } from '../invalid.js'
-import type { Entry, KV } from '../kv/kv.js'
+import type { Entry, Key, KV } from '../kv/kv.js'
 import type { ListPage, PageOptions } from '../kv/pages.js'
 import { pageBelow } from '../kv/pages.js'
 import type { Budget } from '../ledger/holds.js'
@@ -54,13 +54,17 @@ const composed = (email: string): string => email.toLowerCase().normalize('NFC')
  * mail servers have it (RFC 5891, A-labels).
  */
 export function emailId(email: string): string {
-  const [, name, domain] = /^(.*@)([\p{L}\p{M}\p{N}.-]*\P{ASCII}[\p{L}\p{M}\p{N}.-]*)$/u.exec(composed(email)) ?? []
-  return domain && URL.canParse(`http://${domain}`) ? name + new URL(`http://${domain}`).hostname : composed(email)
+  const text = composed(email)
+  const [, name, domain] = /^(.*@)([\p{L}\p{M}\p{N}.-]*\P{ASCII}[\p{L}\p{M}\p{N}.-]*)$/u.exec(text) ?? []
+  return domain && URL.canParse(`http://${domain}`) ? name + new URL(`http://${domain}`).hostname : text
 }
 
 /** Where a user is stored, the id of the user with an e-mail, and how many there are. */
 export const userKey = (id: string) => ['user', id]
-export const emailKey = (email: string) => ['email', emailId(email)]
+export const emailKey = (email: string): Key => ['email', emailId(email)]
+/** The keys that may lead from an e-mail to its user: an earlier version stored international domains as they were given. */
+export const emailKeys = (email: string): Key[] =>
+  [...new Set([composed(email), emailId(email)])].map((id) => ['email', id])
 export const countKey = ['user-count']
 
 /**
@@ -92,7 +96,7 @@ export async function createUser(
     deleted_at: null,
   }
   const created = await kv.commit({
-    check: [{ key: userKey(id), version: null }, ...(email ? [{ key: emailKey(email), version: null }] : [])],
+    check: [userKey(id), ...(email ? emailKeys(email) : [])].map((key) => ({ key, version: null })),
     set: [
       { key: userKey(id), value: user },
       ...(email ? [{ key: emailKey(email), value: id }] : []),
@@ -126,9 +130,8 @@ export const userEntries = (kv: KV, ids: string[]): Promise<(Entry<User> | null)
 
 /** The id of the user with this e-mail address, in whatever case, also of a deleted one; null if there is none. */
 export async function userIdOf(kv: KV, email: string): Promise<string | null> {
-  // An earlier version stored international domains as they were given.
-  const [entry, earlier] = await kv.getMany<string>([emailKey(email), ['email', composed(email)]])
-  return (entry ?? earlier)?.value ?? null
+  const entries = await kv.getMany<string>(emailKeys(email))
+  return entries.find((entry) => entry !== null)?.value ?? null
 }
 
 /** The user with this e-mail address, in whatever case; null if there is none or the user was deleted. Options as of {@link getUser}. */
