@@ -8,6 +8,7 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { pack } from './pack.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const folder = join(root, '.release')
@@ -52,17 +53,6 @@ function nextVersion() {
   return copy
 }
 
-/** Packs the published packages of a workspace. @returns the paths of the tarballs */
-function pack(workspace) {
-  const packages = join(workspace, 'packages')
-  const manifests = readdirSync(packages).map((name) => json(join(packages, name, 'package.json')))
-  const filters = manifests.filter((manifest) => !manifest.private).flatMap(({ name }) => ['--filter', name])
-  run(workspace, 'npx', ...pnpm, 'pnpm', '--recursive', ...filters, 'pack', '--pack-destination', folder)
-  return readdirSync(folder)
-    .filter((name) => name.endsWith('.tgz'))
-    .map((name) => join(folder, name))
-}
-
 /** Installs the tarballs in an empty project, as somebody does who uses all of them. @returns its folder */
 function install(tarballs) {
   const project = join(folder, 'project')
@@ -96,7 +86,7 @@ if (reason) {
 }
 rmSync(folder, { recursive: true, force: true })
 mkdirSync(folder)
-writeSbom(install(pack(publish ? root : nextVersion())))
+writeSbom(install(pack(publish ? root : nextVersion(), folder)))
 show(
   process.execPath,
   'node_modules/vitest/vitest.mjs',
