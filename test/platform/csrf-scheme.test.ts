@@ -61,6 +61,7 @@ describe('threat 18: CSRF by a page of the same host without TLS', () => {
       referer: refused,
     })
   })
+
   it('is told from the pages at the base URL, behind a proxy that changes the host', async () => {
     world = await startWorld('memory', { BASE_URL: 'https://console.example', TRUSTED_HOPS: '1' })
     const { email } = await world.person()

@@ -8,10 +8,7 @@ import { startWorld, stores } from './world.js'
 
 /** Memory has one process, a folder too; servers have two. */
 const shared = stores.map((store) => ({ ...store, processes: ['redis', 'postgres'].includes(store.name) ? 2 : 1 }))
-const tried = sample(
-  shared.toSorted((a, b) => b.processes - a.processes),
-  1,
-)
+const tried = sample(shared.toSorted((a, b) => b.processes - a.processes))
 
 interface Asked {
   messages: { role: string; content: string }[]

@@ -212,12 +212,12 @@ worldSuite('replies', (world) => {
       .toMatchObject([{ outcome: 'client_abort' }])
   })
 
-  const deletions: [what: string, remove: (as: SignedIn, id: string) => Promise<unknown>][] = [
-    ['conversation is cleared', (as, id) => ask('DELETE', `/api/projects/${id}/conversation`, { as })],
+  const deletions: [what: string, remove: (as: SignedIn, id: string) => Promise<unknown>, left?: Message[]][] = [
+    ['conversation is cleared', (as, id) => ask('DELETE', `/api/projects/${id}/conversation`, { as }), []],
     ['project is deleted', (as, id) => ask('DELETE', `/api/projects/${id}`, { as })],
     ['user is deleted', async ({ id }) => ask('DELETE', `/api/users/${id}`, { as: await world().signedIn('admin') })],
   ]
-  it.each(deletions)('ends a reply whose %s, and charges it as far as it came', async (_, remove) => {
+  it.each(deletions)('ends a reply whose %s, and charges it as far as it came', async (_, remove, left) => {
     const ada = await world().signedIn()
     const id = await newProject(ada)
     answerInPieces(events(chunk('Too ')), () => new Promise(() => undefined))
@@ -228,6 +228,7 @@ worldSuite('replies', (world) => {
     const { body } = await reply
     world().fault = undefined
     expect([textOf(body), dataOf(body).at(-1)]).toEqual(['Too ', { error: 'There is no such conversation' }])
+    expect((await conversation(ada, id)).body.messages).toEqual(left)
     await expect.poll(() => world().upstream.active, { timeout: 10_000 }).toBe(0)
     const admin = await world().signedIn('admin')
     // Nobody sees the records of a deleted user.

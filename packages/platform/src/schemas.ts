@@ -20,16 +20,16 @@ export const IdParams = v.object({ id: v.string() })
 export const Flag = v.optional(v.picklist(['true', 'false']))
 
 /** A text that every store and every client can have: no U+0000, and no half of a surrogate pair. */
-export const plain = v.check(
+export const wellFormed = v.check(
   (text: string) => /^[^\0\p{Cs}]*$/u.test(text),
   'expected a text without U+0000 and halves of surrogate pairs',
 )
 
 /** A name or a title in a body. */
-export const Name = v.pipe(v.string(), v.regex(/\S/, 'expected a text'), v.maxLength(NAME_LENGTH), plain)
+export const Name = v.pipe(v.string(), v.regex(/\S/, 'expected a text'), v.maxLength(NAME_LENGTH), wellFormed)
 
 /** A longer text in a body. */
-export const Text = v.pipe(v.string(), v.maxLength(TEXT_LENGTH), plain)
+export const Text = v.pipe(v.string(), v.maxLength(TEXT_LENGTH), wellFormed)
 
 export const Email = v.pipe(v.string(), v.maxLength(254), v.regex(EMAIL, 'expected an e-mail address'))
 

@@ -2,13 +2,14 @@ import { invalid } from '@turnpike/core/internal'
 import * as v from 'valibot'
 
 /** A date, or a date and a time of day; of a query, `+` may have become a blank. */
-const ISO_8601 = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(?:(Z)|([+ -])(\d\d)(?::?(\d\d))?)?)?$/i
+const ISO_8601 = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(?:Z|([+ -])(\d\d)(?::?(\d\d))?)?)?$/i
 
 /** The time that a text names; undefined where it names none. Without a time of day it is midnight, without an offset UTC. */
 function read(text: string): Date | undefined {
-  const [, date, time = '00:00', , sign, hours, minutes = '00'] = ISO_8601.exec(text) ?? []
+  const [, date, time = '00:00', sign, hours, minutes = '00'] = ISO_8601.exec(text) ?? []
   if (date === undefined) return undefined
-  const found = new Date(`${date}T${time}${sign ? `${sign === '-' ? '-' : '+'}${hours}:${minutes}` : 'Z'}`)
+  const offset = sign === undefined ? 'Z' : `${sign === '-' ? '-' : '+'}${hours}:${minutes}`
+  const found = new Date(`${date}T${time}${offset}`)
   // A `Date` makes 2 March of 30 February, and the next day of 24:00.
   const sameDay = new Date(`${date}T00:00Z`).toJSON()?.startsWith(date) && !time.startsWith('24')
   return sameDay && !Number.isNaN(found.getTime()) ? found : undefined

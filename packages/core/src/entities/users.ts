@@ -44,8 +44,8 @@ export type UserFields = Pick<
 /** A valid e-mail address: an @ between two strings without spaces, control characters, lone surrogates and format characters such as U+202E. */
 export const EMAIL = /^[^@\s\p{Cc}\p{Cs}\p{Cf}]+@[^@\s\p{Cc}\p{Cs}\p{Cf}]+$/u
 
-/** A name of a user, which may be empty: no control characters, and no half of a surrogate pair. */
-export const USER_NAME = /^[^\p{Cc}\p{Cs}]*$/u
+/** A name of a user or a file, which may be empty: no control characters, and no half of a surrogate pair. */
+export const ONE_LINE = /^[^\p{Cc}\p{Cs}]*$/u
 
 const composed = (email: string): string => email.toLowerCase().normalize('NFC')
 

@@ -1,6 +1,6 @@
 import type { GatewayKeys, KV, PageOptions, UsageEntry, UsageLedger, UsageRecord, User } from '@turnpike/core'
 import { createUser, deleteUser, EMAIL, getUser, listUsers, ROLES, toUsd, UserUsage } from '@turnpike/core'
-import { Budget, invalid, NewBudget, USER_NAME } from '@turnpike/core/internal'
+import { Budget, invalid, NewBudget, ONE_LINE } from '@turnpike/core/internal'
 import { asksForPage, jsonList, Paging } from '@turnpike/http'
 import * as v from 'valibot'
 import type { Caller } from '../caller.js'
@@ -35,7 +35,7 @@ export const NewUser = v.strictObject({
     v.pipe(v.string(), v.regex(/^(?!\.\.?$)[\w.:@-]{1,128}$/, 'an id has 1 to 128 letters, digits, or one of _.:@-')),
   ),
   name: v.nullish(
-    v.pipe(v.string(), v.maxLength(200), v.regex(USER_NAME, 'expected a text without control characters')),
+    v.pipe(v.string(), v.maxLength(200), v.regex(ONE_LINE, 'expected a text without control characters')),
   ),
   email: v.nullish(v.pipe(v.string(), v.maxLength(254), v.regex(EMAIL, 'expected an e-mail address'))),
   role: v.nullish(role),

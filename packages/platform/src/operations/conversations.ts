@@ -21,7 +21,7 @@ import { present } from '../given-fields.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
 import type { ReplyChunk, ReplyRequest, Responder } from '../responder.js'
-import { Conversation, IdParams, Message, MessageRole, plain } from '../schemas.js'
+import { Conversation, IdParams, Message, MessageRole, wellFormed } from '../schemas.js'
 import type { Wanted } from '../while-wanted.js'
 import { whileWanted } from '../while-wanted.js'
 
@@ -151,7 +151,7 @@ export function conversationOperations({ kv, teams, responder, countRequest, now
       ]
       const { project, conversation, messages } = await addMessages(kv, user.id, projectId, added, now())
       const [reply, message] = [messages.at(-1)!, messages.at(-2)]
-      const wanted = whileWanted(() => isOpen(kv, user.id, conversation), signal)
+      const wanted = whileWanted('conversation', () => isOpen(kv, user.id, conversation), signal)
       const request = { user, project, conversation, message, reply, signal: wanted.signal }
       const chunks = storing(asked(responder, request), conversation, reply, wanted)
       return { message, reply, chunks: begunWith(await chunks.next(), chunks) }
@@ -163,7 +163,7 @@ export type ConversationOperations = ReturnType<typeof conversationOperations>
 
 /** The body of POST /api/projects/{id}/conversation/messages. */
 export const NewMessage = v.object({
-  text: v.pipe(v.string(), v.regex(/\S/, 'expected a text'), plain),
+  text: v.pipe(v.string(), v.regex(/\S/, 'expected a text'), wellFormed),
   role: v.nullish(MessageRole),
 })
 

@@ -1,4 +1,5 @@
 import type { User } from '@turnpike/core'
+import { ONE_LINE } from '@turnpike/core/internal'
 import type { Call, FileStream } from '@turnpike/http'
 import { jsonArray, Paging, route } from '@turnpike/http'
 import * as v from 'valibot'
@@ -53,7 +54,7 @@ const aliases = { display_name: 'displayName', is_public: 'isPublic' }
 const DisplayName = v.pipe(
   v.string(),
   v.regex(/\S/, 'expected a text'),
-  v.regex(/^[^\p{Cc}\p{Cs}]*$/u, 'expected no control characters'),
+  v.regex(ONE_LINE, 'expected a text without control characters'),
   v.maxLength(FILE_NAME_BYTES),
   v.check((text) => utf8.encode(text).length <= FILE_NAME_BYTES, `expected at most ${FILE_NAME_BYTES} bytes`),
 )

@@ -6,7 +6,7 @@ import * as v from 'valibot'
 import { forbidden, notFound, unauthenticated } from '../errors.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
-import { GatewayKey, IdParams, KeysUsage, plain } from '../schemas.js'
+import { GatewayKey, IdParams, KeysUsage, wellFormed } from '../schemas.js'
 import { dateOf, periodOf, Time } from '../time.js'
 import { none, sum, usageView } from '../usage.js'
 
@@ -95,7 +95,7 @@ const keyView = ({ id, name, rate_limit, models, budget, expires_at, revoked, cr
 
 /** The body of POST /api/keys. */
 export const NewKey = v.object({
-  name: v.pipe(v.string(), v.regex(/\S/, 'expected a name'), v.maxLength(200), plain),
+  name: v.pipe(v.string(), v.regex(/\S/, 'expected a name'), v.maxLength(200), wellFormed),
   /** Requests per minute; default 60. */
   rateLimit: v.nullish(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_000_000))),
   /** The allowed models, each as an id or as `provider/id`; default all. */

@@ -6,7 +6,7 @@ import { isUuid, jsonObject } from '@turnpike/core/internal'
 import { found } from '../errors.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
-import { IdParams, plain, Session } from '../schemas.js'
+import { IdParams, Session, wellFormed } from '../schemas.js'
 import { dateOf, Time } from '../time.js'
 
 /** What users can do with their gateway sessions, without HTTP. */
@@ -28,7 +28,7 @@ export type SessionOperations = ReturnType<typeof sessionOperations>
 
 /** The body of POST /api/sessions. */
 export const NewSession = v.object({
-  label: v.nullish(v.pipe(v.string(), v.maxLength(200), plain)),
+  label: v.nullish(v.pipe(v.string(), v.maxLength(200), wellFormed)),
   metadata: v.nullish(jsonObject),
   /** From when on requests are not counted in it any more. */
   expiresAt: v.nullish(Time),

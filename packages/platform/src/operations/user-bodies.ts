@@ -1,9 +1,9 @@
-import { USER_NAME } from '@turnpike/core/internal'
+import { ONE_LINE } from '@turnpike/core/internal'
 import * as v from 'valibot'
 import { present } from '../given-fields.js'
 import { Email, Role } from '../schemas.js'
 
-const name = v.pipe(v.string(), v.maxLength(200), v.regex(USER_NAME, 'expected a text without control characters'))
+const name = v.pipe(v.string(), v.maxLength(200), v.regex(ONE_LINE, 'expected a text without control characters'))
 
 /** Other spellings of fields. */
 export const aliases = { first_name: 'firstName', last_name: 'lastName' }
