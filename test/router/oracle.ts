@@ -63,15 +63,18 @@ export function createOracle({ places, retries, maxWaitMs }: World) {
     return restsUntil === undefined || (now >= restsUntil && trying === undefined)
   }
 
-  const can = ({ context, maxOutput, abilities, refusesSeed }: Place, { fields, needs }: Step): boolean => {
-    const prompt = Math.ceil(fields.messages[0]!.content.length / 4)
+  /** Tokens of what the model reads. */
+  const promptOf = ({ fields: { messages, response_format: format } }: Step): number =>
+    Math.ceil((messages[0]!.content.length + (format ? JSON.stringify(format).length : 0)) / 4)
+  const can = ({ context, maxOutput, abilities, refusesSeed }: Place, step: Step): boolean => {
+    const { fields, needs } = step
     const output = fields.max_tokens ?? 1_024
-    if (prompt + output > context || output > maxOutput) return false
+    if (promptOf(step) + output > context || output > maxOutput) return false
     return needs.every((one) => abilities.includes(one)) && !(refusesSeed && fields.seed !== undefined)
   }
-  const expected = (price: Row, { fields }: Step): number => {
-    const prompt = Math.ceil(fields.messages[0]!.content.length / 4)
-    return price ? costOf(price, prompt, (fields.max_tokens ?? 1_024) * (fields.n ?? 1)) : Infinity
+  const expected = (price: Row, step: Step): number => {
+    const { max_tokens = 1_024, n = 1 } = step.fields
+    return price ? costOf(price, promptOf(step), max_tokens * n) : Infinity
   }
 
   return {
