@@ -15,7 +15,7 @@ export const errorCodes = {
   not_found_error: ['not_found'],
   method_not_allowed: ['method_not_allowed'],
   rate_limit_error: ['rate_limit_exceeded'],
-  server_error: ['internal_error', 'ledger_unavailable', 'overloaded'],
+  server_error: ['internal_error', 'ledger_unavailable', 'overloaded', 'storage_unavailable'],
   upstream_error: ['upstream_error', 'upstream_timeout', 'upstream_truncated', 'upstream_unavailable'],
 } as const
 

@@ -1,9 +1,17 @@
-import { ApiError } from '@turnpike/core'
+import { ApiError, StorageError } from '@turnpike/core'
 import { JSON_DEPTH, uuidv7 } from '@turnpike/core/internal'
 import { bodyMemory } from './body-memory.js'
 import { parseJson, requireJson } from './body.js'
 import { contentReply } from './content.js'
-import { ANSWER_HEADERS, BODY_LIMIT, BODY_MEMORY, CLIENT_LEFT, FILE_MEMORY, HEARTBEAT_MS } from './conventions.js'
+import {
+  ANSWER_HEADERS,
+  BODY_LIMIT,
+  BODY_MEMORY,
+  CLIENT_LEFT,
+  FILE_MEMORY,
+  HEARTBEAT_MS,
+  STORAGE_RETRY_AFTER_S,
+} from './conventions.js'
 import type { CorsOptions } from './cors.js'
 import { corsHeaders } from './cors.js'
 import type { Exchange, Handler, Reply, Servable } from './exchange.js'
@@ -54,11 +62,17 @@ export interface HandlerOptions<Actor, Access extends string = string> {
   cors?: CorsOptions
 }
 
-/** An ApiError as it is; anything else as a 500 whose message does not contain the cause. */
-export const toApiError = (error: unknown): ApiError =>
-  ApiError.is(error)
-    ? error
-    : new ApiError(500, 'server_error', 'The server had an internal error', { code: 'internal_error', cause: error })
+/** An ApiError as it is; a StorageError as a 503, anything else as a 500, with a message that does not contain the cause. */
+export function toApiError(error: unknown): ApiError {
+  if (ApiError.is(error)) return error
+  if (StorageError.is(error))
+    return new ApiError(503, 'server_error', 'The storage of the server cannot be used at the moment; try again later', {
+      code: 'storage_unavailable',
+      retryAfter: STORAGE_RETRY_AFTER_S,
+      cause: error,
+    })
+  return new ApiError(500, 'server_error', 'The server had an internal error', { code: 'internal_error', cause: error })
+}
 
 const parseQuery = (query: string): unknown => Object.fromEntries(new URLSearchParams(query))
 

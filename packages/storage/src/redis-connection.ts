@@ -34,6 +34,9 @@ type Command = [name: string, ...args: string[]]
 /** How long Redis waits for replicas in milliseconds. Later commands of the connection wait too, so commits with `replicas` have one of their own. */
 const REPLICATION_TIMEOUT = 1_000
 
+/** How long a call waits for a server that broke its connections in milliseconds: as long as a restart takes. */
+const RESTART = 2_000
+
 /** Errors of a server that does not have the keys or may not write them at the moment. Nothing was written. */
 const FAILOVER = /\b(READONLY|NOREPLICAS|CLUSTERDOWN|MOVED|ASK|TRYAGAIN)\b/
 
@@ -51,14 +54,20 @@ export async function redisConnection(
   key: string,
 ): Promise<Connection> {
   let breaks = 0
+  /** Since when the client has not been connected; undefined while it is. */
+  let brokeAt: number | undefined
   let lastError: Error | undefined
   const inFlight = new Set<(error: Error) => void>()
 
   // ioredis 5 never settles some commands that were in flight when the connection broke (redis/ioredis#2193, #2197).
   const onClose = (): void => {
     breaks++
+    brokeAt ??= Date.now()
     for (const fail of inFlight) fail(lastError ?? new Error('The connection broke'))
     inFlight.clear()
+  }
+  const onReady = (): void => {
+    brokeAt = undefined
   }
   const onError = (error: Error): void => {
     lastError = error
@@ -66,12 +75,19 @@ export async function redisConnection(
   const close = (): void => {
     client.off('close', onClose)
     client.off('-node', onClose)
+    client.off('ready', onReady)
     client.off('error', onError)
   }
   client.on('close', onClose)
   // Of a Cluster: a connection to one of its nodes ended.
   client.on('-node', onClose)
+  client.on('ready', onReady)
   client.on('error', onError)
+
+  // Where others name the server, a replica may take its place, which takes longer.
+  const options = (client.options ?? {}) as { db?: number; sentinels?: unknown }
+  const patience = client.isCluster || options.sentinels ? timeout : Math.min(timeout, RESTART)
+  let opened = false
 
   const withTimeout = (ms: number, reply: () => Promise<unknown>): Promise<unknown> =>
     new Promise((resolve, reject) => {
@@ -106,10 +122,11 @@ export async function redisConnection(
     return reply
   }
 
-  /** Waits until the client is connected; false if it was ended or the deadline has passed. */
+  /** Waits until the client is connected; false if it was ended, it has not been connected for long, or the deadline has passed. */
   const ready = async (deadline: number): Promise<boolean> => {
     while (client.status !== 'end' && Date.now() < deadline) {
       if (client.status === 'ready') return true
+      if (opened && brokeAt !== undefined && Date.now() - brokeAt > patience) return false
       await pause()
     }
     return false
@@ -123,9 +140,10 @@ export async function redisConnection(
     if (client.status === 'wait') client.connect().catch(onError)
     if (!(await ready(Date.now() + timeout))) throw unreachable('none')
     // Where the server does not have the database, ioredis goes on in database 0.
-    const { db = 0 } = (client.options ?? {}) as { db?: number }
+    const { db = 0 } = options
     if (db !== 0) await call(timeout, ['SELECT', String(db)])
     for (const script of scripts) hashes.set(script, String(await call(timeout, ['SCRIPT', 'LOAD', script.lua])))
+    opened = true
   } catch (error) {
     close()
     throw error

@@ -16,7 +16,10 @@ export * from './redis-rate-limiter.js'
 export interface RedisKVOptions {
   /** Prefix of all keys; default `{turnpike}`. The braces (a hash tag) keep all keys in one slot of a Cluster. */
   base?: string
-  /** Time-out of a call in milliseconds, including reconnects; default 10,000. */
+  /**
+   * Time-out of a call in milliseconds, including reconnects; default 10,000. A server alone that has been away for two seconds makes calls fail
+   * at once; of Sentinels and a Cluster, a replica may still take its place.
+   */
   timeout?: number
   /**
    * How many replicas must have a commit before it is acknowledged, so that a failover to one of them does not lose it (`WAIT`); default 0.

@@ -68,7 +68,7 @@ export function fileOperations(
   }
   const contentOf = async (key: string, range?: Range): Promise<BlobContent> => {
     const content = await blobs.get(key, range)
-    if (!content) throw new StorageError('The bytes of a file are not there', 'none')
+    if (!content) throw new Error('The bytes of a file are not there')
     return content
   }
 
