@@ -66,11 +66,16 @@ export interface HandlerOptions<Actor, Access extends string = string> {
 export function toApiError(error: unknown): ApiError {
   if (ApiError.is(error)) return error
   if (StorageError.is(error))
-    return new ApiError(503, 'server_error', 'The storage of the server cannot be used at the moment; try again later', {
-      code: 'storage_unavailable',
-      retryAfter: STORAGE_RETRY_AFTER_S,
-      cause: error,
-    })
+    return new ApiError(
+      503,
+      'server_error',
+      'The storage of the server cannot be used at the moment; try again later',
+      {
+        code: 'storage_unavailable',
+        retryAfter: STORAGE_RETRY_AFTER_S,
+        cause: error,
+      },
+    )
   return new ApiError(500, 'server_error', 'The server had an internal error', { code: 'internal_error', cause: error })
 }
 
