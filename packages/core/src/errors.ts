@@ -50,6 +50,15 @@ export class ApiError extends Error {
   }
 }
 
+/** 401 for a request without a valid credential. */
+export const unauthenticated = (
+  message = 'Sign in first: a valid access token or session cookie is needed',
+): ApiError =>
+  new ApiError(401, 'authentication_error', message, {
+    code: 'invalid_api_key',
+    headers: { 'www-authenticate': 'Bearer' },
+  })
+
 /** How an upstream call failed, in the provider's own terms; the gateway maps it to the caller's error. */
 export interface UpstreamFailure {
   /** Id of the provider that failed. */

@@ -1,7 +1,18 @@
-import type { GatewayKey, GatewayKeys, KeyHolder, KeyLimits, RateLimit, RateLimiter, Role, User } from '@turnpike/core'
+import type {
+  GatewayKey,
+  GatewayKeys,
+  KeyHolder,
+  KeyLimits,
+  KV,
+  RateLimit,
+  RateLimiter,
+  Role,
+  User,
+} from '@turnpike/core'
 import { ApiError, KEY_PREFIX } from '@turnpike/core'
-import { consumeMore, sha256 } from '@turnpike/core/internal'
-import type { Call, Exchange } from '@turnpike/http'
+import { consumeMore, sha256, unauthenticated, userOf } from '@turnpike/core/internal'
+import type { Authenticator, Call, Exchange, SameOriginOptions } from '@turnpike/http'
+import { identify } from '@turnpike/http'
 import { forbidden } from './errors.js'
 import type { Access } from './operation.js'
 
@@ -15,10 +26,13 @@ export interface Administrator {
 export interface SignedIn {
   user: User
   key?: undefined
-  countCalls?: CountCalls | undefined
+  count?: CountCalls | undefined
 }
 
-/** Counts the calls of a user's request beyond its first, such as those for `n` answers. @throws ApiError 429 where a minute has no room for them */
+/**
+ * Counts the requests of a user: called with 1 when a request begins, and with the number of its upstream calls where it needs several, such as
+ * one for each of `n` answers. @throws ApiError 429 where a minute has no room for them
+ */
 export type CountCalls = (user: User, calls: number) => Promise<void>
 
 /** Callers on whose account requests are made: those of routes with the access `key`. */
@@ -29,9 +43,6 @@ export type Caller = UserCaller | Administrator | null
 
 /** Authenticates an administrator by another credential than a gateway key; null where there is none or it is not valid. */
 export type AuthenticateAdmin = (exchange: Exchange) => Promise<Administrator | null> | Administrator | null
-
-/** Authenticates a user by another credential than a gateway key. @throws ApiError 401, 403 or 429 */
-export type AuthenticateUser = (exchange: Exchange) => Promise<User> | User
 
 /** The caller's name for the audit log. */
 export const actorOf = (caller: Caller): string => (hasUser(caller) ? caller.user.id : caller!.admin)
@@ -118,7 +129,7 @@ const allKeysOf = (limits: Partial<Record<Role, { rateLimit: number }>>, { role 
 export const callCounter =
   (limiter: RateLimiter, keyLimits: KeyLimits) =>
   async ({ key, user, ...caller }: UserCaller, calls: number): Promise<void> => {
-    if (!key) return (caller as SignedIn).countCalls?.(user, calls)
+    if (!key) return (caller as SignedIn).count?.(user, calls)
     const together = allKeysOf(keyLimits, user)
     const limits = [{ name: key.id, perMinute: key.rate_limit }]
     if (together !== undefined) limits.push({ name: `keys of ${user.id}`, perMinute: together })
@@ -134,14 +145,17 @@ export const callCounter =
     }
   }
 
-/** Finds the user of a request by `authenticate`. */
+/** Finds the user of a request by the identity of a host, and makes one of somebody new whom it knows. */
 export function signedInBy(
-  authenticate: AuthenticateUser,
-  countCalls: CountCalls | undefined,
+  authenticator: Authenticator,
+  { kv, now, count, ...sameOrigin }: SameOriginOptions & { kv: KV; now: () => number; count: CountCalls | undefined },
 ): (exchange: Exchange, access: Access, log: Call['log']) => Promise<Caller> {
   return async (exchange, _, log) => {
-    const user = await authenticate(exchange)
+    const who = await identify(authenticator, exchange, sameOrigin)
+    const user = who && (await userOf(kv, who, { now: now(), log }))
+    if (!user) throw unauthenticated()
     log({ user_id: user.id })
-    return { user, countCalls }
+    await count?.(user, 1)
+    return { user, count }
   }
 }

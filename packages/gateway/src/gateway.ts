@@ -1,13 +1,21 @@
 import type { BalancePolicy, GatewayKeys, GivenKeyLimits, KV, RateLimiter, Router, UsageLedger } from '@turnpike/core'
 import { gatewayKeys, memoryRateLimiter, usageLedger } from '@turnpike/core'
 import { attribution, keyLimitsOf } from '@turnpike/core/internal'
-import type { CorsOptions, HandlerOptions, Servable, ShellOptions, Shells } from '@turnpike/http'
+import type {
+  Authenticator,
+  CorsOptions,
+  HandlerOptions,
+  SameOriginOptions,
+  Servable,
+  ShellOptions,
+  Shells,
+} from '@turnpike/http'
 import { createHandler, route, shells } from '@turnpike/http'
 import type { GatewayParts } from './admin-routes.js'
 import { adminRoutes } from './admin-routes.js'
 import type { AdmissionOptions } from './admission.js'
 import { admission } from './admission.js'
-import type { AuthenticateAdmin, AuthenticateUser, Caller, CountCalls } from './caller.js'
+import type { AuthenticateAdmin, Caller, CountCalls } from './caller.js'
 import { callCounter, callerOf, hasUser, signedInBy } from './caller.js'
 import type { EMBEDDING } from './conventions.js'
 import { ABANDONED_MS, BETWEEN_EVENTS_MS, DRAIN_MS, FIRST_EVENT_MS } from './conventions.js'
@@ -109,19 +117,21 @@ export interface Gateway extends Servable, Shells {
   keys: GatewayKeys
   ledger: UsageLedger
   /**
-   * The gateway for users who are signed in elsewhere, such as to a platform in this process: the routes that a gateway key gives access to, with
-   * the same limits, log and errors. `authenticate` names the user of a request, who pays for it. There is no key, so that neither a key's
-   * models and budget nor requests per minute limit it; the user's budget and credits do, and `maxConcurrentPerKey` applies to each user.
+   * The gateway for users who are signed in elsewhere, by the same identity that `createPlatform` takes: the routes that a gateway key gives access
+   * to, with the same limits, log and errors. The user whom the identity finds pays for the request; one with a profile is made at the first.
+   * There is no key, so that neither a key's models and budget nor requests per minute limit it; the user's budget and credits do, and
+   * `maxConcurrentPerKey` applies to each user. A request that a page of another site made a browser send is refused with 403, unless the
+   * identity says that no browser sends the credential by itself (`via`).
+   * @param options.baseUrl where browsers reach the gateway, and `trustedOrigins` whose pages may besides its own; as those of `createPlatform`
    * @param options.cors cross-origin requests that are allowed, in place of the gateway's; default none
-   * @param options.countCalls counts the upstream calls of a request beyond its first, where `authenticate` counts requests; default none
+   * @param options.count counts the requests of each user, to limit them; default none
    * @example
-   * const { handle } = gateway.as(() => user)
-   * const reply = await handle(localExchange({ method: 'POST', path: '/v1/chat/completions', body: JSON.stringify(request) }))
+   * app.use('/ai', gateway.as({ authenticate: (head) => ({ userId: userIdOf(head.header('cookie')) }) }).node)
    */
   as(
-    authenticate: AuthenticateUser,
-    options?: Pick<HandlerOptions<Caller>, 'cors'> & { countCalls?: CountCalls },
-  ): Servable
+    identity: Authenticator,
+    options?: Pick<HandlerOptions<Caller>, 'cors'> & SameOriginOptions & { count?: CountCalls },
+  ): Servable & Shells
   /**
    * Begins a shutdown: `/health` answers 503, running requests may end, and those that still run after `ms` are aborted with an error.
    * Resolves when none is running. Default 30,000 ms.
@@ -220,13 +230,15 @@ export function createGateway(options: GatewayOptions): Gateway {
     routes,
     keys,
     ledger,
-    as: (authenticate, { cors = { origins: [] }, countCalls } = {}) =>
-      createHandler({
+    as(identity, { cors = { origins: [] }, count, ...sameOrigin } = {}) {
+      const { handle, refuse } = createHandler({
         ...handling,
         routes: routes.filter(({ operation }) => operation.access === 'key'),
         cors,
-        authenticate: signedInBy(authenticate, countCalls),
-      }),
+        authenticate: signedInBy(identity, { kv, now, count, ...sameOrigin }),
+      })
+      return { handle, refuse, ...shells(handle, options) }
+    },
     async drain(ms = DRAIN_MS) {
       stopping.abort()
       await watches.drain(ms)

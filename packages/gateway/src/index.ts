@@ -1,7 +1,7 @@
 /** The AI gateway: a handler for /v1, /admin, /health and /. @module */
 export type { GatewayParts } from './admin-routes.js'
 export { conventionRoutes } from './admin-routes.js'
-export type { Administrator, AuthenticateAdmin, AuthenticateUser, Caller, SignedIn, UserCaller } from './caller.js'
+export type { Administrator, AuthenticateAdmin, Caller, SignedIn, UserCaller } from './caller.js'
 export { tokenAdmin } from './caller.js'
 export {
   ABANDONED_MS,

@@ -1,21 +1,20 @@
-import type { User } from '@turnpike/core'
+import type { Identified, User } from '@turnpike/core'
 import { ApiError, changeBalance, createUser, getUser } from '@turnpike/core'
-import type { LocalRequest, Reply } from '@turnpike/http'
+import type { Authenticator, LocalRequest, Reply } from '@turnpike/http'
 import { localExchange } from '@turnpike/http'
 import { describe, expect, it, vi } from 'vitest'
 import type { TestOptions } from '../../../test/support/gateway.js'
 import { chunk, completion, COST, streamed, testGateway } from '../../../test/support/gateway.js'
 import { storeTags } from '../../../test/support/tags.js'
 import { conventionRoutes } from './admin-routes.js'
-import type { AuthenticateUser } from './caller.js'
 import { requestEvents } from './request-events.js'
 
 /** A gateway that is called in this process by a signed-in user, in front of an upstream that answers with {@link completion}. */
 async function setUp(options: TestOptions = {}, fields: Partial<User> = {}) {
   const at = await testGateway({ upstream: () => completion(), ...options })
   const user = (await createUser(at.kv, { id: 'ada', ...fields }))!
-  const authenticate = vi.fn<AuthenticateUser>(() => user)
-  const { handle } = at.gateway.as(authenticate)
+  const authenticate = vi.fn<Authenticator['authenticate']>(() => ({ userId: 'ada', via: 'custom' }))
+  const { handle } = at.gateway.as({ authenticate })
   const request = (method: string, path: string, more: Partial<LocalRequest> = {}): Promise<Reply> =>
     handle(localExchange({ method, path, ...more })).then((reply) => reply!)
   const ask = (fields: object = {}, more: Partial<LocalRequest> = {}): Promise<Reply> => {
@@ -171,7 +170,104 @@ describe('the authentication', () => {
   })
 })
 
+const transcript = () => ({ status: 200, headers: { 'content-type': 'application/json' }, body: '{"text":"Hi"}' })
+
+/** A form with a recording, as a page of any site can make a browser send it. */
+const recording = (headers: Record<string, string> = {}) => {
+  const body = new FormData()
+  body.append('model', 'whisper-1')
+  body.append('file', new Blob(['RIFF']), 'a.wav')
+  return new Request('https://app.example/v1/audio/transcriptions', { method: 'POST', headers, body })
+}
+
+describe('a credential that a browser may send by itself', () => {
+  const own = { 'sec-fetch-site': 'same-origin' }
+  const foreign = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }
+
+  it.each<[via: Identified['via'], headers: Record<string, string>, status: number]>([
+    [undefined, foreign, 403],
+    [undefined, { origin: 'https://evil.example' }, 403],
+    [undefined, {}, 403],
+    [undefined, own, 200],
+    [undefined, { origin: 'https://app.example' }, 200],
+    [undefined, { ...foreign, origin: 'https://console.example' }, 200],
+    ['cookie', foreign, 403],
+    ['bearer', foreign, 200],
+    ['custom', foreign, 200],
+  ])('%s, with %o, is %i', async (via, headers, status) => {
+    const { gateway, records, upstream } = await setUp({ upstream: transcript })
+    const authenticate = () => ({ userId: 'ada', ...(via && { via }) })
+    const { fetch } = gateway.as({ authenticate }, { trustedOrigins: ['https://console.example'] })
+    const response = await fetch(recording({ cookie: 'sid=1', ...headers }))
+    expect(response.status).toBe(status)
+    if (status === 403) expect(await response.json()).toMatchObject({ error: { code: 'forbidden' } })
+    expect([upstream.requests.length, (await records()).length]).toEqual(status === 403 ? [0, 0] : [1, 1])
+  })
+
+  it('goes by the origin of baseUrl behind a proxy', async () => {
+    const { gateway } = await setUp()
+    const identity = { authenticate: () => ({ userId: 'ada' }) }
+    const { fetch } = gateway.as(identity, { baseUrl: 'https://outside.example' })
+    const post = (origin: string) =>
+      fetch(new Request('http://inside/v1/embeddings', { method: 'POST', headers: { origin }, body: '' }))
+    expect([(await post('https://outside.example')).status, (await post('https://evil.example')).status]).toEqual([
+      400, 403,
+    ])
+  })
+})
+
+describe('somebody', () => {
+  it('whom the identity does not know is 401', async () => {
+    const { ask, authenticate, upstream } = await setUp()
+    authenticate.mockReturnValue(null)
+    const reply = await ask()
+    expect([reply.status, parsed(reply)]).toMatchObject([401, { error: { code: 'invalid_api_key' } }])
+    authenticate.mockReturnValue({ userId: 'nobody', via: 'custom' })
+    expect((await ask()).status).toBe(401)
+    expect(upstream.requests).toEqual([])
+  })
+
+  it('new is made by the first request, with the budget of the profile', async () => {
+    const { ask, authenticate, kv } = await setUp()
+    const profile = { email: 'bob@example.org', provider: 'shop', budget: { usd: 0, per: 'month' as const } }
+    authenticate.mockReturnValue({ userId: 'bob', via: 'custom', profile })
+    const reply = await ask()
+    expect([reply.status, parsed(reply)]).toMatchObject([403, { error: { code: 'budget_exceeded' } }])
+    expect(await getUser(kv, 'bob')).toMatchObject({ ...profile, role: 'user' })
+  })
+
+  it('whose e-mail another user has is made without it, and that is logged', async () => {
+    const { ask, authenticate, kv, logs } = await setUp({}, { email: 'ada@example.org' })
+    authenticate.mockReturnValue({ userId: 'bob', via: 'custom', profile: { email: 'ADA@example.org' } })
+    expect((await ask()).status).toBe(200)
+    expect(await getUser(kv, 'bob')).toMatchObject({ email: null })
+    expect(logs.at(-1)).toMatchObject({ user_id: 'bob', email_taken: true })
+    await ask()
+    expect(logs.at(-1)).not.toHaveProperty('email_taken')
+  })
+
+  it('whose budget is none is not made', async () => {
+    const { ask, authenticate, kv, errors } = await setUp()
+    authenticate.mockReturnValue({ userId: 'bob', via: 'custom', profile: { budget: { usd: -1 } } })
+    expect((await ask()).status).toBe(500)
+    expect(errors).toEqual([
+      new TypeError("A budget has `usd`, from 0 to 1,000,000 US dollars, and may have `per`, 'day' or 'month'"),
+    ])
+    expect(await getUser(kv, 'bob')).toBeNull()
+  })
+})
+
 describe('limits', () => {
+  it('are those of count: each request, and its calls where it needs several', async () => {
+    const { gateway, user } = await setUp()
+    const count = vi.fn(() => Promise.resolve())
+    const { handle } = gateway.as({ authenticate: () => ({ userId: 'ada', via: 'custom' }) }, { count })
+    await handle(localExchange({ method: 'GET', path: '/v1/models' }))
+    expect(count.mock.calls).toEqual([[user, 1]])
+    count.mockRejectedValue(new ApiError(429, 'rate_limit_error', 'Slower', { code: 'rate_limit_exceeded' }))
+    expect(await handle(localExchange({ method: 'GET', path: '/v1/models' }))).toMatchObject({ status: 429 })
+  })
+
   it('of keys do not apply', async () => {
     const consume = vi.fn(() => Promise.resolve({ ok: false, retryAfter: 1 }))
     const { ask } = await setUp({ rateLimiter: { consume } })
@@ -203,10 +299,9 @@ describe('limits', () => {
       429,
       { error: { message: 'This user is limited to 2 requests at a time' } },
     ])
-    const bob = (await createUser(kv, { id: 'bob' }))!
-    expect(await gateway.as(() => bob).handle(localExchange({ method: 'GET', path: '/v1/models' }))).toMatchObject({
-      status: 200,
-    })
+    await createUser(kv, { id: 'bob' })
+    const { handle } = gateway.as({ authenticate: () => ({ userId: 'bob', via: 'custom' }) })
+    expect(await handle(localExchange({ method: 'GET', path: '/v1/models' }))).toMatchObject({ status: 200 })
     expect((await chat({ stream: true })).status).toBe(200)
   })
 
@@ -220,10 +315,10 @@ describe('limits', () => {
   })
 
   it('of origins are its own', async () => {
-    const { request, send, gateway, user } = await setUp({ cors: { origins: ['https://app.example'] } })
+    const { request, send, gateway, authenticate } = await setUp({ cors: { origins: ['https://app.example'] } })
     const headers = { origin: 'https://app.example' }
     expect((await request('GET', '/v1/models', { headers })).headers).not.toHaveProperty('access-control-allow-origin')
-    const { handle } = gateway.as(() => user, { cors: { origins: ['https://console.example'] } })
+    const { handle } = gateway.as({ authenticate }, { cors: { origins: ['https://console.example'] } })
     const origin = 'https://console.example'
     const reply = await handle(localExchange({ method: 'GET', path: '/v1/models', headers: { origin } }))
     expect(reply!.headers).toMatchObject({ 'access-control-allow-origin': origin })

@@ -1,14 +1,11 @@
-import type { KV, RateLimiter, Role, User } from '@turnpike/core'
-import { createUser, getUser } from '@turnpike/core'
-import { Email, ID_LENGTH, sha256 } from '@turnpike/core/internal'
-import type { Call, Exchange } from '@turnpike/http'
-import * as v from 'valibot'
-import { requireSameOrigin } from './csrf.js'
-import { forbidden, tooMany, unauthenticated } from './errors.js'
-import type { Identified, Identity } from './identity/identity.js'
+import type { Identified, KV, RateLimiter, Role, User } from '@turnpike/core'
+import { sha256, unauthenticated, userOf } from '@turnpike/core/internal'
+import type { Call, Head, SameOriginOptions } from '@turnpike/http'
+import { identify } from '@turnpike/http'
+import { forbidden, tooMany } from './errors.js'
+import type { Identity } from './identity/identity.js'
 import { addressOf } from './identity/networks.js'
 import type { Access } from './operation.js'
-import { UserName } from './schemas.js'
 
 /** Who calls the platform; null on open routes. */
 export type Caller = { user: User; who: Identified } | null
@@ -33,15 +30,6 @@ export function requestCount(limiter: RateLimiter, { user, address }: { user: nu
   }
 }
 
-/** A profile without the e-mail and the names that no body could have: they are what somebody typed elsewhere. */
-function storable(profile: NonNullable<Identified['profile']>): NonNullable<Identified['profile']> {
-  const kept = { ...profile }
-  if (!v.is(Email, kept.email)) kept.email = null
-  for (const field of ['name', 'first_name', 'last_name', 'username'] as const)
-    if (!v.is(UserName, kept[field])) delete kept[field]
-  return kept
-}
-
 const needed: Record<'developer' | 'admin', { roles: Role[]; message: string }> = {
   developer: { roles: ['developer', 'admin'], message: 'This is for developers and administrators' },
   admin: { roles: ['admin'], message: 'This is for administrators' },
@@ -57,48 +45,23 @@ export function callerOf(
   kv: KV,
   {
     identity,
-    baseUrl,
-    trustedOrigins,
     count,
     now,
-  }: {
-    identity: Identity
-    baseUrl: string | undefined
-    trustedOrigins: readonly string[]
-    count?: RequestCount
-    now: () => number
-  },
-): (exchange: Exchange, access: Access, log?: Call['log']) => Promise<Caller> {
-  /** The user of a credential; the first request of somebody that the identity provider knows makes one. */
-  const userOf = async ({ userId, profile }: Identified): Promise<User | null> => {
-    const find = async (): Promise<User | null> => {
-      const user = await getUser(kv, userId)
-      // Two providers may use the same id, and one of them that of a user with a password.
-      if (user && profile && user.provider !== (profile.provider ?? ''))
-        throw unauthenticated('The user with this id signs in another way')
-      return user
-    }
-    const found = await find()
-    if (found || !profile || userId.length > ID_LENGTH) return found
-    const act = { now: now(), by: userId }
-    const input = { ...storable(profile), id: userId }
-    // An e-mail that somebody else has is left out: it proves nothing here. For a user who was deleted, both fail.
-    return (await createUser(kv, input, act)) ?? (await createUser(kv, { ...input, email: null }, act)) ?? find()
-  }
-
-  return async (exchange, access, log) => {
+    ...sameOrigin
+  }: SameOriginOptions & { identity: Identity; count?: RequestCount; now: () => number },
+): (head: Head, access: Access, log?: Call['log']) => Promise<Caller> {
+  return async (head, access, log) => {
     if (access === 'open') {
-      await count?.address(exchange.ip())
+      await count?.address(head.ip())
       return null
     }
-    const who = await identity.authenticate(exchange)
-    const [user] = who ? await Promise.all([userOf(who), count?.user(who.userId)]) : [null]
+    const who = await identify(identity, head, sameOrigin)
+    const [user] = who ? await Promise.all([userOf(kv, who, { now: now(), log }), count?.user(who.userId)]) : [null]
     if (!who || !user) {
-      await count?.address(exchange.ip())
+      await count?.address(head.ip())
       throw unauthenticated()
     }
     log?.({ user_id: user.id })
-    if (who.via === 'cookie') requireSameOrigin(exchange, { baseUrl, trustedOrigins })
     if (access !== 'user' && !needed[access].roles.includes(user.role)) throw forbidden(needed[access].message)
     return { user, who }
   }

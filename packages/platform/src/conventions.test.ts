@@ -114,9 +114,9 @@ describe('the defaults', () => {
       gateway: {
         keys: gatewayKeys(kv),
         ledger: usageLedger(kv),
-        as: (authenticate) => ({
-          handle: async (exchange) => {
-            await authenticate(exchange)
+        as: (_, { count } = {}) => ({
+          handle: async () => {
+            await count!(user, 1)
             return null
           },
           refuse: () => ({ status: 400, headers: {} }),

@@ -1,14 +1,5 @@
 import { ApiError } from '@turnpike/core'
 
-/** 401 for a request without a valid credential. */
-export const unauthenticated = (
-  message = 'Sign in first: a valid access token or session cookie is needed',
-): ApiError =>
-  new ApiError(401, 'authentication_error', message, {
-    code: 'invalid_api_key',
-    headers: { 'www-authenticate': 'Bearer' },
-  })
-
 /** 403 for what the caller may not do. */
 export const forbidden = (message: string): ApiError =>
   new ApiError(403, 'permission_error', message, { code: 'forbidden' })

@@ -1,6 +1,5 @@
-import type { User } from '@turnpike/core'
 import { ApiError } from '@turnpike/core'
-import type { Exchange, Reply } from '@turnpike/http'
+import type { Head, Reply } from '@turnpike/http'
 import { localExchange } from '@turnpike/http'
 import type { UserGateway } from './browser-gateway.js'
 import { noModel } from './errors.js'
@@ -42,8 +41,8 @@ export function gatewayResponder(
   gateway: UserGateway,
   { models }: { models: () => Promise<readonly string[]> },
 ): Responder {
-  const users = new WeakMap<Exchange, User>()
-  const { handle } = gateway.as((exchange) => users.get(exchange)!)
+  const userIds = new WeakMap<Head, string>()
+  const { handle } = gateway.as({ authenticate: (head) => ({ userId: userIds.get(head)!, via: 'custom' }) })
 
   const ask = async (
     model: string,
@@ -60,7 +59,7 @@ export function gatewayResponder(
       body: JSON.stringify({ model, messages, stream: true, stream_options: { include_usage: true } }),
       signal,
     })
-    users.set(exchange, user)
+    userIds.set(exchange, user.id)
     return (await handle(exchange))!
   }
 

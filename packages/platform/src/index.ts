@@ -7,16 +7,10 @@ export type { ProjectFields } from './entities/projects.js'
 export type { NewTask, TaskChange } from './entities/tasks.js'
 export type { CheckedUpload, FilesOptions, UploadCheck, UploadVerdict } from './files/options.js'
 export { gatewayResponder } from './gateway-responder.js'
+export type { Identified } from '@turnpike/core'
+export type { Head } from '@turnpike/http'
 export { chainIdentity } from './identity/identity.js'
-export type {
-  AuthSession,
-  Head,
-  Identified,
-  Identity,
-  Issued,
-  SessionIssuer,
-  SignOutScope,
-} from './identity/identity.js'
+export type { AuthSession, Identity, Issued, SessionIssuer, SignOutScope } from './identity/identity.js'
 export type { JwksIdentityOptions } from './identity/jwks-identity.js'
 export { jwksIdentity } from './identity/jwks-identity.js'
 export { limitGuesses } from './identity/limit-guesses.js'

@@ -24,7 +24,7 @@ export interface Parts {
   /** Undefined where messages are stored only. */
   responder: Responder | undefined
   /** Counts a request of a user to a model. @throws ApiError 429 where there are too many in a minute */
-  countRequest: (user: User) => Promise<void>
+  countRequest: (user: User, calls?: number) => Promise<void>
   /** Whether the audit log takes an act of users on what is theirs: so many of each a minute, so that nobody fills the store. */
   logsOwn: (action: string, userId: string) => Promise<boolean>
   now: () => number

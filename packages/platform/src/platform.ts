@@ -2,7 +2,7 @@ import type { BalancePolicy, GatewayKeys, GivenKeyLimits, KV, RateLimiter, Usage
 import { ApiError, gatewayKeys, memoryRateLimiter, usageLedger } from '@turnpike/core'
 import { consumeMore, keyLimitsOf } from '@turnpike/core/internal'
 import type { CorsOptions, Exchange, Handler, HandlerOptions, Servable, ShellOptions, Shells } from '@turnpike/http'
-import { createHandler, shells } from '@turnpike/http'
+import { createHandler, requireSameOrigin, shells } from '@turnpike/http'
 import type { UserGateway } from './browser-gateway.js'
 import { browserGateway, isBrowserGateway } from './browser-gateway.js'
 import type { Caller } from './caller.js'
@@ -17,7 +17,6 @@ import {
   SELF_ROLE,
   USER_RATE_LIMIT,
 } from './conventions.js'
-import { requireSameOrigin } from './csrf.js'
 import { tooMany } from './errors.js'
 import type { FilesOptions } from './files/options.js'
 import type { Identity } from './identity/identity.js'
@@ -164,9 +163,13 @@ export function createPlatform(options: PlatformOptions): Platform {
     teams,
     taskPolicy,
     responder,
-    async countRequest({ id }) {
-      const { ok, retryAfter } = await rateLimiter.consume(`user ${id}`, userRateLimit)
-      if (!ok) throw tooMany(`You are limited to ${userRateLimit} requests per minute`, retryAfter)
+    async countRequest({ id }, calls = 1) {
+      const limit = [`user ${id}`, userRateLimit] as const
+      const { ok, retryAfter } = await (calls === 1
+        ? rateLimiter.consume(...limit)
+        : consumeMore(rateLimiter, ...limit, calls))
+      const more = calls === 1 ? '' : `, and this one counts as ${calls}`
+      if (!ok) throw tooMany(`You are limited to ${userRateLimit} requests per minute${more}`, retryAfter)
     },
     logsOwn: async (action, userId) => (await rateLimiter.consume(`audit ${action} ${userId}`, AUDIT_LOG.perUser)).ok,
     now,
@@ -183,7 +186,8 @@ export function createPlatform(options: PlatformOptions): Platform {
     ...(options.routes ?? []).flatMap((more) => more({ routes: () => routes })),
   ]
 
-  const callers = { identity, baseUrl, trustedOrigins, now }
+  const sameOrigin = { baseUrl, trustedOrigins }
+  const callers = { identity, ...sameOrigin, now }
   const authenticate = callerOf(kv, callers)
   const count = requestCount(rateLimiter, { ...API_RATE_LIMITS, ...options.apiRateLimits })
   const api = createHandler({
@@ -196,17 +200,9 @@ export function createPlatform(options: PlatformOptions): Platform {
   })
   const browser =
     gateway &&
-    browserGateway(gateway, {
-      async authenticate(exchange) {
-        const { user } = (await authenticate(exchange, 'user'))!
-        await parts.countRequest(user)
-        return user
-      },
-      async countCalls({ id }, calls) {
-        const { ok, retryAfter } = await consumeMore(rateLimiter, `user ${id}`, userRateLimit, calls)
-        const message = `You are limited to ${userRateLimit} requests per minute, and this one counts as ${calls}`
-        if (!ok) throw tooMany(message, retryAfter)
-      },
+    browserGateway(gateway, identity, {
+      ...sameOrigin,
+      count: parts.countRequest,
       cors: options.cors ?? { origins: [] },
     })
   const handle: Handler = (exchange) => (browser && isBrowserGateway(exchange.path) ? browser : api.handle)(exchange)

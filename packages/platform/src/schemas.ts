@@ -1,5 +1,5 @@
 import { ROLES } from '@turnpike/core'
-import { Budget, ONE_LINE } from '@turnpike/core/internal'
+import { Budget } from '@turnpike/core/internal'
 import * as v from 'valibot'
 import { NAME_LENGTH, TEXT_LENGTH } from './conventions.js'
 
@@ -30,13 +30,6 @@ export const Name = v.pipe(v.string(), v.regex(/\S/, 'expected a text'), v.maxLe
 
 /** A longer text in a body. */
 export const Text = v.pipe(v.string(), v.maxLength(TEXT_LENGTH), wellFormed)
-
-/** A name of a user in a body. */
-export const UserName = v.pipe(
-  v.string(),
-  v.maxLength(200),
-  v.regex(ONE_LINE, 'expected a text without control characters'),
-)
 
 /** spec.md, "User (platform)". Ids of users that the gateway's administrators made may be no UUIDs, and their e-mail is '' where they have none. */
 export const User = v.object({

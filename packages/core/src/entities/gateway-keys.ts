@@ -7,6 +7,7 @@ import { pageBelow } from '../kv/pages.js'
 import type { Budget } from '../ledger/holds.js'
 import { lastUsed } from '../ledger/last-used.js'
 import { revocableCache } from '../revocable-cache.js'
+import { checkBudget } from '../schemas/budget.js'
 import { sha256 } from '../sha256.js'
 import type { Act } from './audit.js'
 import { audit } from './audit.js'
@@ -189,6 +190,7 @@ export function gatewayKeys(kv: KV, options: { now?: () => number } = {}): Gatew
       },
       act = {},
     ) {
+      checkBudget(budget)
       if (!(await getUser(kv, userId))) throw new TypeError(`There is no user ${userId} to own the key`)
       const record: GatewayKey = {
         id: uuidv7(now()),

@@ -2,6 +2,7 @@ import { ApiError } from '../errors.js'
 import { invalid } from '../invalid.js'
 import type { Commit, Entry, KV } from '../kv/kv.js'
 import { entriesOf } from '../kv/kv.js'
+import { checkBudget } from '../schemas/budget.js'
 import type { Act } from './audit.js'
 import { audit } from './audit.js'
 import type { Role } from './roles.js'
@@ -61,8 +62,10 @@ const changeLog = ({ id, role: before }: User, role: Role | undefined, act: Act)
  * to it.
  * @returns the user; null if there is none or the user was deleted
  * @throws ApiError 400 if the e-mail is in use, or where the last administrator would get another role
+ * @throws TypeError for a budget that is none
  */
 export async function updateUser(kv: KV, id: string, fields: Partial<UserFields>, act: Act = {}): Promise<User | null> {
+  checkBudget(fields.budget)
   const email = fields.email?.normalize('NFC') ?? fields.email
   return change(kv, id, async (user) => {
     if (user.deleted_at !== null) return null

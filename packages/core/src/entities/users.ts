@@ -5,6 +5,7 @@ import type { Entry, Key, KV } from '../kv/kv.js'
 import type { ListPage, PageOptions } from '../kv/pages.js'
 import { pageBelow } from '../kv/pages.js'
 import type { Budget } from '../ledger/holds.js'
+import { checkBudget } from '../schemas/budget.js'
 import type { Act } from './audit.js'
 import { audit } from './audit.js'
 import type { Role } from './roles.js'
@@ -76,7 +77,7 @@ export const countKey = ['user-count']
  * Creates a user. The id and the e-mail of a deleted user cannot be used again.
  * @param input.id default a UUIDv7
  * @returns the user, or null if the id or the e-mail is in use
- * @throws TypeError if the id has more than 200 characters
+ * @throws TypeError if the id has more than 200 characters, or for a budget that is none
  */
 export async function createUser(
   kv: KV,
@@ -86,6 +87,7 @@ export async function createUser(
   const { now = Date.now() } = act
   const { id = uuidv7(now), budget } = input
   const email = input.email?.normalize('NFC') ?? null
+  checkBudget(budget)
   if (id.length > ID_LENGTH) throw new TypeError(`The id of a user has at most ${ID_LENGTH} characters`)
   const user: User = {
     id,

@@ -1,6 +1,6 @@
 import type { GatewayKeys, KV, PageOptions, UsageEntry, UsageLedger, UsageRecord, User } from '@turnpike/core'
 import { createUser, deleteUser, getUser, listUsers, ROLES, toUsd, UserUsage } from '@turnpike/core'
-import { Budget, Email, invalid, NewBudget, ONE_LINE } from '@turnpike/core/internal'
+import { Budget, Email, invalid, NewBudget, UserName } from '@turnpike/core/internal'
 import { asksForPage, jsonList, Paging } from '@turnpike/http'
 import * as v from 'valibot'
 import type { Caller } from '../caller.js'
@@ -34,9 +34,7 @@ export const NewUser = v.strictObject({
   id: v.nullish(
     v.pipe(v.string(), v.regex(/^(?!\.\.?$)[\w.:@-]{1,128}$/, 'an id has 1 to 128 letters, digits, or one of _.:@-')),
   ),
-  name: v.nullish(
-    v.pipe(v.string(), v.maxLength(200), v.regex(ONE_LINE, 'expected a text without control characters')),
-  ),
+  name: v.nullish(UserName),
   email: v.nullish(Email),
   role: v.nullish(role),
   budget: v.nullish(NewBudget),

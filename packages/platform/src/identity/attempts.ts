@@ -16,7 +16,7 @@ import {
 import { deviceTokens, isDeviceToken } from './device-tokens.js'
 import type { Source } from './fair-queue.js'
 import { hostCookie } from './host-cookie.js'
-import type { Head } from './identity.js'
+import type { Head } from '@turnpike/http'
 import { addressOf, neighbourhoodOf, networksOf } from './networks.js'
 import type { Subject } from './throttle.js'
 

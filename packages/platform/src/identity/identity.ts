@@ -1,23 +1,5 @@
-import type { Act, UserFields } from '@turnpike/core'
-import type { Exchange } from '@turnpike/http'
-
-/** What an identity reads of a request. */
-export type Head = Pick<Exchange, 'method' | 'header' | 'ip' | 'origin'>
-
-/** Whom a credential belongs to. */
-export interface Identified {
-  userId: string
-  /** `cookie` makes the platform check where the request comes from (csrf.ts). */
-  via: 'bearer' | 'cookie' | 'custom'
-  /** The sign-in that the credential is from; absent where the identity keeps none. */
-  signInId?: string
-  /**
-   * What the identity provider knows of the user: the platform makes a user of it at the first request. E-mails and names that no body could have are
-   * left out. Later it is only good for this user if the `provider` is the same, which is '' where it is absent. Without a profile, the user must exist,
-   * and may be anybody.
-   */
-  profile?: Partial<Omit<UserFields, 'budget'>>
-}
+import type { Act, Identified } from '@turnpike/core'
+import type { Authenticator, Head } from '@turnpike/http'
 
 /** spec.md, "AuthSession". */
 export interface AuthSession {
@@ -65,13 +47,8 @@ export interface SessionIssuer {
   jwks(): Promise<{ keys: object[] }>
 }
 
-/** Finds out who sends a request. */
-export interface Identity {
-  /**
-   * @returns null where the request has no credential of this kind
-   * @throws ApiError 401 for a credential of this kind that is not valid: no other one is tried
-   */
-  authenticate(head: Head): Promise<Identified | null> | Identified | null
+/** Finds out who sends a request, and may sign people in. */
+export interface Identity extends Authenticator {
   /** Serves `/api/auth`; without it, these routes are 404. */
   sessions?: SessionIssuer
 }

@@ -1,9 +1,9 @@
-import { ID_LENGTH } from '@turnpike/core/internal'
+import type { Identified } from '@turnpike/core'
+import { ID_LENGTH, unauthenticated } from '@turnpike/core/internal'
 import type { JSONWebKeySet, JWTPayload } from 'jose'
 import { createLocalJWKSet, createRemoteJWKSet, decodeJwt, errors, jwtVerify } from 'jose'
 import { CLOCK_S } from '../conventions.js'
-import { unauthenticated } from '../errors.js'
-import type { Identified, Identity } from './identity.js'
+import type { Identity } from './identity.js'
 import { bearer } from './identity.js'
 
 /** Options of {@link jwksIdentity}: where the tokens are from, and what they say. */

@@ -1,6 +1,8 @@
-import type { User } from '@turnpike/core'
+import type { Identified, User } from '@turnpike/core'
 import { getUser, memoryRateLimiter } from '@turnpike/core'
-import { audit, emailId, revocableCache, sha256 } from '@turnpike/core/internal'
+import { audit, emailId, revocableCache, sha256, unauthenticated } from '@turnpike/core/internal'
+import type { Head } from '@turnpike/http'
+import { requireSameOrigin } from '@turnpike/http'
 import {
   ABSOLUTE_DAYS,
   ACCESS_TOKEN_S,
@@ -15,15 +17,13 @@ import {
   REUSE_S,
   SIGN_INS,
 } from '../conventions.js'
-import { requireSameOrigin } from '../csrf.js'
-import { unauthenticated } from '../errors.js'
 import { memoize } from '../memoize.js'
 import type { AccessToken } from './access-tokens.js'
 import { accessTokens } from './access-tokens.js'
 import { accessView } from './access-view.js'
 import { signInAttempts } from './attempts.js'
 import { hostCookie } from './host-cookie.js'
-import type { AuthSession, Head, Identified, Identity, SessionIssuer } from './identity.js'
+import type { AuthSession, Identity, SessionIssuer } from './identity.js'
 import { bearer } from './identity.js'
 import { addressOf } from './networks.js'
 import type { PasswordAuthOptions } from './password-auth-options.js'

@@ -1,5 +1,6 @@
+import type { Head } from '@turnpike/http'
 import * as v from 'valibot'
-import type { Head, SessionIssuer } from '../identity/identity.js'
+import type { SessionIssuer } from '../identity/identity.js'
 import { operation } from '../operation.js'
 import { AuthSession, BrowserSession } from '../schemas.js'
 

@@ -1,7 +1,7 @@
-import { Email } from '@turnpike/core/internal'
+import { Email, UserName } from '@turnpike/core/internal'
 import * as v from 'valibot'
 import { present } from '../given-fields.js'
-import { Role, UserName } from '../schemas.js'
+import { Role } from '../schemas.js'
 
 /** Other spellings of fields. */
 export const aliases = { first_name: 'firstName', last_name: 'lastName' }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { requireSameOrigin } from './csrf.js'
+import { requireSameOrigin } from './same-origin.js'
 
 const host = 'app.example:8443'
 const trustedOrigins = ['https://console.example']

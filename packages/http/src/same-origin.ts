@@ -1,0 +1,84 @@
+import type { Identified } from '@turnpike/core'
+import { ApiError } from '@turnpike/core'
+import type { Exchange } from './exchange.js'
+
+/** What an identity reads of a request. */
+export type Head = Pick<Exchange, 'method' | 'header' | 'ip' | 'origin'>
+
+/** Which pages may send requests with a credential that a browser sends by itself. */
+export interface SameOriginOptions {
+  /** Where browsers reach the server; needed where a proxy that serves TLS, or changes `Host`, does not say so. */
+  baseUrl?: string | undefined
+  /** Origins such as `https://console.example`, besides the one that is called; default none. */
+  trustedOrigins?: readonly string[] | undefined
+}
+
+const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+/** The origin that a request comes from: that of `Origin` as it is, as `URL` knows none of apps such as `capacitor://localhost`. */
+function originOf({ header }: Head): string | undefined {
+  const [origin, referer] = [header('origin'), header('referer')]
+  return origin ?? (referer !== undefined && URL.canParse(referer) ? new URL(referer).origin : undefined)
+}
+
+/**
+ * Whether an origin is that of the server's own pages: that of `baseUrl`, or the one that was called. A proxy may have changed the host; on
+ * that of `baseUrl` only its scheme counts.
+ */
+function isOwn(origin: string | undefined, { origin: called }: Head, baseUrl: string | undefined): boolean {
+  const { origin: own, host } = new URL(called())
+  if (baseUrl === undefined) return origin === own
+  const base = new URL(baseUrl)
+  return origin === base.origin || (origin === own && host !== base.host)
+}
+
+/**
+ * Refuses requests that a page of another site made a browser send, with the cookies of this one: by Fetch Metadata or, in browsers without
+ * it, by `Origin` or `Referer`. Not needed for bearer tokens, which no browser sends by itself; but to sign in takes no credential that a page
+ * would need, and failures count.
+ * SameSite is not enough: it lets through what comes from another port of the host.
+ * @param options.unknown allows requests with none of these headers, which no browser sends; default false
+ * @throws ApiError 403
+ */
+export function requireSameOrigin(
+  head: Head,
+  { baseUrl, trustedOrigins = [], unknown = false }: SameOriginOptions & { unknown?: boolean } = {},
+): void {
+  const { method, header } = head
+  if (SAFE.has(method)) return
+  const names = ['sec-fetch-site', 'origin', 'referer']
+  if (unknown && names.every((name) => header(name) === undefined)) return
+  const [site, origin] = [header('sec-fetch-site'), originOf(head)]
+  if (origin !== undefined && origin !== 'null' && trustedOrigins.includes(origin)) return
+  const isSame = site === undefined ? isOwn(origin, head, baseUrl) : site === 'same-origin'
+  if (!isSame)
+    throw new ApiError(
+      403,
+      'permission_error',
+      "To sign in, and with a session cookie, the headers Sec-Fetch-Site or Origin of a browser must show that a request comes from this server's own pages, by the same scheme: behind a proxy that serves TLS, TRUSTED_HOPS or BASE_URL has to be set",
+      { code: 'forbidden' },
+    )
+}
+
+/** Finds out who sends a request. */
+export interface Authenticator {
+  /**
+   * @returns null where the request has no credential of this kind
+   * @throws ApiError 401 for a credential of this kind that is not valid: no other one is tried
+   */
+  authenticate(head: Head): Promise<Identified | null> | Identified | null
+}
+
+/**
+ * Whom the credential of a request belongs to.
+ * @throws ApiError 403 where a page of another site made a browser send it (see {@link requireSameOrigin})
+ */
+export async function identify(
+  authenticator: Authenticator,
+  head: Head,
+  options: SameOriginOptions,
+): Promise<Identified | null> {
+  const who = await authenticator.authenticate(head)
+  if (who && (who.via ?? 'cookie') === 'cookie') requireSameOrigin(head, options)
+  return who
+}
