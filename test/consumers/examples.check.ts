@@ -6,7 +6,8 @@ import { fileURLToPath } from 'node:url'
 import { createClient } from '@turnpike/client'
 import { decodeJwt, decodeProtectedHeader, generateKeyPair, SignJWT } from 'jose'
 import OpenAI, { AuthenticationError } from 'openai'
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
+import { postgres, startPostgres } from '../support/postgres.js'
 import type { Started } from './started-example.js'
 import { startExample } from './started-example.js'
 
@@ -110,6 +111,71 @@ it('own-identity: accepts the tokens of the identity provider, and no others', a
   })
   expect(choices[0]!.message.content).toBe('This is a simulated answer. You said: Hello')
 })
+
+it.skipIf(postgres.isMissing)(
+  'embed-own-users: gateway and platform know the customers of the application',
+  async () => {
+    const database = await startPostgres()
+    try {
+      vi.stubEnv('DATABASE_URL', database.url)
+      const { url } = (example = await startExample(clone, 'embed-own-users', '/', 'My shop: '))
+      const ownPage = { 'sec-fetch-site': 'same-origin' }
+      const signUp = async (email: string) => {
+        const body = new URLSearchParams({ email, password: 'correct horse' })
+        const response = await fetch(`${url}/sign-up`, { method: 'POST', body, redirect: 'manual' })
+        expect(response.status).toBe(303)
+        return response.headers.getSetCookie()[0]!.split(';')[0]!
+      }
+      const send = async (cookie: string, path: string, body?: object | FormData, headers: object = ownPage) => {
+        const isForm = body === undefined || body instanceof FormData
+        const response = await fetch(url + path, {
+          method: body ? 'POST' : 'GET',
+          headers: { cookie, ...headers, ...(!isForm && { 'content-type': 'application/json' }) },
+          ...(body && { body: isForm ? body : JSON.stringify(body) }),
+        })
+        return { status: response.status, body: await response.text() }
+      }
+      const question = { model: 'gpt-4o', max_tokens: 500, messages: [{ role: 'user', content: 'Hello' }] }
+      const ask = (cookie: string) => send(cookie, '/ai/v1/chat/completions', question)
+
+      // The first request makes the user with the budget of the plan, wherever it is sent.
+      const [ada, bob] = [await signUp('ada@example.org'), await signUp('bob@example.org')]
+      expect(await send(bob, '/api/account')).toMatchObject({
+        status: 200,
+        body: expect.stringContaining('bob@example.org') as string,
+      })
+      for (const cookie of [ada, bob]) {
+        expect((await ask(cookie)).status).toBe(200)
+        // An answer of 500 tokens may cost $0.005, and the plan has $0.01.
+        expect(await send(cookie, '/ai/v1/chat/completions', { ...question, max_tokens: 1_000 })).toMatchObject({
+          status: 403,
+          body: expect.stringContaining('budget_exceeded') as string,
+        })
+      }
+
+      // A page of another site makes a browser send the cookie.
+      const form = new FormData()
+      form.append('model', 'whisper-1')
+      form.append('file', new Blob(['RIFF']), 'a.wav')
+      const foreign = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }
+      for (const path of ['/ai/v1/audio/transcriptions', '/api/gateway/v1/audio/transcriptions'])
+        expect((await send(ada, path, form, foreign)).status).toBe(403)
+      expect((await send('shop_session=none', '/ai/v1/models')).status).toBe(401)
+
+      const project = JSON.parse((await send(ada, '/api/projects', { name: 'Website' })).body) as { id: string }
+      expect((await send(ada, '/api/tasks', { projectId: project.id, title: 'Headline' })).status).toBe(201)
+      expect((await send(bob, `/api/projects/${project.id}`)).status).toBe(404)
+
+      expect((await send(ada, '/usage')).body).toMatch(/plan free[^]*\$0\.0001\d\d of \$0\.010000 this month[^]*gpt-4o/)
+      await fetch(`${url}/plan`, { method: 'POST', headers: { cookie: ada } })
+      expect((await send(ada, '/ai/v1/chat/completions', { ...question, max_tokens: 1_000 })).status).toBe(200)
+    } finally {
+      await example?.stop()
+      vi.unstubAllEnvs()
+      await database.stop()
+    }
+  },
+)
 
 it('task-policy: refuses the changes that it forbids', async () => {
   example = await startExample(clone, 'task-policy', '/api/account', 'password ')

@@ -12,7 +12,7 @@ const packages = fileURLToPath(new URL('../../packages', import.meta.url))
 const examples = fileURLToPath(new URL('../../examples', import.meta.url))
 
 /** The hosts whose programs are examples. */
-const embedded = ['express', 'hono', 'next', 'workers']
+const embedded = ['express', 'hono', 'next', 'own-users', 'workers']
 /** The hosts with a program here, which have the gateway of the examples. */
 const others = ['bun', 'fastify', 'hattip', 'node']
 
