@@ -69,7 +69,8 @@ export const DEVICE_EMAILS = 4
 export const SIGN_IN_LOG_DAYS = 30
 /**
  * Not shown: what the audit log takes a minute: failed sign-ins with one e-mail, with all e-mails that users have and with all others, as with
- * guessed tokens of one address and of all; sign-ins, sign-outs and deletions of projects, each, of one user.
+ * guessed tokens of one address and of all; sign-ins, sign-outs, refresh tokens that were used again, changes of the own role and
+ * deletions of projects, each, of one user.
  */
 export const AUDIT_LOG = { same: 1, ofUsers: 60, ofUnknown: 10, perUser: 10 }
 
