@@ -1,6 +1,6 @@
 import type { KV, RateLimiter, Role, User } from '@turnpike/core'
 import { createUser, getUser } from '@turnpike/core'
-import { Email, ID_LENGTH, sha256 } from '@turnpike/core/internal'
+import { Email, ID_LENGTH, ONE_LINE, sha256 } from '@turnpike/core/internal'
 import type { Call, Exchange } from '@turnpike/http'
 import * as v from 'valibot'
 import { requireSameOrigin } from './csrf.js'
@@ -70,14 +70,17 @@ export function callerOf(
   },
 ): (exchange: Exchange, access: Access, log?: Call['log']) => Promise<Caller> {
   /** The user of a credential; the first request of somebody that the identity provider knows makes one. */
-  const userOf = async ({ userId, profile }: Identified): Promise<User | null> => {
+  const userOf = async ({ userId, issuedAt, profile }: Identified): Promise<User | null> => {
     const find = async (): Promise<User | null> => {
       const user = await getUser(kv, userId)
       // Two providers may use the same id, and one of them that of a user with a password.
       if (user && profile && user.provider !== (profile.provider ?? ''))
         throw unauthenticated('The user with this id signs in another way')
-      return user
+      const isEnded = user?.signed_out_at && issuedAt !== undefined && issuedAt <= Date.parse(user.signed_out_at)
+      return isEnded ? null : user
     }
+    // Stores do not tell halves of surrogate pairs apart.
+    if (!ONE_LINE.test(userId)) return null
     const found = await find()
     if (found || !profile || userId.length > ID_LENGTH) return found
     const act = { now: now(), by: userId }

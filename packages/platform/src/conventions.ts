@@ -140,6 +140,8 @@ export const WANTED_CHECK_S = 1
 
 /** Not shown: the newest revisions of a task whose cost an answer tells apart; that of older ones counts for the oldest of them. */
 export const SPEND_REVISIONS = 100
+/** Not shown: pages of revisions, with their outputs, that are read for that; the older ones count for the oldest of these. */
+export const SPEND_PAGES = 4
 
 /** "Teams … endpoints (these resource groups exist): not shown": the agents of a team, by its type. Without a model, an agent has the router's. */
 export const TEAMS = {

@@ -9,6 +9,8 @@ export interface Identified {
   userId: string
   /** `cookie` makes the platform check where the request comes from (csrf.ts). */
   via: 'bearer' | 'cookie' | 'custom'
+  /** When the credential was issued, in milliseconds: it is not good for a user who was deleted and restored since. Absent = not known. */
+  issuedAt?: number
   /** The sign-in that the credential is from; absent where the identity keeps none. */
   signInId?: string
   /**
