@@ -48,6 +48,18 @@ worldSuite('own role', (world) => {
     expect((await world().newKey(user)).status).toBe(403)
   })
 
+  it('threat 47: a store that one user fills, by changes of the own role, of which a minute logs ten', async () => {
+    const dev = await world().signedIn('developer')
+    for (let i = 0; i < 14; i++) expect((await take(dev, i % 2 ? 'developer' : 'user')).status).toBe(200)
+    const log = await ask<{ data: { action: string; actor: string }[] }>('GET', '/admin/audit?limit=100', {
+      as: await admin(),
+    })
+    const own = log.body.data.filter(({ action, actor }) => action === 'user.role' && actor === dev.id)
+    // A minute of the limit may have begun in the midst of it.
+    expect(own.length).toBeGreaterThanOrEqual(10)
+    expect(own.length).toBeLessThan(14)
+  })
+
   it('threat 34: a higher role of one’s own making, tells what was granted, which an administrator takes back', async () => {
     const dev = await world().signedIn('developer')
     expect((await take(dev, 'user')).body).toMatchObject({ role: 'user', granted_role: 'developer' })

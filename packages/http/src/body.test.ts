@@ -1,6 +1,6 @@
 import type { ApiError } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
-import { collect, parseJson, requireJson } from './body.js'
+import { collect, paced, parseJson, requireJson } from './body.js'
 
 const utf8 = new TextEncoder()
 
@@ -161,6 +161,12 @@ describe('collect', () => {
     expect(await collect(chunks().body, 3)).toHaveLength(0)
   })
 
+  it('reckons with what each piece costs', async () => {
+    let taken = 0
+    await collect(chunks(1, 1, 500).body, 1_000, { take: (bytes) => (taken += bytes) })
+    expect(taken).toBe(3 * 256 + 502)
+  })
+
   it('stops reading over the limit', async () => {
     const { taken, body } = chunks(2, 2, 2, 2)
     await expect(collect(body, 3)).rejects.toMatchObject({
@@ -170,5 +176,27 @@ describe('collect', () => {
       message: 'The request body is larger than 3 bytes',
     })
     expect(taken.count).toBe(2)
+  })
+})
+
+describe('paced', () => {
+  const pace = { idleMs: 1_000, bytesPerS: 500 }
+  const read = async (sizes: number[]): Promise<number> => {
+    let count = 0
+    const body = (async function* () {
+      for (const size of sizes) yield new Uint8Array(size)
+    })()
+    for await (const { length } of paced(body, pace)) count += Math.sign(length)
+    return count
+  }
+
+  it('refuses more than 10,000 pieces of less than 32 bytes on average', async () => {
+    const pieces = (count: number, size: number) => Array.from({ length: count }, () => size)
+    expect(await read(pieces(10_000, 1))).toBe(10_000)
+    const refused = { status: 400, code: 'invalid_body', message: expect.stringContaining('small pieces') as string }
+    await expect(read(pieces(10_001, 1))).rejects.toMatchObject(refused)
+    await expect(read(pieces(10_001, 31))).rejects.toMatchObject(refused)
+    expect(await read(pieces(10_001, 32))).toBe(10_001)
+    expect(await read([320_000, ...pieces(10_000, 1)])).toBe(10_001)
   })
 })

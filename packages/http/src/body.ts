@@ -1,6 +1,6 @@
 import { ApiError } from '@turnpike/core'
 import { concat, excess, invalid } from '@turnpike/core/internal'
-import { BODY_BYTES_PER_S, BODY_IDLE_MS } from './conventions.js'
+import { BODY_BYTES_PER_S, BODY_IDLE_MS, PIECE_COST, SMALL_PIECE, SMALL_PIECES } from './conventions.js'
 import type { BodyMemory, ShellOptions } from './exchange.js'
 
 /** 413 for a body over the limit. */
@@ -31,16 +31,23 @@ export interface Pace {
   bytesPerS: number
 }
 
+/** 400 for a body whose pieces cost far more than what is in them. */
+const tooManyPieces = (): ApiError => invalid('The request body arrives in too many small pieces; send larger ones')
+
 /** How long the rest of a body may be waited for, while it arrives. Only time that is spent waiting for the client counts. */
 export class Patience {
   /** In milliseconds. */
   left: number
+  private pieces = 0
+  private bytes = 0
   constructor(private readonly pace: Pace) {
     this.left = pace.idleMs
   }
-  /** `bytes` arrived after `ms` of waiting. */
+  /** `bytes` arrived after `ms` of waiting. @throws ApiError 400 for too many small pieces */
   arrived(bytes: number, ms: number): void {
     const { idleMs, bytesPerS } = this.pace
+    this.bytes += bytes
+    if (++this.pieces > SMALL_PIECES && this.bytes < this.pieces * SMALL_PIECE) throw tooManyPieces()
     this.left = Math.min(idleMs, this.left - ms + (bytes * 1000) / bytesPerS)
   }
 }
@@ -82,7 +89,7 @@ export async function collect(
   for await (const chunk of body) {
     size += chunk.length
     if (size > limit) throw tooLarge(limit)
-    memory?.take(chunk.length)
+    memory?.take(PIECE_COST + chunk.length)
     chunks.push(chunk)
   }
   return concat(chunks, size)

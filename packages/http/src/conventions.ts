@@ -9,6 +9,13 @@ export const BODY_MEMORY = 512_000_000
 /** Not shown: what a body that is waited for takes of them at least, as its connection and its request do. */
 export const BODY_COST = 16 * 1024
 
+/** Not shown: bytes of memory that each piece of a request body is reckoned with, besides those in it. */
+export const PIECE_COST = 256
+
+/** Not shown: pieces of a request body, of less than `SMALL_PIECE` bytes on average, at most. Each costs as much CPU as a large one. */
+export const SMALL_PIECES = 10_000
+export const SMALL_PIECE = 32
+
 /** Not shown: the part of what callers share that is served first come, first served; the rest is for those below their fair share. */
 export const COMMON_PART = 0.8
 

@@ -87,9 +87,21 @@ export async function readForm(
   let file: { name: string; type: string; stream: BusboyFileStream; spooled?: Promise<Spooled> } | undefined
   let onFile!: () => void
   const fileBegun = new Promise<void>((resolve) => (onFile = resolve))
-  let fail!: (error: unknown) => void
-  const failed = new Promise<never>((_, reject) => (fail = reject))
-  failed.catch((error: Error) => file?.stream.destroy(error))
+  let failure: { error: unknown } | undefined
+  /** Ends what is waited for. */
+  let interrupt: (error: unknown) => void = () => undefined
+  const fail = (error: unknown): void => {
+    failure ??= { error }
+    interrupt(error)
+    file?.stream.destroy(error as Error)
+  }
+  /** Waits for what the parser calls back, until the form has failed. A race with a promise would keep a reaction of each chunk. */
+  const orFailure = (wait: (done: () => void) => void): Promise<void> =>
+    new Promise((resolve, reject) => {
+      if (failure) return reject(failure.error as Error)
+      interrupt = reject
+      wait(resolve)
+    })
 
   const limits = {
     files: 1,
@@ -137,10 +149,10 @@ export async function readForm(
     for await (const chunk of readBody(exchange.body())) {
       bytes += chunk.length
       if (bytes > limit + FORM_OVERHEAD) throw tooLarge()
-      await Promise.race([new Promise((taken) => busboy.write(chunk, taken)), failed])
+      await orFailure((taken) => void busboy.write(chunk, taken))
     }
     busboy.end()
-    await Promise.race([finished, failed])
+    await orFailure((done) => void finished.then(done))
     if (!file) throw invalid(`The form has no file "${fileField}"`)
   }
   const whole = receive()

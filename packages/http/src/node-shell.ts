@@ -1,7 +1,7 @@
 import { concat, extend } from '@turnpike/core/internal'
 import type { Pace } from './body.js'
 import { cutShort, paced, paceOf, Patience, tooLarge, tooSlow } from './body.js'
-import { ANSWER_IDLE_MS, BODY_COST } from './conventions.js'
+import { ANSWER_IDLE_MS, BODY_COST, PIECE_COST } from './conventions.js'
 import type { BodyMemory, Exchange, Handler, Reply, ShellOptions } from './exchange.js'
 import { clientIp, originOf } from './exchange.js'
 import type { NodeResponse } from './node-stream.js'
@@ -82,12 +82,12 @@ function readBytes(
       size += chunk.length
       if (size > limit) return refuse(tooLarge(limit))
       try {
-        memory?.take(chunk.length)
+        memory?.take(PIECE_COST + chunk.length)
+        patience.arrived(chunk.length, performance.now() - begin)
       } catch (error) {
         return refuse(error)
       }
       chunks.push(chunk)
-      patience.arrived(chunk.length, performance.now() - begin)
       wait()
     })
     request.on('end', () => {

@@ -69,7 +69,8 @@ export const DEVICE_EMAILS = 4
 export const SIGN_IN_LOG_DAYS = 30
 /**
  * Not shown: what the audit log takes a minute: failed sign-ins with one e-mail, with all e-mails that users have and with all others, as with
- * guessed tokens of one address and of all; sign-ins, sign-outs and deletions of projects, each, of one user.
+ * guessed tokens of one address and of all; sign-ins, sign-outs, refresh tokens that were used again, changes of the own role and
+ * deletions of projects, each, of one user.
  */
 export const AUDIT_LOG = { same: 1, ofUsers: 60, ofUnknown: 10, perUser: 10 }
 
@@ -139,6 +140,8 @@ export const WANTED_CHECK_S = 1
 
 /** Not shown: the newest revisions of a task whose cost an answer tells apart; that of older ones counts for the oldest of them. */
 export const SPEND_REVISIONS = 100
+/** Not shown: pages of revisions, with their outputs, that are read for that; the older ones count for the oldest of these. */
+export const SPEND_PAGES = 4
 
 /** "Teams … endpoints (these resource groups exist): not shown": the agents of a team, by its type. Without a model, an agent has the router's. */
 export const TEAMS = {

@@ -4,7 +4,7 @@ import { unauthenticated } from '../errors.js'
 import type { KV } from '../kv/kv.js'
 import { Email, UserName } from '../schemas/user-fields.js'
 import type { User, UserFields } from './users.js'
-import { createUser, getUser } from './users.js'
+import { createUser, getUser, ONE_LINE } from './users.js'
 
 /** Whom a credential belongs to. */
 export interface Identified {
@@ -14,6 +14,8 @@ export interface Identified {
    * not with a `bearer` token or another credential that only a program adds (`custom`).
    */
   via?: 'bearer' | 'cookie' | 'custom'
+  /** When the credential was issued, in milliseconds: it is not good for a user who was deleted and restored since. Absent = not known. */
+  issuedAt?: number
   /** The sign-in that the credential is from; absent where the identity keeps none. */
   signInId?: string
   /**
@@ -42,7 +44,7 @@ function storable(profile: Partial<UserFields>): Partial<UserFields> {
  */
 export async function userOf(
   kv: KV,
-  { userId, profile }: Identified,
+  { userId, issuedAt, profile }: Identified,
   { now, log }: { now: number; log?: ((fields: { email_taken: true }) => void) | undefined },
 ): Promise<User | null> {
   const find = async (): Promise<User | null> => {
@@ -50,8 +52,11 @@ export async function userOf(
     // Two providers may use the same id, and one of them that of a user with a password.
     if (stored && profile && stored.provider !== (profile.provider ?? ''))
       throw unauthenticated('The user with this id signs in another way')
-    return stored
+    const isEnded = stored?.signed_out_at && issuedAt !== undefined && issuedAt <= Date.parse(stored.signed_out_at)
+    return isEnded ? null : stored
   }
+  // Stores do not tell halves of surrogate pairs apart.
+  if (!ONE_LINE.test(userId)) return null
   const found = await find()
   if (found || !profile || userId.length > ID_LENGTH) return found
   const act = { now, by: userId }

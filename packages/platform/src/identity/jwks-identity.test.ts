@@ -16,9 +16,12 @@ const jwk = { ...(await exportJWK(rsa.publicKey)), kid: 'k1', alg: 'RS256', use:
 const jwks = { keys: [jwk] }
 const seconds = (): number => Math.floor(Date.now() / 1_000)
 
-const sign = (claims: object, { key = rsa.privateKey, alg = 'RS256', kid = 'k1' } = {}): Promise<string> =>
+const sign = (
+  claims: object,
+  { key = rsa.privateKey, alg = 'RS256', kid = 'k1', typ = 'JWT' as string | undefined } = {},
+): Promise<string> =>
   new SignJWT({ iss: issuer, aud: audience, sub: 'idp|1', iat: seconds(), exp: seconds() + 60, ...claims })
-    .setProtectedHeader({ alg, kid, typ: 'JWT' })
+    .setProtectedHeader({ alg, kid, ...(typ && { typ }) })
     .sign(key)
 
 const head = (authorization?: string): Head => ({
@@ -41,6 +44,7 @@ describe('jwksIdentity', () => {
     expect(await jwksIdentity({ issuer, audience, jwks }).authenticate(head(`bearer ${token}`))).toEqual({
       userId: 'idp|1',
       via: 'bearer',
+      issuedAt: expect.any(Number) as number,
       profile: { email: 'ada@example.org', first_name: 'Ada', last_name: 'L', username: '', provider: 'jwks' },
     })
   })
@@ -61,6 +65,13 @@ describe('jwksIdentity', () => {
     }
     for (const [name, token] of Object.entries(refused)) expect([name, await status(await token)]).toEqual([name, 401])
     expect(await status(await sign({ exp: seconds() - 20 }))).toBe('idp|1')
+  })
+
+  it('takes access tokens only', async () => {
+    for (const typ of ['JWT', 'at+jwt', 'application/AT+JWT', ''])
+      expect(await status(await sign({}, { typ }))).toBe('idp|1')
+    for (const typ of ['logout+jwt', 'secevent+jwt', 'dpop+jwt'])
+      expect(await status(await sign({}, { typ }))).toBe(401)
   })
 
   it('knows nothing of tokens of another issuer, nor of other credentials', async () => {
@@ -196,20 +207,25 @@ describe('an identity provider beside passwords', () => {
     expect((await named.authenticate(head(`Bearer ${await sign({})}`)))!.profile).toMatchObject({ provider: 'staff' })
   })
 
+  it('ends with the deletion of its user, also where that is restored', async () => {
+    const { platform, ask } = await setUp()
+    const [before, after] = [await sign({ iat: seconds() - 10 }), await sign({ iat: seconds() + 10 })]
+    expect((await ask(before))[0]).toBe(200)
+    await platform.operations.users.remove('idp|1')
+    expect([(await ask(before))[0], (await ask(after))[0]]).toEqual([401, 401])
+    await platform.operations.users.restore('idp|1')
+    expect([(await ask(before))[0], (await ask(after))[0]]).toEqual([401, 200])
+  })
+
+  it('has no users whose ids a store would take for the same', async () => {
+    const { ask } = await setUp()
+    for (const sub of ['a\ud800', 'a\ud801', 'a\0', 'a\n']) expect((await ask(await sign({ sub })))[0]).toBe(401)
+  })
+
   it('is in the audit log with the users that it makes', async () => {
     const { kv, ask } = await setUp()
     for (let i = 0; i < 2; i++) await ask(await sign({}))
     expect((await listAudit(kv)).items).toMatchObject([{ actor: 'idp|1', action: 'user.create', target: 'idp|1' }])
-  })
-
-  it('does not bring back who was deleted', async () => {
-    const { platform, ask } = await setUp()
-    const token = await sign({})
-    expect((await ask(token))[0]).toBe(200)
-    await platform.operations.users.remove('idp|1')
-    expect((await ask(token))[0]).toBe(401)
-    await platform.operations.users.restore('idp|1')
-    expect((await ask(token))[0]).toBe(200)
   })
 
   it('does not try another identity after an invalid credential', async () => {

@@ -1,6 +1,6 @@
 import type { Identified } from '@turnpike/core'
 import { ID_LENGTH, unauthenticated } from '@turnpike/core/internal'
-import type { JSONWebKeySet, JWTPayload } from 'jose'
+import type { JSONWebKeySet, JWTPayload, JWTVerifyResult } from 'jose'
 import { createLocalJWKSet, createRemoteJWKSet, decodeJwt, errors, jwtVerify } from 'jose'
 import { CLOCK_S } from '../conventions.js'
 import type { Identity } from './identity.js'
@@ -33,6 +33,9 @@ export interface JwksIdentityOptions {
   /** The clock, in milliseconds; default `Date.now`. */
   now?: () => number
 }
+
+/** The types of access tokens (RFC 9068, section 2.1), in lower case; a logout token, such as those of OpenID Connect, has another. */
+const accessTokens = new Set(['jwt', 'at+jwt', 'application/at+jwt'])
 
 const text = (claim: unknown): string => (typeof claim === 'string' ? claim : '')
 
@@ -77,9 +80,9 @@ export function jwksIdentity(options: JwksIdentityOptions): Identity {
       } catch {
         return null
       }
-      let claims: JWTPayload
+      let verified: JWTVerifyResult
       try {
-        const verified = await jwtVerify(token, keys, {
+        verified = await jwtVerify(token, keys, {
           algorithms,
           issuer,
           audience,
@@ -87,17 +90,18 @@ export function jwksIdentity(options: JwksIdentityOptions): Identity {
           requiredClaims: ['sub', 'exp', 'iat'],
           currentDate: new Date(now()),
         })
-        claims = verified.payload
       } catch (error) {
         // Keys that cannot be had are a failure of ours, and no reason to sign the user out.
         const unreachable = error instanceof errors.JWKSTimeout || !(error instanceof errors.JOSEError)
         if (!unreachable && error.code !== errors.JOSEError.code) throw unauthenticated()
         throw error
       }
+      const { payload: claims, protectedHeader } = verified
+      if (!accessTokens.has(protectedHeader.typ?.toLowerCase() ?? 'jwt')) throw unauthenticated()
       if (claims.iat! > now() / 1_000 + CLOCK_S) throw unauthenticated()
       const found = user(claims)
       if (!found) throw unauthenticated()
-      return { ...found, via: 'bearer' }
+      return { ...found, via: 'bearer', issuedAt: claims.iat! * 1_000 }
     },
   }
 }

@@ -171,7 +171,9 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
 
     async refresh(refreshToken, head) {
       const token = await refreshes.read(refreshToken)
-      const signIn = token && (await store.refresh(token.signInId, token.counter))
+      const signIn =
+        token &&
+        (await store.refresh(token.signInId, token.counter, (reused) => log.of('sign-in.reuse', reused, head.ip())))
       const user = signIn && (await userOf(signIn))
       if (user) return sessionOf(signIn, user)
       if (token) cache.revoke(({ who }) => who.signInId === token.signInId)

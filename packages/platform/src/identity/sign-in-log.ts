@@ -18,8 +18,12 @@ export function signInLog(kv: KV, limiter: RateLimiter, now: () => number) {
   }
 
   return {
-    /** The entry of a sign-in, or of its end by its user. @param ip where from */
-    async of(action: 'sign-in' | 'sign-out', { id, user_id }: SignIn, ip: string): Promise<NonNullable<Commit['set']>> {
+    /** The entry of a sign-in, or of its end: by its user, or because somebody used an old token. @param ip where from */
+    async of(
+      action: 'sign-in' | 'sign-out' | 'sign-in.reuse',
+      { id, user_id }: SignIn,
+      ip: string,
+    ): Promise<NonNullable<Commit['set']>> {
       const { ok } = await limiter.consume(`audit ${action} ${user_id}`, AUDIT_LOG.perUser)
       return ok ? entry(action, user_id, id, addressOf(ip)) : []
     },

@@ -8,6 +8,8 @@ import { verifyPlatform } from '../verify.js'
 const limits = { idleDays: 7, absoluteDays: 30, reuseS: 10, perUser: 1 }
 let time = Date.now()
 const now = (): number => time
+/** Nothing is logged. */
+const none = () => Promise.resolve([])
 
 /** Sign-ins of Ada on a store where `meanwhile` happens once, right before the next commit. */
 async function setUp() {
@@ -36,11 +38,11 @@ describe('a sign-in that gets another cookie while it ends', () => {
   it.each<[how: string, act: (own: Awaited<ReturnType<typeof setUp>>, id: string) => Promise<unknown>]>([
     ['by its user', async ({ store }, id) => store.end([(await store.find(id))!.value])],
     ['because there are too many', ({ create }) => create()],
-    ['because a refresh token is used again', ({ store }, id) => store.refresh(id, 0)],
+    ['because a refresh token is used again', ({ store }, id) => store.refresh(id, 0, none)],
   ])('ends with the new one: %s', async (_, act) => {
     const own = await setUp()
     const { id } = (await own.create()).signIn
-    for (const counter of [0, 1]) await own.store.refresh(id, counter)
+    for (const counter of [0, 1]) await own.store.refresh(id, counter, none)
     time += 11_000
     let renewed: string | null = null
     own.meanwhile(async () => (renewed = await own.store.renewCookie(id)))

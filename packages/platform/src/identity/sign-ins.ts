@@ -1,5 +1,5 @@
 import type { Commit, Entry, KV, User } from '@turnpike/core'
-import { audit, sha256, userEntry, uuidv7 } from '@turnpike/core/internal'
+import { sha256, userEntry, uuidv7 } from '@turnpike/core/internal'
 import { randomText } from './base64url.js'
 
 const DAY_MS = 86_400_000
@@ -159,9 +159,10 @@ export function signIns(kv: KV, { idleDays, absoluteDays, reuseS, perUser }: Sig
      * Counts a refresh with the token of `counter` (ruling 50; RFC 9700, 4.14.2). The token before the current one is answered with the
      * current one: for a short time, as several tabs refresh at once, and longer while nothing of the answer was used, as that may have been
      * lost. Any other use of an older token shows that two clients have it, and the sign-in ends.
+     * @param log is asked where it ends so
      * @returns the sign-in with the counter of the new token; null if the sign-in has ended
      */
-    async refresh(id: string, counter: number): Promise<SignIn | null> {
+    async refresh(id: string, counter: number, log: LogEntry): Promise<SignIn | null> {
       for (;;) {
         const entry = await find(id)
         if (!entry || counter > entry.value.counter) return null
@@ -170,7 +171,7 @@ export function signIns(kv: KV, { idleDays, absoluteDays, reuseS, perUser }: Sig
         if (counter < signIn.counter) {
           const isGood = !signIn.arrived || time - signIn.refreshed_at <= reuseS * 1_000
           if (counter === signIn.counter - 1 && isGood) return signIn
-          const set = audit('sign-in.reuse', id, { by: signIn.user_id, now: time })
+          const set = await log(signIn)
           if (await kv.commit({ ...ending([entry]), set })) return null
           continue
         }

@@ -1,6 +1,6 @@
 import type { KV, UsageTotals } from '@turnpike/core'
 import { nextTurn } from '@turnpike/core/internal'
-import { SPEND_REVISIONS } from '../conventions.js'
+import { SPEND_PAGES, SPEND_REVISIONS } from '../conventions.js'
 import { getConversation } from '../entities/conversations.js'
 import { ownProject } from '../entities/projects.js'
 import type { StoredRevision } from '../entities/tasks.js'
@@ -10,13 +10,14 @@ import type { Parts } from '../parts.js'
 import { IdParams, Spend, TaskSpend } from '../schemas.js'
 import { none, sum, usageView } from '../usage.js'
 
-/** What a task had used at its newest revisions. Their outputs, which may be large, are not kept. */
+/** What a task had used at its newest revisions, as far as few pages reach. Their outputs, which may be large, are not kept. */
 async function newestUsed(kv: KV, userId: string, taskId: string): Promise<Pick<StoredRevision, 'id' | 'used'>[]> {
   const newest: Pick<StoredRevision, 'id' | 'used'>[] = []
-  for (let after: string | undefined; ;) {
+  let after: string | undefined
+  for (let page = 1; ; page++) {
     const { items, next } = await listRevisions(kv, userId, taskId, { limit: SPEND_REVISIONS - newest.length, after })
     for (const { id, used } of items) newest.push({ id, used })
-    if (next === undefined || newest.length === SPEND_REVISIONS) return newest
+    if (next === undefined || newest.length === SPEND_REVISIONS || page === SPEND_PAGES) return newest
     after = next
     await nextTurn()
   }

@@ -18,8 +18,8 @@ export const googleCatalogue: Record<string, Capability[]> = {
 /** Whether a model id matches the family: `gemini-…`, `gemma-…`, both also with the prefix `models/`, and `tunedModels/…`. */
 export const isGoogleModel = (model: string): boolean => /^((models\/)?(gemini|gemma)-|tunedModels\/)/.test(model)
 
-/** The syntax of model ids. It is strict because the id becomes a part of the URL. */
-const modelId = /^\w[\w.@-]*(\/\w[\w.@-]*)*$/
+/** The syntax of model ids. It is strict because the id becomes a part of the URL, where another path would be answered as a wrong base URL is. */
+const modelId = /^((models|tunedModels)\/)?\w[\w.@-]*$/
 
 /** The resource name of a model, such as `models/gemini-2.5-flash`. @throws ApiError 400 for an invalid id */
 export function toName(model: string): string {

@@ -13,12 +13,23 @@ describe('path', () => {
     expect(ask({ stream }, model).path).toBe(path)
   })
 
-  it.each(['../files', 'models/../x', 'a?b', 'a:b', 'a//b', '%2e%2e/x', 'ä', '\ud800', ''])(
-    'with %j is refused',
-    (model) => {
-      expect(refusal({}, model)).toMatchObject({ status: 400, code: 'model_not_found' })
-    },
-  )
+  it.each([
+    '../files',
+    'models/../x',
+    'a?b',
+    'a:b',
+    'a//b',
+    '%2e%2e/x',
+    'ä',
+    '\ud800',
+    '',
+    'corpora/x',
+    'a/b',
+    'models/a/b',
+    'x/tunedModels/a',
+  ])('with %j is refused', (model) => {
+    expect(refusal({}, model)).toMatchObject({ status: 400, code: 'model_not_found' })
+  })
 })
 describe('tools', () => {
   it('keep their schemas', () => {

@@ -105,6 +105,7 @@ describe('the circuit breaker', () => {
     { kind: 'timeout', status: undefined, accepted: true },
     { status: 504 },
     { status: 524 },
+    { status: 404 },
   ])('counts %o only where nobody was answered for restMs', (fields) => {
     const { clock, health, call } = setup()
     call()

@@ -46,9 +46,15 @@ const refusesModel = ({ message, failure: { status, code } }: UpstreamError, mod
   (code === 'model_not_found' || message.includes(model) || /\b(models?|resource)\b/i.test(message))
 
 /**
+ * Whether others being answered shows that the provider is not the cause: callers can ask for answers that take too long, and for models whose
+ * names lead to no answer of the vendor's.
+ */
+const isOfRequest = (failure: UpstreamFailure): boolean => isTimeout(failure) || failure.status === 404
+
+/**
  * A circuit breaker per provider, driven by real traffic: after several consecutive failures the provider is tried last, until one request
- * tries it. Not counted as failures: errors caused by the caller, answers that the model itself ended, time-outs while others are answered
- * (callers could provoke all of them), and rate limits and models that are refused, which only move the model behind others.
+ * tries it. Not counted as failures: errors caused by the caller, answers that the model itself ended, time-outs and 404s while others are
+ * answered (callers could provoke all of them), and rate limits and models that are refused, which only move the model behind others.
  */
 export class Health {
   readonly #states = new Map<Provider, State>()
@@ -112,8 +118,7 @@ export class Health {
       this.#limited.set(provider, limits.set(model, this.#now() + (isRefused ? this.#restMs : retryAfter * 1000)))
       return
     }
-    // A caller can ask for answers that take too long. Where others are answered, the provider is not the cause.
-    if (isTimeout(error.failure) && this.#now() - state.answered < this.#restMs) return
+    if (isOfRequest(error.failure) && this.#now() - state.answered < this.#restMs) return
     this.#fail(state, kind)
   }
 
