@@ -136,7 +136,7 @@ const planOf = ({
 /** How files are served. */
 function filesOf(environment: Environment) {
   const { BASE_URL: baseUrl, FILES_PUBLIC_URL: publicBase, FILES_DIRECT_URLS, FILE_LIMIT_MB } = environment
-  const { SESSION_SECRET, FILE_URL_SECRETS = SESSION_SECRET === undefined ? [] : [SESSION_SECRET] } = environment
+  const { SESSION_SECRET = [], FILE_URL_SECRETS = SESSION_SECRET } = environment
   return {
     ...(baseUrl !== undefined && { baseUrl }),
     ...(publicBase !== undefined && { publicBase }),
@@ -211,7 +211,7 @@ export async function createApp(environment: Environment, transport: Transport, 
     kv,
     hasher: scryptHasher({ ln: environment.PASSWORD_COST }),
     ...(rateLimiter && { rateLimiter }),
-    ...(environment.SESSION_SECRET !== undefined && { secret: environment.SESSION_SECRET }),
+    ...(environment.SESSION_SECRET && { secret: environment.SESSION_SECRET }),
     ...(BASE_URL !== undefined && { baseUrl: BASE_URL }),
   })
   const platform = createPlatform({

@@ -76,6 +76,19 @@ const fieldPaths = v.optional(
 
 const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const
 
+/** One secret, or several of which the first is used and all are accepted. */
+const secrets = (name: string) =>
+  v.optional(
+    v.pipe(
+      v.string(),
+      v.transform((text) => text.split(',').map((secret) => secret.trim())),
+      v.check(
+        (all) => all.every((secret) => secret.length >= 32),
+        `${name} must have at least 32 characters; several are separated by commas`,
+      ),
+    ),
+  )
+
 /** The environment of the reference server; docs/server.md describes each variable. */
 const Environment = v.object({
   PORT: integer('PORT', 0, 65_535, 8787),
@@ -124,16 +137,7 @@ const Environment = v.object({
   FILES_PUBLIC_URL: url('FILES_PUBLIC_URL'),
   FILES_DIRECT_URLS: flag('FILES_DIRECT_URLS'),
   FILE_LIMIT_MB: integer('FILE_LIMIT_MB', 1, 1_000_000, 1_000),
-  FILE_URL_SECRETS: v.optional(
-    v.pipe(
-      v.string(),
-      v.transform((text) => text.split(',').map((secret) => secret.trim())),
-      v.check(
-        (secrets) => secrets.every((secret) => secret.length >= 32),
-        'FILE_URL_SECRETS must be secrets of at least 32 characters, separated by commas',
-      ),
-    ),
-  ),
+  FILE_URL_SECRETS: secrets('FILE_URL_SECRETS'),
   AWS_ACCESS_KEY_ID: apiKey('AWS_ACCESS_KEY_ID'),
   AWS_SECRET_ACCESS_KEY: apiKey('AWS_SECRET_ACCESS_KEY'),
   AWS_SESSION_TOKEN: apiKey('AWS_SESSION_TOKEN'),
@@ -169,7 +173,7 @@ const Environment = v.object({
   API_RATE_LIMIT: integer('API_RATE_LIMIT', 1, 1_000_000_000, 1_200),
   API_ADDRESS_RATE_LIMIT: integer('API_ADDRESS_RATE_LIMIT', 1, 1_000_000_000, 6_000),
   PASSWORD_COST: integer('PASSWORD_COST', 8, 20, 15),
-  SESSION_SECRET: v.optional(v.pipe(v.string(), v.minLength(32, 'SESSION_SECRET must have at least 32 characters'))),
+  SESSION_SECRET: secrets('SESSION_SECRET'),
 })
 
 export type Environment = v.InferOutput<typeof Environment>

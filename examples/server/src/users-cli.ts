@@ -38,7 +38,7 @@ try {
   if (STORAGE === 'memory') throw new Error('STORAGE=memory is a store of the server alone; use POST /api/users')
   const { kv } = await openStorage(STORAGE)
   try {
-    const identity = passwordAuth({ kv, hasher: scryptHasher({ ln }), ...(secret !== undefined && { secret }) })
+    const identity = passwordAuth({ kv, hasher: scryptHasher({ ln }), ...(secret && { secret }) })
     const { users } = createPlatform({ kv, identity }).operations
     const password = asked.password ?? randomBytes(12).toString('base64url')
     if (command === 'add') {

@@ -89,3 +89,6 @@ export const JSON_VALUES = 400_000
 
 /** Not shown: fields of all objects of a JSON body or string. Names that all differ cost ten times as much as other values. */
 export const JSON_FIELDS = 100_000
+
+/** Not shown: seconds for Retry-After where the store cannot be used. */
+export const STORAGE_RETRY_AFTER_S = 2

@@ -44,9 +44,6 @@ export const BODY_BYTES_PER_S = 500
 /** Not shown: milliseconds for which a client may take nothing of its answer, as nginx has it (`send_timeout`). */
 export const ANSWER_IDLE_MS = 60_000
 
-/** Not shown: seconds for Retry-After where the store cannot be reached. */
-export const STORAGE_RETRY_AFTER_S = 2
-
 /** Not shown: silence after which a stream carries a comment, in milliseconds, so that proxies do not time it out. */
 export const HEARTBEAT_MS = 15_000
 

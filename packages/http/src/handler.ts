@@ -1,5 +1,5 @@
 import { ApiError, StorageError } from '@turnpike/core'
-import { JSON_DEPTH, uuidv7 } from '@turnpike/core/internal'
+import { JSON_DEPTH, STORAGE_RETRY_AFTER_S, uuidv7 } from '@turnpike/core/internal'
 import { bodyMemory } from './body-memory.js'
 import { parseJson, requireJson } from './body.js'
 import { contentReply } from './content.js'
@@ -10,7 +10,6 @@ import {
   CLIENT_LEFT,
   FILE_MEMORY,
   HEARTBEAT_MS,
-  STORAGE_RETRY_AFTER_S,
 } from './conventions.js'
 import type { CorsOptions } from './cors.js'
 import { corsHeaders } from './cors.js'

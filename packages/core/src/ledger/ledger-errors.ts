@@ -1,3 +1,4 @@
+import { STORAGE_RETRY_AFTER_S } from '../conventions.js'
 import { ApiError } from '../errors.js'
 
 /** Whether a commit was rejected as invalid, so that nothing of it was stored: the store itself works. */
@@ -7,6 +8,6 @@ export const isRefusal = (error: unknown): boolean => error instanceof TypeError
 export const unavailable = (cause: unknown, spent: boolean): ApiError =>
   new ApiError(500, 'server_error', 'Usage cannot be recorded at the moment', {
     code: 'ledger_unavailable',
-    shouldRetry: spent ? false : undefined,
+    ...(spent ? { shouldRetry: false } : { retryAfter: STORAGE_RETRY_AFTER_S }),
     cause,
   })

@@ -1,7 +1,7 @@
 import type { KV } from '@turnpike/core'
 import { base64url } from 'jose'
 import { fromBase64url } from '../identity/base64url.js'
-import { derive, masterSecret } from '../identity/secrets.js'
+import { deriveKeys, HMAC, masterSecrets, sign, verify } from '../identity/secrets.js'
 import { memoize } from '../memoize.js'
 
 /** URLs of private files end at such multiples of seconds, so that a list made a little later has the same ones. */
@@ -34,31 +34,19 @@ export function fileSigner(
   kv: KV,
   { secrets, seconds, now }: { secrets: readonly string[]; seconds: number; now: () => number },
 ): FileSigner {
-  const keys = memoize(() =>
-    Promise.all(
-      (secrets.length > 0 ? secrets : [undefined]).map(async (secret) =>
-        derive(await masterSecret(kv, secret), 'file urls', { name: 'HMAC', hash: 'SHA-256', length: 256 }, [
-          'sign',
-          'verify',
-        ]),
-      ),
-    ),
-  )
+  const keys = memoize(async () => deriveKeys(await masterSecrets(kv, secrets), 'file urls', HMAC, ['sign', 'verify']))
 
   return {
     async sign(id, state) {
-      const [key] = await keys()
       const exp = Math.ceil((now() / 1000 + seconds) / STEP_S) * STEP_S
-      const signature = await crypto.subtle.sign('HMAC', key!, signed(id, exp, state))
+      const signature = await sign(await keys(), signed(id, exp, state))
       return `exp=${exp}&sig=${base64url.encode(new Uint8Array(signature))}`
     },
     async verify(id, state, { exp = '', sig = '' }) {
       const signature = fromBase64url(sig)
       if (!signature || !/^\d{1,12}$/.test(exp)) return false
-      const results = await Promise.all(
-        (await keys()).map((key) => crypto.subtle.verify('HMAC', key, signature, signed(id, exp, state))),
-      )
-      return results.includes(true) && Number(exp) * 1000 > now()
+      const isGenuine = await verify(await keys(), signature, signed(id, exp, state))
+      return isGenuine && Number(exp) * 1000 > now()
     },
   }
 }

@@ -1,7 +1,7 @@
 import { memoryKV } from '@turnpike/core'
 import { expect, it } from 'vitest'
 import { signInAttempts } from './attempts.js'
-import { masterSecret } from './secrets.js'
+import { masterSecrets } from './secrets.js'
 
 const DAY = 86_400_000
 
@@ -9,8 +9,8 @@ async function setUp() {
   const clock = { now: Date.UTC(2026, 0, 2) }
   const now = (): number => clock.now
   const kv = await memoryKV({ now })
-  const master = () => masterSecret(kv, 'a secret of at least 32 characters')
-  const attempts = signInAttempts({ kv, master, failures: {}, baseUrl: undefined, now })
+  const masters = () => masterSecrets(kv, ['a secret of at least 32 characters'])
+  const attempts = signInAttempts({ kv, masters, failures: {}, baseUrl: undefined, now })
   const origin = (): string => 'https://app.example'
   const head = (cookie = '') => ({ method: 'POST', header: () => cookie, ip: () => '192.0.2.1', origin })
   const placesOf = async (email: string, cookie?: string) => (await attempts.of(email, head(cookie))).sources[0]

@@ -30,7 +30,7 @@ export interface Attempt {
 
 interface AttemptOptions {
   kv: KV
-  master: () => Promise<CryptoKey>
+  masters: () => Promise<CryptoKey[]>
   /** Failures a minute. */
   failures: { perEmail?: number; perDevice?: number; perAddress?: number }
   baseUrl: string | undefined
@@ -41,10 +41,10 @@ interface AttemptOptions {
  * Tells attempts of devices and addresses that signed in before from others. A device has a count and places of its own, so that it signs
  * in whatever others do; an address that is known has more places.
  */
-export function signInAttempts({ kv, master, failures, baseUrl, now }: AttemptOptions) {
+export function signInAttempts({ kv, masters, failures, baseUrl, now }: AttemptOptions) {
   const { perEmail = FAILURES_PER_EMAIL, perDevice = FAILURES_PER_DEVICE } = failures
   const { perAddress = FAILURES_PER_ADDRESS } = failures
-  const tokens = deviceTokens(master, now)
+  const tokens = deviceTokens(masters, now)
   const cookie = hostCookie({ host: DEVICE_COOKIE, plain: PLAIN_DEVICE_COOKIE }, baseUrl, DEVICE_DAYS)
   const tokensOf = (head: Head): string[] => cookie.of(head).split('.').slice(0, DEVICE_EMAILS).filter(isDeviceToken)
   /** Where it is noted that somebody has signed in at an address, and in its neighbourhood. */

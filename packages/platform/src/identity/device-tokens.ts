@@ -3,7 +3,7 @@ import { base64url } from 'jose'
 import { DEVICE_DAYS } from '../conventions.js'
 import { memoize } from '../memoize.js'
 import { fromBase64url } from './base64url.js'
-import { derive } from './secrets.js'
+import { deriveKeys, HMAC, sign, verify } from './secrets.js'
 
 /** Layout: when it was made (seconds, 4 bytes), random bytes (12), HMAC-SHA256 of those and the e-mail (32). */
 const HEAD = 16
@@ -12,14 +12,12 @@ const LENGTH = HEAD + 32
 /** Whether a text has the form of a token. */
 export const isDeviceToken = (text: string): boolean => /^[\w-]{64}$/.test(text)
 
-const algorithm = { name: 'HMAC', hash: 'SHA-256', length: 256 }
-
 /**
  * Tokens of devices on which somebody has signed in with an e-mail (OWASP, "Slow Down Online Guessing Attacks with Device Cookies"). They
  * are not stored, tell no e-mail, and are good for nothing but another attempt to sign in.
  */
-export function deviceTokens(master: () => Promise<CryptoKey>, now: () => number) {
-  const key = memoize(async () => derive(await master(), 'device tokens', algorithm, ['sign', 'verify']))
+export function deviceTokens(masters: () => Promise<CryptoKey[]>, now: () => number) {
+  const keys = memoize(async () => deriveKeys(await masters(), 'device tokens', HMAC, ['sign', 'verify']))
   const signed = (head: Uint8Array<ArrayBuffer>, email: string): Uint8Array<ArrayBuffer> => {
     const text = new TextEncoder().encode(email)
     const bytes = new Uint8Array(HEAD + text.length)
@@ -34,7 +32,7 @@ export function deviceTokens(master: () => Promise<CryptoKey>, now: () => number
       const token = crypto.getRandomValues(new Uint8Array(LENGTH))
       new DataView(token.buffer).setUint32(0, Math.floor(now() / 1_000))
       const bytes = signed(token.slice(0, HEAD), email)
-      token.set(new Uint8Array(await crypto.subtle.sign('HMAC', await key(), bytes)), HEAD)
+      token.set(new Uint8Array(await sign(await keys(), bytes)), HEAD)
       return base64url.encode(token)
     },
     /** Whether a token was made here for the e-mail, and has not expired. */
@@ -42,7 +40,7 @@ export function deviceTokens(master: () => Promise<CryptoKey>, now: () => number
       const token = fromBase64url(text)
       if (token?.length !== LENGTH) return false
       const bytes = signed(token.slice(0, HEAD), email)
-      if (!(await crypto.subtle.verify('HMAC', await key(), token.slice(HEAD), bytes))) return false
+      if (!(await verify(await keys(), token.slice(HEAD), bytes))) return false
       return now() / 1_000 < new DataView(token.buffer).getUint32(0) + DEVICE_DAYS * 86_400
     },
   }

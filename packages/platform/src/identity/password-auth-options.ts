@@ -1,12 +1,16 @@
 import type { KV, RateLimiter } from '@turnpike/core'
 import type { PasswordHasher } from './passwords.js'
+import type { Secret } from './secrets.js'
 import type { SignInLimits } from './sign-ins.js'
 
 /** Options of `passwordAuth`. */
 export interface PasswordAuthOptions {
   kv: KV
-  /** What all keys are derived from, at least 32 characters or bytes; default one that is made and kept in the store. */
-  secret?: string | Uint8Array
+  /**
+   * What all keys are derived from, at least 32 characters or bytes; default one that is made and kept in the store. Of several, the first is used
+   * for what is made, and all for what was made before: so a secret is replaced without signing anybody out.
+   */
+  secret?: Secret | readonly Secret[]
   /** Counts failed sign-ins; default `memoryRateLimiter`, which counts within one process. */
   rateLimiter?: RateLimiter
   /** Default `scryptHasher`. */

@@ -29,7 +29,7 @@ import { addressOf } from './networks.js'
 import type { PasswordAuthOptions } from './password-auth-options.js'
 import { scryptHasher } from './passwords.js'
 import { refreshTokens } from './refresh-tokens.js'
-import { masterSecret } from './secrets.js'
+import { masterSecrets } from './secrets.js'
 import { signInLog } from './sign-in-log.js'
 import type { SignIn } from './sign-ins.js'
 import { signIns } from './sign-ins.js'
@@ -58,12 +58,14 @@ interface Known {
 export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
   const { kv, secret, baseUrl, trustedOrigins = [], now = Date.now, accessTokenS = ACCESS_TOKEN_S } = options
   const { hasher = scryptHasher(), rateLimiter = memoryRateLimiter({ now }), failures = {} } = options
-  if (secret !== undefined && secret.length < 32) throw new TypeError('The secret must have at least 32 characters')
-  const master = memoize(() => masterSecret(kv, secret))
-  const keys = signingKeys(kv, master, { tokenS: accessTokenS, now })
+  const secrets =
+    secret === undefined ? [] : typeof secret === 'string' || secret instanceof Uint8Array ? [secret] : secret
+  if (secrets.some(({ length }) => length < 32)) throw new TypeError('The secret must have at least 32 characters')
+  const masters = memoize(() => masterSecrets(kv, secrets))
+  const keys = signingKeys(kv, masters, { tokenS: accessTokenS, now })
   const { issuer = ISSUER, audience = AUDIENCE } = options
   const tokens = accessTokens(keys, { issuer, audience, seconds: accessTokenS, now })
-  const refreshes = refreshTokens(master)
+  const refreshes = refreshTokens(masters)
   const limits = {
     idleDays: IDLE_DAYS,
     absoluteDays: ABSOLUTE_DAYS,
@@ -74,7 +76,7 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
   const store = signIns(kv, limits, now)
   const blocks = throttle(kv, rateLimiter, now)
   const log = signInLog(kv, rateLimiter, now)
-  const attempts = signInAttempts({ kv, master, failures, baseUrl, now })
+  const attempts = signInAttempts({ kv, masters, failures, baseUrl, now })
   const passwords = storedPasswords(kv, {
     hasher,
     now,

@@ -4,11 +4,11 @@ import { base64url } from 'jose'
 import { describe, expect, it } from 'vitest'
 import { fromBase64url } from './base64url.js'
 import { refreshTokens } from './refresh-tokens.js'
-import { masterSecret } from './secrets.js'
+import { masterSecrets } from './secrets.js'
 
-const of = async (secret: string) => {
+const of = async (...secrets: string[]) => {
   const kv = await memoryKV()
-  return refreshTokens(() => masterSecret(kv, secret))
+  return refreshTokens(() => masterSecrets(kv, secrets))
 }
 
 describe('a refresh token', () => {
@@ -35,5 +35,8 @@ describe('a refresh token', () => {
     for (const wrong of ['', 'x', text.slice(1), `${text}A`, `${text}=`, text.replace(/.$/, '*'), ' '.repeat(50)])
       expect(await tokens.read(wrong)).toBeNull()
     expect(await (await of('y'.repeat(32))).read(text)).toBeNull()
+    const after = await of('y'.repeat(32), 'x'.repeat(32))
+    expect(await after.read(text)).toEqual(token)
+    expect(await after.make(token)).toBe(await (await of('y'.repeat(32))).make(token))
   })
 })

@@ -2,7 +2,7 @@ import { isUuid } from '@turnpike/core/internal'
 import type { CryptoKey } from 'jose'
 import { base64url } from 'jose'
 import { fromBase64url } from './base64url.js'
-import { derive } from './secrets.js'
+import { deriveKeys, HMAC } from './secrets.js'
 
 /** Version of the layout: version, id of the sign-in (16 bytes), counter (4), HMAC-SHA256 of those (its first 16). */
 const VERSION = 1
@@ -19,11 +19,12 @@ export interface RefreshToken {
  * Refresh tokens of sign-ins. The token of a counter is always the same, so that two processes which refresh at once make the same one,
  * and no token is stored. Its key is derived from the secret and the sign-in, so that a store that leaks forges none.
  */
-export function refreshTokens(master: () => Promise<CryptoKey>) {
-  const sign = async (signInId: string, head: Uint8Array<ArrayBuffer>): Promise<Uint8Array> => {
-    const algorithm = { name: 'HMAC', hash: 'SHA-256', length: 256 }
-    const key = await derive(await master(), `refresh tokens of ${signInId}`, algorithm, ['sign'])
-    return new Uint8Array(await crypto.subtle.sign('HMAC', key, head)).subarray(0, LENGTH - SIGNED)
+export function refreshTokens(masters: () => Promise<CryptoKey[]>) {
+  /** The signatures by all secrets. */
+  const signatures = async (signInId: string, head: Uint8Array<ArrayBuffer>): Promise<Uint8Array[]> => {
+    const keys = await deriveKeys(await masters(), `refresh tokens of ${signInId}`, HMAC, ['sign'])
+    const whole = await Promise.all(keys.map((key) => crypto.subtle.sign('HMAC', key, head)))
+    return whole.map((signature) => new Uint8Array(signature, 0, LENGTH - SIGNED))
   }
 
   return {
@@ -32,7 +33,8 @@ export function refreshTokens(master: () => Promise<CryptoKey>) {
       token[0] = VERSION
       for (let i = 0; i < 16; i++) token[1 + i] = parseInt(signInId.replaceAll('-', '').slice(2 * i, 2 * i + 2), 16)
       new DataView(token.buffer).setUint32(17, counter)
-      token.set(await sign(signInId, token.slice(0, SIGNED)), SIGNED)
+      const [signature] = await signatures(signInId, token.slice(0, SIGNED))
+      token.set(signature!, SIGNED)
       return base64url.encode(token)
     },
     /** What a token says; null where it was not made here. */
@@ -42,11 +44,11 @@ export function refreshTokens(master: () => Promise<CryptoKey>) {
       const hex = Array.from(token.subarray(1, 17), (byte) => byte.toString(16).padStart(2, '0')).join('')
       const signInId = hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
       if (!isUuid(signInId)) return null
-      const expected = await sign(signInId, token.slice(0, SIGNED))
       // All bytes are compared, so that the time tells nothing.
-      let difference = 0
-      for (const [i, byte] of expected.entries()) difference |= byte ^ token[SIGNED + i]!
-      return difference === 0 ? { signInId, counter: new DataView(token.buffer).getUint32(17) } : null
+      const differences = (await signatures(signInId, token.slice(0, SIGNED))).map((expected) =>
+        expected.reduce((difference, byte, i) => difference | (byte ^ token[SIGNED + i]!), 0),
+      )
+      return differences.includes(0) ? { signInId, counter: new DataView(token.buffer).getUint32(17) } : null
     },
   }
 }

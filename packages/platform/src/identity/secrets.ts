@@ -5,37 +5,58 @@ import { fromBase64url, randomText } from './base64url.js'
 const text = new TextEncoder()
 const secretKey = ['session-secret']
 
-/** The secret that all keys are derived from: the given one or, without it, one that is made once and kept in the store. */
-export async function masterSecret(kv: KV, given: string | Uint8Array | undefined): Promise<CryptoKey> {
-  let bytes = typeof given === 'string' ? text.encode(given) : given
-  while (!bytes) {
+/** A secret: at least 32 characters or bytes. */
+export type Secret = string | Uint8Array
+
+const importSecret = (bytes: Uint8Array): Promise<CryptoKey> =>
+  crypto.subtle.importKey('raw', bytes as Uint8Array<ArrayBuffer>, 'HKDF', false, ['deriveKey'])
+
+/**
+ * The secrets that all keys are derived from: the given ones or, without any, one that is made once and kept in the store. The first one is
+ * used for what is made, all for what was made before.
+ */
+export async function masterSecrets(kv: KV, given: readonly Secret[]): Promise<CryptoKey[]> {
+  if (given.length > 0)
+    return Promise.all(given.map((secret) => importSecret(typeof secret === 'string' ? text.encode(secret) : secret)))
+  for (;;) {
     const kept = (await kv.get<{ secret: string }>(secretKey))?.value
-    if (kept) bytes = fromBase64url(kept.secret)!
-    else
-      await kv.commit({
-        check: [{ key: secretKey, version: null }],
-        set: [{ key: secretKey, value: { secret: randomText(32) } }],
-      })
+    if (kept) return [await importSecret(fromBase64url(kept.secret)!)]
+    await kv.commit({
+      check: [{ key: secretKey, version: null }],
+      set: [{ key: secretKey, value: { secret: randomText(32) } }],
+    })
   }
-  return crypto.subtle.importKey('raw', bytes as Uint8Array<ArrayBuffer>, 'HKDF', false, ['deriveKey'])
 }
 
 type Derivation = Parameters<typeof crypto.subtle.deriveKey>
 
-/** A key for one purpose, which tells nothing about the master secret or other keys (HKDF, RFC 5869). */
-export const derive = (
-  master: CryptoKey,
+/** A key of each secret for one purpose, which tells nothing about the secret or other keys (HKDF, RFC 5869). */
+export const deriveKeys = (
+  masters: CryptoKey[],
   purpose: string,
   algorithm: Derivation[2],
   usages: Derivation[4],
-): Promise<CryptoKey> =>
-  crypto.subtle.deriveKey(
-    { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(), info: text.encode(`turnpike ${purpose}`) },
-    master,
-    algorithm,
-    false,
-    usages,
-  )
+): Promise<CryptoKey[]> => {
+  const hkdf = { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(), info: text.encode(`turnpike ${purpose}`) }
+  return Promise.all(masters.map((master) => crypto.subtle.deriveKey(hkdf, master, algorithm, false, usages)))
+}
+
+/** What keys by HMAC-SHA256 are derived for. */
+export const HMAC = { name: 'HMAC', hash: 'SHA-256', length: 256 }
+
+/** Signs with the first key. */
+export const sign = (keys: CryptoKey[], bytes: Uint8Array<ArrayBuffer>): Promise<ArrayBuffer> =>
+  crypto.subtle.sign('HMAC', keys[0]!, bytes)
+
+/** Whether a signature was made by one of the keys. All are tried, so that the time tells nothing. */
+export async function verify(
+  keys: CryptoKey[],
+  signature: Uint8Array<ArrayBuffer>,
+  bytes: Uint8Array<ArrayBuffer>,
+): Promise<boolean> {
+  const results = await Promise.all(keys.map((key) => crypto.subtle.verify('HMAC', key, signature, bytes)))
+  return results.includes(true)
+}
 
 /** Encrypts by AES-GCM. @returns the nonce and the ciphertext */
 export async function seal(key: CryptoKey, plain: string): Promise<Uint8Array> {

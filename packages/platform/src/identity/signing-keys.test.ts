@@ -2,7 +2,7 @@ import type { KV } from '@turnpike/core'
 import { memoryKV } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
 import { accessTokens } from './access-tokens.js'
-import { masterSecret } from './secrets.js'
+import { masterSecrets } from './secrets.js'
 import type { SigningKeys } from './signing-keys.js'
 import { signingKeys } from './signing-keys.js'
 
@@ -12,8 +12,8 @@ const MINUTE = 60_000
 async function setUp() {
   const kv = await memoryKV()
   const clock = { now: START }
-  const open = (secret?: string, of: KV = kv): SigningKeys =>
-    signingKeys(of, () => masterSecret(kv, secret), { tokenS: 900, now: () => clock.now })
+  const open = (secrets: string | string[] = [], of: KV = kv): SigningKeys =>
+    signingKeys(of, () => masterSecrets(kv, [secrets].flat()), { tokenS: 900, now: () => clock.now })
   const tokensOf = (keys: SigningKeys) =>
     accessTokens(keys, { issuer: 'i', audience: 'a', seconds: 900, now: () => clock.now })
   return { kv, clock, open, tokensOf }
@@ -51,6 +51,21 @@ describe('signing keys', () => {
     const again = await after.sign(claims)
     expect(await after.verify(token)).toBeNull()
     expect(await after.verify(again.token)).toMatchObject({ sub: 'ada', sid: 's' })
+  })
+
+  it('are kept where the secret was replaced by way of a list, whose last one can be dropped then', async () => {
+    const { open, tokensOf } = await setUp()
+    const [one, other] = ['a secret of at least 32 characters', 'b secret of at least 32 characters']
+    const { token } = await tokensOf(open(one)).sign(claims)
+    const kids = new Set<string>()
+    for (const secrets of [[one, other], [other, one], [other]]) {
+      const keys = open(secrets)
+      expect(await tokensOf(keys).verify(token)).toMatchObject({ sub: 'ada' })
+      kids.add((await keys.active()).kid)
+    }
+    expect(kids.size).toBe(1)
+    // Each step can be taken while processes of the one before it run.
+    expect((await open([one, other]).active()).kid).toBe([...kids][0])
   })
 
   it('rotate once the next key has been published for ten minutes', async () => {

@@ -5,7 +5,7 @@ import type { CryptoKey, JWK } from 'jose'
 import { base64url, exportJWK, generateKeyPair, importJWK } from 'jose'
 import { KEY_PUBLISHED_S, KEY_RETIRED_S } from '../conventions.js'
 import { fromBase64url } from './base64url.js'
-import { derive, seal, unseal } from './secrets.js'
+import { deriveKeys, seal, unseal } from './secrets.js'
 
 /** The algorithm of all access tokens. */
 export const ALGORITHM = 'ES256'
@@ -52,7 +52,7 @@ export interface SigningKeys {
  */
 export function signingKeys(
   kv: KV,
-  master: () => Promise<CryptoKey>,
+  masters: () => Promise<CryptoKey[]>,
   { tokenS, now }: { tokenS: number; now: () => number },
 ): SigningKeys {
   interface Loaded {
@@ -63,8 +63,17 @@ export function signingKeys(
   let loaded: Promise<Loaded> | undefined
   let loadedAt = -Infinity
 
-  const sealing = async (): Promise<CryptoKey> =>
-    derive(await master(), 'signing keys', { name: 'AES-GCM', length: 256 }, ['encrypt', 'decrypt'])
+  const sealing = async (): Promise<CryptoKey[]> =>
+    deriveKeys(await masters(), 'signing keys', { name: 'AES-GCM', length: 256 }, ['encrypt', 'decrypt'])
+  const sealed = async (plain: string): Promise<string> => base64url.encode(await seal((await sealing())[0]!, plain))
+  /** The private key, and the place of the secret that it was encrypted with; null where that is none of ours. */
+  const unsealed = async (stored: StoredKey): Promise<{ plain: string; by: number } | null> => {
+    for (const [by, key] of (await sealing()).entries()) {
+      const plain = await unseal(key, fromBase64url(stored.sealed)!)
+      if (plain !== null) return { plain, by }
+    }
+    return null
+  }
 
   const make = async (state: StoredKey['state']): Promise<StoredKey> => {
     const { publicKey, privateKey } = await generateKeyPair(ALGORITHM, { extractable: true })
@@ -73,14 +82,27 @@ export function signingKeys(
       kid: uuidv7(now()),
       state,
       public: { kty: kty!, crv: crv!, x: x!, y: y! },
-      sealed: base64url.encode(await seal(await sealing(), JSON.stringify(await exportJWK(privateKey)))),
+      sealed: await sealed(JSON.stringify(await exportJWK(privateKey))),
       since: now(),
     }
   }
 
   const open = async (stored: StoredKey): Promise<CryptoKey | null> => {
-    const plain = await unseal(await sealing(), fromBase64url(stored.sealed)!)
-    return plain === null ? null : ((await importJWK(JSON.parse(plain) as JWK, ALGORITHM)) as CryptoKey)
+    const found = await unsealed(stored)
+    return found && ((await importJWK(JSON.parse(found.plain) as JWK, ALGORITHM)) as CryptoKey)
+  }
+
+  /** Encrypts with the first secret what is encrypted with another one, which can then be dropped. */
+  const reseal = async ({ keys }: StoredKeys): Promise<void> => {
+    const anew = new Map<string, string>()
+    for (const key of keys) {
+      const found = await unsealed(key)
+      if (found && found.by > 0) anew.set(key.kid, await sealed(found.plain))
+    }
+    if (anew.size === 0) return
+    await update<StoredKeys>(kv, storedKey, (stored) => ({
+      keys: stored!.keys.map((key) => ({ ...key, sealed: anew.get(key.kid) ?? key.sealed })),
+    }))
   }
 
   const load = async (): Promise<Loaded> => {
@@ -97,7 +119,7 @@ export function signingKeys(
       active = stored.keys.find(({ state }) => state === 'active')!
       key = await open(active)
       if (!key) throw new Error('SESSION_SECRET differs between the processes that share the store')
-    }
+    } else await reseal(stored!)
     const publics = new Map<string, CryptoKey>()
     for (const { kid, public: jwk } of stored!.keys) publics.set(kid, (await importJWK(jwk, ALGORITHM)) as CryptoKey)
     const jwks = stored!.keys.map(({ kid, public: jwk }) => ({ ...jwk, kid, alg: ALGORITHM, use: 'sig' }))
