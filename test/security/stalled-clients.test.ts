@@ -23,14 +23,13 @@ let two: Callee
 let more: Callee
 const sockets: Socket[] = []
 
+async function start(bodyMemory: number): Promise<void> {
+  server = await startOverloadServer(upstream.url, { maxInFlight: CAP, answerIdleMs: IDLE_MS, bodyMemory })
+  ;[one, two, more] = server.callees
+}
 beforeEach(async () => {
   upstream = await rawUpstream()
-  server = await startOverloadServer(upstream.url, {
-    maxInFlight: CAP,
-    answerIdleMs: IDLE_MS,
-    bodyMemory: 1_000_000,
-  })
-  ;[one, two, more] = server.callees
+  await start(1_000_000)
 })
 afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.destroy()
@@ -81,6 +80,8 @@ describe(`threat 49: clients that take nothing, on ${runtime}`, () => {
 
   it('lose a whole answer that is large', { timeout: 60_000 }, async () => {
     const size = 30_000_000
+    await server.stop()
+    await start(2 * size)
     upstream.script = [answer(200, completion({ content: 'x'.repeat(size) }))]
     const socket = send(one, request(false)).pause()
     await expect.poll(() => server.records.length, { timeout: 20_000 }).toBe(1)
@@ -136,6 +137,28 @@ describe(`threat 49: bodies that take memory, on ${runtime}`, () => {
     for (const socket of sockets) socket.destroy()
     upstream.script = [answer(200, completion({ content: 'Hello' }))]
     await expect.poll(async () => (await chat(one, { user: 'x'.repeat(700_000) })).status).toBe(200)
+  })
+})
+
+describe(`threat 49: answers that take memory, on ${runtime}`, () => {
+  it('keep it until they are sent, and are charged where there is none', { timeout: 60_000 }, async () => {
+    const size = 30_000_000
+    await server.stop()
+    await start(1.5 * size)
+    upstream.script = [answer(200, completion({ content: 'x'.repeat(size) }))]
+    const unread = send(one, request(false)).pause()
+    await expect.poll(() => server.records.length, { timeout: 20_000 }).toBe(1)
+    const refused = await chat(one)
+    expect(refused).toMatchObject({ status: 503, shouldRetry: 'false' })
+    expect(refused.body).toContain('"code":"overloaded"')
+    await expect.poll(() => server.records.length).toBe(2)
+    expect(server.records[1]).toMatchObject({ outcome: 'upstream_error', accuracy: 'estimated' })
+    // Others have theirs, and what was taken is given back.
+    upstream.script = [answer(200, completion({ content: 'x'.repeat(100_000) }))]
+    expect((await chat(two)).status).toBe(200)
+    unread.destroy()
+    upstream.script = [answer(200, completion({ content: 'x'.repeat(size) }))]
+    await expect.poll(async () => (await chat(one)).status, { timeout: 20_000 }).toBe(200)
   })
 })
 
