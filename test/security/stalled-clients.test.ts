@@ -140,6 +140,33 @@ describe(`threat 49: bodies that take memory, on ${runtime}`, () => {
   })
 })
 
+describe(`threat 49: uploads that wait in files, on ${runtime}`, () => {
+  /** An upload of 300 kB that does not end. */
+  const upload = (callee: Callee): Socket => {
+    const { hostname, port } = new URL(callee.url)
+    const socket = connect(Number(port), hostname).on('error', () => undefined)
+    sockets.push(socket)
+    const head = [
+      'POST /v1/audio/transcriptions HTTP/1.1',
+      'host: x',
+      `authorization: Bearer ${callee.key}`,
+      'content-type: multipart/form-data; boundary=b',
+      'content-length: 2000000',
+    ]
+    const part =
+      '--b\r\ncontent-disposition: form-data; name="file"; filename="a.mp3"\r\ncontent-type: audio/mpeg\r\n\r\n'
+    socket.write(`${head.join('\r\n')}\r\n\r\n${part}${'x'.repeat(300_000)}`)
+    return socket
+  }
+
+  it('take from the same memory', async () => {
+    expect(await received(upload(one), 1_000)).toBe('')
+    expect(await received(upload(one), 5_000)).toMatch(/^HTTP\/1\.1 503 [^]*"code":"overloaded"/)
+    for (const socket of sockets) socket.destroy()
+    await expect.poll(() => received(upload(one), 1_000), { timeout: 10_000 }).toBe('')
+  })
+})
+
 describe(`threat 49: answers that take memory, on ${runtime}`, () => {
   it('keep it until they are sent, and are charged where there is none', { timeout: 60_000 }, async () => {
     const size = 30_000_000

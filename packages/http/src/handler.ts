@@ -193,7 +193,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
         const { readForm } = await import('./multipart.js')
         stay.leave()
         stay.take(FILE_MEMORY)
-        form = await readForm(exchange, operation.form, (fields) => checkBody(operation, fields))
+        form = await readForm(exchange, operation.form, (fields) => checkBody(operation, fields), stay)
         enter(stay, actor, operation.access)
         body = form.fields
       } else if (operation.body) {
