@@ -1,5 +1,5 @@
 import { ApiError } from '@turnpike/core'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { scriptedUpstream } from '../../../test/support/upstream.js'
 import { openai } from './openai/index.js'
 import { fetchTransport } from './transport.js'
@@ -38,6 +38,44 @@ describe('threat 49: the bytes of a whole answer', () => {
     const failure = { kind: 'malformed', code: 'too_large', unreported: true, accepted: true }
     await expect(answer).rejects.toMatchObject({ failure: { ...failure, cause: { status: 503 } } })
     expect([taken.length, state.left]).toEqual([19, 1])
+  })
+})
+
+describe('threat 40: an answer of far more values than vendors send', () => {
+  const arrays = `[${'[[[[]]]],'.repeat(1_000_000)}1]`
+  const fields = `[${'{"a":1,"b":1,"c":1,"d":1},'.repeat(400_000)}1]`
+  const failure = { kind: 'malformed', code: 'too_large' }
+
+  it.each([
+    ['arrays', arrays, 'has more than 3000000 values'],
+    ['objects', fields, 'has more than 1500000 fields'],
+  ])('is not parsed: %s', async (_, x, what) => {
+    const parse = vi.spyOn(JSON, 'parse')
+    const whole = scriptedUpstream({ body: `{"x":${x}}` })
+    const complete = openai({ apiKey: 'x', transport: whole.transport }).chat!.complete(chat, { signal })
+    await expect(complete).rejects.toMatchObject({
+      message: `The answer ${what}`,
+      failure: { ...failure, unreported: true },
+    })
+    const streamed = scriptedUpstream({ type: 'text/event-stream', body: `data: {"x":${x}}\n\n` })
+    const stream = openai({ apiKey: 'x', transport: streamed.transport }).chat!.stream(chat, { signal })
+    await expect(stream).rejects.toMatchObject({ message: `An event ${what}`, failure })
+    expect(parse.mock.calls.filter(([text]) => text.length > 1_000_000)).toEqual([])
+    parse.mockRestore()
+  })
+
+  it('is parsed up to ten million, where it has vectors', async () => {
+    const vector = `[${'1,'.repeat(4_000_000)}1]`
+    const ask = async (text: string) => {
+      const { transport } = scriptedUpstream({ body: `{"data":[{"embedding":${text}}]}` })
+      const embeddings = openai({ apiKey: 'x', transport }).embeddings!({ model: 'e', input: 'a' }, { signal })
+      return embeddings.then(
+        ({ data }) => data[0]!.embedding.length,
+        (error: Error) => error.message,
+      )
+    }
+    expect(await ask(vector)).toBe(4_000_001)
+    expect(await ask(`[${'1,'.repeat(10_000_000)}1]`)).toBe('The answer has more than 10000000 values')
   })
 })
 

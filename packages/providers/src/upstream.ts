@@ -3,7 +3,7 @@ import { ApiError, UpstreamError } from '@turnpike/core'
 import { concat, readerOf } from '@turnpike/core/internal'
 import type { ChatAdapter, UpstreamRequest } from './adapter.js'
 import { billed, malformed, statusError, tooLarge, truncated, unreported } from './failures.js'
-import { parseJson } from './json.js'
+import { excessOf, parseJson } from './json.js'
 import { neverSent } from './network-errors.js'
 import type { Transport, TransportResponse } from './transport.js'
 import { dismiss } from './transport.js'
@@ -34,6 +34,8 @@ export interface Upstream {
 
 /** Default of {@link UpstreamLimits}.answer, in bytes. */
 export const ANSWER_LIMIT = 64 * 1024 * 1024
+/** Most values of an answer of embeddings: 2,048 vectors of 4,096 numbers, and more. */
+export const EMBEDDING_VALUES = 10_000_000
 /** Bytes of an answer up to which it takes nothing of the memory of its request: most are smaller. */
 const UNCOUNTED = 64 * 1024
 /** Most bytes of an error response that are read. */
@@ -168,7 +170,8 @@ export function wholeText(
 /**
  * Sends a request and converts its JSON response with `read`.
  * @param usageOf the usage that a response reports, which an answer that cannot be read is billed as well
- * @throws UpstreamError; `malformed` for anything that `read` throws
+ * @param values that it may have, default three million, and half as many fields
+ * @throws UpstreamError; `malformed` for more values, and for anything that `read` throws
  */
 export async function callJson<T>(
   upstream: Upstream,
@@ -177,11 +180,15 @@ export async function callJson<T>(
   usageOf: (body: object) => Usage | undefined,
   read: (body: object) => T,
   headers?: Record<string, string>,
+  values?: number,
 ): Promise<T> {
   // Only awaited if it is a promise, because each `await` defers the request by a microtask.
   const translated = request instanceof Promise ? await request : request
   const response = await send(upstream, translated, call, headers)
-  const value = parseJson(await wholeText(upstream, response, call))
+  const text = await wholeText(upstream, response, call)
+  const tooMuch = excessOf(text, values)
+  if (tooMuch) throw unreported(tooLarge(upstream.id, `The answer ${tooMuch}`))
+  const value = parseJson(text)
   if (typeof value !== 'object' || value === null) throw malformed(upstream.id, 'The answer is not JSON')
   try {
     return read(value)

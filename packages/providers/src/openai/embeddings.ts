@@ -2,7 +2,7 @@ import type { EmbeddingAnswer, Note, Provider, Usage } from '@turnpike/core'
 import { extend } from '@turnpike/core/internal'
 import { count } from '../count.js'
 import type { Upstream } from '../upstream.js'
-import { callJson } from '../upstream.js'
+import { callJson, EMBEDDING_VALUES } from '../upstream.js'
 import { encodeVector } from '../vectors.js'
 import { missing } from './errors.js'
 import { dropRouting } from './routing-fields.js'
@@ -29,7 +29,7 @@ export const embeddings =
     const body = extend(request, { provider: undefined, encoding_format: 'base64' })
     const notes: Note[] = []
     dropRouting(body, notes)
-    return callJson(upstream, { path: '/embeddings', body, notes }, call, usageOf, (answer): EmbeddingAnswer => {
+    const read = (answer: object): EmbeddingAnswer => {
       const { data, model } = answer as Answer
       if (!data) throw missing(upstream.id, answer, 'data')
       if (data.length !== expected) throw new TypeError(`Expected ${expected} embeddings`)
@@ -48,5 +48,7 @@ export const embeddings =
         model: model || request.model,
         usage: usageOf(answer),
       }
-    })
+    }
+    const outgoing = { path: '/embeddings', body, notes }
+    return callJson(upstream, outgoing, call, usageOf, read, upstream.headers, EMBEDDING_VALUES)
   }
