@@ -72,7 +72,10 @@ export interface ChatStream {
   usage(): Usage | undefined
 }
 
-/** Vectors in the requested encoding; usage is undefined if the upstream reported none. */
+/**
+ * Vectors in the requested encoding; usage is undefined if the upstream reported none. `embedding` may be a getter that makes its vector each time:
+ * thousands of numbers, and their text, take many times the memory of what they are made of.
+ */
 export interface EmbeddingAnswer {
   object: 'list'
   data: EmbeddingResponse['data']

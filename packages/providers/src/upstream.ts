@@ -1,6 +1,6 @@
 import type { Memory, UpstreamCall, Usage } from '@turnpike/core'
 import { ApiError, UpstreamError } from '@turnpike/core'
-import { concat, readerOf } from '@turnpike/core/internal'
+import { concat, nextTurn, readerOf } from '@turnpike/core/internal'
 import type { ChatAdapter, UpstreamRequest } from './adapter.js'
 import { billed, malformed, statusError, tooLarge, truncated, unreported } from './failures.js'
 import { excessOf, parseJson } from './json.js'
@@ -38,6 +38,8 @@ export const ANSWER_LIMIT = 64 * 1024 * 1024
 export const EMBEDDING_VALUES = 10_000_000
 /** Bytes of an answer up to which it takes nothing of the memory of its request: most are smaller. */
 const UNCOUNTED = 64 * 1024
+/** Characters of an answer that take milliseconds to be decoded. */
+const LONG = 4 * 1024 * 1024
 /** Most bytes of an error response that are read. */
 const ERROR_LIMIT = 64 * 1024
 
@@ -178,7 +180,7 @@ export async function callJson<T>(
   request: Outgoing | Promise<Outgoing>,
   call: UpstreamCall,
   usageOf: (body: object) => Usage | undefined,
-  read: (body: object) => T,
+  read: (body: object) => T | Promise<T>,
   headers?: Record<string, string>,
   values?: number,
 ): Promise<T> {
@@ -186,12 +188,15 @@ export async function callJson<T>(
   const translated = request instanceof Promise ? await request : request
   const response = await send(upstream, translated, call, headers)
   const text = await wholeText(upstream, response, call)
+  // To decode and to parse tens of megabytes are two steps, and other requests have their turn in between.
+  if (text.length > LONG) await nextTurn()
   const tooMuch = excessOf(text, values)
   if (tooMuch) throw unreported(tooLarge(upstream.id, `The answer ${tooMuch}`))
   const value = parseJson(text)
   if (typeof value !== 'object' || value === null) throw malformed(upstream.id, 'The answer is not JSON')
   try {
-    return read(value)
+    const made = read(value)
+    return made instanceof Promise ? await made : made
   } catch (error) {
     const usage = usageOf(value)
     throw billed(UpstreamError.is(error) ? error : malformed(upstream.id, 'The answer is invalid', error), usage)
