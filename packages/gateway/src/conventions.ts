@@ -65,6 +65,12 @@ export const HD_PICTURE_TOKENS = 6_240
 /** "Platform documents are embedded with a 768-dimension embedding model": that model, and its `dimensions` where a request gives none. */
 export const EMBEDDING = { model: 'gemini-embedding-001', dimensions: 768 }
 
+/** Not shown: characters of the vectors of an answer that are sent at once; further ones follow in pieces of as many, with turns of other requests in between. */
+export const VECTORS_LENGTH = 128 * 1024
+
+/** Characters that a number of a vector takes in JSON: a float of 32 bits as a decimal of a double. */
+export const NUMBER_LENGTH = 20
+
 /** "model (string, a closed list of three ids, with a default; ids … are not carried here)": the default first. */
 export const IMAGE_MODELS = ['gemini-2.5-flash-image', 'gpt-image-2', 'dall-e-3']
 

@@ -63,7 +63,7 @@ function attempt<T>(upstream: UpstreamRequest, run: Run<T>): Promise<{ value: T 
     upstream.attempts++
     const onNotes = (notes: Note[]): void => void (upstream.notes = [...ownNotes, ...notes])
     // No time-out runs between two attempts.
-    return run(target, { signal: watch, onNotes }).then(
+    return run(target, { signal: watch, memory: call.memory, onNotes }).then(
       (value) => (watch.relax(), value),
       (error: unknown) => {
         watch.relax()

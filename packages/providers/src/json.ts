@@ -1,3 +1,12 @@
+import { excess, JSON_DEPTH } from '@turnpike/core/internal'
+
+/** Most values of an answer or event, twice as many as fields. OpenAI's longest answer, of 16,384 tokens with the 20 likeliest for each, has two million. */
+const VALUES = 3_000_000
+
+/** What is too much in an answer or event to be parsed; undefined where nothing is. A text has no more values than characters, so few are read. */
+export const excessOf = (text: string, values = VALUES): string | undefined =>
+  text.length > values ? excess(text, JSON_DEPTH, values, values / 2) : undefined
+
 /** Parses JSON; undefined if it is invalid. */
 export function parseJson(text: string): unknown {
   try {
