@@ -83,6 +83,15 @@ export const VOICES = ['alloy', 'echo', 'fable', 'onyx', 'nova', 'shimmer']
 /** "model (required, single allowed value)": its id is not shown. */
 export const TRANSCRIPTION_MODELS = ['whisper-1']
 
+/**
+ * Not shown: the fewest bytes that a second of a recording takes, of speech: Opus at 6 kbit/s, the least that RFC 6716 (section 2.1.1)
+ * describes. What is held under a budget reckons with no fewer.
+ */
+export const SPEECH_BYTES_PER_SECOND = 750
+
+/** Not shown: the same of any sound: libopus takes no rate below 500 bit/s (`OPUS_SET_BITRATE`). An upstream is believed no longer duration. */
+export const FEWEST_BYTES_PER_SECOND = 62.5
+
 /** "25 MB": taken as 25 · 1024² bytes, as OpenAI does. */
 export const AUDIO_LIMIT = 25 * 1024 * 1024
 

@@ -7,6 +7,10 @@ const VALUES = 3_000_000
 export const excessOf = (text: string, values = VALUES): string | undefined =>
   text.length > values ? excess(text, JSON_DEPTH, values, values / 2) : undefined
 
+/** A text of an answer: itself, '' for nothing, and what is no text as its JSON. */
+export const textOf = (value: unknown): string =>
+  typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value)
+
 /** Parses JSON; undefined if it is invalid. */
 export function parseJson(text: string): unknown {
   try {

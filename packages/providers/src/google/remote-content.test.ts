@@ -54,7 +54,7 @@ describe('remote images', () => {
     })
   })
 
-  it('threat 58: count each time that they are used', async () => {
+  it('threat 57: count each time that they are used', async () => {
     const sizes: number[] = []
     const remoteContent: RemoteContent = async (_, { limit }) => {
       sizes.push(limit)
