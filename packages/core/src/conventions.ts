@@ -78,9 +78,6 @@ export const PRICES_MS = 6 * 60 * 60 * 1000
 /** Not shown: characters of an error's message, which may repeat what the caller sent. */
 export const MESSAGE_LENGTH = 1_000
 
-/** Not shown: characters of an upstream's error code, which is a few words with underscores. */
-export const CODE_LENGTH = 100
-
 /** Not shown: deepest nesting of arrays and objects in a JSON body, and in the JSON of its strings, such as the arguments of tool calls. */
 export const JSON_DEPTH = 128
 

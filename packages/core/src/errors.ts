@@ -1,7 +1,6 @@
 import type { ErrorCode, ErrorType } from './conventions.js'
-import { CODE_LENGTH, MESSAGE_LENGTH } from './conventions.js'
+import { MESSAGE_LENGTH } from './conventions.js'
 import type { Usage } from './schemas/chat.js'
-import { scrub } from './scrub.js'
 
 /** Whether an error carries this mark. Unlike `instanceof`, this also works for another copy of this package. */
 const isMarked = (error: unknown, mark: string): boolean =>
@@ -65,7 +64,7 @@ export interface UpstreamFailure {
   credential?: boolean | undefined
   /** True if the upstream may have accepted and billed a generation. */
   accepted: boolean
-  /** The upstream's own error code, such as `unsupported_parameter`; an {@link UpstreamError} keeps 100 characters of it, through `scrub`. */
+  /** The upstream's own error code, such as `unsupported_parameter`. */
   code?: string | undefined
   /** The content encoding of the answer, where it is not known. */
   encoding?: string | undefined
@@ -82,13 +81,12 @@ export interface UpstreamFailure {
 export class UpstreamError extends Error {
   readonly turnpike = 'UpstreamError'
   override readonly name = 'UpstreamError'
-  readonly failure: UpstreamFailure
 
-  constructor(message: string, failure: UpstreamFailure) {
+  constructor(
+    message: string,
+    readonly failure: UpstreamFailure,
+  ) {
     super(message, { cause: failure.cause })
-    const { code } = failure
-    // The code is the upstream's text, and logs have it.
-    this.failure = code === undefined ? failure : { ...failure, code: scrub(String(code).slice(0, CODE_LENGTH)) }
   }
 
   /** Whether `value` is an `UpstreamError`, including one of another copy of this package. */
