@@ -42,7 +42,8 @@ const MIB = 1024 * 1024
 
 it('#97 makes subtitles of what the upstream heard when, and sends a file with its name', async () => {
   const path = '/v1/audio/transcriptions'
-  const recording = Uint8Array.of(0xff, 0xfb, 0, 0x0d, 0x0a, 0x2d, 0x2d)
+  const sound = '\xff\xfb\0\r\n--'.repeat(30)
+  const recording = new Uint8Array(Buffer.from(sound, 'latin1'))
   const form = (
     fields: Record<string, string>,
     name = 'talk.mp3',
@@ -57,7 +58,7 @@ it('#97 makes subtitles of what the upstream heard when, and sends a file with i
   const sentForm = (fields: [string, string][], filename = 'talk.mp3') => [
     ['model', 'whisper-1'],
     ...fields,
-    ['file', { filename, type: 'audio/mpeg', bytes: '\xff\xfb\0\r\n--' }],
+    ['file', { filename, type: 'audio/mpeg', bytes: sound }],
   ]
   const srt = '1\n00:00:00,000 --> 00:00:02,500\nHello — world\n\n'
   const vtt = 'WEBVTT\n\n00:00:00.000 --> 00:00:02.500\nHello — world\n\n'

@@ -122,7 +122,7 @@ it('#105 charges to the nano-dollar, and nothing where the price is unknown', as
   expect(speech.records).toMatchObject([{ units: { characters: 4096 }, cost_nano_usd: 61_440_000 }])
   const form = new FormData()
   form.set('model', 'whisper-1')
-  form.set('file', new File(['audio'], 'a.mp3'))
+  form.set('file', new File(['audio'.repeat(1_000)], 'a.mp3'))
   const heard = whole({ text: 'Hi', duration: 36.71 })
   const written = await passTo('openai', '/v1/audio/transcriptions', form, heard, explain)
   expect(written.headers.get('x-gateway-cost')).toBe('0.0037')

@@ -72,7 +72,7 @@ const cases: Case[] = [
   {
     name: 'recordings with OpenAI',
     path: paths.transcription,
-    request: () => requestOf('transcription', { file: audio('talk.mp3') }),
+    request: () => requestOf('transcription', { file: audio('talk.mp3', 'audio'.repeat(100)) }),
     answer: '{"text":"Grüße","duration":1.5}',
     seen: '{"text":"Grüße","usage":{"type":"duration","seconds":2}}',
     refusal: openai,

@@ -56,16 +56,16 @@ const tarball = (name: string) => statSync(packages.find((one) => one.name === n
 /** The budgets: package, what, bytes at most, and how it is measured. Raise one on purpose, in the change that needs it. */
 const budgets: [string, string, number, () => number | Promise<number>][] = [
   // docs/decisions/010
-  ['providers', 'import anthropic', 12_400, () => bundle('anthropic', 'providers/anthropic')],
-  ['providers', 'import google', 13_950, () => bundle('google', 'providers/google')],
-  ['providers', 'import openai', 10_750, () => bundle('openai', 'providers/openai')],
+  ['providers', 'import anthropic', 12_650, () => bundle('anthropic', 'providers/anthropic')],
+  ['providers', 'import google', 14_250, () => bundle('google', 'providers/google')],
+  ['providers', 'import openai', 11_350, () => bundle('openai', 'providers/openai')],
   ['providers', 'import createRouter', 9_000, () => bundle('createRouter', 'providers')],
   ['client', 'import createClient', 6_000, () => bundle('createClient', 'client')],
-  ['gateway', 'import createGateway', 55_600, () => bundle('createGateway', 'gateway', ['node:*'])],
+  ['gateway', 'import createGateway', 56_300, () => bundle('createGateway', 'gateway', ['node:*'])],
   [
     'platform',
     'import createPlatform, passwordAuth',
-    71_600,
+    72_000,
     () => bundle('createPlatform, passwordAuth', 'platform', ['node:*']),
   ],
   ['dashboard', '/admin, with script and styles', 60_000, dashboard],
@@ -73,13 +73,13 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['dashboard', 'script and styles of /docs', 12_000, async () => total(await docs(), (path) => path !== '/docs')],
   ['client', 'tarball', 40_000, () => tarball('client')],
   ['conformance', 'tarball', 200_000, () => tarball('conformance')],
-  ['core', 'tarball', 176_000, () => tarball('core')],
+  ['core', 'tarball', 177_500, () => tarball('core')],
   ['dashboard', 'tarball', 80_000, () => tarball('dashboard')],
-  ['gateway', 'tarball', 147_500, () => tarball('gateway')],
-  ['http', 'tarball', 91_500, () => tarball('http')],
-  ['platform', 'tarball', 207_000, () => tarball('platform')],
-  ['providers', 'tarball', 275_000, () => tarball('providers')],
-  ['storage', 'tarball', 131_000, () => tarball('storage')],
+  ['gateway', 'tarball', 150_000, () => tarball('gateway')],
+  ['http', 'tarball', 93_000, () => tarball('http')],
+  ['platform', 'tarball', 208_500, () => tarball('platform')],
+  ['providers', 'tarball', 277_500, () => tarball('providers')],
+  ['storage', 'tarball', 131_500, () => tarball('storage')],
 ]
 
 const rows: object[] = []

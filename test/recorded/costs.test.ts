@@ -18,7 +18,8 @@ function requestOf(name: string, fields: { model: string; provider: string }): [
   if (name.includes('transcription')) {
     const form = new FormData()
     for (const [field, value] of Object.entries(fields)) form.set(field, value)
-    form.set('file', new File(['audio'], 'talk.mp3'))
+    // As many bytes as the recordings last at least.
+    form.set('file', new File(['audio'.repeat(1_000)], 'talk.mp3'))
     return ['/v1/audio/transcriptions', form]
   }
   const messages = [{ role: 'user', content: 'Hi' }]

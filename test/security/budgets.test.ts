@@ -5,7 +5,7 @@ import type { FakeRequest } from '@turnpike/providers/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { FamiliesStack } from '../clients/families-stack.js'
 import { startFamilies } from '../clients/families-stack.js'
-import { paths, replied, requestOf } from '../endpoints/endpoints.js'
+import { audio, paths, replied, requestOf } from '../endpoints/endpoints.js'
 import { runtime } from '../support/runtime.js'
 import { claude, events, head, openai, usage } from './large-answers.js'
 import { limitedKeys } from './limited-keys.js'
@@ -245,8 +245,10 @@ describe(`threat 33: money that is spent unseen, on ${runtime}`, () => {
   it('a recording is charged by its length where that has the price, also where the upstream reports tokens', async () => {
     const tokens = { type: 'tokens', input_tokens: 5, output_tokens: 5, total_tokens: 10 }
     stack.fault = () => replied(200, { text: 'Hello', duration: 3_600, usage: tokens })
+    const hour = { file: audio('talk.mp3', 'a'.repeat(225_000)) }
     const key = await callers.create({ budget: { usd: 0.01 } })
-    const transcribe = async () => (await callers.post(paths.transcription, requestOf('transcription'), key)).status
+    const transcribe = async () =>
+      (await callers.post(paths.transcription, requestOf('transcription', hour), key)).status
     expect([await transcribe(), await transcribe()]).toEqual([200, 403])
   })
 })

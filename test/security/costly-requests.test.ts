@@ -113,6 +113,22 @@ describe(`threat 51: one request that keeps the process busy, on ${runtime}`, ()
     }
   })
 
+  it.each<[what: string, picture: string, status: number]>([
+    ['a small one', 'UklGRh4AAABXRUJQVlA4TBEAAAAvAYAAAAfQ//73v/+BiOh/AAA=', 200],
+    ['of 268 million pixels in 38 bytes', 'UklGRh4AAABXRUJQVlA4TBEAAAAv/r//DwfQ//73v/+BiOh/AAA=', 502],
+    [
+      'that is drawn',
+      btoa('<svg xmlns="http://www.w3.org/2000/svg" width="5" height="5"><rect width="5" height="5"/></svg>'),
+      502,
+    ],
+    ['of a format that no model sends', 'R0lGODlhAgADAIAAAExpcf///yH5BAUAAAAALAAAAAACAAMAAAICjF8AOw==', 502],
+  ])('nor does a picture of an upstream: %s', async (_, data, status) => {
+    const parts = [{ inlineData: { mimeType: 'image/png', data } }]
+    stack.fault = () => replied(200, { candidates: [{ content: { parts }, finishReason: 'STOP' }] })
+    const fields = { model: 'gemini-2.5-flash-image', response_format: 'b64_json' }
+    expect((await callers.post('/v1/images/generations', requestOf('images', fields))).status).toBe(status)
+  })
+
   it('gets no megabytes of its own back in an error', async () => {
     const long = 'a'.repeat(5_000_000)
     for (const model of models)

@@ -25,9 +25,18 @@ afterEach(async () => {
 const send = (path: string, body: object, { url, key }: Pick<Server, 'url' | 'key'> = stack.server) =>
   fetch(url + path, {
     method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
+    headers: {
+      authorization: `Bearer ${key}`,
+      ...(!(body instanceof FormData) && { 'content-type': 'application/json' }),
+    },
+    body: body instanceof FormData ? body : JSON.stringify(body),
   })
+type Recorded = { completion_tokens: number; cost_usd: number }
+const records = async ({ url, key }: Pick<Server, 'url' | 'key'> = stack.server): Promise<Recorded[]> => {
+  const path = '/v1/users/00000000-0000-7000-8000-000000000001/usage'
+  const answered = await fetch(url + path, { headers: { authorization: `Bearer ${key}` } })
+  return ((await answered.json()) as { records: Recorded[] }).records
+}
 const asked = () => stack.upstreams.openai.requests.length
 
 describe(`threat 54: numbers that no sum can take, on ${runtime}`, () => {
@@ -48,6 +57,23 @@ describe(`threat 54: numbers that no sum can take, on ${runtime}`, () => {
     expect(asked()).toBe(0)
   })
 
+  it.each([{}, { input_tokens: 5, output_tokens: 5 }, { input_tokens: 9e15, output_tokens: 9e15 }])(
+    'are not believed of an upstream, and stop nobody: a duration beside %j',
+    async (usage) => {
+      for (const duration of [90_071_992_547_409_000, 1e12, 1e19, 1e300]) {
+        stack.fault = () => replied(200, { text: 'Hello', duration, usage })
+        expect((await send(paths.transcription, requestOf('transcription'))).status).toBe(200)
+      }
+      const tokens = { prompt_tokens: 1e8, completion_tokens: 1e8 }
+      stack.fault = () => replied(200, { choices: [{ index: 0, message: { content: 'a' } }], usage: tokens })
+      expect((await send(paths.chat, requestOf('chat'))).status).toBe(200)
+      expect(await records()).toMatchObject([
+        { cost_usd: 1250 },
+        ...[1, 2, 3, 4].map(() => ({ units: { seconds: 1 }, cost_usd: 0.0001 })),
+      ])
+    },
+  )
+
   it('do not keep a sweep from the requests of others', async () => {
     stack.fault = () => ({
       ...replied(200, {}),
@@ -67,11 +93,7 @@ describe(`threat 54: numbers that no sum can take, on ${runtime}`, () => {
 
     const next = await startServer(env)
     try {
-      const headers = { authorization: `Bearer ${next.key}` }
-      const { records } = (await (
-        await fetch(`${next.url}/v1/users/00000000-0000-7000-8000-000000000001/usage`, { headers })
-      ).json()) as { records: { completion_tokens: number }[] }
-      expect(records.map(({ completion_tokens }) => completion_tokens)).toEqual([50, 1e9])
+      expect((await records(next)).map(({ completion_tokens }) => completion_tokens)).toEqual([50, 1e9])
       expect(next.output()).not.toContain('RangeError')
     } finally {
       await next.stop()

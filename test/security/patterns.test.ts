@@ -174,8 +174,7 @@ describe('threat 15: ReDoS, in the sources', () => {
     const found = files.map((path) => ({ path, ...patternsOf(path) }))
     const literals = found.flatMap(({ literals }) => literals)
     expect(literals.length).toBeGreaterThan(80)
-    // Each repetition begins with a slash, which nothing else in it can be.
-    expect(literals.filter(isNested)).toEqual([String.raw`/^\w[\w.@-]*(\/\w[\w.@-]*)*$/`])
+    expect(literals.filter(isNested)).toEqual([])
     // Of constants, all of them.
     expect(found.filter(({ made }) => made > 0).map(({ path }) => path)).toEqual([
       'packages/core/src/scrub.ts',

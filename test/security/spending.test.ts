@@ -2,7 +2,7 @@ import type { FakeRequest } from '@turnpike/providers/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { FamiliesStack } from '../clients/families-stack.js'
 import { startFamilies } from '../clients/families-stack.js'
-import { paths, requestOf } from '../endpoints/endpoints.js'
+import { audio, paths, requestOf } from '../endpoints/endpoints.js'
 import { runtime } from '../support/runtime.js'
 import { KEY } from '../support/server.js'
 import type { Family } from './billing-upstreams.js'
@@ -37,6 +37,8 @@ beforeEach(async () => {
   await forget()
 })
 
+/** A recording that may be as long as an hour. */
+const hour = { file: audio('talk.mp3', 'a'.repeat(225_000)) }
 const user = (content: unknown) => ({ role: 'user', content })
 const called = (args: string) => ({ id: 'call_1', type: 'function', function: { name: 'f', arguments: args } })
 const tool = (fields: object) => ({ type: 'function', function: { name: 'f', ...fields } })
@@ -252,7 +254,7 @@ describe(`threat 43: answers that are left before they cost anything, on ${runti
   ])('%s cost what is billed', async (endpoint, answer, cost) => {
     answering(() => heldAnswer(answer, gate))
     const key = await callers.create({ budget: { usd: 1 } })
-    await leave(paths[endpoint], requestOf(endpoint), key, false)
+    await leave(paths[endpoint], requestOf(endpoint, endpoint === 'transcription' ? hour : {}), key, false)
     const { cost_usd, outcome } = await charged()
     expect(outcome).toBe('client_abort')
     expect(cost_usd).toBeGreaterThanOrEqual(cost - 1e-9)
@@ -267,7 +269,7 @@ describe(`threat 43: answers that are left before they cost anything, on ${runti
     )
     for (const response_format of ['srt', 'vtt']) {
       await forget()
-      const { text } = await callers.post(paths.transcription, requestOf('transcription', { response_format }))
+      const { text } = await callers.post(paths.transcription, requestOf('transcription', { ...hour, response_format }))
       expect(text).toContain(`00:00:01${response_format === 'srt' ? ',' : '.'}500\nHello`)
       expect((await charged()).cost_usd).toBeCloseTo(0.36, 9)
     }

@@ -23,14 +23,13 @@ let two: Callee
 let more: Callee
 const sockets: Socket[] = []
 
+async function start(bodyMemory: number): Promise<void> {
+  server = await startOverloadServer(upstream.url, { maxInFlight: CAP, answerIdleMs: IDLE_MS, bodyMemory })
+  ;[one, two, more] = server.callees
+}
 beforeEach(async () => {
   upstream = await rawUpstream()
-  server = await startOverloadServer(upstream.url, {
-    maxInFlight: CAP,
-    answerIdleMs: IDLE_MS,
-    bodyMemory: 1_000_000,
-  })
-  ;[one, two, more] = server.callees
+  await start(1_000_000)
 })
 afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.destroy()
@@ -81,6 +80,8 @@ describe(`threat 49: clients that take nothing, on ${runtime}`, () => {
 
   it('lose a whole answer that is large', { timeout: 60_000 }, async () => {
     const size = 30_000_000
+    await server.stop()
+    await start(2 * size)
     upstream.script = [answer(200, completion({ content: 'x'.repeat(size) }))]
     const socket = send(one, request(false)).pause()
     await expect.poll(() => server.records.length, { timeout: 20_000 }).toBe(1)
@@ -136,6 +137,55 @@ describe(`threat 49: bodies that take memory, on ${runtime}`, () => {
     for (const socket of sockets) socket.destroy()
     upstream.script = [answer(200, completion({ content: 'Hello' }))]
     await expect.poll(async () => (await chat(one, { user: 'x'.repeat(700_000) })).status).toBe(200)
+  })
+})
+
+describe(`threat 49: uploads that wait in files, on ${runtime}`, () => {
+  /** An upload of 300 kB that does not end. */
+  const upload = (callee: Callee): Socket => {
+    const { hostname, port } = new URL(callee.url)
+    const socket = connect(Number(port), hostname).on('error', () => undefined)
+    sockets.push(socket)
+    const head = [
+      'POST /v1/audio/transcriptions HTTP/1.1',
+      'host: x',
+      `authorization: Bearer ${callee.key}`,
+      'content-type: multipart/form-data; boundary=b',
+      'content-length: 2000000',
+    ]
+    const part =
+      '--b\r\ncontent-disposition: form-data; name="file"; filename="a.mp3"\r\ncontent-type: audio/mpeg\r\n\r\n'
+    socket.write(`${head.join('\r\n')}\r\n\r\n${part}${'x'.repeat(300_000)}`)
+    return socket
+  }
+
+  it('take from the same memory', async () => {
+    expect(await received(upload(one), 1_000)).toBe('')
+    expect(await received(upload(one), 5_000)).toMatch(/^HTTP\/1\.1 503 [^]*"code":"overloaded"/)
+    for (const socket of sockets) socket.destroy()
+    await expect.poll(() => received(upload(one), 1_000), { timeout: 10_000 }).toBe('')
+  })
+})
+
+describe(`threat 49: answers that take memory, on ${runtime}`, () => {
+  it('keep it until they are sent, and are charged where there is none', { timeout: 60_000 }, async () => {
+    const size = 30_000_000
+    await server.stop()
+    await start(1.5 * size)
+    upstream.script = [answer(200, completion({ content: 'x'.repeat(size) }))]
+    const unread = send(one, request(false)).pause()
+    await expect.poll(() => server.records.length, { timeout: 20_000 }).toBe(1)
+    const refused = await chat(one)
+    expect(refused).toMatchObject({ status: 503, shouldRetry: 'false' })
+    expect(refused.body).toContain('"code":"overloaded"')
+    await expect.poll(() => server.records.length).toBe(2)
+    expect(server.records[1]).toMatchObject({ outcome: 'upstream_error', accuracy: 'estimated' })
+    // Others have theirs, and what was taken is given back.
+    upstream.script = [answer(200, completion({ content: 'x'.repeat(100_000) }))]
+    expect((await chat(two)).status).toBe(200)
+    unread.destroy()
+    upstream.script = [answer(200, completion({ content: 'x'.repeat(size) }))]
+    await expect.poll(async () => (await chat(one)).status, { timeout: 20_000 }).toBe(200)
   })
 })
 

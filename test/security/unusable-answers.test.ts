@@ -155,6 +155,31 @@ describe(`threat 41: an answer that a caller makes unusable, on ${runtime}`, () 
     expect(await chat('google', { max_tokens: 500, stream: true })).toEqual([502, [expect.any(Number), 500]])
   })
 
+  it.each([5, true, { a: 1 }])(
+    'is charged by an estimate where its text is %j, and not recorded as no number',
+    async (content) => {
+      given = openai({ content }, null!)
+      expect(await chat('openai')).toEqual([200, [expect.any(Number), expect.any(Number)]])
+      given = [chunk({ content }), chunk({ content }), chunk({}, 'stop')]
+      expect(await chat('openai', { stream: true })).toEqual([200, [expect.any(Number), expect.any(Number)]])
+      given = { ...claude({ content: [{ type: 'text', text: content }] }), usage: undefined }
+      expect(await chat('anthropic')).toEqual([200, [expect.any(Number), expect.any(Number)]])
+      const text = { type: 'text', text: content }
+      given = [
+        { type: 'message_start', message: { id: 'm' } },
+        { type: 'content_block_start', index: 0, content_block: text },
+        { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: content } },
+        { type: 'message_delta', delta: { stop_reason: 'end_turn' } },
+        { type: 'message_stop' },
+      ]
+      expect(await chat('anthropic', { stream: true })).toEqual([200, [expect.any(Number), expect.any(Number)]])
+      given = { candidates: [{ content: { parts: [{ text: content }] }, finishReason: 'STOP' }] }
+      expect(await chat('google')).toEqual([200, [expect.any(Number), expect.any(Number)]])
+      given = [given]
+      expect(await chat('google', { stream: true })).toEqual([200, [expect.any(Number), expect.any(Number)]])
+    },
+  )
+
   it('costs nothing where the upstream told an error, or is no API at all', async () => {
     given = { error: { message: 'No', code: 500 } }
     expect(await chat('openai')).toEqual([502])

@@ -195,6 +195,26 @@ describe(`threat 5: an upstream's error that tells of its account, on ${runtime}
     }
   })
 
-  /** The secrets that are in an answer. */
+  it.each(names)('is not in the log, nor are more than a few words of it, from %s', async (name) => {
+    const long = `${'x'.repeat(1_500_000)} ${secrets[0]!}`
+    for (const word of [...secrets, long]) {
+      const error = JSON.stringify(bodies[name](word))
+      for (const stream of word === secrets.at(-1) ? [false] : [false, true]) {
+        const before = stack.server.output().length
+        const type = stream ? 'text/event-stream' : 'application/json'
+        stack.fault = () => ({
+          status: stream ? 200 : 502,
+          headers: { 'content-type': type },
+          body: stream ? `data: ${error}\n\n` : error,
+        })
+        await chat({ model: families[name], stream })
+        const logged = () => stack.server.output().slice(before)
+        await expect.poll(logged).toMatch(/"msg":"request"\}\n/)
+        expect([word.slice(0, 50), leaks(logged()), logged().length < 4_000]).toEqual([word.slice(0, 50), [], true])
+      }
+    }
+  })
+
+  /** The secrets that are in an answer or a log. */
   const leaks = (text: string): string[] => text.match(/[\w-]*canary[\w-]*|upstream-0123456789/gi) ?? []
 })

@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module'
 import { expect, it } from 'vitest'
 import { toPng } from '../../examples/server/src/png.js'
 
@@ -16,4 +17,24 @@ it('converts a JPEG to PNG', async () => {
 
 it('refuses invalid images', async () => {
   await expect(toPng(new TextEncoder().encode('no picture'))).rejects.toThrow('unsupported image format')
+})
+
+it.each([
+  ['GIF', 'R0lGODlhAgADAIAAAExpcf///yH5BAUAAAAALAAAAAACAAMAAAICjF8AOw==', 'unsupported image format'],
+  ['SVG', btoa('<svg xmlns="http://www.w3.org/2000/svg" width="5" height="5"/>'), 'unsupported image format'],
+  ['more than 20 million pixels', 'UklGRh4AAABXRUJQVlA4TBEAAAAv/r//DwfQ//73v/+BiOh/AAA=', 'exceeds pixel limit'],
+])('refuses %s', async (_, base64, message) => {
+  await expect(toPng(Buffer.from(base64, 'base64'))).rejects.toThrow(message)
+})
+
+it('converts one image at a time, also after one that was refused', async () => {
+  const require = createRequire(new URL('../../examples/server/package.json', import.meta.url))
+  const { counters } = require('sharp') as { counters(): { queue: number; process: number } }
+  const running: number[] = []
+  const conversions = [jpeg, Buffer.from('no picture'), jpeg, jpeg, jpeg].map((image) =>
+    toPng(image).finally(() => void running.push(counters().queue + counters().process)),
+  )
+  const results = await Promise.allSettled(conversions)
+  expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled', 'fulfilled'])
+  expect(Math.max(...running)).toBeLessThan(2)
 })

@@ -121,7 +121,7 @@ describe('workers', needs(programs.redis), () => {
     process.kill(other!, 'SIGKILL')
     await expect.poll(() => server.output()).toContain(`Worker ${other} ended with SIGKILL`)
     await expect.poll(async () => (await fetch(`${server.url}/health`)).status).toBe(200)
-    expect(childrenOf(server.process)).toHaveLength(2)
+    await expect.poll(() => childrenOf(server.process)).toHaveLength(2)
   })
 
   it('are replaced after a pause when they die repeatedly', needs(testAll), async () => {

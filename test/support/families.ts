@@ -33,8 +33,8 @@ export async function familiesGateway({ answers = {}, ...options }: FamiliesOpti
 export const generated = (part: object, usageMetadata?: object): FakeAnswer =>
   answer({ candidates: [{ content: { role: 'model', parts: [part] }, finishReason: 'STOP' }], usageMetadata })
 
-/** A form with a recording. */
-export function recording(fields: Record<string, string> = {}, bytes = 'audio'): FormData {
+/** A form with a recording, by default of a minute and a quarter at most. */
+export function recording(fields: Record<string, string> = {}, bytes = 'audio'.repeat(1_000)): FormData {
   const form = new FormData()
   form.set('model', 'whisper-1')
   form.set('file', new File([bytes], 'talk.mp3'))

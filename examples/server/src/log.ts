@@ -1,6 +1,10 @@
 import { ApiError, UpstreamError } from '@turnpike/core'
+import { scrub } from '@turnpike/core/internal'
 import type { RequestLog } from '@turnpike/http'
 import { pino } from 'pino'
+
+/** Characters that are logged of an upstream's error code, which is a few words with underscores. */
+const CODE_LENGTH = 100
 
 /** The frames of a stack trace, without the message, which may contain a caller's input. */
 const frames = (error: Error): string =>
@@ -18,7 +22,7 @@ function describe(error: unknown): object {
       provider,
       kind,
       upstream_status: status,
-      upstream_code: code,
+      upstream_code: code === undefined ? undefined : scrub(String(code).slice(0, CODE_LENGTH)),
       cause: (cause as { code?: string })?.code,
     }
   }

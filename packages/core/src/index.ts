@@ -48,6 +48,7 @@ export type {
   EmbeddingAnswer,
   FileInput,
   ImageAnswer,
+  Memory,
   Note,
   Provider,
   Signal,

@@ -5,7 +5,12 @@ import { JSON_FIELDS, JSON_VALUES } from './conventions.js'
  * their bytes.
  * A scan, because recursive code would overflow the stack first. Undefined where nothing is.
  */
-export function excess(text: string, depth: number): string | undefined {
+export function excess(
+  text: string,
+  depth: number,
+  mostValues = JSON_VALUES,
+  mostFields = JSON_FIELDS,
+): string | undefined {
   let level = 0
   let values = 1
   let fields = 0
@@ -26,8 +31,8 @@ export function excess(text: string, depth: number): string | undefined {
     } else if (c === 0x7d || c === 0x5d) level--
     else if (c === 0x2c) values++
     else if (c === 0x3a) fields++
-    if (values > JSON_VALUES) return `has more than ${JSON_VALUES} values`
-    if (fields > JSON_FIELDS) return `has more than ${JSON_FIELDS} fields`
+    if (values > mostValues) return `has more than ${mostValues} values`
+    if (fields > mostFields) return `has more than ${mostFields} fields`
   }
   return undefined
 }

@@ -20,10 +20,18 @@ export interface Note {
   action: Extract<Fidelity, 'dropped' | 'clamped' | 'emulated'>
 }
 
+/** The memory that running requests share. */
+export interface Memory {
+  /** Takes so many bytes until the request ends. @throws ApiError 503 where there are none left */
+  take(bytes: number): void
+}
+
 /** The context of one upstream call. */
 export interface UpstreamCall {
   /** Aborting it closes the connection to the upstream. */
   signal: Signal
+  /** What the bytes of a whole answer are taken from as they arrive; absent = they are not counted. */
+  memory?: Memory
   /** Called before anything is sent, with each field that is not sent as given. */
   onNotes?(notes: Note[]): void
 }
@@ -64,7 +72,10 @@ export interface ChatStream {
   usage(): Usage | undefined
 }
 
-/** Vectors in the requested encoding; usage is undefined if the upstream reported none. */
+/**
+ * Vectors in the requested encoding; usage is undefined if the upstream reported none. `embedding` may be a getter that makes its vector each time:
+ * thousands of numbers, and their text, take many times the memory of what they are made of.
+ */
 export interface EmbeddingAnswer {
   object: 'list'
   data: EmbeddingResponse['data']

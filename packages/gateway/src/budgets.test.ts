@@ -63,6 +63,25 @@ describe('a budget', () => {
     expect(await gateway.ledger.used({ of: 'key', id, budget: { usd: 1 } })).toEqual({ held: 0, spent: 3 * COST })
   })
 
+  const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`
+  it.each([
+    ['head', `{"id":"c","x":${deep},"choices":[{"index":0,"delta":{"content":"x"}}]}`, 'upstream_error', 500],
+    ['field', `{"id":"c","choices":[{"index":0,"delta":{"content":"x","x":${deep}}}]}`, 'internal_error', 1],
+  ])(
+    'is charged for a stream whose %s cannot be passed on, and the upstream is left',
+    async (_, event, code, tokens) => {
+      const { ask, holds, problems, records, signals } = await limited(1, {
+        upstream: () => streamed(event, new Promise(() => undefined)),
+      })
+      const refused = await ask({ stream: true, max_tokens: 500 })
+      expect(await refused.text()).toContain(code)
+      expect(await records()).toMatchObject([
+        { accuracy: 'estimated', completion_tokens: tokens, outcome: 'upstream_error' },
+      ])
+      expect([signals.map(({ aborted }) => aborted), await holds(), await problems()]).toEqual([[true], [], []])
+    },
+  )
+
   it('of a user applies to all of their keys', async () => {
     const at = await withKey({})
     await at.kv.commit({

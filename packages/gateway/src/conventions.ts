@@ -65,6 +65,12 @@ export const HD_PICTURE_TOKENS = 6_240
 /** "Platform documents are embedded with a 768-dimension embedding model": that model, and its `dimensions` where a request gives none. */
 export const EMBEDDING = { model: 'gemini-embedding-001', dimensions: 768 }
 
+/** Not shown: characters of the vectors of an answer that are sent at once; further ones follow in pieces of as many, with turns of other requests in between. */
+export const VECTORS_LENGTH = 128 * 1024
+
+/** Characters that a number of a vector takes in JSON: a float of 32 bits as a decimal of a double. */
+export const NUMBER_LENGTH = 20
+
 /** "model (string, a closed list of three ids, with a default; ids … are not carried here)": the default first. */
 export const IMAGE_MODELS = ['gemini-2.5-flash-image', 'gpt-image-2', 'dall-e-3']
 
@@ -76,6 +82,15 @@ export const VOICES = ['alloy', 'echo', 'fable', 'onyx', 'nova', 'shimmer']
 
 /** "model (required, single allowed value)": its id is not shown. */
 export const TRANSCRIPTION_MODELS = ['whisper-1']
+
+/**
+ * Not shown: the fewest bytes that a second of a recording takes, of speech: Opus at 6 kbit/s, the least that RFC 6716 (section 2.1.1)
+ * describes. What is held under a budget reckons with no fewer.
+ */
+export const SPEECH_BYTES_PER_SECOND = 750
+
+/** Not shown: the same of any sound: libopus takes no rate below 500 bit/s (`OPUS_SET_BITRATE`). An upstream is believed no longer duration. */
+export const FEWEST_BYTES_PER_SECOND = 62.5
 
 /** "25 MB": taken as 25 · 1024² bytes, as OpenAI does. */
 export const AUDIO_LIMIT = 25 * 1024 * 1024

@@ -18,7 +18,10 @@ const passed = ['unsupported_parameter', 'context_length_exceeded'] as const
 
 /** The error that the caller gets for a failed upstream call (ruling 14). */
 function describeUpstream(error: UpstreamError): ApiError {
-  const { kind, status, caller, accepted, code, retryAfter, encoding } = error.failure
+  const { kind, status, caller, accepted, code, retryAfter, encoding, cause } = error.failure
+  // The answer came, and the gateway had no memory for it.
+  if (ApiError.is(cause) && cause.code === 'overloaded')
+    return new ApiError(cause.status, cause.type, cause.message, { code: cause.code, shouldRetry: false, cause: error })
   if (kind === 'status' && status === 429)
     return new ApiError(429, 'rate_limit_error', 'The upstream provider is rate limiting; try again later', {
       code: 'rate_limit_exceeded',

@@ -92,7 +92,10 @@ export interface GatewayOptions
   embedding?: typeof EMBEDDING
   /** Largest JSON body in bytes; default 20 MiB. */
   bodyLimit?: number
-  /** Bytes of the bodies of running requests, as far as these did not come with their head: 503 `overloaded` beyond. Default 512 MB. */
+  /**
+   * Bytes that running requests hold: of bodies that did not come with their head, of uploads, also those in files, and of upstreams' whole answers
+   * over 64 KiB. 503 `overloaded` beyond. Default 512 MB.
+   */
   bodyMemory?: number
   /** Milliseconds of silence after which a stream carries a comment; default 15,000. */
   heartbeatMs?: number

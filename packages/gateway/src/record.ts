@@ -1,7 +1,7 @@
 import type { Target, UnitClass, Units, Usage, UsageRecord } from '@turnpike/core'
 import { cost } from '@turnpike/core'
 import type { Tagged } from '@turnpike/core/internal'
-import { completionClasses, isUuid, promptClasses } from '@turnpike/core/internal'
+import { believable, completionClasses, isUuid, promptClasses } from '@turnpike/core/internal'
 import type { Call } from '@turnpike/http'
 import { ratesOf } from './service-tier.js'
 
@@ -44,7 +44,7 @@ export type RecordHead = Tagged & Pick<UsageRecord, 'request_id' | 'key_id' | 't
 /** The fields of a record that are known when the request has ended. */
 export type RecordEnd = Pick<UsageRecord, 'attempts' | 'outcome' | 'latency_ms' | 'first_token_ms' | 'timestamp'>
 
-/** A usage record, charged at the price that its target had when the request was admitted. */
+/** A usage record that the ledger believes, charged at the price that its target had when the request was admitted. */
 export function recordOf(
   head: RecordHead,
   target: Target,
@@ -86,5 +86,5 @@ export function recordOf(
   if (in_conversation) record.in_conversation = true
   if (in_task) record.in_task = true
   if (in_project) record.in_project = true
-  return record
+  return believable(record)
 }

@@ -63,7 +63,7 @@ function attempt<T>(upstream: UpstreamRequest, run: Run<T>): Promise<{ value: T 
     upstream.attempts++
     const onNotes = (notes: Note[]): void => void (upstream.notes = [...ownNotes, ...notes])
     // No time-out runs between two attempts.
-    return run(target, { signal: watch, onNotes }).then(
+    return run(target, { signal: watch, memory: call.memory, onNotes }).then(
       (value) => (watch.relax(), value),
       (error: unknown) => {
         watch.relax()
@@ -128,6 +128,24 @@ async function recordFailure(upstream: UpstreamRequest, error: unknown): Promise
   else if (hold) await options.ledger.drop(hold).catch(() => undefined)
 }
 
+/** Reads an answer, which its upstream bills. @throws UpstreamError if that fails, whatever was thrown */
+function reading<T>({ options, target }: UpstreamRequest, read: () => T): T {
+  try {
+    return read()
+  } catch (cause) {
+    const failure = {
+      provider: target.provider.id,
+      kind: 'malformed',
+      accepted: true,
+      unreported: true,
+      cause,
+    } as const
+    const error = new UpstreamError('The answer cannot be read', failure)
+    options.router.report(target, error)
+    throw error
+  }
+}
+
 /** Requests a whole answer and writes its usage record. */
 export async function whole<T, U extends Used>(
   upstream: UpstreamRequest,
@@ -140,7 +158,7 @@ export async function whole<T, U extends Used>(
     const { value: answer } = await attempt(upstream, run)
     explain(upstream)
     options.router.report(upstream.target)
-    const used = meter(answer)
+    const used = reading(upstream, () => meter(answer))
     recorded = true
     const cost = await record(upstream, used, watch.disconnected ? 'client_abort' : 'complete')
     if (explained) call.setHeader('x-gateway-cost', decimal(cost.cost))
@@ -154,18 +172,22 @@ export async function whole<T, U extends Used>(
   }
 }
 
-/** Requests a streamed answer and resolves with its beginning; `close` must follow. */
-export async function begin<T>(upstream: UpstreamRequest, run: Run<T>): Promise<T> {
+/**
+ * Requests a streamed answer and resolves with what `open` makes of its beginning; `close` must follow. If either fails, the usage record is
+ * written and the connection to the upstream closed.
+ */
+export async function begin<T, R>(upstream: UpstreamRequest, run: Run<T>, open: (begun: T) => R): Promise<R> {
   try {
     const { value } = await attempt(upstream, run)
     explain(upstream)
     upstream.first_token_ms = elapsed(upstream.started)
-    return value
+    return reading(upstream, () => open(value))
   } catch (error) {
     const reason = reasonOf(upstream, error)
     try {
       await recordFailure(upstream, reason)
     } finally {
+      upstream.watch.abort()
       upstream.watch.end()
     }
     throw reason

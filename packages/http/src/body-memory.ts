@@ -2,15 +2,20 @@ import { ApiError } from '@turnpike/core'
 import { Shares } from '@turnpike/core/internal'
 import { COMMON_PART } from './conventions.js'
 
-/** 503 for a body that there is no memory for. */
+/** 503 for bytes that there is no memory for. */
 const noMemory = (): ApiError =>
-  new ApiError(503, 'server_error', 'The server has no memory for more request bodies; try again later', {
-    code: 'overloaded',
-    retryAfter: 1,
-  })
+  new ApiError(
+    503,
+    'server_error',
+    'The server has no memory for more requests and answers of this size; try again later',
+    {
+      code: 'overloaded',
+      retryAfter: 1,
+    },
+  )
 
 /**
- * Limits the bytes of the bodies of running requests, which callers share (docs/decisions/037).
+ * Limits the bytes that running requests hold, which callers share (docs/decisions/037).
  * @returns a function that takes bytes for a caller, or gives them back where they are negative. @throws ApiError 503 where there are too many
  */
 export function bodyMemory(total: number): (caller: string, bytes: number) => void {

@@ -1,7 +1,8 @@
+import type { Memory } from '@turnpike/core'
 import { ApiError } from '@turnpike/core'
 import { concat, excess, invalid } from '@turnpike/core/internal'
 import { BODY_BYTES_PER_S, BODY_IDLE_MS, PIECE_COST, SMALL_PIECE, SMALL_PIECES } from './conventions.js'
-import type { BodyMemory, ShellOptions } from './exchange.js'
+import type { ShellOptions } from './exchange.js'
 
 /** 413 for a body over the limit. */
 export const tooLarge = (limit: number): ApiError =>
@@ -79,11 +80,7 @@ export async function* paced(body: AsyncIterable<Uint8Array>, pace: Pace): Async
 }
 
 /** Reads a whole body chunk by chunk and stops at the limit. */
-export async function collect(
-  body: AsyncIterable<Uint8Array>,
-  limit: number,
-  memory?: BodyMemory,
-): Promise<Uint8Array> {
+export async function collect(body: AsyncIterable<Uint8Array>, limit: number, memory?: Memory): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of body) {

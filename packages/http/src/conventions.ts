@@ -3,8 +3,13 @@
 /** "Maximum request body size … not shown": bytes of a JSON body. */
 export const BODY_LIMIT = 20 * 1024 * 1024
 
-/** Not shown: bytes of the bodies of running requests, as far as these do not come with their head. */
+/**
+ * Not shown: bytes that running requests hold: of their bodies, as far as these do not come with their head, and of whole answers of upstreams.
+ */
 export const BODY_MEMORY = 512_000_000
+
+/** Not shown: the length of a whole answer that fits into the kernel's buffers: a longer one is not sent once it has been written. */
+export const LARGE_ANSWER = 64 * 1024
 
 /** Not shown: what a body that is waited for takes of them at least, as its connection and its request do. */
 export const BODY_COST = 16 * 1024

@@ -1,10 +1,4 @@
-import type { ApiError } from '@turnpike/core'
-
-/** The memory for bodies that are waited for. */
-export interface BodyMemory {
-  /** Takes so many bytes. @throws ApiError 503 where there are none left */
-  take(bytes: number): void
-}
+import type { ApiError, Memory } from '@turnpike/core'
 
 /** One HTTP request as the handler kit sees it, whatever runtime it came from. Made per request, so it has no getters (docs/decisions/008). */
 export interface Exchange {
@@ -23,7 +17,7 @@ export interface Exchange {
    * @param memory what the body is taken from, if it is waited for
    * @throws ApiError 413 over `limit` bytes, before the rest has been read; 400 where the body was cut short
    */
-  bytes(limit: number, memory?: BodyMemory): Uint8Array | Promise<Uint8Array>
+  bytes(limit: number, memory?: Memory): Uint8Array | Promise<Uint8Array>
   /** Registers a listener for the client disconnecting before it has the whole reply; called at once if it already has. */
   onDisconnect(listener: () => void): void
   /** The client's address, past as many proxies as the shell was told to trust; '' where unknown. */

@@ -10,6 +10,7 @@ import {
   CLIENT_LEFT,
   FILE_MEMORY,
   HEARTBEAT_MS,
+  LARGE_ANSWER,
 } from './conventions.js'
 import type { CorsOptions } from './cors.js'
 import { corsHeaders } from './cors.js'
@@ -49,8 +50,8 @@ export interface HandlerOptions<Actor, Access extends string = string> {
   /** Largest JSON body in bytes; default 20 MiB. */
   bodyLimit?: number
   /**
-   * Bytes of the bodies of running requests, as far as these did not come with their head: 503 `overloaded` beyond. From four fifths on, only
-   * callers below their fair share get any. Default 512 MB.
+   * Bytes that running requests hold: of their bodies, as far as these did not come with their head, and what operations take (`Call.memory`). 503
+   * `overloaded` beyond. From four fifths on, only callers below their fair share get any. Default 512 MB.
    */
   bodyMemory?: number
   /** Deepest JSON nesting; default 128. */
@@ -96,6 +97,10 @@ const errorFields = ({ type, code, field }: ApiError) => ({
 /** Whether a body comes chunk by chunk. */
 const isStream = <T extends object>(body: string | Uint8Array | T | undefined): body is T =>
   typeof body === 'object' && !(body instanceof Uint8Array)
+
+async function* once<T>(body: T): AsyncGenerator<T> {
+  yield body
+}
 
 /** Adds the headers that are not there yet. In place: a copy per request would cost more than all of them (docs/decisions/008). */
 function addMissing(headers: Reply['headers'], more: Readonly<Reply['headers']>): void {
@@ -190,7 +195,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     const params = operation.params ? parse(operation.params, pathParams, 'path') : pathParams
     const query = operation.query && parse(operation.query, parseQuery(exchange.query), 'query')
     const { method, ip, origin, onDisconnect, header } = exchange
-    const call = { requestId, method, ip, origin, onDisconnect, header, setHeader, log: say }
+    const call = { requestId, method, ip, origin, onDisconnect, header, setHeader, memory: stay, log: say }
     let body: unknown
     let form: Form | undefined
     try {
@@ -199,7 +204,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
         const { readForm } = await import('./multipart.js')
         stay.leave()
         stay.take(FILE_MEMORY)
-        form = await readForm(exchange, operation.form, (fields) => checkBody(operation, fields))
+        form = await readForm(exchange, operation.form, (fields) => checkBody(operation, fields), stay)
         enter(stay, actor, operation.access)
         body = form.fields
       } else if (operation.body) {
@@ -245,6 +250,13 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
         reply.headers['vary'] += `, ${vary}`
       }
       if (exchange.method === 'HEAD') delete reply.body
+      const { body } = reply
+      if (stay.holds && body !== undefined && !isStream(body) && body.length > LARGE_ANSWER) {
+        // As a stream, whose end is told: until then, the memory is held. A place is not.
+        stay.leave()
+        reply.body = once(body)
+        watch(reply, requestId, stay)
+      }
       if (!isStream(reply.body)) stay.end(reply.status)
       // A stream finishes through its own `onEnd`; but if the client has disconnected, nobody may ever read it.
       else exchange.onDisconnect(() => stay.release())

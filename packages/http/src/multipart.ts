@@ -1,5 +1,6 @@
 import type { BusboyFileStream } from '@fastify/busboy'
 import { Busboy } from '@fastify/busboy'
+import type { Memory } from '@turnpike/core'
 import { ApiError } from '@turnpike/core'
 import { invalid } from '@turnpike/core/internal'
 import { cutShort, requireIdentity } from './body.js'
@@ -64,6 +65,7 @@ async function* streamFile(
  * Reads a multipart/form-data body with one file. By default the whole form is received, and the file can be read repeatedly. With
  * `streamed` only the fields before the file are, and the file is a stream.
  * @param check validates the fields once a streamed form is complete
+ * @param memory what the bytes of a file are taken from that is received whole
  * @throws ApiError 400 for an invalid or truncated form, and status `overLimit` for a file over `limit` bytes
  * @throws file system errors of the temporary file
  */
@@ -71,6 +73,7 @@ export async function readForm(
   exchange: Exchange,
   options: FormOptions,
   check: (fields: Record<string, unknown>) => void = () => undefined,
+  memory?: Memory,
 ): Promise<Form> {
   const { file: fileField, limit, overLimit = 413, streamed = false } = options
   const type = exchange.header('content-type') ?? ''
@@ -126,7 +129,7 @@ export async function readForm(
     // An error before the first read would otherwise be an uncaught exception.
     stream.on('error', () => undefined)
     if (!streamed) {
-      file.spooled = spool(stream, limit, tooLarge)
+      file.spooled = spool(stream, limit, tooLarge, memory)
       file.spooled.catch(fail)
     }
     onFile()

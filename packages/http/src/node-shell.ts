@@ -1,8 +1,9 @@
+import type { Memory } from '@turnpike/core'
 import { concat, extend } from '@turnpike/core/internal'
 import type { Pace } from './body.js'
 import { cutShort, paced, paceOf, Patience, tooLarge, tooSlow } from './body.js'
 import { ANSWER_IDLE_MS, BODY_COST, PIECE_COST } from './conventions.js'
-import type { BodyMemory, Exchange, Handler, Reply, ShellOptions } from './exchange.js'
+import type { Exchange, Handler, Reply, ShellOptions } from './exchange.js'
 import { clientIp, originOf } from './exchange.js'
 import type { NodeResponse } from './node-stream.js'
 import { endWithin, sendWhole, stream } from './node-stream.js'
@@ -42,12 +43,7 @@ const utf8 = new TextEncoder()
 const parsedBody = (body: unknown): Uint8Array =>
   body instanceof Uint8Array ? body : utf8.encode(typeof body === 'string' ? body : JSON.stringify(body ?? ''))
 
-function readBytes(
-  request: NodeRequest,
-  limit: number,
-  pace: Pace,
-  memory?: BodyMemory,
-): Uint8Array | Promise<Uint8Array> {
+function readBytes(request: NodeRequest, limit: number, pace: Pace, memory?: Memory): Uint8Array | Promise<Uint8Array> {
   const length = Number(request.headers['content-length'])
   if (length > limit) return Promise.reject(tooLarge(limit))
   if (request.readableEnded) {

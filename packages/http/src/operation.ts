@@ -1,3 +1,4 @@
+import type { Memory } from '@turnpike/core'
 import type { GenericSchema, InferOutput } from 'valibot'
 import type { Content } from './content.js'
 import type { EventStream } from './sse.js'
@@ -18,6 +19,8 @@ export interface Call {
   header(name: string): string | undefined
   /** Sets a header of the answer, also if it becomes an error; `name` in lower case. Several values are several headers, as `set-cookie` needs. */
   setHeader(name: string, value: string | string[]): void
+  /** The memory that running requests share (`bodyMemory`): for what is kept until the answer has been sent. */
+  memory: Memory
   /** Adds fields to the log record of this request. They must be fit for a log: no bodies, no secrets. */
   log(fields: Record<string, string | number | boolean>): void
 }

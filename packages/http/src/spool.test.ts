@@ -47,6 +47,18 @@ describe('a spool', () => {
     await spooled.dispose()
   })
 
+  it('threat 49: takes from the memory what arrives, until there is none', async () => {
+    let taken = 0
+    const take = (bytes: number): void => {
+      if ((taken += bytes) > 500_000) throw new Error('No memory')
+    }
+    const file = spool(body(inChunks(noise(400_000), 10_000)), LIMIT, tooLarge, { take })
+    await (await file).dispose()
+    expect(taken).toBe(400_000)
+    await expect(spool(body(inChunks(noise(LARGE), 10_000)), LIMIT, tooLarge, { take })).rejects.toThrow('No memory')
+    expect([taken, open()]).toEqual([510_000, ifLinux(0)])
+  })
+
   it('can be read several times concurrently', async () => {
     const bytes = noise(LARGE)
     const spooled = await received(bytes)

@@ -1,3 +1,4 @@
+import type { Memory } from '@turnpike/core'
 import { concat, uuidv7 } from '@turnpike/core/internal'
 import { FILE_MEMORY } from './conventions.js'
 
@@ -46,9 +47,15 @@ async function openTemporary() {
 
 /**
  * Receives a file into memory or, above {@link FILE_MEMORY}, into a temporary file. On runtimes without a file system it stays in memory.
- * @throws the error of `tooLarge`, as soon as more than `limit` bytes have arrived
+ * @param memory what all its bytes are taken from as they arrive, also those in a file: it may be on a disk in memory
+ * @throws the error of `tooLarge`, as soon as more than `limit` bytes have arrived, and that of `memory`
  */
-export async function spool(body: AsyncIterable<Uint8Array>, limit: number, tooLarge: () => Error): Promise<Spooled> {
+export async function spool(
+  body: AsyncIterable<Uint8Array>,
+  limit: number,
+  tooLarge: () => Error,
+  memory?: Memory,
+): Promise<Spooled> {
   let chunks: Uint8Array[] = []
   let size = 0
   let inMemory = 0
@@ -57,6 +64,7 @@ export async function spool(body: AsyncIterable<Uint8Array>, limit: number, tooL
     for await (const chunk of body) {
       size += chunk.length
       if (size > limit) throw tooLarge()
+      memory?.take(chunk.length)
       chunks.push(chunk)
       inMemory += chunk.length
       if (inMemory <= FILE_MEMORY) continue

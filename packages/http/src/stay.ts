@@ -1,8 +1,8 @@
-import type { BodyMemory } from './exchange.js'
+import type { Memory } from '@turnpike/core'
 import type { LogLine } from './request-log.js'
 
 /** What has to be finished or released when a request ends. */
-export class Stay implements BodyMemory {
+export class Stay implements Memory {
   /** Releases the admission of `enter`; undefined where there is none or it was released. */
   admitted: (() => void) | undefined
   /** Who has the memory. */
@@ -15,6 +15,10 @@ export class Stay implements BodyMemory {
     private readonly memory: (caller: string, bytes: number) => void,
   ) {}
 
+  /** Whether it has any of the memory. */
+  get holds(): boolean {
+    return this.bytes > 0
+  }
   take(bytes: number): void {
     this.memory(this.caller, bytes)
     this.bytes += bytes
@@ -28,7 +32,7 @@ export class Stay implements BodyMemory {
   /** Releases all, once. */
   release(): void {
     this.leave()
-    if (this.bytes > 0) this.take(-this.bytes)
+    if (this.holds) this.take(-this.bytes)
   }
   end(status: number): void {
     this.log?.end(status)

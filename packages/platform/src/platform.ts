@@ -90,7 +90,10 @@ export interface PlatformOptions extends ShellOptions {
   cors?: CorsOptions
   /** Largest JSON body in bytes; default 1 MiB. */
   bodyLimit?: number
-  /** Bytes of the bodies of running requests, as far as these did not come with their head: 503 beyond. Default 512 MB. */
+  /**
+   * Bytes that running requests hold: of bodies that did not come with their head, and, of calls by `/api/gateway/v1`, of uploads and of upstreams'
+   * whole answers over 64 KiB. 503 beyond. Default 512 MB.
+   */
   bodyMemory?: number
   /** Called for each error that ends as a 5xx; default none. */
   onError?: NonNullable<HandlerOptions<Caller>['onError']>

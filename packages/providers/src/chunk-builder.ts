@@ -1,7 +1,7 @@
 import type { ChatDelta, ChunkChoice, ChunkHead, FinishReason, ToolCallDelta, Usage } from '@turnpike/core'
 import type { UpstreamError } from '@turnpike/core'
 import { malformed, truncated } from './failures.js'
-import { parseJson } from './json.js'
+import { parseJson, textOf } from './json.js'
 
 /** 24 random hexadecimal digits. */
 export const randomText = (): string => crypto.randomUUID().replaceAll('-', '').slice(8)
@@ -66,7 +66,7 @@ export interface ChunkBuilder {
   usage(): Usage | undefined
   /** Sets the head. Only the first call has an effect. */
   begin(head: Partial<ChunkHead>): void
-  /** Adds a choice of the upstream without function calls and finish reason. The builder takes ownership and normalizes its role. */
+  /** Adds a choice of the upstream without function calls and finish reason. The builder takes ownership, and normalizes its role and a text that is none. */
   relay(choice: ChunkChoice): void
   /** Adds a delta; `extra` are further fields of the choice, such as logprobs. */
   delta(choice: number, delta: ChatDelta, extra?: object): void
@@ -111,6 +111,7 @@ export function chunkBuilder(provider: string): ChunkBuilder {
 
   const relay: ChunkBuilder['relay'] = (choice) => {
     const { index, delta } = choice
+    if (delta.content !== undefined && delta.content !== null) delta.content = textOf(delta.content)
     if (!choices.has(index)) choice.delta = first(index, delta)
     else {
       if (delta.role !== undefined) delete delta.role

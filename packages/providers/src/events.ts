@@ -5,7 +5,7 @@ import type { StreamDecoder } from './adapter.js'
 import type { UpstreamEvent } from './event-parser.js'
 import { eventParser } from './event-parser.js'
 import { malformed, tooLarge, truncated } from './failures.js'
-import { parseJson } from './json.js'
+import { excessOf, parseJson } from './json.js'
 
 /** How long, and how many bytes of, a body is read after its last event, so that the connection can be reused. */
 const TAIL_MS = 1_000
@@ -54,7 +54,7 @@ function pieceDecoder(): (bytes: Uint8Array) => string {
 /**
  * Decodes a body of server-sent events; the items of one read are yielded together. Not a generator, which would cost more than the rest of a chunk.
  * @returns `events`, and `putBack`, which makes `events` yield a result again
- * @throws UpstreamError `malformed` for an event over `limit` characters, `truncated` for a broken connection, and errors of the decoder
+ * @throws UpstreamError `malformed` for an event over `limit` characters or of more than three million values, `truncated` for a broken connection, and errors of the decoder
  */
 export function decodeStream<Item>(
   body: AsyncIterable<Uint8Array>,
@@ -63,12 +63,14 @@ export function decodeStream<Item>(
   limit: number,
 ): { events: Pieces<Item[]>; putBack(result: IteratorResult<Item[], undefined>): void } {
   const events: UpstreamEvent[] = []
-  let oversized = false
+  /** What is too much in an event. */
+  let tooMuch: string | undefined
+  const tooLong = `is larger than ${limit} characters`
   /** Whether a relevant line without data has arrived since the last `push`. */
   let stray = false
   const parser = eventParser(
     (event) => {
-      if (event.data.length > limit) oversized = true
+      tooMuch ??= event.data.length > limit ? tooLong : excessOf(event.data)
       events.push(event)
     },
     (line) => {
@@ -90,8 +92,8 @@ export function decodeStream<Item>(
 
   const close = (): void => {
     ended = true
-    // An oversized body is not drained: that would only decompress more of it.
-    if (open) void (oversized ? pieces.return?.() : discard(pieces))
+    // Such a body is not drained: that would only decompress more of it.
+    if (open) void (tooMuch ? pieces.return?.() : discard(pieces))
     open = false
   }
 
@@ -110,8 +112,8 @@ export function decodeStream<Item>(
   /** The items of a piece; undefined if it completes no event. */
   const take = (piece: Uint8Array): Item[] | undefined => {
     parser.feed(decode(piece))
-    oversized ||= parser.size() > limit
-    if (oversized) throw tooLarge(provider, `An event is larger than ${limit} characters`)
+    if (parser.size() > limit) tooMuch ??= tooLong
+    if (tooMuch) throw tooLarge(provider, `An event ${tooMuch}`)
     if (events.length === 0 && !stray) return undefined
     stray = false
     // Emptied and not replaced: V8 may come to allocate new arrays in the old generation, where they keep their events alive.

@@ -15,8 +15,8 @@ export const truncated = (provider: string, message: string, cause?: unknown, co
   new UpstreamError(message, { provider, kind: 'truncated', accepted: true, cause, code })
 
 /** The error for an answer or event over a limit. A caller can ask for one, such as with `n` and `top_logprobs`. */
-export const tooLarge = (provider: string, message: string): UpstreamError =>
-  malformed(provider, message, undefined, 'too_large')
+export const tooLarge = (provider: string, message: string, cause?: unknown): UpstreamError =>
+  malformed(provider, message, cause, 'too_large')
 
 const withFailure = (error: UpstreamError, fields: Partial<UpstreamError['failure']>): UpstreamError =>
   new UpstreamError(error.message, extend(error.failure, fields))

@@ -4,6 +4,7 @@ import type { ChatAdapter } from './adapter.js'
 import { anthropicChat } from './anthropic/index.js'
 import { googleChat } from './google/index.js'
 import { openaiChat } from './openai/chat.js'
+import { toSubtitles } from './openai/subtitles.js'
 
 const families: Record<string, [model: string, adapter: ChatAdapter]> = {
   openai: ['gpt-4o', openaiChat('openai')],
@@ -221,6 +222,22 @@ describe.each(Object.keys(families))('a request to %s takes linear time', (name)
     }),
   )
 })
+
+/** Texts of `n` of something that a segment of a transcript may have. */
+const texts: Record<string, (n: number) => string> = {
+  spaces: (n) => `a${' '.repeat(n)}a`,
+  'empty lines': (n) => `a${'\n'.repeat(n)}a`,
+  'lines of spaces': (n) => `a${' \n '.repeat(n)}a`,
+  arrows: (n) => '-->'.repeat(n),
+  dashes: (n) => '-'.repeat(n),
+}
+
+it.each(Object.keys(texts))('a segment with many %s takes linear time', (kind) =>
+  expectLinear((n) => {
+    const segments = [{ start: 0, end: 1, text: texts[kind]!(n * 10) }]
+    return () => void toSubtitles(segments, 'srt')
+  }),
+)
 
 describe('a stream takes linear time', () => {
   it.each(Object.keys(streams))('with many %s', (kind) => {

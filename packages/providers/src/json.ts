@@ -1,3 +1,16 @@
+import { excess, JSON_DEPTH } from '@turnpike/core/internal'
+
+/** Most values of an answer or event, twice as many as fields. OpenAI's longest answer, of 16,384 tokens with the 20 likeliest for each, has two million. */
+const VALUES = 3_000_000
+
+/** What is too much in an answer or event to be parsed; undefined where nothing is. A text has no more values than characters, so few are read. */
+export const excessOf = (text: string, values = VALUES): string | undefined =>
+  text.length > values ? excess(text, JSON_DEPTH, values, values / 2) : undefined
+
+/** A text of an answer: itself, '' for nothing, and what is no text as its JSON. */
+export const textOf = (value: unknown): string =>
+  typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value)
+
 /** Parses JSON; undefined if it is invalid. */
 export function parseJson(text: string): unknown {
   try {

@@ -1,9 +1,9 @@
-import type { UpstreamCall, Usage } from '@turnpike/core'
-import { UpstreamError } from '@turnpike/core'
-import { concat, readerOf } from '@turnpike/core/internal'
+import type { Memory, UpstreamCall, Usage } from '@turnpike/core'
+import { ApiError, UpstreamError } from '@turnpike/core'
+import { concat, nextTurn, readerOf } from '@turnpike/core/internal'
 import type { ChatAdapter, UpstreamRequest } from './adapter.js'
 import { billed, malformed, statusError, tooLarge, truncated, unreported } from './failures.js'
-import { parseJson } from './json.js'
+import { excessOf, parseJson } from './json.js'
 import { neverSent } from './network-errors.js'
 import type { Transport, TransportResponse } from './transport.js'
 import { dismiss } from './transport.js'
@@ -34,6 +34,12 @@ export interface Upstream {
 
 /** Default of {@link UpstreamLimits}.answer, in bytes. */
 export const ANSWER_LIMIT = 64 * 1024 * 1024
+/** Most values of an answer of embeddings: 2,048 vectors of 4,096 numbers, and more. */
+export const EMBEDDING_VALUES = 10_000_000
+/** Bytes of an answer up to which it takes nothing of the memory of its request: most are smaller. */
+const UNCOUNTED = 64 * 1024
+/** Characters of an answer that take milliseconds to be decoded. */
+const LONG = 4 * 1024 * 1024
 /** Most bytes of an error response that are read. */
 const ERROR_LIMIT = 64 * 1024
 
@@ -52,24 +58,36 @@ function withoutCredential(text: string, headers: Record<string, string>): strin
   return text
 }
 
-/** Reads the body as text; undefined if it exceeds `limit` bytes. Uses callbacks, because `for await` would dominate the cost. */
-function readText({ header, body, text }: TransportResponse, limit: number): Promise<string | undefined> {
-  if (text && Number(header('content-length')) <= limit) return text()
+/**
+ * Reads the body as text; undefined if it exceeds `limit` bytes. Uses callbacks, because `for await` would dominate the cost.
+ * @param memory what bytes are taken from; rejects with its error
+ */
+function readText(response: TransportResponse, limit: number, memory?: Memory): Promise<string | undefined> {
+  const { header, body, text } = response
+  const length = Number(header('content-length'))
+  // The length is that of the encoded body: Bun decodes zstd, of which 30 kB may become a gigabyte.
+  if (text && header('content-encoding') === undefined && length <= Math.min(limit, UNCOUNTED)) return text()
   const iterator = body[Symbol.asyncIterator]()
   const read = readerOf(iterator)
   let chunks: Uint8Array[] = []
   let size = 0
+  let taken = 0
   return new Promise((resolve, reject) => {
     const onChunk = ({ done, value }: IteratorResult<Uint8Array, undefined>): void => {
       try {
         if (done) return resolve(utf8.decode(concat(chunks, size)))
         size += value.length
         if (size > limit) return resolve(iterator.return?.().then(() => undefined))
+        if (memory && size > UNCOUNTED) {
+          memory.take(size - taken)
+          taken = size
+        }
         // There is usually one chunk, and `push` would allocate a capacity of 17.
         if (chunks.length === 0) chunks = [value]
         else chunks.push(value)
         read(onChunk, reject)
       } catch (error) {
+        void iterator.return?.()
         reject(error)
       }
     }
@@ -128,20 +146,25 @@ export function send(
   )
 }
 
-/** Reads a response body as text. @throws UpstreamError if it is truncated or too large, and so billed without a report of the usage */
+/**
+ * Reads a response body as text.
+ * @throws UpstreamError if it is truncated, too large or more than the memory of the request has, and so billed without a report of the usage
+ */
 export function wholeText(
   { id, limits }: Upstream,
   response: TransportResponse,
-  { signal }: UpstreamCall,
+  { signal, memory }: UpstreamCall,
 ): Promise<string> {
   const limit = limits?.answer ?? ANSWER_LIMIT
-  return readText(response, limit).then(
+  return readText(response, limit, memory).then(
     (text) => {
       if (text === undefined) throw unreported(tooLarge(id, `The answer is larger than ${limit} bytes`))
       return text
     },
     (cause: unknown) => {
-      throw signal.aborted ? signal.reason : truncated(id, 'The connection broke during the answer', cause)
+      if (signal.aborted) throw signal.reason
+      if (ApiError.is(cause)) throw unreported(tooLarge(id, cause.message, cause))
+      throw truncated(id, 'The connection broke during the answer', cause)
     },
   )
 }
@@ -149,23 +172,31 @@ export function wholeText(
 /**
  * Sends a request and converts its JSON response with `read`.
  * @param usageOf the usage that a response reports, which an answer that cannot be read is billed as well
- * @throws UpstreamError; `malformed` for anything that `read` throws
+ * @param values that it may have, default three million, and half as many fields
+ * @throws UpstreamError; `malformed` for more values, and for anything that `read` throws
  */
 export async function callJson<T>(
   upstream: Upstream,
   request: Outgoing | Promise<Outgoing>,
   call: UpstreamCall,
   usageOf: (body: object) => Usage | undefined,
-  read: (body: object) => T,
+  read: (body: object) => T | Promise<T>,
   headers?: Record<string, string>,
+  values?: number,
 ): Promise<T> {
   // Only awaited if it is a promise, because each `await` defers the request by a microtask.
   const translated = request instanceof Promise ? await request : request
   const response = await send(upstream, translated, call, headers)
-  const value = parseJson(await wholeText(upstream, response, call))
+  const text = await wholeText(upstream, response, call)
+  // To decode and to parse tens of megabytes are two steps, and other requests have their turn in between.
+  if (text.length > LONG) await nextTurn()
+  const tooMuch = excessOf(text, values)
+  if (tooMuch) throw unreported(tooLarge(upstream.id, `The answer ${tooMuch}`))
+  const value = parseJson(text)
   if (typeof value !== 'object' || value === null) throw malformed(upstream.id, 'The answer is not JSON')
   try {
-    return read(value)
+    const made = read(value)
+    return made instanceof Promise ? await made : made
   } catch (error) {
     const usage = usageOf(value)
     throw billed(UpstreamError.is(error) ? error : malformed(upstream.id, 'The answer is invalid', error), usage)

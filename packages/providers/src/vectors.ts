@@ -1,4 +1,4 @@
-import type { EmbeddingRequest } from '@turnpike/core'
+import type { EmbeddingAnswer, EmbeddingRequest } from '@turnpike/core'
 import { fromBase64, toBase64 } from '@turnpike/core/internal'
 
 type Encoding = EmbeddingRequest['encoding_format']
@@ -19,8 +19,11 @@ function unpack(text: string): DataView {
   return new DataView(buffer)
 }
 
-const toNumbers = (view: DataView): number[] =>
-  Array.from({ length: view.byteLength / BYTES }, (_, i) => view.getFloat32(i * BYTES, true))
+function toNumbers(view: DataView): number[] {
+  const numbers: number[] = []
+  for (let at = 0; at < view.byteLength; at += BYTES) numbers.push(view.getFloat32(at, true))
+  return numbers
+}
 
 /** Checks that a value is a vector. @throws TypeError if it is not */
 export function toVector(value: unknown): number[] {
@@ -29,12 +32,26 @@ export function toVector(value: unknown): number[] {
   throw new TypeError('An embedding is no vector')
 }
 
-/** Converts a vector to the requested encoding, from either one. @throws if it is not a vector */
-export function encodeVector(vector: unknown, encoding: Encoding): number[] | string {
-  if (typeof vector !== 'string') return encoding === 'base64' ? pack(toVector(vector)) : toVector(vector)
+/** What makes a vector in the requested encoding, from one in either. @throws if it is not a vector */
+export function vectorMaker(vector: unknown, encoding: Encoding): () => number[] | string {
+  if (typeof vector !== 'string') {
+    const numbers = toVector(vector)
+    return encoding === 'base64' ? () => pack(numbers) : () => numbers
+  }
   const view = unpack(vector)
-  return encoding === 'base64' ? vector : toVector(toNumbers(view))
+  if (encoding === 'base64') return () => vector
+  toVector(toNumbers(view))
+  return () => toNumbers(view)
 }
+
+/** An embedding whose vector is made when it is read. */
+export const embeddingOf = (index: number, make: () => number[] | string): EmbeddingAnswer['data'][number] => ({
+  object: 'embedding',
+  index,
+  get embedding() {
+    return make()
+  },
+})
 
 /** Scales a vector to length 1, so that similarities are comparable; a zero vector is returned unchanged. */
 export function normalise(vector: number[]): number[] {

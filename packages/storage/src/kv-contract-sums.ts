@@ -14,8 +14,20 @@ export const sumContract: ContractCase[] = [
       assert.deepEqual((await kv.get(key))?.value, { one: 200, i: 19_900 })
       await kv.commit({ sum: [{ key, add: { one: -200, big: Number.MAX_SAFE_INTEGER } }] })
       assert.deepEqual((await kv.get(key))?.value, { one: 0, i: 19_900, big: Number.MAX_SAFE_INTEGER })
-      await assert.rejects(kv.commit({ sum: [{ key, add: { big: 1 } }] }))
       await assert.rejects(kv.commit({ set: [{ key, value: 1 }] }))
+    },
+  },
+  {
+    name: 'keeps a sum within the safe integers, and applies the commit',
+    async run(kv) {
+      const key: Key = [fresh()]
+      const full = { up: Number.MAX_SAFE_INTEGER, down: Number.MIN_SAFE_INTEGER }
+      for (const add of [full, { up: 1, down: -1, x: 1 }, { ...full, x: 1 }])
+        assert.equal(await kv.commit({ sum: [{ key, add }] }), true)
+      assert.deepEqual((await kv.get(key))?.value, { ...full, x: 2 })
+      const less = { up: Number.MAX_SAFE_INTEGER - 3, down: Number.MIN_SAFE_INTEGER + 3, x: 2 }
+      await kv.commit({ sum: [{ key, add: { up: -3, down: 3 } }] })
+      assert.deepEqual((await kv.get(key))?.value, less)
     },
   },
   {

@@ -158,7 +158,7 @@ export const kvContract: ContractCase[] = [
       const bad = [
         set('n', 1),
         sum('v', { x: 1 }),
-        { ...set('half', 1), ...sum('n', { x: Number.MAX_SAFE_INTEGER }) },
+        { ...set('half', 1), ...sum('v', { y: 1 }) },
         sum('n', { big: 0.25 }),
         sum('n', { x: Number.NaN }),
         set('none', undefined),

@@ -61,7 +61,7 @@ return found
  * KEYS: meta, index, expiry index, session, prefix of the entries, then the key of each check, set, del and sum.
  * ARGV: slot and number of the commit; the numbers of checks, sets, dels and sums;
  * then version (check); JSON and expiry time or '' (set); nothing (del); number of fields, and each field and amount (sum).
- * Returns 1 = applied, 0 = a check failed, or an error: { 'set' | 'sum' | 'range', key }.
+ * Returns 1 = applied, 0 = a check failed, or an error: { 'set' | 'sum', key }.
  * Nothing is written before the commit is validated, and Redis does not interrupt a script after its first write.
  */
 export const COMMIT: Script = {
@@ -138,9 +138,9 @@ for _ = 1, ARGV[6] do
     local field, amount = '.' .. next_arg(), next_arg()
     local before = totals[key][field] or (kind(key) == 'hash' and redis.call('HGET', key, field)) or 0
     local total = before + amount
-    if math.abs(total) > 9007199254740991 then return refuse({ 'range', member(key) }) end
+    total = math.max(-9007199254740991, math.min(total, 9007199254740991))
     totals[key][field] = total
-    write('HINCRBY', key, field, amount)
+    write('HSET', key, field, string.format('%.0f', total))
   end
   write('HSET', key, 'v', version)
   write('ZADD', index, 0, member(key))

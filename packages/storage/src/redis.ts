@@ -212,7 +212,6 @@ export async function redisKV(client: RedisClient, options: RedisKVOptions = {})
         )
         if (!Array.isArray(reply)) return reply === 1
         const [fault, key] = reply as string[]
-        if (fault === 'range') throw new RangeError(`${key} left the safe integers`)
         throw new TypeError(
           fault === 'set' ? `${key} is a counter and cannot be set` : `${key} holds a value and cannot be summed`,
         )

@@ -54,7 +54,7 @@ function setField(fields: Record<string, number>, field: string, value: number):
 /**
  * The states of the keys after a commit, null = deleted; undefined if a check fails.
  * @param find the state of a key before the commit; null if it does not exist or has expired
- * @throws TypeError if a counter is set or a value summed, RangeError if a field leaves the safe integers
+ * @throws TypeError if a counter is set or a value summed
  */
 export function applyCommit(
   { check, set, del, sum }: PreparedCommit,
@@ -79,8 +79,7 @@ export function applyCommit(
       const known = Object.hasOwn(fields, field)
       grown ||= !known
       const total = (known ? fields[field]! : 0) + add[field]!
-      if (!Number.isSafeInteger(total)) throw new RangeError(`${k}.${field} left the safe integers`)
-      setField(fields, field, total)
+      setField(fields, field, Math.max(Number.MIN_SAFE_INTEGER, Math.min(total, Number.MAX_SAFE_INTEGER)))
     }
     // V8 turns an object with many computed fields into a hash table, which it copies a hundred times slower than a parsed object.
     after.set(k, { fields: grown ? (JSON.parse(JSON.stringify(fields)) as Record<string, number>) : fields })

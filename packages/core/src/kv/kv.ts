@@ -33,7 +33,10 @@ export interface Commit {
   set?: { key: Key; value: JsonValue; expiresAt?: number }[]
   /** Keys to delete; a missing key is ignored. */
   del?: Key[]
-  /** Safe integers to add to the fields of a counter. A key of a counter cannot be `set`. */
+  /**
+   * Safe integers to add to the fields of a counter. A sum beyond the safe integers is the last of them: a full counter never keeps a commit
+   * from being applied. A key of a counter cannot be `set`.
+   */
   sum?: { key: Key; add: Record<string, number> }[]
 }
 

@@ -45,27 +45,38 @@ export const nanoOf = (fields: Fields, name: string): number =>
 
 type Tokens = Pick<UsageRecord, 'prompt_tokens' | 'completion_tokens'>
 
-/** Maximum number of tokens of a record, so that no report of an upstream can bring a sum out of the safe integers and block the counter. */
+/** Maximum number of tokens of a record, so that no report of an upstream can use up the sums. */
 const MAX_TOKENS = 1e9
 
-const isBelieved = (count: number): boolean => Number.isInteger(count) && count >= 0 && count <= MAX_TOKENS
+/** Maximum cost of a record, a million dollars: a hundred times that of the dearest answer that a request can ask for. */
+const MAX_NANO_USD = 1e15
+
+const isBelieved = (count: number, max: number): boolean => Number.isInteger(count) && count >= 0 && count <= max
 
 /** Whether the token counts of an answer are plausible. */
 export const areBelieved = ({ prompt_tokens, completion_tokens }: Tokens): boolean =>
-  isBelieved(prompt_tokens) && isBelieved(completion_tokens)
+  isBelieved(prompt_tokens, MAX_TOKENS) && isBelieved(completion_tokens, MAX_TOKENS)
 
-/** A record whose token counts are the largest plausible ones where they are larger. */
+/** Whether the token counts and the cost of a record are plausible. */
+const isPlausible = (record: UsageRecord): boolean =>
+  areBelieved(record) && isBelieved(record.cost_nano_usd ?? 0, MAX_NANO_USD)
+
+/** A record whose token counts and cost are the largest plausible ones where they are larger. */
 export function believable(record: UsageRecord): UsageRecord {
-  if (areBelieved(record)) return record
+  if (isPlausible(record)) return record
   const prompt_tokens = Math.min(record.prompt_tokens, MAX_TOKENS)
   const completion_tokens = Math.min(record.completion_tokens, MAX_TOKENS)
-  return { ...record, prompt_tokens, completion_tokens, tokens: prompt_tokens + completion_tokens }
+  const cost_nano_usd = record.cost_nano_usd === null ? null : Math.min(record.cost_nano_usd, MAX_NANO_USD)
+  return { ...record, prompt_tokens, completion_tokens, tokens: prompt_tokens + completion_tokens, cost_nano_usd }
 }
 
-/** Adds the tokens and the cost of a record. @throws RangeError if its token counts are not plausible */
+/** Adds the tokens and the cost of a record. @throws RangeError if they are not plausible */
 function addRecord(fields: Fields, record: UsageRecord): void {
   const { prompt_tokens, completion_tokens, cost_nano_usd } = record
-  if (!areBelieved(record)) throw new RangeError(`${prompt_tokens} and ${completion_tokens} tokens are not believed`)
+  if (!isPlausible(record))
+    throw new RangeError(
+      `${prompt_tokens} and ${completion_tokens} tokens for ${cost_nano_usd} nano-dollars are not believed`,
+    )
   add(fields, 'requests', 1)
   add(fields, 'prompt_tokens', prompt_tokens)
   add(fields, 'completion_tokens', completion_tokens)

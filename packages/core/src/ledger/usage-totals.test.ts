@@ -63,26 +63,26 @@ describe('totals', () => {
 
   it('exceed the safe integers of nano-dollars', async () => {
     const { kv, ledger } = await setUp()
-    const huge = 8_999_999_123_456_789
-    for (let i = 0; i < 4; i++) await ledger.append(usageRecord({ cost_nano_usd: huge }))
-    await ledger.append(usageRecord({ cost_nano_usd: 1 }))
-    expect(await ledger.totals('user', 'ada')).toMatchObject({ requests: 5, cost_nano_usd: 4 * huge })
+    const huge = 999_999_123_456_789
+    for (let i = 0; i < 10; i++) await ledger.append(usageRecord({ cost_nano_usd: huge }))
+    await ledger.append(usageRecord({ cost_nano_usd: 2 }))
+    expect(await ledger.totals('user', 'ada')).toMatchObject({ requests: 11, cost_nano_usd: 10 * huge + 2 })
     expect((await kv.get(['usage-total', 'user', 'ada']))!.value).toMatchObject({
-      cost_milli_usd: 4 * 8_999_999_123,
-      cost_rest: 4 * 456_789 + 1,
+      cost_milli_usd: 10 * 999_999_123,
+      cost_rest: 10 * 456_789 + 2,
     })
     await expectClean(kv)
   })
 
   it('of a budget exceed them, too', async () => {
     const { kv, ledger } = await setUp()
-    const huge = usageRecord({ cost_nano_usd: 8_000_000_000_000_000 })
-    const budget = { of: 'user', id: 'ada', budget: { usd: 30_000_000 } } as const
-    const holds = await Promise.all([1, 2, 3].map(() => ledger.hold(huge, [budget])))
+    const huge = usageRecord({ cost_nano_usd: 1e15 })
+    const budget = { of: 'user', id: 'ada', budget: { usd: 10_500_000 } } as const
+    const holds = await Promise.all(Array.from({ length: 10 }, () => ledger.hold(huge, [budget])))
     expect(holds).not.toContain(null)
     for (const hold of holds) await ledger.append(huge, hold!)
     expect(await ledger.hold(huge, [budget])).toBeNull()
-    expect((await kv.get(['budget', 'user', 'ada', 'all']))!.value).toMatchObject({ spent_milli_usd: 24_000_000_000 })
+    expect((await kv.get(['budget', 'user', 'ada', 'all']))!.value).toMatchObject({ spent_milli_usd: 10_000_000_000 })
     await expectClean(kv)
   })
 })
@@ -233,6 +233,9 @@ describe('a record that cannot be stored', () => {
     ['a part of a token', { prompt_tokens: 0.5 }],
     ['less than nothing', { completion_tokens: -1 }],
     ['more tokens than sums could take', { prompt_tokens: Number.MAX_SAFE_INTEGER }],
+    ['more dollars than any answer costs', { cost_nano_usd: 1e15 + 1 }],
+    ['a cost that is no number', { cost_nano_usd: NaN }],
+    ['a count that is no number', { completion_tokens: NaN }],
     ['a user whose id is no key', { user_id: 'x'.repeat(3_000) }],
   ])('fails alone: %s', async (_, fields) => {
     const { kv, ledger } = await setUp()
@@ -255,6 +258,15 @@ describe('a record that cannot be stored', () => {
     for (const fields of [{ prompt_tokens: 1e9 + 1 }, { completion_tokens: 1e9 + 1 }])
       await expect(ledger.append(usageRecord(fields))).rejects.toMatchObject({ cause: expect.any(RangeError) as Error })
     expect(await ledger.totals('all', '')).toMatchObject({ requests: 1, tokens: 2e9 })
+  })
+
+  it('never keeps others out by what it adds to the sums', async () => {
+    const { kv, ledger } = await setUp()
+    const full = { prompt_tokens: Number.MAX_SAFE_INTEGER, cost_milli_usd: Number.MAX_SAFE_INTEGER }
+    await kv.commit({ sum: [{ key: ['usage-total', 'all'], add: full }] })
+    await ledger.append(usageRecord({ user_id: 'bob', cost_nano_usd: 5_000_001 }))
+    expect(await ledger.totals('user', 'bob')).toMatchObject({ requests: 1, cost_nano_usd: 5_000_001 })
+    expect((await kv.get(['usage-total', 'all']))!.value).toMatchObject({ ...full, requests: 1, cost_rest: 1 })
   })
 
   it('is no reason to try the store again before the next request, nor is a hold', async () => {

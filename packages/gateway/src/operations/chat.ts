@@ -121,8 +121,11 @@ export function chatCompletions(options: UpstreamOptions) {
         return extend(answer, { usage: told(upstream, used.usage, cost) })
       }
 
-      const opened = await begin(upstream, (target, call) => stream(target.provider.chat!, to(target), call))
-      return sse(eventsOf(upstream, request, opened))
+      return begin(
+        upstream,
+        (target, call) => stream(target.provider.chat!, to(target), call),
+        (opened) => sse(eventsOf(upstream, request, opened)),
+      )
     },
   })
 }

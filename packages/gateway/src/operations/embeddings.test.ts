@@ -1,5 +1,5 @@
 import { builtInPrices } from '@turnpike/providers'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { familiesGateway } from '../../../../test/support/families.js'
 import { answer, OWNER, testGateway } from '../../../../test/support/gateway.js'
 
@@ -61,6 +61,49 @@ describe('the record of an embedding', () => {
     expect(await records()).toMatchObject([
       { prompt_tokens: tokens, accuracy: 'estimated', units: { input: tokens }, cost_nano_usd: tokens * 20 },
     ])
+  })
+})
+
+describe('threat 51: vectors that are far larger than their request', () => {
+  const dimensions = 3_072
+  const count = 200
+  const vector = Float32Array.from({ length: dimensions }, (_, i) => Math.sin(i + 1))
+  const packed = Buffer.from(vector.buffer).toString('base64')
+  const input = Array.from({ length: count }, () => 'a')
+  const ask = async (fields: object = {}) => {
+    const data = input.map((_, index) => ({ object: 'embedding', index, embedding: packed }))
+    const usage = { prompt_tokens: 7, total_tokens: 7 }
+    const upstream = () => answer({ object: 'list', data, model: 'text-embedding-3-large', usage })
+    const { send } = await testGateway({ upstream })
+    return send('POST', path, { model: 'text-embedding-3-large', input, ...fields })
+  }
+  const expected = (embedding: unknown) =>
+    JSON.stringify({
+      object: 'list',
+      data: input.map((_, index) => ({ object: 'embedding', index, embedding })),
+      model: 'text-embedding-3-large',
+      usage: { prompt_tokens: 7, total_tokens: 7 },
+    })
+
+  it.each([
+    ['float', [...vector]],
+    ['base64', packed],
+  ])('are sent some at a time as %s, made as they are read', async (encoding_format, embedding) => {
+    const stringify = vi.spyOn(JSON, 'stringify')
+    const response = await ask({ encoding_format })
+    const pieces: number[] = []
+    let text = ''
+    for await (const piece of response.body!) {
+      pieces.push(stringify.mock.calls.length)
+      text += Buffer.from(piece).toString()
+    }
+    const whole = stringify.mock.calls.filter(([value]) => value?.data?.length === count)
+    stringify.mockRestore()
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
+    expect(text === expected(embedding)).toBe(true)
+    // That of the upstream alone.
+    expect(whole).toHaveLength(1)
+    expect(pieces.at(-1)! - pieces[0]!).toBeGreaterThan(count / 2)
   })
 })
 

@@ -1,7 +1,8 @@
-import type { Note } from '@turnpike/core'
+import type { EmbeddingAnswer, ListPage, Note, PageOptions } from '@turnpike/core'
 import { EmbeddingRequest, EmbeddingResponse } from '@turnpike/core'
 import { extend, withoutNulls } from '@turnpike/core/internal'
-import { EMBEDDING } from '../conventions.js'
+import { jsonList } from '@turnpike/http'
+import { EMBEDDING, NUMBER_LENGTH, VECTORS_LENGTH } from '../conventions.js'
 import { embeddingFields, permitted } from '../documented-fields.js'
 import { metered, reported } from '../meter.js'
 import { expectedTokens, mostTokens, utf8Bytes } from '../text-bytes.js'
@@ -19,7 +20,14 @@ function inputTokens(input: EmbeddingRequest['input'], tokens: (bytes: number) =
   return sum
 }
 
-/** POST /v1/embeddings. */
+/** How many vectors are sent at once, by the length of the first. */
+const countAtOnce = ([first]: EmbeddingAnswer['data']): number => {
+  const { embedding } = first ?? { embedding: '' }
+  const length = typeof embedding === 'string' ? embedding.length : embedding.length * NUMBER_LENGTH
+  return Math.max(1, Math.floor(VECTORS_LENGTH / length))
+}
+
+/** POST /v1/embeddings. Many vectors are sent some at a time: as decimals, they are up to 131 MB. */
 export function createEmbeddings(options: UpstreamOptions, preset: typeof EMBEDDING = EMBEDDING) {
   return operation({
     id: 'embeddings',
@@ -55,7 +63,15 @@ export function createEmbeddings(options: UpstreamOptions, preset: typeof EMBEDD
         },
       )
       const { prompt_tokens, total_tokens } = used.usage
-      return extend(answer, { usage: { prompt_tokens, total_tokens, ...(upstream.explained && cost) } })
+      const told = extend(answer, { usage: { prompt_tokens, total_tokens, ...(upstream.explained && cost) } })
+      const { object, data, ...rest } = told
+      const atOnce = countAtOnce(data)
+      if (data.length <= atOnce) return told
+      const read = async ({ after = '0' }: PageOptions): Promise<ListPage<object>> => {
+        const end = Number(after) + atOnce
+        return { items: data.slice(Number(after), end), ...(end < data.length && { next: String(end) }) }
+      }
+      return jsonList({ object }, 'data', read, () => rest)
     },
   })
 }

@@ -1,4 +1,4 @@
-import type { Note, Target } from '@turnpike/core'
+import type { Note, Target, Usage } from '@turnpike/core'
 import { SpeechRequest, unitsOf } from '@turnpike/core'
 import { extend, invalid, unsupported, withoutNulls } from '@turnpike/core/internal'
 import { bytes } from '@turnpike/http'
@@ -97,14 +97,11 @@ export function createSpeech(options: UpstreamOptions & SpeechOptions) {
         }),
       }
       const upstream = await upstreamRequest(options, caller, call, need, notes)
-      const spoken = await begin(upstream, ({ provider, model }, call) =>
-        provider.speech!(extend(request, { model }), call),
-      )
-      const usage = reported(spoken.usage)
-      const { price } = upstream.target
-      // A model that is billed by tokens, from an upstream that reports none, costs what was expected.
-      const used: Used =
-        !usage && price && price.characters === undefined
+      const usedBy = (told: Usage | undefined): Used => {
+        const usage = reported(told)
+        const { price } = upstream.target
+        // A model that is billed by tokens, from an upstream that reports none, costs what was expected.
+        return !usage && price && price.characters === undefined
           ? estimated(expected)
           : {
               // Credits are tokens, also of models that are billed by characters.
@@ -112,7 +109,12 @@ export function createSpeech(options: UpstreamOptions & SpeechOptions) {
               units: { characters, ...(usage && unitsOf(usage)) },
               accuracy: 'reported',
             }
-      return bytes(recorded(upstream, spoken.body, used, betweenEventsMs), spoken.contentType)
+      }
+      return begin(
+        upstream,
+        ({ provider, model }, call) => provider.speech!(extend(request, { model }), call),
+        ({ body, usage, contentType }) => bytes(recorded(upstream, body, usedBy(usage), betweenEventsMs), contentType),
+      )
     },
   })
 }

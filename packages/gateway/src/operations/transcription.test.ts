@@ -9,10 +9,14 @@ const path = '/v1/audio/transcriptions'
 
 describe('the record of a transcription', () => {
   it.each<[what: string, told: object, bytes: string, seconds: number, accuracy: string]>([
-    ['a duration', { duration: 2.5 }, 'audio', 3, 'reported'],
-    ['whole seconds', { duration: 3 }, 'audio', 3, 'reported'],
-    ['usage in seconds', { usage: { type: 'duration', seconds: 4 } }, 'audio', 4, 'reported'],
+    ['a duration', { duration: 2.5 }, 'a'.repeat(1_000), 3, 'reported'],
+    ['whole seconds', { duration: 3 }, 'a'.repeat(1_000), 3, 'reported'],
+    ['usage in seconds', { usage: { type: 'duration', seconds: 4 } }, 'a'.repeat(1_000), 4, 'reported'],
+    ['as long a duration as the file can have', { duration: 16 }, 'a'.repeat(1_000), 16, 'reported'],
     ['nothing', {}, 'a'.repeat(16_001), 2, 'estimated'],
+    ['more than the file can have', { duration: 16.1 }, 'a'.repeat(1_000), 1, 'estimated'],
+    ['nanoseconds', { duration: 2_500_000_000 }, 'a'.repeat(16_001), 2, 'estimated'],
+    ['less than nothing', { duration: -1 }, 'a'.repeat(16_001), 2, 'estimated'],
   ])('has seconds where the upstream reports %s', async (_, told, bytes, seconds, accuracy) => {
     const { send, records } = await testGateway({ upstream: () => answer({ text: 'Hello', ...told }) })
     const response = await send('POST', path, recording({}, bytes))

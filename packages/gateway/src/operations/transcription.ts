@@ -4,7 +4,7 @@ import { extend, invalid, unsupported } from '@turnpike/core/internal'
 import { bytes } from '@turnpike/http'
 import * as v from 'valibot'
 import { requireModel } from '../allowed-models.js'
-import { AUDIO_LIMIT, TRANSCRIPTION_MODELS } from '../conventions.js'
+import { AUDIO_LIMIT, FEWEST_BYTES_PER_SECOND, SPEECH_BYTES_PER_SECOND, TRANSCRIPTION_MODELS } from '../conventions.js'
 import { transcriptionFields, permitted } from '../documented-fields.js'
 import { reported } from '../meter.js'
 import { AUDIO_TOKENS, BYTES_PER_SECOND } from '../prompt.js'
@@ -74,9 +74,6 @@ const contentTypes: Record<Exclude<TranscriptionFormat, 'json'>, string> = {
 /** Tokens per second of a transcript, for models that are billed by tokens. */
 const TEXT_TOKENS = 3
 
-/** The fewest bytes that a second of speech has in the accepted formats: Opus at 6 kbit/s. */
-const FEWEST_BYTES_PER_SECOND = 750
-
 /** Usage in OpenAI's form: seconds or tokens. */
 function toldUsage({ units: { seconds }, usage: { prompt_tokens, completion_tokens } }: Used): object {
   if (seconds !== undefined) return { type: 'duration', seconds }
@@ -122,12 +119,13 @@ export function createTranscription(options: UpstreamOptions & TranscriptionOpti
       })
       const guess = Math.ceil(file.size / BYTES_PER_SECOND)
       const expected = unitsOfSeconds(guess)
+      const longest = Math.ceil(file.size / FEWEST_BYTES_PER_SECOND)
       const need = {
         task: 'transcription' as const,
         request,
         expected: () => expected,
         most: () => ({
-          ...unitsOfSeconds(Math.ceil(file.size / FEWEST_BYTES_PER_SECOND)),
+          ...unitsOfSeconds(Math.ceil(file.size / SPEECH_BYTES_PER_SECOND)),
           input: mostTokens(utf8Bytes(request.prompt ?? '')),
         }),
       }
@@ -135,8 +133,9 @@ export function createTranscription(options: UpstreamOptions & TranscriptionOpti
       const { answer, used, cost } = await whole(
         upstream,
         ({ provider, model }, call) => provider.transcription!(extend(request, { model }), call),
-        ({ seconds, usage: told }): Used => {
+        ({ seconds: duration = NaN, usage: told }): Used => {
           const usage = reported(told)
+          const seconds = duration >= 0 && duration <= longest ? duration : undefined
           // Rounded up to whole seconds, as OpenAI bills it.
           const lasted = seconds === undefined ? guess : Math.ceil(seconds)
           const { price } = upstream.target

@@ -6,7 +6,7 @@ import { malformed } from '../failures.js'
 import { takeNotes } from '../request-fields.js'
 import type { Upstream } from '../upstream.js'
 import { callJson } from '../upstream.js'
-import { encodeVector, normalise, toVector } from '../vectors.js'
+import { embeddingOf, normalise, toVector, vectorMaker } from '../vectors.js'
 import { toldError } from './errors.js'
 import { toName, toPath } from './models.js'
 
@@ -68,12 +68,8 @@ export const embeddings =
       object: 'list',
       data: batches
         .flatMap(({ vectors }) => vectors)
-        .map((vector, index) => ({
-          object: 'embedding' as const,
-          index,
-          // Unlike OpenAI, Gemini does not normalize truncated vectors.
-          embedding: encodeVector(normalise(vector), encoding),
-        })),
+        // Unlike OpenAI, Gemini does not normalize truncated vectors.
+        .map((vector, index) => embeddingOf(index, () => vectorMaker(normalise(vector), encoding)())),
       model,
       usage: sumUsage(batches.map(({ usage }) => usage)),
     }

@@ -35,8 +35,8 @@ describe('remote images', () => {
     await provider.chat!.complete(given, { signal })
     expect(JSON.stringify(given)).toBe(before)
     expect(asked).toEqual([
-      ['https://a.example/1', 15 * MB],
-      ['https://b.example/22', 15 * MB - 21],
+      ['https://a.example/1', 7.5 * MB],
+      ['https://b.example/22', 15 * MB - 2 * 21],
     ])
     const sent = { inlineData: { mimeType: 'image/png', data: 'AAAAAAAAAAAAAAAAAAAAAAAAAA==' } }
     expect(upstream.requests[0]!.body).toMatchObject({
@@ -52,6 +52,19 @@ describe('remote images', () => {
         },
       ],
     })
+  })
+
+  it('threat 57: count each time that they are used', async () => {
+    const sizes: number[] = []
+    const remoteContent: RemoteContent = async (_, { limit }) => {
+      sizes.push(limit)
+      return { type: 'image/png', data: 'A'.repeat(Math.floor(limit / 3) * 4) }
+    }
+    const upstream = fakeGoogle()
+    const provider = google({ apiKey: 'x', transport: upstream.transport, remoteContent })
+    await provider.chat!.complete(request(...Array.from({ length: 37 }, () => 'https://a.example/1')), { signal })
+    expect(sizes).toEqual([Math.floor((15 * MB) / 37)])
+    expect(JSON.stringify(upstream.requests[0]!.body).length).toBeLessThan(21 * MB)
   })
 
   it('are not fetched where Google reads them, or the request contains them', async () => {

@@ -18,7 +18,10 @@ export interface RemoteImage {
  */
 export type RemoteContent = (url: string, options: { signal: Signal; limit: number }) => Promise<RemoteImage>
 
-/** Maximum size of all images of a request in bytes: Gemini accepts 20 MB, and base64 encodes three bytes as four characters. */
+/**
+ * Maximum size of all images of a request in bytes, each as often as it is used: Gemini accepts 20 MB, and base64 encodes three bytes as four
+ * characters.
+ */
 const BYTES = 15 * 1024 * 1024
 /** Maximum number of distinct URLs in a request. */
 const ADDRESSES = 16
@@ -38,16 +41,18 @@ export async function withRemoteContent(
   get: RemoteContent,
   signal: Signal,
 ): Promise<ChatCompletionRequest> {
-  const urls = new Set(remoteParts(request).map(({ image_url }) => image_url.url))
-  if (urls.size === 0) return request
-  if (urls.size > ADDRESSES) throw invalid(`At most ${ADDRESSES} images can be given by https URL`)
+  /** How often each URL is used. */
+  const uses = new Map<string, number>()
+  for (const { image_url } of remoteParts(request)) uses.set(image_url.url, (uses.get(image_url.url) ?? 0) + 1)
+  if (uses.size === 0) return request
+  if (uses.size > ADDRESSES) throw invalid(`At most ${ADDRESSES} images can be given by https URL`)
 
   // Sequential, so that the limit covers all images of the request.
   const fetched = new Map<string, string>()
   let limit = BYTES
-  for (const url of urls) {
-    const { type, data } = await get(url, { signal, limit })
-    limit -= Math.ceil((data.length * 3) / 4)
+  for (const [url, times] of uses) {
+    const { type, data } = await get(url, { signal, limit: Math.floor(limit / times) })
+    limit -= times * Math.ceil((data.length * 3) / 4)
     fetched.set(url, `data:${type};base64,${data}`)
   }
   const inline = (part: ContentPart): ContentPart => {

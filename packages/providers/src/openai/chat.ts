@@ -3,6 +3,7 @@ import { extend } from '@turnpike/core/internal'
 import type { ChatAdapter, UpstreamRequest } from '../adapter.js'
 import { checkArguments, finishOf, newCompletionId, newToolCallId, secondsNow, unnamedCall } from '../chunk-builder.js'
 import { count } from '../count.js'
+import { textOf } from '../json.js'
 import { separateThoughts, toFinishReason, toUsage } from './answer.js'
 import { errors, missing } from './errors.js'
 import { cleanHistory } from './history.js'
@@ -78,7 +79,7 @@ function toResponse(provider: string, body: Loose, request: ChatCompletionReques
         index: count(choice['index']) ?? position,
         message: extend(message, {
           role: 'assistant' as const,
-          content: (message['content'] as string | undefined) || (textless ? null : ''),
+          content: textOf(message['content']) || (textless ? null : ''),
           ...(calls && { tool_calls: calls.map((call) => toToolCall(call, finish, provider)) }),
         }),
         finish_reason: finish,

@@ -1,9 +1,9 @@
 import type { EmbeddingAnswer, Note, Provider, Usage } from '@turnpike/core'
-import { extend } from '@turnpike/core/internal'
+import { extend, mapInTurns } from '@turnpike/core/internal'
 import { count } from '../count.js'
 import type { Upstream } from '../upstream.js'
-import { callJson } from '../upstream.js'
-import { encodeVector } from '../vectors.js'
+import { callJson, EMBEDDING_VALUES } from '../upstream.js'
+import { embeddingOf, vectorMaker } from '../vectors.js'
 import { missing } from './errors.js'
 import { dropRouting } from './routing-fields.js'
 
@@ -29,17 +29,14 @@ export const embeddings =
     const body = extend(request, { provider: undefined, encoding_format: 'base64' })
     const notes: Note[] = []
     dropRouting(body, notes)
-    return callJson(upstream, { path: '/embeddings', body, notes }, call, usageOf, (answer): EmbeddingAnswer => {
+    const read = async (answer: object): Promise<EmbeddingAnswer> => {
       const { data, model } = answer as Answer
       if (!data) throw missing(upstream.id, answer, 'data')
       if (data.length !== expected) throw new TypeError(`Expected ${expected} embeddings`)
-      const vectors = data
-        .map(({ index, embedding }, position) => ({
-          object: 'embedding' as const,
-          index: count(index) ?? position,
-          embedding: encodeVector(embedding, encoding),
-        }))
-        .toSorted((a, b) => a.index - b.index)
+      const given = await mapInTurns(data, ({ index, embedding }, position) =>
+        embeddingOf(count(index) ?? position, vectorMaker(embedding, encoding)),
+      )
+      const vectors = given.toSorted((a, b) => a.index - b.index)
       if (vectors.some(({ index }, position) => index !== position))
         throw new TypeError('An index is not that of an input')
       return {
@@ -48,5 +45,7 @@ export const embeddings =
         model: model || request.model,
         usage: usageOf(answer),
       }
-    })
+    }
+    const outgoing = { path: '/embeddings', body, notes }
+    return callJson(upstream, outgoing, call, usageOf, read, upstream.headers, EMBEDDING_VALUES)
   }

@@ -3,7 +3,7 @@ import type { ChatDecoder } from '../adapter.js'
 import type { ChunkBuilder } from '../chunk-builder.js'
 import { chunkBuilder, unnamedCall } from '../chunk-builder.js'
 import { malformed } from '../failures.js'
-import { parseJson } from '../json.js'
+import { parseJson, textOf } from '../json.js'
 import { separateThoughts, toFinishReason, toUsage } from './answer.js'
 import { toldError } from './errors.js'
 
@@ -44,9 +44,6 @@ interface OpenTool {
   /** Arguments received before the name. */
   held: string
 }
-
-const textOf = (value: unknown): string =>
-  typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value)
 
 /**
  * Tracks the tool calls of one choice. Compatible servers number them from 1, omit the index or the id, repeat it for parallel calls, or

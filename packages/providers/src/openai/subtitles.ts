@@ -26,10 +26,8 @@ function clock(seconds: number, mark: string): string {
 export function toSubtitles(segments: Segment[], format: 'srt' | 'vtt'): string {
   const mark = format === 'srt' ? ',' : '.'
   const cues = segments.map(({ start, end, text }, index) => {
-    const said = text
-      .trim()
-      .replaceAll('-->', '->')
-      .replace(/\s*\n\s*/g, '\n')
+    const lines = text.replaceAll('-->', '->').split('\n')
+    const said = lines.flatMap((line) => line.trim() || []).join('\n')
     const cue = `${clock(start, mark)} --> ${clock(end, mark)}\n${said}\n\n`
     return format === 'srt' ? `${index + 1}\n${cue}` : cue
   })
