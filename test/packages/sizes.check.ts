@@ -79,7 +79,7 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['http', 'tarball', 91_500, () => tarball('http')],
   ['platform', 'tarball', 207_000, () => tarball('platform')],
   ['providers', 'tarball', 275_000, () => tarball('providers')],
-  ['storage', 'tarball', 131_000, () => tarball('storage')],
+  ['storage', 'tarball', 134_000, () => tarball('storage')],
 ]
 
 const rows: object[] = []
