@@ -65,7 +65,7 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   [
     'platform',
     'import createPlatform, passwordAuth',
-    71_600,
+    72_000,
     () => bundle('createPlatform, passwordAuth', 'platform', ['node:*']),
   ],
   ['dashboard', '/admin, with script and styles', 60_000, dashboard],
@@ -77,7 +77,7 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['dashboard', 'tarball', 80_000, () => tarball('dashboard')],
   ['gateway', 'tarball', 147_500, () => tarball('gateway')],
   ['http', 'tarball', 91_500, () => tarball('http')],
-  ['platform', 'tarball', 207_000, () => tarball('platform')],
+  ['platform', 'tarball', 210_000, () => tarball('platform')],
   ['providers', 'tarball', 275_000, () => tarball('providers')],
   ['storage', 'tarball', 134_000, () => tarball('storage')],
 ]
