@@ -1,5 +1,5 @@
-// Usage: node files-server.mjs bare FOLDER | node files-server.mjs turnpike STORAGE. Serves uploads and downloads of files: without Turnpike as node:http
-// with `pipeline` to a file, or the platform with the stores that STORAGE and FILES name. Prints its port and the headers of a request.
+// Usage: node files-server.mjs bare FOLDER | node files-server.mjs turnpike STORAGE [ENTRIES]. Serves uploads and downloads of files, also ranges of them: without
+// Turnpike as node:http with `pipeline` to a file, or the platform with the stores that STORAGE and FILES name, and so many entries beside the files. Prints its port.
 import { createReadStream, createWriteStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -16,7 +16,7 @@ const listen = async (server) => {
   return server.address().port
 }
 const say = (value) => console.log(JSON.stringify(value))
-const [, , kind, where] = process.argv
+const [, , kind, where, entries = '0'] = process.argv
 
 if (kind === 'bare') {
   let files = 0
@@ -26,8 +26,14 @@ if (kind === 'bare') {
       await pipeline(request, createWriteStream(path))
       response.end(JSON.stringify({ url: `/${files}` }))
     } else {
-      response.setHeader('content-length', (await stat(path)).size)
-      await pipeline(createReadStream(path), response)
+      const { size } = await stat(path)
+      const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range) ?? []
+      const [start, end] = first ? [Number(first), Number(last)] : [0, size - 1]
+      response.writeHead(first ? 206 : 200, {
+        'content-length': end - start + 1,
+        ...(first && { 'content-range': `bytes ${start}-${end}/${size}` }),
+      })
+      await pipeline(createReadStream(path, { start, end }), response)
     }
   })
   say(await listen(server))
@@ -35,6 +41,14 @@ if (kind === 'bare') {
   const { kv } = await openStorage(where)
   const { blobs } = await openFiles({ ...process.env, STORAGE: where })
   const user = await createUser(kv, { email: 'ada@example.org' })
+  for (let i = 0; i < Number(entries); i += 500)
+    await kv.commit({
+      set: Array.from({ length: 500 }, (_, j) => {
+        const id = String(i + j).padStart(12, '0')
+        const task = { id, title: `Task ${id}`, description: 'x'.repeat(100), status: 'scheduled' }
+        return { key: ['in-project', 'project', 'task', id], value: task }
+      }),
+    })
   const platform = createPlatform({
     apiRateLimits: { user: 1e9, address: 1e9 },
     kv,

@@ -1,9 +1,13 @@
 /**
  * The platform: `npm run bench:platform [-- --check]`. README.md tells how it measures. It prints the CPU of an authenticated request beside a
- * bare server of node:http, and on each store the times of pages and sign-ins among 1e5 users, and of projects with many tasks and messages.
+ * bare server of node:http, and on each store the times of pages and sign-ins among 1e5 users, of projects with many tasks and messages, and of changes of one
+ * task by many clients.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -24,6 +28,8 @@ const { values: flags } = parseArgs({
 const file = (name) => fileURLToPath(new URL(name, import.meta.url))
 
 const CONNECTIONS = 64
+/** Clients that change tasks at once, and how often each does. */
+const [CHANGING, CHANGES] = [16, 100]
 const MS = 3_000
 const TIMES = 200
 
@@ -214,10 +220,53 @@ async function work(name, kv) {
   show(`deleting a project with 10,000 tasks and ${messages} messages`, performance.now() - start)
 }
 
+/** The CPU time of a change of a task where all clients change the same one, beside that where each changes one of its own. */
+async function changes(name, kv) {
+  const user = (await createUser(kv, { name: 'Ada' })).id
+  const identity = { authenticate: () => ({ userId: user, via: 'custom' }) }
+  const { fetch, operations } = createPlatform({ kv, identity, apiRateLimits: { user: 1e9, address: 1e9 } })
+  const { id: project } = await operations.projects.create(user, { name: 'Changes' })
+  const ids = []
+  for (let i = 0; i < CHANGING; i++) ids.push((await operations.tasks.create(user, project, { title: `${i}` })).id)
+  const patch = async (id, output) => {
+    const body = JSON.stringify({ output })
+    const headers = { 'content-type': 'application/json' }
+    const response = await fetch(new Request(`http://127.0.0.1/api/tasks/${id}`, { method: 'PATCH', headers, body }))
+    const text = await response.text()
+    if (response.status !== 200) throw new Error(text)
+  }
+  const costOfChanges = async (idOf) => {
+    const before = process.cpuUsage()
+    const client = async (_, i) => {
+      for (let at = 0; at < CHANGES; at++) await patch(idOf(i), `${i} ${at}`)
+    }
+    await Promise.all(Array.from({ length: CHANGING }, client))
+    const used = process.cpuUsage(before)
+    return (used.user + used.system) / (CHANGING * CHANGES)
+  }
+  await costOfChanges((i) => ids[i])
+  const ratios = []
+  for (let round = 0; round < Number(flags.rounds); round++) {
+    const apart = await costOfChanges((i) => ids[i])
+    const together = await costOfChanges(() => ids[0])
+    console.log(
+      `     ${name}: a change by one of ${CHANGING}: ${apart.toFixed(0)} µs, of the same task ${together.toFixed(0)} µs`,
+    )
+    ratios.push(together / apart)
+  }
+  hold(`${name}: a change of the same task by ${CHANGING}, CPU ÷ of different tasks`, median(ratios), 2)
+}
+
 await requests()
+const folder = await mkdtemp(join(tmpdir(), 'turnpike-bench-'))
+const { kv: onDisk } = await openStorage(`fs:${folder}/store`)
+await changes('fs', onDisk)
+await onDisk.close()
+await rm(folder, { recursive: true })
 const memory = await memoryKV()
 const own = await users('memory', memory)
 await work('memory', memory)
+await changes('memory', memory)
 for (const [name, module, startServer] of [
   ['redis', '../support/redis.ts', (m) => m.startRedis({ appendfsync: ['always'] })],
   ['postgres', '../support/postgres.ts', (m) => m.startPostgres()],
@@ -226,6 +275,7 @@ for (const [name, module, startServer] of [
   const { kv } = await openStorage(server.url)
   await users(name, kv, own)
   await work(name, kv)
+  await changes(name, kv)
   await kv.close()
   await server.stop()
 }

@@ -12,7 +12,7 @@ import {
 import { giveUp, releaseSpace, reserveSpace } from './entities/file-space.js'
 import { createProject, deleteProject, updateProject } from './entities/projects.js'
 import { finishPurges } from './entities/purges.js'
-import { createTask, updateTask } from './entities/tasks.js'
+import { createTask, taskUpdates } from './entities/tasks.js'
 import { storedBytes, verifyBytes } from './verify-bytes.js'
 
 const NO_LIMIT = { projects: null, agents: null, tasks: null, bytes: Infinity }
@@ -55,12 +55,9 @@ async function* acts(): AsyncGenerator<void> {
   const { id: taskId } = await createTask(kv, user, id, task, AT)
   await createTask(kv, user, id, task, AT)
   yield
+  const update = taskUpdates(kv, { ...AT, used, now: () => AT.now })
   for (const output of ['one', 'two', null, 'three']) {
-    await updateTask(kv, user, taskId, () => ({ output, draft_output: `${output} x` }), {
-      ...AT,
-      used,
-      now: () => AT.now,
-    })
+    await update(user, taskId, () => ({ output, draft_output: `${output} x` }))
     yield
   }
   await createSession(kv, user, { label: 'S', metadata: { 1: 'x', a: { b: [1.5, null] } } })

@@ -145,6 +145,8 @@ export const blobContract: BlobContractCase[] = [
       const cases: [number, number | undefined][] = [
         [0, 0],
         [0, 3],
+        [65_535, 65_536],
+        [100_000, 165_535],
         [MiB - 1, MiB],
         [MiB, 2 * MiB - 1],
         [5, 3 * MiB],
@@ -236,6 +238,16 @@ export const blobContract: BlobContractCase[] = [
       const blob = await blobs.get(key)
       const body = bodies[Number(blob?.type.slice(2))]
       assert.ok(body?.equals(await read(blob)))
+    },
+  },
+  {
+    name: 'does not end early where the blob is deleted before it is read',
+    async run(blobs) {
+      const key = fresh()
+      await blobs.put(key, randomBytes(2 * MiB), anything)
+      const blob = await blobs.get(key, { start: MiB + 5 })
+      await blobs.delete(key)
+      await assert.rejects(read(blob))
     },
   },
   {

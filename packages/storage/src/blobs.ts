@@ -6,7 +6,7 @@ import { StorageError } from '@turnpike/core'
 import { timeOf, uuidv7 } from '@turnpike/core/internal'
 import { cutRange, writeChunks } from './blob-bytes.js'
 import { envelope } from './envelope.js'
-import type { Driver, Items, StorageLike } from './storage-like.js'
+import type { Driver, ItemRange, Items, StorageLike } from './storage-like.js'
 import { boundedCalls, itemsOf } from './storage-like.js'
 
 /** Options of {@link unstorageBlobs}. */
@@ -45,6 +45,31 @@ interface Manifest extends StoredBlob {
   chunkBytes: number
   /** CRC-32 of each chunk. */
   sums: number[]
+  /** The sums within the chunks; absent where each is one block, and in blobs of earlier versions. */
+  blocks?: {
+    /** Size of a block in bytes; chunks begin with one. */
+    bytes: number
+    /** For each block, the CRC-32 of its chunk up to its end, so that a block can be checked from the sum before it. 32 bits, little-endian, as base64. */
+    sums: string
+  }
+}
+
+/** Size in bytes of what is checked, and of the smallest part that is read where the driver reads parts. */
+const BLOCK = 2 ** 16
+/** Most bytes that are read at once where the driver reads parts: larger buffers make V8 collect all garbage (docs/decisions/041). */
+const STEP = 2 ** 18
+
+const packed = (sums: number[]): string => {
+  const bytes = Buffer.alloc(4 * sums.length)
+  for (const [i, sum] of sums.entries()) bytes.writeUInt32LE(sum, 4 * i)
+  return bytes.toString('base64')
+}
+
+/** The sums at the ends of a blob's blocks, and the size of a block. */
+function blocksOf({ chunkBytes, sums, blocks }: Manifest): { blockBytes: number; sumOf: (block: number) => number } {
+  if (!blocks) return { blockBytes: chunkBytes, sumOf: (i) => sums[i]! }
+  const bytes = Buffer.from(blocks.sums, 'base64')
+  return { blockBytes: blocks.bytes, sumOf: (i) => bytes.readUInt32LE(4 * i) }
 }
 
 /** Manifests are sealed with the name of the blob, so both copies are the same text. */
@@ -56,24 +81,32 @@ const chunkOf = (name: string, id: string, index: number): string => `chunk:${na
 /** The prefix with which unstorage stores bytes as text. */
 const BASE64 = 'base64:'
 
-/** Access to the chunks of a storage; stored as base64 text if the driver has no raw methods. */
-function chunksOf(storage: StorageLike, items: Items, base: string, timeout: number) {
+/** A copy of a part, as the driver may refer to the whole. */
+const cut = (bytes: Uint8Array, { offset, length }: ItemRange): Uint8Array =>
+  new Uint8Array(bytes.subarray(offset, offset + length))
+
+/** Access to the chunks of a storage, which are read in parts; stored as base64 text if the driver has no raw methods. */
+function chunksOf(
+  storage: StorageLike,
+  items: Items,
+  { base, timeout, readsRanges }: { base: string; timeout: number; readsRanges: boolean },
+) {
   if (!storage.getItemRaw || !storage.setItemRaw)
     return {
-      async get(key: string): Promise<Uint8Array | null> {
+      async get(key: string, range: ItemRange): Promise<Uint8Array | null> {
         const text = await items.get(key)
-        return text === null ? null : Buffer.from(text.slice(BASE64.length), 'base64')
+        return text === null ? null : cut(Buffer.from(text.slice(BASE64.length), 'base64'), range)
       },
       set: (key: string, { buffer, byteOffset, byteLength }: Uint8Array): Promise<void> =>
         items.set(key, BASE64 + Buffer.from(buffer, byteOffset, byteLength).toString('base64')),
     }
   const call = boundedCalls(timeout)
   return {
-    async get(key: string): Promise<Uint8Array | null> {
-      const value = await call('a read', () => storage.getItemRaw!(`${base}:${key}`, {}))
+    async get(key: string, range: ItemRange): Promise<Uint8Array | null> {
+      const value = await call('a read', () => storage.getItemRaw!(`${base}:${key}`, readsRanges ? { range } : {}))
       if (value === null || value === undefined) return null
-      if (value instanceof Uint8Array) return value
-      if (value instanceof ArrayBuffer) return new Uint8Array(value)
+      const bytes = value instanceof ArrayBuffer ? new Uint8Array(value) : value
+      if (bytes instanceof Uint8Array) return readsRanges ? bytes : cut(bytes, range)
       // The file driver of unstorage returns errors as values.
       throw value instanceof Error ? value : new StorageError('The storage does not give bytes back', 'none')
     },
@@ -85,7 +118,7 @@ function chunksOf(storage: StorageLike, items: Items, base: string, timeout: num
 
 /**
  * Stores blobs in chunks on an unstorage `Storage` or driver, so that any driver can stream and serve ranges. `parallel` chunks of a
- * blob and one more are in memory while it is written, one while it is read. Within a process, puts and deletes of one key run one after the other; between
+ * blob and one more are in memory while it is written; while it is read one, or 256 KiB where the driver reads parts of items. Within a process, puts and deletes of one key run one after the other; between
  * processes, the last one wins.
  * @throws StorageError if the storage is read-only
  * @example const blobs = unstorageBlobs(createStorage({ driver: fsDriver({ base: './files' }) }))
@@ -94,8 +127,9 @@ export function unstorageBlobs(storage: StorageLike, options: UnstorageBlobsOpti
   const { base = 'blobs', chunkBytes = 2 ** 20, parallel = 4, timeout = 30_000, putWithin = 86_400_000 } = options
   if (!storage.setItem || !storage.removeItem) throw new StorageError('The storage can only be read', 'none')
   const items = itemsOf(storage, base, timeout)
-  const chunks = chunksOf(storage, items, base, timeout)
-  const { copiesBytes: reuse = false } = storage as Driver
+  const { copiesBytes: reuse = false, readsRanges = false } = storage as Driver
+  const chunks = chunksOf(storage, items, { base, timeout, readsRanges })
+  const blockBytes = chunkBytes % BLOCK === 0 ? BLOCK : chunkBytes
 
   // A driver that writes in place loses an item if it is killed during the write. A manifest is therefore stored twice: the second copy
   // describes the current blob while the first is being replaced.
@@ -131,14 +165,24 @@ export function unstorageBlobs(storage: StorageLike, options: UnstorageBlobsOpti
     }
   }
 
-  async function* read(name: string, { id, chunkBytes, sums }: Manifest, range: Required<ByteRange> | null) {
+  async function* read(name: string, manifest: Manifest, range: Required<ByteRange> | null) {
     if (!range) return
-    for (let i = Math.floor(range.start / chunkBytes); i * chunkBytes <= range.end; i++) {
-      const chunk = await chunks.get(chunkOf(name, id, i))
-      if (!chunk) throw new StorageError('The blob was replaced or deleted while it was being read', 'none')
-      if (crc32(chunk) !== sums[i]) throw new StorageError('A chunk of the blob is damaged', 'none')
-      const at = i * chunkBytes
-      yield new Uint8Array(chunk.subarray(Math.max(0, range.start - at), range.end + 1 - at))
+    const { id, size, chunkBytes } = manifest
+    const { blockBytes, sumOf } = blocksOf(manifest)
+    const step = readsRanges ? Math.max(STEP, blockBytes) : chunkBytes
+    const last = Math.min(Math.ceil((range.end + 1) / blockBytes) * blockBytes, size)
+    for (let at = range.start - (range.start % blockBytes), end = at; at < last; at = end) {
+      const offset = at % chunkBytes
+      end = Math.min(at + step, at - offset + chunkBytes, last)
+      const bytes = await chunks.get(chunkOf(name, id, (at - offset) / chunkBytes), { offset, length: end - at })
+      if (!bytes) throw new StorageError('The blob was replaced or deleted while it was being read', 'none')
+      for (let from = 0; from < end - at; from += blockBytes) {
+        const block = (at + from) / blockBytes
+        const before = offset + from === 0 ? 0 : sumOf(block - 1)
+        if (crc32(bytes.subarray(from, from + blockBytes), before) !== sumOf(block))
+          throw new StorageError('A chunk of the blob is damaged', 'none')
+      }
+      yield bytes.subarray(Math.max(0, range.start - at), range.end + 1 - at)
     }
   }
 
@@ -148,13 +192,20 @@ export function unstorageBlobs(storage: StorageLike, options: UnstorageBlobsOpti
       const id = uuidv7()
       const began = Date.now()
       const sums: number[] = []
+      const blockSums: number[] = []
       let isCommitting = false
       try {
         const stored = await writeChunks(body, { chunkBytes, maxBytes, parallel, reuse, signal }, (chunk, i) => {
-          sums[i] = crc32(chunk)
+          let sum = 0
+          for (let at = 0; at < chunk.length; at += blockBytes) {
+            sum = crc32(chunk.subarray(at, at + blockBytes), sum)
+            blockSums.push(sum)
+          }
+          sums.push(sum)
           return chunks.set(chunkOf(name, id, i), chunk)
         })
-        const manifest = await seal(name, { id, type, chunkBytes, sums, ...stored } satisfies Manifest)
+        const blocks = blockSums.length > sums.length && { blocks: { bytes: blockBytes, sums: packed(blockSums) } }
+        const manifest = await seal(name, { id, type, chunkBytes, sums, ...blocks, ...stored } satisfies Manifest)
         await serialize(name, async () => {
           const old = await find(name)
           if (old) {

@@ -45,6 +45,20 @@ describe('durableFs', () => {
     expect((await stat(join(folder, 'deep/er/a/b.item'))).mode & 0o777).toBe(0o600)
   })
 
+  it('reads parts of items', async () => {
+    const driver = durableFs({ base: folder })
+    await driver.setItemRaw('a', Buffer.from('abcdef'))
+    const read = async (key: string, offset: number, length: number) =>
+      (await driver.getItemRaw(key, { range: { offset, length } }))?.toString()
+    expect([await read('a', 0, 2), await read('a', 2, 3), await read('a', 4, 9), await read('a', 6, 1)]).toEqual([
+      'ab',
+      'cde',
+      'ef',
+      '',
+    ])
+    expect(await read('b', 0, 2)).toBeUndefined()
+  })
+
   it('lists and removes items', async () => {
     const driver = durableFs({ base: folder })
     expect([await driver.hasItem('a'), await driver.getItem('a'), await driver.getItemRaw('a')]).toEqual([

@@ -4,7 +4,7 @@ import { dirname, join, sep } from 'node:path'
 import type { KV } from '@turnpike/core'
 import type { OpenKVOptions } from './open-kv.js'
 import { openKV } from './open-kv.js'
-import type { Driver, StorageLike } from './storage-like.js'
+import type { Driver, ItemRange, StorageLike } from './storage-like.js'
 import { upgradeFolder } from './upgrade.js'
 
 const absent = (error: NodeJS.ErrnoException): null => {
@@ -32,7 +32,7 @@ const STALE_MS = 600_000
 export interface DurableFs extends StorageLike, Required<Driver> {
   hasItem(key: string): Promise<boolean>
   getItem(key: string): Promise<string | null>
-  getItemRaw(key: string): Promise<Uint8Array | null>
+  getItemRaw(key: string, options?: { range?: ItemRange }): Promise<Uint8Array | null>
   setItem(key: string, value: string): Promise<void>
   setItemRaw(key: string, value: Uint8Array): Promise<void>
   removeItem(key: string): Promise<void>
@@ -80,6 +80,20 @@ export function durableFs(options: { base: string }): DurableFs {
 
   const read = (key: string): Promise<Buffer | null> => readFile(pathOf(key)).catch(absent)
 
+  const readRange = async (key: string, { offset, length }: ItemRange): Promise<Buffer | null> => {
+    const handle = await open(pathOf(key)).catch(absent)
+    if (!handle) return null
+    try {
+      const bytes = Buffer.allocUnsafeSlow(length)
+      let filled = 0
+      for (let count = 1; count > 0 && filled < length; filled += count)
+        count = (await handle.read(bytes, filled, length - filled, offset + filled)).bytesRead
+      return bytes.subarray(0, filled)
+    } finally {
+      await handle.close()
+    }
+  }
+
   const write = async (key: string, data: string | Uint8Array): Promise<void> => {
     const path = pathOf(key)
     const folder = await folderOf(path)
@@ -107,10 +121,11 @@ export function durableFs(options: { base: string }): DurableFs {
     durability: 'power-loss',
     atomic: true,
     copiesBytes: true,
+    readsRanges: true,
     hasItem: async (key) => (await access(pathOf(key)).catch(absent)) !== null,
     // Decoded in one step: readFile with an encoding decodes chunk by chunk, which takes longer than the read.
     getItem: async (key) => (await read(key))?.toString() ?? null,
-    getItemRaw: read,
+    getItemRaw: (key, { range } = {}) => (range ? readRange(key, range) : read(key)),
     setItem: write,
     setItemRaw: write,
     async removeItem(key) {

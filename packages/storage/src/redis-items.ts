@@ -4,6 +4,7 @@ import type { Driver, StorageLike } from './storage-like.js'
 export interface RedisItemsClient {
   get(key: string): Promise<string | null>
   getBuffer(key: string): Promise<Uint8Array | null>
+  getrangeBuffer(key: string, start: number, end: number): Promise<Uint8Array>
   set(key: string, value: string | Buffer): Promise<unknown>
   unlink(key: string): Promise<unknown>
   scan(cursor: string, match: 'MATCH', pattern: string, count: 'COUNT', number: number): Promise<[string, string[]]>
@@ -28,10 +29,16 @@ export function redisItems(
   return {
     name: 'redis-items',
     copiesBytes: true,
+    readsRanges: true,
     getItem: (key) => client.get(keyOf(key)),
     setItem: (key, value) => client.set(keyOf(key), value),
     removeItem: (key) => client.unlink(keyOf(key)),
-    getItemRaw: (key) => client.getBuffer(keyOf(key)),
+    async getItemRaw(key, { range }) {
+      if (!range) return client.getBuffer(keyOf(key))
+      const bytes = await client.getrangeBuffer(keyOf(key), range.offset, range.offset + range.length - 1)
+      // Empty where there is no such item, too.
+      return bytes.length > 0 ? bytes : null
+    },
     setItemRaw: (key, { buffer, byteOffset, byteLength }) =>
       client.set(keyOf(key), Buffer.from(buffer, byteOffset, byteLength)),
     async getKeys() {

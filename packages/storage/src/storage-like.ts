@@ -1,11 +1,18 @@
 import { StorageError } from '@turnpike/core'
 
+/** A part of an item: `length` bytes from `offset` on, counted from 0. */
+export interface ItemRange {
+  offset: number
+  length: number
+}
+
 /** The part of an unstorage `Storage` or driver that is used. */
 export interface StorageLike {
   getItem(key: string): unknown
   setItem?(key: string, value: string, options: object): unknown
   removeItem?(key: string, options: object): unknown
-  getItemRaw?(key: string, options: object): unknown
+  /** `range` is given to drivers with {@link Driver.readsRanges} alone. */
+  getItemRaw?(key: string, options: { range?: ItemRange }): unknown
   setItemRaw?(key: string, value: Uint8Array, options: object): unknown
   getKeys(base: string, options: object): string[] | Promise<string[]>
   /** On a `Storage`: returns the driver that is mounted at a key. */
@@ -13,7 +20,7 @@ export interface StorageLike {
   dispose?(): unknown
 }
 
-/** The properties of an unstorage driver. `durability`, `atomic` and `copiesBytes` are extensions of ours. */
+/** The properties of an unstorage driver. All but `name` and `options` are extensions of ours. */
 export interface Driver {
   name?: string | undefined
   options?: unknown
@@ -23,6 +30,11 @@ export interface Driver {
   atomic?: boolean
   /** Whether bytes that were set may be changed afterwards, because the driver does not refer to them any longer. */
   copiesBytes?: boolean
+  /**
+   * Whether `getItemRaw(key, { range })` reads that part of an item alone. It returns a copy of it, shorter where the item ends before, or null if there is
+   * no such item. Default: items are read whole.
+   */
+  readsRanges?: boolean
 }
 
 /** A storage of text items, with time-outs, whose errors are always rejections. */

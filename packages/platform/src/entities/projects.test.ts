@@ -6,7 +6,7 @@ import { verifyPlatform } from '../verify.js'
 import { addMessages, clearConversation, lastMessages } from './conversations.js'
 import { createProject, deleteProject, listProjects, updateProject } from './projects.js'
 import { finishPurges } from './purges.js'
-import { createTask, listRevisions, updateTask } from './tasks.js'
+import { createTask, listRevisions, taskUpdates } from './tasks.js'
 
 const START = Date.UTC(2026, 0, 2)
 const NO_LIMIT = { projects: null, agents: null, tasks: null, bytes: Infinity }
@@ -43,7 +43,7 @@ beforeEach(async () => {
 const newProject = (store: KV = kv) =>
   createProject(store, user, fields, { agents: 2, limits: NO_LIMIT, now: START }).then(({ id }) => id)
 const change = (store: KV, id: string, changes: object, now = () => START) =>
-  updateTask(store, user, id, () => changes, { used, bytes: Infinity, now })
+  taskUpdates(store, { used, bytes: Infinity, now })(user, id, () => changes)
 const problems = async () => {
   const all: string[] = []
   for await (const problem of verifyPlatform(kv)) all.push(problem)

@@ -1,6 +1,7 @@
 import type { Commit, Entry, Key, KV, UsageTotals } from '@turnpike/core'
 import type { Counts } from '@turnpike/core/internal'
 import { counting, growth, ownedKey, repeated, uuidv7 } from '@turnpike/core/internal'
+import { batches } from '../batches.js'
 import { NEW_TASK_STATUS } from '../conventions.js'
 import { notFound } from '../errors.js'
 import { Task, TaskRevision, viewOf } from '../schemas.js'
@@ -115,70 +116,107 @@ export async function listTasks(kv: KV, userId: string, projectId: string, page:
   return { items: items.map(taskView), next }
 }
 
-/** The writes that give a task another output: its entry in the results and, where it is a text, a revision; and the entry that is deleted. */
-function outputWrites(
-  task: StoredTask,
-  before: string | undefined,
-  used: UsageTotals,
-): { set: NonNullable<Commit['set']>; gone: { key: Key; value: string }[] } {
+/** The entry of a task in the results of its project. */
+const resultOf = ({ id, project_id, result }: StoredTask): { key: Key; value: string }[] =>
+  result === undefined ? [] : [{ key: resultKey(project_id, result), value: id }]
+
+/** Gives a task the result of another output. @returns the revision, where the output is a text */
+function revise(task: StoredTask, used: UsageTotals): NonNullable<Commit['set']> {
   const { id: task_id, project_id, output, updated_at: created_at } = task
-  const gone = before === undefined ? [] : [{ key: resultKey(project_id, before), value: task_id }]
   delete task.result
-  if (output === null) return { set: [], gone }
+  if (output === null) return []
   // The time of each change of a task is later than that of the one before, and so are the ids of its revisions.
   const id = uuidv7(Date.parse(created_at))
   const revision: StoredRevision = { id, task_id, output, created_at, used }
   task.result = id
-  const set = [
-    { key: inProject(project_id, 'revision', task_id, id), value: revision },
-    { key: resultKey(project_id, id), value: task_id },
-  ]
-  return { set, gone }
+  return [{ key: inProject(project_id, 'revision', task_id, id), value: revision }]
 }
 
 /** The fields of a task that another has not, or other than it: those that both have may be megabytes, and need not be counted. */
 const otherFields = (task: StoredTask, other: StoredTask): Partial<StoredTask> =>
   Object.fromEntries(Object.entries(task).filter(([name, value]) => other[name as keyof Task] !== value))
 
+/** Gets the current task and returns what is different in the new one. */
+export type ChangeOfTask = (task: Task) => TaskChange | Promise<TaskChange>
+
+/** What changes of tasks depend on. */
+export interface TaskUpdateOptions {
+  /** What a task has used so far, for a revision. */
+  used: (taskId: string) => Promise<UsageTotals>
+  /** Bytes of data in all that a user may have. */
+  bytes: number
+  now: () => number
+}
+
+/** Bytes by which one commit may grow the data, unless one change does: the rest of the changes that wait are for the next. */
+const GROWTH = 2 ** 20
+
 /**
- * Changes a task, by one commit. Concurrent changes are all applied, one after the other.
- * @param change gets the current task and returns what is different in the new one
- * @param options.used what the task has used so far, for a revision
- * @param options.bytes bytes of data in all that the user may have
- * @throws ApiError 404, 403 for somebody else's or where it would be more than `bytes`, and what `change` throws
+ * Makes changes of a task, each on what the one before has left, by one commit. Those for which there would be more than {@link GROWTH} are left out.
+ * @returns the outcome of each
+ * @throws ApiError 404, or 403 for somebody else's
  */
-export async function updateTask(
+async function changeTask(
   kv: KV,
   userId: string,
   id: string,
-  change: (task: Task) => TaskChange | Promise<TaskChange>,
-  { used, bytes, now }: { used: (taskId: string) => Promise<UsageTotals>; bytes: number; now: () => number },
-): Promise<Task> {
+  changes: ChangeOfTask[],
+  { used, bytes, now }: TaskUpdateOptions,
+): Promise<PromiseSettledResult<Task>[]> {
   return repeated(`data ${userId}`, async () => {
     const [{ project, task }, entry] = await Promise.all([
       ownTask(kv, userId, id, 403),
       kv.get<Counts>(ownedKey(userId)),
     ])
-    const before = task.value
-    const changes = await change(taskView(before))
-    if (Object.keys(changes).length === 0) return taskView(before)
-    const value: StoredTask = { ...before, ...changes, updated_at: timeAfter(before.updated_at, now()) }
-    const writes =
-      value.output === before.output ? { set: [], gone: [] } : outputWrites(value, before.result, await used(before.id))
-    const set = [{ key: task.key, value }, ...writes.set]
-    const more = growth(
-      [{ key: task.key, value: otherFields(value, before) }, ...writes.set],
-      [{ key: task.key, value: otherFields(before, value) }, ...writes.gone],
-    )
-    const { check, sum } = await counting(kv, ownedKey(userId), more, { limits: { bytes }, entry })
+    const { key, version, value: before } = task
+    const outcomes: PromiseSettledResult<Task>[] = []
+    const revisions: NonNullable<Commit['set']> = []
+    let current = before
+    let more = 0
+    let counts: Required<Pick<Commit, 'check' | 'sum'>> = { check: [], sum: [] }
+    for (const change of changes)
+      try {
+        const fields = await change(taskView(current))
+        if (Object.keys(fields).length > 0) {
+          const value: StoredTask = { ...current, ...fields, updated_at: timeAfter(current.updated_at, now()) }
+          const revision = value.output === current.output ? [] : revise(value, await used(value.id))
+          const grown = growth(
+            [{ key, value: otherFields(value, current) }, ...revision, ...resultOf(value)],
+            [{ key, value: otherFields(current, value) }, ...resultOf(current)],
+          )
+          if (outcomes.length > 0 && more + grown.bytes > GROWTH) break
+          counts = await counting(kv, ownedKey(userId), { bytes: more + grown.bytes }, { limits: { bytes }, entry })
+          more += grown.bytes
+          revisions.push(...revision)
+          current = value
+        }
+        outcomes.push({ status: 'fulfilled', value: taskView(current) })
+      } catch (reason) {
+        outcomes.push({ status: 'rejected', reason })
+      }
+    if (current === before) return outcomes
+    const isSame = current.result === before.result
     const commit: Commit = {
-      check: [{ key: task.key, version: task.version }, ...check],
-      set,
-      del: writes.gone.map(({ key }) => key),
-      sum,
+      check: [{ key, version }, ...counts.check],
+      set: [{ key, value: current }, ...revisions, ...(isSame ? [] : resultOf(current))],
+      del: isSame ? [] : resultOf(before).map((result) => result.key),
+      sum: counts.sum,
     }
-    return (await commitInProject(kv, project, commit)) ? taskView(value) : undefined
+    return (await commitInProject(kv, project, commit)) ? outcomes : undefined
   })
+}
+
+/**
+ * Changes of tasks of a user. Each is applied, after those before; those that come while the same task is being changed are made by one commit.
+ * @returns a function, which throws ApiError 404, 403 for somebody else's or where it would be more than `bytes`, and what `change` throws
+ */
+export function taskUpdates(
+  kv: KV,
+  options: TaskUpdateOptions,
+): (userId: string, id: string, change: ChangeOfTask) => Promise<Task> {
+  const inBatch = batches<ChangeOfTask, Task>()
+  return (userId, id, change) =>
+    inBatch(`${id.toLowerCase()} ${userId}`, change, (changes) => changeTask(kv, userId, id, changes, options))
 }
 
 /** The revisions of a task, newest first. @throws ApiError 404 */

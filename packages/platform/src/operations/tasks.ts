@@ -2,7 +2,7 @@ import { content, jsonArray, Paging } from '@turnpike/http'
 import * as v from 'valibot'
 import type { Paging as PagingInput } from '../entities/pages.js'
 import type { NewTask as TaskInput, TaskChange } from '../entities/tasks.js'
-import { createTask, getTask, listRevisions, listTasks, revisionView, updateTask } from '../entities/tasks.js'
+import { createTask, getTask, listRevisions, listTasks, revisionView, taskUpdates } from '../entities/tasks.js'
 import { forbidden } from '../errors.js'
 import { defined } from '../given-fields.js'
 import { operation } from '../operation.js'
@@ -10,7 +10,8 @@ import type { Parts } from '../parts.js'
 import { IdParams, Name, Task, TaskRevision, TaskState, TaskStatus, Text } from '../schemas.js'
 
 /**
- * Decides whether a change of a task is allowed. Returns why not, which the caller gets with 403, or undefined.
+ * Decides whether a change of a task is allowed. Returns why not, which the caller gets with 403, or undefined. It may be asked several times for one change,
+ * and other changes of the task wait meanwhile.
  * @example ({ task, change }) => (change.status === 'done' && task.requires_user_approval && task.status !== 'waiting_approval' ? 'Approve it first' : undefined)
  */
 export type TaskPolicy = (move: {
@@ -21,21 +22,15 @@ export type TaskPolicy = (move: {
 
 /** What users can do with the tasks of their projects, without HTTP. */
 export function taskOperations({ kv, ledger, taskPolicy, planLimits, dataBytes: bytes, now }: Parts) {
-  const used = (id: string) => ledger.totals('task', id)
+  const updated = taskUpdates(kv, { used: (id) => ledger.totals('task', id), bytes, now })
   /** @throws ApiError 404, 403 for somebody else's task, where the policy refuses it, or where the plan has no space for its data */
   const update = (userId: string, id: string, change: (task: Task) => TaskChange) =>
-    updateTask(
-      kv,
-      userId,
-      id,
-      async (task) => {
-        const changes = change(task)
-        const refusal = await taskPolicy?.({ userId, task, change: changes })
-        if (refusal !== undefined) throw forbidden(refusal)
-        return changes
-      },
-      { used, bytes, now },
-    )
+    updated(userId, id, async (task) => {
+      const changes = change(task)
+      const refusal = await taskPolicy?.({ userId, task, change: changes })
+      if (refusal !== undefined) throw forbidden(refusal)
+      return changes
+    })
 
   return {
     /** @throws ApiError 404 where there is no such project of the user, 403 where the plan has no more tasks, or no space for its data */
