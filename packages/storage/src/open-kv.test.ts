@@ -16,7 +16,8 @@ describe('openKV', () => {
   it('reports its capabilities', async () => {
     const { driver } = mapDriver()
     const capabilities = async (more: Partial<Driver>) => (await openKV({ ...driver, ...more })).capabilities
-    expect(await capabilities({})).toEqual({ writers: 'one-process', durability: 'engine-configured', driver: 'map' })
+    expect(await capabilities({})).toEqual({ writers: 'one-process', durability: 'unknown', driver: 'map' })
+    expect(await capabilities({ name: 'mongodb' })).toMatchObject({ durability: 'engine-configured' })
     expect(await capabilities({ name: 'memory' })).toMatchObject({ driver: 'memory', durability: 'none' })
     expect(await capabilities({ durability: 'power-loss' })).toMatchObject({ durability: 'power-loss' })
   })

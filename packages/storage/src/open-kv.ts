@@ -43,10 +43,15 @@ const UNFIT: Record<string, string> = {
   uploadthing: FILES,
 }
 
+/** Drivers of unstorage in front of a database, which decides what survives. */
+const databases = 'redis upstash mongodb db0 planetscale deno-kv deno-kv-node azure-cosmos azure-storage-table'
+
+/** What an acknowledged commit survives with the drivers of unstorage; others say it themselves (`durability`), or it is not known. */
 const DURABILITY: Record<string, KVCapabilities['durability']> = {
   memory: 'none',
   fs: 'process-crash',
   'fs-lite': 'process-crash',
+  ...Object.fromEntries(databases.split(' ').map((name) => [name, 'engine-configured'] as const)),
 }
 
 const refused = (name: string, why: string): StorageError =>
@@ -99,7 +104,7 @@ export async function openKV(storage: StorageLike, options: OpenKVOptions = {}):
     await probe(items, name)
     const kv = await memoryKV({
       log: segmentLog(items, await claim(items), { cache, mergeAfter, itemSize, torn: !driver.atomic }),
-      capabilities: { writers, durability: driver.durability ?? DURABILITY[name] ?? 'engine-configured', driver: name },
+      capabilities: { writers, durability: driver.durability ?? DURABILITY[name] ?? 'unknown', driver: name },
     })
     return {
       ...kv,

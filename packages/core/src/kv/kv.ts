@@ -61,8 +61,8 @@ export interface ListOptions {
 export interface KVCapabilities {
   /** How many processes may write: `one-process`, `one-host` or `many-hosts`. */
   writers: 'one-process' | 'one-host' | 'many-hosts'
-  /** What an acknowledged commit survives. */
-  durability: 'none' | 'process-crash' | 'power-loss' | 'engine-configured'
+  /** What an acknowledged commit survives; `unknown` with a driver that says nothing of it. */
+  durability: 'none' | 'process-crash' | 'power-loss' | 'engine-configured' | 'unknown'
   /** Name of the driver, for messages. */
   driver: string
 }
