@@ -89,3 +89,6 @@ export const JSON_VALUES = 400_000
 
 /** Not shown: fields of all objects of a JSON body or string. Names that all differ cost ten times as much as other values. */
 export const JSON_FIELDS = 100_000
+
+/** Not shown: entries of a store in memory and on a log, such as a folder, from which its `health()` warns. It is made for up to a million. */
+export const MANY_ENTRIES = 250_000

@@ -4,8 +4,11 @@ import { StorageError } from '@turnpike/core'
 export interface StorageLike {
   getItem(key: string): unknown
   setItem?(key: string, value: string, options: object): unknown
-  removeItem?(key: string, options: object): unknown
+  /** `flush: false`, an extension of ours: the item may come back after a power failure. */
+  removeItem?(key: string, options: { flush?: boolean }): unknown
   getItemRaw?(key: string, options: object): unknown
+  /** An extension of ours: the bytes of an item from `start` to `end`, exclusive, or to its end; null if there is no item. */
+  getItemPart?(key: string, start: number, end: number): Promise<Uint8Array | null>
   setItemRaw?(key: string, value: Uint8Array, options: object): unknown
   getKeys(base: string, options: object): string[] | Promise<string[]>
   /** On a `Storage`: returns the driver that is mounted at a key. */
@@ -28,10 +31,17 @@ export interface Driver {
 /** A storage of text items, with time-outs, whose errors are always rejections. */
 export interface Items {
   get(key: string): Promise<string | null>
+  /** The bytes of an item from `start` to `end`, exclusive, or to its end; null if there is no item. */
+  part(key: string, start: number, end: number): Promise<Uint8Array | null>
+  /** Whether `part` reads only what it returns. */
+  readsParts: boolean
   set(key: string, text: string): Promise<void>
-  remove(key: string): Promise<void>
+  /** @param options.flush whether the item must not come back after a power failure; default true */
+  remove(key: string, options?: { flush?: boolean }): Promise<void>
   keys(): Promise<string[]>
 }
+
+const utf8 = new TextEncoder()
 
 /** Runs storage calls with a time-out in milliseconds. */
 export const boundedCalls =
@@ -58,18 +68,25 @@ export const boundedCalls =
 export function itemsOf(storage: StorageLike, base: string, timeout: number): Items {
   const prefix = `${base}:`
   const call = boundedCalls(timeout)
+  const get = async (key: string): Promise<string | null> => {
+    const value = await call('a read', () => storage.getItem(prefix + key))
+    // The file driver of unstorage returns errors as values.
+    if (value instanceof Error) throw value
+    return typeof value === 'string' ? value : null
+  }
   return {
-    async get(key) {
-      const value = await call('a read', () => storage.getItem(prefix + key))
-      // The file driver of unstorage returns errors as values.
-      if (value instanceof Error) throw value
-      return typeof value === 'string' ? value : null
+    get,
+    readsParts: storage.getItemPart !== undefined,
+    async part(key, start, end) {
+      if (storage.getItemPart) return call('a read', () => storage.getItemPart!(prefix + key, start, end))
+      const text = await get(key)
+      return text === null ? null : utf8.encode(text).subarray(start, end)
     },
     async set(key, text) {
       await call('a write', () => storage.setItem!(prefix + key, text, {}))
     },
-    async remove(key) {
-      await call('a removal', () => storage.removeItem!(prefix + key, {}))
+    async remove(key, options = {}) {
+      await call('a removal', () => storage.removeItem!(prefix + key, options))
     },
     async keys() {
       const keys = await call('a listing', () => storage.getKeys(base, {}))
