@@ -183,6 +183,14 @@ describe('a folder with large items', () => {
     )
   })
 
+  it('does not rewrite those that are large enough only to have fewer', async () => {
+    const kv = await openKV(durableFs({ base: folder }), { base: 'sizes', itemSize: 2 ** 20, mergeAfter: 8 })
+    for (let i = 0; i < 20; i++) await kv.commit({ set: [{ key: ['entry', String(i)], value: 'x'.repeat(70_000) }] })
+    await kv.close()
+    // And an empty one of the opening.
+    expect((await files()).filter((file) => /^sizes\/\d/.test(file))).toHaveLength(21)
+  })
+
   it.each([0, 2 ** 26])('reads values in blocks, with their neighbours (cache of %i)', async (cache) => {
     const { kv, read } = await counted(cache)
     read.parts = 0
@@ -291,8 +299,9 @@ describe('a folder of version 2', () => {
   it.each([
     ['in memory', 2 ** 26],
     ['read again', 0],
-  ])('is opened as it is, with its values %s, and merged into the present format', async (_, cache) => {
-    const kv = await fsKV(folder, { cache, mergeAfter: 2 })
+  ])('is opened as it is, with its values %s, and rewritten in the present format', async (_, cache) => {
+    // No two fit into one item, so that each is rewritten for its form.
+    const kv = await fsKV(folder, { cache, mergeAfter: 2, itemSize: 1 })
     expect(await contentOf(kv)).toEqual(expected)
     expect(await kv.get(['entry', 'later'])).toMatchObject({ version: '4', expiresAt: 9_000_000_000_000 })
     expect(await kv.get(['entry', 'gone'])).toBeNull()

@@ -11,6 +11,8 @@ export interface Segment extends Name {
   weight: number
   /** The value of `weight` when the item was written. */
   size: number
+  /** Whether it has form 2. */
+  isOld: boolean
   /** Whether a value could not be read from it. */
   damaged: boolean
 }
@@ -20,7 +22,14 @@ export interface Block extends Pick<Part, 'at' | 'bytes' | 'sum'> {
   of: Segment
 }
 
-export const segmentOf = (name: Name): Segment => ({ ...name, live: new Set(), weight: 0, size: 0, damaged: false })
+export const segmentOf = (name: Name): Segment => ({
+  ...name,
+  live: new Set(),
+  weight: 0,
+  size: 0,
+  isOld: false,
+  damaged: false,
+})
 
 export const blockOf = (entry: LogEntry): Block => entry.at as Block
 
@@ -39,6 +48,7 @@ export function detach(entry: LogEntry): boolean {
 export function attach(segment: Segment, parts: Part[], isLive: (entry: LogEntry) => boolean): void {
   for (const { entries, lengths, at, bytes, sum } of parts) {
     const block: Block = { of: segment, at, bytes, sum }
+    segment.isOld ||= sum === undefined
     let begin = 0
     for (const [i, entry] of entries.entries()) {
       const length = lengths[i]!

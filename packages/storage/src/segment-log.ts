@@ -24,6 +24,8 @@ export interface SegmentLogOptions {
 }
 
 const LINE_END = 10
+/** Number of characters that are rewritten for each item less. */
+const WORTH = 32_768
 /** Number of blocks whose text is kept after it was read. */
 const RECENT = 8
 
@@ -204,8 +206,9 @@ export function segmentLog(items: Items, owner: Owner, options: SegmentLogOption
   }
 
   /**
-   * Goes through the current items, oldest first. Merges neighbours that fit into one item, and rewrites items of which less than half is live.
-   * A delete can be dropped once no earlier item has an entry of its key: in the oldest item, and after all earlier items were rewritten.
+   * Goes through the current items, oldest first. Merges neighbours that fit into one item where they are small, where less than half of the first is live, or
+   * where it has an earlier form. A delete can be dropped once no earlier item has an entry of its key: in the oldest item, and after all earlier items
+   * were rewritten.
    */
   const merge = async (): Promise<void> => {
     sinceMerge = 0
@@ -219,14 +222,17 @@ export function segmentLog(items: Items, owner: Owner, options: SegmentLogOption
       }
       let weight = first.weight
       let until = at + 1
-      for (; until < segments.length && segments[until]!.to <= end && !segments[until]!.damaged; until++) {
-        weight += segments[until]!.weight
-        if (weight > itemSize) break
+      for (; until < segments.length; until++) {
+        const next = segments[until]!
+        if (next.to > end || next.damaged || weight + next.weight > itemSize) break
+        weight += next.weight
       }
+      const run = segments.slice(at, until)
+      const areSmall = weight < (run.length - 1) * WORTH
       const isStale = thorough
         ? first.weight < first.size || [...first.live].some(isDelete)
         : first.weight < first.size / 2
-      if (until > at + 1 || isStale) await replace(at, segments.slice(at, until), thorough || at === 0)
+      if (areSmall || isStale || first.isOld) await replace(at, run, thorough || at === 0)
     }
   }
 
