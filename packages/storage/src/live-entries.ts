@@ -56,9 +56,9 @@ export function attach(segment: Segment, parts: Part[], isLive: (entry: LogEntry
       if (isLive(entry)) {
         entry.at = block
         entry.p = begin
-        entry.n = isDelete(entry) ? 0 : length
+        entry.n = length
         segment.live.add(entry)
-        segment.weight += sizeOf(entry, entry.n)
+        segment.weight += sizeOf(entry, length)
       }
       begin += length
     }

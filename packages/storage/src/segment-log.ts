@@ -157,27 +157,23 @@ export function segmentLog(items: Items, owner: Owner, options: SegmentLogOption
     return text
   }
 
-  /** The value of an entry; undefined if it was forgotten in the meantime. @param keep whether to keep it in memory */
+  /** The value of an entry; undefined if it was forgotten, or moved to another item, in the meantime. @param keep whether to keep it in memory */
   const valueOf = async (entry: LogEntry, keep: boolean): Promise<string | undefined> => {
-    for (;;) {
-      if (entry.j !== null) return entry.j
-      const block = blockOf(entry)
-      const text = await textOf(block)
-      // It was read with its block, turned into a delete, or moved to another item by a merge.
-      if (entry.j !== null || entry.at !== block) continue
-      if (!block.of.live.has(entry)) return undefined
-      const begin = entry.p!
-      const value = block.sum === undefined ? text && valueIn(text, entry) : text?.slice(begin, begin + entry.n!)
-      if (value === undefined) {
-        block.of.damaged = true
-        throw new StorageError(`${entry.k} cannot be read: item ${nameOf(block.of)} is missing or corrupt`, 'none')
-      }
-      if (keep) {
-        entry.j = copyOf(value)
-        cache.add(entry)
-      }
-      return value
+    const block = blockOf(entry)
+    const text = await textOf(block)
+    if (entry.j !== null) return entry.j
+    if (!block.of.live.has(entry)) return undefined
+    const begin = entry.p!
+    const value = block.sum === undefined ? text && valueIn(text, entry) : text?.slice(begin, begin + entry.n!)
+    if (value === undefined) {
+      block.of.damaged = true
+      throw new StorageError(`${entry.k} cannot be read: item ${nameOf(block.of)} is missing or corrupt`, 'none')
     }
+    if (keep) {
+      entry.j = copyOf(value)
+      cache.add(entry)
+    }
+    return value
   }
 
   /** Replaces consecutive items by one without their obsolete entries. */

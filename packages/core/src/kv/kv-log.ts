@@ -44,7 +44,7 @@ export interface KVLog {
    * @throws StorageError with `outcome: 'none'` if nothing was stored, `'unknown'` if the entries may appear when the log is loaded again
    */
   append(entries: LogEntry[]): Promise<void>
-  /** Reads the value of an entry whose `j` is null; undefined if the entry was forgotten in the meantime. */
+  /** Reads the value of an entry whose `j` is null; undefined if the entry was forgotten, or the log has moved it, in the meantime: then look again. */
   read(entry: LogEntry): Promise<string | undefined>
   /** Marks an entry as obsolete: a later one replaced it or, where `over` is true, it expired, and no older one of its key may reappear. */
   forget(entry: LogEntry, over: boolean): void
