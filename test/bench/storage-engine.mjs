@@ -110,15 +110,15 @@ function watched(folder) {
   const merges = []
   const driver = {
     ...files,
-    async setItem(key, text) {
+    async setItemRaw(key, bytes) {
       const [, from, to] = /(\d+)-(\d+)-\d+-\d+$/.exec(key) ?? []
       const merge = { from: performance.now(), to: 0 }
       if (from !== to) merges.push(merge)
-      await files.setItem(key, text)
+      await files.setItemRaw(key, bytes)
       merge.to = performance.now()
     },
-    async removeItem(key) {
-      await files.removeItem(key)
+    async removeItem(key, options) {
+      await files.removeItem(key, options)
       if (merges.length > 0) merges.at(-1).to = performance.now()
     },
   }
@@ -128,7 +128,8 @@ function watched(folder) {
 /** One commit each millisecond, whether or not those before have ended; a commit waits from the time at which it is due. */
 async function paced(folder, mergeAfter) {
   const { driver, merges } = watched(folder)
-  const kv = await openKV(driver, { mergeAfter })
+  // The size of items as in `fsKV`.
+  const kv = await openKV(driver, { mergeAfter, itemSize: 2 ** 20 })
   merges.length = 0
   const begin = performance.now()
   const commits = []

@@ -27,6 +27,7 @@ export const likeFiles = (driver: StorageLike): StorageLike & Driver => ({
     const text = (await driver.getItem(key)) as string | null
     return text === null ? null : new TextEncoder().encode(text).subarray(start, end)
   },
+  setItemRaw: (key, bytes, options) => driver.setItem!(key, new TextDecoder().decode(bytes), options),
 })
 
 /** A commit that sets the key of this name. */

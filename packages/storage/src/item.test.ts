@@ -2,7 +2,6 @@ import { logEntry } from '@turnpike/core/internal'
 import { describe, expect, it } from 'vitest'
 import { checked, decodeItem, encodeItem, valueIn } from './item.js'
 
-const utf8 = new TextEncoder()
 const values = ['""', '"plain"', '{"a":"b\\nc"}', '"ü☃😀"', `"${'x'.repeat(50)}"`, '"\ufeff"', '7']
 
 describe('an item', () => {
@@ -11,10 +10,7 @@ describe('an item', () => {
     logEntry('counter', 20, undefined, { 'calls ü': 3 }, undefined),
     logEntry('deleted', 21, undefined, undefined, undefined),
   ]
-  const encoded = async (blockSize = 40) => {
-    const { text, parts } = await encodeItem('1-1-1-1', 33, list, ({ j }) => j, blockSize)
-    return { text, parts, bytes: utf8.encode(text) }
-  }
+  const encoded = () => encodeItem('1-1-1-1', 33, list, ({ j }) => j, 40)
   const plain = (parts: { entries: object[] }[]) => parts.flatMap(({ entries }) => entries)
 
   it('is decoded as it was encoded', async () => {
@@ -25,9 +21,8 @@ describe('an item', () => {
   })
 
   it('is decoded without its values from its first line', async () => {
-    const { text, parts, bytes } = await encoded()
-    const line = utf8.encode(text.slice(0, text.indexOf('\n') + 1))
-    const decoded = await decodeItem('1-1-1-1', line, false)
+    const { parts, bytes } = await encoded()
+    const decoded = await decodeItem('1-1-1-1', bytes.subarray(0, bytes.indexOf(10) + 1), false)
     expect(decoded!.parts.map(({ lengths }) => lengths)).toEqual(parts.map(({ lengths }) => lengths))
     expect(plain(decoded!.parts)).toEqual(list.map((entry) => (entry.j === undefined ? entry : { ...entry, j: null })))
     // Each value is where its block and the lengths before it say.
@@ -54,8 +49,8 @@ describe('an item', () => {
   })
 
   it('without entries is valid', async () => {
-    const { text } = await encodeItem('1-1-1-1', 5, [], () => undefined, 40)
-    expect(await decodeItem('1-1-1-1', utf8.encode(text), true)).toEqual({ version: 5, parts: [] })
+    const { bytes } = await encodeItem('1-1-1-1', 5, [], () => undefined, 40)
+    expect(await decodeItem('1-1-1-1', bytes, true)).toEqual({ version: 5, parts: [] })
   })
 })
 

@@ -1,5 +1,5 @@
 import type { LogEntry } from '@turnpike/core'
-import { isDelete, logEntry } from '@turnpike/core/internal'
+import { concat, isDelete, logEntry } from '@turnpike/core/internal'
 import { checksum, envelope } from './envelope.js'
 
 /** The format of all items. */
@@ -52,32 +52,38 @@ export async function encodeItem(
   list: LogEntry[],
   valueOf: (entry: LogEntry) => string | null | undefined,
   blockSize: number,
-): Promise<{ text: string; parts: Part[] }> {
-  const blocks: { stored: Stored[]; entries: LogEntry[]; lengths: number[]; text: string }[] = []
+): Promise<{ bytes: Uint8Array; parts: Part[] }> {
+  const blocks: { stored: Stored[]; entries: LogEntry[]; lengths: number[]; values: string[]; size: number }[] = []
   // In one turn, in which no entry can become obsolete.
   for (const entry of list) {
     let block = blocks.at(-1)
-    if (!block || block.text.length >= blockSize)
-      blocks.push((block = { stored: [], entries: [], lengths: [], text: '' }))
+    if (!block || block.size >= blockSize)
+      blocks.push((block = { stored: [], entries: [], lengths: [], values: [], size: 0 }))
     const { k, v, c, x } = entry
     const value = isDelete(entry) ? undefined : (valueOf(entry) ?? undefined)
     block.stored.push({ k, v, n: value?.length, c, x })
     block.entries.push(entry)
     block.lengths.push(value?.length ?? 0)
-    if (value !== undefined) block.text += value
+    if (value === undefined) continue
+    block.values.push(value)
+    block.size += value.length
   }
-  const parts: Part[] = []
-  let at = 0
-  for (const { entries, lengths, text } of blocks) {
-    const values = utf8.encode(text)
-    parts.push({ entries, lengths, at, bytes: values.length, sum: await checksum(values) })
-    at += values.length
+  const pieces = [new Uint8Array()]
+  const b: Head['b'] = []
+  for (const { values, stored } of blocks) {
+    const bytes = utf8.encode(values.join(''))
+    pieces.push(bytes)
+    b.push([await checksum(bytes), bytes.length, stored])
   }
-  const b = parts.map(({ sum, bytes }, i): Head['b'][0] => [sum!, bytes, blocks[i]!.stored])
-  const line = `${await seal(name, { v: version, b } satisfies Head)}\n`
-  const begin = utf8.encode(line).length
-  for (const part of parts) part.at += begin
-  return { text: line + blocks.map(({ text }) => text).join(''), parts }
+  pieces[0] = utf8.encode(`${await seal(name, { v: version, b } satisfies Head)}\n`)
+  let at = pieces[0].length
+  const parts = blocks.map(({ entries, lengths }, i): Part => {
+    const [sum, bytes] = b[i]!
+    const part = { entries, lengths, at, bytes, sum }
+    at += bytes
+    return part
+  })
+  return { bytes: concat(pieces, at), parts }
 }
 
 /**

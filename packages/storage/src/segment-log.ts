@@ -79,8 +79,8 @@ export function segmentLog(items: Items, owner: Owner, options: SegmentLogOption
     valueOf: (entry: LogEntry) => string | null | undefined,
   ): Promise<[Segment, Part[]]> => {
     const name = { from, to, epoch: owner.epoch, attempt: ++attempt }
-    const { text, parts } = await encodeItem(nameOf(name), version, list, valueOf, blockSize)
-    await items.set(nameOf(name), text)
+    const { bytes, parts } = await encodeItem(nameOf(name), version, list, valueOf, blockSize)
+    await items.setBytes(nameOf(name), bytes)
     await owner.verify()
     return [segmentOf(name), parts]
   }

@@ -36,12 +36,15 @@ export interface Items {
   /** Whether `part` reads only what it returns. */
   readsParts: boolean
   set(key: string, text: string): Promise<void>
+  /** Sets the text that has these bytes. */
+  setBytes(key: string, bytes: Uint8Array): Promise<void>
   /** @param options.flush whether the item must not come back after a power failure; default true */
   remove(key: string, options?: { flush?: boolean }): Promise<void>
   keys(): Promise<string[]>
 }
 
 const utf8 = new TextEncoder()
+const fromUtf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 
 /** Runs storage calls with a time-out in milliseconds. */
 export const boundedCalls =
@@ -74,6 +77,9 @@ export function itemsOf(storage: StorageLike, base: string, timeout: number): It
     if (value instanceof Error) throw value
     return typeof value === 'string' ? value : null
   }
+  const set = async (key: string, text: string): Promise<void> => {
+    await call('a write', () => storage.setItem!(prefix + key, text, {}))
+  }
   return {
     get,
     readsParts: storage.getItemPart !== undefined,
@@ -82,8 +88,12 @@ export function itemsOf(storage: StorageLike, base: string, timeout: number): It
       const text = await get(key)
       return text === null ? null : utf8.encode(text).subarray(start, end)
     },
-    async set(key, text) {
-      await call('a write', () => storage.setItem!(prefix + key, text, {}))
+    set,
+    async setBytes(key, bytes) {
+      // Only drivers with `getItemPart` are known to have one kind of item.
+      if (storage.getItemPart && storage.setItemRaw)
+        await call('a write', () => storage.setItemRaw!(prefix + key, bytes, {}))
+      else await set(key, fromUtf8.decode(bytes))
     },
     async remove(key, options = {}) {
       await call('a removal', () => storage.removeItem!(prefix + key, options))

@@ -88,6 +88,7 @@ export function faultyDriver(
           const text = disk.items.get(key)
           return text === undefined ? null : new TextEncoder().encode(text).subarray(start, end)
         }),
+      setItemRaw: (key, bytes) => driver.setItem!(key, new TextDecoder().decode(bytes), {}),
     }),
     async setItem(key, value) {
       underWay.set(key, value)
