@@ -1,10 +1,12 @@
 /**
- * One engine in a process of its own: `node storage-engine.mjs NAME WHERE fill | measure | paced MERGE_AFTER`, where WHERE is a folder,
- * a file or a URL. Prints its figures as JSON: commits per second, and times in milliseconds.
+ * One engine in a process of its own: `node storage-engine.mjs NAME WHERE fill | measure | paced MERGE_AFTER | records | start`, where WHERE is
+ * a folder, a file or a URL. Prints its figures as JSON: commits per second, times in milliseconds, and sizes in bytes.
  */
+import { readdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { memoryKV } from '@turnpike/core'
+import { fileURLToPath } from 'node:url'
+import { memoryKV, usageLedger } from '@turnpike/core'
 import { durableFs, fsKV, openKV, postgresKV, redisKV, sqliteKV } from '@turnpike/storage'
 import { Redis } from 'ioredis'
 import { Pool } from 'pg'
@@ -13,6 +15,10 @@ const KEYS = 100_000
 const SECONDS = 4
 const PAGES = 2_000
 const PACED_SECONDS = 20
+const RECORDS = 1_000_000
+const [USERS, MODELS, DAYS] = [200, 10, 30]
+/** Records that are appended together: ten commits of the ledger. */
+const BATCH = 1_280
 
 // Drivers of unstorage, as the reference server finds them.
 const { resolve } = createRequire(new URL('../../examples/server/package.json', import.meta.url))
@@ -104,15 +110,15 @@ function watched(folder) {
   const merges = []
   const driver = {
     ...files,
-    async setItem(key, text) {
+    async setItemRaw(key, bytes) {
       const [, from, to] = /(\d+)-(\d+)-\d+-\d+$/.exec(key) ?? []
       const merge = { from: performance.now(), to: 0 }
       if (from !== to) merges.push(merge)
-      await files.setItem(key, text)
+      await files.setItemRaw(key, bytes)
       merge.to = performance.now()
     },
-    async removeItem(key) {
-      await files.removeItem(key)
+    async removeItem(key, options) {
+      await files.removeItem(key, options)
       if (merges.length > 0) merges.at(-1).to = performance.now()
     },
   }
@@ -122,7 +128,8 @@ function watched(folder) {
 /** One commit each millisecond, whether or not those before have ended; a commit waits from the time at which it is due. */
 async function paced(folder, mergeAfter) {
   const { driver, merges } = watched(folder)
-  const kv = await openKV(driver, { mergeAfter })
+  // The size of items as in `fsKV`.
+  const kv = await openKV(driver, { mergeAfter, itemSize: 2 ** 20 })
   merges.length = 0
   const begin = performance.now()
   const commits = []
@@ -147,6 +154,42 @@ async function paced(folder, mergeAfter) {
   }
 }
 
+/** Stores usage records, each in an entry of its own, as of users who ask one after the other for a month. */
+async function records(kv) {
+  const { runnerImport } = await import('vite')
+  const { usageRecord } = (await runnerImport(fileURLToPath(new URL('../support/usage-record.ts', import.meta.url))))
+    .module
+  const ids = Array.from({ length: USERS }, () => crypto.randomUUID())
+  const ledger = usageLedger(kv)
+  const begin = performance.now()
+  const append = (n) =>
+    ledger.append(
+      usageRecord({
+        request_id: crypto.randomUUID(),
+        user_id: ids[n % USERS],
+        key_id: `key-${ids[n % USERS]}`,
+        model: `model-${n % MODELS}`,
+        timestamp: new Date(Date.UTC(2026, 0, 1) + (n / RECORDS) * DAYS * 86_400_000).toISOString(),
+      }),
+    )
+  for (let n = 0; n < RECORDS; n += BATCH)
+    await Promise.all(Array.from({ length: Math.min(BATCH, RECORDS - n) }, (_, i) => append(n + i)))
+  await kv.close()
+  return { filled: performance.now() - begin }
+}
+
+/** What a process takes to open a store, and has afterwards. */
+async function start() {
+  const files = readdirSync(where, { recursive: true, withFileTypes: true }).filter((file) => file.isFile()).length
+  const before = performance.now()
+  const { user, system } = process.cpuUsage()
+  await open()
+  const opened = performance.now() - before
+  const cpu = process.cpuUsage()
+  const { rss, heapUsed } = process.memoryUsage()
+  return { files, opened, cpu: (cpu.user - user + cpu.system - system) / 1_000, rss, heapUsed }
+}
+
 const [name, where, task, mergeAfter] = process.argv.slice(2)
 const open = () => engines[name](where)
 const tasks = {
@@ -157,6 +200,8 @@ const tasks = {
   },
   measure: () => measure(open),
   paced: () => paced(where, Number(mergeAfter)),
+  records: async () => records(await open()),
+  start,
 }
 console.log(JSON.stringify((await tasks[task]()) ?? null))
 process.exit()

@@ -1,5 +1,5 @@
 /**
- * Figures of the storage engines as Markdown: `npm run bench:storage [-- NAME …]`, where a name is one of the first column or `paced`.
+ * Figures of the storage engines as Markdown: `npm run bench:storage [-- NAME …]`, where a name is one of the first column, `paced` or `large`.
  * README.md tells how it measures.
  */
 import { execFile } from 'node:child_process'
@@ -114,5 +114,17 @@ if (isAsked('paced')) {
       ...beside,
       ms(otherwise.longest),
     )
+  }
+}
+
+if (isAsked('large')) {
+  console.log('\nStarts on fs with 1,000,000 usage records; times in seconds, sizes in MB\n')
+  head('filled in', 'files', 'start', 'CPU time', 'heap', 'RSS')
+  const { url } = await local()
+  const { filled } = await run(process.execPath, 'fs', url, 'records')
+  const inMB = (bytes) => Math.round(bytes / 1e6)
+  for (let round = 0; round < 3; round++) {
+    const { files, opened, cpu, rss, heapUsed } = await run(process.execPath, 'fs', url, 'start')
+    print((filled / 1_000).toFixed(0), files, ms(opened / 1_000), ms(cpu / 1_000), inMB(heapUsed), inMB(rss))
   }
 }

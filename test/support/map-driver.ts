@@ -19,6 +19,17 @@ export function mapDriver<T extends string | Uint8Array = string>(faults: Faults
   return { items, faults, driver }
 }
 
+/** A driver whose writes are atomic and which can read parts of items, as that of a folder. */
+export const likeFiles = (driver: StorageLike): StorageLike & Driver => ({
+  ...driver,
+  atomic: true,
+  async getItemPart(key, start, end) {
+    const text = (await driver.getItem(key)) as string | null
+    return text === null ? null : new TextEncoder().encode(text).subarray(start, end)
+  },
+  setItemRaw: (key, bytes, options) => driver.setItem!(key, new TextDecoder().decode(bytes), options),
+})
+
 /** A commit that sets the key of this name. */
 export const set = (name: string, value: unknown = name) => ({ set: [{ key: [name], value: value as string }] })
 

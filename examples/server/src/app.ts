@@ -172,6 +172,7 @@ export async function createApp(environment: Environment, transport: Transport, 
   const [pricesName] = environment.PRICES.split(':', 1)
   const prices = await openPrices(environment.PRICES, (error) => log.onError(error, { prices: pricesName }))
   const { kv, rateLimiter } = await openStorage(STORAGE)
+  for (const warning of (await kv.health()).warnings ?? []) console.error(warning)
   const { blobs, close: closeFiles } = await openFiles(environment)
   const router = createRouter({
     providers,

@@ -92,3 +92,6 @@ export const JSON_FIELDS = 100_000
 
 /** Not shown: seconds for Retry-After where the store cannot be used. */
 export const STORAGE_RETRY_AFTER_S = 2
+
+/** Not shown: entries of a store in memory and on a log, such as a folder, from which its `health()` warns. It is made for up to a million. */
+export const MANY_ENTRIES = 250_000

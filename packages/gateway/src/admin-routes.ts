@@ -30,7 +30,7 @@ export interface GatewayParts {
 
 /** The `/admin` routes of the specification, which does not show their payloads. */
 export const adminRoutes = ({ router, kv, ledger, now }: GatewayParts): GatewayRoute[] => [
-  route('GET', '/admin/metrics', adminMetrics(router, ledger, now)),
+  route('GET', '/admin/metrics', adminMetrics(router, kv, ledger, now)),
   route('GET', '/admin/providers', adminProviders(router)),
   route('GET', '/admin/pricing', adminPricing(router)),
   route('GET', '/admin/users/summary', adminUsersSummary(kv, ledger)),

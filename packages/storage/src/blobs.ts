@@ -6,7 +6,7 @@ import { StorageError } from '@turnpike/core'
 import { timeOf, uuidv7 } from '@turnpike/core/internal'
 import { cutRange, writeChunks } from './blob-bytes.js'
 import { envelope } from './envelope.js'
-import type { Driver, ItemRange, Items, StorageLike } from './storage-like.js'
+import type { Driver, Items, StorageLike } from './storage-like.js'
 import { boundedCalls, itemsOf } from './storage-like.js'
 
 /** Options of {@link unstorageBlobs}. */
@@ -82,35 +82,35 @@ const chunkOf = (name: string, id: string, index: number): string => `chunk:${na
 const BASE64 = 'base64:'
 
 /** A copy of a part, as the driver may refer to the whole. */
-const cut = (bytes: Uint8Array, { offset, length }: ItemRange): Uint8Array =>
-  new Uint8Array(bytes.subarray(offset, offset + length))
+const cut = (bytes: Uint8Array, start: number, end: number): Uint8Array => new Uint8Array(bytes.subarray(start, end))
 
 /** Access to the chunks of a storage, which are read in parts; stored as base64 text if the driver has no raw methods. */
 function chunksOf(
   storage: StorageLike,
   items: Items,
-  { base, timeout, readsRanges }: { base: string; timeout: number; readsRanges: boolean },
-) {
+  { base, timeout }: { base: string; timeout: number },
+): { get: Items['part']; set: Items['setBytes'] } {
+  if (items.readsParts) return { get: items.part, set: items.setBytes }
   if (!storage.getItemRaw || !storage.setItemRaw)
     return {
-      async get(key: string, range: ItemRange): Promise<Uint8Array | null> {
+      async get(key, start, end) {
         const text = await items.get(key)
-        return text === null ? null : cut(Buffer.from(text.slice(BASE64.length), 'base64'), range)
+        return text === null ? null : cut(Buffer.from(text.slice(BASE64.length), 'base64'), start, end)
       },
-      set: (key: string, { buffer, byteOffset, byteLength }: Uint8Array): Promise<void> =>
+      set: (key, { buffer, byteOffset, byteLength }) =>
         items.set(key, BASE64 + Buffer.from(buffer, byteOffset, byteLength).toString('base64')),
     }
   const call = boundedCalls(timeout)
   return {
-    async get(key: string, range: ItemRange): Promise<Uint8Array | null> {
-      const value = await call('a read', () => storage.getItemRaw!(`${base}:${key}`, readsRanges ? { range } : {}))
+    async get(key, start, end) {
+      const value = await call('a read', () => storage.getItemRaw!(`${base}:${key}`, {}))
       if (value === null || value === undefined) return null
       const bytes = value instanceof ArrayBuffer ? new Uint8Array(value) : value
-      if (bytes instanceof Uint8Array) return readsRanges ? bytes : cut(bytes, range)
+      if (bytes instanceof Uint8Array) return cut(bytes, start, end)
       // The file driver of unstorage returns errors as values.
       throw value instanceof Error ? value : new StorageError('The storage does not give bytes back', 'none')
     },
-    async set(key: string, bytes: Uint8Array): Promise<void> {
+    async set(key, bytes) {
       await call('a write', () => storage.setItemRaw!(`${base}:${key}`, bytes, {}))
     },
   }
@@ -127,8 +127,8 @@ export function unstorageBlobs(storage: StorageLike, options: UnstorageBlobsOpti
   const { base = 'blobs', chunkBytes = 2 ** 20, parallel = 4, timeout = 30_000, putWithin = 86_400_000 } = options
   if (!storage.setItem || !storage.removeItem) throw new StorageError('The storage can only be read', 'none')
   const items = itemsOf(storage, base, timeout)
-  const { copiesBytes: reuse = false, readsRanges = false } = storage as Driver
-  const chunks = chunksOf(storage, items, { base, timeout, readsRanges })
+  const { copiesBytes: reuse = false } = storage as Driver
+  const chunks = chunksOf(storage, items, { base, timeout })
   const blockBytes = chunkBytes % BLOCK === 0 ? BLOCK : chunkBytes
 
   // A driver that writes in place loses an item if it is killed during the write. A manifest is therefore stored twice: the second copy
@@ -169,12 +169,12 @@ export function unstorageBlobs(storage: StorageLike, options: UnstorageBlobsOpti
     if (!range) return
     const { id, size, chunkBytes } = manifest
     const { blockBytes, sumOf } = blocksOf(manifest)
-    const step = readsRanges ? Math.max(STEP, blockBytes) : chunkBytes
+    const step = items.readsParts ? Math.max(STEP, blockBytes) : chunkBytes
     const last = Math.min(Math.ceil((range.end + 1) / blockBytes) * blockBytes, size)
     for (let at = range.start - (range.start % blockBytes), end = at; at < last; at = end) {
       const offset = at % chunkBytes
       end = Math.min(at + step, at - offset + chunkBytes, last)
-      const bytes = await chunks.get(chunkOf(name, id, (at - offset) / chunkBytes), { offset, length: end - at })
+      const bytes = await chunks.get(chunkOf(name, id, (at - offset) / chunkBytes), offset, offset + end - at)
       if (!bytes) throw new StorageError('The blob was replaced or deleted while it was being read', 'none')
       for (let from = 0; from < end - at; from += blockBytes) {
         const block = (at + from) / blockBytes

@@ -45,20 +45,6 @@ describe('durableFs', () => {
     expect((await stat(join(folder, 'deep/er/a/b.item'))).mode & 0o777).toBe(0o600)
   })
 
-  it('reads parts of items', async () => {
-    const driver = durableFs({ base: folder })
-    await driver.setItemRaw('a', Buffer.from('abcdef'))
-    const read = async (key: string, offset: number, length: number) =>
-      (await driver.getItemRaw(key, { range: { offset, length } }))?.toString()
-    expect([await read('a', 0, 2), await read('a', 2, 3), await read('a', 4, 9), await read('a', 6, 1)]).toEqual([
-      'ab',
-      'cde',
-      'ef',
-      '',
-    ])
-    expect(await read('b', 0, 2)).toBeUndefined()
-  })
-
   it('lists and removes items', async () => {
     const driver = durableFs({ base: folder })
     expect([await driver.hasItem('a'), await driver.getItem('a'), await driver.getItemRaw('a')]).toEqual([
@@ -73,6 +59,17 @@ describe('durableFs', () => {
     await driver.removeItem('a')
     expect([await driver.hasItem('a'), await driver.getKeys()]).toEqual([false, []])
     expect(await durableFs({ base: join(folder, 'none') }).getKeys()).toEqual([])
+  })
+
+  it('reads parts of items', async () => {
+    const driver = durableFs({ base: folder })
+    await driver.setItem('a', '0123ü')
+    const part = async (start: number, end: number) => (await driver.getItemPart('a', start, end))?.toString()
+    expect(await part(0, 3)).toBe('012')
+    expect(await part(2, Infinity)).toBe('23ü')
+    expect(await part(4, 99)).toBe('ü')
+    expect(await part(7, 9)).toBe('')
+    expect(await driver.getItemPart('none', 0, 1)).toBeNull()
   })
 
   it('does not let a key leave the folder', async () => {
@@ -149,6 +146,77 @@ describe('fsKV', () => {
   })
 })
 
+describe('a folder with large items', () => {
+  /** Opens it without a lock, and counts what is read. */
+  const counted = async (cache: number) => {
+    const driver: DurableFs = { ...durableFs({ base: folder }), name: 'other' }
+    const read = { parts: 0, bytes: 0 }
+    const getItemPart: DurableFs['getItemPart'] = async (...range) => {
+      const part = await driver.getItemPart(...range)
+      read.parts++
+      read.bytes += part!.length
+      return part
+    }
+    const kv = await openKV({ ...driver, getItemPart }, { itemSize: 2 ** 18, mergeAfter: 19, cache })
+    open.push(kv)
+    return { kv, read }
+  }
+  const entry = (n: number) => ({ key: ['entry', String(n).padStart(4, '0')], value: `${n} ${'ü'.repeat(400)}` })
+  // Each group has keys from everywhere. All but the last are merged.
+  beforeEach(async () => {
+    const { kv } = await counted(0)
+    for (let group = 0; group < 40; group++)
+      await kv.commit({ set: Array.from({ length: 50 }, (_, i) => entry(40 * i + group)) })
+    await kv.close()
+  })
+
+  it('has few, and is opened without most of its values', async () => {
+    expect((await files()).filter((file) => /^kv\/\d/.test(file)).length).toBeLessThan(12)
+    const { kv, read } = await counted(2 ** 26)
+    const all = (await Promise.all((await files()).map(async (file) => (await stat(join(folder, file))).size))).reduce(
+      (a, b) => a + b,
+    )
+    expect(read.bytes).toBeLessThan(all / 2)
+    const { items } = await kv.list(['entry'], { limit: 500, after: ['entry', '0499'] })
+    expect(items.map(({ key, value }) => ({ key, value }))).toEqual(
+      Array.from({ length: 500 }, (_, i) => entry(500 + i)),
+    )
+  })
+
+  it('does not rewrite those that are large enough only to have fewer', async () => {
+    const kv = await openKV(durableFs({ base: folder }), { base: 'sizes', itemSize: 2 ** 20, mergeAfter: 8 })
+    for (let i = 0; i < 20; i++) await kv.commit({ set: [{ key: ['entry', String(i)], value: 'x'.repeat(70_000) }] })
+    await kv.close()
+    // And an empty one of the opening.
+    expect((await files()).filter((file) => /^sizes\/\d/.test(file))).toHaveLength(21)
+  })
+
+  it.each([0, 2 ** 26])('reads values in blocks, with their neighbours (cache of %i)', async (cache) => {
+    const { kv, read } = await counted(cache)
+    read.parts = 0
+    read.bytes = 0
+    for (const n of [7, 8, 7]) expect((await kv.get(entry(n).key))?.value).toBe(entry(n).value)
+    expect(read.parts).toBe(1)
+    expect(read.bytes).toBeLessThan(20_000)
+  })
+
+  it('keeps all values of a block that it reads, but not in the place of others', async () => {
+    // Room for the last group, which a start reads as a whole, and for a block.
+    const { kv, read } = await counted(44_000)
+    const partsFor = async (...numbers: number[]): Promise<number> => {
+      const before = read.parts
+      for (const n of numbers) expect((await kv.get(entry(n).key))?.value).toBe(entry(n).value)
+      return read.parts - before
+    }
+    expect(await partsFor(7, 1_007)).toBe(2)
+    // More blocks than those whose text is kept by itself.
+    const others = [107, 207, 307, 407, 507, 607, 707, 807, 907]
+    expect(await partsFor(...others)).toBe(9)
+    expect(await partsFor(8, 1_008, ...others)).toBe(0)
+    expect(await partsFor(108)).toBe(1)
+  })
+})
+
 /** A store of format 1, as earlier versions wrote it, with the checksums of that format. */
 const FORM_1 = [
   'turnpike-log 1',
@@ -191,6 +259,67 @@ describe('a folder of version 1', () => {
       expect(await readFile(path(), 'utf8')).toBe(bad)
       expect(await files()).not.toContain('lock')
     }
+  })
+})
+
+/** A store of format 2, as the version before format 3 left it when it was killed during a merge. */
+const FORM_2: Record<string, string> = {
+  '1-8-1-10':
+    'turnpike 2 641fc6644ba7d3e0 {"v":7,"e":[{"k":"entry/a","v":1,"j":"{\\"name\\":\\"Ada \\\\\\"the first\\\\\\" \\\\\\\\ ü😀\\"}"},{"k":"entry/later","v":4,"j":"2","x":9000000000000},{"k":"entry/~612fc3bc","v":5,"j":"[\\"x\\",null]"},{"k":"n","v":6,"c":{"calls":5}},{"k":"entry/b","v":7,"j":"\\"text, newer\\""}]}',
+  '5-5-1-6':
+    'turnpike 2 928be06c57a0d7ed {"v":4,"e":[{"k":"entry/later","v":4,"j":"2","x":9000000000000},{"k":"n","v":4,"c":{"calls":3}}]}',
+  '6-6-1-7':
+    'turnpike 2 3149825891eb650b {"v":5,"e":[{"k":"entry/~612fc3bc","v":5,"j":"[\\"x\\",null]"},{"k":"n","v":5,"c":{"calls":4}}]}',
+  '7-7-1-8':
+    'turnpike 2 cea74e64d4d41f49 {"v":6,"e":[{"k":"entry/b","v":6,"j":"\\"text\\""},{"k":"n","v":6,"c":{"calls":5}}]}',
+  '8-8-1-9': 'turnpike 2 1077df7fab7c5934 {"v":7,"e":[{"k":"entry/b","v":7,"j":"\\"text, newer\\""}]}',
+  '9-9-1-11':
+    'turnpike 2 86e35e8739cd68e4 {"v":8,"e":[{"k":"entry/c","v":8,"j":"\\"line\\\\nbreak\\""},{"k":"n","v":8,"c":{"calls":6}}]}',
+  'fence-1': 'turnpike 2 fdc95d2f0cbe75eb {"epoch":1,"items":[]}',
+  owner: 'turnpike 2 c57b99b73aef349c {"epoch":1,"id":"2a2159cb-2949-49fc-9ca9-3233eb1e071e"}',
+}
+
+describe('a folder of version 2', () => {
+  const expected = [
+    [['entry', 'a'], { name: 'Ada "the first" \\ ü😀' }],
+    [['entry', 'b'], 'text, newer'],
+    [['entry', 'c'], 'line\nbreak'],
+    [['entry', 'later'], 2],
+    [
+      ['entry', 'a/ü'],
+      ['x', null],
+    ],
+    [['n'], { calls: 6 }],
+  ]
+  const contentOf = async (kv: KV) => (await kv.list([])).items.map(({ key, value }) => [key, value])
+  beforeEach(async () => {
+    await mkdir(join(folder, 'kv'))
+    for (const [name, text] of Object.entries(FORM_2)) await writeFile(join(folder, 'kv', `${name}.item`), text)
+  })
+
+  it.each([
+    ['in memory', 2 ** 26],
+    ['read again', 0],
+  ])('is opened as it is, with its values %s, and rewritten in the present format', async (_, cache) => {
+    // No two fit into one item, so that each is rewritten for its form.
+    const kv = await fsKV(folder, { cache, mergeAfter: 2, itemSize: 1 })
+    expect(await contentOf(kv)).toEqual(expected)
+    expect(await kv.get(['entry', 'later'])).toMatchObject({ version: '4', expiresAt: 9_000_000_000_000 })
+    expect(await kv.get(['entry', 'gone'])).toBeNull()
+    const text = await readFile(join(folder, 'kv/1-8-1-10.item'), 'utf8')
+    expect(text).toBe(FORM_2['1-8-1-10'])
+    for (let i = 0; i < 5; i++) await kv.commit({ set: [{ key: ['x'], value: i }] })
+    await kv.close()
+    for (const file of (await files()).filter((file) => file.startsWith('kv/')))
+      expect(await readFile(join(folder, file), 'utf8'), file).toMatch(/^turnpike 3 /)
+    const again = await opened()
+    expect(await contentOf(again)).toEqual([...expected, [['x'], 4]])
+    expect(await again.get(['entry', 'later'])).toMatchObject({ version: '4', expiresAt: 9_000_000_000_000 })
+  })
+
+  it('belongs to this version once it was opened: the one before refuses it and changes nothing', async () => {
+    await (await fsKV(folder)).close()
+    expect(await readFile(join(folder, 'kv/owner.item'), 'utf8')).toMatch(/^turnpike 3 /)
   })
 })
 

@@ -1,5 +1,6 @@
+import type { KV } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
-import { groups, mapDriver, set } from '../../../test/support/map-driver.js'
+import { groups, mapDriver, likeFiles, set } from '../../../test/support/map-driver.js'
 import { openKV } from './open-kv.js'
 import type { StorageLike } from './storage-like.js'
 
@@ -57,12 +58,49 @@ describe('a damaged store', () => {
     expect((await kv.get(['b']))?.value).toBe('b')
   })
 
+  it('in values that a start does not read fails for those only, warns, and is left out of merges', async () => {
+    const { driver, items } = mapDriver()
+    const options = { mergeAfter: 4, itemSize: 2_000, cache: 0 }
+    const filled = async (kv: KV, name: string) => {
+      for (let i = 0; i < 40; i++) await kv.commit(set(`${name}${i}`, 'x'.repeat(200)))
+      await kv.close()
+    }
+    await filled(await openKV(likeFiles(driver), options), 'a')
+    const merged = groups(items).find((name) => items.get(name)!.includes('"a20"'))!
+    const text = items.get(merged)!
+    expect(text.length).toBeGreaterThan(1_500)
+    items.set(merged, text.replace(/x"$/, 'y"'))
+    const kv = await openKV(likeFiles(driver), options)
+    expect(await kv.health()).toEqual({ ok: true })
+    const keys = Array.from({ length: 40 }, (_, i) => [`a${i}`])
+    const found = await Promise.allSettled(keys.map((key) => kv.get(key)))
+    const lost = keys.filter((_, i) => found[i]!.status === 'rejected')
+    expect(lost.length).toBeGreaterThan(0)
+    expect(lost.length).toBeLessThan(5)
+    await expect(kv.get(lost[0]!)).rejects.toMatchObject({
+      name: 'StorageError',
+      message: `${lost[0]![0]} cannot be read: item ${merged.slice(3)} is missing or corrupt`,
+    })
+    const warning = `Item ${merged.slice(3)} is missing or corrupt, so some entries cannot be read. Restore it from a backup`
+    expect(await kv.health()).toEqual({ ok: true, warnings: [warning] })
+
+    // The item stays as it is, and so do the deletes of its keys. All others are merged.
+    const others = keys.filter((key) => !lost.includes(key))
+    await kv.commit({ del: others })
+    await filled(kv, 'b')
+    expect(groups(items)).toContain(merged)
+    expect(groups(items).length).toBeLessThan(20)
+    const again = await openKV(likeFiles(driver), options)
+    expect(await again.getMany(others)).toEqual(others.map(() => null))
+    expect((await again.get(['b7']))?.value).toBe('x'.repeat(200))
+  })
+
   it('or of a newer version, is not modified', async () => {
     const { driver, items } = await written()
-    for (const [key, text] of items) items.set(key, text.replace('turnpike 2', 'turnpike 3'))
+    for (const [key, text] of items) items.set(key, text.replace('turnpike 3', 'turnpike 10'))
     const before = new Map(items)
     await expect(openKV(driver)).rejects.toThrow(
-      'The store has the form "turnpike 3", and this version reads "turnpike 2"',
+      'The store has the form "turnpike 10", and this version reads "turnpike 3"',
     )
     expect(items).toEqual(before)
   })

@@ -1,6 +1,7 @@
 import { StorageError } from '@turnpike/core'
+import { seal, unseal } from './item.js'
 import type { Name } from './segments.js'
-import { nameOf, parseName, seal, unseal } from './segments.js'
+import { nameOf, parseName } from './segments.js'
 import type { Items } from './storage-like.js'
 
 /** The item that names the owner, who alone may write. */

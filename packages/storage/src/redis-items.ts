@@ -29,13 +29,12 @@ export function redisItems(
   return {
     name: 'redis-items',
     copiesBytes: true,
-    readsRanges: true,
     getItem: (key) => client.get(keyOf(key)),
     setItem: (key, value) => client.set(keyOf(key), value),
     removeItem: (key) => client.unlink(keyOf(key)),
-    async getItemRaw(key, { range }) {
-      if (!range) return client.getBuffer(keyOf(key))
-      const bytes = await client.getrangeBuffer(keyOf(key), range.offset, range.offset + range.length - 1)
+    getItemRaw: (key) => client.getBuffer(keyOf(key)),
+    async getItemPart(key, start, end) {
+      const bytes = await client.getrangeBuffer(keyOf(key), start, Math.min(end, Number.MAX_SAFE_INTEGER) - 1)
       // Empty where there is no such item, too.
       return bytes.length > 0 ? bytes : null
     },

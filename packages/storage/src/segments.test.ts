@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Content, Name } from './segments.js'
-import { chain, latest, nameOf, parseName, storedForm, valueIn } from './segments.js'
+import type { Name } from './segments.js'
+import { chain, latest, nameOf, parseName } from './segments.js'
 
 /** Parses `from-to@attempt` or `from-to@epoch.attempt`; the default epoch is 1. */
 const name = (text: string): Name => {
@@ -56,9 +56,9 @@ describe('chain', () => {
   async function find(items: string[], corrupt: string[] = [], torn = true) {
     const found: string[] = []
     const read: string[] = []
-    const contentOf = async (one: Name): Promise<Content | undefined> => {
+    const contentOf = async (one: Name): Promise<string | undefined> => {
       read.push(text(one))
-      return corrupt.includes(text(one)) ? undefined : { v: 0, e: [] }
+      return corrupt.includes(text(one)) ? undefined : 'content'
     }
     try {
       for await (const one of chain(items.map(name), contentOf, torn)) found.push(text(one.name))
@@ -104,52 +104,13 @@ describe('chain', () => {
     let reading = 0
     let most = 0
     const names = Array.from({ length: 100 }, (_, i) => name(`${i + 1}-${i + 1}@${i + 1}`))
-    const read = async (): Promise<Content> => {
+    const read = async (): Promise<string> => {
       most = Math.max(most, ++reading)
       await new Promise(setImmediate)
       reading--
-      return { v: 0, e: [] }
+      return 'content'
     }
     for await (const _ of chain(names, read, true));
     expect(most).toBe(16)
-  })
-})
-
-describe('valueIn', () => {
-  const values = [
-    '',
-    '""',
-    '"plain"',
-    '{"a":"b"}',
-    '"\\""',
-    '"\\\\"',
-    '"\\\\\\""',
-    '{"k":"b","v":2,"j":"x"}',
-    '{"k":"b","v":2,"j":',
-    'ends with a backslash \\',
-    'two \\\\',
-    'line\nbreak\u2028 ☃ \ud83d',
-  ]
-  const entries = values.map((j, i) => storedForm({ k: `key/${i}`, v: i + 1, j }))
-  const json = JSON.stringify({
-    v: 99,
-    e: [...entries, storedForm({ k: 'c', v: 50, c: { n: 1 } }), storedForm({ k: 'd', v: 51 })],
-  })
-
-  it('returns each value as it was stored', () => {
-    expect(entries.map((entry) => valueIn(json, entry))).toEqual(values)
-  })
-
-  it('returns nothing else', () => {
-    for (const entry of [
-      { k: 'key/1', v: 1 },
-      { k: 'key/99', v: 2 },
-      { k: 'ey/1', v: 2 },
-      { k: 'b', v: 2 },
-      { k: 'c', v: 50 },
-      { k: 'd', v: 51 },
-    ])
-      expect(valueIn(json, entry), entry.k).toBeUndefined()
-    expect(valueIn(json.slice(0, json.indexOf('break')), entries.at(-1)!)).toBeUndefined()
   })
 })

@@ -1,9 +1,4 @@
-import type { LogEntry } from '@turnpike/core'
 import { StorageError } from '@turnpike/core'
-import { envelope } from './envelope.js'
-
-/** The format of all items. */
-export const { seal, jsonOf, unseal } = envelope('turnpike', 2)
 
 /**
  * The name of a log item: it holds the entries of groups `from` to `to`, as written by one attempt. Each attempt has its own name, so a
@@ -24,44 +19,6 @@ export function parseName(text: string): Name | undefined {
   const [, from, to, epoch, attempt] = /^(\d+)-(\d+)-(\d+)-(\d+)$/.exec(text)?.map(Number) ?? []
   return attempt === undefined ? undefined : { from: from!, to: to!, epoch: epoch!, attempt }
 }
-
-/** The content of an item. */
-export interface Content {
-  /** The highest version that had been assigned. */
-  v: number
-  e: LogEntry[]
-}
-
-/** An entry as it is stored: without `at`. */
-export function storedForm({ k, v, j, c, x }: LogEntry): LogEntry {
-  const entry: LogEntry = { k, v }
-  if (j !== undefined) entry.j = j
-  if (c !== undefined) entry.c = c
-  if (x !== undefined) entry.x = x
-  return entry
-}
-
-/**
- * Finds the value of an entry in the JSON of its item, as {@link storedForm} wrote it; undefined if it is not there. It searches the text,
- * because parsing an item takes milliseconds, and the entries of a page may be in many items.
- */
-export function valueIn(json: string, { k, v }: LogEntry): string | undefined {
-  const head = `{"k":${JSON.stringify(k)},"v":${v},"j":`
-  const at = json.indexOf(head)
-  if (at === -1) return undefined
-  const start = at + head.length
-  for (let end = json.indexOf('"', start + 1); end !== -1; end = json.indexOf('"', end + 1)) {
-    let slashes = 0
-    while (json[end - 1 - slashes] === '\\') slashes++
-    // A quote after an even number of backslashes ends the string.
-    if (slashes % 2 === 0) return JSON.parse(json.slice(start, end + 1)) as string
-  }
-  return undefined
-}
-
-/** The approximate size of an entry in its item, in characters. */
-export const sizeOf = (entry: LogEntry): number =>
-  entry.k.length + (entry.j?.length ?? 0) + (entry.c ? 24 * Object.keys(entry.c).length : 0) + 24
 
 const latestFirst = (a: Name, b: Name): number => b.epoch - a.epoch || b.attempt - a.attempt
 
@@ -93,16 +50,16 @@ const AHEAD = 16
  * @param torn whether a crash may leave a partial item, which was never acknowledged
  * @throws StorageError if an item is missing or corrupt
  */
-export async function* chain(
+export async function* chain<T>(
   names: Name[],
-  read: (name: Name) => Promise<Content | undefined>,
+  read: (name: Name) => Promise<T | undefined>,
   torn: boolean,
-): AsyncGenerator<{ name: Name; content: Content }> {
+): AsyncGenerator<{ name: Name; content: T }> {
   let next = 1
   let corrupt: Name | undefined
   for (let left = names; left.length > 0; left = left.filter((name) => name !== corrupt && name.from >= next)) {
     const chosen = latest(left)
-    const reading: Promise<Content | undefined>[] = []
+    const reading: Promise<T | undefined>[] = []
     const before = corrupt
     for (const [i, name] of chosen.entries()) {
       for (let ahead = reading.length; ahead < Math.min(chosen.length, i + AHEAD); ahead++) {

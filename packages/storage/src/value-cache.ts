@@ -4,6 +4,8 @@ import type { LogEntry } from '@turnpike/core'
 export interface ValueCache {
   /** Caches the value of an entry, if it has one, and evicts the oldest ones beyond the limit by setting their `j` to null. */
   add(entry: LogEntry): void
+  /** Whether values of so many characters can be added without an eviction. */
+  fits(size: number): boolean
   /** Removes an obsolete entry from the cache. */
   delete(entry: LogEntry): void
 }
@@ -29,6 +31,7 @@ export function valueCache(room: number): ValueCache {
         value.j = null
       }
     },
+    fits: (size) => size <= room,
     delete(entry) {
       if (cached.delete(entry)) room += entry.j!.length
     },

@@ -32,7 +32,7 @@ export interface FaultyDriver extends StorageLike {
 export function faultyDriver(
   disk: Disk,
   random: () => number,
-  { rate, torn }: { rate: number; torn: boolean },
+  { rate, torn, inParts }: { rate: number; torn: boolean; inParts: boolean },
 ): FaultyDriver {
   let crashed = false
   const underWay = new Map<string, string>()
@@ -82,6 +82,14 @@ export function faultyDriver(
           disk.items.set(key, value.slice(0, Math.floor(random() * value.length)))
     },
     getItem: (key) => call(() => disk.items.get(key) ?? null),
+    ...(inParts && {
+      getItemPart: (key, start, end) =>
+        call(() => {
+          const text = disk.items.get(key)
+          return text === undefined ? null : new TextEncoder().encode(text).subarray(start, end)
+        }),
+      setItemRaw: (key, bytes) => driver.setItem!(key, new TextDecoder().decode(bytes), {}),
+    }),
     async setItem(key, value) {
       underWay.set(key, value)
       await call(() => void disk.items.set(key, value))

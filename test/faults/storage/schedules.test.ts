@@ -101,10 +101,12 @@ async function schedule(seed: number, tally: Tally): Promise<void> {
   const disk: Disk = { items: new Map(), late: [], met: tally.faults }
   const journal: Line[] = []
   const torn = random() < 0.5
+  // Not by a random number, with which the examples below would become other schedules.
+  const inParts = seed % 2 === 0
   // With few of them the log is not rid of all at once.
   const deletes = random() < 0.5 ? 0.2 : 0.03
   const open = async (rate: number): Promise<{ kv: KV; driver: FaultyDriver } | undefined> => {
-    const driver = faultyDriver(disk, random, { rate, torn })
+    const driver = faultyDriver(disk, random, { rate, torn, inParts })
     try {
       const kv = await openKV(driver, {
         timeout: rate === 0 ? 1e9 : 10,
@@ -202,7 +204,7 @@ it('loses nothing and invents nothing, for any schedule of driver faults', { tim
   await fc.assert(
     fc.asyncProperty(fc.nat(), (seed) => onOwnClock(schedule(seed, tally))),
     // Three that found something once, and one of the few in which what an earlier process wrote comes through late and must not count.
-    { numRuns: RUNS, examples: [[265_117_593], [294_980_689], [1_568_098_661], [1_376_880_785]] },
+    { numRuns: RUNS, examples: [[265_117_593], [294_980_689], [1_568_098_661], [745_222_860]] },
   )
   expect(tally.faults.size).toBe(6)
   expect([...tally.outcomes].toSorted()).toEqual(['acknowledged', 'none', 'refused', 'unknown'])

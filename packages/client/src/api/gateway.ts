@@ -703,6 +703,7 @@ export interface components {
                     [key: string]: number;
                 };
             }[];
+            warnings: string[];
         };
         ConfiguredProviders: {
             providers: {

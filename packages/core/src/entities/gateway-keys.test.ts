@@ -59,7 +59,6 @@ describe('gateway keys', () => {
       async *load() {},
       append: async (group) => void entries.push(...group),
       read: async () => undefined,
-      sizeOf: () => 0,
       forget: () => undefined,
       health: async () => ({ ok: true }),
       close: async () => undefined,

@@ -72,6 +72,8 @@ export interface Health {
   ok: boolean
   /** Why not; absent if `ok`. */
   reason?: string
+  /** What administrators should know and the store still works with, such as many entries in a store that keeps them in memory; absent if nothing. */
+  warnings?: string[]
 }
 
 /** A key-value store with ordered keys, versioned values and one atomic {@link KV.commit}. */

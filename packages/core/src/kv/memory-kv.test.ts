@@ -1,5 +1,6 @@
 // Longer than 250 lines: one store before one log that fails and waits on demand.
 import { describe, expect, it } from 'vitest'
+import { MANY_ENTRIES } from '../conventions.js'
 import { StorageError } from '../errors.js'
 import type { LogEntry } from './kv-log.js'
 import { memoryKV } from './memory-kv.js'
@@ -14,10 +15,9 @@ function fakeLog(kept: LogEntry[] = []) {
     failure: undefined as unknown,
     stopped: undefined as StorageError | undefined,
     read: async (_entry: LogEntry): Promise<string | undefined> => undefined,
-    sizeOf: (_entry: LogEntry) => 1,
     gate: Promise.resolve(),
     async *load() {
-      yield* log.kept
+      yield log.kept
     },
     async append(entries: LogEntry[]) {
       log.appends.push(entries)
@@ -250,6 +250,20 @@ describe('memoryKV with a log', () => {
     const kv = await memoryKV({ log: fakeLog([{ k: '', v: 41 }]) })
     await kv.commit(set('a'))
     expect((await kv.get(['a']))!.version).toBe('42')
+  })
+
+  it('warns from many entries on, as they are all in memory', async () => {
+    const few = Array.from({ length: MANY_ENTRIES - 1 }, (_, i): LogEntry => ({ k: `k${i}`, v: i + 1, j: '1' }))
+    const kv = await memoryKV({ log: fakeLog(few) })
+    expect(await kv.health()).toEqual({ ok: true })
+    await kv.commit(set('k'))
+    const { ok, warnings } = await kv.health()
+    expect(ok).toBe(true)
+    expect(warnings).toHaveLength(1)
+    for (const words of ['at least 250,000 entries', 'SQLite or PostgreSQL', '"npm run storage"'])
+      expect(warnings![0]).toContain(words)
+    await kv.commit({ del: [['k']] })
+    expect(await kv.health()).toEqual({ ok: true })
   })
 
   it('closes the log after the last flush', async () => {

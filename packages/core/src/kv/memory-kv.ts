@@ -1,10 +1,10 @@
-import { PAGE_BYTES } from '../conventions.js'
+import { MANY_ENTRIES, PAGE_BYTES } from '../conventions.js'
 import { StorageError } from '../errors.js'
 import type { PreparedCommit } from './commit.js'
 import { applyCommit, prepareCommit } from './commit.js'
 import type { Entry, Key, KV, KVCapabilities, ListOptions, Page } from './kv.js'
 import type { KVLog, LogEntry } from './kv-log.js'
-import { isDelete } from './kv-log.js'
+import { isDelete, logEntry } from './kv-log.js'
 import { decodeKey, encodeKey, rangeOf } from './kv.js'
 import { sortedKeys } from './sorted-keys.js'
 
@@ -83,14 +83,13 @@ export async function memoryKV(options: MemoryKVOptions = {}): Promise<KV> {
     }
   }
 
-  if (log) for await (const entry of log.load()) publish(entry)
+  if (log) for await (const entries of log.load()) for (const entry of entries) publish(entry)
 
   const ifLive = (entry: LogEntry | undefined): LogEntry | undefined =>
     entry && !isDelete(entry) && !isExpired(entry) ? entry : undefined
 
   /** The size of a value: characters of its JSON. */
-  const sizeOf = (entry: LogEntry | undefined): number =>
-    entry?.j === null ? log!.sizeOf(entry) : (entry?.j?.length ?? 0)
+  const sizeOf = (entry: LogEntry | undefined): number => (entry?.j === null ? entry.n! : (entry?.j?.length ?? 0))
 
   const toEntry = <T>({ k, v, c, x }: LogEntry, json: string | undefined): Entry<T> => {
     const entry: Entry<T> = { key: decodeKey(k), value: (c ? { ...c } : JSON.parse(json!)) as T, version: String(v) }
@@ -119,13 +118,7 @@ export async function memoryKV(options: MemoryKVOptions = {}): Promise<KV> {
     })
     if (!after) return undefined
     const v = ++version
-    return Array.from(after, ([k, change]) => {
-      const entry: LogEntry = { k, v }
-      if (change?.fields) entry.c = change.fields
-      else if (change) entry.j = change.json!
-      if (change?.expiresAt !== undefined) entry.x = change.expiresAt
-      return entry
-    })
+    return Array.from(after, ([k, change]) => logEntry(k, v, change?.json, change?.fields, change?.expiresAt))
   }
 
   const flush = async (log: KVLog): Promise<void> => {
@@ -220,7 +213,13 @@ export async function memoryKV(options: MemoryKVOptions = {}): Promise<KV> {
       })
     },
     async health() {
-      return closed ? { ok: false, reason: closed.message } : (log?.health() ?? { ok: true })
+      if (closed) return { ok: false, reason: closed.message }
+      const health = (await log?.health()) ?? { ok: true }
+      if (!log || state.size < MANY_ENTRIES) return health
+      // In steps, so that pages that show it do not change with each commit.
+      const least = Math.floor(state.size / MANY_ENTRIES) * MANY_ENTRIES
+      const warning = `The store has at least ${least.toLocaleString('en')} entries. It has all of them in memory and is made for up to a million; for more use SQLite or PostgreSQL: "npm run storage" moves a store (docs/storage.md)`
+      return { ...health, warnings: [...(health.warnings ?? []), warning] }
     },
     async close() {
       closed ??= new StorageError('The store is closed', 'none')

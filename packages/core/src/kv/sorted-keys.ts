@@ -10,6 +10,8 @@ export interface SortedKeys {
 
 export function sortedKeys(): SortedKeys {
   const runs: string[][] = [[]]
+  /** The run that was used last: keys are often added in their order. */
+  let recent = 0
 
   /** Index of the first item that is not below `key`. */
   const lowerBound = (length: number, key: string, at: (index: number) => string): number => {
@@ -23,11 +25,16 @@ export function sortedKeys(): SortedKeys {
     return low
   }
 
+  /** Index of the run in which a key is, or is to be added. */
+  const runOf = (key: string): number => {
+    const keys = runs[recent]
+    if (keys && keys[0]! <= key && key <= keys[keys.length - 1]!) return recent
+    const run = lowerBound(runs.length, key, (i) => runs[i]!.at(-1) ?? '')
+    return (recent = Math.min(runs.length - 1, run))
+  }
+
   const locate = (key: string): { run: number; index: number; found: boolean } => {
-    const run = Math.min(
-      runs.length - 1,
-      lowerBound(runs.length, key, (i) => runs[i]!.at(-1) ?? ''),
-    )
+    const run = runOf(key)
     const keys = runs[run]!
     const index = lowerBound(keys.length, key, (i) => keys[i]!)
     return { run, index, found: keys[index] === key }

@@ -8,6 +8,7 @@ import {
   Figure,
   linkTo,
   Loaded,
+  Notice,
   numberColumn,
   Page,
   Panel,
@@ -152,6 +153,11 @@ export function Overview() {
       <Loaded data={data}>
         {(answer) => (
           <>
+            {answer.warnings.map((warning) => (
+              <Notice key={warning} tone="warn">
+                <p>{warning}</p>
+              </Notice>
+            ))}
             {answer.total.requests === 0 && <FirstRun />}
             <Figures {...answer} />
             <HourlyChart {...answer} />

@@ -1,4 +1,5 @@
 import type { UsageRecord } from '@turnpike/core'
+import { memoryKV } from '@turnpike/core'
 import { anthropic, createRouter } from '@turnpike/providers'
 import { fakeAnthropic } from '@turnpike/providers/testing'
 import { describe, expect, it } from 'vitest'
@@ -46,6 +47,7 @@ describe('GET /admin/metrics', () => {
       hours: 24,
       total: nothing,
       providers: [{ id: 'openai', ...nothing }],
+      warnings: [],
     })
     expect(series).toEqual(
       Array.from({ length: 24 }, (_, i) => ({
@@ -168,5 +170,11 @@ describe('GET /admin/metrics', () => {
     expect((await chat({ model: 'claude-sonnet-4-5', n: 2 })).status).toBe(502)
     const { total } = await read('/admin/metrics', MetricsResponse)
     expect(total).toMatchObject({ requests: 1, errors: { upstream_error: 1 }, error_rate: 1 })
+  })
+
+  it('has what the store warns of', async () => {
+    const kv = await memoryKV()
+    const { read } = await adminGateway({ kv: { ...kv, health: async () => ({ ok: true, warnings: ['Full soon'] }) } })
+    expect(await read('/admin/metrics', MetricsResponse)).toMatchObject({ warnings: ['Full soon'] })
   })
 })

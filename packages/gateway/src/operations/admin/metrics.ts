@@ -1,4 +1,4 @@
-import type { Fields, Router, UsageLedger } from '@turnpike/core'
+import type { Fields, KV, Router, UsageLedger } from '@turnpike/core'
 import { toUsd } from '@turnpike/core'
 import { histogramOf, quantile, sumOf, totalsOf } from '@turnpike/core/internal'
 import * as v from 'valibot'
@@ -53,6 +53,8 @@ export const MetricsResponse = v.object({
       by_provider: v.record(v.string(), v.number()),
     }),
   ),
+  /** What the store warns of, such as more entries than it is made for, as its process sees it; mostly none. */
+  warnings: v.array(v.string()),
 })
 export type MetricsResponse = v.InferOutput<typeof MetricsResponse>
 
@@ -97,7 +99,7 @@ function metricsOf(fields: Fields): v.InferOutput<typeof Metrics> {
 }
 
 /** GET /admin/metrics: of all processes, including the time before their last start. */
-export const adminMetrics = (router: Router, ledger: UsageLedger, now: () => number) =>
+export const adminMetrics = (router: Router, kv: KV, ledger: UsageLedger, now: () => number) =>
   operation({
     id: 'admin.metrics',
     summary: 'Sums up the requests of the last hours, by provider and by hour.',
@@ -115,6 +117,7 @@ export const adminMetrics = (router: Router, ledger: UsageLedger, now: () => num
         })),
       )
       const providers = all.filter(({ id, hours }) => configured.has(id) || hours.length > 0)
+      const { warnings = [] } = await kv.health()
       const used = providers.flatMap(({ id, hours }) => hours.map(({ hour, fields }) => ({ id, hour, fields })))
       return {
         from: from.toISOString(),
@@ -126,6 +129,7 @@ export const adminMetrics = (router: Router, ledger: UsageLedger, now: () => num
           ...metricsOf(sumOf(rows.map(({ fields }) => fields))),
           by_provider: Object.fromEntries(rows.map(({ id, fields }) => [id, metricsOf(fields).requests])),
         })),
+        warnings,
       }
     },
   })
