@@ -136,7 +136,7 @@ describe('an invalid form is refused', () => {
     [
       'too many parts without a head',
       'The form has too many fields',
-      ...Array<Part>(100).fill({ head: [], body: '' }),
+      ...Array.from({ length: 100 }, (): Part => ({ head: [], body: '' })),
       audio,
     ],
     ['too many fields', 'The form has too many fields', ...Array.from({ length: 100 }, (_, i) => field(`a${i}`, ''))],

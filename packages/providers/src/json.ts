@@ -1,7 +1,10 @@
 import { excess, JSON_DEPTH } from '@turnpike/core/internal'
 
-/** Most values of an answer or event, twice as many as fields. OpenAI's longest answer, of 16,384 tokens with the 20 likeliest for each, has two million. */
+/** Most values of an answer, twice as many as fields. OpenAI's longest answer, of 16,384 tokens with the 20 likeliest for each, has two million. */
 const VALUES = 3_000_000
+
+/** The same of an event, whose values become several. The longest known ones, of Gemini's `logprobs`, have some thousands. */
+export const EVENT_VALUES = 50_000
 
 /** What is too much in an answer or event to be parsed; undefined where nothing is. A text has no more values than characters, so few are read. */
 export const excessOf = (text: string, values = VALUES): string | undefined =>
