@@ -1,5 +1,5 @@
 import type { ChatCompletionRequest, Note } from '@turnpike/core'
-import { excess, extend, invalid, JSON_DEPTH, unsupported } from '@turnpike/core/internal'
+import { excess, extend, invalid, isObject, JSON_DEPTH, unsupported } from '@turnpike/core/internal'
 import { parseJson } from './json.js'
 
 /** Records what was done to a field. */
@@ -44,6 +44,8 @@ export function formatOf(request: ChatCompletionRequest): ResponseFormat {
   if (format.type !== 'json_schema') return format
   const { schema, description } = (format.json_schema ?? {}) as { schema?: unknown; description?: unknown }
   if (!schema) return { type: 'json_object' }
+  // A text would become an object of its characters.
+  if (!isObject(schema)) throw invalid('The schema of response_format is no JSON object')
   return { type: 'json_schema', json_schema: { schema: description ? extend({ description }, schema) : schema } }
 }
 
