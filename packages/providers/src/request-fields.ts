@@ -1,4 +1,5 @@
 import type { ChatCompletionRequest, Note } from '@turnpike/core'
+import type { JsonCount } from '@turnpike/core/internal'
 import { excess, extend, invalid, isObject, JSON_DEPTH, unsupported } from '@turnpike/core/internal'
 import { parseJson } from './json.js'
 
@@ -72,9 +73,13 @@ export function stopsOf(
   return taken.length > 0 ? taken : undefined
 }
 
-/** Parses the arguments of a tool call; empty ones and null become `{}`. @throws ApiError 400 if they are not a JSON object, or too much */
-export function parseArguments(name: string, text: string): object {
-  const tooMuch = excess(text, JSON_DEPTH)
+/**
+ * Parses the arguments of a tool call; empty ones and null become `{}`.
+ * @param count of the arguments of the whole request
+ * @throws ApiError 400 if they are not a JSON object, or too much
+ */
+export function parseArguments(name: string, text: string, count: JsonCount): object {
+  const tooMuch = excess(text, JSON_DEPTH, count)
   if (tooMuch) throw invalid(`The JSON of the arguments of "${name}" ${tooMuch}`)
   const value = text.trim() === '' ? null : parseJson(text)
   if (value === null) return {}
