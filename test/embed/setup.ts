@@ -13,7 +13,7 @@ import { fakeOpenAI } from '@turnpike/providers/testing'
 /** Bytes that a body may have here. */
 export const BODY_LIMIT = 2_000
 
-/** The pace of bodies here: they may stand still for 300 ms, and twelve bytes make up for as much. */
+/** The pace of bodies here: they may stand still for 750 ms, and thirty bytes make up for as much. */
 export const PACE = { bodyIdleMs: 750, bodyBytesPerS: 40 }
 
 /** What is asked. */
