@@ -13,8 +13,8 @@ import { fakeOpenAI } from '@turnpike/providers/testing'
 /** Bytes that a body may have here. */
 export const BODY_LIMIT = 2_000
 
-/** The pace of bodies here: they may stand still for 300 ms, and twelve bytes make up for as much. */
-export const PACE = { bodyIdleMs: 300, bodyBytesPerS: 40 }
+/** The pace of bodies here: they may stand still for 750 ms, and thirty bytes make up for as much. */
+export const PACE = { bodyIdleMs: 750, bodyBytesPerS: 40 }
 
 /** What is asked. */
 export const question = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hello there' }] }

@@ -53,6 +53,7 @@ describe('the documentation of the API', needs(programs.chromium), () => {
     const send = async (operation: Locator, confirm = false): Promise<string> => {
       await operation.getByRole('button', { name: 'Send' }).click()
       if (confirm) await visitor.page.getByRole('dialog').getByRole('button', { name: 'Send' }).click()
+      await operation.locator('.result').getByText(/\d ms/).waitFor()
       await operation.getByRole('button', { name: 'Cancel' }).waitFor({ state: 'detached' })
       return operation.locator('.result').innerText()
     }

@@ -88,6 +88,10 @@ describe(`threat 51: one request that keeps the process busy, on ${runtime}`, ()
       ])
       expect(calls()).toBe(before)
     }
+    // Those of all calls count together.
+    const many = Array.from({ length: 5 }, () => conversation(`{"a":[${'{},'.repeat(50_000)}{}]}`, 'ok')).flat()
+    const { status, text } = await callers.chat({ model, messages: many })
+    expect([status, text]).toEqual([400, expect.stringContaining('has more than 400000 values') as string])
     // A result is text, whatever is in it.
     expect((await callers.chat({ model, messages: conversation('{}', nested(20_000)) })).status).toBe(200)
     expect((await callers.chat({ model, messages: conversation(nested(100), 'ok') })).status).toBe(200)

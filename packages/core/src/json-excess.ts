@@ -1,26 +1,42 @@
 import { JSON_FIELDS, JSON_VALUES } from './conventions.js'
 
+/** How many values and fields texts of JSON may have together, and how many they have so far. */
+export interface JsonCount {
+  mostValues: number
+  mostFields: number
+  values: number
+  fields: number
+}
+
+/** @param mostValues default those of a body, 400,000 @param mostFields default 100,000 */
+export const jsonCount = (mostValues = JSON_VALUES, mostFields = JSON_FIELDS): JsonCount => ({
+  mostValues,
+  mostFields,
+  values: 0,
+  fields: 0,
+})
+
 /**
  * What is too much in a text of JSON: arrays and objects nested deeper than `depth`, or values and fields, which cost far more than
  * their bytes.
  * A scan, because recursive code would overflow the stack first. Undefined where nothing is.
+ * @param count of this text and others; default of this text alone
  */
-export function excess(
-  text: string,
-  depth: number,
-  mostValues = JSON_VALUES,
-  mostFields = JSON_FIELDS,
-): string | undefined {
+export function excess(text: string, depth: number, count = jsonCount()): string | undefined {
+  const { mostValues, mostFields } = count
   let level = 0
-  let values = 1
-  let fields = 0
+  let values = count.values + 1
+  let { fields } = count
   for (let i = 0; i < text.length; i++) {
     const c = text.charCodeAt(i)
     if (c === 0x22) {
       // Skip to the closing quote: one that is preceded by an even number of backslashes.
       for (;;) {
         i = text.indexOf('"', i + 1)
-        if (i === -1) return undefined
+        if (i === -1) {
+          i = text.length
+          break
+        }
         let slashes = 0
         while (text.charCodeAt(i - 1 - slashes) === 0x5c) slashes++
         if (slashes % 2 === 0) break
@@ -34,5 +50,7 @@ export function excess(
     if (values > mostValues) return `has more than ${mostValues} values`
     if (fields > mostFields) return `has more than ${mostFields} fields`
   }
+  count.values = values
+  count.fields = fields
   return undefined
 }

@@ -2,6 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { scrub } from './scrub.js'
 
 describe('scrub', () => {
+  it('reads the first 10,000 characters', () => {
+    expect(scrub('a '.repeat(1e6))).toBe('a '.repeat(5_000))
+  })
+
   it.each([
     ['Incorrect API key provided: sk-proj-abc123XYZ_-.', 'Incorrect API key provided: [redacted]'],
     ['key sk-ab***********wxyz is wrong', 'key [redacted] is wrong'],

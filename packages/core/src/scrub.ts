@@ -46,12 +46,16 @@ const isRandom = (word: string): boolean =>
 /** Characters between words; a field such as `messages[0].content` is several. */
 const words = /[^\s"'`,;()<>[\]{}|]+/g
 
+/** Characters that are read of a text, of which an error keeps 1,000. */
+const READ = 10_000
+
 /**
  * Upstream text without what has the form of a key, an account or an address: each is replaced by `[redacted]`. A name that looks like any
- * other word stays.
+ * other word stays. What comes behind 10,000 characters is left out.
  */
 export const scrub = (text: string): string =>
   text
+    .slice(0, READ)
     .replace(phrases, HIDDEN)
     .replace(words, (word) =>
       word !== 'redacted' && (isRandom(word) || telling.some((form) => form.test(word))) ? HIDDEN : word,

@@ -89,8 +89,11 @@ export const TRANSCRIPTION_MODELS = ['whisper-1']
  */
 export const SPEECH_BYTES_PER_SECOND = 750
 
-/** Not shown: the same of any sound: libopus takes no rate below 500 bit/s (`OPUS_SET_BITRATE`). An upstream is believed no longer duration. */
-export const FEWEST_BYTES_PER_SECOND = 62.5
+/**
+ * Not shown: the longest duration that an upstream is believed, in seconds: 116 days. The bytes of a file tell no more: FLAC has silence in three
+ * bytes a second, and in fewer at low sample rates, and it is billed all the same.
+ */
+export const MOST_SECONDS = 10_000_000
 
 /** "25 MB": taken as 25 · 1024² bytes, as OpenAI does. */
 export const AUDIO_LIMIT = 25 * 1024 * 1024

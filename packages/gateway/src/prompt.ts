@@ -1,5 +1,5 @@
 import type { ChatCompletionRequest, ChatMessage, ContentPart } from '@turnpike/core'
-import { extend } from '@turnpike/core/internal'
+import { extend, isObject } from '@turnpike/core/internal'
 import { BYTES_PER_TOKEN, MOST_PICTURE_TOKENS, PICTURE_INPUT_TOKENS } from './conventions.js'
 import { expectedTokens, jsonBytes, mostTokens, utf8Bytes } from './text-bytes.js'
 
@@ -17,7 +17,10 @@ type PicturePart = Extract<ContentPart, { type: 'image_url' }>
 function isPicture(part: ContentPart): part is PicturePart {
   if (part.type !== 'image_url') return false
   const { url } = (part as PicturePart).image_url
-  return /^data:image\//i.test(url) || (/^https?:/i.test(url) && !/youtu\.?be|googleapis\.com/i.test(url))
+  if (/^data:image\//i.test(url)) return true
+  // As it is asked: hosts can be spelled in many ways.
+  const { protocol = '', hostname = '' } = URL.canParse(url) ? new URL(url) : {}
+  return /^https?:$/.test(protocol) && !/youtu\.?be|googleapis\.com/.test(hostname)
 }
 
 /** What a prompt consists of. */
@@ -36,8 +39,8 @@ function saidIn(value: unknown): number {
   if (typeof value === 'string') return utf8Bytes(value)
   if (!Array.isArray(value)) return jsonBytes(value)
   let bytes = 0
-  for (const item of value as Partial<ContentPart>[])
-    bytes += item.type === 'text' ? saidIn(item.text) : jsonBytes(item)
+  for (const item of value as unknown[])
+    bytes += isObject(item) && item['type'] === 'text' ? saidIn(item['text']) : jsonBytes(item)
   return bytes
 }
 

@@ -133,6 +133,12 @@ describe('an invalid form is refused', () => {
     ],
     ['two files', 'The form has more than one file', audio, audio],
     ['a field that is too long', 'A field of the form is too long', field('a', 'x'.repeat(64 * 1024 + 1)), audio],
+    [
+      'too many parts without a head',
+      'The form has too many fields',
+      ...Array.from({ length: 100 }, (): Part => ({ head: [], body: '' })),
+      audio,
+    ],
     ['too many fields', 'The form has too many fields', ...Array.from({ length: 100 }, (_, i) => field(`a${i}`, ''))],
   ])('%s', async (_, message, ...all) => {
     const bytes = formBytes(all)

@@ -109,6 +109,8 @@ export async function readForm(
   const limits = {
     files: 1,
     fields: FORM_FIELDS,
+    // Parts without a name count too.
+    parts: FORM_FIELDS + 1,
     fieldSize: FORM_FIELD_BYTES,
     fieldNameSize: FORM_NAME_BYTES,
     headerSize: 16 * 1024,
@@ -143,7 +145,8 @@ export async function readForm(
     texts.set(name, [...(texts.get(name) ?? []), value])
   })
   busboy.on('filesLimit', () => fail(invalid('The form has more than one file')))
-  busboy.on('fieldsLimit', () => fail(invalid('The form has too many fields')))
+  for (const limit of ['fieldsLimit', 'partsLimit'] as const)
+    busboy.on(limit, () => fail(invalid('The form has too many fields')))
   // The parser's message, such as "Unexpected end of multipart data", is kept as the cause.
   busboy.on('error', (cause) => fail(cutShort(cause)))
 

@@ -5,7 +5,7 @@ import type { StreamDecoder } from './adapter.js'
 import type { UpstreamEvent } from './event-parser.js'
 import { eventParser } from './event-parser.js'
 import { malformed, tooLarge, truncated } from './failures.js'
-import { excessOf, parseJson } from './json.js'
+import { EVENT_VALUES, excessOf, parseJson } from './json.js'
 
 /** How long, and how many bytes of, a body is read after its last event, so that the connection can be reused. */
 const TAIL_MS = 1_000
@@ -70,7 +70,7 @@ export function decodeStream<Item>(
   let stray = false
   const parser = eventParser(
     (event) => {
-      tooMuch ??= event.data.length > limit ? tooLong : excessOf(event.data)
+      tooMuch ??= event.data.length > limit ? tooLong : excessOf(event.data, EVENT_VALUES)
       events.push(event)
     },
     (line) => {

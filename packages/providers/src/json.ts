@@ -1,11 +1,14 @@
-import { excess, JSON_DEPTH } from '@turnpike/core/internal'
+import { excess, JSON_DEPTH, jsonCount } from '@turnpike/core/internal'
 
-/** Most values of an answer or event, twice as many as fields. OpenAI's longest answer, of 16,384 tokens with the 20 likeliest for each, has two million. */
+/** Most values of an answer, twice as many as fields. OpenAI's longest answer, of 16,384 tokens with the 20 likeliest for each, has two million. */
 const VALUES = 3_000_000
+
+/** The same of an event, whose values become several. The longest known ones, of Gemini's `logprobs`, have some thousands. */
+export const EVENT_VALUES = 50_000
 
 /** What is too much in an answer or event to be parsed; undefined where nothing is. A text has no more values than characters, so few are read. */
 export const excessOf = (text: string, values = VALUES): string | undefined =>
-  text.length > values ? excess(text, JSON_DEPTH, values, values / 2) : undefined
+  text.length > values ? excess(text, JSON_DEPTH, jsonCount(values, values / 2)) : undefined
 
 /** A text of an answer: itself, '' for nothing, and what is no text as its JSON. */
 export const textOf = (value: unknown): string =>

@@ -1,5 +1,6 @@
 import type { ChatCompletionRequest, Note } from '@turnpike/core'
-import { excess, extend, invalid, JSON_DEPTH, unsupported } from '@turnpike/core/internal'
+import type { JsonCount } from '@turnpike/core/internal'
+import { excess, extend, invalid, isObject, JSON_DEPTH, unsupported } from '@turnpike/core/internal'
 import { parseJson } from './json.js'
 
 /** Records what was done to a field. */
@@ -44,6 +45,8 @@ export function formatOf(request: ChatCompletionRequest): ResponseFormat {
   if (format.type !== 'json_schema') return format
   const { schema, description } = (format.json_schema ?? {}) as { schema?: unknown; description?: unknown }
   if (!schema) return { type: 'json_object' }
+  // A text would become an object of its characters.
+  if (!isObject(schema)) throw invalid('The schema of response_format is no JSON object')
   return { type: 'json_schema', json_schema: { schema: description ? extend({ description }, schema) : schema } }
 }
 
@@ -70,9 +73,13 @@ export function stopsOf(
   return taken.length > 0 ? taken : undefined
 }
 
-/** Parses the arguments of a tool call; empty ones and null become `{}`. @throws ApiError 400 if they are not a JSON object, or too much */
-export function parseArguments(name: string, text: string): object {
-  const tooMuch = excess(text, JSON_DEPTH)
+/**
+ * Parses the arguments of a tool call; empty ones and null become `{}`.
+ * @param count of the arguments of the whole request
+ * @throws ApiError 400 if they are not a JSON object, or too much
+ */
+export function parseArguments(name: string, text: string, count: JsonCount): object {
+  const tooMuch = excess(text, JSON_DEPTH, count)
   if (tooMuch) throw invalid(`The JSON of the arguments of "${name}" ${tooMuch}`)
   const value = text.trim() === '' ? null : parseJson(text)
   if (value === null) return {}

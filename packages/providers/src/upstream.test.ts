@@ -47,35 +47,45 @@ describe('threat 40: an answer of far more values than vendors send', () => {
   const failure = { kind: 'malformed', code: 'too_large' }
 
   it.each([
-    ['arrays', arrays, 'has more than 3000000 values'],
-    ['objects', fields, 'has more than 1500000 fields'],
-  ])('is not parsed: %s', async (_, x, what) => {
+    ['arrays', arrays, '3000000 values', '50000 values'],
+    ['objects', fields, '1500000 fields', '25000 fields'],
+  ])('is not parsed: %s', async (_, x, ofAnswer, ofEvent) => {
     const parse = vi.spyOn(JSON, 'parse')
     const whole = scriptedUpstream({ body: `{"x":${x}}` })
     const complete = openai({ apiKey: 'x', transport: whole.transport }).chat!.complete(chat, { signal })
     await expect(complete).rejects.toMatchObject({
-      message: `The answer ${what}`,
+      message: `The answer has more than ${ofAnswer}`,
       failure: { ...failure, unreported: true },
     })
     const streamed = scriptedUpstream({ type: 'text/event-stream', body: `data: {"x":${x}}\n\n` })
     const stream = openai({ apiKey: 'x', transport: streamed.transport }).chat!.stream(chat, { signal })
-    await expect(stream).rejects.toMatchObject({ message: `An event ${what}`, failure })
+    await expect(stream).rejects.toMatchObject({ message: `An event has more than ${ofEvent}`, failure })
     expect(parse.mock.calls.filter(([text]) => text.length > 1_000_000)).toEqual([])
     parse.mockRestore()
   })
 
+  it('is no event of as many lines either', async () => {
+    const { transport } = scriptedUpstream({ type: 'text/event-stream', body: 'data:\n'.repeat(1_000_000) })
+    const stream = openai({ apiKey: 'x', transport }).chat!.stream(chat, { signal })
+    await expect(stream).rejects.toMatchObject({
+      message: expect.stringContaining('is larger than') as string,
+      failure,
+    })
+  })
+
   it('is parsed up to ten million, where it has vectors', async () => {
-    const vector = `[${'1,'.repeat(4_000_000)}1]`
-    const ask = async (text: string) => {
-      const { transport } = scriptedUpstream({ body: `{"data":[{"embedding":${text}}]}` })
-      const embeddings = openai({ apiKey: 'x', transport }).embeddings!({ model: 'e', input: 'a' }, { signal })
+    const vectors = Array.from({ length: 1_000 }, () => `{"embedding":[${'1,'.repeat(3_999)}1]}`).join()
+    const ask = async (data: string) => {
+      const { transport } = scriptedUpstream({ body: `{"data":[${data}]}` })
+      const input = Array<string>(1_000).fill('a')
+      const embeddings = openai({ apiKey: 'x', transport }).embeddings!({ model: 'e', input }, { signal })
       return embeddings.then(
-        ({ data }) => data[0]!.embedding.length,
+        ({ data }) => data.length,
         (error: Error) => error.message,
       )
     }
-    expect(await ask(vector)).toBe(4_000_001)
-    expect(await ask(`[${'1,'.repeat(10_000_000)}1]`)).toBe('The answer has more than 10000000 values')
+    expect(await ask(vectors)).toBe(1_000)
+    expect(await ask(`${'1,'.repeat(10_000_000)}1`)).toBe('The answer has more than 10000000 values')
   })
 })
 

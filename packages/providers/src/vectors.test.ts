@@ -40,6 +40,8 @@ describe('a vector', () => {
     // Five bytes, then invalid base64.
     ['AACAPwA=', 'float'],
     ['AACAPwA=', 'base64'],
+    [Array<number>(65_537).fill(0), 'float'],
+    ['AACAPw=='.repeat(65_537), 'base64'],
     ['<html>', 'float'],
     ['<html>', 'base64'],
   ])('%j is invalid, requested as %s', (given, encoding) => expect(() => vectorMaker(given, encoding)).toThrow())

@@ -4,6 +4,8 @@ import { fromBase64, toBase64 } from '@turnpike/core/internal'
 type Encoding = EmbeddingRequest['encoding_format']
 
 const BYTES = 4
+/** Most numbers of a vector: those of known models have up to 4,096. */
+const DIMENSIONS = 65_536
 
 /** Encodes a vector as little-endian 32-bit floats in base64. */
 function pack(vector: number[]): string {
@@ -14,6 +16,7 @@ function pack(vector: number[]): string {
 
 /** Decodes a base64 vector to its bytes. @throws for invalid base64 and for an invalid length */
 function unpack(text: string): DataView {
+  if (text.length > DIMENSIONS * 6) throw new TypeError('The vector is too long')
   const { buffer, length } = fromBase64(text)
   if (length === 0 || length % BYTES !== 0) throw new TypeError('The vector is cut short')
   return new DataView(buffer)
@@ -27,7 +30,12 @@ function toNumbers(view: DataView): number[] {
 
 /** Checks that a value is a vector. @throws TypeError if it is not */
 export function toVector(value: unknown): number[] {
-  if (Array.isArray(value) && value.length > 0 && value.every((number) => Number.isFinite(number)))
+  if (
+    Array.isArray(value) &&
+    value.length > 0 &&
+    value.length <= DIMENSIONS &&
+    value.every((number) => Number.isFinite(number))
+  )
     return value as number[]
   throw new TypeError('An embedding is no vector')
 }

@@ -4,7 +4,7 @@ import { extend, invalid, unsupported } from '@turnpike/core/internal'
 import { bytes } from '@turnpike/http'
 import * as v from 'valibot'
 import { requireModel } from '../allowed-models.js'
-import { AUDIO_LIMIT, FEWEST_BYTES_PER_SECOND, SPEECH_BYTES_PER_SECOND, TRANSCRIPTION_MODELS } from '../conventions.js'
+import { AUDIO_LIMIT, MOST_SECONDS, SPEECH_BYTES_PER_SECOND, TRANSCRIPTION_MODELS } from '../conventions.js'
 import { transcriptionFields, permitted } from '../documented-fields.js'
 import { reported } from '../meter.js'
 import { AUDIO_TOKENS, BYTES_PER_SECOND } from '../prompt.js'
@@ -119,7 +119,6 @@ export function createTranscription(options: UpstreamOptions & TranscriptionOpti
       })
       const guess = Math.ceil(file.size / BYTES_PER_SECOND)
       const expected = unitsOfSeconds(guess)
-      const longest = Math.ceil(file.size / FEWEST_BYTES_PER_SECOND)
       const need = {
         task: 'transcription' as const,
         request,
@@ -135,7 +134,7 @@ export function createTranscription(options: UpstreamOptions & TranscriptionOpti
         ({ provider, model }, call) => provider.transcription!(extend(request, { model }), call),
         ({ seconds: duration = NaN, usage: told }): Used => {
           const usage = reported(told)
-          const seconds = duration >= 0 && duration <= longest ? duration : undefined
+          const seconds = duration >= 0 && duration <= MOST_SECONDS ? duration : undefined
           // Rounded up to whole seconds, as OpenAI bills it.
           const lasted = seconds === undefined ? guess : Math.ceil(seconds)
           const { price } = upstream.target

@@ -1,5 +1,5 @@
 import type { ChatCompletionRequest, ChatMessage, ContentPart } from '@turnpike/core'
-import { append, fromBase64, invalid, unsupported } from '@turnpike/core/internal'
+import { append, fromBase64, invalid, jsonCount, unsupported } from '@turnpike/core/internal'
 import { parseDataUrl } from '../data-url.js'
 import { parseArguments } from '../request-fields.js'
 import { openCalls } from '../open-calls.js'
@@ -139,6 +139,7 @@ export function toConversation(request: ChatCompletionRequest): Conversation {
     return next
   }
 
+  const ofArguments = jsonCount()
   const addAssistant = (message: Extract<ChatMessage, { role: 'assistant' }>): void => {
     const blocks = toBlocks(message.content ?? '', dropped)
     if (typeof message['refusal'] === 'string') append(blocks, toBlocks(message['refusal'], dropped))
@@ -149,7 +150,7 @@ export function toConversation(request: ChatCompletionRequest): Conversation {
       called.add(name)
       const id = toId(call.id)
       calls.add(call.id, id)
-      blocks.push({ type: 'tool_use', id, name, input: parseArguments(name, text), ...cached(call) })
+      blocks.push({ type: 'tool_use', id, name, input: parseArguments(name, text, ofArguments), ...cached(call) })
     }
     append(turn('assistant').blocks, marked(blocks, message))
   }

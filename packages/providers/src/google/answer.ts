@@ -111,10 +111,13 @@ export const reportOf = ({ usageMetadata }: Answer): Usage | undefined => toUsag
 
 const utf8 = new TextEncoder()
 
+/** Characters of a token whose bytes are told; models have shorter ones. */
+const TOKEN_LENGTH = 1_000
+
 const toLogprob = ({ token = '', logProbability = 0 }: LogProbability) => ({
   token,
   logprob: logProbability,
-  bytes: [...utf8.encode(token)],
+  bytes: token.length > TOKEN_LENGTH ? null : [...utf8.encode(token)],
 })
 
 /** Converts log probabilities to OpenAI's form; null if there are none. */

@@ -1,5 +1,6 @@
 import type { ChatCompletionRequest, ChatMessage, ContentPart } from '@turnpike/core'
-import { append, excess, invalid, isObject, JSON_DEPTH, unsupported } from '@turnpike/core/internal'
+import type { JsonCount } from '@turnpike/core/internal'
+import { append, excess, invalid, isObject, JSON_DEPTH, jsonCount, unsupported } from '@turnpike/core/internal'
 import { parseDataUrl } from '../data-url.js'
 import { parseJson } from '../json.js'
 import { openCalls } from '../open-calls.js'
@@ -135,11 +136,13 @@ const textsOf = (content: string | ContentPart[], role: string, dropped: Set<str
       })
 
 /**
- * A tool result as an object. Text other than a JSON object is wrapped, and so are objects that are too deep to be sent, and those with
+ * A tool result as an object. Text other than a JSON object is wrapped, and so are objects that are too deep or too many to be sent, and those with
  * `$ref`, which Gemini resolves as references to attached files.
+ * @param count of the results of the whole request
  */
-function toResult(text: string): object {
-  const value = excess(text, JSON_DEPTH) ? undefined : parseJson(text)
+function toResult(text: string, count: JsonCount): object {
+  const isJson = text.trimStart().startsWith('{') && !excess(text, JSON_DEPTH, count)
+  const value = isJson ? parseJson(text) : undefined
   return isObject(value) && !text.includes('"$ref"') ? value : { output: text }
 }
 
@@ -168,6 +171,7 @@ export function toConversation(request: ChatCompletionRequest, needsSignatures: 
     return next
   }
 
+  const [ofArguments, ofResults] = [jsonCount(), jsonCount()]
   const addAssistant = (message: Extract<ChatMessage, { role: 'assistant' }>): void => {
     if (message['audio']) throw unsupported('Gemini does not take audio of an earlier answer')
     const turn = turnOf('model')
@@ -178,7 +182,9 @@ export function toConversation(request: ChatCompletionRequest, needsSignatures: 
       if (call['cache_control']) dropped.add('messages.tool_calls.cache_control')
       const { name, arguments: text } = call.function
       calls.add(call.id, { turn, name, position: position++ })
-      const part: Part = { functionCall: { name, args: parseArguments(name, text), id: upstreamId(call.id) } }
+      const part: Part = {
+        functionCall: { name, args: parseArguments(name, text, ofArguments), id: upstreamId(call.id) },
+      }
       const signature = signatureOf(call)
       if (signature) part.thoughtSignature = signature
       turn.parts.push(part)
@@ -189,7 +195,7 @@ export function toConversation(request: ChatCompletionRequest, needsSignatures: 
     const call = calls.answer(tool_call_id)
     if (!call) throw invalid(`No tool call "${tool_call_id}" waits for a result`)
     const { turn, name, position } = call
-    const response = toResult(textsOf(content, 'tool', dropped).join(''))
+    const response = toResult(textsOf(content, 'tool', dropped).join(''), ofResults)
     turn.results[position] = { functionResponse: { name, response, id: upstreamId(tool_call_id) } }
   }
 

@@ -27,6 +27,12 @@ describe('partial arguments', () => {
     expect(built(['$.a[4294967290]', 'x'], ['$.a[1]', 'y'])).toBe('{"a":["x","y"]}')
   })
 
+  it('have no path that is too long or too deep', () => {
+    expect(built([`$${'.a'.repeat(128)}`, 'x']).length).toBe(128 * 6 + 3)
+    for (const path of [`$${'.a'.repeat(129)}`, `$.${'a'.repeat(3_000)}`])
+      expect(() => built([path, 'x'])).toThrow('The path of an argument is too long')
+  })
+
   it('ignore an invalid path', () => {
     expect(built(['$', 'x'], ['', 'y'])).toBe('{}')
   })

@@ -1,3 +1,5 @@
+import { JSON_DEPTH } from '@turnpike/core/internal'
+
 /** A fragment of the arguments of a tool call, as Vertex AI streams them. */
 export interface PartialArgument {
   /** The path of the value, such as `$.rooms[0].name`. */
@@ -17,12 +19,16 @@ const keysOf = (path: string): string[] =>
     ([, name, index, quoted]) => name ?? index ?? quoted!,
   )
 
-/** Adds a fragment to the arguments. */
+/** Most characters of a path: far more than a schema of a tool can ask for. */
+const PATH_LENGTH = 2_000
+
+/** Adds a fragment to the arguments. @throws TypeError for a path that is too long or too deep */
 export function addArgument(
   root: object,
   { jsonPath = '', stringValue, numberValue, boolValue }: PartialArgument,
 ): void {
-  const keys = keysOf(jsonPath)
+  const keys = jsonPath.length > PATH_LENGTH ? undefined : keysOf(jsonPath)
+  if (!keys || keys.length > JSON_DEPTH) throw new TypeError('The path of an argument is too long')
   const last = keys.length - 1
   let container = root as Record<string, unknown>
   for (const [position, key] of keys.entries()) {

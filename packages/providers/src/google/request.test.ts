@@ -243,6 +243,14 @@ describe('response_format', () => {
     expect(config(format)).toEqual({ responseMimeType: 'application/json', responseJsonSchema: schema })
   })
 
+  it.each(['a'.repeat(100), [1], 5, true])('is refused with a schema that is no object: %j', (schema) => {
+    const json_schema = { name: 'x', description: 'y', schema }
+    expect(refusal({ response_format: { type: 'json_schema', json_schema } })).toMatchObject({
+      status: 400,
+      message: 'The schema of response_format is no JSON object',
+    })
+  })
+
   it('is dropped where a call is forced', () => {
     for (const model of ['gemini-3-flash-preview', 'gemini-2.5-flash']) {
       const { body, notes } = ask({ response_format: format, tools: [tool('f')], tool_choice: 'required' }, model)

@@ -1,5 +1,5 @@
 import type { ChatCompletionRequest, Completion, FinishReason, Note, ToolCall } from '@turnpike/core'
-import { extend } from '@turnpike/core/internal'
+import { extend, isObject } from '@turnpike/core/internal'
 import type { ChatAdapter, UpstreamRequest } from '../adapter.js'
 import { checkArguments, finishOf, newCompletionId, newToolCallId, secondsNow, unnamedCall } from '../chunk-builder.js'
 import { count } from '../count.js'
@@ -67,7 +67,7 @@ function toResponse(provider: string, body: Loose, request: ChatCompletionReques
     created: count(body['created']) || secondsNow(),
     model: (body['model'] as string) || request.model,
     choices: choices.map((choice: Loose, position) => {
-      const { tool_calls, function_call, ...message } = (choice['message'] ?? {}) as Loose
+      const { tool_calls, function_call, ...message } = (isObject(choice['message']) ? choice['message'] : {}) as Loose
       const given = (tool_calls as Loose[] | null | undefined) ?? []
       // The deprecated `function_call`, which some compatible servers still send.
       const called = given.length === 0 && function_call ? [{ function: function_call }] : given

@@ -31,6 +31,15 @@ describe('a stream of OpenAI', () => {
     ])
   })
 
+  it('has no characters of a text in place of a delta', async () => {
+    const { batches } = await run(
+      [{ ...chunk({ content: 'a' }), choices: [{ index: 0, delta: 'abc', finish_reason: null }] } as never],
+      [finish()],
+    )
+    expect(batches.flat()[0]).toMatchObject({ choices: [{ delta: {} }] })
+    expect(JSON.stringify(batches)).not.toContain('abc')
+  })
+
   it('keeps the head of its first chunk', async () => {
     const { batches } = await run(
       [chunk({ content: 'a' })],

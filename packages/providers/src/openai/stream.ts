@@ -1,4 +1,5 @@
 import type { ChatDelta, ChunkChoice } from '@turnpike/core'
+import { isObject } from '@turnpike/core/internal'
 import type { ChatDecoder } from '../adapter.js'
 import type { ChunkBuilder } from '../chunk-builder.js'
 import { chunkBuilder, unnamedCall } from '../chunk-builder.js'
@@ -106,7 +107,7 @@ export function streamDecoder(provider: string, model: string): ChatDecoder {
 
   const onChoice = (choice: UpstreamChoice, position: number): void => {
     choice.index ??= position
-    choice.delta ??= {}
+    if (!isObject(choice.delta)) choice.delta = {}
     // Fast path for text, which is nearly every chunk: the parsed object itself is passed on.
     const { tool_calls: entries, function_call: legacy, content, reasoning } = choice.delta
     if (!choice.finish_reason && !entries && !legacy && reasoning === undefined && !Array.isArray(content)) {

@@ -1,0 +1,32 @@
+import type { ChatCompletionRequest } from '@turnpike/core'
+import { describe, expect, it } from 'vitest'
+import { promptOf } from './prompt.js'
+
+const of = (message: object) =>
+  promptOf({ model: 'm', messages: [{ role: 'user', ...message }] } as ChatCompletionRequest)
+
+describe('a prompt', () => {
+  it('has bytes whatever its fields hold', () => {
+    for (const x of [[null], null, [undefined], [[null]], 1, { a: [null] }, true, [1, 'a', { type: 'text' }]])
+      expect([x, of({ content: 'Hi', x }).saidBytes > 1]).toEqual([x, true])
+    expect(of({ content: 'Hi', x: [{ type: 'text', text: 'Hello' }] }).saidBytes).toBe(7)
+  })
+
+  it.each<[url: string, isPicture: boolean]>([
+    ['https://images.example/a.png', true],
+    ['data:image/png;base64,AAAA', true],
+    ['https://img.youtube.com/vi/x/0.jpg', false],
+    ['https://youtu.be/x', false],
+    ['https://www.you%74ube.com/watch?v=x', false],
+    ['https://www.you\u00adtube.com/watch?v=x', false],
+    ['https://www.\uff59outube.com/watch?v=x', false],
+    ['https://www.you\ntube.com/watch?v=x', false],
+    ['https://generativelanguage.googleapis.com/v1beta/files/x', false],
+    ['data:video/mp4;base64,AAAA', false],
+    ['file:///a.png', false],
+    ['a.png', false],
+  ])('has a picture for certain at %j: %s', (url, isPicture) => {
+    const { pictures, others } = of({ content: [{ type: 'image_url', image_url: { url } }] })
+    expect([pictures, others.length]).toEqual(isPicture ? [1, 0] : [0, 1])
+  })
+})
