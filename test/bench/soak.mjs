@@ -91,7 +91,7 @@ const patch = (i) =>
   send('change', `/api/tasks/${tasks[i].id}`, {
     method: 'PATCH',
     headers: { ...own, ...json },
-    body: JSON.stringify({ status: 'running', description: 'x'.repeat(2_000) }),
+    body: JSON.stringify({ status: 'running', draft_output: 'x'.repeat(2_000) }),
   })
 async function upload() {
   const body = new FormData()

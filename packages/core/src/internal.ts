@@ -11,26 +11,26 @@ export {
   CALLS_AT_ONCE,
   ID_LENGTH,
   JSON_DEPTH,
-  STORAGE_RETRY_AFTER_S,
   JSON_FIELDS,
   JSON_VALUES,
   KEY_LIMITS,
   MAX_PAGE_SIZE,
   PAGE_BYTES,
   PAGE_SIZE,
+  STORAGE_RETRY_AFTER_S,
 } from './conventions.js'
 export { audit } from './entities/audit.js'
 export { tokenLimit } from './entities/balances.js'
 export type { Counts } from './entities/counts.js'
-export { userOf } from './entities/identified.js'
-export { unauthenticated } from './errors.js'
 export { countEntries, counting, growth, ownedKey } from './entities/counts.js'
+export { userOf } from './entities/identified.js'
 export { keyLimitsOf } from './entities/key-limits.js'
 export * from './entities/names.js'
 export { highestOwnRole } from './entities/roles.js'
 export type { Attribute, Tagged } from './entities/tags.js'
 export { attribution } from './entities/tags.js'
 export { emailId, ONE_LINE, userEntries, userEntry, userIdOf } from './entities/users.js'
+export { unauthenticated } from './errors.js'
 export * from './extend.js'
 export * from './ids.js'
 export * from './invalid.js'

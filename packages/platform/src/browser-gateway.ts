@@ -1,8 +1,10 @@
 import type { User } from '@turnpike/core'
 import type { Authenticator, CorsOptions, Handler, SameOriginOptions, Servable } from '@turnpike/http'
 
+/** What a platform tells its gateway: whose pages may call it, and what counts the requests of each user. */
 export interface UserGatewayOptions extends SameOriginOptions {
   cors?: CorsOptions
+  /** @throws ApiError 429 where there are too many in a minute */
   count?: (user: User, calls: number) => Promise<void>
 }
 

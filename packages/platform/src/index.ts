@@ -1,5 +1,5 @@
 /** The platform around the gateway: sign-in, users, balances, keys, sessions, projects, tasks, conversations and files. @module */
-export type { UserGateway } from './browser-gateway.js'
+export type { UserGateway, UserGatewayOptions } from './browser-gateway.js'
 export type { Caller } from './caller.js'
 export type { Conversation, Message } from './entities/conversations.js'
 export type { FileFields, StoredFile } from './entities/files.js'

@@ -93,7 +93,7 @@ const components = {
   Error: shown(PlatformError, 'error'),
 }
 
-const signedIn = { security: ['accessToken', 'sessionCookie'], errors: [401, 403, 429] }
+const signedIn = { security: ['accessToken', 'sessionCookie'], errors: [401, 403, 429, 503] }
 
 /** The OpenAPI 3.1 document of a platform's routes. */
 export const platformDocument = (
@@ -114,10 +114,10 @@ export const platformDocument = (
       ...commonStatuses,
       401: 'Missing or invalid access token or session cookie.',
       502: 'The model that replies failed.',
-      503: 'Too many people are signing in, or no model can reply at the moment.',
+      503: 'Too many people are signing in, no model can reply, or the storage cannot be used at the moment.',
     },
     access: {
-      open: { who: 'For anybody.', security: [], errors: [429] },
+      open: { who: 'For anybody.', security: [], errors: [429, 503] },
       user: { who: 'For whoever is signed in.', ...signedIn },
       developer: { who: 'For developers and administrators.', ...signedIn },
       admin: { who: 'For administrators.', ...signedIn },

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { mapDriver, set } from '../../../test/support/map-driver.js'
 import { openKV } from './open-kv.js'
 import type { StorageLike } from './storage-like.js'
@@ -49,8 +49,10 @@ const isMerged = (key: string): boolean => {
   return from !== to
 }
 
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))
+afterEach(() => void vi.useRealTimers())
 const expiring = (name: string) => ({ set: [{ key: [name], value: name, expiresAt: Date.now() + 30 }] })
-const expired = () => new Promise((resolve) => setTimeout(resolve, 40))
+const expire = () => vi.setSystemTime(Date.now() + 40)
 
 it('a value that expires after a merge has read it is not written by the merge', async () => {
   const { kv, driver, before, itemWith, others } = await store()
@@ -61,7 +63,7 @@ it('a value that expires after a merge has read it is not written by the merge',
   before.get = (key) => (key === item ? wait() : undefined)
   await others('a')
   await reached
-  await expired()
+  expire()
   await others('b')
   open()
   await kv.close()
@@ -91,7 +93,7 @@ it('a value that expires while it is read is gone', async () => {
   before.get = (key) => (key === item ? wait() : undefined)
   const reading = kv.get(['brief'])
   await reached
-  await expired()
+  expire()
   await kv.commit(set('other'))
   open()
   expect(await reading).toBeNull()

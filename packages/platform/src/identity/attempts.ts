@@ -1,5 +1,6 @@
 import type { KV } from '@turnpike/core'
 import { sha256 } from '@turnpike/core/internal'
+import type { Head } from '@turnpike/http'
 import type { CryptoKey } from 'jose'
 import {
   ADDRESS_DAYS,
@@ -16,7 +17,6 @@ import {
 import { deviceTokens, isDeviceToken } from './device-tokens.js'
 import type { Source } from './fair-queue.js'
 import { hostCookie } from './host-cookie.js'
-import type { Head } from '@turnpike/http'
 import { addressOf, neighbourhoodOf, networksOf } from './networks.js'
 import type { Subject } from './throttle.js'
 

@@ -1,5 +1,5 @@
-import { parseCookies, setCookie } from '@turnpike/http'
 import type { Head } from '@turnpike/http'
+import { parseCookies, setCookie } from '@turnpike/http'
 
 /** Whether browsers refuse a `__Host-` cookie: over plain HTTP from another machine. */
 const isPlain = (baseUrl: string | undefined): boolean => {

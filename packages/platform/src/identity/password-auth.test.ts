@@ -1,7 +1,7 @@
 import type { KV } from '@turnpike/core'
 import { createUser, deleteUser, memoryKV } from '@turnpike/core'
-import { describe, expect, it, vi } from 'vitest'
 import type { Head } from '@turnpike/http'
+import { describe, expect, it, vi } from 'vitest'
 import type { PasswordAuthOptions } from './password-auth-options.js'
 import type { PasswordAuth } from './password-auth.js'
 import { passwordAuth } from './password-auth.js'

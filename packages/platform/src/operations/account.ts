@@ -1,6 +1,6 @@
-import type { SessionIssuer } from '../identity/identity.js'
-import * as v from 'valibot'
 import { unauthenticated } from '@turnpike/core/internal'
+import * as v from 'valibot'
+import type { SessionIssuer } from '../identity/identity.js'
 import { operation } from '../operation.js'
 import { Role, User } from '../schemas.js'
 import type { UserOperations } from './users.js'
