@@ -58,16 +58,16 @@ describe.each(kinds.flatMap((kind) => [false, true].map((stream) => ({ ...kind, 
   ({ connect, errorClass, describe: tell, stream }) => {
     const fail = (): Promise<unknown> => rejection(connect({ url, key }).ask({ text: 'Hello' }, { stream }))
 
-    it('gets 500 where keys cannot be read, without the cause', async () => {
+    it('gets 503 where keys cannot be read, without the cause', async () => {
       broken.get = down
       const error = await fail()
-      expect(error).toBeInstanceOf(errorClass(500))
+      expect(error).toBeInstanceOf(errorClass(503))
       const { header: _, ...failure } = tell(error)
       expect(failure).toEqual({
-        status: 500,
+        status: 503,
         type: 'server_error',
-        code: 'internal_error',
-        message: 'The server had an internal error',
+        code: 'storage_unavailable',
+        message: 'The storage of the server cannot be used at the moment; try again later',
         requestId: expect.stringMatching(uuidv7Pattern) as string,
       })
       expect(errors).toEqual([expect.objectContaining({ message: 'disk sda1 is on fire' })])

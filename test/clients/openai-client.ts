@@ -117,6 +117,7 @@ function kind({ name, library, helpers, format, keepsSignatures }: Version): Cli
     [429, library.RateLimitError],
     [500, library.InternalServerError],
     [502, library.InternalServerError],
+    [503, library.InternalServerError],
   ])
   return {
     name,

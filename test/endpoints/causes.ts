@@ -129,6 +129,7 @@ export const rows: Row[] = [
     at: endpoints,
     before: 'a lost record',
     expected: [500, 'server_error', 'ledger_unavailable'],
+    headers: { 'retry-after': '2' },
   },
 
   ...upstreamCauses,
