@@ -1,5 +1,5 @@
 /**
- * One engine in a process of its own: `node storage-engine.mjs NAME WHERE fill | measure | paced MERGE_AFTER | records | start`, where WHERE is
+ * One engine in a process of its own: `node storage-engine.mjs NAME WHERE fill | measure | paced MERGE_AFTER | records USERS | start`, where WHERE is
  * a folder, a file or a URL. Prints its figures as JSON: commits per second, times in milliseconds, and sizes in bytes.
  */
 import { readdirSync } from 'node:fs'
@@ -16,7 +16,7 @@ const SECONDS = 4
 const PAGES = 2_000
 const PACED_SECONDS = 20
 const RECORDS = 1_000_000
-const [USERS, MODELS, DAYS] = [200, 10, 30]
+const [MODELS, DAYS] = [10, 30]
 /** Records that are appended together: ten commits of the ledger. */
 const BATCH = 1_280
 
@@ -154,20 +154,20 @@ async function paced(folder, mergeAfter) {
   }
 }
 
-/** Stores usage records, each in an entry of its own, as of users who ask one after the other for a month. */
-async function records(kv) {
+/** Stores usage records, each in an entry of its own, as of `users` who ask one after the other for a month. */
+async function records(kv, users) {
   const { runnerImport } = await import('vite')
   const { usageRecord } = (await runnerImport(fileURLToPath(new URL('../support/usage-record.ts', import.meta.url))))
     .module
-  const ids = Array.from({ length: USERS }, () => crypto.randomUUID())
+  const ids = Array.from({ length: users }, () => crypto.randomUUID())
   const ledger = usageLedger(kv)
   const begin = performance.now()
   const append = (n) =>
     ledger.append(
       usageRecord({
         request_id: crypto.randomUUID(),
-        user_id: ids[n % USERS],
-        key_id: `key-${ids[n % USERS]}`,
+        user_id: ids[n % users],
+        key_id: `key-${ids[n % users]}`,
         model: `model-${n % MODELS}`,
         timestamp: new Date(Date.UTC(2026, 0, 1) + (n / RECORDS) * DAYS * 86_400_000).toISOString(),
       }),
@@ -190,7 +190,7 @@ async function start() {
   return { files, opened, cpu: (cpu.user - user + cpu.system - system) / 1_000, rss, heapUsed }
 }
 
-const [name, where, task, mergeAfter] = process.argv.slice(2)
+const [name, where, task, number] = process.argv.slice(2)
 const open = () => engines[name](where)
 const tasks = {
   async fill() {
@@ -199,8 +199,8 @@ const tasks = {
     await kv.close()
   },
   measure: () => measure(open),
-  paced: () => paced(where, Number(mergeAfter)),
-  records: async () => records(await open()),
+  paced: () => paced(where, Number(number)),
+  records: async () => records(await open(), Number(number)),
   start,
 }
 console.log(JSON.stringify((await tasks[task]()) ?? null))

@@ -119,12 +119,14 @@ if (isAsked('paced')) {
 
 if (isAsked('large')) {
   console.log('\nStarts on fs with 1,000,000 usage records; times in seconds, sizes in MB\n')
-  head('filled in', 'files', 'start', 'CPU time', 'heap', 'RSS')
-  const { url } = await local()
-  const { filled } = await run(process.execPath, 'fs', url, 'records')
+  head('users', 'filled in', 'files', 'start', 'CPU time', 'heap', 'RSS')
   const inMB = (bytes) => Math.round(bytes / 1e6)
-  for (let round = 0; round < 3; round++) {
-    const { files, opened, cpu, rss, heapUsed } = await run(process.execPath, 'fs', url, 'start')
-    print((filled / 1_000).toFixed(0), files, ms(opened / 1_000), ms(cpu / 1_000), inMB(heapUsed), inMB(rss))
+  for (const users of [200, 100_000]) {
+    const { url } = await local()
+    const { filled } = await run(process.execPath, 'fs', url, 'records', String(users))
+    for (let round = 0; round < 3; round++) {
+      const { files, opened, cpu, rss, heapUsed } = await run(process.execPath, 'fs', url, 'start')
+      print(users, (filled / 1_000).toFixed(0), files, ms(opened / 1_000), ms(cpu / 1_000), inMB(heapUsed), inMB(rss))
+    }
   }
 }

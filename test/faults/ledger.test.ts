@@ -135,7 +135,7 @@ describe.each<[string, (key: string) => boolean]>([
     expect(at.upstream.requests).toBe(1)
 
     expect(await health()).toEqual([503, 'unavailable'])
-    expectError(await chat(at, { stream: streamed }), { status: 500, body: errors.unrecorded })
+    expectError(await chat(at, { stream: streamed }), { status: 500, body: errors.unrecorded, retryAfter: '2' })
     expect(at.upstream.requests).toBe(1)
 
     broken = false
