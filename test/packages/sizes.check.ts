@@ -56,9 +56,9 @@ const tarball = (name: string) => statSync(packages.find((one) => one.name === n
 /** The budgets: package, what, bytes at most, and how it is measured. Raise one on purpose, in the change that needs it. */
 const budgets: [string, string, number, () => number | Promise<number>][] = [
   // docs/decisions/010
-  ['providers', 'import anthropic', 12_750, () => bundle('anthropic', 'providers/anthropic')],
-  ['providers', 'import google', 14_450, () => bundle('google', 'providers/google')],
-  ['providers', 'import openai', 11_450, () => bundle('openai', 'providers/openai')],
+  ['providers', 'import anthropic', 12_900, () => bundle('anthropic', 'providers/anthropic')],
+  ['providers', 'import google', 14_650, () => bundle('google', 'providers/google')],
+  ['providers', 'import openai', 11_600, () => bundle('openai', 'providers/openai')],
   ['providers', 'import createRouter', 9_000, () => bundle('createRouter', 'providers')],
   ['client', 'import createClient', 6_000, () => bundle('createClient', 'client')],
   ['gateway', 'import createGateway', 57_500, () => bundle('createGateway', 'gateway', ['node:*'])],
