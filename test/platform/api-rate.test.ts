@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { newProject, newTask, patchTask } from './work.js'
 import { worldSuite } from './world.js'
 
 worldSuite(
@@ -17,6 +18,22 @@ worldSuite(
       expect((await get(bob)).status).toBe(200)
       await world().advance(60_000)
       expect((await get(ada)).status).toBe(200)
+    })
+
+    it('threat 59: requests that read much, which count as several', async () => {
+      const [ada, bob] = [await world().signedIn(), await world().signedIn()]
+      const { id } = await newTask(world(), ada, (await newProject(world(), ada)).id)
+      // 1 MB of JSON counts as seven more.
+      expect((await patchTask(world(), ada, id, { output: 'x'.repeat(1_000_000) })).status).toBe(200)
+      const status = async (as = ada) => (await world().ask('GET', `/api/tasks/${id}/status`, { as })).status
+      expect([await status(), await status(), await status(), await status(bob)]).toEqual([200, 200, 429, 404])
+      for (const path of ['', '/revisions', '/spend']) {
+        await world().advance(60_000)
+        const replies = []
+        for (let i = 0; i < 4; i++)
+          replies.push((await world().ask('GET', `/api/tasks/${id}${path}`, { as: ada })).status)
+        expect([path, ...replies]).toEqual([path, 200, 200, 200, 429])
+      }
     })
 
     it('threat 47: a store that one user fills, by requests without a user, which count by their address', async () => {

@@ -28,6 +28,7 @@ const {
   API_RATE_LIMIT = '1000000',
   API_ADDRESS_RATE_LIMIT = '1000000',
   PLAN_DATA_GB,
+  BODY_MEMORY,
   SELF_ROLE,
   DEVELOPER_KEYS = '1000',
   DEVELOPER_KEY_RATE_LIMIT = '1000000',
@@ -112,6 +113,7 @@ const platform = createPlatform({
   },
   ...(SELF_ROLE && { selfRole: SELF_ROLE }),
   keyLimits,
+  ...(BODY_MEMORY && { bodyMemory: Number(BODY_MEMORY) }),
   files: {
     blobs,
     secrets: FILE_SECRETS.split(','),

@@ -1,4 +1,5 @@
 /** The storage port for file contents. */
+import type { Memory } from './provider.js'
 
 /** The bytes to store. A stream or iterable is read with backpressure: no faster than its bytes are written. */
 export type BlobBody = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array> | Uint8Array
@@ -11,6 +12,8 @@ export interface BlobPutOptions {
   maxBytes: number
   /** Aborts the upload; `put` then rejects with the signal's reason. */
   signal?: AbortSignal
+  /** What the bytes are taken from that are in memory while the blob is written; absent = they are not counted. */
+  memory?: Memory | undefined
 }
 
 /** The size and hash of a stored blob. */
@@ -44,7 +47,7 @@ export interface BlobContent {
 export interface BlobStore {
   /**
    * Stores a blob and replaces an existing one. If it rejects, the previous blob is kept and nothing of the new one remains.
-   * @throws ApiError 413 if the body is larger than `maxBytes`; any error of the body; the reason of `signal`
+   * @throws ApiError 413 if the body is larger than `maxBytes`; any error of the body or of `memory`; the reason of `signal`
    * @throws StorageError with `outcome: 'unknown'` if the blob may have been stored
    */
   put(key: string, body: BlobBody, options: BlobPutOptions): Promise<StoredBlob>

@@ -5,6 +5,7 @@
  */
 export * from './append.js'
 export * from './base64.js'
+export * from './begun-with.js'
 export * from './bytes.js'
 export * from './content-disposition.js'
 export {

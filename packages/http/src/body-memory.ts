@@ -14,6 +14,10 @@ const noMemory = (): ApiError =>
     },
   )
 
+/** The same for an answer to a request that was carried out, which must not be sent again. */
+export const unanswered = ({ status, type, message, code }: ApiError): ApiError =>
+  new ApiError(status, type, message, { code, shouldRetry: false })
+
 /**
  * Limits the bytes that running requests hold, which callers share (docs/decisions/037).
  * @returns a function that takes bytes for a caller, or gives them back where they are negative. @throws ApiError 503 where there are too many

@@ -1,6 +1,6 @@
 import { ApiError, StorageError } from '@turnpike/core'
-import { JSON_DEPTH, STORAGE_RETRY_AFTER_S, uuidv7 } from '@turnpike/core/internal'
-import { bodyMemory } from './body-memory.js'
+import { begunWith, JSON_DEPTH, STORAGE_RETRY_AFTER_S, uuidv7 } from '@turnpike/core/internal'
+import { bodyMemory, unanswered } from './body-memory.js'
 import { parseJson, requireJson } from './body.js'
 import { contentReply } from './content.js'
 import {
@@ -47,6 +47,8 @@ export interface HandlerOptions<Actor, Access extends string = string> {
   onRequest?: ((log: RequestLog) => void) | undefined
   /** Names a caller, for what callers share; undefined = by the address. Default: all are named so. */
   callerId?: (actor: Actor) => string | undefined
+  /** Called with the bytes of each JSON answer over 64 KiB, or of each piece of a list, when it is sent; default none. */
+  onLarge?: (actor: Actor, bytes: number) => void
   /** Largest JSON body in bytes; default 20 MiB. */
   bodyLimit?: number
   /**
@@ -83,7 +85,13 @@ const parseQuery = (query: string): unknown => Object.fromEntries(new URLSearchP
 
 const jsonHeaders = { 'content-type': 'application/json; charset=utf-8' }
 
-const json = (status: number, value: unknown): Reply => ({ status, headers: jsonHeaders, body: JSON.stringify(value) })
+const utf8 = new TextEncoder()
+
+function json(status: number, value: unknown): Reply {
+  const text = JSON.stringify(value)
+  // As bytes, so that their number is known.
+  return { status, headers: jsonHeaders, body: text.length > LARGE_ANSWER ? utf8.encode(text) : text }
+}
 
 const ignore = (): void => undefined
 
@@ -95,8 +103,11 @@ const errorFields = ({ type, code, field }: ApiError) => ({
 })
 
 /** Whether a body comes chunk by chunk. */
-const isStream = <T extends object>(body: string | Uint8Array | T | undefined): body is T =>
+const isStream = (body: Reply['body']): body is AsyncIterable<string | Uint8Array> =>
   typeof body === 'object' && !(body instanceof Uint8Array)
+
+/** Whether a body fits into the kernel's buffers. */
+const isSmall = (body: Reply['body']): boolean => body === undefined || (!isStream(body) && body.length <= LARGE_ANSWER)
 
 async function* once<T>(body: T): AsyncGenerator<T> {
   yield body
@@ -147,33 +158,62 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     })
   }
 
-  /** A reply whose body, where it is streamed, finishes the request at its end. */
-  const watch = (reply: Reply, requestId: string, stay: Stay): Reply => {
-    const { body } = reply
-    if (isStream(body))
-      reply.body = watched(body, {
-        onError: (error) => report(error, requestId, stay.log),
-        onEnd: () => stay.end(reply.status),
-      })
+  /**
+   * A reply that holds memory until the client has taken it: a whole one that does not fit into the kernel's buffers its length, a stream that of
+   * its largest piece. The first piece of a stream is read before the reply begins, so that what fails until then is answered.
+   * @throws ApiError 503 where there is no memory
+   */
+  const held = async (
+    reply: Reply,
+    method: string,
+    requestId: string,
+    stay: Stay,
+    onLarge?: (bytes: number) => void,
+  ): Promise<Reply> => {
+    const { status, headers } = reply
+    const body = reply.body!
+    const pieces = isStream(body) ? body[Symbol.asyncIterator]() : once(body)
+    const first = await pieces.next()
+    try {
+      if (!first.done) stay.hold(first.value.length)
+    } catch (error) {
+      await pieces.return?.()
+      throw method === 'GET' ? error : unanswered(error as ApiError)
+    }
+    if (!isStream(body)) {
+      // It is made, and needs no place any more.
+      stay.leave()
+      reply.headers = { ...headers, 'content-length': String(body.length) }
+    }
+    reply.body = watched(begunWith(first, pieces), {
+      onPiece({ length }) {
+        stay.hold(length)
+        onLarge?.(length)
+      },
+      onError: (error) => report(error, requestId, stay.log),
+      onEnd: () => stay.end(status),
+    })
     return reply
   }
 
   const toReply = (
     value: unknown,
+    actor: Actor,
     exchange: Exchange,
     status: number,
     requestId: string,
     stay: Stay,
   ): Reply | Promise<Reply> => {
     if (value === undefined) return { status, headers: {} }
-    if (!isAnswer(value)) return json(status, value)
-    if (value.kind === 'json') return json(value.status, value.value)
-    if (value.kind === 'content')
-      return contentReply(exchange.method, exchange.header, value.content).then((reply) =>
-        watch(reply, requestId, stay),
-      )
+    const { method, header } = exchange
+    const unread = (reply: Reply, onLarge?: (bytes: number) => void): Reply | Promise<Reply> =>
+      method === 'HEAD' || isSmall(reply.body) ? reply : held(reply, method, requestId, stay, onLarge)
+    const counted = (reply: Reply) => unread(reply, (bytes) => options.onLarge?.(actor, bytes))
+    if (!isAnswer(value)) return counted(json(status, value))
+    if (value.kind === 'json') return counted(json(value.status, value.value))
     if (value.kind === 'bytes')
-      return watch({ status, headers: { 'content-type': value.contentType }, body: value.body }, requestId, stay)
+      return counted({ status, headers: { 'content-type': value.contentType }, body: value.body })
+    if (value.kind === 'content') return contentReply(method, header, value.content).then((reply) => unread(reply))
     const onEnd = (): void => stay.end(status)
     const errorEvent = (error: unknown) => options.errorBody(report(error, requestId, stay.log))
     return { status, headers: sseHeaders, body: sseBody(value.events, { errorEvent, heartbeatMs, onEnd }) }
@@ -191,6 +231,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     const { operation } = route
     const say = stay.log ? stay.log.add : ignore
     const actor = await options.authenticate(exchange, operation.access, say)
+    stay.caller = options.callerId?.(actor) ?? exchange.ip()
     enter(stay, actor, operation.access)
     const params = operation.params ? parse(operation.params, pathParams, 'path') : pathParams
     const query = operation.query && parse(operation.query, parseQuery(exchange.query), 'query')
@@ -199,7 +240,6 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     let body: unknown
     let form: Form | undefined
     try {
-      if (operation.form || operation.body) stay.caller = options.callerId?.(actor) ?? exchange.ip()
       if (operation.form) {
         const { readForm } = await import('./multipart.js')
         stay.leave()
@@ -225,7 +265,8 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
       throw error
     }
     try {
-      return toReply(await operation.run(actor, { params, query, body }, call), exchange, route.status, requestId, stay)
+      const value = await operation.run(actor, { params, query, body }, call)
+      return toReply(value, actor, exchange, route.status, requestId, stay)
     } finally {
       if (form) await form.dispose()
     }
@@ -250,13 +291,6 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
         reply.headers['vary'] += `, ${vary}`
       }
       if (exchange.method === 'HEAD') delete reply.body
-      const { body } = reply
-      if (stay.holds && body !== undefined && !isStream(body) && body.length > LARGE_ANSWER) {
-        // As a stream, whose end is told: until then, the memory is held. A place is not.
-        stay.leave()
-        reply.body = once(body)
-        watch(reply, requestId, stay)
-      }
       if (!isStream(reply.body)) stay.end(reply.status)
       // A stream finishes through its own `onEnd`; but if the client has disconnected, nobody may ever read it.
       else exchange.onDisconnect(() => stay.release())

@@ -32,21 +32,27 @@ type ReadPage<T> = (page: PageOptions) => Promise<ListPage<T>>
  * have their turn after each.
  */
 async function listed<T>(begin: string, read: ReadPage<T>, end: () => string): Promise<Answer> {
-  const limit = ENTRIES_PER_READ
-  const first = await read({ limit })
+  let separator = ''
+  /** The entries of the next page as text. They are not kept while that is sent: a client may take its time. */
+  const readText = async (after?: string): Promise<{ text: string; next: string | undefined }> => {
+    const { items, next } = await read({ limit: ENTRIES_PER_READ, ...(after !== undefined && { after }) })
+    let text = ''
+    for (const item of items) {
+      text += separator + JSON.stringify(item)
+      separator = ','
+    }
+    return { text, next }
+  }
+  let { text, next } = await readText()
+  text = `${begin}[${text}`
 
   async function* chunks(): AsyncGenerator<Uint8Array> {
-    let text = `${begin}[`
-    let separator = ''
-    for (let page = first; ; page = await read({ limit, after: page.next })) {
-      for (const item of page.items) {
-        text += separator + JSON.stringify(item)
-        separator = ','
-      }
-      if (page.next === undefined) break
-      yield encoder.encode(text)
+    while (next !== undefined) {
+      const piece = encoder.encode(text)
       text = ''
+      yield piece
       await nextTurn()
+      ;({ text, next } = await readText(next))
     }
     yield encoder.encode(`${text}]${end()}`)
   }

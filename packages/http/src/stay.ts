@@ -23,6 +23,10 @@ export class Stay implements Memory {
     this.memory(this.caller, bytes)
     this.bytes += bytes
   }
+  /** Takes so much that it has so many bytes in all; nothing where it has them already. @throws ApiError 503 where there are none left */
+  hold(bytes: number): void {
+    if (bytes > this.bytes) this.take(bytes - this.bytes)
+  }
   /** Releases the admission, once. */
   leave(): void {
     const { admitted } = this

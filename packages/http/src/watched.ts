@@ -1,6 +1,9 @@
-async function* reported<T>(body: AsyncIterable<T>, hooks: WatchHooks): AsyncGenerator<T> {
+async function* reported<T>(body: AsyncIterable<T>, hooks: WatchHooks<T>): AsyncGenerator<T> {
   try {
-    yield* body
+    for await (const piece of body) {
+      hooks.onPiece(piece)
+      yield piece
+    }
   } catch (error) {
     hooks.onError(error)
     throw error
@@ -9,15 +12,17 @@ async function* reported<T>(body: AsyncIterable<T>, hooks: WatchHooks): AsyncGen
   }
 }
 
-export interface WatchHooks {
+export interface WatchHooks<T> {
+  /** Called with each piece before it is passed on; what it throws breaks the body off. */
+  onPiece: (piece: T) => void
   /** Called with the error that breaks the body off. */
   onError: (error: unknown) => void
   /** Called once, when the body has ended, has failed, or is not read any more. */
   onEnd: () => void
 }
 
-/** A streamed body whose error and end are told. */
-export const watched = <T>(body: AsyncIterable<T>, hooks: WatchHooks): AsyncIterable<T> => ({
+/** A streamed body whose pieces, error and end are told. */
+export const watched = <T>(body: AsyncIterable<T>, hooks: WatchHooks<T>): AsyncIterable<T> => ({
   [Symbol.asyncIterator]() {
     const iterator = reported(body, hooks)
     let begun = false

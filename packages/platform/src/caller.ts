@@ -2,6 +2,7 @@ import type { Identified, KV, RateLimiter, Role, User } from '@turnpike/core'
 import { sha256, unauthenticated, userOf } from '@turnpike/core/internal'
 import type { Call, Head, SameOriginOptions } from '@turnpike/http'
 import { identify } from '@turnpike/http'
+import { REQUEST_BYTES } from './conventions.js'
 import { forbidden, tooMany } from './errors.js'
 import type { Identity } from './identity/identity.js'
 import { addressOf } from './identity/networks.js'
@@ -14,6 +15,8 @@ export type Caller = { user: User; who: Identified } | null
 export interface RequestCount {
   user(id: string): Promise<void>
   address(ip: string): Promise<void>
+  /** Counts what a request of a user has read, or is answered with, as further requests. It refuses nothing: the request was counted. */
+  bytes(id: string, bytes: number): void
 }
 
 /** Counts requests for {@link callerOf}, by hashes of addresses (ruling 47). Those of unknown address are not counted. */
@@ -26,6 +29,11 @@ export function requestCount(limiter: RateLimiter, { user, address }: { user: nu
     user: (id) => count(`api ${id}`, user),
     address: async (ip) => {
       if (ip !== '') await count(`api-address ${await sha256(addressOf(ip))}`, address)
+    },
+    bytes(id, bytes) {
+      // A limiter that fails now has no answer to fail, and will fail the next request.
+      for (let more = Math.floor(bytes / REQUEST_BYTES); more > 0; more--)
+        void count(`api ${id}`, user).catch(() => undefined)
     },
   }
 }
@@ -55,7 +63,10 @@ export function callerOf(
       await count?.address(head.ip())
       return null
     }
-    const who = await identify(identity, head, sameOrigin)
+    const who = await identify(identity, head, sameOrigin).catch(async (error: unknown) => {
+      await count?.address(head.ip())
+      throw error
+    })
     const [user] = who ? await Promise.all([userOf(kv, who, { now: now(), log }), count?.user(who.userId)]) : [null]
     if (!who || !user) {
       await count?.address(head.ip())

@@ -202,6 +202,12 @@ export const USER_RATE_LIMIT = 60
  */
 export const API_RATE_LIMITS = { user: 1_200, address: 6_000 }
 
+/**
+ * Not shown: bytes that a request at `/api` may read or be answered with; each so many more count as another one of the user, so that a minute's
+ * requests for the largest entries do not take the whole store and process.
+ */
+export const REQUEST_BYTES = 128 * 1024
+
 /** "Maximum request body size: not shown": bytes of a JSON body. */
 export const BODY_LIMIT = 1024 * 1024
 

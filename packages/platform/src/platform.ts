@@ -153,6 +153,7 @@ export function createPlatform(options: PlatformOptions): Platform {
   const { rateLimiter = memoryRateLimiter({ now }), userRateLimit = USER_RATE_LIMIT } = options
   const { sessions } = identity
   const planLimits = { ...PLAN_LIMITS, ...options.planLimits }
+  const count = requestCount(rateLimiter, { ...API_RATE_LIMITS, ...options.apiRateLimits })
   const parts: Parts = {
     kv,
     keys: gateway?.keys ?? gatewayKeys(kv, { now }),
@@ -174,6 +175,7 @@ export function createPlatform(options: PlatformOptions): Platform {
       const more = calls === 1 ? '' : `, and this one counts as ${calls}`
       if (!ok) throw tooMany(`You are limited to ${userRateLimit} requests per minute${more}`, retryAfter)
     },
+    countRead: count.bytes,
     logsOwn: async (action, userId) => (await rateLimiter.consume(`audit ${action} ${userId}`, AUDIT_LOG.perUser)).ok,
     now,
   }
@@ -192,13 +194,13 @@ export function createPlatform(options: PlatformOptions): Platform {
   const sameOrigin = { baseUrl, trustedOrigins }
   const callers = { identity, ...sameOrigin, now }
   const authenticate = callerOf(kv, callers)
-  const count = requestCount(rateLimiter, { ...API_RATE_LIMITS, ...options.apiRateLimits })
   const api = createHandler({
     ...options,
     bodyLimit,
     routes,
     authenticate: callerOf(kv, { ...callers, count }),
     callerId: (caller) => caller?.user.id,
+    onLarge: (caller, bytes) => caller && count.bytes(caller.user.id, bytes),
     errorBody: ({ message }) => ({ error: message }),
   })
   const browser =

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { BlobBody, ByteRange, StoredBlob } from '@turnpike/core'
+import type { BlobBody, ByteRange, Memory, StoredBlob } from '@turnpike/core'
 import { ApiError } from '@turnpike/core'
 import { follow } from '@turnpike/core/internal'
 
@@ -13,6 +13,7 @@ export interface ChunkOptions {
   /** Whether the memory of a chunk is used again once it has been written. */
   reuse: boolean
   signal: AbortSignal | undefined
+  memory: Memory | undefined
 }
 
 async function* once(bytes: Uint8Array) {
@@ -29,7 +30,7 @@ export async function writeChunks(
   options: ChunkOptions,
   write: (chunk: Uint8Array, index: number, isLast: boolean, signal: AbortSignal) => Promise<void>,
 ): Promise<StoredBlob> {
-  const { chunkBytes, maxBytes, parallel, reuse } = options
+  const { chunkBytes, maxBytes, parallel, reuse, memory } = options
   const source = (body instanceof Uint8Array ? once(body) : body)[Symbol.asyncIterator]()
   const { controller, dispose } = follow(options.signal ?? new AbortController().signal)
   const { signal } = controller
@@ -51,6 +52,8 @@ export async function writeChunks(
   let filled = 0
   let size = 0
   let count = 0
+  /** Bytes that may come until all chunks which can be in memory are. */
+  let room = (parallel + 1) * chunkBytes
   const send = async (isLast: boolean): Promise<void> => {
     const full = filled === chunkBytes ? chunk! : new Uint8Array(chunk?.subarray(0, filled) ?? [])
     chunk = undefined
@@ -75,6 +78,8 @@ export async function writeChunks(
         throw new ApiError(413, 'invalid_request_error', `The file is larger than ${maxBytes} bytes`, {
           code: 'request_too_large',
         })
+      if (room > 0) memory?.take(Math.min(room, value.length))
+      room -= value.length
       hash.update(value)
       for (let at = 0; at < value.length;) {
         if (filled === chunkBytes) await send(false)

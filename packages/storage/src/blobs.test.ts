@@ -86,6 +86,25 @@ describe('where the driver reads parts of items', () => {
   })
 })
 
+it('takes memory for the chunks that are in memory at a time', async () => {
+  let taken = 0
+  const memory = { take: (bytes: number) => void (taken += bytes) }
+  const blobs = unstorageBlobs(partDriver().storage, { chunkBytes: 64 * KiB, parallel: 2 })
+  const put = async (size: number) => {
+    taken = 0
+    await blobs.put('key', randomBytes(size), { ...anything, memory })
+    return taken
+  }
+  expect([await put(10), await put(100 * KiB), await put(1_000 * KiB)]).toEqual([10, 100 * KiB, 192 * KiB])
+  const full = {
+    take() {
+      throw new Error('No memory')
+    },
+  }
+  await expect(blobs.put('key', randomBytes(10), { ...anything, memory: full })).rejects.toThrow('No memory')
+  expect(await read(blobs)).toHaveLength(1_000 * KiB)
+})
+
 it('reads each chunk once where the driver reads items whole', async () => {
   const { driver, items } = partDriver()
   let reads = 0

@@ -187,7 +187,7 @@ export function unstorageBlobs(storage: StorageLike, options: UnstorageBlobsOpti
   }
 
   return {
-    async put(key, body, { type, maxBytes, signal }) {
+    async put(key, body, { type, maxBytes, signal, memory }) {
       const name = nameOf(key)
       const id = uuidv7()
       const began = Date.now()
@@ -195,15 +195,19 @@ export function unstorageBlobs(storage: StorageLike, options: UnstorageBlobsOpti
       const blockSums: number[] = []
       let isCommitting = false
       try {
-        const stored = await writeChunks(body, { chunkBytes, maxBytes, parallel, reuse, signal }, (chunk, i) => {
-          let sum = 0
-          for (let at = 0; at < chunk.length; at += blockBytes) {
-            sum = crc32(chunk.subarray(at, at + blockBytes), sum)
-            blockSums.push(sum)
-          }
-          sums.push(sum)
-          return chunks.set(chunkOf(name, id, i), chunk)
-        })
+        const stored = await writeChunks(
+          body,
+          { chunkBytes, maxBytes, parallel, reuse, signal, memory },
+          (chunk, i) => {
+            let sum = 0
+            for (let at = 0; at < chunk.length; at += blockBytes) {
+              sum = crc32(chunk.subarray(at, at + blockBytes), sum)
+              blockSums.push(sum)
+            }
+            sums.push(sum)
+            return chunks.set(chunkOf(name, id, i), chunk)
+          },
+        )
         const blocks = blockSums.length > sums.length && { blocks: { bytes: blockBytes, sums: packed(blockSums) } }
         const manifest = await seal(name, { id, type, chunkBytes, sums, ...blocks, ...stored } satisfies Manifest)
         await serialize(name, async () => {

@@ -93,14 +93,14 @@ export function s3Blobs(options: S3Options): Required<BlobStore> {
   }
 
   return {
-    async put(key, body, { type, maxBytes, signal }) {
+    async put(key, body, { type, maxBytes, signal, memory }) {
       const name = nameOf(key)
       let upload: Promise<string> | undefined
       const etags: string[] = []
       try {
         const stored = await writeChunks(
           body,
-          { chunkBytes: partBytes, maxBytes, parallel: PARALLEL, reuse: true, signal },
+          { chunkBytes: partBytes, maxBytes, parallel: PARALLEL, reuse: true, signal, memory },
           async (chunk, i, isLast, signal) => {
             if (isLast && i === 0) {
               await call({ method: 'PUT', name, headers: { 'content-type': type }, body: chunk, signal })

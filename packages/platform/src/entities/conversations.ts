@@ -138,12 +138,12 @@ export async function replaceMessage(
   message: Message | null,
 ): Promise<void> {
   const key = messageKey(conversation, id)
-  for (;;) {
+  await repeated(`data ${userId}`, async () => {
     const entry = await kv.get(key)
-    if (!entry) return
+    if (!entry) return {}
     const set = message ? [{ key, value: message }] : []
     const { check, sum } = await counting(kv, ownedKey(userId), growth(set, [entry]))
     const commit = { check: [{ key, version: entry.version }, ...check], set, sum }
-    if (await kv.commit(message ? commit : { ...commit, del: [key] })) return
-  }
+    return (await kv.commit(message ? commit : { ...commit, del: [key] })) ? {} : undefined
+  })
 }

@@ -1,7 +1,7 @@
 import type { Commit, Entry, Key, KV } from '@turnpike/core'
 import { update } from '@turnpike/core'
 import type { Counts } from '@turnpike/core/internal'
-import { counting, ownedKey } from '@turnpike/core/internal'
+import { counting, ownedKey, repeated } from '@turnpike/core/internal'
 import { FILE_RECORD_BYTES } from '../conventions.js'
 import { forbidden } from '../errors.js'
 
@@ -57,13 +57,13 @@ export async function reserveSpace(
   const { id, ...entry } = upload
   const owned = ownedKey(entry.user_id)
   const keys = [spaceKey(entry.user_id), looseKey(id)]
-  for (;;) {
+  const { bytes } = await repeated(`data ${entry.user_id}`, async () => {
     const [space, loose, data] = (await kv.getMany<unknown>([...keys, owned])) as [
       Entry<{ bytes?: number }> | null,
       Entry<LooseBytes> | null,
       Entry<Counts> | null,
     ]
-    if (entry.bytes > 0 && !isUnderWay(loose)) return null
+    if (entry.bytes > 0 && !isUnderWay(loose)) return { bytes: null }
     const free = quota - (space?.value.bytes ?? 0)
     if (free < least) throw forbidden(`Your plan has ${quota} bytes for files, trash included, and this would be more`)
     const taken = Math.min(most, Math.max(free, 0))
@@ -78,8 +78,9 @@ export async function reserveSpace(
       set: [{ key: looseKey(id), value: { ...entry, bytes, reason: 'upload' } satisfies LooseBytes }],
       sum: [...addSpace(entry.user_id, taken).sum, ...count.sum],
     })
-    if (stands) return bytes
-  }
+    return stands ? { bytes } : undefined
+  })
+  return bytes
 }
 
 /** Gives an upload up, so that no record is made of it. @returns its entry, or that of a deletion; null where there is none */
@@ -91,9 +92,11 @@ export function giveUp(kv: KV, fileId: string): Promise<LooseBytes | null> {
 
 /** Removes the entry of loose bytes that are gone, and gives their space back; does nothing where that was done. */
 export async function releaseSpace(kv: KV, fileId: string): Promise<void> {
-  for (;;) {
+  const found = await kv.get<LooseBytes>(looseKey(fileId))
+  if (!found) return
+  await repeated(`data ${found.value.user_id}`, async () => {
     const loose = await kv.get<LooseBytes>(looseKey(fileId))
-    if (!loose) return
+    if (!loose) return {}
     const { key, version, value } = loose
     const count = await counting(kv, ownedKey(value.user_id), { bytes: -FILE_RECORD_BYTES })
     const released = await kv.commit({
@@ -101,6 +104,6 @@ export async function releaseSpace(kv: KV, fileId: string): Promise<void> {
       del: [key],
       sum: [...addSpace(value.user_id, -value.bytes).sum, ...count.sum],
     })
-    if (released) return
-  }
+    return released ? {} : undefined
+  })
 }

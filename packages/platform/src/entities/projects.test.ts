@@ -1,10 +1,11 @@
 import type { Commit, KV, UsageTotals } from '@turnpike/core'
 import { createUser, entriesOf, memoryKV } from '@turnpike/core'
-import { totalsOf } from '@turnpike/core/internal'
+import { totalsOf, uuidv7 } from '@turnpike/core/internal'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { verifyPlatform } from '../verify.js'
 import { addMessages, clearConversation, lastMessages } from './conversations.js'
 import { createProject, deleteProject, listProjects, updateProject } from './projects.js'
+import { reserveSpace } from './file-space.js'
 import { finishPurges } from './purges.js'
 import { createTask, listRevisions, taskUpdates } from './tasks.js'
 
@@ -107,6 +108,14 @@ describe('many writes at once', () => {
     ['changes of a project', (store, id) => updateProject(store, user, id, { name: 'N' }, NEAR)],
     ['messages', (store, id) => addMessages(store, user, id, [{ role: 'user', text: 'x'.repeat(1_000) }], NEAR)],
     ['tasks', (store, id) => createTask(store, user, id, { ...task, description: 'x'.repeat(1_000) }, NEAR)],
+    [
+      'uploads',
+      async (store) => {
+        const id = uuidv7()
+        const upload = { id, user_id: user, storage_key: id, bytes: 0, since: new Date(START).toISOString() }
+        await reserveSpace(store, upload, { least: 1, most: 1, quota: 1_000, dataBytes: NEAR.limits.bytes })
+      },
+    ],
     ['projects', (store) => createProject(store, user, { ...fields, description: 'x' }, { agents: 2, ...NEAR })],
   ])('take about two commits each: %s', async (_, write) => {
     const id = await newProject()

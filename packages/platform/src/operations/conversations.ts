@@ -1,6 +1,6 @@
 import type { User } from '@turnpike/core'
 import { ChatChunk } from '@turnpike/core'
-import { invalid, readerOf } from '@turnpike/core/internal'
+import { begunWith, invalid, readerOf } from '@turnpike/core/internal'
 import type { Answer, Call, EventStream } from '@turnpike/http'
 import { asksFor, asksForPage, jsonList, linkNext, Paging, sse, sseEvent } from '@turnpike/http'
 import * as v from 'valibot'
@@ -32,25 +32,6 @@ export interface Replying {
   reply: StoredMessage
   /** Read it to its end, or end it by `return()`: that stores the reply as far as it came. */
   chunks: AsyncIterableIterator<ReplyChunk, undefined>
-}
-
-/** An iterator whose first value was read already. */
-function begunWith<T>(
-  first: IteratorResult<T, undefined>,
-  rest: AsyncIterator<T, undefined>,
-): AsyncIterableIterator<T, undefined> {
-  let waiting: typeof first | undefined = first
-  return {
-    async next() {
-      const result = waiting ?? rest.next()
-      waiting = undefined
-      return result
-    },
-    return: async () => rest.return!(),
-    [Symbol.asyncIterator]() {
-      return this
-    },
-  }
 }
 
 /** What users can do with the conversations of their projects, without HTTP. Each project has one, made at its first use. */

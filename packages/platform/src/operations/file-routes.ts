@@ -108,6 +108,7 @@ const filesUpload = (parts: FileRouteParts) =>
         body,
         least,
         most,
+        memory: call.memory,
         async fields() {
           const { displayName, isPublic } = (await file.fields()) as v.InferOutput<typeof NewFile>
           return {

@@ -1,4 +1,4 @@
-import type { BlobContent, Entry } from '@turnpike/core'
+import type { BlobContent, Entry, Memory } from '@turnpike/core'
 import { entriesOf, getUser, listUsers, StorageError } from '@turnpike/core'
 import { invalid, userEntry, uuidv7 } from '@turnpike/core/internal'
 import type { Range } from '@turnpike/http'
@@ -35,6 +35,8 @@ export interface FileUpload {
   /** What is known of its size, in bytes: at least and at most. Without `most`, space is reserved as the bytes come. */
   least?: number
   most?: number | undefined
+  /** What its bytes are taken from that are in memory at a time; absent = they are not counted. */
+  memory?: Memory
   /** The fields of the file, asked for when the body has been read. Default: named as `name`, private. @throws ApiError 400 */
   fields?: () => Promise<Partial<FileFields>>
 }
@@ -95,7 +97,10 @@ export function fileOperations(
      * Stores a file. Its bytes are counted as they come, and no more are stored than there is space for.
      * @throws ApiError 403 where the plan has no space for it or for data, 413 for a file that is too large, 400 where the upload check refuses it; errors of the body
      */
-    async upload(userId: string, { name, type = '', body, least = 0, most, fields }: FileUpload): Promise<StoredFile> {
+    async upload(
+      userId: string,
+      { name, type = '', body, least = 0, most, memory, fields }: FileUpload,
+    ): Promise<StoredFile> {
       const time = now()
       const id = uuidv7(time)
       const created_at = new Date(time).toISOString()
@@ -126,7 +131,7 @@ export function fileOperations(
       let isStored = false
       try {
         const { storage_key } = upload
-        const { sha256 } = await blobs.put(storage_key, counted(), { type: mime_type, maxBytes })
+        const { sha256 } = await blobs.put(storage_key, counted(), { type: mime_type, maxBytes, memory })
         const { display_name = displayNameOf(name), is_public = false } = (await fields?.()) ?? {}
         const inline = mayShow(mime_type, head.subarray(0, size)) && isText()
         const named = { id, user_id: userId, display_name, mime_type, size_bytes: size, is_public, storage_key }

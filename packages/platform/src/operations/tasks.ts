@@ -21,7 +21,7 @@ export type TaskPolicy = (move: {
 }) => string | undefined | Promise<string | undefined>
 
 /** What users can do with the tasks of their projects, without HTTP. */
-export function taskOperations({ kv, ledger, taskPolicy, planLimits, dataBytes: bytes, now }: Parts) {
+export function taskOperations({ kv, ledger, taskPolicy, planLimits, dataBytes: bytes, countRead, now }: Parts) {
   const updated = taskUpdates(kv, { used: (id) => ledger.totals('task', id), bytes, now })
   /** @throws ApiError 404, 403 for somebody else's task, where the policy refuses it, or where the plan has no space for its data */
   const update = (userId: string, id: string, change: (task: Task) => TaskChange) =>
@@ -44,8 +44,16 @@ export function taskOperations({ kv, ledger, taskPolicy, planLimits, dataBytes: 
     },
     /** The tasks of a project, newest first. @throws ApiError 404 */
     list: (userId: string, projectId: string, page?: PagingInput) => listTasks(kv, userId, projectId, page),
+    /** @throws ApiError 404 */
+    get: (userId: string, id: string) => getTask(kv, userId, id),
     /** @param foreign the status of the error for somebody else's; default 404. @throws ApiError 404 where there is none */
-    get: (userId: string, id: string, foreign?: 403 | 404) => getTask(kv, userId, id, foreign),
+    async state(userId: string, given: string, foreign?: 403 | 404) {
+      const { id, status, updated_at, ...texts } = await getTask(kv, userId, given, foreign)
+      let characters = 0
+      for (const text of Object.values(texts)) if (typeof text === 'string') characters += text.length
+      countRead(userId, characters)
+      return { id, status, updated_at }
+    },
     /** Changes what `change` returns of the current task. Another `output` that is a text makes a revision. */
     update,
     /** Approves a task: its draft becomes its output, and it is done. */
@@ -145,7 +153,7 @@ export const tasksUpdate = (tasks: TaskOperations) =>
     example: { status: 'done', output: 'A good headline' },
     output: Task,
     errors: [403, 404],
-    permit: async (caller, { id }) => void (await tasks.get(caller!.user.id, id, 403)),
+    permit: async (caller, { id }) => void (await tasks.state(caller!.user.id, id, 403)),
     run: (caller, { params: { id }, body: { status, output, draft_output, review_comments } }) =>
       tasks.update(caller!.user.id, id, () => defined({ status, output, draft_output, review_comments })),
   })
@@ -176,13 +184,13 @@ export const tasksStatus = (tasks: TaskOperations) =>
     stored: true,
     errors: [404],
     async run(caller, { params: { id: given } }) {
-      const { id, status, updated_at } = await tasks.get(caller!.user.id, given)
-      const body = JSON.stringify({ id, status, updated_at })
+      const state = await tasks.state(caller!.user.id, given)
+      const body = JSON.stringify(state)
       return content({
         type: 'application/json; charset=utf-8',
         size: body.length,
         // No two changes of a task have the same time.
-        etag: `"${updated_at}"`,
+        etag: `"${state.updated_at}"`,
         headers: { 'cache-control': 'private, no-cache' },
         read: () => body,
       })
