@@ -83,6 +83,20 @@ describe('openKV', () => {
     expect((await again.get(['k99']))?.value).toBe('k99')
   })
 
+  it('merges items sooner where they are large: what was replaced takes no more space than all merged items may', async () => {
+    const { driver, items } = mapDriver()
+    const kv = await openKV(driver, { mergeAfter: 10, itemSize: 1_000 })
+    let most = 0
+    for (let i = 0; i < 40; i++) {
+      await kv.commit(set('same', `${i}`.repeat(2_000)))
+      most = Math.max(most, [...items.values()].join('').length)
+    }
+    await kv.close()
+    expect(most).toBeGreaterThan(10_000)
+    expect(most).toBeLessThan(30_000)
+    expect((await (await openKV(driver)).get(['same']))?.value).toBe('39'.repeat(2_000))
+  })
+
   it('removes delete markers in the end', async () => {
     const { driver, items } = mapDriver()
     const kv = await openKV(driver, { mergeAfter: 4, itemSize: 400 })

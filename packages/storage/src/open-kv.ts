@@ -14,7 +14,10 @@ export interface OpenKVOptions {
   timeout?: number
   /** Size of the value cache in characters; default 64 Mi. The index is always in memory; other values are read from the storage. */
   cache?: number
-  /** Number of commit groups after which their items are merged in the background; default 256. */
+  /**
+   * Number of commit groups after which their items are merged in the background, default 256; sooner where they have more characters than so many
+   * merged items may have.
+   */
   mergeAfter?: number
   /** Maximum size of a merged item in characters, for drivers that limit values; default 65 536. A larger commit is still one item. */
   itemSize?: number

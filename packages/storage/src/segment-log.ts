@@ -15,7 +15,7 @@ import { valueCache } from './value-cache.js'
 export interface SegmentLogOptions {
   /** Size of the value cache in characters. */
   cache: number
-  /** Number of commit groups after which items are merged. */
+  /** Number of commit groups after which items are merged; sooner where these are larger than so many merged items may be. */
   mergeAfter: number
   /** Maximum size of a merged item in characters. */
   itemSize: number
@@ -46,6 +46,8 @@ export function segmentLog(items: Items, owner: Owner, options: SegmentLogOption
   let entries = 0
   let deletes = 0
   let sinceMerge = 0
+  /** Characters that were written since the last merge began: what they replaced takes space until a merge. */
+  let written = 0
   let merging: Promise<void> | undefined
   let writing: Promise<unknown> = Promise.resolve()
   let failure: StorageError | undefined
@@ -107,13 +109,14 @@ export function segmentLog(items: Items, owner: Owner, options: SegmentLogOption
   const append = async (list: LogEntry[]): Promise<void> => {
     if (owner.lost) throw owner.lost
     // Started here, because every earlier group has marked the entries that it made obsolete.
-    if (++sinceMerge > mergeAfter && !merging)
+    if ((++sinceMerge > mergeAfter || written > mergeAfter * itemSize) && !merging)
       merging = merge()
         .catch(() => undefined) // Nothing is lost; the next merge tries again.
         .finally(() => (merging = undefined))
     try {
       for (const { v } of list) version = Math.max(version, v)
       add(...(await put(next(), next(), list, ({ j }) => j)))
+      written += segments.at(-1)!.size
       failure = undefined
     } catch (cause) {
       if (owner.lost) throw owner.lost
@@ -208,6 +211,7 @@ export function segmentLog(items: Items, owner: Owner, options: SegmentLogOption
    */
   const merge = async (): Promise<void> => {
     sinceMerge = 0
+    written = 0
     const end = segments.at(-1)!.to
     let thorough = deletes > entries / 4 + mergeAfter
     for (let at = 0; at < segments.length && segments[at]!.to <= end; at++) {
