@@ -37,6 +37,7 @@ export async function memoryKV(options: MemoryKVOptions = {}): Promise<KV> {
   const capabilities = options.capabilities ?? { writers: 'one-process', durability: 'none', driver: 'memory' }
   const state = new Map<string, LogEntry>()
   const keys = sortedKeys()
+  let loading = true
   /** Entries with an expiry time, and the position of the incremental scan for expired ones. */
   const expiring = new Set<LogEntry>()
   let scan = expiring.values()
@@ -66,7 +67,7 @@ export async function memoryKV(options: MemoryKVOptions = {}): Promise<KV> {
       return
     }
     if (before) release(before, false)
-    else keys.add(entry.k)
+    else if (!loading) keys.add(entry.k)
     // No delete before the set: a Map in which the same few keys are deleted and added again spends microseconds on skipping the deleted slots.
     state.set(entry.k, entry)
     if (entry.x !== undefined) expiring.add(entry)
@@ -84,6 +85,8 @@ export async function memoryKV(options: MemoryKVOptions = {}): Promise<KV> {
   }
 
   if (log) for await (const entries of log.load()) for (const entry of entries) publish(entry)
+  keys.fill(state.keys())
+  loading = false
 
   const ifLive = (entry: LogEntry | undefined): LogEntry | undefined =>
     entry && !isDelete(entry) && !isExpired(entry) ? entry : undefined

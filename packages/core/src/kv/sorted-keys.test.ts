@@ -57,6 +57,17 @@ describe('sortedKeys', () => {
     }
   })
 
+  it.each([0, 1, 255, 256, 257, 1_000])('is filled with %i keys at once, and changed afterwards', (count) => {
+    const all = Array.from({ length: count }, (_, i) => String((i * 7_919) % 10_007))
+    const keys = sortedKeys()
+    keys.fill(all)
+    expect([...keys.from('')]).toEqual(all.toSorted())
+    const added = Array.from({ length: 400 }, (_, i) => `${i}+`)
+    for (const key of added) keys.add(key)
+    for (const key of all) keys.delete(key)
+    expect([...keys.from('')]).toEqual(added.toSorted())
+  })
+
   it('accepts ascending and descending keys', () => {
     const names = Array.from({ length: 2_000 }, (_, i) => String(i).padStart(4, '0'))
     const [up, down] = [sortedKeys(), sortedKeys()]
