@@ -93,8 +93,8 @@ export interface GatewayOptions
   /** Largest JSON body in bytes; default 20 MiB. */
   bodyLimit?: number
   /**
-   * Bytes that running requests hold: of bodies that did not come with their head, of uploads, also those in files, and of upstreams' whole answers
-   * over 64 KiB. 503 `overloaded` beyond. Default 512 MB.
+   * Bytes that running requests hold: of bodies that did not come with their head, of uploads, also those in files, and of whole answers over
+   * 64 KiB until they are taken. 503 `overloaded` beyond. Default 512 MB.
    */
   bodyMemory?: number
   /** Milliseconds of silence after which a stream carries a comment; default 15,000. */

@@ -4,7 +4,7 @@
 export const BODY_LIMIT = 20 * 1024 * 1024
 
 /**
- * Not shown: bytes that running requests hold: of their bodies, as far as these do not come with their head, and of whole answers of upstreams.
+ * Not shown: bytes that running requests hold: of their bodies, as far as these do not come with their head, and of answers that clients have not taken yet.
  */
 export const BODY_MEMORY = 512_000_000
 

@@ -52,7 +52,7 @@ export interface HandlerOptions<Actor, Access extends string = string> {
   /** Largest JSON body in bytes; default 20 MiB. */
   bodyLimit?: number
   /**
-   * Bytes that running requests hold: of their bodies, as far as these did not come with their head, and what operations take (`Call.memory`). 503
+   * Bytes that running requests hold: of their bodies, as far as these did not come with their head, of large answers until they are taken, and what operations take (`Call.memory`). 503
    * `overloaded` beyond. From four fifths on, only callers below their fair share get any. Default 512 MB.
    */
   bodyMemory?: number

@@ -91,8 +91,8 @@ export interface PlatformOptions extends ShellOptions {
   /** Largest JSON body in bytes; default 1 MiB. */
   bodyLimit?: number
   /**
-   * Bytes that running requests hold: of bodies that did not come with their head, and, of calls by `/api/gateway/v1`, of uploads and of upstreams'
-   * whole answers over 64 KiB. 503 beyond. Default 512 MB.
+   * Bytes that running requests hold: of bodies that did not come with their head, of uploads, and of answers over 64 KiB, or pieces of lists and
+   * files, that clients have not taken yet. 503 beyond. Default 512 MB.
    */
   bodyMemory?: number
   /** Called for each error that ends as a 5xx; default none. */
