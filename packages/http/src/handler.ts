@@ -47,8 +47,6 @@ export interface HandlerOptions<Actor, Access extends string = string> {
   onRequest?: ((log: RequestLog) => void) | undefined
   /** Names a caller, for what callers share; undefined = by the address. Default: all are named so. */
   callerId?: (actor: Actor) => string | undefined
-  /** Called with the bytes of each JSON answer over 64 KiB, or of each piece of a list, when it is sent; default none. */
-  onLarge?: (actor: Actor, bytes: number) => void
   /** Largest JSON body in bytes; default 20 MiB. */
   bodyLimit?: number
   /**
@@ -163,13 +161,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
    * its largest piece. The first piece of a stream is read before the reply begins, so that what fails until then is answered.
    * @throws ApiError 503 where there is no memory
    */
-  const held = async (
-    reply: Reply,
-    method: string,
-    requestId: string,
-    stay: Stay,
-    onLarge?: (bytes: number) => void,
-  ): Promise<Reply> => {
+  const held = async (reply: Reply, method: string, requestId: string, stay: Stay): Promise<Reply> => {
     const { status, headers } = reply
     const body = reply.body!
     const pieces = isStream(body) ? body[Symbol.asyncIterator]() : once(body)
@@ -186,10 +178,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
       reply.headers = { ...headers, 'content-length': String(body.length) }
     }
     reply.body = watched(begunWith(first, pieces), {
-      onPiece({ length }) {
-        stay.hold(length)
-        onLarge?.(length)
-      },
+      onPiece: ({ length }) => stay.hold(length),
       onError: (error) => report(error, requestId, stay.log),
       onEnd: () => stay.end(status),
     })
@@ -198,7 +187,6 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
 
   const toReply = (
     value: unknown,
-    actor: Actor,
     exchange: Exchange,
     status: number,
     requestId: string,
@@ -206,14 +194,13 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
   ): Reply | Promise<Reply> => {
     if (value === undefined) return { status, headers: {} }
     const { method, header } = exchange
-    const unread = (reply: Reply, onLarge?: (bytes: number) => void): Reply | Promise<Reply> =>
-      method === 'HEAD' || isSmall(reply.body) ? reply : held(reply, method, requestId, stay, onLarge)
-    const counted = (reply: Reply) => unread(reply, (bytes) => options.onLarge?.(actor, bytes))
-    if (!isAnswer(value)) return counted(json(status, value))
-    if (value.kind === 'json') return counted(json(value.status, value.value))
+    const unread = (reply: Reply): Reply | Promise<Reply> =>
+      method === 'HEAD' || isSmall(reply.body) ? reply : held(reply, method, requestId, stay)
+    if (!isAnswer(value)) return unread(json(status, value))
+    if (value.kind === 'json') return unread(json(value.status, value.value))
+    if (value.kind === 'content') return contentReply(method, header, value.content).then(unread)
     if (value.kind === 'bytes')
-      return counted({ status, headers: { 'content-type': value.contentType }, body: value.body })
-    if (value.kind === 'content') return contentReply(method, header, value.content).then((reply) => unread(reply))
+      return unread({ status, headers: { 'content-type': value.contentType }, body: value.body })
     const onEnd = (): void => stay.end(status)
     const errorEvent = (error: unknown) => options.errorBody(report(error, requestId, stay.log))
     return { status, headers: sseHeaders, body: sseBody(value.events, { errorEvent, heartbeatMs, onEnd }) }
@@ -266,7 +253,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     }
     try {
       const value = await operation.run(actor, { params, query, body }, call)
-      return toReply(value, actor, exchange, route.status, requestId, stay)
+      return toReply(value, exchange, route.status, requestId, stay)
     } finally {
       if (form) await form.dispose()
     }

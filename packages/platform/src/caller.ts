@@ -1,12 +1,13 @@
-import type { Identified, KV, RateLimiter, Role, User } from '@turnpike/core'
+import type { ApiError, Identified, KV, RateLimiter, Role, User } from '@turnpike/core'
 import { sha256, unauthenticated, userOf } from '@turnpike/core/internal'
 import type { Call, Head, SameOriginOptions } from '@turnpike/http'
 import { identify } from '@turnpike/http'
-import { REQUEST_BYTES } from './conventions.js'
+import { REQUEST_BYTES, USER_TURNS } from './conventions.js'
 import { forbidden, tooMany } from './errors.js'
 import type { Identity } from './identity/identity.js'
 import { addressOf } from './identity/networks.js'
 import type { Access } from './operation.js'
+import { turns } from './turns.js'
 
 /** Who calls the platform; null on open routes. */
 export type Caller = { user: User; who: Identified } | null
@@ -15,15 +16,26 @@ export type Caller = { user: User; who: Identified } | null
 export interface RequestCount {
   user(id: string): Promise<void>
   address(ip: string): Promise<void>
-  /** Counts what a request of a user has read, or is answered with, as further requests. It refuses nothing: the request was counted. */
-  bytes(id: string, bytes: number): void
+  /** Counts what a request of a user has read, or is answered with, as further requests, so that the next {@link turn} is refused where they are too many. */
+  bytes(id: string, bytes: number): Promise<void> | void
+  /** Does a request of a user when it is its turn, or the next part of one that has begun, which is not refused any more. */
+  turn<T>(id: string, work: () => Promise<T>, hasBegun?: boolean): Promise<T>
 }
 
 /** Counts requests for {@link callerOf}, by hashes of addresses (ruling 47). Those of unknown address are not counted. */
-export function requestCount(limiter: RateLimiter, { user, address }: { user: number; address: number }): RequestCount {
+export function requestCount(
+  limiter: RateLimiter,
+  { user, address }: { user: number; address: number },
+  now: () => number,
+): RequestCount {
+  const inTurn = turns(USER_TURNS)
+  /** Users whose bytes have used up their minute, and when it ends, in milliseconds: their requests that wait were counted before. */
+  const ends = new Map<string, number>()
+  const refuse = (perMinute: number, retryAfter: number): ApiError =>
+    tooMany(`You are limited to ${perMinute} requests per minute`, retryAfter)
   const count = async (key: string, perMinute: number): Promise<void> => {
     const { ok, retryAfter } = await limiter.consume(key, perMinute)
-    if (!ok) throw tooMany(`You are limited to ${perMinute} requests per minute`, retryAfter)
+    if (!ok) throw refuse(perMinute, retryAfter)
   }
   return {
     user: (id) => count(`api ${id}`, user),
@@ -31,10 +43,21 @@ export function requestCount(limiter: RateLimiter, { user, address }: { user: nu
       if (ip !== '') await count(`api-address ${await sha256(addressOf(ip))}`, address)
     },
     bytes(id, bytes) {
-      // A limiter that fails now has no answer to fail, and will fail the next request.
-      for (let more = Math.floor(bytes / REQUEST_BYTES); more > 0; more--)
-        void count(`api ${id}`, user).catch(() => undefined)
+      const more = Math.floor(bytes / REQUEST_BYTES)
+      if (more === 0) return
+      const all = Array.from({ length: more }, async () => limiter.consume(`api ${id}`, user))
+      return Promise.all(all).then((counted) => {
+        const over = counted.find(({ ok }) => !ok)
+        if (over) ends.set(id, now() + over.retryAfter * 1_000)
+      })
     },
+    turn: (id, work, hasBegun = false) =>
+      inTurn(id, async () => {
+        const left = (ends.get(id) ?? 0) - now()
+        if (left > 0 && !hasBegun) throw refuse(user, Math.ceil(left / 1_000))
+        if (left <= 0) ends.delete(id)
+        return work()
+      }),
   }
 }
 

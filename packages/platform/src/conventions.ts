@@ -143,8 +143,6 @@ export const WANTED_CHECK_S = 1
 
 /** Not shown: the newest revisions of a task whose cost an answer tells apart; that of older ones counts for the oldest of them. */
 export const SPEND_REVISIONS = 100
-/** Not shown: pages of revisions, with their outputs, that are read for that; the older ones count for the oldest of these. */
-export const SPEND_PAGES = 4
 
 /** "Teams … endpoints (these resource groups exist): not shown": the agents of a team, by its type. Without a model, an agent has the router's. */
 export const TEAMS = {
@@ -207,6 +205,9 @@ export const API_RATE_LIMITS = { user: 1_200, address: 6_000 }
  * requests for the largest entries do not take the whole store and process.
  */
 export const REQUEST_BYTES = 128 * 1024
+
+/** Not shown: requests of a user at `/api` that are worked on at a time, by a process; the others wait. */
+export const USER_TURNS = 16
 
 /** "Maximum request body size: not shown": bytes of a JSON body. */
 export const BODY_LIMIT = 1024 * 1024

@@ -26,7 +26,7 @@ export interface Parts {
   /** Counts a request of a user to a model. @throws ApiError 429 where there are too many in a minute */
   countRequest: (user: User, calls?: number) => Promise<void>
   /** Counts characters that were read for a short answer to a user, as far as they are many. */
-  countRead: (userId: string, characters: number) => void
+  countRead: (userId: string, characters: number) => Promise<void> | void
   /** Whether the audit log takes an act of users on what is theirs: so many of each a minute, so that nobody fills the store. */
   logsOwn: (action: string, userId: string) => Promise<boolean>
   now: () => number

@@ -18,6 +18,7 @@ import {
   USER_RATE_LIMIT,
 } from './conventions.js'
 import { tooMany } from './errors.js'
+import { inTurns } from './turns.js'
 import type { FilesOptions } from './files/options.js'
 import type { Identity } from './identity/identity.js'
 import type { PlatformRoute } from './operation.js'
@@ -153,7 +154,7 @@ export function createPlatform(options: PlatformOptions): Platform {
   const { rateLimiter = memoryRateLimiter({ now }), userRateLimit = USER_RATE_LIMIT } = options
   const { sessions } = identity
   const planLimits = { ...PLAN_LIMITS, ...options.planLimits }
-  const count = requestCount(rateLimiter, { ...API_RATE_LIMITS, ...options.apiRateLimits })
+  const count = requestCount(rateLimiter, { ...API_RATE_LIMITS, ...options.apiRateLimits }, now)
   const parts: Parts = {
     kv,
     keys: gateway?.keys ?? gatewayKeys(kv, { now }),
@@ -197,10 +198,9 @@ export function createPlatform(options: PlatformOptions): Platform {
   const api = createHandler({
     ...options,
     bodyLimit,
-    routes,
+    routes: routes.map((one) => inTurns(one, count)),
     authenticate: callerOf(kv, { ...callers, count }),
     callerId: (caller) => caller?.user.id,
-    onLarge: (caller, bytes) => caller && count.bytes(caller.user.id, bytes),
     errorBody: ({ message }) => ({ error: message }),
   })
   const browser =

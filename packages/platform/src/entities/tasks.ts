@@ -219,13 +219,14 @@ export function taskUpdates(
     inBatch(`${id.toLowerCase()} ${userId}`, change, (changes) => changeTask(kv, userId, id, changes, options))
 }
 
-/** The revisions of a task, newest first. @throws ApiError 404 */
-export async function listRevisions(
+/** The revisions of a task, newest first. */
+export const revisionsOf = (kv: KV, { id, project_id }: StoredTask, page: Paging): Promise<Page<StoredRevision>> =>
+  newestFirst<StoredRevision>(kv, inProject(project_id, 'revision', id), page)
+
+/** The revisions of a task of a user. @throws as {@link ownTask} */
+export const listRevisions = async (
   kv: KV,
   userId: string,
   id: string,
   page: Paging = {},
-): Promise<Page<StoredRevision>> {
-  const { task } = await ownTask(kv, userId, id)
-  return newestFirst<StoredRevision>(kv, inProject(task.value.project_id, 'revision', task.value.id), page)
-}
+): Promise<Page<StoredRevision>> => revisionsOf(kv, (await ownTask(kv, userId, id)).task.value, page)

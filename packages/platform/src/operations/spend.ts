@@ -1,42 +1,19 @@
 import type { UsageTotals } from '@turnpike/core'
-import { nextTurn } from '@turnpike/core/internal'
-import { SPEND_PAGES, SPEND_REVISIONS } from '../conventions.js'
+import { SPEND_REVISIONS } from '../conventions.js'
 import { getConversation } from '../entities/conversations.js'
 import { ownProject } from '../entities/projects.js'
-import type { StoredRevision } from '../entities/tasks.js'
-import { getTask, listRevisions } from '../entities/tasks.js'
+import { ownTask, revisionsOf } from '../entities/tasks.js'
+import { charactersOf } from '../characters.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
 import { IdParams, Spend, TaskSpend } from '../schemas.js'
 import { none, sum, usageView } from '../usage.js'
 
-/** What a task had used at its newest revisions, as far as few pages reach. Their outputs, which may be large, are not kept. */
-async function newestUsed(
-  { kv, countRead }: Parts,
-  userId: string,
-  taskId: string,
-): Promise<Pick<StoredRevision, 'id' | 'used'>[]> {
-  const newest: Pick<StoredRevision, 'id' | 'used'>[] = []
-  let after: string | undefined
-  for (let page = 1; ; page++) {
-    const { items, next } = await listRevisions(kv, userId, taskId, { limit: SPEND_REVISIONS - newest.length, after })
-    for (const { id, used } of items) newest.push({ id, used })
-    countRead(
-      userId,
-      items.reduce((all, { output }) => all + output.length, 0),
-    )
-    if (next === undefined || newest.length === SPEND_REVISIONS || page === SPEND_PAGES) return newest
-    after = next
-    await nextTurn()
-  }
-}
-
 /**
  * What projects, tasks and conversations have used: the sums of the usage records of their owner that name them by X-Project-ID, X-Task-ID and
  * X-Conversation-ID.
  */
-export const spendOperations = (parts: Parts) => {
-  const { kv, ledger, now } = parts
+export const spendOperations = ({ kv, ledger, countRead, now }: Parts) => {
   return {
     /** @throws ApiError 404 */
     project: async (userId: string, id: string): Promise<UsageTotals> =>
@@ -49,12 +26,14 @@ export const spendOperations = (parts: Parts) => {
      * @throws ApiError 404
      */
     async task(userId: string, id: string) {
-      const [{ id: taskId }, revisions] = await Promise.all([getTask(kv, userId, id), newestUsed(parts, userId, id)])
-      const total = await ledger.totals('task', taskId)
+      const { task } = await ownTask(kv, userId, id)
+      const { items } = await revisionsOf(kv, task.value, { limit: SPEND_REVISIONS })
+      await countRead(userId, charactersOf([task.value, items]))
+      const total = await ledger.totals('task', task.value.id)
       return {
         total,
-        since: sum(total, revisions[0]?.used ?? none, -1),
-        revisions: revisions.map(({ id, used }, i) => ({ id, used: sum(used, revisions[i + 1]?.used ?? none, -1) })),
+        since: sum(total, items[0]?.used ?? none, -1),
+        revisions: items.map(({ id, used }, i) => ({ id, used: sum(used, items[i + 1]?.used ?? none, -1) })),
       }
     },
   }

@@ -2,9 +2,10 @@ import { content, jsonArray, Paging } from '@turnpike/http'
 import * as v from 'valibot'
 import type { Paging as PagingInput } from '../entities/pages.js'
 import type { NewTask as TaskInput, TaskChange } from '../entities/tasks.js'
-import { createTask, getTask, listRevisions, listTasks, revisionView, taskUpdates } from '../entities/tasks.js'
+import { createTask, getTask, listRevisions, listTasks, ownTask, revisionView, taskUpdates } from '../entities/tasks.js'
 import { forbidden } from '../errors.js'
 import { defined } from '../given-fields.js'
+import { charactersOf } from '../characters.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
 import { IdParams, Name, Task, TaskRevision, TaskState, TaskStatus, Text } from '../schemas.js'
@@ -48,10 +49,9 @@ export function taskOperations({ kv, ledger, taskPolicy, planLimits, dataBytes: 
     get: (userId: string, id: string) => getTask(kv, userId, id),
     /** @param foreign the status of the error for somebody else's; default 404. @throws ApiError 404 where there is none */
     async state(userId: string, given: string, foreign?: 403 | 404) {
-      const { id, status, updated_at, ...texts } = await getTask(kv, userId, given, foreign)
-      let characters = 0
-      for (const text of Object.values(texts)) if (typeof text === 'string') characters += text.length
-      countRead(userId, characters)
+      const { task } = await ownTask(kv, userId, given, foreign)
+      await countRead(userId, charactersOf(task.value))
+      const { id, status, updated_at } = task.value
       return { id, status, updated_at }
     },
     /** Changes what `change` returns of the current task. Another `output` that is a text makes a revision. */
