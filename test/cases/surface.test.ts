@@ -173,7 +173,7 @@ it('#103 keeps large integers in arguments that are text; in objects, with the p
   await expectThrough('google', given, { sent: rounded, seen: rounded, streamSeen: rounded })
 })
 
-it('#104 applies backpressure to the upstream while the client does not read', async () => {
+it('#104 applies backpressure to the upstream while the client does not read', { timeout: 60_000 }, async () => {
   const at = await startGateway()
   onTestFinished(() => at.close())
   const EVENTS = 2_000
@@ -208,6 +208,7 @@ it('#104 applies backpressure to the upstream while the client does not read', a
   }
   const first = seen({ role: 'assistant', content: `0 ${pad}` })
   const rest = Array.from({ length: EVENTS - 1 }, (_, before) => seen({ content: `${before + 1} ${pad}` }))
-  expect(text === first + rest.join('') + seen({}, 'stop') + done).toBe(true)
+  // A machine that is busy may be silent for so long that comments come.
+  expect(text.replace(/^:.*\n\n/gm, '') === first + rest.join('') + seen({}, 'stop') + done).toBe(true)
   expect((await at.records()).map(({ outcome }) => outcome)).toEqual(['complete'])
 })

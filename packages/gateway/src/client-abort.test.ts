@@ -16,9 +16,9 @@ describe('a client that disconnects', () => {
 
   it('before a whole answer: an estimate of what was sent is recorded', async () => {
     const client = new AbortController()
-    const { chat, records, logs } = await testGateway({ upstream: silent })
+    const { chat, records, logs, signals } = await testGateway({ upstream: silent })
     const asked = chat({}, { signal: client.signal })
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await expect.poll(() => signals.length).toBe(1)
     client.abort()
     await asked
     expect(await records()).toMatchObject([
@@ -31,9 +31,12 @@ describe('a client that disconnects', () => {
 
   it('before a whole answer under a budget, which is cancelled: the most that it may cost is recorded', async () => {
     const client = new AbortController()
-    const { chat, init, records } = await withKey({ budget: { usd: 1 } }, { onClientAbort: 'cancel', upstream: silent })
+    const { chat, init, records, signals } = await withKey(
+      { budget: { usd: 1 } },
+      { onClientAbort: 'cancel', upstream: silent },
+    )
     const asked = chat({ max_tokens: 70 }, { ...init, signal: client.signal })
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await expect.poll(() => signals.length).toBe(1)
     client.abort()
     await asked
     expect(await records()).toMatchObject([
