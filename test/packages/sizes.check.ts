@@ -61,11 +61,11 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['providers', 'import openai', 11_600, () => bundle('openai', 'providers/openai')],
   ['providers', 'import createRouter', 9_000, () => bundle('createRouter', 'providers')],
   ['client', 'import createClient', 6_000, () => bundle('createClient', 'client')],
-  ['gateway', 'import createGateway', 57_500, () => bundle('createGateway', 'gateway', ['node:*'])],
+  ['gateway', 'import createGateway', 58_200, () => bundle('createGateway', 'gateway', ['node:*'])],
   [
     'platform',
     'import createPlatform, passwordAuth',
-    73_000,
+    74_500,
     () => bundle('createPlatform, passwordAuth', 'platform', ['node:*']),
   ],
   ['dashboard', '/admin, with script and styles', 60_000, dashboard],
@@ -73,13 +73,13 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['dashboard', 'script and styles of /docs', 12_000, async () => total(await docs(), (path) => path !== '/docs')],
   ['client', 'tarball', 40_000, () => tarball('client')],
   ['conformance', 'tarball', 200_000, () => tarball('conformance')],
-  ['core', 'tarball', 185_000, () => tarball('core')],
+  ['core', 'tarball', 186_000, () => tarball('core')],
   ['dashboard', 'tarball', 80_000, () => tarball('dashboard')],
-  ['gateway', 'tarball', 152_500, () => tarball('gateway')],
-  ['http', 'tarball', 97_500, () => tarball('http')],
-  ['platform', 'tarball', 208_500, () => tarball('platform')],
-  ['providers', 'tarball', 277_500, () => tarball('providers')],
-  ['storage', 'tarball', 142_500, () => tarball('storage')],
+  ['gateway', 'tarball', 153_500, () => tarball('gateway')],
+  ['http', 'tarball', 98_500, () => tarball('http')],
+  ['platform', 'tarball', 213_500, () => tarball('platform')],
+  ['providers', 'tarball', 282_000, () => tarball('providers')],
+  ['storage', 'tarball', 143_500, () => tarball('storage')],
 ]
 
 const rows: object[] = []
