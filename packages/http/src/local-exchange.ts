@@ -17,6 +17,9 @@ export interface LocalRequest {
 
 const utf8 = new TextEncoder()
 
+/** What is there of a body while a request runs: the values that it was made from, those that were parsed of it, and what the upstream is sent. */
+const COPIES = 3
+
 /**
  * The exchange of a request that never was on the wire, for calling a {@link Handler} in the same process.
  * Its `ip()` is '', and its `origin()` `http://localhost`.
@@ -27,18 +30,25 @@ const utf8 = new TextEncoder()
 export function localExchange({ method, path: target, headers, body = '', signal }: LocalRequest): Exchange {
   const mark = target.indexOf('?')
   const fields = new Headers(headers)
-  const bytes = typeof body === 'string' ? utf8.encode(body) : body
+  /** Empty once it was read: the exchange lives as long as its reply is read. */
+  let bytes = typeof body === 'string' ? utf8.encode(body) : body
+  const taken = (): Uint8Array => {
+    const all = bytes
+    bytes = new Uint8Array()
+    return all
+  }
   return {
     method,
     path: mark === -1 ? target : target.slice(0, mark),
     query: mark === -1 ? '' : target.slice(mark + 1),
     header: (name) => fields.get(name) ?? undefined,
     async *body() {
-      if (bytes.length > 0) yield bytes
+      if (bytes.length > 0) yield taken()
     },
-    async bytes(limit) {
+    async bytes(limit, memory) {
       if (bytes.length > limit) throw tooLarge(limit)
-      return bytes
+      memory?.take(COPIES * bytes.length)
+      return taken()
     },
     onDisconnect(listener) {
       if (signal?.aborted) listener()
