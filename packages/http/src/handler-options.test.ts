@@ -205,7 +205,7 @@ describe('threat 49: the memory of bodies that are parsed', () => {
 
   it.each([
     ['three times their text', JSON.stringify('x'.repeat(180_000)), 550_000],
-    ['64 bytes for each object in a list', JSON.stringify(Array(8_000).fill({})), 600_000],
+    ['64 bytes for each object in a list', JSON.stringify(Array.from({ length: 8_000 }, () => ({}))), 600_000],
   ])('is %s, and is given back', async (_, body, cost) => {
     const { send, ends } = hold(body, cost / 0.8)
     const first = send()
