@@ -206,8 +206,9 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     if (value.kind === 'bytes')
       return unread({ status, headers: { 'content-type': value.contentType }, body: value.body })
     const onEnd = (): void => stay.end(status)
+    const hold = (bytes: number): void => stay.hold(bytes)
     const errorEvent = (error: unknown) => options.errorBody(report(error, requestId, stay.log))
-    return { status, headers: sseHeaders, body: sseBody(value.events, { errorEvent, heartbeatMs, onEnd }) }
+    return { status, headers: sseHeaders, body: sseBody(value.events, { errorEvent, heartbeatMs, onEnd, hold }) }
   }
 
   /** Authenticate, rate limit, admit, parse, run. */
