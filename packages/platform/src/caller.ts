@@ -47,14 +47,15 @@ export function requestCount(
       const all = Array.from({ length: more }, async () => limiter.consume(`api ${id}`, user))
       return Promise.all(all).then((counted) => {
         const over = counted.find(({ ok }) => !ok)
-        if (over) ends.set(id, now() + over.retryAfter * 1_000)
+        if (!over) return
+        for (const [other, end] of ends) if (end <= now()) ends.delete(other)
+        ends.set(id, now() + over.retryAfter * 1_000)
       })
     },
     turn: (id, work, hasBegun = false) =>
       inTurn(id, async () => {
         const left = (ends.get(id) ?? 0) - now()
         if (left > 0 && !hasBegun) throw refuse(user, Math.ceil(left / 1_000))
-        if (left <= 0) ends.delete(id)
         return work()
       }),
   }

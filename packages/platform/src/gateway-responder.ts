@@ -11,7 +11,8 @@ async function* chunksOf(body: Promise<AsyncIterable<string>>): AsyncGenerator<R
     for (const event of piece.split('\n\n')) {
       if (!event.startsWith('data: {')) continue
       const chunk = JSON.parse(event.slice('data: '.length)) as ReplyChunk | { error: { message: string } | null }
-      if ('error' in chunk && chunk.error) throw new ApiError(502, 'upstream_error', chunk.error.message, { code: 'upstream_error' })
+      if ('error' in chunk && chunk.error)
+        throw new ApiError(502, 'upstream_error', chunk.error.message, { code: 'upstream_error' })
       yield chunk as ReplyChunk
     }
 }
