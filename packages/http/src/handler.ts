@@ -290,7 +290,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
       if (exchange.method === 'HEAD') delete reply.body
       if (!isStream(reply.body)) stay.end(reply.status)
       // A stream finishes through its own `onEnd`; but if the client has disconnected, nobody may ever read it.
-      else exchange.onDisconnect(() => stay.release())
+      else exchange.onDisconnect(() => stay.abandon())
       return reply
     }
     const fail = (error: unknown): Reply => finish(errorReply(report(error, requestId, log)))
