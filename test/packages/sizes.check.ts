@@ -61,7 +61,7 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['providers', 'import openai', 11_600, () => bundle('openai', 'providers/openai')],
   ['providers', 'import createRouter', 9_000, () => bundle('createRouter', 'providers')],
   ['client', 'import createClient', 6_000, () => bundle('createClient', 'client')],
-  ['gateway', 'import createGateway', 58_200, () => bundle('createGateway', 'gateway', ['node:*'])],
+  ['gateway', 'import createGateway', 58_900, () => bundle('createGateway', 'gateway', ['node:*'])],
   [
     'platform',
     'import createPlatform, passwordAuth',
@@ -73,7 +73,7 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['dashboard', 'script and styles of /docs', 12_000, async () => total(await docs(), (path) => path !== '/docs')],
   ['client', 'tarball', 40_000, () => tarball('client')],
   ['conformance', 'tarball', 200_000, () => tarball('conformance')],
-  ['core', 'tarball', 186_000, () => tarball('core')],
+  ['core', 'tarball', 187_500, () => tarball('core')],
   ['dashboard', 'tarball', 80_000, () => tarball('dashboard')],
   ['gateway', 'tarball', 153_500, () => tarball('gateway')],
   ['http', 'tarball', 100_500, () => tarball('http')],
