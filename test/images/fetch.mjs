@@ -1,7 +1,8 @@
 // Run by images.test.ts as a process of its own, so that it trusts the test's certificate: fetches each URL of the arguments.
+// LEFT is how many bytes of memory there are.
 // RESOLVES, if set, is a JSON array of what names resolve to: the addresses of the first look-up, of the second, and so on.
 
-const { RESOLVES } = process.env
+const { RESOLVES, LEFT = 1e9 } = process.env
 if (RESOLVES) {
   const answers = JSON.parse(RESOLVES)
   process.getBuiltinModule('node:dns').lookup = (_, options, callback) => {
@@ -15,13 +16,19 @@ const { remoteContent } = await import('@turnpike/providers/remote-content')
 
 const [allows, ...urls] = process.argv.slice(2)
 const { signal } = new AbortController()
+let left = Number(LEFT)
+const memory = {
+  take(bytes) {
+    if ((left -= bytes) < 0) throw Object.assign(new Error('no memory'), { status: 503 })
+  },
+}
 for (const url of urls) {
   const timeout = url.endsWith('/silent') ? 500 : 20_000
   const get = remoteContent({
     timeout,
     ...(allows !== 'public' && { allows: (address) => ['any', address].includes(allows) }),
   })
-  const outcome = await get(url, { signal, limit: 100_000 }).then(
+  const outcome = await get(url, { signal, limit: 100_000, memory }).then(
     ({ type, data }) => `${type} ${Buffer.from(data, 'base64').length}`,
     (error) => `${error.status} ${error.message}`,
   )

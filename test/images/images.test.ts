@@ -48,8 +48,8 @@ beforeAll(async () => {
 afterAll(() => server.close().closeAllConnections())
 
 /** What became of each path, fetched by the runtime under test. @param allows an address, `any` or `public` */
-async function fetched(allows: string, paths: string[], resolves = ''): Promise<string[]> {
-  const environment = { ...process.env, RESOLVES: resolves, NODE_EXTRA_CA_CERTS: join(folder, 'cert.pem') }
+async function fetched(allows: string, paths: string[], more: Record<string, string> = {}): Promise<string[]> {
+  const environment = { ...process.env, ...more, NODE_EXTRA_CA_CERTS: join(folder, 'cert.pem') }
   const urls = paths.map((path) => origin + path)
   const { stdout } = await promisify(execFile)(runtimePath(), [script, allows, ...urls], { env: environment })
   return stdout.trim().split('\n')
@@ -58,6 +58,11 @@ async function fetched(allows: string, paths: string[], resolves = ''): Promise<
 describe(`remote images, on ${runtime}`, needs(programs.openssl), () => {
   it('have the type of their first bytes', async () => {
     expect(await fetched('any', ['/image.png', '/jpeg'])).toEqual(['image/png 58', 'image/jpeg 14'])
+  })
+
+  it('threat 49: take their bytes from a limited memory', async () => {
+    const outcomes = ['image/png 58', '503 no memory', '503 no memory']
+    expect(await fetched('any', ['/image.png', '/large', '/image.png'], { LEFT: '60000' })).toEqual(outcomes)
   })
 
   it('are refused where they are invalid, too large, redirected or missing', async () => {
@@ -85,16 +90,16 @@ describe(`remote images, on ${runtime}`, needs(programs.openssl), () => {
 
   it('threat 1: SSRF, are not fetched where a name has another address as well that is not allowed', async () => {
     const addresses = JSON.stringify([['127.0.0.1', '127.0.0.2']])
-    expect(await fetched('any', ['/image.png'], addresses)).toEqual(['image/png 58'])
+    expect(await fetched('any', ['/image.png'], { RESOLVES: addresses })).toEqual(['image/png 58'])
     const before = connections
-    expect(await fetched('127.0.0.2', ['/image.png'], addresses)).toEqual(unreachable)
+    expect(await fetched('127.0.0.2', ['/image.png'], { RESOLVES: addresses })).toEqual(unreachable)
     expect(connections).toBe(before)
   })
 
   it('threat 1: SSRF, are fetched from the address that was checked, whatever the name resolves to later', async () => {
     const before = connections
     const rebinding = JSON.stringify([['127.0.0.2'], ['127.0.0.1']])
-    expect(await fetched('127.0.0.2', ['/image.png'], rebinding)).toEqual(unreachable)
+    expect(await fetched('127.0.0.2', ['/image.png'], { RESOLVES: rebinding })).toEqual(unreachable)
     expect(connections).toBe(before)
   })
 

@@ -47,7 +47,7 @@ worldSuite('replies', (world) => {
     world().upstream.requests.map(
       ({ body }) => body as { model: string; messages: { role: string; content: string }[] },
     )
-  const answerInPieces = (pieces: string[], end?: () => Promise<void>) => {
+  const answerInPieces = (pieces: Iterable<string>, end?: () => Promise<void>) => {
     world().fault = () => ({
       status: 200,
       headers: { 'content-type': 'text/event-stream' },
@@ -116,6 +116,28 @@ worldSuite('replies', (world) => {
     expect(body).not.toContain('[DONE]')
     const { messages } = (await conversation(ada, id)).body
     expect(messages[1]).toMatchObject({ role: 'assistant', text: 'Half an answer', incomplete: true })
+  })
+
+  it('threat 49: ends a reply that is longer than a million characters, and stores it so far', async () => {
+    const ada = await world().signedIn()
+    const id = await newProject(ada)
+    let sent = 0
+    answerInPieces(
+      (function* () {
+        for (; sent < 1_000; sent++) yield* events(chunk('x'.repeat(100_000)))
+      })(),
+    )
+    const { status, body } = await send(ada, id, { text: 'Hello' }, streamed)
+    world().fault = undefined
+    expect([status, textOf(body).length, dataOf(body).at(-1)]).toEqual([
+      200,
+      1_000_000,
+      { error: 'The reply is longer than 1048576 characters' },
+    ])
+    expect((await conversation(ada, id)).body.messages[1]).toMatchObject({ text: textOf(body), incomplete: true })
+    await expect.poll(() => world().upstream.active, { timeout: 10_000 }).toBe(0)
+    expect(sent).toBeLessThan(1_000)
+    expect((await send(ada, id, { text: 'Shorter, please' }, streamed)).status).toBe(200)
   })
 
   it('answers with the status of a reply that does not begin, and keeps the message', async () => {

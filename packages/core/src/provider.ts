@@ -139,7 +139,7 @@ export interface Provider {
      * itself, such as remote images, and translates the request. Idempotent.
      * @throws ApiError 400 for what the upstream does not support
      */
-    prepare?(request: ChatCompletionRequest, signal: Signal): Promise<ChatCompletionRequest>
+    prepare?(request: ChatCompletionRequest, call: UpstreamCall): Promise<ChatCompletionRequest>
     /**
      * The fields that would not be sent as given; makes no call.
      * @throws ApiError 400 for what the upstream does not support

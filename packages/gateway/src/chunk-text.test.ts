@@ -1,4 +1,4 @@
-import type { ChunkChoice, ChunkHead } from '@turnpike/core'
+import type { ChunkChoice, ChunkHead, Usage } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
 import { chunkText } from './chunk-text.js'
 
@@ -34,5 +34,31 @@ describe('a serialised chunk has all fields of its choice', () => {
   it.each(Object.entries(choices))('%s', (_, choice) => {
     const written = chunkText(head, true).choices([choice as unknown as ChunkChoice])
     expect(written).toBe(`data: ${JSON.stringify({ ...head, choices: [choice], usage: null })}\n\n`)
+  })
+})
+
+describe('threat 58: a head that is repeated in each chunk', () => {
+  const written = (more: object) => {
+    const text = chunkText({ ...head, ...more }, true)
+    const events = [text.choices([choices['a piece of text'], choices['a piece of text']] as ChunkChoice[])]
+    events.push(text.choices([choices['a piece of text']] as ChunkChoice[]), text.usage({ total_tokens: 1 } as Usage))
+    return events.join('').split('\n\n').slice(0, -1)
+  }
+
+  it('is whole in each chunk where it is short', () => {
+    const events = written({ service_tier: 'default', x: 'y'.repeat(1_000) })
+    expect(events).toHaveLength(4)
+    for (const event of events) expect(event).toContain('"service_tier":"default"')
+  })
+
+  it('has its further fields in the first chunk alone where it is long', () => {
+    const citations = ['y'.repeat(100_000)]
+    const events = written({ service_tier: 'default', citations })
+    expect(JSON.parse(events[0]!.slice('data: '.length))).toMatchObject({ ...head, service_tier: 'default', citations })
+    expect(events.slice(1).map((event) => JSON.parse(event.slice('data: '.length)) as object)).toEqual([
+      { ...head, choices: [choices['a piece of text']], usage: null },
+      { ...head, choices: [choices['a piece of text']], usage: null },
+      { ...head, choices: [], usage: { total_tokens: 1 } },
+    ])
   })
 })

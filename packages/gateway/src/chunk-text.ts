@@ -1,6 +1,9 @@
 import type { ChunkChoice, ChunkHead, Usage } from '@turnpike/core'
 import { EVENT_END, EVENT_START, sseEvent } from '@turnpike/http'
 
+/** Characters of JSON that a head may have for each chunk to repeat all of it. One that is longer has its further fields in the first chunk alone. */
+const REPEATED_HEAD = 2048
+
 /** Writes the chunks of one stream as events. The head is the same in all of them and is serialised once. */
 export interface ChunkText {
   choices(choices: ChunkChoice[]): string
@@ -27,16 +30,23 @@ function choiceJson(choice: ChunkChoice): string {
 
 /** @param withUsage whether the client asked for usage: every chunk then has the field `usage`, null in all but the last */
 export function chunkText(head: ChunkHead, withUsage: boolean): ChunkText {
-  const opening = `${JSON.stringify(head).slice(0, -1)},"choices":[`
+  const { id, object, created, model } = head
+  const whole = JSON.stringify(head)
+  const repeated = whole.length > REPEATED_HEAD ? JSON.stringify({ id, object, created, model }) : whole
+  const openingOf = (json: string) => `${json.slice(0, -1)},"choices":[`
   // Joined once: joining per chunk would cost per chunk.
-  const before = EVENT_START + opening
+  const before = EVENT_START + openingOf(repeated)
+  let next = EVENT_START + openingOf(whole)
   const after = (withUsage ? '],"usage":null}' : ']}') + EVENT_END
   return {
     choices(choices) {
       let text = ''
-      for (const choice of choices) text += before + choiceJson(choice) + after
+      for (const choice of choices) {
+        text += next + choiceJson(choice) + after
+        next = before
+      }
       return text
     },
-    usage: (usage) => sseEvent(`${opening}],"usage":${JSON.stringify(usage)}}`),
+    usage: (usage) => sseEvent(`${openingOf(repeated)}],"usage":${JSON.stringify(usage)}}`),
   }
 }

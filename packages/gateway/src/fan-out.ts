@@ -117,13 +117,9 @@ type Chat = NonNullable<Provider['chat']>
 export const callsOf = (chat: Chat, { n }: ChatCompletionRequest): number => (chat.oneChoice ? (n ?? 1) : 1)
 
 /** The request of each single call. */
-async function oneOf(
-  chat: Chat,
-  request: ChatCompletionRequest,
-  { signal }: UpstreamCall,
-): Promise<ChatCompletionRequest> {
+async function oneOf(chat: Chat, request: ChatCompletionRequest, call: UpstreamCall): Promise<ChatCompletionRequest> {
   const one = extend(request, { n: undefined })
-  return chat.prepare ? chat.prepare(one, signal) : one
+  return chat.prepare ? chat.prepare(one, call) : one
 }
 
 /** A whole answer, made of one or several calls. */

@@ -135,6 +135,9 @@ export const TEXT_LENGTH = 1024 * 1024
 /** "Conversations (get, clear, send message): … payload not shown": the last messages of a conversation that a reply is made from. */
 export const REPLY_MESSAGES = 100
 
+/** Not shown: characters of a reply at most: more than models write, and a later reply is made from those before it. */
+export const REPLY_LENGTH = 1024 * 1024
+
 /** Not shown: seconds after which a reply is ended, at most, whose conversation, project or user was deleted. */
 export const WANTED_CHECK_S = 1
 

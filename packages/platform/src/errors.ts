@@ -27,6 +27,10 @@ export function found<T>(what: string, value: T | null): T {
 export const tooMany = (message: string, retryAfter: number): ApiError =>
   new ApiError(429, 'rate_limit_error', message, { code: 'rate_limit_exceeded', retryAfter })
 
+/** 502 where a model wrote more than is kept. */
+export const tooLong = (what: string, characters: number): ApiError =>
+  new ApiError(502, 'upstream_error', `${what} is longer than ${characters} characters`, { code: 'upstream_error' })
+
 /** 503 where no model can reply. */
 export const noModel = (): ApiError =>
   new ApiError(503, 'server_error', 'There is no model that could reply', { code: 'overloaded' })

@@ -1,4 +1,12 @@
-import type { ChatCompletionRequest, ChunkChoice, ChunkHead, Completion, Note, Signal, Usage } from '@turnpike/core'
+import type {
+  ChatCompletionRequest,
+  ChunkChoice,
+  ChunkHead,
+  Completion,
+  Note,
+  UpstreamCall,
+  Usage,
+} from '@turnpike/core'
 import type { UpstreamEvent } from './event-parser.js'
 
 /** An upstream response with an error status. */
@@ -66,7 +74,7 @@ export interface ChatAdapter {
   /** True if the family returns only one choice per call. */
   oneChoice: boolean
   /** Fetches what the upstream does not fetch itself, such as remote images: the only asynchronous step. Idempotent. */
-  prepare?(request: ChatCompletionRequest, signal: Signal): Promise<ChatCompletionRequest>
+  prepare?(request: ChatCompletionRequest, call: UpstreamCall): Promise<ChatCompletionRequest>
   /** @throws ApiError 400 for what the family does not support, before anything is sent */
   request(request: ChatCompletionRequest): UpstreamRequest
   /** @throws UpstreamError `malformed` for an invalid answer */

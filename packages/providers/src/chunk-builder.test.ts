@@ -51,6 +51,14 @@ describe('chunkBuilder', () => {
     expect(builder.head()).toBe(builder.head())
   })
 
+  it.each([
+    { id: 'x'.repeat(3_000) },
+    { model: 'x'.repeat(3_000) },
+    { id: '', created: [...'x'.repeat(3_000)] as never },
+  ])('threat 58: throws for what is too long to be in each chunk', (given) =>
+    expect(() => chunkBuilder('openai').begin({ ...head, ...given })).toThrow('too long'),
+  )
+
   it('returns each chunk once', () => {
     const builder = begun()
     builder.delta(0, { content: 'a' })

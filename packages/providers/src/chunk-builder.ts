@@ -21,6 +21,9 @@ export const finishOf = (given: FinishReason, called: boolean): FinishReason => 
   return given === 'tool_calls' && !called ? 'stop' : given
 }
 
+/** Most characters of the JSON of what each chunk repeats: the id, the model and the time of the answer. */
+const HEAD_LENGTH = 2048
+
 /** The code of an error in a tool call. A caller can ask a model for one, so it must not count against the provider's health. */
 const BROKEN_CALL = 'broken_tool_call'
 
@@ -91,14 +94,19 @@ export function chunkBuilder(provider: string): ChunkBuilder {
   const added: ChunkChoice[] = []
   let usage: Usage | undefined
 
-  const begin = ({ id, created, model = '', ...rest }: Partial<ChunkHead>): ChunkHead =>
-    (head ??= {
+  const begin = ({ id, created, model = '', ...rest }: Partial<ChunkHead>): ChunkHead => {
+    if (head) return head
+    if (JSON.stringify([id, created, model]).length > HEAD_LENGTH)
+      throw malformed(provider, 'The id and the model of the answer are too long')
+    head = {
       id: id || newCompletionId(),
       created: created || secondsNow(),
       model,
       ...rest,
       object: 'chat.completion.chunk',
-    })
+    }
+    return head
+  }
 
   /** Completes the first delta of a choice with `role` and `content`. */
   const first = (index: number, delta: ChatDelta): ChatDelta => {

@@ -5,7 +5,6 @@ import type {
   Completion,
   Model,
   Provider,
-  Signal,
   UpstreamCall,
 } from '@turnpike/core'
 import { UpstreamError } from '@turnpike/core'
@@ -67,20 +66,20 @@ export function createProvider(options: ProviderOptions): Provider {
   const prepared = new WeakMap<ChatCompletionRequest, Outgoing>()
 
   /** Translates a request. Returns a promise only if the adapter has a `prepare` step or the request is not supported (rejected). */
-  const translate = (given: ChatCompletionRequest, { signal }: UpstreamCall): Outgoing | Promise<Outgoing> => {
+  const translate = (given: ChatCompletionRequest, call: UpstreamCall): Outgoing | Promise<Outgoing> => {
     const known = prepared.get(given)
     if (known) return known
     try {
       if (chat.oneChoice && (given.n ?? 1) > 1) throw unsupported(`${provider} supports one choice per request`)
       const request = withoutNulls(given)
-      return chat.prepare ? chat.prepare(request, signal).then(chat.request) : chat.request(request)
+      return chat.prepare ? chat.prepare(request, call).then(chat.request) : chat.request(request)
     } catch (error) {
       return Promise.reject(error)
     }
   }
 
-  const prepare = async (given: ChatCompletionRequest, signal: Signal): Promise<ChatCompletionRequest> => {
-    const request = chat.prepare ? await chat.prepare(given, signal) : given
+  const prepare = async (given: ChatCompletionRequest, call: UpstreamCall): Promise<ChatCompletionRequest> => {
+    const request = chat.prepare ? await chat.prepare(given, call) : given
     const { path, body, notes } = chat.request(withoutNulls(request))
     prepared.set(request, { path, body: JSON.stringify(body), notes })
     return request

@@ -90,7 +90,7 @@ export function remoteContent(options: RemoteContentOptions = {}): RemoteContent
       else callback(null, first.address, first.family)
     })
 
-  return (given, { signal, limit }) =>
+  return (given, { signal, limit, memory }) =>
     new Promise((resolve, reject) => {
       const url = URL.canParse(given) ? new URL(given) : undefined
       if (url?.protocol !== 'https:' || url.username || url.password) {
@@ -126,7 +126,12 @@ export function remoteContent(options: RemoteContentOptions = {}): RemoteContent
         response.on('data', (piece: Buffer) => {
           pieces.push(piece)
           size += piece.length
-          if (size > limit) fail(invalid('The images of a request are too large'))
+          if (size > limit) return fail(invalid('The images of a request are too large'))
+          try {
+            memory?.take(piece.length)
+          } catch (error) {
+            fail(error)
+          }
         })
         response.on('end', () => {
           const bytes = Buffer.concat(pieces, size)

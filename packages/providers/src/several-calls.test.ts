@@ -47,7 +47,7 @@ function setUp() {
 
 it('a request that is prepared is translated and serialised once, for any number of calls', async () => {
   const { chat, translate, serialised, sent } = setUp()
-  const one = await chat.prepare!(request, signal)
+  const one = await chat.prepare!(request, { signal })
   const onNotes = vi.fn()
   for (let i = 0; i < 5; i++) await chat.complete(one, { signal, onNotes })
   expect([translate.mock.calls.length, serialised.mock.calls.length]).toEqual([1, 1])
@@ -69,5 +69,5 @@ it('any other is translated for each call', async () => {
 it('what is not supported is refused when it is prepared', async () => {
   const { chat } = setUp()
   const wrong: ChatCompletionRequest = { ...request, messages: [{ role: 'tool', tool_call_id: 'x', content: 'y' }] }
-  await expect(chat.prepare!(wrong, signal)).rejects.toThrow('No tool call "x" waits for a result')
+  await expect(chat.prepare!(wrong, { signal })).rejects.toThrow('No tool call "x" waits for a result')
 })

@@ -4,7 +4,7 @@ import { invalid, readerOf } from '@turnpike/core/internal'
 import type { Answer, Call, EventStream } from '@turnpike/http'
 import { asksFor, asksForPage, jsonList, linkNext, Paging, sse, sseEvent } from '@turnpike/http'
 import * as v from 'valibot'
-import { REPLY_MESSAGES } from '../conventions.js'
+import { REPLY_LENGTH, REPLY_MESSAGES } from '../conventions.js'
 import type { Conversation as StoredConversation, Message as StoredMessage } from '../entities/conversations.js'
 import {
   addMessages,
@@ -16,7 +16,7 @@ import {
   replaceMessage,
 } from '../entities/conversations.js'
 import type { Paging as PagingInput } from '../entities/pages.js'
-import { noModel, notFound } from '../errors.js'
+import { noModel, notFound, tooLong } from '../errors.js'
 import { present } from '../given-fields.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
@@ -99,7 +99,9 @@ export function conversationOperations({ kv, teams, responder, countRequest, dat
     try {
       for await (const chunk of chunks) {
         began = true
-        text += chunk.choices[0]?.delta.content ?? ''
+        const content = chunk.choices[0]?.delta.content ?? ''
+        if (text.length + content.length > REPLY_LENGTH) throw tooLong('The reply', REPLY_LENGTH)
+        text += content
         yield chunk
       }
       wanted.check()

@@ -1,6 +1,7 @@
 import type { ChatCompletionRequest } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
 import type { Messages } from '../../../../test/support/anthropic.js'
+import { anthropicChat } from './index.js'
 import { body, call, hi, notes, refusal, text, tool } from '../../../../test/support/anthropic.js'
 
 describe('response formats', () => {
@@ -103,6 +104,18 @@ describe('response formats', () => {
       ['f'],
       ['dropped response_format'],
     ])
+  })
+
+  it('look for other tools of that name once, however many answers are read', async () => {
+    let searches = 0
+    const message = { role: 'user', content: 'Hi', toJSON: () => searches++ } as const
+    const request = {
+      model: 'claude-sonnet-4',
+      messages: [message],
+      response_format,
+    } as unknown as ChatCompletionRequest
+    for (let i = 0; i < 3; i++) anthropicChat('anthropic').stream(request)
+    expect(searches).toBe(1)
   })
 
   it('use a name for the schema tool that no other tool has', () => {

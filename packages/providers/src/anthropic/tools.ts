@@ -20,6 +20,9 @@ export type Choice = { type: 'auto' | 'any' | 'tool' | 'none'; name?: string; di
 /** Whether the API enforces the schema of a `response_format` for a model. */
 export const isEnforced = (schema: unknown, traits: Traits): boolean => traits.schemas && !isOpen(schema)
 
+/** Whether a request mentions the name `json`: it is asked for each of `n` calls, and a request may have megabytes. */
+const mentions = new WeakMap<ChatCompletionRequest, boolean>()
+
 /**
  * The name of the tool that emulates a `json_schema` that is not enforced: its input is the answer. Undefined if not needed.
  * It depends only on the request, so that the decoder of the answer gets the same result.
@@ -34,7 +37,8 @@ export function jsonTool(request: ChatCompletionRequest): string | undefined {
       : tool_choice === 'required'
   // With a forced tool call there is no text for `response_format` to apply to.
   if (demanded) return undefined
-  const isTaken = JSON.stringify([request.tools, request.messages]).includes('"name":"json"')
+  const isTaken = mentions.get(request) ?? JSON.stringify([request.tools, request.messages]).includes('"name":"json"')
+  mentions.set(request, isTaken)
   return isTaken ? 'json_answer' : 'json'
 }
 

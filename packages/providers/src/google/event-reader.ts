@@ -9,8 +9,11 @@ const LONGEST = 4096
 /** Maximum number of templates derived per stream: thoughts and text have different ones, and some events have a unique structure. */
 const LESSONS = 4
 
-/** Matches an event. The groups are what precedes the text, what is between the text and the counts, and what follows the counts. */
-const layout = /^(.*?"text": ?")(?:[^"\\]|\\.)*(".*?[^\\]"usageMetadata": ?\{"promptTokenCount": ?)\d.*(\}[^}]*\})$/s
+/** Matches an event up to the end of its text. The group is what precedes the text. */
+const opening = /^(.*?"text": ?")(?:[^"\\]|\\.)*/s
+
+/** Matches the counts to the end of the event. The groups are what precedes and what follows them. Apart from `opening`, so that no search is tried again for each place of the other. */
+const closing = /([^\\]"usageMetadata": ?\{"promptTokenCount": ?)\d.*(\}[^}]*\})$/s
 
 /** The template of events that differ only in their text and their counts. */
 interface Form {
@@ -27,8 +30,13 @@ const firstPart = (answer: Answer | undefined): AnswerPart | undefined => answer
 
 /** Derives the template of an event; undefined unless its positions are verified: without text and counts, it must parse to the same value. */
 function formOf(data: string, whole: Answer): Form | undefined {
+  const [start = '', head = ''] = opening.exec(data) ?? []
+  const counts = closing.exec(data.slice(start.length))
+  if (!counts) return undefined
+  const { index, input, 1: name = '', 2: tail = '' } = counts
   // Copied, because a substring retains its parent string: here a piece of the body, for the duration of the stream.
-  const [, before = '', between = '', after = ''] = JSON.parse(JSON.stringify(layout.exec(data) ?? [])) as string[]
+  const parts = [head, input.slice(0, index + name.length), tail]
+  const [before, between, after] = JSON.parse(JSON.stringify(parts)) as [string, string, string]
   const answer = parseJson(`${before}${between}0${after}`) as Answer
   const part = firstPart(answer)
   if (part?.text !== '') return undefined

@@ -32,7 +32,7 @@ export type { RemoteContent, RemoteImage } from './remote-content.js'
 export const googleChat = (provider: string, remoteContent?: RemoteContent): ChatAdapter => ({
   // Many models reject a candidateCount above 1.
   oneChoice: true,
-  ...(remoteContent && { prepare: (request, signal) => withRemoteContent(request, remoteContent, signal) }),
+  ...(remoteContent && { prepare: (request, call) => withRemoteContent(request, remoteContent, call) }),
   request(request) {
     if (!remoteContent) refuseRemote(request)
     return toRequest(request)

@@ -1,4 +1,5 @@
-import type { ChatCompletionRequest } from '@turnpike/core'
+import type { ChatCompletionRequest, Memory } from '@turnpike/core'
+import { ApiError } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
 import { fakeGoogle } from '../testing/index.js'
 import type { RemoteContent } from './index.js'
@@ -65,6 +66,26 @@ describe('remote images', () => {
     await provider.chat!.complete(request(...Array.from({ length: 37 }, () => 'https://a.example/1')), { signal })
     expect(sizes).toEqual([Math.floor((15 * MB) / 37)])
     expect(JSON.stringify(upstream.requests[0]!.body).length).toBeLessThan(21 * MB)
+  })
+
+  it('threat 49: are taken from the memory of the request, with the body that is made of them', async () => {
+    const upstream = fakeGoogle()
+    let left = 1_000
+    const memory: Memory = {
+      take(bytes) {
+        left -= bytes
+        if (left < 0) throw new ApiError(503, 'server_error', 'No memory', { code: 'overloaded' })
+      },
+    }
+    const remoteContent: RemoteContent = async (_, options) => {
+      options.memory!.take(200)
+      return { type: 'image/png', data: 'A'.repeat(300) }
+    }
+    const { chat } = google({ apiKey: 'x', transport: upstream.transport, remoteContent })
+    await chat!.complete(request('https://a.example/1', 'https://a.example/1'), { signal, memory })
+    expect(left).toBe(200)
+    await expect(chat!.stream(request('https://a.example/1'), { signal, memory })).rejects.toThrow('No memory')
+    expect(upstream.requests).toHaveLength(1)
   })
 
   it('are not fetched where Google reads them, or the request contains them', async () => {

@@ -1,4 +1,4 @@
-import type { ChatCompletionRequest, ChatMessage, ContentPart, Signal } from '@turnpike/core'
+import type { ChatCompletionRequest, ChatMessage, ContentPart, Memory, Signal, UpstreamCall } from '@turnpike/core'
 import { extend, invalid, unsupported } from '@turnpike/core/internal'
 import type { ImagePart } from './content.js'
 import { isRemote } from './content.js'
@@ -14,9 +14,13 @@ export interface RemoteImage {
 /**
  * Fetches the image at an https URL that a caller supplied. The implementation must prevent requests to internal addresses (SSRF);
  * on Node and Bun, `remoteContent()` of `@turnpike/providers/remote-content` reaches only public ones.
+ * The bytes that it holds are taken from `memory`, as they come.
  * @throws ApiError 400 if the image cannot be fetched or is larger than `limit` bytes
  */
-export type RemoteContent = (url: string, options: { signal: Signal; limit: number }) => Promise<RemoteImage>
+export type RemoteContent = (
+  url: string,
+  options: { signal: Signal; limit: number; memory?: Memory | undefined },
+) => Promise<RemoteImage>
 
 /**
  * Maximum size of all images of a request in bytes, each as often as it is used: Gemini accepts 20 MB, and base64 encodes three bytes as four
@@ -39,7 +43,7 @@ export function refuseRemote(request: ChatCompletionRequest): void {
 export async function withRemoteContent(
   request: ChatCompletionRequest,
   get: RemoteContent,
-  signal: Signal,
+  { signal, memory }: Pick<UpstreamCall, 'signal' | 'memory'>,
 ): Promise<ChatCompletionRequest> {
   /** How often each URL is used. */
   const uses = new Map<string, number>()
@@ -51,7 +55,8 @@ export async function withRemoteContent(
   const fetched = new Map<string, string>()
   let limit = BYTES
   for (const [url, times] of uses) {
-    const { type, data } = await get(url, { signal, limit: Math.floor(limit / times) })
+    const { type, data } = await get(url, { signal, limit: Math.floor(limit / times), memory })
+    memory?.take(times * data.length)
     limit -= times * Math.ceil((data.length * 3) / 4)
     fetched.set(url, `data:${type};base64,${data}`)
   }
