@@ -56,16 +56,16 @@ const tarball = (name: string) => statSync(packages.find((one) => one.name === n
 /** The budgets: package, what, bytes at most, and how it is measured. Raise one on purpose, in the change that needs it. */
 const budgets: [string, string, number, () => number | Promise<number>][] = [
   // docs/decisions/010
-  ['providers', 'import anthropic', 12_750, () => bundle('anthropic', 'providers/anthropic')],
-  ['providers', 'import google', 14_450, () => bundle('google', 'providers/google')],
-  ['providers', 'import openai', 11_450, () => bundle('openai', 'providers/openai')],
+  ['providers', 'import anthropic', 12_900, () => bundle('anthropic', 'providers/anthropic')],
+  ['providers', 'import google', 14_650, () => bundle('google', 'providers/google')],
+  ['providers', 'import openai', 11_600, () => bundle('openai', 'providers/openai')],
   ['providers', 'import createRouter', 9_000, () => bundle('createRouter', 'providers')],
   ['client', 'import createClient', 6_000, () => bundle('createClient', 'client')],
-  ['gateway', 'import createGateway', 56_300, () => bundle('createGateway', 'gateway', ['node:*'])],
+  ['gateway', 'import createGateway', 56_900, () => bundle('createGateway', 'gateway', ['node:*'])],
   [
     'platform',
     'import createPlatform, passwordAuth',
-    72_000,
+    72_500,
     () => bundle('createPlatform, passwordAuth', 'platform', ['node:*']),
   ],
   ['dashboard', '/admin, with script and styles', 60_000, dashboard],
@@ -73,13 +73,13 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['dashboard', 'script and styles of /docs', 12_000, async () => total(await docs(), (path) => path !== '/docs')],
   ['client', 'tarball', 40_000, () => tarball('client')],
   ['conformance', 'tarball', 200_000, () => tarball('conformance')],
-  ['core', 'tarball', 177_500, () => tarball('core')],
+  ['core', 'tarball', 179_000, () => tarball('core')],
   ['dashboard', 'tarball', 80_000, () => tarball('dashboard')],
-  ['gateway', 'tarball', 150_000, () => tarball('gateway')],
-  ['http', 'tarball', 93_000, () => tarball('http')],
-  ['platform', 'tarball', 208_500, () => tarball('platform')],
-  ['providers', 'tarball', 277_500, () => tarball('providers')],
-  ['storage', 'tarball', 131_500, () => tarball('storage')],
+  ['gateway', 'tarball', 152_000, () => tarball('gateway')],
+  ['http', 'tarball', 94_000, () => tarball('http')],
+  ['platform', 'tarball', 210_000, () => tarball('platform')],
+  ['providers', 'tarball', 282_000, () => tarball('providers')],
+  ['storage', 'tarball', 133_000, () => tarball('storage')],
 ]
 
 const rows: object[] = []
