@@ -4,7 +4,7 @@ import type { ChatAdapter, UpstreamRequest } from '../adapter.js'
 import { checkArguments, finishOf, newCompletionId, newToolCallId, secondsNow, unnamedCall } from '../chunk-builder.js'
 import { count } from '../count.js'
 import { textOf } from '../json.js'
-import { separateThoughts, toFinishReason, toUsage } from './answer.js'
+import { reportOf, separateThoughts, toFinishReason } from './answer.js'
 import { errors, missing } from './errors.js'
 import { cleanHistory } from './history.js'
 import { isReasoningModel, rejectedParameters } from './models.js'
@@ -85,7 +85,7 @@ function toResponse(provider: string, body: Loose, request: ChatCompletionReques
         finish_reason: finish,
       })
     }),
-    usage: toUsage(body['usage']),
+    usage: reportOf(body),
   })
 }
 
@@ -94,7 +94,7 @@ export const openaiChat = (provider: string): ChatAdapter => ({
   oneChoice: false,
   request: toRequest,
   response: (body, request) => toResponse(provider, body as Loose, request),
-  usage: (body: Loose) => toUsage(body['usage']),
+  usage: reportOf,
   stream: (request) => streamDecoder(provider, request.model),
   errors,
 })
