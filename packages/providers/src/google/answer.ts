@@ -1,4 +1,5 @@
 import type { FinishReason, Usage } from '@turnpike/core'
+import { extend } from '@turnpike/core/internal'
 import { newCompletionId } from '../chunk-builder.js'
 import { count } from '../count.js'
 import { malformed } from '../failures.js'
@@ -76,6 +77,12 @@ export const hasCounts = (value: object | null | undefined): boolean =>
   value !== null &&
   ('promptTokenCount' in value || 'candidatesTokenCount' in value || 'thoughtsTokenCount' in value)
 
+/** The service tier by the Gemini API (`serviceTier`) or Vertex AI (`trafficType`), in OpenAI's words; undefined if none is told. */
+function tierOf({ serviceTier, trafficType }: Record<string, unknown>): string | undefined {
+  const told = String(serviceTier ?? /^ON_DEMAND_(.+)/.exec(String(trafficType))?.[1] ?? '')
+  return /^[a-z]+$/i.test(told) ? told.toLowerCase() : undefined
+}
+
 /** Converts usage to OpenAI's form; undefined if there are no counts. Thoughts are completion tokens, which some models already include in `candidatesTokenCount`. */
 export function toUsage(value: object | undefined): Usage | undefined {
   const metadata = (value ?? {}) as Record<string, unknown>
@@ -103,11 +110,25 @@ export function toUsage(value: object | undefined): Usage | undefined {
       audio_tokens: modality(metadata['candidatesTokensDetails'], 'AUDIO') || undefined,
       image_tokens: modality(metadata['candidatesTokensDetails'], 'IMAGE') || undefined,
     },
+    service_tier: tierOf(metadata),
   }
 }
 
+/** The usage of an answer with an image. Without a count of image tokens, all output tokens but thoughts are image tokens. */
+export function withImageTokens(usage: Usage | undefined): Usage | undefined {
+  const details = usage?.['completion_tokens_details'] as
+    { reasoning_tokens: number; image_tokens?: number } | undefined
+  if (!usage || !details || details.image_tokens) return usage
+  const image_tokens = usage.completion_tokens - details.reasoning_tokens
+  return extend(usage, { completion_tokens_details: extend(details, { image_tokens }) })
+}
+
 /** The usage that a response reports. */
-export const reportOf = ({ usageMetadata }: Answer): Usage | undefined => toUsage(usageMetadata)
+export function reportOf({ usageMetadata, candidates }: Answer): Usage | undefined {
+  const usage = toUsage(usageMetadata)
+  const draws = ({ content }: Candidate): boolean => Array.isArray(content?.parts) && content.parts.some(imageOf)
+  return candidates?.some(draws) ? withImageTokens(usage) : usage
+}
 
 const utf8 = new TextEncoder()
 

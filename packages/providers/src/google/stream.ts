@@ -5,7 +5,7 @@ import { malformed, truncated } from '../failures.js'
 import { parseJson } from '../json.js'
 import { toolIds } from '../tool-ids.js'
 import type { Answer, AnswerPart, Candidate } from './answer.js'
-import { blockOf, idOf, toExtraContent, toFinishReason, toImage, toLogprobs } from './answer.js'
+import { blockOf, idOf, toExtraContent, toFinishReason, toImage, toLogprobs, withImageTokens } from './answer.js'
 import { toldError } from './errors.js'
 import { eventReader } from './event-reader.js'
 import { addArgument, emptyArguments } from './partial-arguments.js'
@@ -142,7 +142,10 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
     },
     done: () => false,
     head: builder.head,
-    usage: reader.usage,
+    usage() {
+      const usage = reader.usage()
+      return [...states.values()].some(({ images }) => images > 0) ? withImageTokens(usage) : usage
+    },
     end() {
       checkTail()
       if (/^\s*[{[]/.test(tail) && parseJson(tail) === undefined)
