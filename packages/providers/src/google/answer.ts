@@ -4,6 +4,7 @@ import { newCompletionId } from '../chunk-builder.js'
 import { count } from '../count.js'
 import { malformed } from '../failures.js'
 import type { PartialArgument } from './partial-arguments.js'
+import { toExtraContent } from './signatures.js'
 
 /** A part of an answer. Fields without an equivalent in OpenAI's form are omitted. */
 export interface AnswerPart {
@@ -151,17 +152,25 @@ export function toLogprobs({ logprobsResult }: Candidate): { content: object[]; 
   return { content, refusal: null }
 }
 
+/** Whether a part is text of the answer itself. */
+export const isText = ({ text, thought, functionCall }: AnswerPart): boolean =>
+  text !== undefined && !thought && !functionCall
+
 /** The image of a part, in base64; undefined for other media and for drafts in thoughts. */
 export function imageOf({ thought, inlineData }: AnswerPart): { mimeType: string; data: string } | undefined {
   const { mimeType, data } = inlineData ?? {}
   return thought || !data || !mimeType?.startsWith('image/') ? undefined : { mimeType, data }
 }
 
-/** Converts an image to the form that other gateways use for `message.images`; undefined if the part has none. */
+/** Converts an image to the form that other gateways use for `message.images`, with its signature; undefined if the part has none. */
 export function toImage(part: AnswerPart): object | undefined {
   const image = imageOf(part)
-  return image && { type: 'image_url', image_url: { url: `data:${image.mimeType};base64,${image.data}` } }
+  const { thoughtSignature: signature } = part
+  return (
+    image && {
+      type: 'image_url',
+      image_url: { url: `data:${image.mimeType};base64,${image.data}` },
+      ...(signature && { extra_content: toExtraContent(signature) }),
+    }
+  )
 }
-
-/** The `extra_content` of a tool call. The name is that of Google's OpenAI-compatible API; clients send it back. */
-export const toExtraContent = (signature: string): object => ({ google: { thought_signature: signature } })

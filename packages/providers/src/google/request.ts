@@ -189,7 +189,7 @@ export function toRequest(request: ChatCompletionRequest): UpstreamRequest {
   refuseLive(request.model)
   const path = toPath(request.model, request.stream ? 'streamGenerateContent?alt=sse' : 'generateContent')
   const traits = traitsOf(request.model)
-  const conversation = toConversation(request, traits.gemini3)
+  const conversation = toConversation(request, traits)
   const { system, contents, dropped, emulated } = conversation
   if (
     request.tools?.some((tool) => tool['cache_control'] ?? (tool.type === 'function' && tool.function['cache_control']))

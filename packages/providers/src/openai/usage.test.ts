@@ -118,7 +118,7 @@ describe('usage of a compatible server', () => {
       { choices: [{ message, finish_reason: 'stop' }], ...body },
       { model: 'm', messages: [] },
     )
-    expect(unitsOf(whole.usage)).toEqual(units)
+    expect(unitsOf(whole.usage!)).toEqual(units)
 
     const streamed = streamDecoder('x', 'm')
     await decodeChoices(streamed, [chunk({ content: 'a' }), finish(), { ...head, choices: [], ...body }, '[DONE]'])
