@@ -1,5 +1,5 @@
 import type { ChatCompletionRequest, ToolDefinition } from '@turnpike/core'
-import { invalid, unsupported } from '@turnpike/core/internal'
+import { invalid, isObject, unsupported } from '@turnpike/core/internal'
 import type { UpstreamRequest } from '../adapter.js'
 import type { Effort, NoteDown } from '../request-fields.js'
 import { allowedTools, effortOf, efforts, formatOf, sharedFields, stopsOf, takeNotes } from '../request-fields.js'
@@ -7,6 +7,7 @@ import type { Conversation } from './content.js'
 import { toConversation } from './content.js'
 import type { Traits } from './models.js'
 import { refuseLive, toPath, traitsOf } from './models.js'
+import { toSchema } from './schema.js'
 
 /** Maximum number of stop sequences. */
 const STOPS = 5
@@ -46,13 +47,15 @@ interface Declaration {
   parametersJsonSchema: object | undefined
 }
 
-function toDeclaration(tool: ToolDefinition): Declaration {
+function toDeclaration(tool: ToolDefinition, changes: Set<string>): Declaration {
   if (tool.type === 'custom') throw unsupported('Gemini has no custom tools')
   const { name, description, parameters } = tool.function
+  const { schema, looser } = toSchema(parameters ?? {})
+  if (looser) changes.add('tools')
   return {
     name,
     description: description ?? undefined,
-    parametersJsonSchema: parameters ? { type: 'object', ...parameters } : undefined,
+    parametersJsonSchema: parameters ? { type: 'object', ...schema } : undefined,
   }
 }
 
@@ -126,7 +129,11 @@ function toFormat(request: ChatCompletionRequest, hasJsonMode: boolean, forced: 
     return {}
   }
   const schema = format.type === 'json_schema' ? format.json_schema.schema : undefined
-  if (hasJsonMode) return { responseMimeType: 'application/json', responseJsonSchema: schema ?? undefined }
+  if (hasJsonMode) {
+    const fit = isObject(schema) ? toSchema(schema) : undefined
+    if (fit?.looser) note('response_format', 'clamped')
+    return { responseMimeType: 'application/json', responseJsonSchema: fit?.schema }
+  }
   note('response_format', 'emulated')
   const only = 'Answer with JSON and nothing else, without a code fence.'
   return { instruction: schema ? `${only} It must match this JSON Schema: ${JSON.stringify(schema)}` : only }
@@ -198,7 +205,9 @@ export function toRequest(request: ChatCompletionRequest): UpstreamRequest {
   for (const field of dropped) note(field, 'dropped')
   if (emulated) note('messages', 'emulated')
 
-  const declarations = (request.tools ?? []).map(toDeclaration)
+  const changes = new Set<string>()
+  const declarations = (request.tools ?? []).map((tool) => toDeclaration(tool, changes))
+  for (const field of changes) note(field, 'clamped')
   const callingConfig = toCallingConfig(request, declarations)
   const hasJsonMode = traits.gemini3 || (!traits.gemma && declarations.length === 0)
   const forced = callingConfig?.mode === 'ANY'
