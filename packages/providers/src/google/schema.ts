@@ -23,11 +23,11 @@ const replaced = (schema: Schema, change: (inner: Schema, property: string | und
 
 const refOf = ({ $ref }: Schema): string | undefined => (typeof $ref === 'string' ? $ref : undefined)
 
-const mentionsRef = (schema: Schema): boolean => {
-  let found = refOf(schema) !== undefined
-  replaced(schema, (inner) => (found ||= mentionsRef(inner)))
-  return found
-}
+/** Whether a value may have a reference. Most schemas have none, and are sent as they are. */
+const mentionsRef = (value: unknown): boolean =>
+  Array.isArray(value)
+    ? value.some(mentionsRef)
+    : isObject(value) && ('$ref' in value || Object.values(value).some(mentionsRef))
 
 const PREFIX = '#/$defs/'
 

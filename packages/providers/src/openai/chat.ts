@@ -14,8 +14,8 @@ import { streamDecoder } from './stream.js'
 /** Builds the request to OpenAI: `system` becomes the first message, `provider` and routing fields are removed, and streams always include usage. */
 function toRequest(request: ChatCompletionRequest): UpstreamRequest {
   const { model, system, stream, stream_options, max_tokens } = request
-  const messages = cleanHistory(request.messages, model)
   const notes: Note[] = []
+  const messages = cleanHistory(request.messages, model, notes)
   // Undefined fields are not serialized. Deleting them would cost more than the rest of this function.
   const upstream: Record<string, unknown> = extend(request, {
     messages: system ? [{ role: 'system', content: system }, ...messages] : messages,
