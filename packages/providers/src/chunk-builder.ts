@@ -73,8 +73,8 @@ export interface ChunkBuilder {
   relay(choice: ChunkChoice): void
   /** Adds a delta; `extra` are further fields of the choice, such as logprobs. */
   delta(choice: number, delta: ChatDelta, extra?: object): void
-  /** Begins a tool call; `extra` are further fields of its first entry, `beside` of the delta. @returns its index */
-  tool(choice: number, call: { id?: string | undefined; name: string; extra?: object; beside?: object }): number
+  /** Begins a tool call; `extra` are further fields of its first entry. @returns its index */
+  tool(choice: number, call: { id?: string | undefined; name: string; extra?: object }): number
   /** Appends to the arguments of a tool call. */
   toolArguments(choice: number, tool: number, fragment: string): void
   /** Sets the finish reason of a choice. */
@@ -153,11 +153,10 @@ export function chunkBuilder(provider: string): ChunkBuilder {
     begin,
     relay,
     delta: addDelta,
-    tool(index, { id = newToolCallId(), name, extra, beside }) {
+    tool(index, { id = newToolCallId(), name, extra }) {
       const position = choices.get(index)?.tools.length ?? 0
       const call: ToolCallDelta = { index: position, id, type: 'function', function: { name, arguments: '' }, ...extra }
-      const delta: ChatDelta = { tool_calls: [call] }
-      relay({ index, delta: beside ? Object.assign(delta, beside) : delta, finish_reason: null })
+      relay({ index, delta: { tool_calls: [call] }, finish_reason: null })
       choices.get(index)!.tools.push({ arguments: '' })
       return position
     },

@@ -1,5 +1,4 @@
 import type { FinishReason, Usage } from '@turnpike/core'
-import { extend } from '@turnpike/core/internal'
 import { newCompletionId } from '../chunk-builder.js'
 import { count } from '../count.js'
 import { malformed } from '../failures.js'
@@ -115,21 +114,8 @@ export function toUsage(value: object | undefined): Usage | undefined {
   }
 }
 
-/** The usage of an answer with an image. Without a count of image tokens, all output tokens but thoughts are image tokens. */
-export function withImageTokens(usage: Usage | undefined): Usage | undefined {
-  const details = usage?.['completion_tokens_details'] as
-    { reasoning_tokens: number; image_tokens?: number } | undefined
-  if (!usage || !details || details.image_tokens) return usage
-  const image_tokens = usage.completion_tokens - details.reasoning_tokens
-  return extend(usage, { completion_tokens_details: extend(details, { image_tokens }) })
-}
-
 /** The usage that a response reports. */
-export function reportOf({ usageMetadata, candidates }: Answer): Usage | undefined {
-  const usage = toUsage(usageMetadata)
-  const draws = ({ content }: Candidate): boolean => Array.isArray(content?.parts) && content.parts.some(imageOf)
-  return candidates?.some(draws) ? withImageTokens(usage) : usage
-}
+export const reportOf = ({ usageMetadata }: Answer): Usage | undefined => toUsage(usageMetadata)
 
 const utf8 = new TextEncoder()
 

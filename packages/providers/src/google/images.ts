@@ -1,10 +1,11 @@
 import type { ImageAnswer, ImageRequest, Provider, Usage } from '@turnpike/core'
+import { extend } from '@turnpike/core/internal'
 import type { UpstreamRequest } from '../adapter.js'
 import { takeNotes } from '../request-fields.js'
 import type { Upstream } from '../upstream.js'
 import { callJson } from '../upstream.js'
 import type { Answer } from './answer.js'
-import { imageOf, toUsage, withImageTokens } from './answer.js'
+import { imageOf, reportOf } from './answer.js'
 import { toPath, traitsOf } from './models.js'
 import { missing } from './refusals.js'
 
@@ -37,7 +38,15 @@ function toRequest(request: ImageRequest & { model: string }): UpstreamRequest {
   }
 }
 
-const usageOf = ({ usageMetadata }: Answer): Usage | undefined => withImageTokens(toUsage(usageMetadata))
+/** Usage. Without a count of image tokens, all output tokens but thoughts are image tokens. */
+function usageOf(answer: Answer): Usage | undefined {
+  const usage = reportOf(answer)
+  const details = usage?.['completion_tokens_details'] as
+    { reasoning_tokens: number; image_tokens?: number } | undefined
+  if (!usage || !details || details.image_tokens) return usage
+  const image_tokens = usage.completion_tokens - details.reasoning_tokens
+  return extend(usage, { completion_tokens_details: { ...details, image_tokens } })
+}
 
 /** @throws UpstreamError for a refusal, which counts as the caller's fault, and for an answer without an image */
 function toAnswer(provider: string, answer: Answer): ImageAnswer {

@@ -5,7 +5,7 @@ import { malformed, truncated } from '../failures.js'
 import { parseJson } from '../json.js'
 import { toolIds } from '../tool-ids.js'
 import type { Answer, AnswerPart, Candidate } from './answer.js'
-import { blockOf, idOf, isText, toFinishReason, toImage, toLogprobs, withImageTokens } from './answer.js'
+import { blockOf, idOf, isText, toFinishReason, toImage, toLogprobs } from './answer.js'
 import { toldError } from './errors.js'
 import { eventReader } from './event-reader.js'
 import { addArgument, emptyArguments } from './partial-arguments.js'
@@ -58,20 +58,18 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
     builder.begin({ id: idOf(answer), model: request.model })
   }
 
-  /** An entry of `reasoning_details`. */
-  const detail = (index: number, signature: string, id?: string): object => {
-    const state = states.get(index)!
-    return { reasoning_details: [toDetail(signature, state.details++, id)] }
+  /** A delta with an entry of `reasoning_details`. */
+  const detail = (index: number, signature: string, extra: object, id?: string): void => {
+    const reasoning_details = [toDetail(signature, states.get(index)!.details++, id)]
+    builder.delta(index, { ...extra, reasoning_details } as ChatDelta)
   }
 
   const call = (index: number, { id: given, name, signature, args }: OpenCall): void => {
     const id = given ? toId(given) : newToolCallId()
-    const signed = signature && {
-      extra: { extra_content: toExtraContent(signature) },
-      beside: detail(index, signature, id),
-    }
-    const tool = builder.tool(index, { id, name, ...signed })
+    const extra = signature ? { extra_content: toExtraContent(signature) } : {}
+    const tool = builder.tool(index, { id, name, extra })
     builder.toolArguments(index, tool, JSON.stringify(args))
+    if (signature) detail(index, signature, {}, id)
   }
 
   const close = (index: number, state: State): void => {
@@ -98,17 +96,14 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
     }
     const image = toImage(part)
     if (image) builder.delta(index, { images: [{ ...image, index: state.images++ }] })
-    else if (part.thoughtSignature && isText(part)) {
-      const extra_content = toExtraContent(part.thoughtSignature)
-      builder.delta(index, { extra_content, ...detail(index, part.thoughtSignature) } as ChatDelta)
-    }
-    if (!part.text) return
-    if (part.thought) builder.delta(index, { reasoning_content: part.text } as ChatDelta)
-    else {
+    if (part.text && part.thought) builder.delta(index, { reasoning_content: part.text } as ChatDelta)
+    else if (part.text) {
       state.usable = true
       builder.delta(index, { content: part.text }, state.extra)
       state.extra = undefined
     }
+    const { thoughtSignature: signature } = part
+    if (signature && isText(part)) detail(index, signature, { extra_content: toExtraContent(signature) })
   }
 
   const onCandidate = (candidate: Candidate, position: number): void => {
@@ -159,10 +154,7 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
     },
     done: () => false,
     head: builder.head,
-    usage() {
-      const usage = reader.usage()
-      return [...states.values()].some(({ images }) => images > 0) ? withImageTokens(usage) : usage
-    },
+    usage: reader.usage,
     end() {
       checkTail()
       if (/^\s*[{[]/.test(tail) && parseJson(tail) === undefined)
