@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ask, refusal } from '../../../../test/support/google.js'
 import { listModels } from '../family.js'
+import { googleRefusal } from '../testing/google-rules.js'
 import { googleCatalogue, isGoogleModel, traitsOf } from './models.js'
 
 describe('models', () => {
@@ -106,6 +107,17 @@ describe('models', () => {
       const { body, notes } = ask({ temperature: 0.2, top_p: 0.9, top_k: 5 }, model)
       expect(body['generationConfig']).toBeUndefined()
       expect(notes).toEqual(['temperature', 'top_p', 'top_k'].map((field) => ({ field, action: 'dropped' })))
+    },
+  )
+
+  it.each(['gemini-3-pro-image-preview', 'gemini-3.1-flash-image', 'gemini-2.5-flash-image'])(
+    '%s has neither tools nor a JSON mode',
+    (model) => {
+      const tools = [{ type: 'function', function: { name: 'f' } }]
+      expect(refusal({ tools }, model)).toMatchObject({ status: 400, code: 'unsupported_parameter' })
+      const { body, notes } = ask({ response_format: { type: 'json_object' } }, model)
+      expect(notes).toEqual([{ field: 'response_format', action: 'emulated' }])
+      expect(googleRefusal(model, body)).toBeUndefined()
     },
   )
 

@@ -48,7 +48,7 @@ export interface Traits {
   gemini3: boolean
   /** Gemma supports neither system instructions nor the JSON mode. */
   gemma: boolean
-  /** Whether it makes images. */
+  /** Whether it makes images; such models have neither tools nor a JSON mode (models.dev, November 2026). */
   image: boolean
   /** Whether it accepts penalties. */
   penalties: boolean

@@ -208,8 +208,9 @@ export function toRequest(request: ChatCompletionRequest): UpstreamRequest {
   const changes = new Set<string>()
   const declarations = (request.tools ?? []).map((tool) => toDeclaration(tool, changes))
   for (const field of changes) note(field, 'clamped')
+  if (traits.image && declarations.length > 0) throw unsupported('Models of Gemini that make images call no tools')
   const callingConfig = toCallingConfig(request, declarations)
-  const hasJsonMode = traits.gemini3 || (!traits.gemma && declarations.length === 0)
+  const hasJsonMode = !traits.image && (traits.gemini3 || (!traits.gemma && declarations.length === 0))
   const forced = callingConfig?.mode === 'ANY'
   const { instruction, responseMimeType, responseJsonSchema } = toFormat(request, hasJsonMode, forced, note)
   if (instruction) system.push({ text: instruction })

@@ -101,7 +101,10 @@ function circles(defs: Map<string, Schema>): Set<string> {
 function definitionsOf(root: Schema): { top: Schema; defs: Map<string, Schema> } {
   const names = new Map<string, string>()
   const defs = new Map<string, Schema>()
-  const bare = ({ $defs: _, definitions: __, ...own }: Schema): Schema => own
+  const bare = (schema: Schema): Schema => {
+    const { $defs: _, definitions: __, ...own } = schema
+    return own
+  }
 
   /** The name of the definition that a reference is to; undefined for one to another document or to nothing. */
   const nameOf = (ref: string): string | undefined => {
