@@ -27,6 +27,7 @@ const part = {
   refusal: plain,
   title: plain,
   image_url: { url: plain, detail: plain },
+  extra_content: anything,
   input_audio: media,
   audio: media,
   audio_url: media,
@@ -58,6 +59,10 @@ const message = {
   function_call: called,
   audio: { id: plain, data: plain, expires_at: plain, transcript: plain },
   reasoning_content: plain,
+  // What answers of Gemini have, and clients send back.
+  reasoning_details: anything,
+  extra_content: anything,
+  images: { type: plain, index: plain, image_url: { url: plain, detail: plain }, extra_content: anything },
   annotations: anything,
 } as const
 

@@ -59,6 +59,10 @@ const regional = (input: number): PriceRow => ({ ...claude(input), service_tiers
 /** The context size of nearly all Gemini models: 1,048,576 tokens. */
 const MI = 2 ** 20
 
+/** Text and thoughts of Gemini's image models have a rate of their own: Google's price list and litellm's table, November 2026. */
+const flashImage = model(65_536, 65_536, { input: 0.5, output: 3, output_image: 60 })
+const proImage = model(131_072, 32_768, { input: 2, output: 12, output_image: 120 })
+
 /**
  * The known models by `provider/model`. Source: models.dev at f3fc69229, 2026-07-02; `tts-…` and `whisper-1`: litellm's table of
  * the same day; `gemini-2.5-flash-image`: text at the rate of OpenRouter's listing; `gpt-4o-2024-05-13`: OpenAI's own price list.
@@ -119,11 +123,15 @@ export const catalogue: Record<string, ModelFacts> = {
   }),
   'google/gemini-3.5-flash': model(MI, 65_536, audio(1.5, text(1.5, 9, 0.15))),
   'google/gemini-embedding-001': model(2_048, undefined, { input: 0.15, output: 0 }),
+  'google/gemini-embedding-2': model(8_192, undefined, { input: 0.2, output: 0 }),
   'google/gemini-2.5-flash-image': model(32_768, 32_768, { ...text(0.3, 2.5, 0.075), output_image: 30 }),
-  'google/gemini-3.1-flash-image-preview': model(65_536, undefined, { input: 0.5, output: 60, output_image: 60 }),
-  'google/gemini-3-pro-image-preview': model(131_072, undefined, { input: 2, output: 120, output_image: 120 }),
+  'google/gemini-3.1-flash-image': flashImage,
+  'google/gemini-3.1-flash-image-preview': flashImage,
+  'google/gemini-3-pro-image': proImage,
+  'google/gemini-3-pro-image-preview': proImage,
   'google/gemini-2.5-flash-preview-tts': model(8_192, 16_384, { input: 0.5, output: 10, output_audio: 10 }),
   'google/gemini-2.5-pro-preview-tts': model(8_192, 16_384, { input: 1, output: 20, output_audio: 20 }),
+  'google/gemini-3.1-flash-tts-preview': model(8_192, 16_384, { input: 1, output: 20, output_audio: 20 }),
 }
 
 /** The facts of a model. A dated version without an entry has those of its base id. */

@@ -157,6 +157,8 @@ export function toConversation(request: ChatCompletionRequest): Conversation {
 
   for (const message of request.messages) {
     if (message.name && message.role !== 'function') dropped.add('messages.name')
+    // Answers of Claude have no images.
+    if (message.role === 'assistant' && message['images']) dropped.add('messages.images')
     switch (message.role) {
       case 'system':
       case 'developer':

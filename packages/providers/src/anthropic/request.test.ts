@@ -163,6 +163,16 @@ describe('parameters', () => {
     expect(goesOn['output_config']).toEqual({ effort: 'low' })
   })
 
+  it('report images of earlier answers, which Claude does not take', () => {
+    const images = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }]
+    const messages = [
+      { role: 'user', content: 'a' },
+      { role: 'assistant', content: 'b', images },
+      { role: 'user', content: 'c' },
+    ]
+    expect(notes({ messages: messages as never })).toEqual(['dropped messages.images'])
+  })
+
   it('report the names of dropped fields', () => {
     const given = { logit_bias: { 1: 2 }, store: true, metadata: { a: 'b' }, seed: 7, made_up: 1 }
     expect(Object.keys(body(given))).toEqual(['model', 'max_tokens', 'messages'])

@@ -3,6 +3,7 @@ import { newCompletionId } from '../chunk-builder.js'
 import { count } from '../count.js'
 import { malformed } from '../failures.js'
 import type { PartialArgument } from './partial-arguments.js'
+import { toExtraContent } from './signatures.js'
 
 /** A part of an answer. Fields without an equivalent in OpenAI's form are omitted. */
 export interface AnswerPart {
@@ -76,6 +77,12 @@ export const hasCounts = (value: object | null | undefined): boolean =>
   value !== null &&
   ('promptTokenCount' in value || 'candidatesTokenCount' in value || 'thoughtsTokenCount' in value)
 
+/** The service tier by the Gemini API (`serviceTier`) or Vertex AI (`trafficType`), in OpenAI's words; undefined if none is told. */
+function tierOf({ serviceTier, trafficType }: Record<string, unknown>): string | undefined {
+  const told = String(serviceTier ?? /^ON_DEMAND_(.+)/.exec(String(trafficType))?.[1] ?? '')
+  return /^[a-z]+$/i.test(told) ? told.toLowerCase() : undefined
+}
+
 /** Converts usage to OpenAI's form; undefined if there are no counts. Thoughts are completion tokens, which some models already include in `candidatesTokenCount`. */
 export function toUsage(value: object | undefined): Usage | undefined {
   const metadata = (value ?? {}) as Record<string, unknown>
@@ -103,6 +110,7 @@ export function toUsage(value: object | undefined): Usage | undefined {
       audio_tokens: modality(metadata['candidatesTokensDetails'], 'AUDIO') || undefined,
       image_tokens: modality(metadata['candidatesTokensDetails'], 'IMAGE') || undefined,
     },
+    service_tier: tierOf(metadata),
   }
 }
 
@@ -130,17 +138,25 @@ export function toLogprobs({ logprobsResult }: Candidate): { content: object[]; 
   return { content, refusal: null }
 }
 
+/** Whether a part is text of the answer itself. */
+export const isText = ({ text, thought, functionCall }: AnswerPart): boolean =>
+  text !== undefined && !thought && !functionCall
+
 /** The image of a part, in base64; undefined for other media and for drafts in thoughts. */
 export function imageOf({ thought, inlineData }: AnswerPart): { mimeType: string; data: string } | undefined {
   const { mimeType, data } = inlineData ?? {}
   return thought || !data || !mimeType?.startsWith('image/') ? undefined : { mimeType, data }
 }
 
-/** Converts an image to the form that other gateways use for `message.images`; undefined if the part has none. */
+/** Converts an image to the form that other gateways use for `message.images`, with its signature; undefined if the part has none. */
 export function toImage(part: AnswerPart): object | undefined {
   const image = imageOf(part)
-  return image && { type: 'image_url', image_url: { url: `data:${image.mimeType};base64,${image.data}` } }
+  const { thoughtSignature: signature } = part
+  return (
+    image && {
+      type: 'image_url',
+      image_url: { url: `data:${image.mimeType};base64,${image.data}` },
+      ...(signature && { extra_content: toExtraContent(signature) }),
+    }
+  )
 }
-
-/** The `extra_content` of a tool call. The name is that of Google's OpenAI-compatible API; clients send it back. */
-export const toExtraContent = (signature: string): object => ({ google: { thought_signature: signature } })

@@ -11,14 +11,14 @@ it.each<[configured: string, provider: Provider, tasks: string[], listed: string
     google({ apiKey: 'x', endpoints: googleEndpoints() }),
     ['embeddings', 'images'],
     ['embeddings', 'images'],
-    11,
+    14,
   ],
   [
     'googleEndpoints({ audio: true })',
     google({ apiKey: 'x', endpoints: googleEndpoints({ audio: true }) }),
     ['embeddings', 'images', 'speech', 'transcription'],
     ['transcription', 'embeddings', 'images', 'speech'],
-    13,
+    17,
   ],
 ])('with %s Gemini has exactly these endpoints', async (_, provider, tasks, listed, models) => {
   expect(['embeddings', 'images', 'speech', 'transcription'].filter((task) => task in provider)).toEqual(tasks)

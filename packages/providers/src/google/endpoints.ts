@@ -21,8 +21,11 @@ export interface GoogleEndpointsOptions {
 
 const catalogue: Record<string, Capability[]> = {
   'gemini-embedding-001': ['embeddings'],
+  'gemini-embedding-2': ['embeddings'],
   'gemini-2.5-flash-image': ['images'],
+  'gemini-3.1-flash-image': ['images'],
   'gemini-3.1-flash-image-preview': ['images'],
+  'gemini-3-pro-image': ['images'],
   'gemini-3-pro-image-preview': ['images'],
 }
 
@@ -31,6 +34,7 @@ const audioCatalogue = (): Record<string, Capability[]> => ({
   'gemini-2.5-flash': [...capabilities, 'transcription'],
   'gemini-2.5-flash-preview-tts': ['speech'],
   'gemini-2.5-pro-preview-tts': ['speech'],
+  'gemini-3.1-flash-tts-preview': ['speech'],
 })
 
 /** The type of the request follows from the task. */

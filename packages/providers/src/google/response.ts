@@ -5,7 +5,8 @@ import type { ToolIds } from '../tool-ids.js'
 import { toolIds } from '../tool-ids.js'
 import type { Answer, AnswerPart, Candidate } from './answer.js'
 import { toldError } from './errors.js'
-import { blockOf, idOf, reportOf, toExtraContent, toFinishReason, toImage, toLogprobs } from './answer.js'
+import { blockOf, idOf, isText, reportOf, toFinishReason, toImage, toLogprobs } from './answer.js'
+import { signatureOf, toDetail, toExtraContent } from './signatures.js'
 
 type Choice = Completion['choices'][number]
 
@@ -19,6 +20,20 @@ function toToolCall({ functionCall, thoughtSignature }: AnswerPart, toId: ToolId
   }
   if (thoughtSignature) call['extra_content'] = toExtraContent(thoughtSignature)
   return [call]
+}
+
+/** The fields of a message with the signatures of its text and calls; those of images are with them. */
+function signaturesOf(parts: AnswerPart[], calls: ToolCall[]): object {
+  const { thoughtSignature: ofText } = parts.findLast((part) => isText(part) && part.thoughtSignature) ?? {}
+  const ofCalls = calls.flatMap(({ id, ...call }) => {
+    const signature = signatureOf(call)
+    return signature ? [[signature, id] as const] : []
+  })
+  const signed: (readonly [signature: string, id?: string])[] = ofText ? [[ofText], ...ofCalls] : ofCalls
+  return {
+    ...(ofText && { extra_content: toExtraContent(ofText) }),
+    ...(signed.length > 0 && { reasoning_details: signed.map(([data, id], index) => toDetail(data, index, id)) }),
+  }
 }
 
 function toChoice(provider: string, candidate: Candidate, position: number, toId: ToolIds): Choice {
@@ -36,6 +51,7 @@ function toChoice(provider: string, candidate: Candidate, position: number, toId
   if (thoughts) message['reasoning_content'] = thoughts
   if (called) message.tool_calls = calls
   if (images.length > 0) message['images'] = images
+  Object.assign(message, signaturesOf(parts, calls))
   return {
     index,
     message,

@@ -1,14 +1,15 @@
 import type { ChatCompletionRequest, ChatDelta } from '@turnpike/core'
 import type { ChatDecoder } from '../adapter.js'
-import { chunkBuilder } from '../chunk-builder.js'
+import { chunkBuilder, newToolCallId } from '../chunk-builder.js'
 import { malformed, truncated } from '../failures.js'
 import { parseJson } from '../json.js'
 import { toolIds } from '../tool-ids.js'
 import type { Answer, AnswerPart, Candidate } from './answer.js'
-import { blockOf, idOf, toExtraContent, toFinishReason, toImage, toLogprobs } from './answer.js'
+import { blockOf, idOf, isText, toFinishReason, toImage, toLogprobs } from './answer.js'
 import { toldError } from './errors.js'
 import { eventReader } from './event-reader.js'
 import { addArgument, emptyArguments } from './partial-arguments.js'
+import { toDetail, toExtraContent } from './signatures.js'
 
 /** Maximum length of a bare JSON error in characters; the rest is ignored. */
 const TAIL = 64 * 1024
@@ -27,6 +28,8 @@ interface State {
   usable: boolean
   /** Number of its images. */
   images: number
+  /** Number of its signatures of text and calls. */
+  details: number
   open?: OpenCall | undefined
   /** Log probabilities that have not been sent with a delta yet. */
   extra?: { logprobs: NonNullable<ReturnType<typeof toLogprobs>> } | undefined
@@ -55,10 +58,18 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
     builder.begin({ id: idOf(answer), model: request.model })
   }
 
-  const call = (index: number, { id, name, signature, args }: OpenCall): void => {
+  /** A delta with an entry of `reasoning_details`. */
+  const detail = (index: number, signature: string, extra: object, id?: string): void => {
+    const reasoning_details = [toDetail(signature, states.get(index)!.details++, id)]
+    builder.delta(index, { ...extra, reasoning_details } as ChatDelta)
+  }
+
+  const call = (index: number, { id: given, name, signature, args }: OpenCall): void => {
+    const id = given ? toId(given) : newToolCallId()
     const extra = signature ? { extra_content: toExtraContent(signature) } : {}
-    const tool = builder.tool(index, { id: id ? toId(id) : undefined, name, extra })
+    const tool = builder.tool(index, { id, name, extra })
     builder.toolArguments(index, tool, JSON.stringify(args))
+    if (signature) detail(index, signature, {}, id)
   }
 
   const close = (index: number, state: State): void => {
@@ -85,19 +96,20 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
     }
     const image = toImage(part)
     if (image) builder.delta(index, { images: [{ ...image, index: state.images++ }] })
-    if (!part.text) return
-    if (part.thought) builder.delta(index, { reasoning_content: part.text } as ChatDelta)
-    else {
+    if (part.text && part.thought) builder.delta(index, { reasoning_content: part.text } as ChatDelta)
+    else if (part.text) {
       state.usable = true
       builder.delta(index, { content: part.text }, state.extra)
       state.extra = undefined
     }
+    const { thoughtSignature: signature } = part
+    if (signature && isText(part)) detail(index, signature, { extra_content: toExtraContent(signature) })
   }
 
   const onCandidate = (candidate: Candidate, position: number): void => {
     const { index = position, content, finishReason } = candidate
     let state = states.get(index)
-    if (!state) states.set(index, (state = { usable: false, images: 0 }))
+    if (!state) states.set(index, (state = { usable: false, images: 0, details: 0 }))
     const logprobs = toLogprobs(candidate)
     if (logprobs) {
       // One at a time: as arguments, a long list would overflow the stack.

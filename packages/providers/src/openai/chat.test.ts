@@ -133,6 +133,27 @@ describe('a request to OpenAI', () => {
     }
   })
 
+  const drawn = {
+    role: 'assistant',
+    content: 'a',
+    extra_content,
+    reasoning_details: [{ type: 'reasoning.encrypted', data: 's', format: 'google-gemini-v1' }],
+    images: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }],
+  }
+  const lost = [{ field: 'messages.images', action: 'dropped' }]
+  it.each<[model: string, sent: object, notes: object[]]>([
+    ['gpt-5.5', { role: 'assistant', content: 'a' }, lost],
+    ['qwen3-max', { role: 'assistant', content: 'a', reasoning_details: drawn.reasoning_details }, lost],
+    ['openai/gpt-5-image', { ...drawn, extra_content: undefined }, []],
+    ['google/gemini-3-pro-image', drawn, []],
+  ])('to %s has the images and signatures of earlier answers only if it takes them', (model, sent, told) => {
+    const { body, notes } = ask(request({ model, messages: [...messages, drawn] as never }))
+    expect([JSON.parse(JSON.stringify((body as { messages: object[] }).messages[1])), notes]).toEqual([
+      JSON.parse(JSON.stringify(sent)),
+      told,
+    ])
+  })
+
   it.each(['gpt-4o', 'gpt-4.1-nano', 'gpt-3.5-turbo', 'my-o1'])('to %s keeps max_tokens', (model) => {
     expect(toRequest(request({ model, max_tokens: 5 }))).toEqual({ model, messages, max_tokens: 5 })
   })

@@ -4,7 +4,7 @@ import type { ChatAdapter, UpstreamRequest } from '../adapter.js'
 import { checkArguments, finishOf, newCompletionId, newToolCallId, secondsNow, unnamedCall } from '../chunk-builder.js'
 import { count } from '../count.js'
 import { textOf } from '../json.js'
-import { separateThoughts, toFinishReason, toUsage } from './answer.js'
+import { reportOf, separateThoughts, toFinishReason } from './answer.js'
 import { errors, missing } from './errors.js'
 import { cleanHistory } from './history.js'
 import { isReasoningModel, rejectedParameters } from './models.js'
@@ -14,8 +14,8 @@ import { streamDecoder } from './stream.js'
 /** Builds the request to OpenAI: `system` becomes the first message, `provider` and routing fields are removed, and streams always include usage. */
 function toRequest(request: ChatCompletionRequest): UpstreamRequest {
   const { model, system, stream, stream_options, max_tokens } = request
-  const messages = cleanHistory(request.messages, model)
   const notes: Note[] = []
+  const messages = cleanHistory(request.messages, model, notes)
   // Undefined fields are not serialized. Deleting them would cost more than the rest of this function.
   const upstream: Record<string, unknown> = extend(request, {
     messages: system ? [{ role: 'system', content: system }, ...messages] : messages,
@@ -85,7 +85,7 @@ function toResponse(provider: string, body: Loose, request: ChatCompletionReques
         finish_reason: finish,
       })
     }),
-    usage: toUsage(body['usage']),
+    usage: reportOf(body),
   })
 }
 
@@ -94,7 +94,7 @@ export const openaiChat = (provider: string): ChatAdapter => ({
   oneChoice: false,
   request: toRequest,
   response: (body, request) => toResponse(provider, body as Loose, request),
-  usage: (body: Loose) => toUsage(body['usage']),
+  usage: reportOf,
   stream: (request) => streamDecoder(provider, request.model),
   errors,
 })

@@ -1,11 +1,11 @@
-import type { ChatDelta, ChunkChoice } from '@turnpike/core'
+import type { ChatDelta, ChunkChoice, Usage } from '@turnpike/core'
 import { isObject } from '@turnpike/core/internal'
 import type { ChatDecoder } from '../adapter.js'
 import type { ChunkBuilder } from '../chunk-builder.js'
 import { chunkBuilder, unnamedCall } from '../chunk-builder.js'
 import { malformed } from '../failures.js'
 import { parseJson, textOf } from '../json.js'
-import { separateThoughts, toFinishReason, toUsage } from './answer.js'
+import { reportOf, separateThoughts, toFinishReason } from './answer.js'
 import { toldError } from './errors.js'
 
 interface UpstreamToolCall {
@@ -100,9 +100,9 @@ export function streamDecoder(provider: string, model: string): ChatDecoder {
   let begun = false
   let done = false
 
-  const report = (usage: unknown): void => {
-    const reported = toUsage(usage)
-    if (reported) builder.report(reported)
+  /** A report with less than an earlier one has not counted everything: some servers end with one of zeros. */
+  const report = (reported: Usage): void => {
+    if (reported.total_tokens >= (builder.usage()?.total_tokens ?? 0)) builder.report(reported)
   }
 
   const onChoice = (choice: UpstreamChoice, position: number): void => {
@@ -115,9 +115,8 @@ export function streamDecoder(provider: string, model: string): ChatDecoder {
       builder.relay(choice as ChunkChoice)
       return
     }
-    const { index, delta: given, finish_reason, usage, ...extra } = choice
-    if (usage) report(usage)
-    const { role: _, tool_calls: __, function_call: ___, ...delta } = given
+    const { index, delta: given, finish_reason, usage: _, ...extra } = choice
+    const { role: __, tool_calls: ___, function_call: ____, ...delta } = given
     separateThoughts(delta)
     const calls = entries?.length ? entries : legacy ? [{ index: 0, function: legacy }] : []
     if (calls.length === 0 || hasContent(delta)) builder.delta(index, delta as ChatDelta, extra)
@@ -137,6 +136,8 @@ export function streamDecoder(provider: string, model: string): ChatDecoder {
     const chunk = parseJson(data) as UpstreamChunk | null | undefined
     if (chunk === undefined) throw malformed(provider, 'An event of the answer is not JSON')
     if (chunk?.error) throw toldError(provider, chunk, begun)!
+    const reported = chunk && reportOf(chunk)
+    if (reported) report(reported)
     if (!Array.isArray(chunk?.choices)) return
     if (chunk.choices.length > 0 && !begun) {
       begun = true
@@ -146,7 +147,6 @@ export function streamDecoder(provider: string, model: string): ChatDecoder {
     // Some servers name the tier that served an answer in a later chunk only.
     if (begun && chunk['service_tier']) builder.head()['service_tier'] = chunk['service_tier']
     chunk.choices.forEach(onChoice)
-    if (chunk.usage) report(chunk.usage)
   }
 
   const end = (): ChunkChoice[] => {
