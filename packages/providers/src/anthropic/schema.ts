@@ -2,6 +2,10 @@ import { isObject } from '@turnpike/core/internal'
 
 type Schema = Record<string, unknown>
 
+/** A name in a JSON Pointer (RFC 6901). */
+const escaped = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1')
+const unescaped = (name: string): string => name.replaceAll('~1', '/').replaceAll('~0', '~')
+
 /** Keywords that the API does not enforce; they move to the description. Source: wire-formats.md 2.1. */
 const unenforced = /^((exclusiveM|m)(in|ax)imum|multipleOf|(min|max)(Length|Items|Properties)|pattern|uniqueItems|not)$/
 const formats = /^(date-time|time|date|duration|email|hostname|uri|ipv4|ipv6|uuid)$/
@@ -10,20 +14,82 @@ const formats = /^(date-time|time|date|duration|email|hostname|uri|ipv4|ipv6|uui
 const named = /^(properties|\$defs|definitions)$/
 const nested = /^(oneOf|anyOf|allOf|items)$/
 
-/** Whether a schema has an object whose fields can have any name. Such a schema cannot be enforced: closed, the object would have no fields. */
-export function isOpen(schema: unknown): boolean {
-  if (Array.isArray(schema)) return schema.some(isOpen)
-  if (!isObject(schema)) return false
-  const { type, properties, additionalProperties, patternProperties } = schema
-  if (isObject(additionalProperties) || isObject(patternProperties)) return true
-  if ([type].flat().includes('object') && properties === undefined && additionalProperties !== false) return true
-  return Object.entries(schema).some(([key, value]) =>
-    named.test(key) && isObject(value) ? Object.values(value).some(isOpen) : nested.test(key) && isOpen(value),
-  )
+/** Keywords that leave nothing to enforce without them. */
+const inexpressible =
+  /^(prefixItems|additionalItems|contains|patternProperties|propertyNames|depend(encies|entSchemas|entRequired)|if|then|else|unevaluated(Items|Properties)|\$(dynamic|recursive)Ref)$/
+
+/** One of these says which values a schema allows. */
+const allowing = ['type', 'properties', 'enum', 'const', '$ref', 'anyOf', 'oneOf', 'allOf']
+
+/** The properties that are not required, and the schemas that allow several types, which are what the API counts. */
+export interface Complexity {
+  optional: number
+  unions: number
+}
+
+/** The most that all enforced schemas of a request may have together. Source: Claude's docs, "Structured outputs", schema complexity limits. */
+export const MOST_COMPLEX: Complexity = { optional: 24, unions: 16 }
+
+/** Takes a complexity from what is left. @returns false, and takes nothing, if it is more */
+export function takes({ optional, unions }: Complexity, left: Complexity): boolean {
+  if (optional > left.optional || unions > left.unions) return false
+  left.optional -= optional
+  left.unions -= unions
+  return true
+}
+
+/** An object whose fields can have any name. Closed, it would have no fields. */
+const isOpen = ({ type, properties, additionalProperties }: Schema): boolean =>
+  isObject(additionalProperties) ||
+  ([type].flat().includes('object') && properties === undefined && additionalProperties !== false)
+
+/**
+ * The complexity of a schema; undefined if the API cannot enforce it: where it is recursive or refers to anything but its definitions, allows any value,
+ * objects with fields of any name, or objects and lists as values of an enum, or has an {@link inexpressible} keyword. Source: Claude's docs, "Structured outputs", JSON Schema limitations.
+ */
+export function complexityOf(root: unknown): Complexity | undefined {
+  const total: Complexity = { optional: 0, unions: 0 }
+  /** The references so far; true while their schema is read. */
+  const references = new Map<unknown, boolean>()
+
+  const refers = (reference: unknown): boolean => {
+    const reading = references.get(reference)
+    if (reading !== undefined) return !reading
+    const [, group, name = ''] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(String(reference)) ?? []
+    references.set(reference, true)
+    const known = group !== undefined && isHeld((root as Record<string, Schema>)[group]?.[unescaped(name)])
+    references.set(reference, false)
+    return known
+  }
+
+  const isHeld = (schema: unknown): boolean => {
+    if (!isObject(schema) || isOpen(schema) || !allowing.some((key) => key in schema)) return false
+    const { type, properties, required, enum: values = [], const: value } = schema
+    if (isObject(properties)) {
+      const names = new Set(Array.isArray(required) ? (required as unknown[]) : [])
+      total.optional += Object.keys(properties).filter((name) => !names.has(name)).length
+    }
+    if (schema['anyOf'] || schema['oneOf'] || (Array.isArray(type) && type.length > 1)) total.unions++
+    if ([...[values].flat(), value].some((one) => typeof one === 'object' && one !== null)) return false
+    return Object.entries(schema).every(([key, inner]) => {
+      if (inexpressible.test(key)) return false
+      if (key === '$ref') return refers(inner)
+      if (key === '$defs' || key === 'definitions')
+        return (
+          schema === root && isObject(inner) && Object.keys(inner).every((name) => refers(`#/${key}/${escaped(name)}`))
+        )
+      if (key === 'properties') return isObject(inner) && Object.values(inner).every(isHeld)
+      if (key === 'items') return isHeld(inner)
+      if (!nested.test(key)) return true
+      return Array.isArray(inner) && inner.every((one) => isHeld(one) && !(key === 'allOf' && '$ref' in one))
+    })
+  }
+
+  return isHeld(root) ? total : undefined
 }
 
 /**
- * Reduces a JSON Schema that is not {@link isOpen} to the subset that the API enforces: objects are closed, `oneOf` becomes `anyOf`, and unsupported keywords
+ * Reduces a JSON Schema that has a {@link complexityOf} to the subset that the API enforces: objects are closed, `oneOf` becomes `anyOf`, and unsupported keywords
  * are appended to the description, so that the model still sees them.
  */
 export function strictSchema(schema: unknown): unknown {
@@ -34,7 +100,8 @@ export function strictSchema(schema: unknown): unknown {
   const made: Schema = {}
   const describe = (key: string, value: unknown): void => void words.push(`${key}: ${JSON.stringify(value)}`)
   for (const [key, value] of Object.entries(rest)) {
-    if (unenforced.test(key) || (key === 'format' && !formats.test(String(value)))) describe(key, value)
+    const isKept = key === 'minItems' && (value === 0 || value === 1)
+    if ((unenforced.test(key) && !isKept) || (key === 'format' && !formats.test(String(value)))) describe(key, value)
     else if (named.test(key) && isObject(value))
       made[key] = Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, strictSchema(inner)]))
     else made[key === 'oneOf' ? 'anyOf' : key] = nested.test(key) ? strictSchema(value) : value
