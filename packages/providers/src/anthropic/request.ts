@@ -6,7 +6,7 @@ import type { Conversation } from './content.js'
 import { isThought, refused, toConversation } from './content.js'
 import type { Traits } from './models.js'
 import { traitsOf } from './models.js'
-import { MOST_COMPLEX, strictSchema } from './schema.js'
+import { MOST_COMPLEX, strictSchema, withRoot } from './schema.js'
 import type { Choice } from './tools.js'
 import { inputSchema, isEnforced, isForced, jsonTool, toTools } from './tools.js'
 
@@ -162,9 +162,10 @@ export function toRequest(request: ChatCompletionRequest): UpstreamRequest {
 
   const tool = jsonTool(request)
   if (tool) {
-    if ((schema as { type?: unknown }).type !== 'object') throw refused('a JSON Schema whose root is no object')
+    const root = withRoot(schema as Record<string, unknown>)
+    if (root['type'] !== 'object') throw refused('a JSON Schema whose root is no object')
     note('response_format', 'emulated')
-    tools.push({ name: tool, input_schema: inputSchema(schema as object, 'a JSON Schema') })
+    tools.push({ name: tool, input_schema: inputSchema(root, 'a JSON Schema') })
     const only: Choice = choice?.type === 'none' ? { type: 'tool', name: tool } : { type: 'any' }
     choice = { ...only, disable_parallel_tool_use: true }
   } else if (schema && !enforced && traits.forced) note('response_format', 'dropped')

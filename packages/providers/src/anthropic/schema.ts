@@ -43,6 +43,19 @@ const isOpen = ({ type, properties, additionalProperties }: Schema): boolean =>
   isObject(additionalProperties) ||
   ([type].flat().includes('object') && properties === undefined && additionalProperties !== false)
 
+/** The definition in a schema that a reference is to; undefined if there is none. */
+function definitionOf(root: unknown, reference: unknown): unknown {
+  const [, group, name = ''] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(String(reference)) ?? []
+  const definitions = group && isObject(root) ? root[group] : undefined
+  return isObject(definitions) ? definitions[unescaped(name)] : undefined
+}
+
+/** A schema with the definition that it is, if it is only a reference, in place of it: tools must have an object as their schema. */
+export function withRoot({ $ref, ...rest }: Schema): Schema {
+  const root = definitionOf(rest, $ref)
+  return isObject(root) ? { ...root, ...rest } : { ...rest, ...($ref !== undefined && { $ref }) }
+}
+
 /**
  * The complexity of a schema; undefined if the API cannot enforce it: where it is recursive or refers to anything but its definitions, allows any value,
  * objects with fields of any name, or objects and lists as values of an enum, or has an {@link inexpressible} keyword. Source: Claude's docs, "Structured outputs", JSON Schema limitations.
@@ -55,11 +68,10 @@ export function complexityOf(root: unknown): Complexity | undefined {
   const refers = (reference: unknown): boolean => {
     const reading = references.get(reference)
     if (reading !== undefined) return !reading
-    const [, group, name = ''] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(String(reference)) ?? []
     references.set(reference, true)
-    const known = group !== undefined && isHeld((root as Record<string, Schema>)[group]?.[unescaped(name)])
+    const isKnown = isHeld(definitionOf(root, reference))
     references.set(reference, false)
-    return known
+    return isKnown
   }
 
   const isHeld = (schema: unknown): boolean => {
