@@ -67,7 +67,7 @@ describe('the environment', () => {
     ['MODEL_GROUPS', 'fast=a/b,c', { fast: ['a/b', 'c'] }],
     ['MODEL_GROUPS', 'fast=a;smart=b,c', { fast: ['a'], smart: ['b', 'c'] }],
     ['EXTRA_FIELDS', 'min_p', ['min_p']],
-    ['EXTRA_FIELDS', 'min_p, messages.reasoning_details', ['min_p', 'messages.reasoning_details']],
+    ['EXTRA_FIELDS', 'min_p, messages.prefix', ['min_p', 'messages.prefix']],
     ['TRUSTED_HOPS', '2', 2],
     ['LOG', 'silent', 'silent'],
     ['FETCH_IMAGES', 'true', true],

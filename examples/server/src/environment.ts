@@ -62,7 +62,7 @@ const groups = v.optional(
   ),
 )
 
-/** Paths of fields: `min_p,messages.reasoning_details`. */
+/** Paths of fields: `min_p,messages.prefix`. */
 const fieldPaths = v.optional(
   v.pipe(
     v.string(),

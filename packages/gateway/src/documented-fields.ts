@@ -58,6 +58,18 @@ const message = {
   function_call: called,
   audio: { id: plain, data: plain, expires_at: plain, transcript: plain },
   reasoning_content: plain,
+  // As OpenRouter and LiteLLM have them (docs/decisions/045).
+  reasoning_details: {
+    type: plain,
+    text: plain,
+    summary: plain,
+    data: plain,
+    signature: plain,
+    id: plain,
+    format: plain,
+    index: plain,
+  },
+  thinking_blocks: { type: plain, thinking: plain, signature: plain, data: plain },
   annotations: anything,
 } as const
 

@@ -70,7 +70,7 @@ export interface GatewayOptions
   balancePolicy?: BalancePolicy
   /**
    * Paths of request fields that are sent to upstreams also for callers with limits on models or money, though neither our schemas nor
-   * OpenAI's reference have them, such as `['min_p', 'messages.reasoning_details']`; for callers without limits, all fields are sent.
+   * OpenAI's reference have them, such as `['min_p', 'messages.prefix']`; for callers without limits, all fields are sent.
    * A field must not let a caller choose a model or an address, or cost extra. Default none: they are dropped and named in `x-gateway-warnings`.
    */
   extraFields?: string[]
