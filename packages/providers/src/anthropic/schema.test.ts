@@ -70,7 +70,7 @@ describe('a schema cannot be enforced', () => {
     ['with an enum of lists', object({ a: { enum: [[1], [2]] } })],
     ['with a constant object', object({ a: { const: { x: 1 } } })],
     ['with references in allOf', { ...object({ a: { allOf: [{ $ref: '#/$defs/s' }] } }), $defs: { s: string } }],
-    ['with conditions', { ...object({ a: string }), if: { required: ['a'] }, then: { required: ['b'] } }],
+    ['with conditions', { ...object({ a: string }), if: { required: ['a'] }, else: { required: ['b'] } }],
     ['with dependencies', { ...object({ a: string }), dependentRequired: { a: ['b'] } }],
     ['with any value', object({ a: {} })],
     ['with a value that is only described', object({ a: { description: 'Anything' } })],

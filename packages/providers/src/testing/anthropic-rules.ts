@@ -103,7 +103,7 @@ const thinkingFields: Record<string, string[]> = {
 }
 
 /** The beta of the field `block_binding` of `thinking`. */
-export const BINDING_BETA = 'thinking-binding-controls-2026-08-01'
+const BINDING_BETA = 'thinking-binding-controls-2026-08-01'
 
 /** Whether a model refuses a type of thinking. Source: Claude's docs, "Troubleshooting thinking", and the migration guides of Sonnet 5.5 and Haiku 5.5. */
 function refusesThinking(type: unknown, model: string, version: number): boolean {
