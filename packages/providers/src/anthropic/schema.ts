@@ -4,7 +4,6 @@ type Schema = Record<string, unknown>
 
 /** A name in a JSON Pointer (RFC 6901). */
 const escaped = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1')
-const unescaped = (name: string): string => name.replaceAll('~1', '/').replaceAll('~0', '~')
 
 /** Keywords that the API does not enforce; they move to the description. Source: wire-formats.md 2.1. */
 const unenforced = /^((exclusiveM|m)(in|ax)imum|multipleOf|(min|max)(Length|Items|Properties)|pattern|uniqueItems|not)$/
@@ -43,17 +42,35 @@ const isOpen = ({ type, properties, additionalProperties }: Schema): boolean =>
   isObject(additionalProperties) ||
   ([type].flat().includes('object') && properties === undefined && additionalProperties !== false)
 
-/** The definition in a schema that a reference is to; undefined if there is none. */
-function definitionOf(root: unknown, reference: unknown): unknown {
-  const [, group, name = ''] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(String(reference)) ?? []
-  const definitions = group && isObject(root) ? root[group] : undefined
-  return isObject(definitions) ? definitions[unescaped(name)] : undefined
+/** The definitions of a schema by their references. */
+function definitionsOf(root: Schema): Map<unknown, unknown> {
+  const groups = ['$defs', 'definitions'].map((group) => [group, root[group]] as const)
+  return new Map(
+    groups.flatMap(([group, named]) =>
+      Object.entries(isObject(named) ? named : {}).map(([name, schema]) => [`#/${group}/${escaped(name)}`, schema]),
+    ),
+  )
 }
 
 /** A schema with the definition that it is, if it is only a reference, in place of it: tools must have an object as their schema. */
 export function withRoot({ $ref, ...rest }: Schema): Schema {
-  const root = definitionOf(rest, $ref)
+  const root = definitionsOf(rest).get($ref)
   return isObject(root) ? { ...root, ...rest } : { ...rest, ...($ref !== undefined && { $ref }) }
+}
+
+/** Whether references go round in a circle. @param uses the references in each definition */
+function isRecursive(uses: Map<unknown, Set<unknown>>): boolean {
+  const users = new Map<unknown, unknown[]>([...uses.keys()].map((one) => [one, []]))
+  for (const [one, used] of uses) for (const other of used) users.get(other)!.push(one)
+  // In the order in which each comes after all that it uses. It has no place for a circle.
+  const order = [...uses.keys()].filter((one) => uses.get(one)!.size === 0)
+  const left = new Map([...uses].map(([one, used]) => [one, used.size]))
+  for (const one of order)
+    for (const user of users.get(one)!) {
+      left.set(user, left.get(user)! - 1)
+      if (left.get(user) === 0) order.push(user)
+    }
+  return order.length < uses.size
 }
 
 /**
@@ -62,19 +79,10 @@ export function withRoot({ $ref, ...rest }: Schema): Schema {
  */
 export function complexityOf(root: unknown): Complexity | undefined {
   const total: Complexity = { optional: 0, unions: 0 }
-  /** The references so far; true while their schema is read. */
-  const references = new Map<unknown, boolean>()
+  const definitions = definitionsOf(isObject(root) ? root : {})
 
-  const refers = (reference: unknown): boolean => {
-    const reading = references.get(reference)
-    if (reading !== undefined) return !reading
-    references.set(reference, true)
-    const isKnown = isHeld(definitionOf(root, reference))
-    references.set(reference, false)
-    return isKnown
-  }
-
-  const isHeld = (schema: unknown): boolean => {
+  /** @param references receives those in the schema */
+  const isHeld = (schema: unknown, references: Set<unknown>): boolean => {
     if (!isObject(schema) || isOpen(schema) || !allowing.some((key) => key in schema)) return false
     const { type, properties, required, enum: values = [], const: value } = schema
     if (isObject(properties)) {
@@ -85,19 +93,20 @@ export function complexityOf(root: unknown): Complexity | undefined {
     if ([...[values].flat(), value].some((one) => typeof one === 'object' && one !== null)) return false
     return Object.entries(schema).every(([key, inner]) => {
       if (inexpressible.test(key)) return false
-      if (key === '$ref') return refers(inner)
-      if (key === '$defs' || key === 'definitions')
-        return (
-          schema === root && isObject(inner) && Object.keys(inner).every((name) => refers(`#/${key}/${escaped(name)}`))
-        )
-      if (key === 'properties') return isObject(inner) && Object.values(inner).every(isHeld)
-      if (key === 'items') return isHeld(inner)
+      if (key === '$ref') return definitions.has(inner) && Boolean(references.add(inner))
+      if (key === '$defs' || key === 'definitions') return schema === root
+      if (key === 'properties') return isObject(inner) && Object.values(inner).every((one) => isHeld(one, references))
+      if (key === 'items') return isHeld(inner, references)
       if (!nested.test(key)) return true
-      return Array.isArray(inner) && inner.every((one) => isHeld(one) && !(key === 'allOf' && '$ref' in one))
+      return (
+        Array.isArray(inner) && inner.every((one) => isHeld(one, references) && !(key === 'allOf' && '$ref' in one))
+      )
     })
   }
 
-  return isHeld(root) ? total : undefined
+  const uses = new Map([...definitions.keys()].map((one) => [one, new Set<unknown>()]))
+  const held = isHeld(root, new Set()) && [...definitions].every(([one, schema]) => isHeld(schema, uses.get(one)!))
+  return held && !isRecursive(uses) ? total : undefined
 }
 
 /**

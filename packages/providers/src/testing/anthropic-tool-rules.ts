@@ -10,18 +10,31 @@ const unsupportedKeywords = words(
 )
 const formats = words('date-time time date duration email hostname uri ipv4 ipv6 uuid')
 
+/** Whether a definition of a schema can be reached from itself. */
+function isRecursive(root: Json): boolean {
+  const definitions = ['$defs', 'definitions'].flatMap((group) =>
+    Object.entries((root[group] ?? {}) as Json).map(([name, schema]) => [`#/${group}/${name}`, schema] as const),
+  )
+  const uses = new Map<string, string[]>(
+    definitions.map(([one, schema]) => {
+      const found = JSON.stringify(schema).matchAll(/"\$ref":"([^"]+)"/g)
+      return [one, [...found].map(([, reference]) => reference!)]
+    }),
+  )
+  return definitions.some(([one]) => {
+    const reached = new Set(uses.get(one))
+    for (const other of reached) for (const next of uses.get(other) ?? []) reached.add(next)
+    return reached.has(one)
+  })
+}
+
 /** Validates a schema for structured outputs, recursively. Source: Claude's docs, "Structured outputs", JSON Schema limitations. */
-export function checkSchema(schema: unknown, at: string, root: unknown = schema, within: unknown[] = []): Problem {
+export function checkSchema(schema: unknown, at: string, root: unknown = schema): Problem {
   if (!isObject(schema)) return undefined
+  if (schema === root && isRecursive(schema)) return `${at}: Recursive schemas are not supported`
   const { $ref } = schema
-  if ($ref !== undefined) {
-    if (within.includes($ref)) return `${at}: Recursive schemas are not supported: ${String($ref)}`
-    const [, group, name] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(String($ref)) ?? []
-    const found = group === undefined ? undefined : ((root as Json)[group] as Json | undefined)?.[name!]
-    if (found === undefined) return `${at}: '$ref' is not supported: ${String($ref)}`
-    const problem = checkSchema(found, at, root, [...within, $ref])
-    if (problem) return problem
-  }
+  if ($ref !== undefined && !/^#\/(\$defs|definitions)\/[^/]+$/.test(String($ref)))
+    return `${at}: '$ref' is not supported: ${String($ref)}`
   if (Array.isArray(schema['enum']) && schema['enum'].some((value) => typeof value === 'object' && value !== null))
     return `${at}: Complex types in 'enum' are not supported`
   if (Number(schema['minItems'] ?? 0) > 1) return `${at}: For 'array' type, 'minItems' must be 0 or 1`
@@ -38,7 +51,7 @@ export function checkSchema(schema: unknown, at: string, root: unknown = schema,
     isObject(group) ? Object.values(group) : [],
   )
   const listed = [schema['anyOf'], schema['allOf']].flatMap((group) => (Array.isArray(group) ? group : []))
-  return first([items, ...named, ...listed], (inner) => checkSchema(inner, at, root, within))
+  return first([items, ...named, ...listed], (inner) => checkSchema(inner, at, root))
 }
 
 /** Counts in a schema the properties that are not required, and the schemas of several types. */
