@@ -71,6 +71,28 @@ describe('a user who is signed in elsewhere', () => {
     }
   })
 
+  it('keeps the thoughts of earlier answers, as clients of OpenRouter and LiteLLM send them back', async () => {
+    const { ask, kv } = await setUp({ balancePolicy: 'enforce' })
+    await changeBalance(kv, 'ada', () => ({ credit_coins: 1_000 }))
+    const detail = { type: 'reasoning.text', text: 'Hm', signature: 's', id: null, format: 'x', index: 0 }
+    const said = {
+      role: 'assistant',
+      content: 'Yes',
+      reasoning_details: [detail, { type: 'reasoning.encrypted', data: 'x' }],
+      thinking_blocks: [
+        { type: 'thinking', thinking: 'Hm', signature: 's' },
+        { type: 'redacted_thinking', data: 'x' },
+      ],
+    }
+    const user = { role: 'user', content: 'Hi' }
+    const warnings = async (message: object) =>
+      (await ask({ messages: [user, message, user] })).headers['x-gateway-warnings']
+    expect(await warnings(said)).toBeUndefined()
+    expect(await warnings({ ...said, reasoning_details: [{ ...detail, route: 'x' }] })).toBe(
+      'dropped=messages.reasoning_details.route',
+    )
+  })
+
   it('is streamed the pieces of an answer', async () => {
     const { ask, records } = await setUp({
       upstream: () => streamed(chunk('He'), chunk('llo'), chunk('', 'stop'), '[DONE]'),

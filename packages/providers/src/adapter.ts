@@ -42,6 +42,8 @@ export interface UpstreamRequest {
   notes: Note[]
   /** The most tokens, thoughts included, that an answer may have by this request; absent = as many as the model can make. */
   maxOutput?: number | undefined
+  /** Headers besides those of every request. */
+  headers?: Record<string, string> | undefined
 }
 
 /** Converts the events of one stream into items, one read at a time. Synchronous. */

@@ -33,6 +33,17 @@ describe('the catalogue', () => {
     })
     const price = { input: 5, output: 25, cache_read: 0.5, cache_write: 6.25, cache_write_1h: 10 }
     expect(catalogue['anthropic/claude-opus-4-5']!.price).toEqual(price)
+    const readOf = (id: string) => catalogue[`anthropic/claude-${id}`]!.price.cache_read
+    expect(['sonnet-5', 'sonnet-5-5', 'opus-5-5', 'fable-5-1', 'fable-5-2', 'haiku-5-5'].map(readOf)).toEqual([
+      0.2, 0.1, 0.2, 0.25, 0.2, 0.01,
+    ])
+    const long = { input: 0.5, output: 2.5, cache_read: 0.05, cache_write: 0.625, cache_write_1h: 1 }
+    expect(catalogue['anthropic/claude-haiku-5-5']!.price).toMatchObject({
+      input: 0.1,
+      output: 0.5,
+      tiers: [{ above: 100_000, ...long }],
+      service_tiers: { us: { input: 0.11, tiers: [{ above: 100_000, input: 0.55, cache_write_1h: 1.1 }] } },
+    })
   })
 
   it('has tiers, audio and images', () => {

@@ -47,14 +47,14 @@ const priority = (rates: Rates, { price, ...facts }: ModelFacts): ModelFacts => 
 })
 
 /** The rates of Claude models: each is a multiple of the input rate. */
-const claude = (input: number): Rates => ({
-  ...text(input, times(input, 5), times(input, 0.1)),
+const claude = (input: number, read = 0.1): Rates => ({
+  ...text(input, times(input, 5), times(input, read)),
   cache_write: times(input, 1.25),
   cache_write_1h: times(input, 2),
 })
 
 /** Claude models from 4.6 on can be bound to the US (`inference_geo`), which adds a tenth to all rates. */
-const regional = (input: number): PriceRow => ({ ...claude(input), service_tiers: { us: claude(times(input, 1.1)) } })
+const regional = (price: Price): PriceRow => ({ ...price, service_tiers: { us: scaled(price, 1.1) } })
 
 /** The context size of nearly all Gemini models: 1,048,576 tokens. */
 const MI = 2 ** 20
@@ -67,7 +67,7 @@ const proImage = model(131_072, 32_768, { input: 2, output: 12, output_image: 12
  * The known models by `provider/model`. Source: models.dev at f3fc69229, 2026-07-02; `tts-…` and `whisper-1`: litellm's table of
  * the same day; `gemini-2.5-flash-image`: text at the rate of OpenRouter's listing; `gpt-4o-2024-05-13`: OpenAI's own price list.
  * Priority (also called fast): openai.com/api-priority-processing; flex: OpenAI's price list, where it has the rates of batches;
- * `inference_geo`: Claude's pages on data residency; all read in November 2026.
+ * `inference_geo`: Claude's pages on data residency; Claude after Opus 4.8, and Opus 4.7: the models' pages of Claude's docs; all read in November 2026.
  */
 export const catalogue: Record<string, ModelFacts> = {
   'openai/gpt-4o': priority(text(4.25, 17, 2.125), model(128_000, 16_384, text(2.5, 10, 1.25))),
@@ -101,13 +101,24 @@ export const catalogue: Record<string, ModelFacts> = {
   'openai/whisper-1': model(undefined, undefined, { seconds: 100 }),
 
   'anthropic/claude-haiku-4-5': model(200_000, 64_000, claude(1)),
+  'anthropic/claude-haiku-5-5': model(
+    1_000_000,
+    128_000,
+    regional({ ...claude(0.1), tiers: [{ above: 100_000, ...claude(0.5) }] }),
+  ),
   'anthropic/claude-sonnet-4-5': model(200_000, 64_000, claude(3)),
-  'anthropic/claude-sonnet-4-6': model(1_000_000, 64_000, regional(3)),
-  'anthropic/claude-sonnet-5': model(1_000_000, 128_000, regional(2)),
+  'anthropic/claude-sonnet-4-6': model(1_000_000, 64_000, regional(claude(3))),
+  'anthropic/claude-sonnet-5': model(1_000_000, 128_000, regional(claude(2))),
+  'anthropic/claude-sonnet-5-5': model(1_000_000, 128_000, regional(claude(2, 0.05))),
   'anthropic/claude-opus-4-5': model(200_000, 64_000, claude(5)),
-  'anthropic/claude-opus-4-6': model(1_000_000, 128_000, regional(5)),
-  'anthropic/claude-opus-4-8': model(1_000_000, 128_000, regional(5)),
-  'anthropic/claude-fable-5': model(1_000_000, 128_000, regional(10)),
+  'anthropic/claude-opus-4-6': model(1_000_000, 128_000, regional(claude(5))),
+  'anthropic/claude-opus-4-7': model(1_000_000, 128_000, regional(claude(5))),
+  'anthropic/claude-opus-4-8': model(1_000_000, 128_000, regional(claude(5))),
+  'anthropic/claude-opus-5': model(1_000_000, 128_000, regional(claude(5))),
+  'anthropic/claude-opus-5-5': model(1_000_000, 128_000, regional(claude(4, 0.05))),
+  'anthropic/claude-fable-5': model(1_000_000, 128_000, regional(claude(10))),
+  'anthropic/claude-fable-5-1': model(1_000_000, 128_000, regional(claude(10, 0.025))),
+  'anthropic/claude-fable-5-2': model(1_000_000, 128_000, regional(claude(8, 0.025))),
 
   'google/gemini-2.5-flash-lite': model(MI, 65_536, audio(0.3, text(0.1, 0.4, 0.01))),
   'google/gemini-2.5-flash': model(MI, 65_536, audio(1, text(0.3, 2.5, 0.03))),

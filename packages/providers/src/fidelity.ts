@@ -17,6 +17,7 @@ const probes: Record<string, object> = {
   'system, system and developer messages': { system: 'Be brief.' },
   'system messages alone': { messages: [{ role: 'system', content: 'Be brief.' }] },
   'an assistant message first': { messages: [{ role: 'assistant', content: 'Welcome.' }, hi] },
+  'an assistant message last (prefill)': { messages: [hi, { role: 'assistant', content: 'It is' }] },
   'a tool call first': { tools, messages: [call, { role: 'tool', tool_call_id: 'call_1', content: '22C' }] },
   'tools, tool calls and results': { tools, tool_choice: 'auto' },
   'image as a data URL': image('data:image/png;base64,iVBORw0='),

@@ -80,8 +80,8 @@ export function createProvider(options: ProviderOptions): Provider {
 
   const prepare = async (given: ChatCompletionRequest, call: UpstreamCall): Promise<ChatCompletionRequest> => {
     const request = chat.prepare ? await chat.prepare(given, call) : given
-    const { path, body, notes } = chat.request(withoutNulls(request))
-    prepared.set(request, { path, body: JSON.stringify(body), notes })
+    const outgoing = chat.request(withoutNulls(request))
+    prepared.set(request, { ...outgoing, body: JSON.stringify(outgoing.body) })
     return request
   }
 

@@ -104,7 +104,7 @@ function readText(response: TransportResponse, limit: number, memory?: Memory): 
  */
 export function send(
   upstream: Upstream,
-  { path, body, notes }: Outgoing,
+  { path, body, notes, headers: own }: Outgoing,
   { signal, onNotes }: UpstreamCall,
   headers: Record<string, string> = upstream.headers,
 ): Promise<TransportResponse> {
@@ -113,7 +113,7 @@ export function send(
   const sent = transport({
     url: baseURL + path,
     method: body ? 'POST' : 'GET',
-    headers,
+    headers: own ? { ...headers, ...own } : headers,
     body: typeof body !== 'object' || body instanceof ReadableStream ? body : JSON.stringify(body),
     signal,
   })

@@ -1,4 +1,5 @@
 import type { FinishReason, Usage } from '@turnpike/core'
+import { isObject } from '@turnpike/core/internal'
 import { count } from '../count.js'
 
 /** Maps a stop reason to OpenAI's finish reasons. Unknown values map to `stop`. */
@@ -24,14 +25,48 @@ const standard: unknown[] = ['standard', 'global', 'not_available', null]
 
 const unlessStandard = (value: unknown): unknown => (standard.includes(value) ? undefined : value)
 
+/** Joins two reports of one answer. Counts are cumulative, so the larger one wins: some servers report 0 at the end for what they told at the start. */
+export function laterUsage(earlier: UpstreamUsage, later: UpstreamUsage): UpstreamUsage {
+  const joined = { ...earlier }
+  for (const [key, value] of Object.entries(later)) {
+    const known = earlier[key]
+    if (value === null || value === undefined) continue
+    if (typeof value === 'number' && typeof known === 'number') joined[key] = Math.max(known, value)
+    else joined[key] = isObject(value) && isObject(known) ? laterUsage(known, value) : value
+  }
+  return joined
+}
+
+/** The iterations that the other counts leave out (Claude's docs, "Compaction" and "Advisor tool"). */
+const apart: unknown[] = ['compaction', 'advisor_message']
+
+const countsOf = (usage: UpstreamUsage) => {
+  const { ephemeral_1h_input_tokens: hour, ...others } = isObject(usage['cache_creation'])
+    ? usage['cache_creation']
+    : {}
+  const anHour = count(hour) ?? 0
+  const kept = Object.values(others).reduce<number>((sum, value) => sum + (count(value) ?? 0), anHour)
+  return {
+    input: count(usage['input_tokens']) ?? 0,
+    // Some servers have only the counts by life time.
+    written: Math.max(count(usage['cache_creation_input_tokens']) ?? 0, kept),
+    anHour,
+    cached: count(usage['cache_read_input_tokens']) ?? 0,
+    output: count(usage['output_tokens']) ?? 0,
+  }
+}
+
 /** `prompt_tokens` is the sum of three disjoint counts: uncached input, tokens written to the cache and tokens read from it. */
 export function toUsage(usage: UpstreamUsage): Usage {
-  const written = count(usage['cache_creation_input_tokens']) ?? 0
-  const cached = count(usage['cache_read_input_tokens']) ?? 0
-  const prompt_tokens = (count(usage['input_tokens']) ?? 0) + written + cached
-  const completion_tokens = count(usage['output_tokens']) ?? 0
+  const counts = countsOf(usage)
+  const iterations = Array.isArray(usage['iterations']) ? (usage['iterations'] as unknown[]).filter(isObject) : []
+  for (const iteration of iterations)
+    if (apart.includes(iteration['type']))
+      for (const [name, value] of Object.entries(countsOf(iteration))) counts[name as keyof typeof counts] += value
+  const { input, written, anHour, cached, output: completion_tokens } = counts
+  const prompt_tokens = input + written + cached
   const details = usage['output_tokens_details'] as { thinking_tokens?: unknown } | null | undefined
-  const kept = usage['cache_creation'] as { ephemeral_1h_input_tokens?: unknown } | null | undefined
+  const server = usage['server_tool_use']
   return {
     prompt_tokens,
     completion_tokens,
@@ -39,10 +74,11 @@ export function toUsage(usage: UpstreamUsage): Usage {
     service_tier: unlessStandard(usage['service_tier']),
     inference_geo: unlessStandard(usage['inference_geo']),
     speed: unlessStandard(usage['speed']),
+    server_tool_use: isObject(server) && Object.values(server).some((value) => count(value)) ? server : undefined,
     prompt_tokens_details: {
       cached_tokens: cached,
       cache_write_tokens: written,
-      cache_write_1h_tokens: count(kept?.ephemeral_1h_input_tokens) || undefined,
+      cache_write_1h_tokens: anHour || undefined,
     },
     completion_tokens_details: { reasoning_tokens: count(details?.thinking_tokens) ?? 0 },
   }

@@ -144,6 +144,45 @@ describe('a stream of Claude', () => {
     })
   })
 
+  it.each<[string, object, object, object]>([
+    [
+      'input of 0 at the end',
+      { input_tokens: 500, cache_read_input_tokens: 400 },
+      { input_tokens: 0, output_tokens: 7 },
+      { prompt_tokens: 900, prompt_tokens_details: { cached_tokens: 400, cache_write_tokens: 0 } },
+    ],
+    [
+      'all counts of 0 at the end',
+      { input_tokens: 5, cache_creation_input_tokens: 6, cache_creation: { ephemeral_1h_input_tokens: 6 } },
+      {
+        input_tokens: 0,
+        cache_creation_input_tokens: 0,
+        cache_creation: { ephemeral_1h_input_tokens: 0 },
+        output_tokens: 7,
+      },
+      {
+        prompt_tokens: 11,
+        prompt_tokens_details: { cached_tokens: 0, cache_write_tokens: 6, cache_write_1h_tokens: 6 },
+      },
+    ],
+    [
+      'input of 0 at the start',
+      { input_tokens: 0, cache_read_input_tokens: 0 },
+      { input_tokens: 500, cache_read_input_tokens: 400, output_tokens: 7 },
+      { prompt_tokens: 900, completion_tokens: 7 },
+    ],
+    [
+      'thinking tokens that fall',
+      { input_tokens: 1 },
+      { output_tokens: 9, output_tokens_details: { thinking_tokens: 4 } },
+      { completion_tokens: 9, completion_tokens_details: { reasoning_tokens: 4 } },
+    ],
+  ])('has counts that never fall: %s', (_, first, then, usage) => {
+    const again = { output_tokens: 0, output_tokens_details: { thinking_tokens: 0 } }
+    const events = [...text(0, 'a'), end(null, then), end('end_turn', again)]
+    expect(deltas(start({ ...first, output_tokens: 1 }), ...events, last).usage).toMatchObject(usage)
+  })
+
   it('counts tokens of the one-hour cache separately', () => {
     const written = { cache_creation_input_tokens: 9, cache_creation: { ephemeral_1h_input_tokens: 4 } }
     const { usage } = deltas(start({ input_tokens: 3, ...written }), ...text(0, 'a'), end('end_turn'), last)
@@ -154,14 +193,71 @@ describe('a stream of Claude', () => {
     })
   })
 
-  it('returns thinking as reasoning_content', () => {
-    const thought = [
-      block(0, { type: 'thinking', thinking: '' }),
-      delta(0, { type: 'thinking_delta', thinking: 'Hm' }),
-      delta(0, { type: 'signature_delta', signature: 's' }),
-      stop(0),
-    ]
-    expect(deltas(start(), ...thought, ...text(1, 'Yes'), end('end_turn'), last).deltas).toEqual([
+  const thought = (index: number, thinking: string, signature: string) => [
+    block(index, { type: 'thinking', thinking: '', signature: '' }),
+    delta(index, { type: 'thinking_delta', thinking }),
+    ...[signature.slice(0, 2), signature.slice(2)].map((part) =>
+      delta(index, { type: 'signature_delta', signature: part }),
+    ),
+    stop(index),
+  ]
+  const carried = (index: number, thinking: string, signature: string, id: string | null = null) => ({
+    reasoning_details: [
+      { type: 'reasoning.text', text: thinking, signature, id, format: 'anthropic-claude-v1', index },
+    ],
+    thinking_blocks: [{ type: 'thinking', thinking, signature }],
+  })
+
+  it('returns thinking as reasoning_content, and whole with its signature', () => {
+    expect(deltas(start(), ...thought(0, 'Hm', 'sig'), ...text(1, 'Yes'), end('end_turn'), last).deltas).toEqual([
+      role,
+      { reasoning_content: 'Hm' },
+      carried(0, 'Hm', 'sig'),
+      { content: 'Yes' },
+    ])
+  })
+
+  it('returns a signature without a text, and a thought that is redacted', () => {
+    const redacted = [block(1, { type: 'redacted_thinking', data: 'secret' }), stop(1)]
+    expect(
+      deltas(start(), ...thought(0, '', 'sig'), ...redacted, ...text(2, 'Yes'), end('end_turn'), last).deltas,
+    ).toEqual([
+      role,
+      {
+        reasoning_details: [
+          ...carried(0, '', 'sig').reasoning_details,
+          { type: 'reasoning.encrypted', data: 'secret', id: null, format: 'anthropic-claude-v1', index: 1 },
+        ],
+        thinking_blocks: [
+          { type: 'thinking', thinking: '', signature: 'sig' },
+          { type: 'redacted_thinking', data: 'secret' },
+        ],
+      },
+      { content: 'Yes' },
+    ])
+  })
+
+  it('names the call that a thought precedes', () => {
+    const events = [...thought(0, 'a', 'sa'), ...text(1, 'Now'), ...thought(2, 'b', 'sb'), ...tool(3, 'x', 'f', '{}')]
+    expect(deltas(start(), ...events, ...thought(4, 'c', 'sc'), end('tool_use'), last).deltas).toEqual([
+      role,
+      { reasoning_content: 'a' },
+      carried(0, 'a', 'sa'),
+      { content: 'Now' },
+      { reasoning_content: 'b' },
+      carried(1, 'b', 'sb', 'x'),
+      toolStart(0, 'x', 'f'),
+      toolPart(0, '{}'),
+      { reasoning_content: 'c' },
+      carried(2, 'c', 'sc'),
+    ])
+  })
+
+  it('returns no thought that is not signed, or is cut', () => {
+    const cut = thought(0, 'Hm', 'sig').slice(0, 3)
+    expect(deltas(start(), ...cut, end('max_tokens'), last).deltas).toEqual([role, { reasoning_content: 'Hm' }])
+    const unsigned = [...thought(0, 'Hm', ''), ...text(1, 'Yes')]
+    expect(deltas(start(), ...unsigned, end('end_turn'), last).deltas).toEqual([
       role,
       { reasoning_content: 'Hm' },
       { content: 'Yes' },

@@ -113,6 +113,24 @@ describe('a request to OpenAI', () => {
   ] as ChatCompletionRequest['messages']
   const called = { role: 'assistant', tool_calls: [call, { ...call, id: 'y' }] }
 
+  it.each<[models: string[], fields: string[]]>([
+    [['gpt-4o', 'o3', 'mistral-large-latest', 'deepseek-reasoner', 'gpt-oss-120b'], []],
+    [['openai/gpt-oss-20b', 'x-ai/grok-5'], ['reasoning_details']],
+    [
+      ['claude-sonnet-5', 'anthropic/claude-opus-5.5', 'bedrock/claude-haiku-5-5'],
+      ['reasoning_details', 'thinking_blocks'],
+    ],
+  ])('to %j has the thoughts of other answers in %j', (models, fields) => {
+    const reasoning_details = [{ type: 'reasoning.text', text: 'Hm.', signature: 's' }]
+    const thinking_blocks = [{ type: 'thinking', thinking: 'Hm.', signature: 's' }]
+    for (const model of models) {
+      const said = { role: 'assistant', content: 'a', reasoning_details, thinking_blocks }
+      const { body } = ask(request({ model, messages: [...messages, said] as never }))
+      const [, sent] = JSON.parse(JSON.stringify(body)).messages as object[]
+      expect(Object.keys(sent!)).toEqual(['role', 'content', ...fields])
+    }
+  })
+
   it.each<[models: string[], sent: object[]]>([
     [
       ['gpt-4o', 'o3', 'ft:gpt-4o:org::id', 'chatgpt-4o-latest', 'mistral-large-latest'],

@@ -55,12 +55,12 @@ describe('the models for agents', () => {
   // With the present catalogue: change them when a newer one has others, if those are of a middle size.
   it.each<[string, Provider[], string[]]>([
     ['openai', [families.openai], ['openai/gpt-5.4-mini']],
-    ['anthropic', [families.anthropic], ['anthropic/claude-sonnet-5']],
+    ['anthropic', [families.anthropic], ['anthropic/claude-sonnet-5-5']],
     ['google', [families.google], ['google/gemini-3.5-flash']],
     [
       'all in their order',
       [families.google, families.anthropic, families.openai],
-      ['google/gemini-3.5-flash', 'anthropic/claude-sonnet-5'],
+      ['google/gemini-3.5-flash', 'anthropic/claude-sonnet-5-5'],
     ],
     ['two keys of one provider', [families.openai, openai(key)], ['openai/gpt-5.4-mini']],
     ['none', [], []],
@@ -90,8 +90,8 @@ describe('the models for agents', () => {
   })
 
   it.each<[defaults: NonNullable<RouterOptions['defaults']>, expected: string[]]>([
-    [{ agent: 'openai/o3' }, ['openai/o3', 'anthropic/claude-sonnet-5']],
-    [{ agent: 'o3' }, ['o3', 'anthropic/claude-sonnet-5']],
+    [{ agent: 'openai/o3' }, ['openai/o3', 'anthropic/claude-sonnet-5-5']],
+    [{ agent: 'o3' }, ['o3', 'anthropic/claude-sonnet-5-5']],
     [{ agent: 'anthropic/claude-x' }, ['anthropic/claude-x', 'openai/gpt-5.4-mini']],
     [{ agent: 'claude-x' }, ['claude-x', 'openai/gpt-5.4-mini']],
     [{ agent: 'fast' }, ['fast', 'openai/gpt-5.4-mini']],
