@@ -44,8 +44,8 @@ function saidIn(value: unknown): number {
   return bytes
 }
 
-/** Fields of messages with signatures of earlier thoughts, which are long and no text. */
-const signatures = new Set(['extra_content', 'reasoning_details'])
+/** Fields of messages with signatures of earlier thoughts, which are long and no text; their text is `reasoning_content`. */
+const signatures = new Set(['extra_content', 'reasoning_details', 'thinking_blocks'])
 
 /** Fields besides the messages that the model reads. */
 const read = ['system', 'tools', 'functions', 'response_format']

@@ -24,6 +24,9 @@ export const sharedFields = [
   'reasoning_effort',
 ]
 
+/** What a model that continues no assistant message is told in its place, as a turn of the user. */
+export const GO_ON = 'Go on exactly where your last message ends, without repeating any of it.'
+
 /** Starts the notes of a request with each dropped field: those neither in `read` nor handled for all families. */
 export function takeNotes(request: object, read: ReadonlySet<string>): { notes: Note[]; note: NoteDown } {
   const notes: Note[] = []

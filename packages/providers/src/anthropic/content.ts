@@ -1,7 +1,7 @@
 import type { ChatCompletionRequest, ChatMessage, ContentPart } from '@turnpike/core'
 import { append, fromBase64, invalid, jsonCount, unsupported } from '@turnpike/core/internal'
 import { parseDataUrl } from '../data-url.js'
-import { parseArguments } from '../request-fields.js'
+import { GO_ON, parseArguments } from '../request-fields.js'
 import { openCalls } from '../open-calls.js'
 import { toolIds } from '../tool-ids.js'
 import { thoughtsOf } from './thoughts.js'
@@ -31,9 +31,6 @@ export interface Conversation {
   /** The fields of the messages that have thoughts among their blocks. */
   thoughtFields: Set<string>
 }
-
-/** What a model that continues no assistant message is told in its place. */
-const GO_ON = 'Go on exactly where your last message ends, without repeating any of it.'
 
 const imageTypes = ['image/jpeg', 'image/png', 'image/gif', 'image/webp']
 

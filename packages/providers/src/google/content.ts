@@ -4,7 +4,7 @@ import { append, excess, extend, invalid, isObject, JSON_DEPTH, jsonCount, unsup
 import { parseDataUrl } from '../data-url.js'
 import { parseJson } from '../json.js'
 import { openCalls } from '../open-calls.js'
-import { parseArguments } from '../request-fields.js'
+import { GO_ON, parseArguments } from '../request-fields.js'
 import type { Traits } from './models.js'
 import { detailsOf, signatureOf, UNSIGNED } from './signatures.js'
 
@@ -52,9 +52,6 @@ interface Call {
 
 /** The media types that a result may have, on Gemini 3 and later (reference of FunctionResponsePart). */
 const inResults = /^(image\/(png|jpeg|webp)|application\/pdf|text\/plain)$/
-
-/** Asks to go on with an answer, for models that refuse contents that end with one. */
-const GO_ON = 'Go on exactly where your answer stopped, without repeating any of it.'
 
 /** An image within Markdown, as some clients keep those of an answer. */
 const markdownImage = /!\[[^\]]{0,200}\]\((data:image\/(?:png|jpe?g|webp);base64,[A-Za-z0-9+/=]+)\)/
@@ -232,6 +229,8 @@ export function toConversation(request: ChatCompletionRequest, traits: Traits): 
     if (message['audio']) throw unsupported('Gemini does not take audio of an earlier answer')
     const turn = turnOf('model')
     const { byId, others } = detailsOf(message)
+    if (byId.size + others.length === 0)
+      for (const field of ['reasoning_details', 'thinking_blocks']) if (message[field]) dropped.add(`messages.${field}`)
     const parts = toAnswerParts(message.content ?? [], dropped)
     if (typeof message['refusal'] === 'string') append(parts, toParts(message['refusal'], dropped))
     append(parts, toAnswerParts(imagesOf(message), dropped))

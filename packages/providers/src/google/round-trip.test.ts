@@ -99,6 +99,17 @@ describe('a signed call', () => {
       expect(sentParts(message, 'gemini-2.5-pro')[0]).not.toHaveProperty('thoughtSignature')
     }
   })
+
+  it('of another family is named in the warnings', () => {
+    const said = { role: 'assistant', content: 'a', thinking_blocks: [{ type: 'thinking' }] }
+    const notes = (reasoning_details: object[]) =>
+      ask({ messages: [user, { ...said, reasoning_details }, user] }).notes.map(({ field }) => field)
+    expect(notes([detail('x', 'a', 'anthropic-claude-v1')])).toEqual([
+      'messages.reasoning_details',
+      'messages.thinking_blocks',
+    ])
+    expect(notes([detail('x', 'a')])).toEqual([])
+  })
 })
 
 describe('a signed text', () => {

@@ -158,10 +158,12 @@ describe('a request to OpenAI', () => {
     reasoning_details: [{ type: 'reasoning.encrypted', data: 's', format: 'google-gemini-v1' }],
     images: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }],
   }
-  const lost = [{ field: 'messages.images', action: 'dropped' }]
+  const lost = (...fields: string[]) => fields.map((field) => ({ field: `messages.${field}`, action: 'dropped' }))
   it.each<[model: string, sent: object, notes: object[]]>([
-    ['gpt-5.5', { role: 'assistant', content: 'a' }, lost],
-    ['qwen3-max', { role: 'assistant', content: 'a', reasoning_details: drawn.reasoning_details }, lost],
+    ['gpt-5.5', { role: 'assistant', content: 'a' }, lost('reasoning_details', 'images')],
+    ['qwen3-max', { role: 'assistant', content: 'a' }, lost('reasoning_details', 'images')],
+    ['MiniMax-M2.5', { role: 'assistant', content: 'a', reasoning_details: drawn.reasoning_details }, lost('images')],
+    ['models/gemini-3-pro-image', { ...drawn, reasoning_details: undefined }, lost('reasoning_details')],
     ['openai/gpt-5-image', { ...drawn, extra_content: undefined }, []],
     ['google/gemini-3-pro-image', drawn, []],
   ])('to %s has the images and signatures of earlier answers only if it takes them', (model, sent, told) => {
