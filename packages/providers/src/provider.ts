@@ -10,11 +10,12 @@ import type {
 import { UpstreamError } from '@turnpike/core'
 import { extend, unsupported, withoutNulls } from '@turnpike/core/internal'
 import type { ChatAdapter } from './adapter.js'
-import { decodeStream } from './events.js'
+import { decodeStream, decodeText } from './events.js'
 import { billed, malformed } from './failures.js'
+import { joined } from './joined.js'
 import { dismiss } from './transport.js'
 import type { Outgoing, Upstream } from './upstream.js'
-import { callJson, send } from './upstream.js'
+import { callJson, callText, readJson, send } from './upstream.js'
 
 /** The endpoints of a provider besides chat. */
 export type Endpoints = Pick<Provider, 'fits' | 'embeddings' | 'images' | 'speech' | 'transcription'>
@@ -37,6 +38,12 @@ export interface ProviderOptions extends Omit<Upstream, 'errors'> {
 
 /** Default of `limits.event`, in characters. */
 const EVENT_LIMIT = 16 * 1024 * 1024
+
+/** How a text of server-sent events begins. */
+const EVENTS = /^\s*(?:data|event|id|retry)?:/
+
+/** Media types of streams, and of whole answers that some servers give in their place. */
+const STREAMED = /^(text\/(event-stream|plain)|application\/([\w.-]+\+)?json)\b/i
 
 /** Converts a stream to OpenAI chunks, one per choice; the usage, if known, follows in a last chunk without choices. */
 export async function* toChunks(stream: ChatStream): AsyncGenerator<ChatChunk> {
@@ -85,13 +92,28 @@ export function createProvider(options: ProviderOptions): Provider {
     return request
   }
 
-  const complete = (request: ChatCompletionRequest, call: UpstreamCall): Promise<Completion> =>
-    callJson(upstream, translate(request, call), call, chat.usage, (body) => chat.response(body, request))
+  /** Reads a whole answer that came as a stream all the same. */
+  const readEvents = (text: string, request: ChatCompletionRequest): Completion => {
+    const decoder = chat.stream(request)
+    try {
+      const choices = decodeText(text, decoder, provider, limits?.event ?? EVENT_LIMIT)
+      return joined(decoder.head(), choices, decoder.usage())
+    } catch (error) {
+      const usage = decoder.usage()
+      throw billed(UpstreamError.is(error) ? error : malformed(provider, 'The answer is invalid', error), usage)
+    }
+  }
+
+  const complete = async (request: ChatCompletionRequest, call: UpstreamCall): Promise<Completion> => {
+    const text = await callText(upstream, translate(request, call), call)
+    if (EVENTS.test(text)) return readEvents(text, request)
+    return readJson(upstream, text, chat.usage, (body) => chat.response(body, request))
+  }
 
   const stream = async (request: ChatCompletionRequest, call: UpstreamCall): Promise<ChatStream> => {
     const response = await send(upstream, await translate(request, call), call, forStream)
     const type = response.header('content-type')
-    if (type !== undefined && !/^text\/event-stream/i.test(type)) {
+    if (type !== undefined && !STREAMED.test(type)) {
       dismiss(response)
       throw malformed(provider, `The answer is not an event stream but ${type}`)
     }
