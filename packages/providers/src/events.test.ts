@@ -89,13 +89,20 @@ describe('decodeStream', () => {
   ])('reads %j', async (text, data) => expect(await datas(`${text}\n\n`)).toEqual([data]))
 
   // NousResearch/hermes-agent#112183, and other keep-alives that proxies make
-  it.each(['data:', 'data', 'data: ', 'data:   \t', 'data:\ndata:', 'event: ping\ndata:', 'id: 1\ndata', 'event: ping', 'retry: 3'])(
-    'has no event of %j',
-    async (empty) => {
-      const batches = (await read([`${empty}\n\n`, `data: 1\n\n${empty}\r\n\r\ndata: 2\n\n`, `${empty}\n\n`])).batches
-      expect(batches).toEqual([['1', '2'], []])
-    },
-  )
+  it.each([
+    'data:',
+    'data',
+    'data: ',
+    'data:   \t',
+    'data:\ndata:',
+    'event: ping\ndata:',
+    'id: 1\ndata',
+    'event: ping',
+    'retry: 3',
+  ])('has no event of %j', async (empty) => {
+    const batches = (await read([`${empty}\n\n`, `data: 1\n\n${empty}\r\n\r\ndata: 2\n\n`, `${empty}\n\n`])).batches
+    expect(batches).toEqual([['1', '2'], []])
+  })
 
   describe('bare JSON', () => {
     const error = { error: { code: 503, message: 'a\nb' } }

@@ -12,7 +12,10 @@ describe('a stream that fails', () => {
 
   it('because of an error event', () => {
     for (const told of [{ error: failure }, JSON.stringify({ error: failure }, null, 2)]) {
-      const expected = { message: 'Overloaded', failure: { kind: 'status', status: 503, code: 'UNAVAILABLE', caller: false } }
+      const expected = {
+        message: 'Overloaded',
+        failure: { kind: 'status', status: 503, code: 'UNAVAILABLE', caller: false },
+      }
       expect(run(told).error).toMatchObject({ ...expected, failure: { ...expected.failure, accepted: false } })
       expect(run(event([text('a')], 'STOP'), told).error).toMatchObject(expected)
     }
