@@ -113,21 +113,6 @@ function eventParser(limit: number) {
   }
 }
 
-/**
- * Decodes a text of server-sent events at once.
- * @throws UpstreamError as {@link decodeStream}
- */
-export function decodeText<Item>(text: string, decoder: StreamDecoder<Item>, provider: string, limit: number): Item[] {
-  const parser = eventParser(limit)
-  parser.feed(text)
-  const cut = parser.end()
-  if (parser.excess()) throw tooLarge(provider, `An event ${parser.excess()}`)
-  const items = decoder.push(parser.events)
-  if (decoder.done()) return items
-  if (cut) throw truncated(provider, 'The answer ended within its JSON')
-  return items.concat(decoder.end())
-}
-
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 
 /** Decodes UTF-8 in pieces and removes a byte order mark. A streaming decoder, which costs twice as much, is used only if a piece ends within a character. */

@@ -40,8 +40,16 @@ const words: Record<Exclude<End, 'stop'>, string[]> = {
     'content_filtered',
     'guardrail_intervened',
     // Gemini; the last of the first line is of Vertex AI
-    ...['safety', 'recitation', 'language', 'blocklist', 'prohibited_content', 'spii', 'model_armor'],
-    ...['image_safety', 'image_recitation', 'image_prohibited_content'],
+    'safety',
+    'recitation',
+    'language',
+    'blocklist',
+    'prohibited_content',
+    'spii',
+    'model_armor',
+    'image_safety',
+    'image_recitation',
+    'image_prohibited_content',
   ],
   failure: [
     // Mistral, OpenRouter, Cohere, Together, vLLM, watsonx
@@ -62,7 +70,10 @@ const words: Record<Exclude<End, 'stop'>, string[]> = {
   ],
   unusable: [
     // Gemini
-    ...['malformed_function_call', 'unexpected_tool_call', 'too_many_tool_calls', 'missing_thought_signature'],
+    'malformed_function_call',
+    'unexpected_tool_call',
+    'too_many_tool_calls',
+    'missing_thought_signature',
     'malformed_response',
     // Bedrock
     'malformed_tool_use',
@@ -70,12 +81,11 @@ const words: Record<Exclude<End, 'stop'>, string[]> = {
   ],
 }
 
-const ends = new Map(Object.entries(words).flatMap(([end, list]) => list.map((word) => [word, end as End])))
-
 /** What a finish reason means; `content_filter: RECITATION` and the like, of Google's OpenAI-compatible API, by the first of its words that is known. */
 export function endOf(reason: unknown): End {
   if (typeof reason !== 'string') return 'stop'
-  for (const word of reason.toLowerCase().split(/\W+/)) if (ends.has(word)) return ends.get(word)!
+  for (const word of reason.toLowerCase().split(/\W+/))
+    for (const [end, list] of Object.entries(words)) if (list.includes(word)) return end as End
   return 'stop'
 }
 

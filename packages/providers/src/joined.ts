@@ -1,4 +1,13 @@
-import type { ChatDelta, ChunkChoice, ChunkHead, Completion, ToolCall, ToolCallDelta, Usage } from '@turnpike/core'
+import type {
+  ChatDelta,
+  ChunkChoice,
+  ChunkHead,
+  Completion,
+  FinishReason,
+  ToolCall,
+  ToolCallDelta,
+  Usage,
+} from '@turnpike/core'
 import { extend } from '@turnpike/core/internal'
 
 type Loose = Record<string, unknown>
@@ -29,29 +38,32 @@ function addCall(calls: Map<number, Loose>, { index, ...entry }: ToolCallDelta):
 }
 
 /** Joins the choices of a stream, as a decoder gives them, to a whole answer. */
-export function joined(head: ChunkHead, choices: ChunkChoice[], usage: Usage | undefined): Completion {
+export function joined() {
   const whole = new Map<number, Loose & { message: Loose; calls: Map<number, Loose> }>()
-  for (const { index, delta, finish_reason, ...extra } of choices) {
-    let choice = whole.get(index)
-    if (!choice) whole.set(index, (choice = { message: {}, calls: new Map() }))
-    const { role: _, tool_calls = [], ...more } = delta as ChatDelta
-    append(choice.message, more)
-    for (const entry of tool_calls) addCall(choice.calls, entry)
-    append(choice, extra)
-    if (finish_reason) choice['finish_reason'] = finish_reason
-  }
-  return extend(head, {
-    object: 'chat.completion' as const,
-    choices: [...whole]
-      .toSorted(([one], [other]) => one - other)
-      .map(([index, { message, calls, ...extra }]) => {
-        const text = (message['content'] as string | null | undefined) || (calls.size > 0 ? null : '')
-        const said = { ...message, role: 'assistant' as const, content: text }
-        return extend(extra as { finish_reason: Completion['choices'][number]['finish_reason'] }, {
-          index,
-          message: calls.size > 0 ? { ...said, tool_calls: [...calls.values()] as ToolCall[] } : said,
+  return {
+    add(choices: ChunkChoice[]): void {
+      for (const { index, delta, finish_reason, ...extra } of choices) {
+        let choice = whole.get(index)
+        if (!choice) whole.set(index, (choice = { message: {}, calls: new Map() }))
+        const { role: _, tool_calls = [], ...more } = delta as ChatDelta
+        append(choice.message, more)
+        for (const entry of tool_calls) addCall(choice.calls, entry)
+        append(choice, extra)
+        if (finish_reason) choice['finish_reason'] = finish_reason
+      }
+    },
+    end(head: ChunkHead, usage: Usage | undefined): Completion {
+      const choices = [...whole]
+        .toSorted(([one], [other]) => one - other)
+        .map(([index, { message, calls, ...extra }]) => {
+          const content = (message['content'] as string | null | undefined) || (calls.size > 0 ? null : '')
+          const said = { ...message, role: 'assistant' as const, content }
+          return extend(extra as { finish_reason: FinishReason }, {
+            index,
+            message: calls.size > 0 ? { ...said, tool_calls: [...calls.values()] as ToolCall[] } : said,
+          })
         })
-      }),
-    usage,
-  })
+      return extend(head, { object: 'chat.completion' as const, choices, usage })
+    },
+  }
 }

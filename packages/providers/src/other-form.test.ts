@@ -209,6 +209,27 @@ describe.each(Object.keys(events))('a whole answer of %s that is a stream', (fam
   })
 })
 
+// NousResearch/hermes-agent#112183
+describe.each(Object.keys(events))('a stream of %s', (family) => {
+  it.each(['data:\n\n', 'data\n\n', 'data: \r\n\r\n', ': ping\n\n', 'event: ping\ndata:\n\n', 'id: 1\n\n', '\n\n'])(
+    'is the same with %j before, between and after its events',
+    async (empty) => {
+      const pieces = events[family]!.map(eventOf)
+      const { head: _, ...expected } = await stream(family, pieces, sse)
+      const padded = [empty, ...pieces.flatMap((piece) => [piece, empty])]
+      const { head: __, ...given } = await stream(family, padded, sse)
+      const text = ({ choices }: typeof given) => JSON.stringify(choices)
+      expect([text(given), given.usage]).toEqual([text(expected), expected.usage])
+    },
+  )
+
+  it.each(['data: [DONE]\n\n', 'data:  [DONE] \n\n', 'data:[DONE]\t\r\n\r\n'])('may end with %j', async (done) => {
+    const pieces = events[family]!.filter((event) => !String(event).includes('DONE')).map(eventOf)
+    const { choices } = await stream(family, [...pieces, done], sse)
+    expect(choices.at(-1)).toMatchObject({ finish_reason: 'tool_calls' })
+  })
+})
+
 describe('the choices of a stream as a whole answer', () => {
   const answer = (...chunks: object[]) => complete('openai', chunks.map(eventOf).join(''))
   const chunk = (index: number, delta: object, finish_reason: string | null = null) => ({

@@ -8,9 +8,9 @@ import type {
   UpstreamCall,
 } from '@turnpike/core'
 import { UpstreamError } from '@turnpike/core'
-import { extend, unsupported, withoutNulls } from '@turnpike/core/internal'
+import { extend, nextTurn, unsupported, withoutNulls } from '@turnpike/core/internal'
 import type { ChatAdapter } from './adapter.js'
-import { decodeStream, decodeText } from './events.js'
+import { decodeStream } from './events.js'
 import { billed, malformed } from './failures.js'
 import { joined } from './joined.js'
 import { dismiss } from './transport.js'
@@ -39,11 +39,22 @@ export interface ProviderOptions extends Omit<Upstream, 'errors'> {
 /** Default of `limits.event`, in characters. */
 const EVENT_LIMIT = 16 * 1024 * 1024
 
+const PIECE = 64 * 1024
+
 /** How a text of server-sent events begins. */
 const EVENTS = /^\s*(?:data|event|id|retry)?:/
 
 /** Media types of streams, and of whole answers that some servers give in their place. */
 const STREAMED = /^(text\/(event-stream|plain)|application\/([\w.-]+\+)?json)\b/i
+
+/** A text in pieces of 64 KiB, between which other requests have their turn. */
+async function* piecesOf(text: string): AsyncGenerator<Uint8Array> {
+  const bytes = new TextEncoder().encode(text)
+  for (let at = 0; at < bytes.length; at += PIECE) {
+    if (at > 0) await nextTurn()
+    yield bytes.subarray(at, at + PIECE)
+  }
+}
 
 /** Converts a stream to OpenAI chunks, one per choice; the usage, if known, follows in a last chunk without choices. */
 export async function* toChunks(stream: ChatStream): AsyncGenerator<ChatChunk> {
@@ -93,14 +104,15 @@ export function createProvider(options: ProviderOptions): Provider {
   }
 
   /** Reads a whole answer that came as a stream all the same. */
-  const readEvents = (text: string, request: ChatCompletionRequest): Completion => {
+  const readEvents = async (text: string, request: ChatCompletionRequest): Promise<Completion> => {
     const decoder = chat.stream(request)
+    const whole = joined()
     try {
-      const choices = decodeText(text, decoder, provider, limits?.event ?? EVENT_LIMIT)
-      return joined(decoder.head(), choices, decoder.usage())
+      const { events } = decodeStream(piecesOf(text), decoder, provider, limits?.event ?? EVENT_LIMIT)
+      for await (const choices of events) whole.add(choices)
+      return whole.end(decoder.head(), decoder.usage())
     } catch (error) {
-      const usage = decoder.usage()
-      throw billed(UpstreamError.is(error) ? error : malformed(provider, 'The answer is invalid', error), usage)
+      throw UpstreamError.is(error) ? billed(error, decoder.usage()) : error
     }
   }
 
