@@ -169,7 +169,9 @@ export function chunkBuilder(provider: string): ChunkBuilder {
     },
     toolArguments: addArguments,
     finish(index, reason, extra = {}) {
-      if (!choices.has(index)) addDelta(index, {})
+      // An answer of nothing but an error does not begin.
+      if (!choices.has(index) && typeof reason === 'object') choices.set(index, { tools: [], called: false })
+      else if (!choices.has(index)) addDelta(index, {})
       const choice = choices.get(index)!
       // What follows an error, such as `stop`, does not take it back.
       if (typeof choice.finish?.reason !== 'object') choice.finish = { reason, extra }

@@ -129,6 +129,17 @@ describe.each(failures)('%s: a failure by the reference of %s', (family, _, word
   })
 })
 
+it.each([
+  ['openai', 'error'],
+  ['openai', 'MALFORMED_FUNCTION_CALL'],
+  ['google', 'MALFORMED_FUNCTION_CALL'],
+])('begins no stream that is only a failure: %s, %s', async (family, word) => {
+  const { events } = families[family]!(word, '')
+  await expect(scripted(family, ...events).chat!.stream({ ...request, stream: true }, call)).rejects.toMatchObject({
+    failure: { code: word, usage: { total_tokens: 10 } },
+  })
+})
+
 it('takes no failure back', async () => {
   const end = (finish_reason: string) => ({ choices: [{ index: 0, delta: {}, finish_reason }] })
   expect((await streamed(scripted('openai', end('error'), end('stop')))).error).toMatchObject({
@@ -138,12 +149,13 @@ it('takes no failure back', async () => {
 
 it('reads the usage that follows a failure, and bills one without', async () => {
   const { events } = families['openai']!('error', '')
+  const role = { choices: [{ index: 0, delta: { role: 'assistant', content: '' } }] }
   await expect(
     scripted('openai', { choices: [{ message: {}, finish_reason: 'error' }] }).chat!.complete(request, call),
   ).rejects.toMatchObject({
     failure: { unreported: true },
   })
-  expect((await streamed(scripted('openai', ...events))).usage).toMatchObject({ total_tokens: 10 })
+  expect((await streamed(scripted('openai', role, ...events))).usage).toMatchObject({ total_tokens: 10 })
 })
 
 describe('a tool call that the model could not write', () => {
@@ -163,19 +175,20 @@ describe('a tool call that the model could not write', () => {
 
 /** Errors within an answer; OpenRouter has them in the chunk and in the choice. */
 describe('an error', () => {
-  const told = { code: 502, message: 'Provider disconnected' }
+  const told = { code: 429, message: 'Provider disconnected' }
   const choice = (form: string, more: object) => ({ index: 0, [form]: { role: 'assistant', content: 'Hel' }, ...more })
 
-  it.each<[where: string, make: (form: string) => object]>([
-    ['in a choice', (form) => ({ choices: [choice(form, { finish_reason: 'error', error: told })], usage })],
+  it.each<[where: string, status: number, make: (form: string) => object]>([
+    ['in a choice', 500, (form) => ({ choices: [choice(form, { finish_reason: 'error', error: told })], usage })],
     [
       'in a choice that stopped',
+      h0,
       (form) => ({ choices: [choice(form, { finish_reason: 'stop', error: told })], usage }),
     ],
-    ['in a choice without an end', (form) => ({ choices: [choice(form, { error: told })], usage })],
-    ['beside choices', (form) => ({ choices: [choice(form, { finish_reason: 'error' })], error: told, usage })],
-  ])('%s ends the answer', async (_, make) => {
-    const failure = { kind: 'status', status: 502, accepted: true }
+    ['in a choice without an end', 500, (form) => ({ choices: [choice(form, { error: told })], usage })],
+    ['beside choices', 429, (form) => ({ choices: [choice(form, { finish_reason: 'error' })], error: told, usage })],
+  ])('%s ends the answer', async (_, status, make) => {
+    const failure = { kind: 'status', status, accepted: true }
     await expect(scripted('openai', make('message')).chat!.complete(request, call)).rejects.toMatchObject({
       message: told.message,
       failure: { ...failure, usage: { total_tokens: 10 } },

@@ -6,7 +6,7 @@ import { count } from '../count.js'
 import { finishReason } from '../finish-reasons.js'
 import { textOf } from '../json.js'
 import { inForm, separateThoughts, toUsage } from './answer.js'
-import { errors, missing, toldError } from './errors.js'
+import { choiceError, errors, missing, toldError } from './errors.js'
 import { cleanHistory } from './history.js'
 import { isReasoningModel, rejectedParameters } from './models.js'
 import { dropRouting } from './routing-fields.js'
@@ -63,14 +63,15 @@ function toToolCall(call: Loose, finish: FinishReason, provider: string): ToolCa
 function toResponse(provider: string, body: Loose, request: ChatCompletionRequest, options: ChatOptions): Completion {
   const { choices } = body
   if (!Array.isArray(choices) || choices.length === 0) throw missing(provider, body, 'choices')
-  const failed = [body, ...(choices as Loose[])].find(({ error }) => error)
-  if (failed) throw toldError(provider, failed, true)!
+  const told = toldError(provider, body, true)
+  if (told) throw told
   return extend(body, {
     id: (body['id'] as string) || newCompletionId(),
     object: 'chat.completion' as const,
     created: count(body['created']) || secondsNow(),
     model: (body['model'] as string) || request.model,
     choices: choices.map((given: Loose, position) => {
+      if (given['error']) throw choiceError(provider, given['error'])
       const choice = inForm('message', given)
       const { tool_calls, function_call, ...message } = choice['message'] as Loose
       const listed = (tool_calls as Loose[] | null | undefined) ?? []

@@ -8,7 +8,7 @@ import { malformed } from '../failures.js'
 import { toFinishReason } from '../finish-reasons.js'
 import { parseJson, textOf } from '../json.js'
 import { inForm, separateThoughts, toUsage } from './answer.js'
-import { toldError } from './errors.js'
+import { choiceError, toldError } from './errors.js'
 import type { ChatOptions } from './chat.js'
 import type { ThinkTags } from './think-tags.js'
 import { thinkTags } from './think-tags.js'
@@ -139,7 +139,9 @@ export function streamDecoder(provider: string, model: string, tagged: ChatOptio
       if (finish_reason) own.end(delta)
     }
     const calls = entries?.length ? entries : legacy ? [{ index: 0, function: legacy }] : []
-    if (calls.length === 0 || hasContent(delta)) builder.delta(index, delta as ChatDelta, extra)
+    const end = error ? choiceError(provider, error) : finish_reason && toFinishReason(provider, finish_reason)
+    if (hasContent(delta) || (calls.length === 0 && typeof end !== 'object'))
+      builder.delta(index, delta as ChatDelta, extra)
     for (const entry of calls) {
       if (entry.custom) {
         builder.delta(index, { tool_calls: [entry] } as ChatDelta, extra)
@@ -149,8 +151,7 @@ export function streamDecoder(provider: string, model: string, tagged: ChatOptio
       if (!tracker) trackers.set(index, (tracker = toolTracker(index, builder)))
       tracker.track(entry)
     }
-    if (error) builder.finish(index, toldError(provider, choice, true)!)
-    else if (finish_reason) builder.finish(index, toFinishReason(provider, finish_reason), extra)
+    if (end) builder.finish(index, end, extra)
   }
 
   const onEvent = (data: string): void => {
