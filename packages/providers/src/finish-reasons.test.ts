@@ -182,7 +182,7 @@ describe('an error', () => {
     ['in a choice', 500, (form) => ({ choices: [choice(form, { finish_reason: 'error', error: told })], usage })],
     [
       'in a choice that stopped',
-      h0,
+      500,
       (form) => ({ choices: [choice(form, { finish_reason: 'stop', error: told })], usage }),
     ],
     ['in a choice without an end', 500, (form) => ({ choices: [choice(form, { error: told })], usage })],

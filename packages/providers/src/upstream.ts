@@ -211,7 +211,7 @@ export async function callText(
 }
 
 /** Sends a request and converts its JSON response as {@link readJson} does. @throws UpstreamError */
-export const callJson = async <T>(
+export async function callJson<T>(
   upstream: Upstream,
   request: Outgoing | Promise<Outgoing>,
   call: UpstreamCall,
@@ -219,4 +219,6 @@ export const callJson = async <T>(
   read: (body: object) => T | Promise<T>,
   headers?: Record<string, string>,
   values?: number,
-): Promise<T> => readJson(upstream, await callText(upstream, request, call, headers), usageOf, read, values)
+): Promise<T> {
+  return readJson(upstream, await callText(upstream, request, call, headers), usageOf, read, values)
+}
