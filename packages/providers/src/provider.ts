@@ -44,8 +44,14 @@ const PIECE = 64 * 1024
 /** How a text of server-sent events begins. */
 const EVENTS = /^\s*(?:data|event|id|retry)?:/
 
+const EVENT_STREAM = /^text\/event-stream/i
+
 /** Media types of streams, and of whole answers that some servers give in their place. */
 const STREAMED = /^(text\/(event-stream|plain)|application\/([\w.-]+\+)?json)\b/i
+
+/** Whether an answer ended early, and not because its connection broke. */
+const isEarlyEnd = (error: unknown): boolean =>
+  UpstreamError.is(error) && error.failure.kind === 'truncated' && error.failure.cause === undefined
 
 /** A text in pieces of 64 KiB, between which other requests have their turn. */
 async function* piecesOf(text: string): AsyncGenerator<Uint8Array> {
@@ -125,9 +131,10 @@ export function createProvider(options: ProviderOptions): Provider {
   const stream = async (request: ChatCompletionRequest, call: UpstreamCall): Promise<ChatStream> => {
     const response = await send(upstream, await translate(request, call), call, forStream)
     const type = response.header('content-type')
+    const notStreamed = () => malformed(provider, `The answer is not an event stream but ${type}`)
     if (type !== undefined && !STREAMED.test(type)) {
       dismiss(response)
-      throw malformed(provider, `The answer is not an event stream but ${type}`)
+      throw notStreamed()
     }
     const decoder = chat.stream(request)
     const { events, putBack } = decodeStream(response.body, decoder, provider, limits?.event ?? EVENT_LIMIT)
@@ -137,9 +144,12 @@ export function createProvider(options: ProviderOptions): Provider {
       if (first.done) throw malformed(provider, 'The answer is empty')
       putBack(first)
       return { head: decoder.head(), batches: events, usage: decoder.usage }
-    } catch (error) {
+    } catch (thrown) {
       if (call.signal.aborted) throw call.signal.reason
       const usage = decoder.usage()
+      // JSON that is no answer is no stream that ended early either.
+      const isNone = type !== undefined && !EVENT_STREAM.test(type)
+      const error = isNone && isEarlyEnd(thrown) ? notStreamed() : thrown
       // An error that the upstream told before its answer is not billed; where neither usage nor a finish reason came, nothing says that the model has begun.
       const begun = UpstreamError.is(error) && error.failure.accepted && (usage ?? error.failure.code) !== undefined
       throw begun ? billed(error, usage) : error
