@@ -102,6 +102,13 @@ const Environment = v.object({
   LOG: v.optional(v.picklist(logLevels, `LOG must be one of ${logLevels.join(', ')}`), 'info'),
   OPENAI_API_KEY: apiKey('OPENAI_API_KEY'),
   OPENAI_BASE_URL: url('OPENAI_BASE_URL'),
+  OPENAI_THINK_TAGS: v.optional(
+    v.pipe(
+      v.picklist(['true', 'false', 'open'], 'OPENAI_THINK_TAGS must be true, false or open'),
+      v.transform((text) => (text === 'open' ? text : text === 'true')),
+    ),
+    'false',
+  ),
   ANTHROPIC_API_KEY: apiKey('ANTHROPIC_API_KEY'),
   ANTHROPIC_BASE_URL: url('ANTHROPIC_BASE_URL'),
   GEMINI_API_KEY: apiKey('GEMINI_API_KEY'),

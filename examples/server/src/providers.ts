@@ -24,8 +24,12 @@ export function createProviders(
   environment: Environment,
   transport: Transport,
 ): { providers: Provider[]; simulated: boolean } {
-  const { FETCH_IMAGES, GEMINI_AUDIO: audio } = environment
-  const options = { endpoints: googleEndpoints({ audio }), ...(FETCH_IMAGES && { remoteContent: remoteContent() }) }
+  const { FETCH_IMAGES, GEMINI_AUDIO: audio, OPENAI_THINK_TAGS: thinkTags } = environment
+  const options = {
+    thinkTags,
+    endpoints: googleEndpoints({ audio }),
+    ...(FETCH_IMAGES && { remoteContent: remoteContent() }),
+  }
   const providers: Provider[] = []
   for (const { name, make } of families) {
     const apiKey = environment[`${name}_API_KEY`]

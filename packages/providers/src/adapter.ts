@@ -7,7 +7,6 @@ import type {
   UpstreamCall,
   Usage,
 } from '@turnpike/core'
-import type { UpstreamEvent } from './event-parser.js'
 
 /** An upstream response with an error status. */
 export interface ErrorAnswer {
@@ -46,6 +45,12 @@ export interface UpstreamRequest {
   headers?: Record<string, string> | undefined
 }
 
+/** One server-sent event of an upstream. Its name and id are ignored: all families repeat the type in `data`. */
+export interface UpstreamEvent {
+  /** Without blanks around it, and never empty. */
+  data: string
+}
+
 /** Converts the events of one stream into items, one read at a time. Synchronous. */
 export interface StreamDecoder<Item> {
   /** Decodes the events of one read, which must not be retained. Empty if they only show that the upstream is alive. @throws UpstreamError */
@@ -56,8 +61,6 @@ export interface StreamDecoder<Item> {
   end(): Item[]
   /** After an error: the items decoded before it in the same read. */
   rest(): Item[]
-  /** Handles a line without data: an event name, a comment, or the bare JSON error that can end a Gemini stream. @returns whether the line is relevant */
-  stray?(line: string): boolean
 }
 
 /** The decoder of one chat stream. */

@@ -14,6 +14,10 @@ export const malformed = (provider: string, message: string, cause?: unknown, co
 export const truncated = (provider: string, message: string, cause?: unknown, code?: string): UpstreamError =>
   new UpstreamError(message, { provider, kind: 'truncated', accepted: true, cause, code })
 
+/** The error for an answer that the upstream itself gave up, as an error status would have told before it began. @param code its word for that */
+export const failed = (provider: string, message: string, code: string): UpstreamError =>
+  new UpstreamError(message, { provider, kind: 'status', status: 500, accepted: true, code })
+
 /** The error for an answer or event over a limit. A caller can ask for one, such as with `n` and `top_logprobs`. */
 export const tooLarge = (provider: string, message: string, cause?: unknown): UpstreamError =>
   malformed(provider, message, cause, 'too_large')

@@ -236,7 +236,7 @@ describe('a streamed answer', () => {
   })
 
   it.each<[what: string, answer: Answer, kind: string]>([
-    ['is JSON', { body: ['{"choices":[]}'] }, 'malformed'],
+    ['is JSON without choices', { body: ['{"choices":[]}'] }, 'malformed'],
     ['is empty', { headers: sse }, 'truncated'],
     ['is only comments', { headers: sse, body: [': ping\n\n'] }, 'truncated'],
     ['is only [DONE]', { headers: sse, body: ['data: [DONE]\n\n'] }, 'truncated'],

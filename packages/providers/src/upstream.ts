@@ -170,11 +170,47 @@ export function wholeText(
 }
 
 /**
- * Sends a request and converts its JSON response with `read`.
+ * Converts the text of a response, which is JSON, with `read`.
  * @param usageOf the usage that a response reports, which an answer that cannot be read is billed as well
  * @param values that it may have, default three million, and half as many fields
  * @throws UpstreamError; `malformed` for more values, and for anything that `read` throws
  */
+export async function readJson<T>(
+  { id }: Upstream,
+  text: string,
+  usageOf: (body: object) => Usage | undefined,
+  read: (body: object) => T | Promise<T>,
+  values?: number,
+): Promise<T> {
+  const tooMuch = excessOf(text, values)
+  if (tooMuch) throw unreported(tooLarge(id, `The answer ${tooMuch}`))
+  const value = parseJson(text)
+  if (typeof value !== 'object' || value === null) throw malformed(id, 'The answer is not JSON')
+  try {
+    const made = read(value)
+    return made instanceof Promise ? await made : made
+  } catch (error) {
+    const usage = usageOf(value)
+    throw billed(UpstreamError.is(error) ? error : malformed(id, 'The answer is invalid', error), usage)
+  }
+}
+
+/** Sends a request and resolves with the text of its response. @throws UpstreamError */
+export async function callText(
+  upstream: Upstream,
+  request: Outgoing | Promise<Outgoing>,
+  call: UpstreamCall,
+  headers?: Record<string, string>,
+): Promise<string> {
+  // Only awaited if it is a promise, because each `await` defers the request by a microtask.
+  const translated = request instanceof Promise ? await request : request
+  const text = await wholeText(upstream, await send(upstream, translated, call, headers), call)
+  // To decode and to parse tens of megabytes are two steps, and other requests have their turn in between.
+  if (text.length > LONG) await nextTurn()
+  return text
+}
+
+/** Sends a request and converts its JSON response as {@link readJson} does. @throws UpstreamError */
 export async function callJson<T>(
   upstream: Upstream,
   request: Outgoing | Promise<Outgoing>,
@@ -184,21 +220,5 @@ export async function callJson<T>(
   headers?: Record<string, string>,
   values?: number,
 ): Promise<T> {
-  // Only awaited if it is a promise, because each `await` defers the request by a microtask.
-  const translated = request instanceof Promise ? await request : request
-  const response = await send(upstream, translated, call, headers)
-  const text = await wholeText(upstream, response, call)
-  // To decode and to parse tens of megabytes are two steps, and other requests have their turn in between.
-  if (text.length > LONG) await nextTurn()
-  const tooMuch = excessOf(text, values)
-  if (tooMuch) throw unreported(tooLarge(upstream.id, `The answer ${tooMuch}`))
-  const value = parseJson(text)
-  if (typeof value !== 'object' || value === null) throw malformed(upstream.id, 'The answer is not JSON')
-  try {
-    const made = read(value)
-    return made instanceof Promise ? await made : made
-  } catch (error) {
-    const usage = usageOf(value)
-    throw billed(UpstreamError.is(error) ? error : malformed(upstream.id, 'The answer is invalid', error), usage)
-  }
+  return readJson(upstream, await callText(upstream, request, call, headers), usageOf, read, values)
 }

@@ -1,21 +1,6 @@
-import type { FinishReason, Usage } from '@turnpike/core'
+import type { Usage } from '@turnpike/core'
 import { isObject } from '@turnpike/core/internal'
 import { count } from '../count.js'
-
-/** Maps a stop reason to OpenAI's finish reasons. Unknown values map to `stop`. */
-export function toFinishReason(reason: unknown): FinishReason {
-  switch (reason) {
-    case 'tool_use':
-      return 'tool_calls'
-    case 'max_tokens':
-    case 'model_context_window_exceeded':
-      return 'length'
-    case 'refusal':
-      return 'content_filter'
-    default:
-      return 'stop'
-  }
-}
 
 /** Token counts as the upstream reports them; each may be null. */
 export type UpstreamUsage = Record<string, unknown>

@@ -1,8 +1,9 @@
 import type { ChatCompletionRequest, Completion, ToolCall } from '@turnpike/core'
 import { checkArguments, finishOf, newCompletionId, newToolCallId, secondsNow } from '../chunk-builder.js'
 import { malformed } from '../failures.js'
+import { finishReason } from '../finish-reasons.js'
 import type { UpstreamUsage } from './answer.js'
-import { toFinishReason, toUsage } from './answer.js'
+import { toUsage } from './answer.js'
 import { toldError } from './errors.js'
 import type { Thought, ThoughtFields } from './thoughts.js'
 import { thoughtCarrier } from './thoughts.js'
@@ -31,7 +32,7 @@ export function toResponse(provider: string, body: Message, request: ChatComplet
   if (!Array.isArray(body.content))
     throw toldError(provider, body, false) ?? malformed(provider, 'The answer has no content')
   const json = jsonTool(request)
-  const reason = toFinishReason(body.stop_reason)
+  const reason = finishReason(provider, body.stop_reason)
   const calls: ToolCall[] = []
   let text = ''
   let thoughts = ''

@@ -1,10 +1,12 @@
 import type { ChatCompletionRequest, ChatDelta } from '@turnpike/core'
 import type { ChatDecoder } from '../adapter.js'
 import { chunkBuilder } from '../chunk-builder.js'
+import { DONE } from '../events.js'
 import { malformed } from '../failures.js'
+import { toFinishReason } from '../finish-reasons.js'
 import { parseJson } from '../json.js'
 import type { UpstreamUsage } from './answer.js'
-import { laterUsage, toFinishReason, toUsage } from './answer.js'
+import { laterUsage, toUsage } from './answer.js'
 import { toldError } from './errors.js'
 import { jsonTool } from './tools.js'
 import type { AnswerBlock, Message } from './response.js'
@@ -132,19 +134,25 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
   const end = ({ stop_reason, stop_details }: NonNullable<StreamEvent['delta']>): void => {
     if (!stop_reason) return
     carry()
-    const reason = toFinishReason(stop_reason)
+    const reason = toFinishReason(provider, stop_reason)
     if (reason === 'content_filter' && stop_details?.explanation)
       builder.delta(0, { refusal: stop_details.explanation })
     builder.finish(0, reason)
   }
 
   const onEvent = (data: string): void => {
+    if (data === DONE) return
     const value = parseJson(data)
     if (value === undefined) throw malformed(provider, 'An event of the answer is not JSON')
     const event = (value ?? {}) as StreamEvent
     switch (event.type) {
       case 'message_start':
         start(event.message ?? {})
+        break
+      // The whole answer of a server that does not stream.
+      case 'message':
+        start(event as Message)
+        done = true
         break
       case 'content_block_start':
         open(event.index ?? 0, event.content_block ?? { type: '' })

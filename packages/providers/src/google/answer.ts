@@ -1,7 +1,6 @@
-import type { FinishReason, Usage } from '@turnpike/core'
+import type { Usage } from '@turnpike/core'
 import { newCompletionId } from '../chunk-builder.js'
 import { count } from '../count.js'
-import { malformed } from '../failures.js'
 import type { PartialArgument } from './partial-arguments.js'
 import { toExtraContent } from './signatures.js'
 
@@ -47,22 +46,6 @@ export const idOf = ({ responseId }: Answer): string => (responseId ? `chatcmpl-
 /** Why the prompt was blocked; undefined if it was not. The upstream may omit the reason. */
 export const blockOf = ({ candidates, promptFeedback }: Answer): string | undefined =>
   candidates?.length || !promptFeedback ? undefined : (promptFeedback.blockReason ?? 'BLOCK_REASON_UNSPECIFIED')
-
-/** Finish reasons of answers blocked by a filter; the last is of Vertex AI. */
-export const filtered = /^(IMAGE_)?(SAFETY|RECITATION|LANGUAGE|BLOCKLIST|PROHIBITED_CONTENT|SPII|MODEL_ARMOR)$/
-
-/** Finish reasons of answers with an invalid tool call. */
-const broken =
-  /^(MALFORMED_FUNCTION_CALL|UNEXPECTED_TOOL_CALL|TOO_MANY_TOOL_CALLS|MISSING_THOUGHT_SIGNATURE|MALFORMED_RESPONSE)$/
-
-/** Maps a finish reason. The caller turns `stop` into `tool_calls`. @throws UpstreamError for an invalid answer without usable content */
-export function toFinishReason(reason: string | undefined, usable: boolean, provider: string): FinishReason {
-  if (reason === 'MAX_TOKENS') return 'length'
-  if (filtered.test(reason ?? '')) return 'content_filter'
-  if (!usable && broken.test(reason ?? ''))
-    throw malformed(provider, `The model gave no usable answer: ${reason}`, undefined, reason)
-  return 'stop'
-}
 
 const modality = (details: unknown, name: string): number =>
   Array.isArray(details)

@@ -1,19 +1,15 @@
-import type { FinishReason, Usage } from '@turnpike/core'
+import type { Usage } from '@turnpike/core'
 import { extend, isObject } from '@turnpike/core/internal'
 import { count } from '../count.js'
 
-/** Maps a finish reason to one of the four of spec.md. Unknown values from compatible servers map to `stop`. */
-export function toFinishReason(reason: unknown): FinishReason {
-  switch (reason) {
-    case 'length':
-    case 'tool_calls':
-    case 'content_filter':
-      return reason
-    case 'function_call':
-      return 'tool_calls'
-    default:
-      return 'stop'
-  }
+/**
+ * A choice in the form that was asked for, `message` for a whole answer and `delta` for a chunk: some servers give the other one, or the `text`
+ * of completions.
+ */
+export function inForm(form: 'message' | 'delta', choice: Record<string, unknown>): Record<string, unknown> {
+  if (isObject(choice[form])) return choice
+  const { message, delta, text, ...rest } = choice
+  return { ...rest, [form]: [message, delta].find(isObject) ?? (typeof text === 'string' ? { content: text } : {}) }
 }
 
 /** Joins a list of text parts, the format that Mistral uses. */

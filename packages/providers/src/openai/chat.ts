@@ -1,15 +1,17 @@
 import type { ChatCompletionRequest, Completion, FinishReason, Note, ToolCall } from '@turnpike/core'
-import { extend, isObject } from '@turnpike/core/internal'
+import { extend } from '@turnpike/core/internal'
 import type { ChatAdapter, UpstreamRequest } from '../adapter.js'
 import { checkArguments, finishOf, newCompletionId, newToolCallId, secondsNow, unnamedCall } from '../chunk-builder.js'
 import { count } from '../count.js'
+import { finishReason } from '../finish-reasons.js'
 import { textOf } from '../json.js'
-import { reportOf, separateThoughts, toFinishReason } from './answer.js'
-import { errors, missing } from './errors.js'
+import { inForm, reportOf, separateThoughts } from './answer.js'
+import { choiceError, errors, missing, toldError } from './errors.js'
 import { cleanHistory } from './history.js'
 import { isReasoningModel, rejectedParameters } from './models.js'
 import { dropRouting } from './routing-fields.js'
 import { streamDecoder } from './stream.js'
+import { thinkTags } from './think-tags.js'
 
 /** Builds the request to OpenAI: `system` becomes the first message, `provider` and routing fields are removed, and streams always include usage. */
 function toRequest(request: ChatCompletionRequest): UpstreamRequest {
@@ -58,23 +60,32 @@ function toToolCall(call: Loose, finish: FinishReason, provider: string): ToolCa
   }
 }
 
-function toResponse(provider: string, body: Loose, request: ChatCompletionRequest): Completion {
+function toResponse(provider: string, body: Loose, request: ChatCompletionRequest, options: ChatOptions): Completion {
   const { choices } = body
   if (!Array.isArray(choices) || choices.length === 0) throw missing(provider, body, 'choices')
+  const told = toldError(provider, body, true)
+  if (told) throw told
   return extend(body, {
     id: (body['id'] as string) || newCompletionId(),
     object: 'chat.completion' as const,
     created: count(body['created']) || secondsNow(),
     model: (body['model'] as string) || request.model,
-    choices: choices.map((choice: Loose, position) => {
-      const { tool_calls, function_call, ...message } = (isObject(choice['message']) ? choice['message'] : {}) as Loose
-      const given = (tool_calls as Loose[] | null | undefined) ?? []
+    choices: choices.map((given: Loose, position) => {
+      if (given['error']) throw choiceError(provider, given['error'])
+      const choice = inForm('message', given)
+      const { tool_calls, function_call, ...message } = choice['message'] as Loose
+      const listed = (tool_calls as Loose[] | null | undefined) ?? []
       // The deprecated `function_call`, which some compatible servers still send.
-      const called = given.length === 0 && function_call ? [{ function: function_call }] : given
+      const called = listed.length === 0 && function_call ? [{ function: function_call }] : listed
       const calls = called.length > 0 ? called : undefined
       const textless = calls || message['refusal'] || message['audio']
-      const finish = finishOf(toFinishReason(choice['finish_reason']), calls !== undefined)
+      const finish = finishOf(finishReason(provider, choice['finish_reason']), calls !== undefined)
       separateThoughts(message)
+      if (options.thinkTags) {
+        const tags = thinkTags(options.thinkTags)
+        tags.separate(message)
+        tags.end(message)
+      }
       return extend(choice, {
         index: count(choice['index']) ?? position,
         message: extend(message, {
@@ -89,12 +100,22 @@ function toResponse(provider: string, body: Loose, request: ChatCompletionReques
   })
 }
 
+/** Options of {@link openaiChat}. */
+export interface ChatOptions {
+  /**
+   * For servers without a reasoning parser: thoughts at the beginning of the content, in `<think>…</think>` or the tags of other models, become
+   * `reasoning_content`. `open` = the prompt has the opening tag, as by the templates of DeepSeek R1 and QwQ, and the answer begins within it.
+   * Default false: contents are not looked into.
+   */
+  thinkTags?: boolean | 'open'
+}
+
 /** The adapter of the OpenAI family: it passes requests and answers through and normalizes the deviations of compatible servers. */
-export const openaiChat = (provider: string): ChatAdapter => ({
+export const openaiChat = (provider: string, options: ChatOptions = {}): ChatAdapter => ({
   oneChoice: false,
   request: toRequest,
-  response: (body, request) => toResponse(provider, body as Loose, request),
+  response: (body, request) => toResponse(provider, body as Loose, request, options),
   usage: reportOf,
-  stream: (request) => streamDecoder(provider, request.model),
+  stream: (request) => streamDecoder(provider, request.model, options.thinkTags),
   errors,
 })

@@ -1,7 +1,7 @@
 import type { UpstreamError } from '@turnpike/core'
 import { isObject } from '@turnpike/core/internal'
 import type { ErrorAnswer, ErrorMeaning } from '../adapter.js'
-import { faultOf, malformed, statusError } from '../failures.js'
+import { failed, faultOf, malformed, statusError } from '../failures.js'
 import { retryAfter } from '../retry-after.js'
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
@@ -34,6 +34,12 @@ export function toldError(provider: string, body: unknown, begun: boolean): Upst
   const { code, status } = (typeof error === 'object' ? error : {}) as Record<string, unknown>
   const told = [code, status].map(Number).find((number) => number >= 400 && number <= 599)
   return statusError(provider, errors, { status: told ?? 500, body }, begun)
+}
+
+/** The error of a choice, which OpenRouter sets where an answer had begun: whatever its code is, no other request would do better. */
+export function choiceError(provider: string, error: unknown): UpstreamError {
+  const { message, code } = errors({ status: 500, header: () => undefined, body: { error } })
+  return failed(provider, message ?? 'The upstream ended its answer with an error', code ?? 'error')
 }
 
 /** The error for an answer without `what`: the error that the body contains, otherwise `malformed`. */
