@@ -5,13 +5,20 @@ const capabilities: Capability[] = ['chat', 'tools', 'vision', 'json_schema', 'r
 /** The maximum output tokens of each listed chat model. Unlisted ids can be requested as well. */
 const catalogue: Record<string, number> = {
   'claude-haiku-4-5': 64_000,
+  'claude-haiku-5-5': 128_000,
   'claude-sonnet-4-5': 64_000,
   'claude-sonnet-4-6': 64_000,
   'claude-sonnet-5': 128_000,
+  'claude-sonnet-5-5': 128_000,
   'claude-opus-4-5': 64_000,
   'claude-opus-4-6': 128_000,
+  'claude-opus-4-7': 128_000,
   'claude-opus-4-8': 128_000,
+  'claude-opus-5': 128_000,
+  'claude-opus-5-5': 128_000,
   'claude-fable-5': 128_000,
+  'claude-fable-5-1': 128_000,
+  'claude-fable-5-2': 128_000,
 }
 
 /** The maximum output tokens of models that are no longer listed but may still be available. */
@@ -50,14 +57,20 @@ export interface Traits {
 /** The version assumed for an id without one. */
 const ASSUMED = 4.5
 
-/** Derives the features of a model from its id; a newer version than the known ones is treated as the latest. */
-export function traitsOf(model: string): Traits {
+/** The maximum output tokens of the newest models. */
+const NEWEST_OUTPUT = 128_000
+
+/**
+ * Derives the features of a model from its id; a newer version than the known ones is treated as the latest (ruling 53).
+ * @param told the maximum output tokens of a model that is not known, as somebody else tells them
+ */
+export function traitsOf(model: string, told?: number): Traits {
   const undated = model.replace(/-(\d{8}|latest|0)$/, '')
   const [, major, minor = '0'] = /^claude-(?:[a-z]+-)?(\d+)(?:[-.](\d{1,2})(?!\d))?/.exec(undated) ?? []
   const alwaysThought = /fable|mythos/.test(undated)
   const version = major ? Number(major) + Number(minor) / 10 : alwaysThought ? 5 : ASSUMED
   return {
-    maxOutput: catalogue[undated] ?? earlier[undated],
+    maxOutput: catalogue[undated] ?? earlier[undated] ?? told ?? (version > 4.6 ? NEWEST_OUTPUT : undefined),
     sampling: version <= 4.6,
     bothSamplings: version < 4.1,
     thinking: version >= 4.6 ? 'effort' : version >= 3.7 ? 'budget' : 'none',

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Messages } from '../../../../test/support/anthropic.js'
 import { hi, body, notes, refusal, text, call, tool, noArguments } from '../../../../test/support/anthropic.js'
+import { anthropic } from './index.js'
 
 describe('parameters', () => {
   it('accept stop as a string or a list, and omit blanks', () => {
@@ -18,12 +19,30 @@ describe('parameters', () => {
     [{ stream: true }, 'claude-sonnet-4-0', 64_000],
     [{}, 'claude-3-haiku-20240307', 4_096],
     [{ stream: true }, 'claude-unheard-of', 4_096],
+    // Newer than the newest known (ruling 53).
+    [{ stream: true }, 'claude-opus-6', 128_000],
+    [{}, 'claude-saga-7-1', 8_192],
+    [{ max_tokens: 999_999 }, 'claude-sonnet-6-20270301', 128_000],
     [{ max_tokens: 100 }, 'claude-sonnet-4-5', 100],
     [{ max_tokens: 100, max_completion_tokens: 50 }, 'claude-sonnet-4-5', 50],
     [{ max_tokens: 999_999 }, 'claude-sonnet-4-5', 64_000],
     [{ max_tokens: 999_999 }, 'claude-unheard-of', 999_999],
   ])('always include max_tokens: %j for %s is %i', (given, model, most) => {
     expect(body(given, model)['max_tokens']).toBe(most)
+  })
+
+  it('include what is told of a model that is not known', () => {
+    const told: Record<string, number> = { 'claude-nano-6': 32_000, 'claude-sonnet-4-5': 1, 'claude-unheard-of': 9_000 }
+    const { chat } = anthropic({ apiKey: 'none', maxOutput: (model) => told[model] })
+    const most = (model: string, max_tokens?: number) =>
+      chat!.maxOutput!({
+        model,
+        messages: [{ role: 'user', content: 'Hi' }],
+        stream: true,
+        ...(max_tokens && { max_tokens }),
+      })
+    expect(Object.keys(told).map((model) => most(model))).toEqual([32_000, 64_000, 9_000])
+    expect([most('claude-nano-6', 50_000), most('claude-opus-6')]).toEqual([32_000, 128_000])
   })
 
   it('report which of two limits is used', () => {

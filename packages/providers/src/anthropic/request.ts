@@ -122,11 +122,15 @@ function toUserId(request: ChatCompletionRequest, note: NoteDown): string | unde
   return undefined
 }
 
-/** Builds a request of the Messages API. @throws ApiError 400 for what it does not support */
-export function toRequest(request: ChatCompletionRequest): UpstreamRequest {
+/**
+ * Builds a request of the Messages API.
+ * @param told the maximum output tokens of a model that the adapter does not know
+ * @throws ApiError 400 for what it does not support
+ */
+export function toRequest(request: ChatCompletionRequest, told?: number): UpstreamRequest {
   const { notes, note } = takeNotes(request, read)
 
-  const traits = traitsOf(request.model)
+  const traits = traitsOf(request.model, told)
   const { system, messages, called, continuesTurn, dropped, emulated }: Conversation = toConversation(request)
   for (const field of dropped) note(field, 'dropped')
   if (emulated) note('messages', 'emulated')

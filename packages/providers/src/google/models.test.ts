@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { listModels } from '../family.js'
+import { CATALOGUE_DATE, listModels } from '../family.js'
 import { googleCatalogue, isGoogleModel, traitsOf } from './models.js'
 
 describe('models', () => {
   it('are listed under the id of the provider', () => {
     const models = listModels('google', 'mine', googleCatalogue)
-    expect(models).toHaveLength(7)
+    expect(models).toHaveLength(15)
     expect(models[1]).toEqual({
       id: 'gemini-2.5-flash',
       object: 'model',
-      created: 1_782_950_400,
+      created: Date.parse(CATALOGUE_DATE) / 1000,
       owned_by: 'google',
       provider: 'mine',
       capabilities: ['chat', 'tools', 'vision', 'json_schema', 'reasoning'],
