@@ -73,8 +73,8 @@ const claude = (input: number, cache_read = times(input, 0.1)): Rates => ({
 /** Claude models from 4.6 on can be bound to the US (`inference_geo`), which adds a tenth to all rates. */
 const regional = { us: 1.1 }
 
-/** Opus from 4.8 on also has a `speed` that doubles all rates. */
-const fast = { ...regional, fast: 2 }
+/** Opus from 4.8 on also has a `speed` that doubles all rates, also those of the US. */
+const fast = { ...regional, fast: 2, 'us+fast': 2.2 }
 
 /** The context size of nearly all Gemini models: 1,048,576 tokens. */
 const MI = 2 ** 20
