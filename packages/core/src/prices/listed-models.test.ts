@@ -3,7 +3,8 @@ import { modelsFromModelsDev } from './listed-models.js'
 
 const text = { input: ['text'], output: ['text'] }
 /** What is read of one model of the table. */
-const read = (id: string, facts: unknown) => modelsFromModelsDev({ acme: { models: { [id]: facts } } })[`acme/${id}`]
+const read = (id: string, facts: unknown, provider = 'acme') =>
+  modelsFromModelsDev({ [provider]: { models: { [id]: facts } } })[`${provider}/${id}`]
 
 describe('what models.dev tells of a model', () => {
   it('are its limits, its capabilities and its date', () => {
@@ -41,12 +42,27 @@ describe('what models.dev tells of a model', () => {
     ['a video', 'a', { modalities: { input: ['text'], output: ['video'] } }, []],
     ['a live conversation', 'gemini-9-flash-live-preview', { modalities: text }, []],
     ['a live conversation of OpenAI', 'gpt-realtime-9', { modalities: text }, []],
-    ['text by the Responses API alone', 'a', { modalities: text, provider: { shape: 'responses' } }, []],
     ['nothing any more', 'a', { modalities: text, status: 'deprecated' }, []],
     ['nothing that is told', 'a', {}, []],
   ])('are the capabilities of one that makes %s', (_, id, facts, capabilities) => {
     expect(read(id, facts)?.capabilities).toEqual(capabilities)
   })
+
+  it.each<[provider: string, id: string, capabilities: string[]]>([
+    ['openai', 'gpt-9-codex', []],
+    ['openai', 'gpt-9-pro-2027-01-02', []],
+    ['openai', 'o9-deep-research', []],
+    ['openai', 'gpt-9-profound', ['chat', 'images']],
+    ['openai', 'gpt-image-9', ['images']],
+    ['google', 'gemini-9-pro', ['chat', 'images']],
+    ['google', 'gemini-9-flash-image', ['chat', 'images']],
+  ])(
+    'are not those of an API that is not asked, nor chats of image models of OpenAI: %s/%s',
+    (provider, id, expected) => {
+      const facts = { modalities: { input: ['text'], output: ['text', 'image'] } }
+      expect(read(id, facts, provider)?.capabilities).toEqual(expected)
+    },
+  )
 
   it('is undefined or 0 where it is not told', () => {
     expect(read('a', { limit: { context: 0, output: -1 }, release_date: '2027-13' })).toMatchObject({

@@ -5,11 +5,16 @@ import type { ListedModel } from './price.js'
 
 const has = (list: unknown, word: string): boolean => Array.isArray(list) && list.includes(word)
 
-/** What a model can do, by what goes in and what comes out; nothing where it has an API of its own, such as that of live conversations. */
+/** Models that no endpoint here reaches: of live conversations, and those of OpenAI that are in the Responses API alone, which the table does not tell. */
+const elsewhere = /\blive\b|realtime|native-audio|^openai\/.*(-codex|-pro|-deep-research)(-|$)/
+
+/** What a model can do, by what goes in and what comes out. */
 function capabilitiesOf(id: string, facts: Fields): Capability[] {
   const { input, output } = fieldsOf(facts['modalities'])
-  if (/\blive\b|realtime|native-audio/.test(id) || fieldsOf(facts['provider'])['shape'] === 'responses') return []
+  if (elsewhere.test(id)) return []
   if (id.includes('embedding')) return ['embeddings']
+  // The table has some that chat as well, which OpenAI's do not.
+  if (/^openai\/.*image/.test(id)) return ['images']
   if (!has(input, 'text')) return has(input, 'audio') && has(output, 'text') ? ['transcription'] : []
   if (!has(output, 'text')) return has(output, 'image') ? ['images'] : has(output, 'audio') ? ['speech'] : []
   const chat: [Capability, boolean][] = [
@@ -44,6 +49,6 @@ export function modelsFromModelsDev(json: unknown): Record<string, ListedModel> 
   const models: Record<string, ListedModel> = {}
   for (const [provider, entry] of Object.entries(fieldsOf(json)))
     for (const [model, facts] of Object.entries(fieldsOf(fieldsOf(entry)['models'])))
-      models[`${provider}/${model}`] = listedModel(model, fieldsOf(facts))
+      models[`${provider}/${model}`] = listedModel(`${provider}/${model}`, fieldsOf(facts))
   return models
 }

@@ -1,5 +1,5 @@
 import type { Choice, Model, Need, PriceSource, PriceTable, Provider, Router, Target, Task } from '@turnpike/core'
-import { extend, unsupported } from '@turnpike/core/internal'
+import { extend, undated, unsupported } from '@turnpike/core/internal'
 import { builtInPrices, limitsOf } from '../catalogue.js'
 import { fidelityOf } from '../fidelity.js'
 import type { AttemptOptions } from './attempt.js'
@@ -66,14 +66,15 @@ export function createRouter(options: RouterOptions): Router {
     return (await Promise.all([...byId.values()].map(([provider]) => provider!.models({ signal })))).flat()
   }
 
-  /** Adds the models that a public table tells of and a provider does not list, where they are of its id and family. */
+  /** Adds the models that a public table tells of and a provider does not list, where they are of its id and family and do what it is asked for. */
   const withTold = (own: Model[], told: PriceTable['models'] = {}): Model[] => {
     const known = new Set(own.map(({ provider, id }) => `${provider}/${id}`))
     const added = Object.entries(told).flatMap(([name, { capabilities, created }]): Model[] => {
       const provider = name.slice(0, name.indexOf('/'))
       const id = name.slice(provider.length + 1)
-      const isOffered = capabilities.length > 0 && byId.get(provider)?.[0]!.owns?.(id)
-      return !isOffered || known.has(name)
+      const [instance] = byId.get(provider) ?? []
+      const isOffered = instance?.owns?.(id) && capabilities.some((capability) => capability in instance)
+      return !isOffered || known.has(name) || known.has(undated(name))
         ? []
         : [{ id, object: 'model', created, owned_by: provider, provider, capabilities }]
     })

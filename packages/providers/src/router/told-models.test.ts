@@ -59,11 +59,13 @@ it('lists the models that a table tells of, as soon as it does', async () => {
 it('lists only what a provider has that is configured, once, and can be asked for', async () => {
   tell({
     'openai/gpt-4o': facts(),
+    'openai/gpt-4o-2024-11-20': facts(),
     'openai/llama-9': facts(),
     'mistral/mistral-large-9': facts(),
     'local/phi-9': facts(),
     'openai/gpt-realtime-9': facts({ capabilities: [] }),
     'google/gemini-9-flash': facts(),
+    'google/gemini-9-flash-tts': facts({ capabilities: ['speech'] }),
   })
   expect((await newer()).map(({ id }) => id)).toEqual(['gemini-9-flash'])
   expect((await router.models()).filter(({ id }) => id === 'gpt-4o')).toHaveLength(2)
