@@ -3,7 +3,7 @@ import type { Capability, ChatCompletionRequest } from '@turnpike/core'
 const vision: Capability[] = ['chat', 'tools', 'vision', 'json_schema']
 const reasoning: Capability[] = [...vision, 'reasoning']
 /** Chat Completions refuses their function tools, whatever the effort, which cannot be `none`; the Responses API takes them (OpenAI's changelog, September 2026). */
-const toolless = reasoning.filter((capability) => capability !== 'tools')
+const toolless: Capability[] = ['chat', 'vision', 'json_schema', 'reasoning']
 
 /** The listed models of the family with their capabilities. Unlisted ids can be requested as well. */
 export const openaiCatalogue: Record<string, Capability[]> = {
