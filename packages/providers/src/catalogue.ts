@@ -192,6 +192,7 @@ export const catalogue: Record<string, ModelFacts> = {
   'google/gemini-nano-banana-2.1': model(131_072, 32_768, { input: 1.5, output: 7.5, output_image: 30 }), // L P
   'google/gemini-2.5-flash-preview-tts': speechOfGemini(0.5, 10), // L D
   'google/gemini-2.5-pro-preview-tts': speechOfGemini(1, 20), // L D
+  'google/gemini-3.1-flash-tts-preview': speechOfGemini(1, 20), // L P
   'google/gemini-3.8-flash-tts': speechOfGemini(0.5, 9), // V L P
   'google/gemini-3.8-flash-lite-tts': speechOfGemini(0.5, 6), // V L P
 }

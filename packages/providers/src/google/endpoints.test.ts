@@ -18,7 +18,7 @@ it.each<[configured: string, provider: Provider, tasks: string[], listed: string
     google({ apiKey: 'x', endpoints: googleEndpoints({ audio: true }) }),
     ['embeddings', 'images', 'speech', 'transcription'],
     ['transcription', 'embeddings', 'images', 'speech'],
-    28,
+    29,
   ],
 ])('with %s Gemini has exactly these endpoints', async (_, provider, tasks, listed, models) => {
   expect(['embeddings', 'images', 'speech', 'transcription'].filter((task) => task in provider)).toEqual(tasks)

@@ -39,6 +39,7 @@ const audioCatalogue = (): Record<string, Capability[]> => ({
   'gemini-2.5-flash': [...capabilities, 'transcription'],
   'gemini-2.5-flash-preview-tts': ['speech'],
   'gemini-2.5-pro-preview-tts': ['speech'],
+  'gemini-3.1-flash-tts-preview': ['speech'],
   'gemini-3.8-flash-tts': ['speech'],
   'gemini-3.8-flash-lite-tts': ['speech'],
 })
