@@ -251,16 +251,22 @@ export const builtInRows = (time = Date.now()): Record<string, PriceRow> =>
 
 /** The prices of the {@link catalogue}; announced changes come into force on their day. @param now default `Date.now` */
 export function builtInPrices(now: () => number = Date.now): PriceSource {
-  let table: PriceTable | undefined
-  let until = 0
+  const made = (time: number): { table: PriceTable; until: number } => {
+    const past = announced.filter(([from]) => Date.parse(from) <= time)
+    const since = past.at(-1)?.[0] ?? CATALOGUE_DATE
+    const next = announced[past.length]
+    return {
+      table: priceTable(builtInRows(time), { source: 'built-in', since }),
+      until: next ? Date.parse(next[0]) : Infinity,
+    }
+  }
+  // Not at the first request, which would wait for it.
+  let current = made(now())
   return {
     table() {
       const time = now()
-      if (table && time < until) return table
-      const past = announced.filter(([from]) => Date.parse(from) <= time)
-      until = Date.parse(announced[past.length]?.[0] ?? '') || Infinity
-      const since = past.at(-1)?.[0] ?? CATALOGUE_DATE
-      return (table = priceTable(builtInRows(time), { source: 'built-in', since }))
+      if (time >= current.until) current = made(time)
+      return current.table
     },
   }
 }
