@@ -54,7 +54,7 @@ async function catalogue() {
 it('#98 lists the models of a provider, and returns one by its id in each form', async () => {
   const get = await catalogue()
   const record = (id: string): string =>
-    `{"id":"${id}","object":"model","created":1782950400,"owned_by":"anthropic","provider":"anthropic",` +
+    `{"id":"${id}","object":"model","created":1795737600,"owned_by":"anthropic","provider":"anthropic",` +
     '"capabilities":["chat","tools","vision","json_schema","reasoning"]'
   const ids =
     'claude-haiku-4-5 claude-haiku-5-5 claude-sonnet-4-5 claude-sonnet-4-6 claude-sonnet-5 claude-sonnet-5-5 claude-opus-4-5 claude-opus-4-6 ' +

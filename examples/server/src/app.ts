@@ -166,11 +166,10 @@ export async function createApp(environment: Environment, transport: Transport, 
   const { BASE_URL, TRUSTED_HOPS: trustedHops, STORAGE } = environment
   const bodyMemory = environment.BODY_MEMORY_MB * 1_000_000
   const log = createLog(environment.LOG)
-  const { providers, simulated } = createProviders(environment, transport)
-
   // Without the URL of a mirror, which may contain credentials.
   const [pricesName] = environment.PRICES.split(':', 1)
   const prices = await openPrices(environment.PRICES, (error) => log.onError(error, { prices: pricesName }))
+  const { providers, simulated } = createProviders(environment, transport, prices)
   const { kv, rateLimiter } = await openStorage(STORAGE)
   for (const warning of (await kv.health()).warnings ?? []) console.error(warning)
   const { blobs, close: closeFiles } = await openFiles(environment)

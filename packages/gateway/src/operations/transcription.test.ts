@@ -49,7 +49,7 @@ describe('the record of a transcription', () => {
   })
 
   it('has tokens where the upstream reports them, priced if the price is known', async () => {
-    const transcriptionModels = ['gpt-4o-transcribe', 'gemini-2.5-flash']
+    const transcriptionModels = ['gpt-9-transcribe', 'gemini-2.5-flash']
     const usage = { type: 'tokens', input_tokens: 14, output_tokens: 45, input_token_details: { audio_tokens: 12 } }
     const counted = {
       promptTokenCount: 90,
@@ -80,7 +80,7 @@ describe('the record of a transcription', () => {
         // 26 × $0.30, 64 × $1 and 3 × $2.50 for a million
         cost_nano_usd: 79_300,
       },
-      { model: 'gpt-4o-transcribe', units: { input: 2, input_audio: 12, output: 45 }, rates: {}, cost_nano_usd: null },
+      { model: 'gpt-9-transcribe', units: { input: 2, input_audio: 12, output: 45 }, rates: {}, cost_nano_usd: null },
     ])
   })
 })

@@ -98,14 +98,17 @@ const changes: [from: number, changed: Partial<Traits>, name?: RegExp][] = [
 /** The version assumed for an id without one, whose limits are unknown; Fable and Mythos begin with 5. */
 const ASSUMED = 4.4
 
-/** Derives the features of a model from its id. */
-export function traitsOf(model: string): Traits {
+/**
+ * Derives the features of a model from its id.
+ * @param maxOutput the maximum output tokens of a model that is not known, as somebody else tells them
+ */
+export function traitsOf(model: string, maxOutput?: number): Traits {
   const undated = model.replace(/-(\d{8}|latest|0)$/, '')
   const [, major, minor = '0'] = /^claude-(?:[a-z]+-)?(\d+)(?:[-.](\d{1,2})(?!\d))?/.exec(undated) ?? []
   const version = major ? Number(major) + Number(minor) / 10 : /fable|mythos/.test(undated) ? 5 : ASSUMED
   const traits = { ...first }
   for (const [from, changed, name] of changes)
     if (version >= from && (name?.test(undated) ?? true)) Object.assign(traits, changed)
-  traits.maxOutput = catalogue[undated] ?? earlier[undated] ?? traits.maxOutput
+  traits.maxOutput = catalogue[undated] ?? earlier[undated] ?? maxOutput ?? traits.maxOutput
   return traits
 }

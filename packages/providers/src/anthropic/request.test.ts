@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Messages } from '../../../../test/support/anthropic.js'
 import { hi, body, notes, refusal, text, call, tool, noArguments } from '../../../../test/support/anthropic.js'
+import { anthropic } from './index.js'
 
 describe('parameters', () => {
   it('accept stop as a string or a list, and omit blanks', () => {
@@ -27,6 +28,8 @@ describe('parameters', () => {
     // What is newer than known is as the newest known.
     [{ stream: true }, 'claude-opus-4-9', 128_000],
     [{ stream: true }, 'claude-haiku-6', 128_000],
+    [{ stream: true }, 'claude-opus-6', 128_000],
+    [{}, 'claude-saga-7-1', 24_576],
     [{}, 'claude-fable-6-2', 24_576],
     [{ max_tokens: 999_999 }, 'claude-sonnet-7-20270101', 128_000],
     [{ max_tokens: 100 }, 'claude-sonnet-4-5', 100],
@@ -35,6 +38,20 @@ describe('parameters', () => {
     [{ max_tokens: 999_999 }, 'claude-unheard-of', 999_999],
   ])('always include max_tokens: %j for %s is %i', (given, model, most) => {
     expect(body(given, model)['max_tokens']).toBe(most)
+  })
+
+  it('include what is told of a model that is not known', () => {
+    const told: Record<string, number> = { 'claude-nano-6': 32_000, 'claude-sonnet-4-5': 1, 'claude-unheard-of': 9_000 }
+    const { chat } = anthropic({ apiKey: 'none', maxOutput: (model) => told[model] })
+    const most = (model: string, max_tokens?: number) =>
+      chat!.maxOutput!({
+        model,
+        messages: [{ role: 'user', content: 'Hi' }],
+        stream: true,
+        ...(max_tokens && { max_tokens }),
+      })
+    expect(Object.keys(told).map((model) => most(model))).toEqual([32_000, 64_000, 9_000])
+    expect([most('claude-nano-6', 50_000), most('claude-opus-6')]).toEqual([32_000, 128_000])
   })
 
   it('report which of two limits is used', () => {

@@ -143,11 +143,15 @@ const BINDING = {
   block_binding: { prefix_mismatch_behavior: 'drop_block' },
 }
 
-/** Builds a request of the Messages API. @throws ApiError 400 for what it does not support */
-export function toRequest(request: ChatCompletionRequest): UpstreamRequest {
+/**
+ * Builds a request of the Messages API.
+ * @param maxOutput the maximum output tokens of a model that the adapter does not know
+ * @throws ApiError 400 for what it does not support
+ */
+export function toRequest(request: ChatCompletionRequest, maxOutput?: number): UpstreamRequest {
   const { notes, note } = takeNotes(request, read)
 
-  const traits = traitsOf(request.model)
+  const traits = traitsOf(request.model, maxOutput)
   const format = formatOf(request)
   const schema = format.type === 'json_schema' ? format.json_schema.schema : undefined
   const left = { ...MOST_COMPLEX }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ask, refusal } from '../../../../test/support/google.js'
-import { listModels } from '../family.js'
+import { CATALOGUE_DATE, listModels } from '../family.js'
 import { googleRefusal } from '../testing/google-rules.js'
 import { googleCatalogue, isGoogleModel, traitsOf } from './models.js'
 
@@ -11,7 +11,7 @@ describe('models', () => {
     expect(models[1]).toEqual({
       id: 'gemini-2.5-flash',
       object: 'model',
-      created: 1_782_950_400,
+      created: Date.parse(CATALOGUE_DATE) / 1000,
       owned_by: 'google',
       provider: 'mine',
       capabilities: ['chat', 'tools', 'vision', 'json_schema', 'reasoning'],

@@ -14,6 +14,14 @@ export const googleCatalogue: Record<string, Capability[]> = {
   'gemini-3.1-flash-lite': capabilities,
   'gemini-3.1-pro-preview': capabilities,
   'gemini-3.5-flash': capabilities,
+  'gemini-3.5-flash-lite': capabilities,
+  'gemini-3.6-flash': capabilities,
+  'gemini-3.7-flash': capabilities,
+  'gemini-3.8-flash': capabilities,
+  'gemini-4-hydrogen': capabilities,
+  'gemini-4-neon': capabilities,
+  'gemini-4-argon': capabilities,
+  'gemini-4-carbon': capabilities,
 }
 
 /** Whether a model id matches the family: `gemini-…`, `gemma-…`, both also with the prefix `models/`, and `tunedModels/…`. */

@@ -1,6 +1,6 @@
 import { Model } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
-import { listModels } from '../family.js'
+import { CATALOGUE_DATE, listModels } from '../family.js'
 import { isOpenaiModel, isReasoningModel, openaiCatalogue } from './models.js'
 
 describe('the OpenAI catalogue', () => {
@@ -12,7 +12,7 @@ describe('the OpenAI catalogue', () => {
     expect(models.find(({ id }) => id === 'gpt-4o-mini')).toEqual({
       id: 'gpt-4o-mini',
       object: 'model',
-      created: 1_782_950_400,
+      created: Date.parse(CATALOGUE_DATE) / 1000,
       owned_by: 'openai',
       provider: 'mine',
       capabilities: ['chat', 'tools', 'vision', 'json_schema'],
