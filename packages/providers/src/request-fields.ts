@@ -50,7 +50,8 @@ export function formatOf(request: ChatCompletionRequest): ResponseFormat {
   return { type: 'json_schema', json_schema: { schema: description ? extend({ description }, schema) : schema } }
 }
 
-const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
+/** The values of `reasoning_effort`, the least first. */
+export const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
 export type Effort = (typeof efforts)[number]
 
 /** `reasoning_effort`; undefined if not set. @throws ApiError 400 for an unknown value */

@@ -7,7 +7,8 @@ import { textOf } from '../json.js'
 import { separateThoughts, toFinishReason, toUsage } from './answer.js'
 import { errors, missing } from './errors.js'
 import { cleanHistory } from './history.js'
-import { isReasoningModel, rejectedParameters } from './models.js'
+import { isReasoningModel } from './models.js'
+import { fitParameters } from './parameters.js'
 import { dropRouting } from './routing-fields.js'
 import { streamDecoder } from './stream.js'
 
@@ -28,12 +29,7 @@ function toRequest(request: ChatCompletionRequest): UpstreamRequest {
     upstream['max_completion_tokens'] ??= max_tokens
     upstream['max_tokens'] = undefined
   }
-  const rejected = rejectedParameters(request)
-  for (const field in rejected) {
-    const preset = rejected[field]
-    if ((upstream[field] ?? preset) !== preset) notes.push({ field, action: 'dropped' })
-    upstream[field] = undefined
-  }
+  fitParameters(upstream, notes)
   const { max_tokens: older = 0, max_completion_tokens: newer = 0 } = upstream as {
     [field: string]: number | undefined
   }
