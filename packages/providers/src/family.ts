@@ -24,7 +24,8 @@ interface Family extends Pick<ProviderOptions, 'owns' | 'endpoints'> {
   baseURL: string
   /** The authentication headers. */
   headers(apiKey: string): Record<string, string>
-  chat(provider: string): ProviderOptions['chat']
+  /** @param baseURL of the server, some of which differ from the vendor's */
+  chat(provider: string, baseURL: string): ProviderOptions['chat']
   /** The capabilities of each listed model by its id. */
   catalogue: Record<string, Capability[]>
   /** Path of the upstream's own list of models. */
@@ -52,7 +53,7 @@ export function familyProvider(family: Family, options: FamilyOptions): Provider
     id,
     baseURL: baseURL.replace(/\/+$/, ''),
     headers: { ...family.headers(apiKey), 'user-agent': 'turnpike' },
-    chat: family.chat(id),
+    chat: family.chat(id, baseURL),
     endpoints: family.endpoints,
     models: listModels(family.id, id, family.catalogue),
     modelsPath: family.modelsPath,

@@ -10,19 +10,31 @@ import { cleanHistory } from './history.js'
 import { isReasoningModel } from './models.js'
 import { fitParameters } from './parameters.js'
 import { dropRouting } from './routing-fields.js'
+import type { RulesOf } from './servers.js'
+import { fitContent, fitNames, rulesAt } from './servers.js'
 import { streamDecoder } from './stream.js'
 
+/** Nothing was refused. */
+const none: ReadonlySet<string> = new Set()
+
 /** Builds the request to OpenAI: `system` becomes the first message, `provider` and routing fields are removed, and streams always include usage. */
-function toRequest(request: ChatCompletionRequest): UpstreamRequest {
+function toRequest(
+  given: ChatCompletionRequest,
+  rulesOf: RulesOf,
+  refused: ReadonlySet<string> = none,
+): UpstreamRequest {
+  const notes: Note[] = []
+  const rules = rulesOf(given.model)
+  const request = fitContent(given, rules, notes)
   const { model, system, stream, stream_options, max_tokens } = request
   const messages = cleanHistory(request.messages, model)
-  const notes: Note[] = []
+  const asksUsage = stream && !refused.has('stream_options')
   // Undefined fields are not serialized. Deleting them would cost more than the rest of this function.
   const upstream: Record<string, unknown> = extend(request, {
     messages: system ? [{ role: 'system', content: system }, ...messages] : messages,
     system: undefined,
     provider: undefined,
-    stream_options: stream ? extend(stream_options ?? {}, { include_usage: true }) : undefined,
+    stream_options: asksUsage ? extend(stream_options ?? {}, { include_usage: true }) : undefined,
   })
   dropRouting(upstream, notes)
   if (max_tokens && isReasoningModel(model)) {
@@ -30,6 +42,7 @@ function toRequest(request: ChatCompletionRequest): UpstreamRequest {
     upstream['max_tokens'] = undefined
   }
   fitParameters(upstream, notes)
+  fitNames(upstream, rules, notes)
   const { max_tokens: older = 0, max_completion_tokens: newer = 0 } = upstream as {
     [field: string]: number | undefined
   }
@@ -85,12 +98,18 @@ function toResponse(provider: string, body: Loose, request: ChatCompletionReques
   })
 }
 
-/** The adapter of the OpenAI family: it passes requests and answers through and normalizes the deviations of compatible servers. */
-export const openaiChat = (provider: string): ChatAdapter => ({
-  oneChoice: false,
-  request: toRequest,
-  response: (body, request) => toResponse(provider, body as Loose, request),
-  usage: (body: Loose) => toUsage(body['usage']),
-  stream: (request) => streamDecoder(provider, request.model),
-  errors,
-})
+/**
+ * The adapter of the OpenAI family: it passes requests and answers through and normalizes the deviations of compatible servers.
+ * @param baseURL tells which server it is; default one that does as OpenAI does
+ */
+export const openaiChat = (provider: string, baseURL?: string): ChatAdapter => {
+  const rulesOf = rulesAt(baseURL)
+  return {
+    oneChoice: false,
+    request: (request, refused) => toRequest(request, rulesOf, refused),
+    response: (body, request) => toResponse(provider, body as Loose, request),
+    usage: (body: Loose) => toUsage(body['usage']),
+    stream: (request) => streamDecoder(provider, request.model),
+    errors,
+  }
+}
