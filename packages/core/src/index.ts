@@ -47,6 +47,7 @@ export type {
   EmbeddingAnswer,
   FileInput,
   ImageAnswer,
+  Learnt,
   Memory,
   Note,
   Provider,

@@ -195,6 +195,7 @@ export function createRouter(options: RouterOptions): Router {
         tasks: tasks.filter((task) => task in provider),
         breaker: health.breaker(provider),
         limited: health.limits(provider),
+        learnt: provider.learnt?.() ?? [],
       })),
       groups: Object.fromEntries(groups),
       choices: choices.list(),
