@@ -78,7 +78,8 @@ function upstream(family: Family, refuse: (body: Record<string, any>, asked: Ask
   const at = scriptedUpstream((asked) => {
     const body = asked.body as Record<string, any>
     const stream = body['stream'] === true || asked.url.includes('streamGenerateContent')
-    return refuse(body, asked) ?? good[family](stream)
+    // An endless repetition would hang the test.
+    return (at.asked.length < 20 ? refuse(body, asked) : undefined) ?? good[family](stream)
   })
   const provider: Provider = make[family]({
     apiKey: 'sk-test',
