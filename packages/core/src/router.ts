@@ -81,8 +81,8 @@ export interface ProviderState extends ProviderHealth {
   breaker: 'closed' | 'open' | 'half-open'
   /** Rate-limited models, which are tried after others until the given time. */
   limited: { model: string; until: string }[]
-  /** What it has learnt to leave out of requests. */
-  learnt: Learnt[]
+  /** What it has learnt to leave out of requests; absent = nothing. */
+  learnt?: Learnt[]
 }
 
 /** What came of asking a provider for its list of models; of several instances, of the first that failed. */

@@ -134,7 +134,7 @@ export function send(
         .catch(() => undefined)
         .then((text = '') => {
           const retry = status === 400 || status === 422 ? again?.(text) : undefined
-          if (retry && !signal.aborted) {
+          if (retry) {
             call.onRepeat?.()
             return send(upstream, retry.request, call, headers).then((accepted) => (retry.learn(), accepted))
           }

@@ -38,8 +38,8 @@ export const ConfiguredProviders = v.object({
       tasks: v.array(v.picklist(['chat', 'embeddings', 'images', 'speech', 'transcription'])),
       /** Number of its models in the catalogue. */
       models: v.number(),
-      /** What it leaves out of requests to a model, because its upstream has refused it: a field, or one with a value (`reasoning_effort=minimal`). */
-      learnt: v.array(v.object({ model: v.string(), field: v.string(), until: v.string() })),
+      /** What it leaves out of requests to a model, because its upstream has refused it: a field, or one with a value (`reasoning_effort=minimal`); absent = nothing. */
+      learnt: v.optional(v.array(v.object({ model: v.string(), field: v.string(), until: v.string() }))),
     }),
   ),
 })
@@ -61,7 +61,7 @@ export const adminProviders = (router: Router) =>
           status,
           tasks,
           models: counts.get(state.id) ?? 0,
-          learnt,
+          ...(learnt && { learnt }),
         })),
       }
     },
