@@ -9,7 +9,15 @@ const end = '<!-- end -->'
 
 const apiKey = 'none'
 const router = createRouter({ providers: [openai({ apiKey }), anthropic({ apiKey }), google({ apiKey })] })
-const models = ['gpt-4o', 'gpt-5', 'claude-sonnet-4-5', 'claude-opus-4-8', 'gemini-2.5-flash', 'gemini-3-flash-preview']
+const models = [
+  'gpt-4o',
+  'gpt-5',
+  'gpt-5.5',
+  'claude-sonnet-4-5',
+  'claude-opus-4-8',
+  'gemini-2.5-flash',
+  'gemini-3-flash-preview',
+]
 
 const row = (cells: string[]): string => `| ${cells.join(' | ')} |`
 
