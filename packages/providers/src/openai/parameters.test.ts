@@ -16,60 +16,15 @@ function fitted(model: string, fields: object): { sent: Record<string, unknown>;
 }
 
 /** The models of today, with later ones and those of an organisation of one's own. */
-const all = [
-  ...[
-    'gpt-3.5-turbo',
-    'gpt-35-turbo',
-    'gpt-4',
-    'gpt-4-turbo',
-    'gpt-4.1',
-    'gpt-4.1-nano-2025-04-14',
-    'gpt-4o',
-    'gpt-4o-mini',
-  ],
-  ...['chatgpt-4o-latest', 'gpt-4o-audio-preview', 'gpt-audio', 'gpt-4o-search-preview', 'gpt-4o-mini-search-preview'],
-  ...[
-    'o1',
-    'o1-2024-12-17',
-    'o3-mini',
-    'o3',
-    'o4-mini',
-    'gpt-5',
-    'gpt-5-mini',
-    'gpt-5-nano-2025-08-07',
-    'gpt-5-chat-latest',
-  ],
-  ...[
-    'gpt-5-search-api',
-    'gpt-5.1',
-    'gpt-5.1-chat-latest',
-    'gpt-5.2',
-    'gpt-5.2-2025-12-11',
-    'gpt-5.3-chat-latest',
-    'chat-latest',
-  ],
-  ...[
-    'gpt-5.4',
-    'gpt-5.4-mini',
-    'gpt-5.4-nano-2026-03-17',
-    'gpt-5.5',
-    'gpt-5.6',
-    'gpt-5.6-sol',
-    'gpt-5.6-terra',
-    'gpt-5.6-luna',
-  ],
-  ...[
-    'gpt-5.7',
-    'gpt-6-sol',
-    'gpt-6-luna',
-    'gpt-6.1-sol',
-    'gpt-7',
-    'gpt-10',
-    'ft:gpt-4o-mini-2024-07-18:org::id',
-    'ft:gpt-5.5:org:my-chat:id',
-  ],
-]
-
+const all = `
+  gpt-3.5-turbo gpt-35-turbo gpt-4 gpt-4-turbo gpt-4.1 gpt-4.1-nano-2025-04-14 gpt-4o gpt-4o-mini chatgpt-4o-latest
+  gpt-4o-audio-preview gpt-audio gpt-4o-search-preview gpt-4o-mini-search-preview o1 o1-2024-12-17 o3-mini o3 o4-mini gpt-5
+  gpt-5-mini gpt-5-nano-2025-08-07 gpt-5-chat-latest gpt-5-search-api gpt-5.1 gpt-5.1-chat-latest gpt-5.2 gpt-5.2-2025-12-11
+  gpt-5.3-chat-latest chat-latest gpt-5.4 gpt-5.4-mini gpt-5.4-nano-2026-03-17 gpt-5.5 gpt-5.6 gpt-5.6-sol gpt-5.6-terra gpt-5.6-luna
+  gpt-5.7 gpt-6-sol gpt-6-luna gpt-6.1-sol gpt-7 gpt-10 ft:gpt-4o-mini-2024-07-18:org::id ft:gpt-5.5:org:my-chat:id
+`
+  .trim()
+  .split(/\s+/)
 describe('nothing that a model of OpenAI refuses is sent to it', () => {
   const fields = {
     temperature: [undefined, 0, 1],

@@ -18,25 +18,11 @@ function fitted(baseURL: string | undefined, fields: object) {
 
 describe('D1: the role developer', () => {
   const told = [{ role: 'developer', content: 'Be brief.', name: 'x' }, ...messages]
-  it.each([
-    ...[
-      'deepseek-chat',
-      'deepseek-v4-pro',
-      'kimi-k3',
-      'glm-5.3-flash',
-      'mistral-large-latest',
-      'qwen3-max',
-      'my-deployment',
-    ],
-    ...[
-      'gpt-oss-120b',
-      'openai/gpt-oss-20b',
-      'meta-llama/Llama-3.3-70B-Instruct',
-      'accounts/x/models/y',
-      'grok-4',
-      'omni',
-    ],
-  ])('is system to %s', (model) => {
+  it.each(
+    `deepseek-chat deepseek-v4-pro kimi-k3 glm-5.3-flash mistral-large-latest qwen3-max my-deployment gpt-oss-120b openai/gpt-oss-20b meta-llama/Llama-3.3-70B-Instruct accounts/x/models/y grok-4 omni`.split(
+      ' ',
+    ),
+  )('is system to %s', (model) => {
     const { sent, notes } = fitted(undefined, { model, messages: told })
     expect([sent.messages, notes]).toEqual([[{ role: 'system', content: 'Be brief.', name: 'x' }, ...messages], []])
   })

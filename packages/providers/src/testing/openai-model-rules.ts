@@ -92,7 +92,7 @@ export function modelRefusal(model: string, body: Json): Refusal | undefined {
   }
   if (effort === 'minimal' && body['parallel_tool_calls'] !== undefined) return unsupported('parallel_tool_calls')
   const isTerse = verbosity !== undefined && verbosity !== 'medium'
-  if (isTerse && (!/^gpt-([5-9]|\d\d)|^chat-latest/.test(id) || /^gpt-5-chat/.test(id)))
+  if (isTerse && (!/^gpt-([5-9]|\d\d)|^chat-latest/.test(id) || id.startsWith('gpt-5-chat')))
     return refuse(
       `Unsupported value: 'verbosity' does not support '${String(verbosity)}' with this model. Supported values are: 'medium'.`,
       'verbosity',
