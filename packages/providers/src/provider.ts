@@ -95,7 +95,8 @@ export function createProvider(options: ProviderOptions): Provider {
   const prepare = async (given: ChatCompletionRequest, call: UpstreamCall): Promise<ChatCompletionRequest> => {
     const request = chat.prepare ? await chat.prepare(given, call) : given
     const outgoing = toOutgoing(withoutNulls(request))
-    const written = ({ body, ...made }: UpstreamRequest): Outgoing => extend(made, { body: JSON.stringify(body) })
+    const written = ({ body, ...made }: UpstreamRequest | Repeatable): Outgoing =>
+      extend(made, { body: JSON.stringify(body) })
     const again = (answer: string): Retry | undefined => {
       const retry = outgoing.again(answer)
       // For the calls that follow the first eight.

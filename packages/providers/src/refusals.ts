@@ -1,5 +1,4 @@
 import type { Learnt } from '@turnpike/core'
-import { extend } from '@turnpike/core/internal'
 import type { UpstreamRequest } from './adapter.js'
 import type { Loss } from './refused-parameters.js'
 import { lossesBy } from './refused-parameters.js'
@@ -20,7 +19,8 @@ export interface Retry {
 }
 
 /** A request that may be sent once more. */
-export interface Repeatable extends UpstreamRequest {
+export interface Repeatable extends Omit<UpstreamRequest, 'body'> {
+  body: object | undefined
   /** What to send in place of it; undefined where what is refused cannot be left out. @param answer the body of a 400 or 422 */
   again(answer: string): Retry | undefined
 }
@@ -54,8 +54,13 @@ export class Refusals {
     const { model } = request
     const known = this.of(model)
     const first = make(known)
-    return extend(first, {
-      again: (answer: string): Retry | undefined => {
+    const { path, body, notes, maxOutput } = first
+    return {
+      path,
+      body,
+      notes,
+      maxOutput,
+      again: (answer) => {
         const found = lossesBy(answer, request)?.filter((loss) => !known.includes(loss))
         if (!found?.length) return undefined
         const next = make([...known, ...found])
@@ -63,7 +68,7 @@ export class Refusals {
         if (JSON.stringify(next.body) === JSON.stringify(first.body)) return undefined
         return { request: next, learn: () => this.#learn(model, found) }
       },
-    })
+    }
   }
 
   #learn(model: string, found: Loss[]): void {

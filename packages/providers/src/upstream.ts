@@ -10,7 +10,8 @@ import type { Transport, TransportResponse } from './transport.js'
 import { dismiss } from './transport.js'
 
 /** A request as it is sent: its body may be JSON already. */
-export type Outgoing = Omit<UpstreamRequest, 'body'> & Partial<Pick<Repeatable, 'again'>> & { body?: object | string }
+export type Outgoing = Omit<UpstreamRequest, 'body'> &
+  Partial<Pick<Repeatable, 'again'>> & { body?: object | string | undefined }
 
 /** Size limits for responses of an upstream. */
 export interface UpstreamLimits {

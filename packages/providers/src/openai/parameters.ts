@@ -85,8 +85,8 @@ function gptModel(number: number, variant: string): Traits {
   }
 }
 
-/** The traits of a model of OpenAI; undefined for any other. */
-function traitsOf(model: string): Traits | undefined {
+/** The traits of a model by the form of its id. */
+function readTraits(model: string): Traits | undefined {
   const id = model.replace(/^ft:/, '').replace(/:.*/, '')
   const [, line, major, minor, variant = ''] = /^(gpt-(?!35)|chatgpt-|o)(\d+)(?:\.(\d+))?(.*)/.exec(id) ?? []
   if (!line) {
@@ -103,6 +103,19 @@ function traitsOf(model: string): Traits | undefined {
   if (number >= 500) return gptModel(number, variant)
   // As the guide to predicted outputs lists them.
   return { ...plain, prediction: /^gpt-(4o(-mini)?|4\.1(-mini|-nano)?)(-\d|$)/.test(id) }
+}
+
+/** The traits of models that were asked for. Callers choose the ids, so that they are few. */
+const known = new Map<string, Traits | undefined>()
+const MOST_KNOWN = 200
+
+/** The traits of a model of OpenAI; undefined for any other. */
+function traitsOf(model: string): Traits | undefined {
+  if (known.has(model)) return known.get(model)
+  if (known.size >= MOST_KNOWN) known.clear()
+  const traits = readTraits(model)
+  known.set(model, traits)
+  return traits
 }
 
 /** The nearest effort that is taken; of two, the higher. */
