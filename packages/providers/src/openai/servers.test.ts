@@ -1,6 +1,7 @@
 import type { ChatCompletionRequest } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
 import { scriptedUpstream } from '../../../../test/support/upstream.js'
+import { openaiRefusal } from '../testing/openai-rules.js'
 import { openaiChat } from './chat.js'
 import { openai } from './index.js'
 
@@ -24,6 +25,8 @@ describe('D1: the role developer', () => {
     ),
   )('is system to %s', (model) => {
     const { sent, notes } = fitted(undefined, { model, messages: told })
+    expect(openaiRefusal(sent)).toBeUndefined()
+    expect(openaiRefusal({ ...sent, messages: told })).toBeDefined()
     expect([sent.messages, notes]).toEqual([[{ role: 'system', content: 'Be brief.', name: 'x' }, ...messages], []])
   })
   it.each([

@@ -53,9 +53,15 @@ const unsupported = (name: string, more = ''): Refusal =>
 
 const listed = (values: string[]): string => values.map((value) => `'${value}'`).join(', ')
 
+/** What servers of other models say to the role `developer`, here in vLLM's words. */
+const isOwn = /^(gpt-(?!oss)|chatgpt-|chat-latest|o\d|codex-|text-|computer-)/
+const hasDeveloper = ({ messages }: Json): boolean =>
+  Array.isArray(messages) && (messages as Json[]).some((message) => message?.['role'] === 'developer')
+
 /** The error for a parameter that a model of today refuses; undefined if it takes all. */
 export function modelRefusal(model: string, body: Json): Refusal | undefined {
   const id = model.replace(/^ft:/, '')
+  if (!isOwn.test(id) && hasDeveloper(body)) return refuse('Unexpected message role.')
   const [, rules] = models.find(([beginning]) => beginning.test(id)) ?? []
   const { efforts, preset = 'medium', refuses = '' } = rules ?? {}
   const { reasoning_effort: given, verbosity, tools, temperature } = body
