@@ -59,6 +59,7 @@ export type {
   EmbeddingAnswer,
   FileInput,
   ImageAnswer,
+  Learnt,
   Memory,
   Note,
   Provider,

@@ -62,8 +62,9 @@ function attempt<T>(upstream: UpstreamRequest, run: Run<T>): Promise<{ value: T 
     upstream.notes = ownNotes
     upstream.attempts++
     const onNotes = (notes: Note[]): void => void (upstream.notes = [...ownNotes, ...notes])
+    const onRepeat = (): void => void upstream.attempts++
     // No time-out runs between two attempts.
-    return run(target, { signal: watch, memory: call.memory, onNotes }).then(
+    return run(target, { signal: watch, memory: call.memory, onNotes, onRepeat }).then(
       (value) => (watch.relax(), value),
       (error: unknown) => {
         watch.relax()

@@ -80,8 +80,12 @@ export interface ChatAdapter {
   oneChoice: boolean
   /** Fetches what the upstream does not fetch itself, such as remote images: the only asynchronous step. Idempotent. */
   prepare?(request: ChatCompletionRequest, call: UpstreamCall): Promise<ChatCompletionRequest>
-  /** @throws ApiError 400 for what the family does not support, before anything is sent */
-  request(request: ChatCompletionRequest): UpstreamRequest
+  /**
+   * @param refused what the upstream has refused of requests to the model, by the fields of OpenAI's form; they are no longer in `request`, so
+   *   that only an adapter which adds one of them by itself (`stream_options`) reads it
+   * @throws ApiError 400 for what the family does not support, before anything is sent
+   */
+  request(request: ChatCompletionRequest, refused?: ReadonlySet<string>): UpstreamRequest
   /** @throws UpstreamError `malformed` for an invalid answer */
   response(body: unknown, request: ChatCompletionRequest): Completion
   /** The usage that a response reports; asked for where `response` throws, because it is billed nevertheless. */

@@ -9,10 +9,13 @@ import type {
 } from '@turnpike/core'
 import { UpstreamError } from '@turnpike/core'
 import { extend, nextTurn, unsupported, withoutNulls } from '@turnpike/core/internal'
-import type { ChatAdapter } from './adapter.js'
+import type { ChatAdapter, UpstreamRequest } from './adapter.js'
 import { decodeStream } from './events.js'
 import { billed, malformed } from './failures.js'
 import { joined } from './joined.js'
+import { withoutLosses } from './refused-parameters.js'
+import type { Repeatable, Retry } from './refusals.js'
+import { Refusals } from './refusals.js'
 import { dismiss } from './transport.js'
 import type { Outgoing, Upstream } from './upstream.js'
 import { callJson, callText, readJson, send } from './upstream.js'
@@ -27,7 +30,7 @@ export interface ProviderOptions extends Omit<Upstream, 'errors'> {
   /** Translates chat requests and responses. */
   chat: ChatAdapter
   /** Creates the endpoints besides chat; default none. */
-  endpoints?: ((upstream: Upstream) => Endpoints) | undefined
+  endpoints?: ((upstream: Upstream, refusals: Refusals) => Endpoints) | undefined
   /** The models that the provider lists. */
   models: Model[]
   /** Path of the upstream's own list of models, for `check`; default none: the provider cannot be checked. */
@@ -86,6 +89,17 @@ export function createProvider(options: ProviderOptions): Provider {
   const forStream = { ...headers, accept: 'text/event-stream' }
   const upstream: Upstream = { ...options, headers, errors: chat.errors }
 
+  const refusals = new Refusals()
+
+  /** Translates a request, without what the model's upstream is known to refuse. */
+  const toOutgoing = (request: ChatCompletionRequest): Repeatable =>
+    refusals.outgoing(request, (losses) => {
+      if (losses.length === 0) return chat.request(request)
+      const { request: left, notes } = withoutLosses(request, losses)
+      const made = chat.request(left, new Set(losses))
+      return extend(made, { notes: [...notes, ...made.notes] })
+    })
+
   /** The translations of requests that were prepared for several calls. */
   const prepared = new WeakMap<ChatCompletionRequest, Outgoing>()
 
@@ -96,7 +110,7 @@ export function createProvider(options: ProviderOptions): Provider {
     try {
       if (chat.oneChoice && (given.n ?? 1) > 1) throw unsupported(`${provider} supports one choice per request`)
       const request = withoutNulls(given)
-      return chat.prepare ? chat.prepare(request, call).then(chat.request) : chat.request(request)
+      return chat.prepare ? chat.prepare(request, call).then(toOutgoing) : toOutgoing(request)
     } catch (error) {
       return Promise.reject(error)
     }
@@ -104,8 +118,16 @@ export function createProvider(options: ProviderOptions): Provider {
 
   const prepare = async (given: ChatCompletionRequest, call: UpstreamCall): Promise<ChatCompletionRequest> => {
     const request = chat.prepare ? await chat.prepare(given, call) : given
-    const outgoing = chat.request(withoutNulls(request))
-    prepared.set(request, { ...outgoing, body: JSON.stringify(outgoing.body) })
+    const outgoing = toOutgoing(withoutNulls(request))
+    const written = ({ body, ...made }: UpstreamRequest | Repeatable): Outgoing =>
+      extend(made, { body: JSON.stringify(body) })
+    const again = (answer: string): Retry | undefined => {
+      const retry = outgoing.again(answer)
+      // For the calls that follow the first eight.
+      if (retry) prepared.set(request, written(retry.request))
+      return retry
+    }
+    prepared.set(request, extend(written(outgoing), { again }))
     return request
   }
 
@@ -160,6 +182,7 @@ export function createProvider(options: ProviderOptions): Provider {
     id: provider,
     owns,
     models: async () => models,
+    learnt: () => refusals.list(),
     ...(modelsPath !== undefined && {
       check: (call) =>
         callJson(
@@ -173,11 +196,11 @@ export function createProvider(options: ProviderOptions): Provider {
     chat: {
       oneChoice: chat.oneChoice,
       ...(chat.oneChoice && { prepare }),
-      preview: (request) => chat.request(withoutNulls(request)).notes,
-      maxOutput: (request) => chat.request(withoutNulls(request)).maxOutput,
+      preview: (request) => toOutgoing(withoutNulls(request)).notes,
+      maxOutput: (request) => toOutgoing(withoutNulls(request)).maxOutput,
       complete,
       stream,
     },
-    ...options.endpoints?.(upstream),
+    ...options.endpoints?.(upstream, refusals),
   }
 }

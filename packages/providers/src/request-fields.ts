@@ -53,7 +53,7 @@ export function formatOf(request: ChatCompletionRequest): ResponseFormat {
   return { type: 'json_schema', json_schema: { schema: description ? extend({ description }, schema) : schema } }
 }
 
-/** From the least to the most. */
+/** The values of `reasoning_effort`, the least first. */
 export const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
 export type Effort = (typeof efforts)[number]
 

@@ -5,11 +5,13 @@ import type { ChatAdapter, UpstreamRequest } from './adapter.js'
 import { billed, malformed, statusError, tooLarge, truncated, unreported } from './failures.js'
 import { excessOf, parseJson } from './json.js'
 import { neverSent } from './network-errors.js'
+import type { Repeatable } from './refusals.js'
 import type { Transport, TransportResponse } from './transport.js'
 import { dismiss } from './transport.js'
 
 /** A request as it is sent: its body may be JSON already. */
-export type Outgoing = Omit<UpstreamRequest, 'body'> & { body?: object | string }
+export type Outgoing = Omit<UpstreamRequest, 'body'> &
+  Partial<Pick<Repeatable, 'again'>> & { body?: object | string | undefined }
 
 /** Size limits for responses of an upstream. */
 export interface UpstreamLimits {
@@ -96,7 +98,8 @@ function readText(response: TransportResponse, limit: number, memory?: Memory): 
 }
 
 /**
- * Reports the request's notes, sends it and resolves with a 2xx response.
+ * Reports the request's notes, sends it and resolves with a 2xx response. A request whose parameters are refused with 400 or 422, so that nothing
+ * was generated, is sent once more without them.
  * @param request.body a stream or text, sent unchanged, or a value, sent as JSON; absent for a GET
  * @param headers default `upstream.headers`
  * @throws UpstreamError if the upstream cannot be reached or responds with another status
@@ -104,11 +107,12 @@ function readText(response: TransportResponse, limit: number, memory?: Memory): 
  */
 export function send(
   upstream: Upstream,
-  { path, body, notes, headers: own }: Outgoing,
-  { signal, onNotes }: UpstreamCall,
+  { path, body, notes, headers: own, again }: Outgoing,
+  call: UpstreamCall,
   headers: Record<string, string> = upstream.headers,
 ): Promise<TransportResponse> {
   const { id, baseURL, errors, transport } = upstream
+  const { signal, onNotes } = call
   if (notes.length > 0) onNotes?.(notes)
   const sent = transport({
     url: baseURL + path,
@@ -130,6 +134,11 @@ export function send(
       return readText(response, ERROR_LIMIT)
         .catch(() => undefined)
         .then((text = '') => {
+          const retry = status === 400 || status === 422 ? again?.(text) : undefined
+          if (retry) {
+            call.onRepeat?.()
+            return send(upstream, retry.request, call, headers).then((accepted) => (retry.learn(), accepted))
+          }
           const body = parseJson(withoutCredential(text, headers))
           throw statusError(id, errors, { status, header, body }, false)
         })

@@ -717,6 +717,11 @@ export interface components {
                 status: "healthy" | "unhealthy";
                 tasks: ("chat" | "embeddings" | "images" | "speech" | "transcription")[];
                 models: number;
+                learnt?: {
+                    model: string;
+                    field: string;
+                    until: string;
+                }[];
             }[];
         };
         ProviderProbe: {

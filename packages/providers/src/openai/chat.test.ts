@@ -72,7 +72,9 @@ describe('a request to OpenAI', () => {
 
   it.each<[models: string[], dropped: object]>([
     [['gpt-4o', 'gpt-4.1-nano', 'my-o3', 'accounts/x/o3'], {}],
-    [['gpt-5.1', 'gpt-5.2-2025-12-11', 'gpt-5.5', 'gpt-5-chat-latest'], penalties],
+    [['gpt-5-chat-latest'], penalties],
+    [['gpt-5.1', 'gpt-5.2-2025-12-11'], { ...penalties, stop }],
+    [['gpt-5.5'], { ...penalties, ...sampling }],
     [['o1', 'o1-2024-12-17', 'o3-mini', 'ft:o1:org::id'], { ...penalties, ...sampling }],
     [['o3', 'o4-mini', 'ft:o4-mini-2025-04-16:org::id'], { ...penalties, ...sampling, stop }],
     [['gpt-5', 'gpt-5-nano', 'gpt-5-mini-2025-08-07'], { ...penalties, ...sampling, stop }],
@@ -89,7 +91,7 @@ describe('a request to OpenAI', () => {
 
   it('has no sampling where gpt-5.1 and later models are told to reason', () => {
     const fields = (reasoning_effort?: string) =>
-      ask(request({ model: 'gpt-5.1', ...sampling, stop, reasoning_effort })).notes.map(({ field }) => field)
+      ask(request({ model: 'gpt-5.1', ...sampling, reasoning_effort })).notes.map(({ field }) => field)
     expect(fields('low')).toEqual(Object.keys(sampling))
     expect(fields('none')).toEqual([])
     expect(fields()).toEqual([])

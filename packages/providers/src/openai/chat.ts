@@ -8,34 +8,43 @@ import { textOf } from '../json.js'
 import { inForm, reportOf, separateThoughts } from './answer.js'
 import { choiceError, errors, missing, toldError } from './errors.js'
 import { cleanHistory } from './history.js'
-import { isReasoningModel, rejectedParameters } from './models.js'
+import { isReasoningModel } from './models.js'
+import { fitParameters } from './parameters.js'
 import { dropRouting } from './routing-fields.js'
+import type { RulesOf } from './servers.js'
+import { fitContent, fitNames, rulesAt } from './servers.js'
 import { streamDecoder } from './stream.js'
 import { thinkTags } from './think-tags.js'
 
+/** Nothing was refused. */
+const none: ReadonlySet<string> = new Set()
+
 /** Builds the request to OpenAI: `system` becomes the first message, `provider` and routing fields are removed, and streams always include usage. */
-function toRequest(request: ChatCompletionRequest): UpstreamRequest {
-  const { model, system, stream, stream_options, max_tokens } = request
+function toRequest(
+  given: ChatCompletionRequest,
+  rulesOf: RulesOf,
+  refused: ReadonlySet<string> = none,
+): UpstreamRequest {
   const notes: Note[] = []
-  const messages = cleanHistory(request.messages, model, notes)
+  const rules = rulesOf(given.model)
+  const request = fitContent(given, rules, notes)
+  const { model, system, stream, stream_options, max_tokens } = request
+  const messages = cleanHistory(request.messages, model, rules.noThoughts === true, notes)
+  const asksUsage = stream && !refused.has('stream_options')
   // Undefined fields are not serialized. Deleting them would cost more than the rest of this function.
   const upstream: Record<string, unknown> = extend(request, {
     messages: system ? [{ role: 'system', content: system }, ...messages] : messages,
     system: undefined,
     provider: undefined,
-    stream_options: stream ? extend(stream_options ?? {}, { include_usage: true }) : undefined,
+    stream_options: asksUsage ? extend(stream_options ?? {}, { include_usage: true }) : undefined,
   })
   dropRouting(upstream, notes)
   if (max_tokens && isReasoningModel(model)) {
     upstream['max_completion_tokens'] ??= max_tokens
     upstream['max_tokens'] = undefined
   }
-  const rejected = rejectedParameters(request)
-  for (const field in rejected) {
-    const preset = rejected[field]
-    if ((upstream[field] ?? preset) !== preset) notes.push({ field, action: 'dropped' })
-    upstream[field] = undefined
-  }
+  fitParameters(upstream, notes)
+  fitNames(upstream, rules, notes)
   const { max_tokens: older = 0, max_completion_tokens: newer = 0 } = upstream as {
     [field: string]: number | undefined
   }
@@ -102,6 +111,8 @@ function toResponse(provider: string, body: Loose, request: ChatCompletionReques
 
 /** Options of {@link openaiChat}. */
 export interface ChatOptions {
+  /** The address of the server, by which its differences are known; default one that does as OpenAI does. */
+  baseURL?: string
   /**
    * For servers without a reasoning parser: thoughts at the beginning of the content, in `<think>…</think>` or the tags of other models, become
    * `reasoning_content`. `open` = the prompt has the opening tag, as by the templates of DeepSeek R1 and QwQ, and the answer begins within it.
@@ -111,11 +122,14 @@ export interface ChatOptions {
 }
 
 /** The adapter of the OpenAI family: it passes requests and answers through and normalizes the deviations of compatible servers. */
-export const openaiChat = (provider: string, options: ChatOptions = {}): ChatAdapter => ({
-  oneChoice: false,
-  request: toRequest,
-  response: (body, request) => toResponse(provider, body as Loose, request, options),
-  usage: reportOf,
-  stream: (request) => streamDecoder(provider, request.model, options.thinkTags),
-  errors,
-})
+export const openaiChat = (provider: string, options: ChatOptions = {}): ChatAdapter => {
+  const rulesOf = rulesAt(options.baseURL)
+  return {
+    oneChoice: false,
+    request: (request, refused) => toRequest(request, rulesOf, refused),
+    response: (body, request) => toResponse(provider, body as Loose, request, options),
+    usage: reportOf,
+    stream: (request) => streamDecoder(provider, request.model, options.thinkTags),
+    errors,
+  }
+}

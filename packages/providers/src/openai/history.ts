@@ -18,16 +18,26 @@ const ofAnswers: [field: string, takes: (model: string) => boolean][] = [
   ['images', (model) => /gemini|image/.test(model)],
 ]
 
+const thoughts = new Set(['reasoning_content', 'reasoning_details', 'thinking_blocks'])
+
 /** Without a loss: thoughts as text, which a model does not need to go on, and signatures that mean nothing to other families. */
 const unnoted = new Set(['reasoning_content', 'extra_content'])
 
 /**
  * Removes what answers of other families left in a history, because strict servers reject unknown fields, and notes what is lost. It goes by the
- * model and not by the address, because many servers pass requests on to others.
+ * model, because many servers pass requests on to others.
+ * @param noThoughts whether the server takes reasoning of no model
  */
-export function cleanHistory(messages: ChatMessage[], model: string, notes: Note[]): ChatMessage[] {
+export function cleanHistory(
+  messages: ChatMessage[],
+  model: string,
+  noThoughts: boolean,
+  notes: Note[],
+): ChatMessage[] {
   if (!messages.some(({ role }) => role === 'assistant')) return messages
-  const untaken = ofAnswers.filter(([, takes]) => !takes(model)).map(([field]) => field)
+  const untaken = ofAnswers
+    .filter(([field, takes]) => (noThoughts && thoughts.has(field)) || !takes(model))
+    .map(([field]) => field)
   const lost = new Set<string>()
   const clean = messages.map((message) => {
     if (message.role !== 'assistant') return message

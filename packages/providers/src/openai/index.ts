@@ -2,6 +2,7 @@
 import type { Provider } from '@turnpike/core'
 import type { FamilyOptions } from '../family.js'
 import { familyProvider } from '../family.js'
+import type { Refusals } from '../refusals.js'
 import type { Upstream } from '../upstream.js'
 import type { ChatOptions } from './chat.js'
 import { openaiChat } from './chat.js'
@@ -24,8 +25,8 @@ const family = {
   id: 'openai',
   baseURL: 'https://api.openai.com/v1',
   headers: (apiKey: string) => ({ authorization: `Bearer ${apiKey}` }),
-  endpoints: (upstream: Upstream) => ({
-    embeddings: embeddings(upstream),
+  endpoints: (upstream: Upstream, refusals: Refusals) => ({
+    embeddings: embeddings(upstream, refusals),
     images: images(upstream),
     speech: speech(upstream),
     transcription: transcription(upstream),

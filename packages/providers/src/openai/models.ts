@@ -1,4 +1,4 @@
-import type { Capability, ChatCompletionRequest } from '@turnpike/core'
+import type { Capability } from '@turnpike/core'
 
 const vision: Capability[] = ['chat', 'tools', 'vision', 'json_schema']
 const reasoning: Capability[] = [...vision, 'reasoning']
@@ -59,29 +59,4 @@ export const isOpenaiModel = (model: string): boolean =>
   /^(ft:)?(gpt-|chatgpt-|o\d|text-embedding-|tts-|whisper-|dall-e-)/.test(model)
 
 /** Models that accept `max_completion_tokens` and reject `max_tokens` and penalties. */
-export const isReasoningModel = (model: string): boolean => /^(ft:)?(o\d|gpt-[5-9])/.test(model)
-
-/** Models that always reason; gpt-5.1 and later ones reason only with a `reasoning_effort`. */
-const alwaysReasons = /^(ft:)?(o\d|gpt-5(-mini|-nano)?(-\d{4}|$))/
-const rejectsStop = /^(ft:)?(o3(?!-mini)|o4|gpt-5(-mini|-nano)?(-\d{4}|$))/
-
-/** Parameters that models reject, each with its default, which has no effect. Sources: OpenAI's guide to reasoning models; wire-formats.md 5.3. */
-const penalties = { frequency_penalty: 0, presence_penalty: 0 }
-const sampling = {
-  ...penalties,
-  temperature: 1,
-  top_p: 1,
-  logprobs: false,
-  top_logprobs: undefined,
-  logit_bias: undefined,
-}
-const samplingAndStop = { ...sampling, stop: undefined }
-const none = {}
-
-/** The parameters that the model of a request rejects, each with its default. */
-export function rejectedParameters({ model, reasoning_effort }: ChatCompletionRequest): Record<string, unknown> {
-  if (!isReasoningModel(model)) return none
-  if (rejectsStop.test(model)) return samplingAndStop
-  const reasons = alwaysReasons.test(model) || (reasoning_effort ?? 'none') !== 'none'
-  return reasons ? sampling : penalties
-}
+export const isReasoningModel = (model: string): boolean => /^(ft:)?(o\d|gpt-(?!35)([5-9]|\d\d))/.test(model)

@@ -219,12 +219,16 @@ export function createRouter(options: RouterOptions): Router {
     },
     health: () => providers.map((provider) => health.describe(provider)),
     state: () => ({
-      providers: providers.map((provider) => ({
-        ...health.describe(provider),
-        tasks: tasks.filter((task) => task in provider),
-        breaker: health.breaker(provider),
-        limited: health.limits(provider),
-      })),
+      providers: providers.map((provider) => {
+        const learnt = provider.learnt?.() ?? []
+        return {
+          ...health.describe(provider),
+          tasks: tasks.filter((task) => task in provider),
+          breaker: health.breaker(provider),
+          limited: health.limits(provider),
+          ...(learnt.length > 0 && { learnt }),
+        }
+      }),
       groups: Object.fromEntries(groups),
       choices: choices.list(),
       prices: prices.table(),
