@@ -66,6 +66,8 @@ export interface UpstreamFailure {
   accepted: boolean
   /** The upstream's own error code, such as `unsupported_parameter`. */
   code?: string | undefined
+  /** Where the prompt is longer than the model's context (`code` is then `context_length_exceeded`): its tokens, as far as known. */
+  context?: number | undefined
   /** The content encoding of the answer, where it is not known. */
   encoding?: string | undefined
   /** The usage that the upstream reported before it failed, and will bill. */

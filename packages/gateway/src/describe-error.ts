@@ -16,6 +16,16 @@ const fixed: Record<UpstreamFailure['kind'], { code: ApiError['code']; message: 
 /** The codes of upstreams by which callers decide what to do. */
 const passed = ['unsupported_parameter', 'context_length_exceeded'] as const
 
+/**
+ * The message for a prompt over the model's context. It begins as OpenAI's does, whatever the family: litellm and LangChain know it by "This
+ * model's maximum context length is", coding agents by "reduce the length of the messages" as well.
+ */
+function tooLong({ message, failure: { context } }: UpstreamError): string {
+  if (/^This model's maximum context length is \d/.test(message)) return message
+  const limit = context === undefined ? 'exceeded' : `${context} tokens`
+  return `This model's maximum context length is ${limit}. Please reduce the length of the messages. The provider says: ${message}`
+}
+
 /** The error that the caller gets for a failed upstream call (ruling 14). */
 function describeUpstream(error: UpstreamError): ApiError {
   const { kind, status, caller, accepted, code, retryAfter, encoding, cause } = error.failure
@@ -30,7 +40,7 @@ function describeUpstream(error: UpstreamError): ApiError {
       cause: error,
     })
   if (kind === 'status' && caller)
-    return invalid(scrub(error.message), {
+    return invalid(scrub(code === 'context_length_exceeded' ? tooLong(error) : error.message), {
       code: status === 404 ? 'model_not_found' : (passed.find((known) => known === code) ?? 'invalid_body'),
       cause: error,
     })

@@ -68,6 +68,8 @@ function attempt<T>(upstream: UpstreamRequest, run: Run<T>): Promise<{ value: T 
       (error: unknown) => {
         watch.relax()
         const reason = reasonOf(upstream, error)
+        if (UpstreamError.is(reason) && reason.failure.code === 'context_length_exceeded')
+          reason.failure.context ??= target.limits?.()?.context
         const kind = kindOf(reason)
         if (kind) logFailure(upstream, target, kind, (reason as UpstreamError).failure.status)
         // A failure that is billed gets a usage record, and is counted by its outcome.

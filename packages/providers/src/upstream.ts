@@ -130,7 +130,8 @@ export function send(
       return readText(response, ERROR_LIMIT)
         .catch(() => undefined)
         .then((text = '') => {
-          const body = parseJson(withoutCredential(text, headers))
+          const safe = withoutCredential(text, headers)
+          const body = parseJson(safe) ?? safe
           throw statusError(id, errors, { status, header, body }, false)
         })
     },
