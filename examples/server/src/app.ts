@@ -178,6 +178,7 @@ export async function createApp(environment: Environment, transport: Transport, 
     prices,
     defaults: agentsOf(environment),
     ...(environment.MODEL_GROUPS && { groups: environment.MODEL_GROUPS }),
+    ...(environment.FAILOVER_STATUSES && { failoverStatuses: environment.FAILOVER_STATUSES }),
   })
   const keyLimits = { developer: { keys: environment.DEVELOPER_KEYS, rateLimit: environment.DEVELOPER_KEY_RATE_LIMIT } }
   const gateway = createGateway({

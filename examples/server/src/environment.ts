@@ -62,6 +62,18 @@ const groups = v.optional(
   ),
 )
 
+/** Statuses of upstreams: `500,502,504,520`. */
+const failoverStatuses = v.optional(
+  v.pipe(
+    v.string(),
+    v.transform((text) => text.split(',').map(Number)),
+    v.check(
+      (statuses) => statuses.every((status) => Number.isInteger(status) && status >= 500 && status <= 599),
+      'FAILOVER_STATUSES must be statuses from 500 to 599, separated by commas, such as 500,502,504,520',
+    ),
+  ),
+)
+
 /** Paths of fields: `min_p,messages.reasoning_details`. */
 const fieldPaths = v.optional(
   v.pipe(
@@ -96,6 +108,7 @@ const Environment = v.object({
   AGENT_MODEL: v.optional(v.string()),
   AGENT_MODEL_ALTERNATIVE: v.optional(v.string()),
   MODEL_GROUPS: groups,
+  FAILOVER_STATUSES: failoverStatuses,
   FETCH_IMAGES: flag('FETCH_IMAGES'),
   GEMINI_AUDIO: flag('GEMINI_AUDIO'),
   EXTRA_FIELDS: fieldPaths,

@@ -4,6 +4,7 @@ import { extend } from '@turnpike/core/internal'
 import type { ChatAdapter, ErrorAnswer, ErrorMeaning } from './adapter.js'
 import { contextExceeded } from './context-length.js'
 import { errorObject } from './error-text.js'
+import { refusedBy } from './refusal.js'
 
 /**
  * The error for an answer that is invalid or unusable, although the upstream has accepted (and bills) the request.
@@ -61,14 +62,16 @@ export function statusError(
 ): UpstreamError {
   const { status } = answer
   const { message, ...meaning } = errors({ header: () => undefined, ...answer })
-  const { code, type } = errorObject(answer.body)
-  const exceeded = contextExceeded(status, message ?? '', [code, type])
+  const error = errorObject(answer.body)
+  const text = message ?? ''
+  const exceeded = contextExceeded(status, text, [error['code'], error['type']])
   return new UpstreamError(message ?? `The upstream answered with status ${status}`, {
     provider,
     kind: 'status',
     status,
     accepted,
     ...meaning,
-    ...(exceeded && { caller: true, code: 'context_length_exceeded', context: exceeded.limit }),
+    ...(meaning.caller && { refused: refusedBy(status, text, error) }),
+    ...(exceeded && { refused: 'length', caller: true, code: 'context_length_exceeded', context: exceeded.limit }),
   })
 }
