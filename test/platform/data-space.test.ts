@@ -149,7 +149,7 @@ filesSuite(
       const { status, body } = await create(16_385)
       expect([status, body]).toEqual([
         400,
-        { error: 'Invalid request body: metadata: expected at most 16384 characters of JSON' },
+        { error: 'metadata must be at most 16384 characters of JSON' },
       ])
     })
   },

@@ -101,7 +101,7 @@ describe('the model', () => {
     const response = await send('POST', path, { prompt: 'A cat', model: 'gpt-image-2' })
     expect([response.status, await errorOf(response)]).toEqual([
       400,
-      { type: 'invalid_request_error', code: 'model_not_found', message: 'The model must be one of dall-e-3' },
+      { type: 'invalid_request_error', code: 'model_not_found', message: 'model must be one of dall-e-3' },
     ])
     expect(upstream.requests).toEqual([])
   })
