@@ -166,7 +166,7 @@ describe('after a refusal', () => {
     ['a 500', says({ error: { message: 'Oh' } }, 500)],
   ])('by %s nobody else is asked', async (_, given) => {
     const { chat } = await setUp({ a: given, b: undefined })
-    const { status, headers } = await chat({ model: 'any' }, { 'x-gateway-explain': 'true' })
+    const { status, headers } = await chat({ model: 'any' }, { headers: { 'x-gateway-explain': 'true' } })
     expect([status >= 400, headers.get('x-gateway-provider')]).toEqual([true, null])
   })
 

@@ -165,7 +165,7 @@ export async function upstreamRequest(
   const targets = budgets.length > 0 ? pricedTargets(allowed, need) : allowed
   const target = targets[0]!
   const calls = need.calls ? Math.max(...targets.map(need.calls)) : 1
-  if (calls > 1) await options.countCalls(payer, calls)
+  if (calls > 1) await options.countCalls(payer, calls, call.setHeader)
   const readying = ledger.ready()
   if (readying) await readying
 

@@ -29,8 +29,13 @@ import { watched } from './watched.js'
 /** Options of {@link createHandler}. */
 export interface HandlerOptions<Actor, Access extends string = string> {
   routes: readonly Route<Actor, Access>[]
-  /** Returns the caller, or throws ApiError 401, 403 or 429. `log` adds fields to the log record. */
-  authenticate(exchange: Exchange, access: Access, log: Call['log']): Actor | Promise<Actor>
+  /** Returns the caller, or throws ApiError 401, 403 or 429. `log` adds fields to the log record, `setHeader` headers to the answer, also of an error. */
+  authenticate(
+    exchange: Exchange,
+    access: Access,
+    log: Call['log'],
+    setHeader: Call['setHeader'],
+  ): Actor | Promise<Actor>
   /**
    * Admits a request before its body is read, or throws ApiError 429 or 503. The returned function is called once, when the answer has been
    * made or, where it is streamed, when the stream has ended or the client has disconnected. A body that has to be waited for comes in between:
@@ -179,7 +184,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
   ): Promise<Reply> => {
     const { operation } = route
     const say = stay.log ? stay.log.add : ignore
-    const actor = await options.authenticate(exchange, operation.access, say)
+    const actor = await options.authenticate(exchange, operation.access, say, setHeader)
     enter(stay, actor, operation.access)
     const params = operation.params ? parse(operation.params, pathParams, 'path') : pathParams
     const query = operation.query && parse(operation.query, parseQuery(exchange.query), 'query')

@@ -198,7 +198,7 @@ describe('an upstream that fails', () => {
   it('with a prompt over an unknown limit is known by litellm, LangChain and coding agents', async () => {
     const upstream = answer({ message: 'Input is too long for requested model.' }, 400)
     const { chat } = await testGateway({ upstream: () => upstream })
-    const { code, message } = await errorOf(await chat({ model: 'openai/local' }))
+    const { code, message } = (await errorOf(await chat({ model: 'openai/local' }))) as Record<string, string>
     expect(code).toBe('context_length_exceeded')
     expect(message).toMatch(/^This model's maximum context length is exceeded\./)
     expect(message).toContain('reduce the length of the messages')
