@@ -1,5 +1,5 @@
 import { EMAIL, KEY_PREFIX } from '@turnpike/core'
-import { MAX_IN_FLIGHT } from '@turnpike/gateway'
+import { BETWEEN_EVENTS_MS, FIRST_EVENT_MS, MAX_IN_FLIGHT, WHOLE_ANSWER_MS } from '@turnpike/gateway'
 import * as v from 'valibot'
 
 const integer = (name: string, min: number, max: number, preset: number) =>
@@ -113,6 +113,10 @@ const Environment = v.object({
   GEMINI_AUDIO: flag('GEMINI_AUDIO'),
   EXTRA_FIELDS: fieldPaths,
   HOLDS: flag('HOLDS'),
+  FIRST_EVENT_MS: integer('FIRST_EVENT_MS', 1, 86_400_000, FIRST_EVENT_MS),
+  BETWEEN_EVENTS_MS: integer('BETWEEN_EVENTS_MS', 1, 86_400_000, BETWEEN_EVENTS_MS),
+  WHOLE_ANSWER_MS: integer('WHOLE_ANSWER_MS', 1, 86_400_000, WHOLE_ANSWER_MS),
+  EARLY_PING_MS: integer('EARLY_PING_MS', 0, 86_400_000, 0),
   ON_CLIENT_ABORT: v.optional(v.picklist(['cancel', 'drain'], 'ON_CLIENT_ABORT must be cancel or drain')),
   PRICES: v.optional(v.string(), 'built-in'),
   STORAGE: v.optional(

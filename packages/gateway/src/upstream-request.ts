@@ -33,8 +33,12 @@ export interface UpstreamOptions {
   attribute: Attribute
   countCalls: ReturnType<typeof callCounter>
   watches: UpstreamWatches
-  /** Milliseconds until the upstream's first event or whole answer. */
+  /** Milliseconds until the first event of the upstream's stream. */
   firstEventMs: number
+  /** Milliseconds until the upstream's whole answer. */
+  wholeAnswerMs: number
+  /** Milliseconds without a first event after which the answer begins with a comment; Infinity = never. */
+  earlyPingMs: number
   /** Milliseconds between two events. */
   betweenEventsMs: number
   /** What happens to an upstream call whose client has disconnected: see {@link GatewayOptions}. */

@@ -44,6 +44,8 @@ export interface HandlerOptions<Actor, Access extends string = string> {
   enter?: (actor: Actor, access: Access) => (() => void) | undefined
   /** Maps a thrown value to the error that the caller gets; default: an ApiError as it is, anything else a 500 with a fixed message. */
   toApiError?: (error: unknown) => ApiError
+  /** The message of the 404 for a path that no route has; `has` says which ones have. Default: it names the path. */
+  nothingAt?: (path: string, has: (path: string) => boolean) => string
   /** The error body of this surface. */
   errorBody(error: ApiError): object
   /** Called with each error that ends as a 5xx; default none. */
@@ -81,6 +83,9 @@ const json = (status: number, value: unknown): Reply => ({ status, headers: json
 
 const ignore = (): void => undefined
 
+/** Default of `nothingAt`. */
+const nameOf = (path: string): string => `There is nothing at ${path}`
+
 /** What the log record has of an error. */
 const errorFields = ({ type, code, field }: ApiError) => ({
   error_type: type,
@@ -107,7 +112,7 @@ function addMissing(headers: Reply['headers'], more: Readonly<Reply['headers']>)
  */
 export function createHandler<Actor, Access extends string = string>(options: HandlerOptions<Actor, Access>): Servable {
   const { routes, bodyLimit = BODY_LIMIT, jsonDepth = JSON_DEPTH, heartbeatMs = HEARTBEAT_MS } = options
-  const { cors = { origins: [] }, onError, onRequest } = options
+  const { cors = { origins: [] }, onError, onRequest, nothingAt = nameOf } = options
   const describe = options.toApiError ?? toApiError
   const match = matcher(routes)
   const memory = bodyMemory(options.bodyMemory ?? BODY_MEMORY)
@@ -131,8 +136,10 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
   }
 
   const noRoute = async (exchange: Exchange, methods: Map<string, unknown>): Promise<Reply> => {
-    if (methods.size === 0)
-      throw new ApiError(404, 'not_found_error', 'There is nothing at this path', { code: 'not_found' })
+    if (methods.size === 0) {
+      const message = nothingAt(exchange.path, (path) => match(path).methods.size > 0)
+      throw new ApiError(404, 'not_found_error', message, { code: 'not_found' })
+    }
     const allow = [...methods.keys(), ...(methods.has('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
     if (exchange.method === 'OPTIONS') return { status: 204, headers: { allow } }
     throw new ApiError(405, 'method_not_allowed', `This path takes ${allow}`, {

@@ -14,6 +14,7 @@ import { sse } from '@turnpike/http'
 import { needOf } from '../chat-need.js'
 import { chunkText } from '../chunk-text.js'
 import { chatFields, permitted } from '../documented-fields.js'
+import { early } from '../early.js'
 import { callsOf, complete, stream } from '../fan-out.js'
 import { modernise } from '../legacy-functions.js'
 import type { Asked } from '../meter.js'
@@ -22,7 +23,7 @@ import { inOpenaiForm } from '../other-forms.js'
 import { outcomeOf } from '../outcome.js'
 import { askedTier } from '../service-tier.js'
 import type { Cost } from '../upstream-answer.js'
-import { begin, close, reasonOf, whole } from '../upstream-answer.js'
+import { begin, close, explain, reasonOf, whole } from '../upstream-answer.js'
 import type { UpstreamOptions, UpstreamRequest } from '../upstream-request.js'
 import { callsUpstream, upstreamRequest } from '../upstream-request.js'
 import { operation } from '../operation.js'
@@ -127,11 +128,13 @@ export function chatCompletions(options: UpstreamOptions) {
         return extend(answer, { usage: told(upstream, used.usage, cost) })
       }
 
-      return begin(
+      const opening = begin(
         upstream,
         (target, call) => stream(target.provider.chat!, to(target), call),
-        (opened) => sse(eventsOf(upstream, request, opened)),
+        (opened) => eventsOf(upstream, request, opened),
       )
+      const { earlyPingMs } = options
+      return sse(await (earlyPingMs < Infinity ? early(opening, earlyPingMs, () => explain(upstream)) : opening))
     },
   })
 }
