@@ -11,8 +11,8 @@ it('#96 synthesises input within the limits, and reports an error in JSON', asyn
   const audio = { headers: { 'content-type': 'audio/mpeg' }, body: [Uint8Array.of(0xff, 0xf3), Uint8Array.of(0, 0x80)] }
   const request = { model: 'tts-1', input: 'Hi', voice: 'nova' }
   const rows: [fields: object, told: string][] = [
-    [{ input: 'a'.repeat(4097) }, wrong('input: Expected at most 4096 characters')],
-    [{ input: '😀'.repeat(4097) }, wrong('input: Expected at most 4096 characters')],
+    [{ input: 'a'.repeat(4097) }, wrong('input must be at most 4096 characters')],
+    [{ input: '😀'.repeat(4097) }, wrong('input must be at most 4096 characters')],
     [{ speed: 0.2 }, wrong('speed must be at least 0.25, not 0.2')],
     [{ speed: 4.01 }, wrong('speed must be at most 4, not 4.01')],
     [{ voice: 'nobody' }, invalid('voice must be one of alloy, echo, fable, onyx, nova, shimmer')],
