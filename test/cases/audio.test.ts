@@ -117,10 +117,7 @@ it('#97 makes subtitles of what the upstream heard when, and sends a file with i
       invalid('The file is larger than 26214400 bytes', 'request_too_large'),
     ],
     [missing, invalid('The form has no file "file"')],
-    [
-      form({}, 'talk.ogg', recording, 'audio/ogg'),
-      invalid('file must be one of mp3, mp4, mpeg, mpga, m4a, wav, webm'),
-    ],
+    [form({}, 'talk.ogg', recording, 'audio/ogg'), invalid('file must be one of mp3, mp4, mpeg, mpga, m4a, wav, webm')],
     [form({}, 'talk.mp3', new Uint8Array(0)), invalid('The file is empty')],
   ]
   for (const [request, told] of refused) {

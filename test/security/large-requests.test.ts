@@ -58,7 +58,11 @@ describe(`threat 40: requests that take far more work than their bytes, on ${run
     ['messages', { messages: repeat(10_001, hi) }, 'messages must have at most 10000'],
     ['tools', { tools: repeat(4_097, { type: 'function', function: { name: 'f' } }) }, 'must have at most 4096'],
     ['tool calls', { messages: [{ role: 'assistant', tool_calls: repeat(4_097, call) }] }, 'must have at most 4096'],
-    ['parts', { messages: [{ ...hi, content: repeat(10_001, { type: 'text', text: 'a' }) }] }, 'must have at most 10000'],
+    [
+      'parts',
+      { messages: [{ ...hi, content: repeat(10_001, { type: 'text', text: 'a' }) }] },
+      'must have at most 10000',
+    ],
   ])('refuses too many %s', async (_, given, message) => {
     expect(await send('gpt-4o', given)).toEqual({ status: 400, message: expect.stringContaining(message) })
   })

@@ -34,8 +34,7 @@ export function keyOperations({ kv, keys, ledger, keyLimits, dataBytes, now }: P
     limits,
     /** @throws ApiError 400 for a key that has expired already; 403 where the role of the user has no more keys, or none with this rate limit */
     async create(userId: string, input: KeyInput, act?: Act) {
-      if (input.expiresAt && input.expiresAt.getTime() <= now())
-        throw invalid('expiresAt must be a time in the future')
+      if (input.expiresAt && input.expiresAt.getTime() <= now()) throw invalid('expiresAt must be a time in the future')
       const user = await getUser(kv, userId)
       // Deleted since the request was authenticated.
       if (!user) throw unauthenticated()
