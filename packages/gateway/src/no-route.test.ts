@@ -49,4 +49,14 @@ describe('a path that the gateway does not have', () => {
       { type: 'not_found_error', code: 'not_found', message },
     ])
   })
+
+  it('is named without keys and accounts', async () => {
+    const { send } = await testGateway()
+    const key = 'gw-canary-0123456789'
+    for (const path of [`/${key}`, `/models/${key}`, '/v1/users/ada@example.org/x', `/v1/files/sk-${key}`]) {
+      const { message } = (await errorOf(await send('POST', path, {}))) as { message: string }
+      expect(message).toContain('[redacted]')
+      expect(message).not.toMatch(/canary|example/)
+    }
+  })
 })

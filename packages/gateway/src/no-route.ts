@@ -1,3 +1,5 @@
+import { scrubPath } from '@turnpike/core/internal'
+
 const chat = 'The gateway has the Chat Completions API: use POST /v1/chat/completions.'
 const none = 'The gateway does not offer this: use the provider’s own API.'
 
@@ -18,9 +20,6 @@ const instead: [path: RegExp, hint: string][] = [
   ],
 ]
 
-/** Characters of a path that an error repeats. */
-const SHOWN = 100
-
 /**
  * The message of the 404 for a path that no route has: it names the path, and says what to use, or which path may be meant.
  * @param has whether there is a route for a path
@@ -29,6 +28,6 @@ export function nothingAt(path: string, has: (path: string) => boolean): string 
   const tidy = path.replace(/\/{2,}/g, '/').replace(/(.)\/$/, '$1')
   const once = tidy.replace(/^(\/v1)+(?=\/)/, '')
   const meant = [tidy, `/v1${tidy}`, `/v1${once}`].find((one) => one !== path && has(one))
-  const hint = meant ? `Did you mean ${meant}?` : instead.find(([form]) => form.test(tidy))?.[1]
-  return [`There is nothing at ${path.slice(0, SHOWN)}.`, hint].filter(Boolean).join(' ')
+  const hint = meant ? `Did you mean ${scrubPath(meant)}?` : instead.find(([form]) => form.test(tidy))?.[1]
+  return [`There is nothing at ${scrubPath(path)}.`, hint].filter(Boolean).join(' ')
 }

@@ -1,5 +1,5 @@
 import { ApiError } from '@turnpike/core'
-import { JSON_DEPTH, uuidv7 } from '@turnpike/core/internal'
+import { JSON_DEPTH, scrubPath, uuidv7 } from '@turnpike/core/internal'
 import { bodyMemory } from './body-memory.js'
 import { parseJson, requireJson } from './body.js'
 import { contentReply } from './content.js'
@@ -84,7 +84,7 @@ const json = (status: number, value: unknown): Reply => ({ status, headers: json
 const ignore = (): void => undefined
 
 /** Default of `nothingAt`. */
-const nameOf = (path: string): string => `There is nothing at ${path}`
+const nameOf = (path: string): string => `There is nothing at ${scrubPath(path)}`
 
 /** What the log record has of an error. */
 const errorFields = ({ type, code, field }: ApiError) => ({
