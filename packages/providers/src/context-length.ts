@@ -1,5 +1,5 @@
 /** Tokens in a text, which is the limit that it tells; not characters. */
-const LIMIT = String.raw`\(?(?<limit>\d[\d,]*)(?![\d,]* char)`
+const LIMIT = String.raw`\(?(?<limit>\d[\d,]{0,12})(?![\d,]{0,12} char)`
 
 /**
  * How vendors and compatible servers say that a prompt is longer than the model's context, by itself or with the answer that was asked for. The
@@ -12,7 +12,7 @@ const wordings = [
   // Mistral: "too large for model with 32768 maximum context length".
   `${LIMIT} maximum context length`,
   // Claude, with `max_tokens`, and by itself.
-  String.raw`exceed context limit: [\d +,]+> ${LIMIT}`,
+  String.raw`exceed context limit: [\d +,]{1,40}> ${LIMIT}`,
   String.raw`too long: [\d,]+ tokens > ${LIMIT} maximum`,
   // xAI ("maximum prompt length is"), vLLM ("maximum model length of", "max_model_len 900"), Poolside and SGLang ("maximum allowed input length of").
   `max(?:imum)?[ _](?:allowed |prompt |input |model[ _]){1,2}len(?:gth)?(?: is| of)? ?${LIMIT}`,
